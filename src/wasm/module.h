@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The module cache: Wasm in, compiled and verified code out.
+ *
+ * Content-addressed and on disk: the name of an entry is made of the module's hash, the exact engine
+ * build, its configuration, and the machine's instruction set. What is not there is compiled by
+ * dormouse-compile, a confined child; whatever goes wrong with it means that the module is rejected.
+ * An entry is used only after its hash was verified; a damaged one is compiled again. This process
+ * needs no engine.
+ *
+ * Loop thread only. Hashing and file work run on libuv's worker threads.
+ */
+#pragma once
+
+#include "wasm/module_info.h"
+
+#include <uv.h>
+
+/* Larger modules are refused: compiling takes 18 bytes of memory and 0.7 us for each byte. */
+#define MODULE_WASM_BYTES_MAX     ((uint64_t)64 << 20)
+/* Unfinished module_get() calls; each holds a descriptor. */
+#define MODULE_GETS_MAX           1024u
+/* Compiled code on disk before the entries not used for longest go. */
+#define MODULE_CACHE_BYTES        ((uint64_t)2 << 30)
+#define MODULE_COMPILE_TIMEOUT_MS 120000u
+
+enum module_get_flags {
+    MODULE_KEEP_NAMES = 1 << 0, /* backtraces of this module carry function names */
+};
+
+struct module_cache;
+struct module_get;
+
+/*
+ * One compiled module, counted; equal bytes and flags share one while it is referenced. It holds no
+ * descriptor. While it is referenced its file stays in the cache.
+ */
+struct module {
+    uint8_t sha256[32]; /* of the Wasm bytes */
+    char hash[65];      /* the same in hex */
+    uint64_t wasm_bytes, code_bytes;
+    const struct module_info *info; /* owned by the module */
+};
+
+struct module *module_ref(struct module *m);
+/* NULL is fine. May be called after module_cache_close(). */
+void module_unref(struct module *m);
+DEFINE_SCOPED(module, module_unref)
+
+/*
+ * Open the compiled code, read-only, for dm_engine_module_from_fd().
+ *
+ * Returns a descriptor (given). Errors: E_EXPIRED when the file is no longer the one that was verified:
+ * module_get() makes it anew; -ECANCELED after module_cache_close(); what open(2) returns.
+ */
+int module_open(const struct module *m, struct err *err);
+
+struct module_cache_config {
+    const char *dir;          /* made with mode 0700 if it is missing; its parent must exist */
+    const char *compile_path; /* the compiler; NULL: $DORMOUSE_COMPILE, else beside this program */
+    uint64_t max_bytes;       /* 0: MODULE_CACHE_BYTES */
+    uint64_t timeout_ms;      /* for one compilation; 0: MODULE_COMPILE_TIMEOUT_MS */
+};
+
+/* ret: given, module_cache_close(). Errors: -EACCES when somebody else could write to `dir`, others of
+ * the file system. That the compiler is there is checked when it is needed. */
+int module_cache_new(uv_loop_t *loop, const struct module_cache_config *config,
+                     struct module_cache **ret, struct err *err);
+
+/* Ends running compilations; every unfinished module_get() ends with -ECANCELED, then `cb` (may be
+ * NULL) runs and the cache is gone. */
+void module_cache_close(struct module_cache *cache, void (*cb)(void *arg), void *arg);
+
+/*
+ * Runs exactly once, never before module_get() has returned. On success `m` is given
+ * (module_unref()) and status is 0; otherwise `m` is NULL, status the error and `err` its text.
+ * Errors: E_PARSE, E_UNSUPPORTED, E_LIMIT, E_INVALID the module was refused; -ETIMEDOUT, -ECANCELED;
+ * -ENOENT the compiler is missing; others of the file system. It may call anything here.
+ */
+typedef void (*module_get_cb)(struct module *m, int status, const struct err *err, void *arg);
+
+/*
+ * Have a module compiled, or find it in the cache. One compilation runs at a time; modules
+ * that are in the cache pass by those that wait for it.
+ *
+ * fd:  the Wasm file from offset 0 to its end; duplicated, so the caller may close it at once.
+ * ret: may be NULL; for module_get_cancel(), borrowed until `cb` runs.
+ * Errors: E_LIMIT with MODULE_GETS_MAX calls unfinished: try again when one has finished; -EMFILE.
+ */
+int module_get(struct module_cache *cache, int fd, unsigned flags, module_get_cb cb, void *arg,
+               struct module_get **ret, struct err *err);
+/* The same for bytes in memory; they are copied. Errors: also E_LIMIT over MODULE_WASM_BYTES_MAX. */
+int module_get_bytes(struct module_cache *cache, struct str wasm, unsigned flags, module_get_cb cb,
+                     void *arg, struct module_get **ret, struct err *err);
+/* `cb` still comes, with -ECANCELED unless the result is already there. */
+void module_get_cancel(struct module_get *get);
+
+struct module_cache_stats {
+    uint64_t hits, compiled, refused, damaged, evicted;
+    uint64_t bytes;             /* on disk */
+    unsigned waiting, compiling; /* now */
+};
+void module_cache_stats(const struct module_cache *cache, struct module_cache_stats *ret);
