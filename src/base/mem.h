@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory: one owner per allocation.
+ *
+ * Small fixed-size objects come from xnew(), which aborts when the system has no memory. Sizes that a
+ * peer, a file or a guest decides are capped first and use the failing form (mem_try()).
+ * scoped(fn) releases a local on every return; take_ptr() and take_fd() move ownership out.
+ * An arena owns what lives exactly as long as one request or one parse.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Zeroed; aborts on exhaustion. Release with free(). */
+void *xalloc(size_t size) __attribute__((malloc, returns_nonnull));
+void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
+char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
+/* A NUL-terminated copy of n bytes. */
+char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
+
+#define xnew(type)     ((type *)xalloc(sizeof(type)))
+#define xnew_n(type, n) ((type *)xalloc_n(sizeof(type), (n)))
+/* n * size with an overflow check; zeroed; aborts on exhaustion. */
+void *xalloc_n(size_t size, size_t n) __attribute__((malloc, returns_nonnull));
+
+/* Not zeroed; NULL when the system has no memory. For sizes that came from outside, after a cap. */
+void *mem_try(size_t size) __attribute__((malloc));
+
+#define container_of(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
+#define ARRAY_LEN(a)                    (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b)                       ((a) < (b) ? (a) : (b))
+#define MAX(a, b)                       ((a) > (b) ? (a) : (b))
+
+/* Scoped release: `scoped(free_scoped) char *p = ...;` */
+#define scoped(fn) __attribute__((cleanup(fn)))
+#define DEFINE_SCOPED(type, fn)                                                                    \
+    static inline void fn##_scoped(struct type **p)                                                \
+    {                                                                                              \
+        if (*p)                                                                                    \
+            fn(*p);                                                                                \
+    }
+static inline void free_scoped(void *pp)
+{
+    free(*(void **)pp);
+}
+/* Closes unless -1; keeps errno. */
+void fd_scoped(int *fd);
+
+static inline void *take_ptr_impl(void *pp)
+{
+    void **slot = (void **)pp;
+    void *p = *slot;
+    *slot = NULL;
+    return p;
+}
+/* take_ptr(&p): the value of p, p becomes NULL. */
+#define take_ptr(pp) ((__typeof__(*(pp)))take_ptr_impl(pp))
+static inline int take_fd(int *fd)
+{
+    int v = *fd;
+    *fd = -1;
+    return v;
+}
+
+/* true on overflow, *ret then unset */
+static inline bool size_add(size_t a, size_t b, size_t *ret)
+{
+    return __builtin_add_overflow(a, b, ret);
+}
+static inline bool size_mul(size_t a, size_t b, size_t *ret)
+{
+    return __builtin_mul_overflow(a, b, ret);
+}
+
+/*
+ * Arena: bump allocation, freed at once. Zero-initialised is valid ("struct arena a = { 0 };").
+ * max_bytes 0 means no limit; with a limit arena_try() returns NULL past it and arena_alloc() aborts,
+ * so code that handles foreign sizes uses arena_try().
+ * Not for use by two threads at once.
+ */
+struct arena_block;
+struct arena {
+    struct arena_block *head;
+    size_t total_bytes; /* handed out */
+    size_t max_bytes;
+};
+
+void *arena_alloc(struct arena *a, size_t size) __attribute__((returns_nonnull)); /* zeroed, aligned 16 */
+void *arena_try(struct arena *a, size_t size);                                   /* zeroed or NULL */
+char *arena_strndup(struct arena *a, const char *s, size_t n) __attribute__((returns_nonnull));
+char *arena_printf(struct arena *a, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3), returns_nonnull));
+#define arena_new(a, type)      ((type *)arena_alloc((a), sizeof(type)))
+#define arena_new_n(a, type, n) ((type *)arena_alloc_n((a), sizeof(type), (n)))
+void *arena_alloc_n(struct arena *a, size_t size, size_t n) __attribute__((returns_nonnull));
+/* Empty it, keep the first block. */
+void arena_reset(struct arena *a);
+/* Release all; the struct is zero-initialised again (max_bytes kept). */
+void arena_fini(struct arena *a);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* base/: containers against naive twins, parsers, buffers, errors, files. */
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "base/vec.h"
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+TEST(err_context_goes_in_front)
+{
+    struct err err = { 0 };
+    CHECK_ERR(err_sys(&err, -ENOENT, "open '%s'", "x"), -ENOENT);
+    CHECK_ERR(err_ctx(&err, -ENOENT, "load config"), -ENOENT);
+    CHECK_STR(str_of(err.text), "load config: open 'x': No such file or directory");
+    CHECK_STR(str_of(err_name(E_CONFLICT)), "E_CONFLICT");
+    CHECK_STR(str_of(err_name(-ENOENT)), "ENOENT");
+}
+
+TEST(err_text_is_cut_not_overrun)
+{
+    struct err err = { 0 };
+    char big[600];
+    memset(big, 'x', sizeof big - 1);
+    big[sizeof big - 1] = 0;
+    (void)err_set(&err, -EIO, "%s", big);
+    (void)err_ctx(&err, -EIO, "outer");
+    CHECK(strlen(err.text) == sizeof err.text - 1);
+    CHECK(str_has_prefix(str_of(err.text), STR("outer: x")));
+}
+
+struct twin {
+    char key[8];
+    int *value;
+};
+
+TEST(map_agrees_with_a_naive_twin)
+{
+    static int values[4096];
+    struct map m = { 0 };
+    VEC(struct twin) twin = { 0 };
+    for (int step = 0; step < 20000; step++) {
+        char key[8];
+        int n = snprintf(key, sizeof key, "%" PRIu64, test_random_below(400));
+        struct str k = str_n(key, (size_t)n);
+        size_t at = 0;
+        while (at < twin.n && strcmp(twin.p[at].key, key) != 0)
+            at++;
+        int *have = at < twin.n ? twin.p[at].value : NULL;
+        switch (test_random_below(3)) {
+        case 0: {
+            int *v = &values[test_random_below(ARRAY_LEN(values))];
+            CHECK(map_put(&m, k, v) == have);
+            if (have) {
+                twin.p[at].value = v;
+            } else {
+                struct twin t = { .value = v };
+                memcpy(t.key, key, sizeof key);
+                vec_push(&twin, t);
+            }
+            break;
+        }
+        case 1:
+            CHECK(map_del(&m, k) == have);
+            if (have)
+                vec_remove(&twin, at);
+            break;
+        default:
+            CHECK(map_get(&m, k) == have);
+        }
+        CHECK(m.n == twin.n);
+    }
+    size_t seen = 0;
+    map_each(e, &m) seen++;
+    CHECK(seen == twin.n);
+    vec_fini(&twin);
+    map_fini(&m);
+}
+
+TEST(list_keeps_order_and_zeroed_node_is_unlinked)
+{
+    struct item {
+        int v;
+        struct list node;
+    } items[5] = { 0 };
+    struct list head;
+    list_init(&head);
+    for (int i = 0; i < 5; i++) {
+        items[i].v = i;
+        CHECK(!list_is_linked(&items[i].node));
+        list_push_back(&head, &items[i].node);
+    }
+    list_each_safe(n, &head) if (list_entry(n, struct item, node)->v % 2) list_remove(n);
+    int sum = 0;
+    list_each(n, &head) sum = sum * 10 + list_entry(n, struct item, node)->v;
+    CHECK_INT(sum, 24); /* 0, 2, 4 */
+    struct list other;
+    list_move_all(&head, &other);
+    CHECK(list_is_empty(&head) && list_pop_front(&other) == &items[0].node);
+}
+
+TEST(buf_refuses_to_grow_past_its_maximum)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(10);
+    CHECK_OK(buf_add_cstr(&b, "12345"));
+    CHECK_ERR(buf_add_cstr(&b, "678901"), -EMSGSIZE);
+    CHECK_ERR(buf_add_cstr(&b, "6"), -EMSGSIZE); /* sticky */
+    CHECK_STR(buf_str(&b), "12345");
+    buf_reset(&b);
+    CHECK_OK(buf_add_cstr(&b, "1234567890"));
+    buf_consume(&b, 4);
+    CHECK_STR(buf_str(&b), "567890");
+}
+
+TEST(numbers_parse_whole_or_not_at_all)
+{
+    uint64_t u;
+    int64_t i;
+    CHECK_OK(parse_u64(STR("18446744073709551615"), 0, UINT64_MAX, &u));
+    CHECK(u == UINT64_MAX);
+    CHECK_ERR(parse_u64(STR("18446744073709551616"), 0, UINT64_MAX, &u), -ERANGE);
+    CHECK_ERR(parse_u64(STR("1x"), 0, 9, &u), -EINVAL);
+    CHECK_ERR(parse_u64(STR(""), 0, 9, &u), -EINVAL);
+    CHECK_ERR(parse_u64(STR("+1"), 0, 9, &u), -EINVAL);
+    CHECK_OK(parse_i64(STR("-9223372036854775808"), INT64_MIN, INT64_MAX, &i));
+    CHECK(i == INT64_MIN);
+    CHECK_ERR(parse_i64(STR("-9223372036854775809"), INT64_MIN, INT64_MAX, &i), -ERANGE);
+}
+
+TEST(reader_fails_once_and_stays_failed)
+{
+    struct rd r = rd_init("\x01\x02\x03", 3);
+    CHECK_INT(rd_le16(&r), 0x0201);
+    CHECK_INT(rd_le32(&r), 0);
+    CHECK(!rd_ok(&r));
+    CHECK_INT(rd_u8(&r), 0);
+}
+
+TEST(utf8_is_judged_by_rfc_3629)
+{
+    CHECK(str_is_utf8(STR("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x90\xad")));
+    CHECK(!str_is_utf8(STR("\xc0\x80")));         /* overlong */
+    CHECK(!str_is_utf8(STR("\xed\xa0\x80")));     /* surrogate */
+    CHECK(!str_is_utf8(STR("\xf4\x90\x80\x80"))); /* beyond U+10FFFF */
+    CHECK(!str_is_utf8(STR("\xe2\x82")));         /* cut */
+}
+
+TEST(rfc3339_round_trips)
+{
+    char s[RFC3339_MAX];
+    int64_t us;
+    for (int i = 0; i < 2000; i++) {
+        int64_t want = (int64_t)test_random_below(4102444800u) * 1000000 +
+                       (int64_t)test_random_below(1000000);
+        rfc3339_format_us(want, s);
+        CHECK_OK(rfc3339_parse(str_of(s), &us));
+        CHECK(us == want);
+    }
+    rfc3339_format(951782400, s);
+    CHECK_STR(str_of(s), "2000-02-29T00:00:00Z");
+    CHECK_OK(rfc3339_parse(STR("2000-02-29T01:30:00.5+01:30"), &us));
+    CHECK(us == 951782400500000);
+    CHECK_ERR(rfc3339_parse(STR("2001-02-29T00:00:00Z"), &us), -EINVAL);
+    CHECK_ERR(rfc3339_parse(STR("2000-01-01T00:00:00"), &us), -EINVAL);
+}
+
+TEST(atomic_write_leaves_old_or_new_whatever_call_fails)
+{
+    char dir[] = "/tmp/dm-test-XXXXXX";
+    CHECK(mkdtemp(dir));
+    scoped(fd_scoped) int d = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    static const enum sys_call kinds[] = { SYS_OPENAT, SYS_WRITE, SYS_FSYNC, SYS_RENAMEAT };
+    struct err err = { 0 };
+    CHECK_OK(sys_write_file_atomic(d, "f", STR("old"), 0600, &err));
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+        for (unsigned nth = 1;; nth++) {
+            sys_fail_nth(kinds[k], nth, ENOSPC);
+            int r = sys_write_file_atomic(d, "f", STR("new"), 0600, &err);
+            bool reached = sys_call_count(kinds[k]) >= nth;
+            sys_fail_nth(kinds[k], 0, 0);
+            scoped(buf_fini_scoped) struct buf b = BUF_INIT(100);
+            CHECK_OK(sys_read_file(d, "f", &b, &err));
+            CHECK(str_is(buf_str(&b), "old") || str_is(buf_str(&b), "new"));
+            if (!reached) {
+                CHECK_OK(r);
+                break;
+            }
+            CHECK_ERR(r, -ENOSPC);
+            CHECK_OK(sys_write_file_atomic(d, "f", STR("old"), 0600, &err));
+        }
+    }
+    CHECK_OK(unlinkat(d, "f", 0));
+    CHECK_OK(rmdir(dir)); /* no temporary left behind */
+}
+
+TEST(arena_honours_its_limit)
+{
+    struct arena a = { .max_bytes = 10000 };
+    CHECK(arena_try(&a, 5000));
+    CHECK(!arena_try(&a, 6000));
+    char *p = arena_strndup(&a, "abc", 3);
+    CHECK_STR(str_of(p), "abc");
+    arena_reset(&a);
+    CHECK(arena_try(&a, 9000));
+    arena_fini(&a);
+}
+
+TEST_MAIN
