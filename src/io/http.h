@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * HTTP/1.1 (RFC 9112) server and client on libuv, with or without TLS. HTTP/2 comes behind the same
+ * interface. Bodies stream both ways with back-pressure.
+ *
+ * Server: one listener hands every request to `on_request`; the handler answers through the exchange,
+ * then or later. Client: a pool of kept-alive connections to one origin.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+#include "codec/headers.h"
+#include "io/loop.h"
+
+struct tls_ctx; /* io/tls.h */
+
+/* ------------------------------------------------------------------ server */
+
+enum {
+    HTTP_HEAD_MAX_BYTES = 64 << 10,   /* request line and fields: 431 beyond */
+    HTTP_URI_MAX_BYTES = 16 << 10,    /* 414 beyond */
+    HTTP_HEAD_TIMEOUT_MS = 10000,     /* from accept or first byte to the end of the head: 408 */
+    HTTP_BODY_IDLE_TIMEOUT_MS = 30000, /* no byte of an expected body */
+    HTTP_KEEPALIVE_MS = 180000,       /* idle connection; one coalesced timer per server, armed only while it has connections */
+    HTTP_CONNECTIONS_MAX = 20000,
+    HTTP_WRITE_HIGH_BYTES = 256 << 10 /* http_write() reports full above this */
+};
+
+struct http_server;
+struct http_exchange; /* one request and its response; owned by the server */
+
+struct http_request {
+    struct str method; /* "GET"; borrowed until the exchange ends, like all here */
+    struct str target; /* origin form, "/api/v1/pods?watch=true" */
+    const struct headers *headers;
+    bool has_body;
+    uint64_t content_length; /* UINT64_MAX: chunked */
+    struct str peer;         /* "127.0.0.1:3456" or "unix" */
+};
+
+/*
+ * Per exchange, set by the handler in on_request through http_exchange_set(). All run on the loop
+ * thread; on_gone is the last one, exactly once, also after a complete response (r = 0), a lost
+ * peer (-ECONNRESET), a timeout (-ETIMEDOUT) or server close (-ECANCELED). After on_gone the exchange
+ * must not be touched. Calls on the exchange never invoke these callbacks synchronously.
+ */
+struct http_exchange_ops {
+    void (*on_body)(struct http_exchange *x, struct str chunk); /* only when body is wanted */
+    void (*on_body_end)(struct http_exchange *x, int r);        /* once; 0, -EMSGSIZE over the limit, or as on_gone */
+    void (*on_writable)(struct http_exchange *x);               /* after http_write() said full */
+    void (*on_gone)(struct http_exchange *x, int r);
+};
+
+struct http_server_opts {
+    const char *host;      /* "127.0.0.1", "::1", "0.0.0.0" */
+    uint16_t port;         /* 0: any free one */
+    const char *unix_path; /* instead of host and port; the socket gets mode 0600 */
+    struct tls_ctx *tls;   /* kept; NULL: plain */
+    void (*on_request)(struct http_exchange *x, const struct http_request *req, void *arg);
+    void *arg;
+};
+
+int http_server_start(struct loop *loop, const struct http_server_opts *opts,
+                      struct http_server **ret, struct err *err);
+uint16_t http_server_port(const struct http_server *s);
+/* Stop accepting; finish running exchanges up to grace_ms, then cut; done() once all is released. */
+void http_server_close(struct http_server *s, uint64_t grace_ms, void (*done)(void *arg), void *arg);
+
+void http_exchange_set(struct http_exchange *x, const struct http_exchange_ops *ops, void *data);
+void *http_exchange_data(const struct http_exchange *x);
+/* TLS client certificate subject common name and organisations would come here with issue 4's identity work. */
+
+/* Ask for the body (default: discarded up to 64 KiB, then the connection is cut). 413 past max_bytes. */
+void http_read_body(struct http_exchange *x, uint64_t max_bytes);
+/* Stop and go on reading from the peer (back-pressure). */
+void http_pause_body(struct http_exchange *x);
+void http_resume_body(struct http_exchange *x);
+
+/*
+ * Start the response. headers may be NULL. body_n: exact length, or HTTP_CHUNKED for a stream. Adds
+ * date, content-length or transfer-encoding, connection. May be called once.
+ */
+#define HTTP_CHUNKED UINT64_MAX
+void http_respond(struct http_exchange *x, int status, const struct headers *headers, uint64_t body_n);
+/* Bytes are copied (or queued). Returns false once HTTP_WRITE_HIGH_BYTES wait: stop until on_writable. */
+bool http_write(struct http_exchange *x, struct str chunk);
+size_t http_write_pending(const struct http_exchange *x); /* bytes waiting for the peer */
+void http_end(struct http_exchange *x);                   /* end of the response body */
+/* All in one. */
+void http_reply(struct http_exchange *x, int status, const struct headers *headers, struct str body);
+/* Cut the connection without ending the response properly. */
+void http_abort(struct http_exchange *x);
+
+/* ------------------------------------------------------------------ client */
+
+struct http_client;
+struct http_call;
+
+struct http_client_opts {
+    const char *host;
+    uint16_t port;
+    const char *unix_path;      /* instead */
+    struct tls_ctx *tls;        /* kept; NULL: plain */
+    const char *server_name;    /* for SNI and verification; NULL: host */
+    unsigned max_connections;   /* 0: 64; further calls queue in order */
+    uint64_t connect_timeout_ms; /* 0: 10000 */
+};
+
+struct http_call_ops {
+    void (*on_head)(void *arg, int status, const struct headers *headers); /* at most once; not for 1xx */
+    void (*on_data)(void *arg, struct str chunk);
+    /* Exactly once, the last call. 0: response complete. Else a negative code, err borrowed. */
+    void (*on_end)(void *arg, int r, const struct err *err);
+};
+
+struct http_call_opts {
+    struct str method, target;     /* borrowed for the call of http_call_start() */
+    const struct headers *headers; /* host, content-length are added */
+    struct str body;               /* copied */
+    uint64_t head_timeout_ms;      /* 0: none; from sending to the response head */
+    const struct http_call_ops *ops;
+    void *arg;
+};
+
+int http_client_new(struct loop *loop, const struct http_client_opts *opts, struct http_client **ret,
+                    struct err *err);
+/* Calls still running end with -ECANCELED; memory goes later. */
+void http_client_close(struct http_client *c);
+/*
+ * A connection found dead before any response byte is retried once for requests without side effects
+ * (GET, HEAD) or when nothing of the request was written. *ret is valid until on_end returned.
+ */
+int http_call_start(struct http_client *c, const struct http_call_opts *opts, struct http_call **ret,
+                    struct err *err);
+void http_call_pause(struct http_call *call);
+void http_call_resume(struct http_call *call);
+void http_call_cancel(struct http_call *call); /* on_end(-ECANCELED) comes on a later turn */
