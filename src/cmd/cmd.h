@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line: one table of subcommands, one table of options for each. Parsing, --help, shell
+ * completion and the reference page come from the same tables.
+ *
+ * Results go to stdout, chatter and errors to stderr. Exit codes: EXIT_* below.
+ */
+#pragma once
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum cmd_exit {
+    CMD_OK = 0,
+    CMD_FAILED = 1,      /* the operation failed; the error says why */
+    CMD_USAGE = 2,       /* wrong words on the command line */
+    CMD_UNAVAILABLE = 3, /* the server or cluster that was asked is not there */
+};
+
+enum cmd_opt_type {
+    CMD_FLAG,     /* bool *          --name           */
+    CMD_STRING,   /* const char **   --name VALUE     */
+    CMD_U64,      /* uint64_t *      within [min,max] */
+    CMD_DURATION, /* uint64_t * in ms; 500ms, 10s, 5m, 1h */
+    CMD_SIZE,     /* uint64_t * in bytes; 64Mi, 1Gi, 512Ki, plain */
+    CMD_LIST      /* struct cmd_list *; may be repeated */
+};
+
+struct cmd_list {
+    const char *at[64];
+    size_t n;
+};
+
+struct cmd_opt {
+    const char *name;    /* "data-dir" */
+    char letter;         /* 'o' for -o, 0: none */
+    const char *meta;    /* "DIR"; NULL for flags */
+    const char *doc;     /* one line; the default in words */
+    enum cmd_opt_type type;
+    void *to;            /* written on parse; holds the default before */
+    uint64_t min, max;   /* CMD_U64 */
+};
+
+struct cmd {
+    const char *name;  /* "api", or "operator run" for a second level */
+    const char *args;  /* "DIR", "[NAME...]" or NULL */
+    const char *doc;   /* one line */
+    const char *help;  /* paragraphs and examples for --help; may be NULL */
+    /* Returns a cmd_exit. argv[0] is the first word behind the command's name. */
+    int (*run)(int argc, char **argv);
+    /* The options of this command for help and completion; ends with a NULL name. */
+    const struct cmd_opt *(*opts)(void);
+};
+
+/*
+ * Parse options into their targets; what is left are positional words, moved to argv[0..*ret_n).
+ * "--" ends options. Prints the error or the help itself.
+ * Returns 0 to go on, or 1 + the exit status to end with (help was asked for, or a usage error).
+ */
+int cmd_parse(const struct cmd *cmd, const struct cmd_opt *opts, int argc, char **argv,
+              size_t max_positional, size_t *ret_n);
+
+/* "error: TEXT" on stderr; returns `status`. */
+int cmd_fail(int status, const struct err *err);
+int cmd_failf(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* /var/lib/dormouse as root, else $XDG_STATE_HOME/dormouse or ~/.local/state/dormouse. Given, free(). */
+char *cmd_default_data_dir(void);
+/* "HOST:PORT", "[::1]:PORT", ":PORT"; host copied into buf. */
+int cmd_parse_listen(const char *text, char *host, size_t host_size, uint16_t *ret_port, struct err *err);
+
+/* --log-level, --log-format: common to all servers; put into each server's table. */
+extern const char *cmd_log_level, *cmd_log_format;
+#define CMD_LOG_OPTS                                                                               \
+    { "log-level", 0, "LEVEL", "error, warn, info or debug (info)", CMD_STRING, &cmd_log_level, 0, 0 }, \
+    { "log-format", 0, "FORMAT", "text or json (text)", CMD_STRING, &cmd_log_format, 0, 0 }
+/* Apply them; a cmd_exit when wrong, else 0. */
+int cmd_setup_log(void);
+
+/* One declaration for each file in src/cmd/; the table stands in main.c. */
+extern const struct cmd cmd_version;

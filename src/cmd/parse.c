@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Option parsing, help, and what all commands share; see cmd.h. */
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *cmd_log_level = "info", *cmd_log_format = "text";
+
+int cmd_fail(int status, const struct err *err)
+{
+    (void)fprintf(stderr, "error: %s\n", err_text(err));
+    return status;
+}
+
+int cmd_failf(int status, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    (void)fputs("error: ", stderr);
+    (void)vfprintf(stderr, fmt, ap);
+    (void)fputc('\n', stderr);
+    va_end(ap);
+    return status;
+}
+
+static void print_help(const struct cmd *cmd, const struct cmd_opt *opts)
+{
+    (void)printf("%s\n\nUsage: dormouse %s [OPTION...]%s%s\n", cmd->doc, cmd->name, cmd->args ? " " : "",
+                 cmd->args ? cmd->args : "");
+    if (cmd->help)
+        (void)printf("\n%s", cmd->help);
+    (void)printf("\nOptions:\n");
+    for (const struct cmd_opt *o = opts; o->name; o++) {
+        char left[64];
+        char letter[8] = "";
+        if (o->letter)
+            (void)snprintf(letter, sizeof letter, "-%c, ", o->letter);
+        (void)snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->meta ? " " : "",
+                       o->meta ? o->meta : "");
+        (void)printf("  %-26s %s\n", left, o->doc);
+    }
+    (void)printf("  %-26s %s\n", "--help", "show this text");
+}
+
+/* Digits, then one of the units; factor in units of the result. */
+static int parse_unit(struct str s, const char *const *units, const uint64_t *factors, uint64_t *ret)
+{
+    size_t digits = 0;
+    while (digits < s.n && s.p[digits] >= '0' && s.p[digits] <= '9')
+        digits++;
+    uint64_t v;
+    int r = parse_u64(str_slice(s, 0, digits), 0, UINT64_MAX, &v);
+    if (r < 0)
+        return r;
+    struct str unit = str_slice(s, digits, s.n);
+    for (size_t i = 0; units[i]; i++) {
+        if (!str_is(unit, units[i]))
+            continue;
+        return __builtin_mul_overflow(v, factors[i], ret) ? -ERANGE : 0;
+    }
+    return -EINVAL;
+}
+
+static int parse_value(const struct cmd_opt *o, const char *text)
+{
+    static const char *const time_units[] = { "ms", "s", "m", "h", NULL };
+    static const uint64_t time_factors[] = { 1, 1000, 60000, 3600000 };
+    static const char *const size_units[] = { "", "Ki", "Mi", "Gi", "Ti", NULL };
+    static const uint64_t size_factors[] = { 1, UINT64_C(1) << 10, UINT64_C(1) << 20,
+                                             UINT64_C(1) << 30, UINT64_C(1) << 40 };
+    struct cmd_list *list = o->to;
+    switch (o->type) {
+    case CMD_FLAG:
+        return -EINVAL;
+    case CMD_STRING:
+        *(const char **)o->to = text;
+        return 0;
+    case CMD_U64:
+        return parse_u64(str_of(text), o->min, o->max ? o->max : UINT64_MAX, o->to);
+    case CMD_DURATION:
+        return parse_unit(str_of(text), time_units, time_factors, o->to);
+    case CMD_SIZE:
+        return parse_unit(str_of(text), size_units, size_factors, o->to);
+    case CMD_LIST:
+        if (list->n == ARRAY_LEN(list->at))
+            return -E2BIG;
+        list->at[list->n++] = text;
+        return 0;
+    }
+    return -EINVAL;
+}
+
+static int usage(const struct cmd *cmd, const char *what, const char *word)
+{
+    (void)fprintf(stderr, "error: %s '%s'; 'dormouse %s --help' shows what it takes\n", what, word,
+                  cmd->name);
+    return 1 + CMD_USAGE;
+}
+
+/* The option that the word names, and the value behind '='. */
+static const struct cmd_opt *find(const struct cmd_opt *opts, const char *word, const char **ret_value)
+{
+    *ret_value = NULL;
+    if (word[1] != '-') {
+        for (const struct cmd_opt *o = opts; o->name; o++) {
+            if (o->letter != word[1])
+                continue;
+            if (word[2])
+                *ret_value = word + 2 + (word[2] == '=');
+            return o;
+        }
+        return NULL;
+    }
+    struct str name, value;
+    bool has_value = str_cut(str_of(word + 2), '=', &name, &value);
+    for (const struct cmd_opt *o = opts; o->name; o++) {
+        if (!str_is(name, o->name))
+            continue;
+        if (has_value)
+            *ret_value = value.p;
+        return o;
+    }
+    return NULL;
+}
+
+int cmd_parse(const struct cmd *cmd, const struct cmd_opt *opts, int argc, char **argv,
+              size_t max_positional, size_t *ret_n)
+{
+    size_t n = 0;
+    bool options = true;
+    for (int i = 0; i < argc; i++) {
+        char *word = argv[i];
+        if (!options || word[0] != '-' || word[1] == '\0') {
+            if (n == max_positional)
+                return usage(cmd, "unexpected argument", word);
+            argv[n++] = word;
+            continue;
+        }
+        if (strcmp(word, "--") == 0) {
+            options = false;
+            continue;
+        }
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            print_help(cmd, opts);
+            return 1 + CMD_OK;
+        }
+        const char *value;
+        const struct cmd_opt *o = find(opts, word, &value);
+        if (!o)
+            return usage(cmd, "unknown option", word);
+        if (o->type == CMD_FLAG) {
+            if (value)
+                return usage(cmd, "this option takes no value:", word);
+            *(bool *)o->to = true;
+            continue;
+        }
+        if (!value && i + 1 == argc)
+            return usage(cmd, "a value is missing behind", word);
+        if (!value)
+            value = argv[++i];
+        if (parse_value(o, value) < 0) {
+            (void)fprintf(stderr, "error: --%s does not take '%s'; 'dormouse %s --help' says what\n",
+                          o->name, value, cmd->name);
+            return 1 + CMD_USAGE;
+        }
+    }
+    *ret_n = n;
+    return 0;
+}
+
+char *cmd_default_data_dir(void)
+{
+    if (geteuid() == 0)
+        return xstrdup("/var/lib/dormouse");
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (state && state[0] == '/')
+        return xasprintf("%s/dormouse", state);
+    return xasprintf("%s/.local/state/dormouse", home ? home : "/tmp");
+}
+
+int cmd_parse_listen(const char *text, char *host, size_t host_size, uint16_t *ret_port, struct err *err)
+{
+    struct str s = str_of(text), h, p;
+    if (s.n && s.p[0] == '[') {
+        ptrdiff_t close = str_find_char(s, ']');
+        if (close < 0 || (size_t)close + 1 >= s.n || s.p[close + 1] != ':')
+            return err_set(err, E_INVALID, "listen address '%s' is not [ADDRESS]:PORT", text);
+        h = str_slice(s, 1, (size_t)close);
+        p = str_slice(s, (size_t)close + 2, s.n);
+    } else if (!str_cut(s, ':', &h, &p)) {
+        return err_set(err, E_INVALID, "listen address '%s' is not HOST:PORT", text);
+    }
+    if (h.n == 0)
+        h = STR("0.0.0.0");
+    uint64_t port;
+    if (parse_u64(p, 0, 65535, &port) < 0)
+        return err_set(err, E_INVALID, "listen address '%s': the port is not 0 to 65535", text);
+    if (h.n >= host_size)
+        return err_set(err, E_INVALID, "listen address '%s': the host is too long", text);
+    memcpy(host, h.p, h.n);
+    host[h.n] = '\0';
+    *ret_port = (uint16_t)port;
+    return 0;
+}
+
+int cmd_setup_log(void)
+{
+    static const char *const levels[] = { "error", "warn", "info", "debug" };
+    enum log_format format = LOG_TEXT;
+    if (strcmp(cmd_log_format, "json") == 0)
+        format = LOG_JSON;
+    else if (strcmp(cmd_log_format, "text") != 0)
+        return cmd_failf(CMD_USAGE, "--log-format is text or json, not '%s'", cmd_log_format);
+    for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
+        if (strcmp(cmd_log_level, levels[i]) != 0)
+            continue;
+        log_setup((enum log_level)i, format);
+        return 0;
+    }
+    return cmd_failf(CMD_USAGE, "--log-level is error, warn, info or debug, not '%s'", cmd_log_level);
+}

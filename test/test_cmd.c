@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line parser. */
+#include "base/mem.h"
+#include "cmd/cmd.h"
+#include "test.h"
+
+static bool flag;
+static const char *text;
+static uint64_t number, duration, size;
+static struct cmd_list list;
+
+static const struct cmd_opt opts[] = {
+    { "flag", 'f', NULL, "", CMD_FLAG, &flag, 0, 0 },
+    { "text", 't', "X", "", CMD_STRING, &text, 0, 0 },
+    { "number", 0, "N", "", CMD_U64, &number, 1, 10 },
+    { "wait", 0, "T", "", CMD_DURATION, &duration, 0, 0 },
+    { "size", 0, "S", "", CMD_SIZE, &size, 0, 0 },
+    { "item", 0, "I", "", CMD_LIST, &list, 0, 0 },
+    { .name = NULL },
+};
+static const struct cmd cmd = { .name = "x", .doc = "" };
+
+#define PARSE(max, n, ...)                                                                         \
+    ({                                                                                             \
+        const char *parse_argv_[] = { __VA_ARGS__ };                                               \
+        cmd_parse(&cmd, opts, (int)ARRAY_LEN(parse_argv_), (char **)parse_argv_, max, n);          \
+    })
+
+TEST(options_and_words_mix)
+{
+    size_t n;
+    CHECK_INT(PARSE(2, &n, "a", "--flag", "--text=b", "--number", "7", "-tc", "d", "--item", "1", "--item=2"), 0);
+    CHECK(flag && n == 2);
+    CHECK_STR(str_of(text), "c");
+    CHECK_INT(number, 7);
+    CHECK_INT(list.n, 2);
+}
+
+TEST(units_are_understood)
+{
+    size_t n;
+    CHECK_INT(PARSE(0, &n, "--wait", "5m", "--size", "64Mi"), 0);
+    CHECK_INT(duration, 300000);
+    CHECK_INT(size, 64 << 20);
+    CHECK_INT(PARSE(0, &n, "--wait", "500ms", "--size=10"), 0);
+    CHECK_INT(duration, 500);
+    CHECK_INT(size, 10);
+}
+
+TEST(wrong_usage_is_status_2)
+{
+    size_t n;
+    CHECK_INT(PARSE(0, &n, "--nope"), 1 + CMD_USAGE);
+    CHECK_INT(PARSE(0, &n, "--text"), 1 + CMD_USAGE);
+    CHECK_INT(PARSE(0, &n, "--number", "11"), 1 + CMD_USAGE);
+    CHECK_INT(PARSE(0, &n, "--flag=1"), 1 + CMD_USAGE);
+    CHECK_INT(PARSE(0, &n, "word"), 1 + CMD_USAGE);
+    CHECK_INT(PARSE(0, &n, "--wait", "5"), 1 + CMD_USAGE);
+    CHECK_INT(PARSE(1, &n, "--", "--flag"), 0);
+    CHECK_INT(n, 1);
+}
+
+TEST(listen_addresses)
+{
+    char host[64];
+    uint16_t port;
+    struct err err = { 0 };
+    CHECK_OK(cmd_parse_listen("127.0.0.1:0", host, sizeof host, &port, &err));
+    CHECK_STR(str_of(host), "127.0.0.1");
+    CHECK_OK(cmd_parse_listen("[::1]:8443", host, sizeof host, &port, &err));
+    CHECK_STR(str_of(host), "::1");
+    CHECK_INT(port, 8443);
+    CHECK_ERR(cmd_parse_listen("localhost", host, sizeof host, &port, &err), E_INVALID);
+    CHECK_ERR(cmd_parse_listen("a:65536", host, sizeof host, &port, &err), E_INVALID);
+}
+
+TEST_MAIN
