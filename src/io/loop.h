@@ -4,7 +4,8 @@
  * messages from other threads, signals.
  *
  * Idle means blocked in epoll: nothing here arms a timer that its user did not ask for.
- * Everything is loop-thread-only except loop_post().
+ * Everything is loop-thread-only except loop_post(). Users may add their own uv handles to
+ * loop->uv; loop->uv.data is the struct loop.
  */
 #pragma once
 
@@ -13,24 +14,36 @@
 
 #include <uv.h>
 
+enum {
+    LOOP_DEFER_PER_TURN =
+        256, /* deferred calls and posts run in one turn; the rest waits for the next */
+    LOOP_TIMERS_PER_TURN = 4096
+};
+
+struct timer;
+
 struct loop {
     uv_loop_t uv;
     struct list deferred; /* struct defer */
-    uv_prepare_t prepare;
     uv_idle_t idle;       /* active only while something is deferred */
+    struct timer **heap;  /* [1..n_timers], the earliest first */
+    size_t n_timers, heap_cap;
+    uv_timer_t uv_timer; /* armed for heap[1] */
+    bool in_timers;      /* heap runs; the uv timer is armed once afterwards */
     uv_async_t async;
     uv_mutex_t post_lock;
-    struct list posted;   /* struct post, guarded by post_lock */
-    unsigned handles_own;
+    struct list posted; /* struct post, guarded by post_lock */
 };
 
+/* Ignores SIGPIPE in the process: a lost peer is an error code here, not the end. */
 int loop_init(struct loop *loop, struct err *err);
 /* All handles of users must have been closed and run; asserts otherwise. */
 void loop_fini(struct loop *loop);
-/* Until loop_stop(), or until no active handle is left. */
+/* Until loop_stop(), or until no active handle, armed timer or deferred call is left. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
-/* One turn; `wait`: block for the next event. For tests. Returns whether something is still active. */
+/* One turn; `wait`: block for the next event. For tests. Returns whether something is still active.
+ */
 bool loop_turn(struct loop *loop, bool wait);
 uint64_t loop_now_ms(const struct loop *loop); /* cached at the start of the turn */
 
@@ -39,7 +52,9 @@ struct defer {
     struct list node; /* zeroed: not pending */
     void (*run)(struct defer *d);
 };
-void defer_start(struct loop *loop, struct defer *d, void (*run)(struct defer *d)); /* no-op if pending */
+/* In order of starting. No-op if pending; the struct must stay valid until it ran or was cancelled.
+ */
+void defer_start(struct loop *loop, struct defer *d, void (*run)(struct defer *d));
 void defer_cancel(struct defer *d);
 
 /* ---- timers: many, cheap; all share one uv_timer_t per loop, armed for the earliest ---- */
@@ -48,8 +63,12 @@ struct timer {
     size_t heap_at; /* 0: not armed */
     void (*run)(struct timer *t);
 };
-/* (Re)arm for `after_ms` from now. The struct must stay valid until it ran or was stopped. */
-void timer_start(struct loop *loop, struct timer *t, uint64_t after_ms, void (*run)(struct timer *t));
+/*
+ * (Re)arm for `after_ms` from now. The struct must stay valid until it ran or was stopped. Timers
+ * due at the same millisecond run in any order.
+ */
+void timer_start(struct loop *loop, struct timer *t, uint64_t after_ms,
+                 void (*run)(struct timer *t));
 void timer_stop(struct loop *loop, struct timer *t); /* fine when not armed */
 static inline bool timer_is_armed(const struct timer *t)
 {
@@ -59,8 +78,8 @@ static inline bool timer_is_armed(const struct timer *t)
 /* ---- work on a libuv pool thread ---- */
 struct job {
     uv_work_t uv;
-    void (*work)(struct job *j);         /* pool thread; touches only what the job owns */
-    void (*done)(struct job *j, int r);  /* loop thread, exactly once; r 0 or -ECANCELED */
+    void (*work)(struct job *j);        /* pool thread; touches only what the job owns */
+    void (*done)(struct job *j, int r); /* loop thread, exactly once; r 0 or -ECANCELED */
 };
 int job_start(struct loop *loop, struct job *j);
 void job_cancel(struct job *j); /* asks; done() still comes */
@@ -70,4 +89,23 @@ struct post {
     struct list node;
     void (*run)(struct post *p);
 };
-void loop_post(struct loop *loop, struct post *p); /* p is kept until run() */
+/*
+ * p is kept until run(), in order per thread. A post alone does not keep loop_run() going, and none
+ * may be waiting at loop_fini().
+ */
+void loop_post(struct loop *loop, struct post *p);
+
+/* ---- signals; a watch does not keep loop_run() going ---- */
+struct sig_watch {
+    uv_signal_t uv;
+    void (*run)(struct sig_watch *w, int signum);
+    void (*closed)(struct sig_watch *w);
+};
+/*
+ * once: after the first one the default action is back, so that a second Ctrl-C ends the process.
+ * The struct is kept until closed() of sig_watch_close(). On error it is not.
+ */
+int sig_watch_start(struct loop *loop, struct sig_watch *w, int signum, bool once,
+                    void (*run)(struct sig_watch *w, int signum), struct err *err);
+void sig_watch_close(struct sig_watch *w,
+                     void (*closed)(struct sig_watch *w)); /* closed may be NULL */

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loop: deferred calls on an idle handle, a timer heap on one uv_timer_t, jobs, posts; see
+ * loop.h. */
+#include "io/loop.h"
+
+#include <errno.h>
+#include <signal.h>
+
+/* ------------------------------------------------------------------ deferred calls */
+
+/*
+ * libuv runs idle handles before it polls, and polls without blocking while one is active. Calls
+ * deferred by the batch itself wait for the next turn, so that a call that defers itself again
+ * starves nobody.
+ */
+static void on_idle(uv_idle_t *idle)
+{
+    struct loop *loop = idle->data;
+    struct list batch;
+    list_move_all(&loop->deferred, &batch);
+    struct list *node;
+    for (unsigned n = 0; n < LOOP_DEFER_PER_TURN && (node = list_pop_front(&batch)); n++) {
+        struct defer *d = list_entry(node, struct defer, node);
+        d->run(d);
+    }
+    while ((node = list_pop_front(&loop->deferred)))
+        list_push_back(&batch, node);
+    list_move_all(&batch, &loop->deferred);
+    if (list_is_empty(&loop->deferred))
+        (void)uv_idle_stop(&loop->idle);
+}
+
+void defer_start(struct loop *loop, struct defer *d, void (*run)(struct defer *d))
+{
+    if (list_is_linked(&d->node))
+        return;
+    d->run = run;
+    list_push_back(&loop->deferred, &d->node);
+    (void)uv_idle_start(&loop->idle, on_idle); /* fails only without a callback */
+}
+
+void defer_cancel(struct defer *d)
+{
+    list_remove(&d->node);
+}
+
+/* ------------------------------------------------------------------ timers */
+
+static void heap_put(struct loop *loop, size_t at, struct timer *t)
+{
+    loop->heap[at] = t;
+    t->heap_at = at;
+}
+
+static void heap_up(struct loop *loop, size_t at)
+{
+    struct timer *t = loop->heap[at];
+    for (; at > 1 && loop->heap[at / 2]->due_ms > t->due_ms; at /= 2)
+        heap_put(loop, at, loop->heap[at / 2]);
+    heap_put(loop, at, t);
+}
+
+static void heap_down(struct loop *loop, size_t at)
+{
+    struct timer *t = loop->heap[at];
+    for (;;) {
+        size_t child = at * 2;
+        if (child > loop->n_timers)
+            break;
+        if (child < loop->n_timers && loop->heap[child + 1]->due_ms < loop->heap[child]->due_ms)
+            child++;
+        if (loop->heap[child]->due_ms >= t->due_ms)
+            break;
+        heap_put(loop, at, loop->heap[child]);
+        at = child;
+    }
+    heap_put(loop, at, t);
+}
+
+static void heap_remove(struct loop *loop, struct timer *t)
+{
+    size_t at = t->heap_at;
+    assert(at && at <= loop->n_timers && loop->heap[at] == t);
+    struct timer *last = loop->heap[loop->n_timers--];
+    t->heap_at = 0;
+    if (last == t)
+        return;
+    heap_put(loop, at, last);
+    heap_up(loop, at);
+    heap_down(loop, last->heap_at);
+}
+
+static void on_uv_timer(uv_timer_t *uv);
+
+/* at_least_ms: 1 from the uv timer's own callback, which libuv before 1.45 would call again at
+ * once. */
+static void arm(struct loop *loop, uint64_t at_least_ms)
+{
+    if (loop->in_timers)
+        return;
+    if (loop->n_timers == 0) {
+        (void)uv_timer_stop(&loop->uv_timer);
+        return;
+    }
+    uint64_t now = uv_now(&loop->uv), due = loop->heap[1]->due_ms;
+    uint64_t after = due > now ? due - now : 0;
+    (void)uv_timer_start(&loop->uv_timer, on_uv_timer, MAX(after, at_least_ms), 0);
+}
+
+/* Bounded by the timers there were, so that one that arms itself for "now" waits for the next turn.
+ */
+static void on_uv_timer(uv_timer_t *uv)
+{
+    struct loop *loop = uv->data;
+    uint64_t now = uv_now(&loop->uv);
+    size_t left = MIN(loop->n_timers, (size_t)LOOP_TIMERS_PER_TURN);
+    loop->in_timers = true;
+    for (; left && loop->n_timers && loop->heap[1]->due_ms <= now; left--) {
+        struct timer *t = loop->heap[1];
+        heap_remove(loop, t);
+        t->run(t);
+    }
+    loop->in_timers = false;
+    arm(loop, 1);
+}
+
+void timer_start(struct loop *loop, struct timer *t, uint64_t after_ms,
+                 void (*run)(struct timer *t))
+{
+    uint64_t due;
+    if (__builtin_add_overflow(uv_now(&loop->uv), after_ms, &due))
+        due = UINT64_MAX;
+    struct timer *first = loop->n_timers ? loop->heap[1] : NULL;
+    uint64_t first_due = first ? first->due_ms : 0;
+    t->run = run;
+    t->due_ms = due;
+    if (!t->heap_at) {
+        if (loop->n_timers + 1 >= loop->heap_cap) {
+            loop->heap_cap = loop->heap_cap ? loop->heap_cap * 2 : 16;
+            loop->heap = xrealloc(loop->heap, loop->heap_cap * sizeof(struct timer *));
+        }
+        heap_put(loop, ++loop->n_timers, t);
+    }
+    heap_up(loop, t->heap_at);
+    heap_down(loop, t->heap_at);
+    if (loop->heap[1] != first || loop->heap[1]->due_ms != first_due)
+        arm(loop, 0);
+}
+
+void timer_stop(struct loop *loop, struct timer *t)
+{
+    if (!t->heap_at)
+        return;
+    bool was_first = t->heap_at == 1;
+    heap_remove(loop, t);
+    if (was_first)
+        arm(loop, 0);
+}
+
+/* ------------------------------------------------------------------ jobs */
+
+static void on_work(uv_work_t *uv)
+{
+    struct job *j = uv->data;
+    j->work(j);
+}
+
+static void on_work_done(uv_work_t *uv, int status)
+{
+    struct job *j = uv->data;
+    j->done(j, status); /* 0 or UV_ECANCELED, which is -ECANCELED; may free j */
+}
+
+int job_start(struct loop *loop, struct job *j)
+{
+    j->uv.data = j;
+    return uv_queue_work(&loop->uv, &j->uv, on_work, on_work_done);
+}
+
+void job_cancel(struct job *j)
+{
+    (void)uv_cancel((uv_req_t *)&j->uv); /* UV_EBUSY: already running, done() comes with 0 */
+}
+
+/* ------------------------------------------------------------------ posts */
+
+static void on_async(uv_async_t *async)
+{
+    struct loop *loop = async->data;
+    for (unsigned n = 0; n < LOOP_DEFER_PER_TURN; n++) {
+        uv_mutex_lock(&loop->post_lock);
+        struct list *node = list_pop_front(&loop->posted);
+        uv_mutex_unlock(&loop->post_lock);
+        if (!node)
+            return;
+        struct post *p = list_entry(node, struct post, node);
+        p->run(p);
+    }
+    (void)uv_async_send(&loop->async); /* the rest on the next turn */
+}
+
+void loop_post(struct loop *loop, struct post *p)
+{
+    uv_mutex_lock(&loop->post_lock);
+    list_push_back(&loop->posted, &p->node);
+    /* Under the lock: the loop thread cannot have run the post and closed the handle before this.
+     */
+    (void)uv_async_send(&loop->async);
+    uv_mutex_unlock(&loop->post_lock);
+}
+
+/* ------------------------------------------------------------------ signals */
+
+static void on_signal(uv_signal_t *uv, int signum)
+{
+    struct sig_watch *w = uv->data;
+    w->run(w, signum);
+}
+
+static void on_signal_closed(uv_handle_t *h)
+{
+    struct sig_watch *w = h->data;
+    if (w->closed)
+        w->closed(w);
+}
+
+int sig_watch_start(struct loop *loop, struct sig_watch *w, int signum, bool once,
+                    void (*run)(struct sig_watch *w, int signum), struct err *err)
+{
+    *w = (struct sig_watch){ .run = run };
+    struct sigaction now;
+    if (sigaction(signum, NULL, &now) <
+        0) /* checked first: a handle that was set up must be closed */
+        return err_sys(err, -errno, "watch signal %d", signum);
+    int r = uv_signal_init(&loop->uv, &w->uv);
+    if (r < 0)
+        return err_sys(err, r, "watch signal %d", signum);
+    w->uv.data = w;
+    r = once ? uv_signal_start_oneshot(&w->uv, on_signal, signum)
+             : uv_signal_start(&w->uv, on_signal, signum);
+    assert(r == 0); /* the number is good, and the memory for it is there */
+    uv_unref((uv_handle_t *)&w->uv);
+    return 0;
+}
+
+void sig_watch_close(struct sig_watch *w, void (*closed)(struct sig_watch *w))
+{
+    w->closed = closed;
+    uv_close((uv_handle_t *)&w->uv, on_signal_closed);
+}
+
+/* ------------------------------------------------------------------ the loop */
+
+static void ignore_sigpipe(void)
+{
+    struct sigaction now;
+    if (sigaction(SIGPIPE, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+        (void)signal(SIGPIPE, SIG_IGN);
+}
+
+static void close_own(struct loop *loop)
+{
+    uv_close((uv_handle_t *)&loop->idle, NULL);
+    uv_close((uv_handle_t *)&loop->uv_timer, NULL);
+    (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
+    int r = uv_loop_close(&loop->uv);
+    assert(r == 0); /* else a user's handle is still open */
+}
+
+int loop_init(struct loop *loop, struct err *err)
+{
+    *loop = (struct loop){ 0 };
+    int r = uv_loop_init(&loop->uv);
+    if (r < 0)
+        return err_sys(err, r, "set up the event loop");
+    ignore_sigpipe();
+    loop->uv.data = loop;
+    list_init(&loop->deferred);
+    list_init(&loop->posted);
+    (void)uv_idle_init(&loop->uv, &loop->idle);
+    (void)uv_timer_init(&loop->uv, &loop->uv_timer);
+    loop->idle.data = loop->uv_timer.data = loop->async.data = loop;
+    r = uv_async_init(&loop->uv, &loop->async, on_async);
+    if (r < 0) {
+        close_own(loop);
+        return err_sys(err, r, "set up the event loop");
+    }
+    uv_unref((uv_handle_t *)&loop->async);
+    r = uv_mutex_init(&loop->post_lock);
+    assert(r == 0);
+    return 0;
+}
+
+void loop_fini(struct loop *loop)
+{
+    assert(list_is_empty(&loop->deferred) && list_is_empty(&loop->posted) && loop->n_timers == 0);
+    /* Taken once: a loop_post() that has just handed over its last post has left the handle alone.
+     */
+    uv_mutex_lock(&loop->post_lock);
+    uv_close((uv_handle_t *)&loop->async, NULL);
+    uv_mutex_unlock(&loop->post_lock);
+    close_own(loop);
+    uv_mutex_destroy(&loop->post_lock);
+    free(loop->heap);
+    loop->heap = NULL;
+}
+
+void loop_run(struct loop *loop)
+{
+    (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
+}
+
+void loop_stop(struct loop *loop)
+{
+    uv_stop(&loop->uv);
+}
+
+bool loop_turn(struct loop *loop, bool wait)
+{
+    return uv_run(&loop->uv, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT) != 0;
+}
+
+uint64_t loop_now_ms(const struct loop *loop)
+{
+    return uv_now(&loop->uv);
+}
