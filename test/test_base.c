@@ -199,6 +199,22 @@ TEST(atomic_write_leaves_old_or_new_whatever_call_fails)
     CHECK_OK(rmdir(dir)); /* no temporary left behind */
 }
 
+TEST(atomic_write_takes_a_path)
+{
+    char dir[] = "/tmp/dm-test-XXXXXX";
+    CHECK(mkdtemp(dir));
+    scoped(free_scoped) char *path = xasprintf("%s/file", dir);
+    struct err err = { 0 };
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, path, STR("text"), 0600, &err));
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(100);
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &b, &err));
+    CHECK_STR(buf_str(&b), "text");
+    CHECK_OK(unlink(path));
+    CHECK_OK(rmdir(dir));
+    scoped(free_scoped) char *gone = xasprintf("%s/none/file", dir);
+    CHECK_ERR(sys_write_file_atomic(AT_FDCWD, gone, STR("x"), 0600, &err), -ENOENT);
+}
+
 TEST(arena_honours_its_limit)
 {
     struct arena a = { .max_bytes = 10000 };

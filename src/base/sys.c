@@ -177,6 +177,14 @@ void sys_uuid(char out[37])
 int sys_write_file_atomic(int dir_fd, const char *name, struct str content, mode_t mode,
                           struct err *err)
 {
+    const char *slash = strrchr(name, '/');
+    if (slash) {
+        scoped(free_scoped) char *parent = xstrndup(name, (size_t)(slash - name) + 1);
+        scoped(fd_scoped) int fd = sys_openat(dir_fd, parent, O_RDONLY | O_DIRECTORY, 0);
+        if (fd < 0)
+            return err_sys(err, fd, "open '%s'", parent);
+        return sys_write_file_atomic(fd, slash + 1, content, mode, err);
+    }
     scoped(free_scoped) char *tmp = xasprintf(".%s.%016llx.tmp", name,
                                               (unsigned long long)sys_random_u64());
     int r = sys_openat(dir_fd, tmp, O_WRONLY | O_CREAT | O_EXCL, mode);

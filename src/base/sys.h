@@ -56,7 +56,7 @@ void sys_uuid(char out[37]);
 
 /*
  * Replace dir_fd/name by these bytes: write a temporary, fsync, rename, fsync the directory.
- * After a crash the old or the new content is there, whole.
+ * After a crash the old or the new content is there, whole. name may be a path; its directory exists.
  */
 int sys_write_file_atomic(int dir_fd, const char *name, struct str content, mode_t mode,
                           struct err *err);
