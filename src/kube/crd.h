@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CustomResourceDefinitions: from object to served resources, and the conditions of their status.
+ * Pure: the API server stores objects and calls these.
+ */
+#pragma once
+
+#include "kube/resource.h"
+
+/* One definition with its resources, reference counted by kube_resource_ref(). */
+struct crd;
+
+/*
+ * Compile a stored (valid, defaulted) CRD. Keeps a copy of what it needs.
+ * *ret given: crd_unref(). Errors: E_INVALID with the reason.
+ */
+int crd_new(const struct json *obj, struct crd **ret, struct err *err);
+void crd_unref(struct crd *c);
+struct str crd_name(const struct crd *c);
+/* Served versions, sorted by priority. Borrowed from c. */
+size_t crd_resources(const struct crd *c, const struct kube_resource *const **ret);
+/* The storage version (also when it is not served). */
+const struct kube_resource *crd_storage(const struct crd *c);
+
+/* Validation of the object itself with upstream's texts; old NULL for create. */
+void crd_validate(const struct json *obj, const struct json *old, struct field_errors *errs);
+/* Upstream's defaults: names, listKind, conversion, scope of versions. */
+void crd_default(struct arena *a, struct json *obj);
+
+/*
+ * Names: which of spec.names can be accepted, given what other definitions of the group have
+ * accepted
+ * (`others`: array of CRD objects, self included or not) and the built-in resources. Sets
+ * status.acceptedNames, the conditions NamesAccepted and Established, status.storedVersions.
+ * true if status changed. `now`: RFC 3339 time of transitions.
+ */
+bool crd_update_status(struct arena *a, struct json *obj, const struct json *others,
+                       const struct registry *builtin, struct str now);
+/* Set or replace one condition; the transition time moves only when the status flips. true if
+ * changed. */
+bool crd_set_condition(struct arena *a, struct json *obj, const char *type, bool status,
+                       const char *reason, const char *message, struct str now);
+bool crd_has_condition(const struct json *obj, const char *type);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is wrong with an object, and where: paths of fields and lists of complaints, worded like
+ * upstream's field errors, because clients and people read them.
+ *
+ * A path is a chain of small structs on the callers' stacks; it becomes text only when an error is
+ * reported. Errors live in the arena of their list.
+ */
+#pragma once
+
+#include "codec/json.h"
+
+/* NULL stands for the root. `up` is borrowed; do not let a path outlive its parent. */
+struct fpath {
+    const struct fpath *up;
+    enum { FPATH_CHILD, FPATH_INDEX, FPATH_KEY } kind;
+    struct str name; /* child: ".name"; key: "[name]" */
+    size_t index;    /* "[3]" */
+};
+
+static inline struct fpath fpath_child(const struct fpath *up, struct str name)
+{
+    return (struct fpath){ .up = up, .kind = FPATH_CHILD, .name = name };
+}
+static inline struct fpath fpath_index(const struct fpath *up, size_t index)
+{
+    return (struct fpath){ .up = up, .kind = FPATH_INDEX, .index = index };
+}
+static inline struct fpath fpath_key(const struct fpath *up, struct str key)
+{
+    return (struct fpath){ .up = up, .kind = FPATH_KEY, .name = key };
+}
+/* "spec.versions[0].name"; the root is "". Deeper than FPATH_MAX_DEPTH is cut at the outer end. */
+enum { FPATH_MAX_DEPTH = 600 };
+void fpath_write(struct buf *to, const struct fpath *path);
+struct str fpath_text(struct arena *a, const struct fpath *path);
+
+/* name, the cause's reason in a Status, the words in front of the message */
+#define FIELD_ERROR_TYPES(X)                                                                       \
+    X(FIELD_REQUIRED, "FieldValueRequired", "Required value")                                      \
+    X(FIELD_INVALID, "FieldValueInvalid", "Invalid value")                                         \
+    X(FIELD_TYPE_INVALID, "FieldValueTypeInvalid", "Invalid value")                                \
+    X(FIELD_NOT_SUPPORTED, "FieldValueNotSupported", "Unsupported value")                          \
+    X(FIELD_DUPLICATE, "FieldValueDuplicate", "Duplicate value")                                   \
+    X(FIELD_NOT_FOUND, "FieldValueNotFound", "Not found")                                          \
+    X(FIELD_FORBIDDEN, "FieldValueForbidden", "Forbidden")                                         \
+    X(FIELD_TOO_LONG, "FieldValueTooLong", "Too long")                                             \
+    X(FIELD_TOO_MANY, "FieldValueTooMany", "Too many")                                             \
+    X(FIELD_INTERNAL, "InternalError", "Internal error")
+
+enum field_error_type {
+#define FIELD_ERROR_ENUM(name, reason, words) name,
+    FIELD_ERROR_TYPES(FIELD_ERROR_ENUM)
+#undef FIELD_ERROR_ENUM
+};
+
+struct field_error {
+    enum field_error_type type;
+    struct str field;
+    struct str body; /* the message without the field: "Invalid value: \"A\": must be ..." */
+    struct field_error *next;
+};
+
+enum { FIELD_ERRORS_MAX = 512 }; /* further errors are only counted in n_dropped */
+
+struct field_errors {
+    struct arena *a;
+    struct field_error *first, *last;
+    size_t n, n_dropped;
+};
+
+static inline struct field_errors field_errors_init(struct arena *a)
+{
+    return (struct field_errors){ .a = a };
+}
+const char *field_error_reason(enum field_error_type type);
+
+/*
+ * Report. value: the offending value, rendered as upstream does (strings quoted, objects as JSON);
+ * NULL where the type shows none (required, forbidden, too long). The format gives the detail; ""
+ * leaves it out.
+ */
+void field_error(struct field_errors *errs, enum field_error_type type, const struct fpath *at,
+                 const struct json *value, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The same with a plain string as value. */
+void field_error_str(struct field_errors *errs, enum field_error_type type, const struct fpath *at,
+                     struct str value, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* Unsupported value with the list of what is: `"x": supported values: "a", "b"`. */
+void field_error_enum(struct field_errors *errs, const struct fpath *at, const struct json *value,
+                      const struct str *supported, size_t n);
+/* "field: body" of one, or "[a, b]" of several, without repetitions; as text of a Status. */
+struct str field_errors_text(const struct field_errors *errs);
+/* As Go's %q. */
+void go_quote(struct buf *to, struct str s);

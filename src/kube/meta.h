@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Object metadata: reading, system fields, and upstream's rules for names, labels and the rest. */
+#pragma once
+
+#include "kube/field.h"
+
+struct str meta_name(const struct json *obj);
+struct str meta_namespace(const struct json *obj);
+struct str meta_uid(const struct json *obj);
+struct str meta_resource_version(const struct json *obj);
+/* metadata, created when absent. */
+struct json *meta_of(struct arena *a, struct json *obj);
+bool meta_is_deleting(const struct json *obj); /* deletionTimestamp is set */
+bool meta_has_finalizers(const struct json *obj);
+void meta_set_resource_version(struct arena *a, struct json *obj, uint64_t rev);
+
+/* Five random characters behind a prefix cut to fit, from upstream's alphabet. random: from the
+ * caller. */
+enum { META_GENERATED_MAX_BYTES = 63, META_GENERATED_SUFFIX = 5 };
+struct str meta_generate_name(struct arena *a, struct str prefix, uint64_t random);
+
+/* ---- rules; each returns NULL when fine, else upstream's sentence (static) ---- */
+const char *meta_check_dns1123_label(struct str s);
+const char *meta_check_dns1123_subdomain(struct str s);
+const char *meta_check_dns1035_label(struct str s);
+const char *meta_check_path_segment(struct str s);
+/* These need memory for their sentences, joined by "; ". */
+const char *meta_check_qualified_name(struct arena *a, struct str s);
+const char *meta_check_label_value(struct arena *a, struct str s);
+
+typedef const char *(*meta_name_rule)(struct str name);
+
+enum { META_ANNOTATIONS_MAX_BYTES = 256 * 1024 };
+
+/* What every object's metadata must obey; reports below "metadata". */
+void meta_validate(const struct json *obj, bool namespaced, meta_name_rule rule,
+                   struct field_errors *errs);
+/* In addition for an update: immutable fields. */
+void meta_validate_update(const struct json *obj, const struct json *old,
+                          struct field_errors *errs);
+void meta_validate_labels(const struct json *labels, const struct fpath *at,
+                          struct field_errors *errs);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * OpenAPI documents from schemas: version 3 per group version with an index of hashes, version 2
+ * for older clients. Documents are large and rarely asked for: they are made on request and not
+ * kept.
+ */
+#pragma once
+
+#include "kube/resource.h"
+
+enum { OPENAPI_MAX_BYTES = 32 << 20 };
+
+/* /openapi/v3: {"paths": {"api/v1": {"serverRelativeURL": "/openapi/v3/api/v1?hash=..."}}} */
+int openapi_v3_index(const struct registry *reg, struct buf *to);
+/* /openapi/v3/api/v1, /openapi/v3/apis/<group>/<version>. -ENOENT if there is none. */
+int openapi_v3(const struct registry *reg, struct str group, struct str version, struct buf *to);
+/* The hash that stands in the index; also the ETag. -ENOENT. */
+enum { OPENAPI_HASH_MAX = 72 };
+int openapi_v3_hash(const struct registry *reg, struct str group, struct str version,
+                    char out[OPENAPI_HASH_MAX]);
+/* /openapi/v2 as JSON. */
+int openapi_v2(const struct registry *reg, struct buf *to);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The three patches of Kubernetes on JSON trees: RFC 6902, RFC 7386 and strategic merge.
+ *
+ * `doc` is changed in place where possible; *ret is the result (doc itself or a new root). After an
+ * error doc is in no defined state: patch a clone. Nodes come from `a`.
+ * Errors: E_PARSE (a patch that is none), E_INVALID (does not apply), E_CONFLICT (a failed test),
+ * E_LIMIT; texts as upstream words them.
+ */
+#pragma once
+
+#include "kube/schema.h"
+
+enum { PATCH_MAX_OPS = 10000, PATCH_MAX_NODES = 1000000 };
+
+int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct json **ret,
+               struct err *err);
+/* Never fails on well-formed input; null deletes. */
+int patch_merge(struct arena *a, struct json *doc, const struct json *patch, struct json **ret,
+                struct err *err);
+/* s: schema of doc; unknown parts merge as plain JSON (maps by key, lists replaced). */
+int patch_strategic(struct arena *a, const struct schema *s, struct json *doc,
+                    const struct json *patch, struct json **ret, struct err *err);
