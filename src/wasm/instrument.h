@@ -2,14 +2,14 @@
 /*
  * Reads a core Wasm module and rewrites it for hibernation, before it is compiled.
  *
- * No toolchain exports the globals in which guests keep their stack pointers, and the engine offers no
- * other way to save them. So the memory is exported as __dm_mem and each defined mutable number or
- * vector global as __dm_g0, __dm_g1 ...; the start function becomes the export __dm_start, because it
- * must run at the first instantiation only; custom sections go. No index moves, and code is copied
- * byte for byte.
+ * No toolchain exports the globals in which guests keep their stack pointers, and the engine offers
+ * no other way to save them. So the memory is exported as __dm_mem and each defined mutable number
+ * or vector global as __dm_g0, __dm_g1 ...; the start function becomes the export __dm_start,
+ * because it must run at the first instantiation only; custom sections go. No index moves, and code
+ * is copied byte for byte.
  *
- * The same pass decodes every instruction and decides whether an instance can be dissolved: all of its
- * state must be memory and exported globals. Validation is the compiler's; this code must only
+ * The same pass decodes every instruction and decides whether an instance can be dissolved: all of
+ * its state must be memory and exported globals. Validation is the compiler's; this code must only
  * be safe with any bytes. Pure, no I/O.
  */
 #pragma once

@@ -2,24 +2,21 @@
 /*
  * The module cache: Wasm in, compiled and verified code out.
  *
- * Content-addressed and on disk: the name of an entry is made of the module's hash, the exact engine
- * build, its configuration, and the machine's instruction set. What is not there is compiled by
- * dormouse-compile, a confined child; whatever goes wrong with it means that the module is rejected.
- * An entry is used only after its hash was verified; a damaged one is compiled again. This process
- * needs no engine.
+ * Content-addressed and on disk: the name of an entry is made of the module's hash, the exact
+ * engine build, its configuration, and the machine's instruction set. What is not there is compiled
+ * by dormouse-compile, a confined child; whatever goes wrong with it means that the module is
+ * rejected. An entry is used only after its hash was verified; a damaged one is compiled again.
+ * This process needs no engine.
  *
  * Loop thread only. Hashing and file work run on libuv's worker threads.
  */
 #pragma once
 
+#include "io/loop.h"
 #include "wasm/module_info.h"
 
-#include <uv.h>
-
-/* Larger modules are refused: compiling takes 18 bytes of memory and 0.7 us for each byte. */
-#define MODULE_WASM_BYTES_MAX     ((uint64_t)64 << 20)
 /* Unfinished module_get() calls; each holds a descriptor. */
-#define MODULE_GETS_MAX           1024u
+#define MODULE_GETS_MAX 1024u
 /* Compiled code on disk before the entries not used for longest go. */
 #define MODULE_CACHE_BYTES        ((uint64_t)2 << 30)
 #define MODULE_COMPILE_TIMEOUT_MS 120000u
@@ -50,8 +47,9 @@ DEFINE_SCOPED(module, module_unref)
 /*
  * Open the compiled code, read-only, for dm_engine_module_from_fd().
  *
- * Returns a descriptor (given). Errors: E_EXPIRED when the file is no longer the one that was verified:
- * module_get() makes it anew; -ECANCELED after module_cache_close(); what open(2) returns.
+ * Returns a descriptor (given). Errors: E_EXPIRED when the file is no longer the one that was
+ * verified: module_get() makes it anew; -ECANCELED after module_cache_close(); what open(2)
+ * returns.
  */
 int module_open(const struct module *m, struct err *err);
 
@@ -62,9 +60,9 @@ struct module_cache_config {
     uint64_t timeout_ms;      /* for one compilation; 0: MODULE_COMPILE_TIMEOUT_MS */
 };
 
-/* ret: given, module_cache_close(). Errors: -EACCES when somebody else could write to `dir`, others of
- * the file system. That the compiler is there is checked when it is needed. */
-int module_cache_new(uv_loop_t *loop, const struct module_cache_config *config,
+/* ret: given, module_cache_close(). Errors: -EACCES when somebody else could write to `dir`, others
+ * of the file system. That the compiler is there is checked when it is needed. */
+int module_cache_new(struct loop *loop, const struct module_cache_config *config,
                      struct module_cache **ret, struct err *err);
 
 /* Ends running compilations; every unfinished module_get() ends with -ECANCELED, then `cb` (may be
@@ -74,8 +72,9 @@ void module_cache_close(struct module_cache *cache, void (*cb)(void *arg), void 
 /*
  * Runs exactly once, never before module_get() has returned. On success `m` is given
  * (module_unref()) and status is 0; otherwise `m` is NULL, status the error and `err` its text.
- * Errors: E_PARSE, E_UNSUPPORTED, E_LIMIT, E_INVALID the module was refused; -ETIMEDOUT, -ECANCELED;
- * -ENOENT the compiler is missing; others of the file system. It may call anything here.
+ * Errors: E_PARSE, E_UNSUPPORTED, E_LIMIT, E_INVALID the module was refused; -ETIMEDOUT,
+ * -ECANCELED; -ENOENT the compiler is missing; others of the file system. It may call anything
+ * here.
  */
 typedef void (*module_get_cb)(struct module *m, int status, const struct err *err, void *arg);
 
@@ -89,7 +88,8 @@ typedef void (*module_get_cb)(struct module *m, int status, const struct err *er
  */
 int module_get(struct module_cache *cache, int fd, unsigned flags, module_get_cb cb, void *arg,
                struct module_get **ret, struct err *err);
-/* The same for bytes in memory; they are copied. Errors: also E_LIMIT over MODULE_WASM_BYTES_MAX. */
+/* The same for bytes in memory; they are copied. Errors: also E_LIMIT over MODULE_WASM_BYTES_MAX.
+ */
 int module_get_bytes(struct module_cache *cache, struct str wasm, unsigned flags, module_get_cb cb,
                      void *arg, struct module_get **ret, struct err *err);
 /* `cb` still comes, with -ECANCELED unless the result is already there. */
@@ -97,7 +97,7 @@ void module_get_cancel(struct module_get *get);
 
 struct module_cache_stats {
     uint64_t hits, compiled, refused, damaged, evicted;
-    uint64_t bytes;             /* on disk */
+    uint64_t bytes;              /* on disk */
     unsigned waiting, compiling; /* now */
 };
 void module_cache_stats(const struct module_cache *cache, struct module_cache_stats *ret);

@@ -1,0 +1,3 @@
+module dormouse.dev/test/wasm
+
+go 1.24

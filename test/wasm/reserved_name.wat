@@ -1,0 +1,1 @@
+(module (memory (export "__dm_mem") 1))

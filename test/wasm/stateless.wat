@@ -1,0 +1,2 @@
+;; No memory.
+(module (func (export "run") (result i32) (i32.const 3)))
