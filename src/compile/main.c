@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dormouse-compile: one Wasm module in, machine code and a description of the module out.
+ *
+ * The only program with a compiler in it. It runs once per module, as a child of the module cache,
+ * because compiling hostile input is outside the engine's security promise: before it looks at the
+ * module it gives up everything but reading, writing and memory, by resource limits and a
+ * list of allowed system calls. Running out of memory inside the compiler aborts; every end but
+ * status 0 means that the module is rejected. Statuses are in wasm/compile_exit.h.
+ *
+ *     dormouse-compile [--names] WASM CODE INFO
+ *
+ * Each is a path or fd:N, an inherited descriptor.
+ */
+#include "wasm/compile_exit.h"
+#include "wasm/engine_config.h"
+#include "wasm/instrument.h"
+
+#include "base/sys.h"
+
+#include <dm_engine.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#endif
+#endif
+
+struct job {
+    unsigned flags;
+    int wasm_fd, code_fd, info_fd;
+    uint64_t wasm_bytes;
+    wasm_engine_t *engine;
+};
+
+static int open_arg(const char *arg, int flags, struct err *err)
+{
+    if (str_has_prefix(str_of(arg), STR("fd:"))) {
+        uint64_t fd;
+        if (parse_u64(str_of(arg + 3), 0, 1 << 20, &fd) < 0)
+            return err_set(err, -EINVAL, "'%s' is not fd: and a number", arg);
+        return (int)fd;
+    }
+    int fd = sys_openat(AT_FDCWD, arg, flags, 0600);
+    return fd < 0 ? err_sys(err, fd, "open '%s'", arg) : fd;
+}
+
+static int open_args(struct job *job, int argc, char **argv, struct err *err)
+{
+    int at = 1;
+    if (at < argc && strcmp(argv[at], "--names") == 0) {
+        job->flags |= INSTRUMENT_KEEP_NAMES;
+        at++;
+    }
+    if (argc - at != 3)
+        return err_set(err, -EINVAL,
+                       "usage: dormouse-compile [--names] WASM CODE INFO "
+                       "(each a path or fd:N)");
+    job->wasm_fd = open_arg(argv[at], O_RDONLY, err);
+    if (job->wasm_fd < 0)
+        return job->wasm_fd;
+    job->code_fd = open_arg(argv[at + 1], O_WRONLY | O_CREAT | O_TRUNC, err);
+    if (job->code_fd < 0)
+        return job->code_fd;
+    job->info_fd = open_arg(argv[at + 2], O_WRONLY | O_CREAT | O_TRUNC, err);
+    if (job->info_fd < 0)
+        return job->info_fd;
+
+    struct stat st;
+    if (fstat(job->wasm_fd, &st) < 0)
+        return err_sys(err, -errno, "stat the module");
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, -EINVAL, "the module is not a regular file");
+    if (st.st_size <= 0 || (uint64_t)st.st_size > MODULE_WASM_BYTES_MAX)
+        return err_set(err, E_LIMIT, "the module has %jd bytes; 1 to %ju are accepted",
+                       (intmax_t)st.st_size, (uintmax_t)MODULE_WASM_BYTES_MAX);
+    job->wasm_bytes = (uint64_t)st.st_size;
+    return 0;
+}
+
+static int limit(int what, uint64_t value, struct err *err)
+{
+    struct rlimit now;
+    if (getrlimit((__rlimit_resource_t)what, &now) < 0)
+        return err_sys(err, -errno, "getrlimit");
+    rlim_t v = MIN((rlim_t)value, now.rlim_max);
+    struct rlimit want = { .rlim_cur = v, .rlim_max = v };
+    if (setrlimit((__rlimit_resource_t)what, &want) < 0)
+        return err_sys(err, -errno, "setrlimit");
+    return 0;
+}
+
+static int set_limits(const struct job *job, struct err *err)
+{
+#ifndef HAS_ASAN /* its shadow memory alone is terabytes of address space */
+    int r = limit(RLIMIT_AS, COMPILE_MEMORY_BYTES(job->wasm_bytes), err);
+    if (r < 0)
+        return r;
+#endif
+    if (limit(RLIMIT_CPU, COMPILE_CPU_S(job->wasm_bytes), err) < 0 ||
+        limit(RLIMIT_FSIZE, COMPILE_FILE_BYTES, err) < 0 || limit(RLIMIT_CORE, 0, err) < 0)
+        return err->code;
+    /* Too large a file is an error to report, not a signal. */
+    (void)signal(SIGXFSZ, SIG_IGN);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    (void)setpriority(PRIO_PROCESS, 0, 10);
+    return 0;
+}
+
+/* What memory allocation, reading, writing, aborting and leaving need. No path, process, socket. */
+static const int allowed_calls[] = {
+    SCMP_SYS(read),         SCMP_SYS(pread64),       SCMP_SYS(write),
+    SCMP_SYS(lseek),        SCMP_SYS(fstat),         SCMP_SYS(newfstatat),
+    SCMP_SYS(close),        SCMP_SYS(munmap),        SCMP_SYS(mremap),
+    SCMP_SYS(madvise),      SCMP_SYS(brk),           SCMP_SYS(futex),
+    SCMP_SYS(sigaltstack),  SCMP_SYS(rt_sigaction),  SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn), SCMP_SYS(clock_gettime), SCMP_SYS(getrandom),
+    SCMP_SYS(sched_yield),  SCMP_SYS(gettid),        SCMP_SYS(getpid),
+    SCMP_SYS(exit),         SCMP_SYS(exit_group),    SCMP_SYS(restart_syscall),
+};
+
+static int add_rules(scmp_filter_ctx ctx)
+{
+    int r = 0;
+    for (size_t i = 0; i < ARRAY_LEN(allowed_calls) && r == 0; i++)
+        r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed_calls[i], 0);
+    /* Nothing that is mapped here is ever executed. */
+    if (r == 0)
+        r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
+                             SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    if (r == 0)
+        r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
+                             SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    /* abort() signals itself. */
+    if (r == 0)
+        r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+                             SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+    return r;
+}
+
+static int confine(struct err *err)
+{
+    scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
+    if (!ctx)
+        return err_set(err, -ENOMEM, "no memory for the system call filter");
+    int r = add_rules(ctx);
+    if (r == 0)
+        r = seccomp_load(ctx);
+    seccomp_release(ctx);
+    return r < 0 ? err_sys(err, r, "load the system call filter") : 0;
+}
+
+static int read_wasm(const struct job *job, char **ret, struct err *err)
+{
+    scoped(free_scoped) char *p = mem_try(job->wasm_bytes);
+    if (!p)
+        return err_set(err, -ENOMEM, "no memory to read the module");
+    ssize_t n = sys_pread_full(job->wasm_fd, p, job->wasm_bytes, 0);
+    if (n < 0)
+        return err_set(err, -EIO, "read the module: %s", err_strerror((int)n));
+    if ((uint64_t)n != job->wasm_bytes)
+        return err_set(err, -EIO, "the module became shorter while it was read");
+    *ret = take_ptr(&p);
+    return 0;
+}
+
+static int write_out(int fd, const void *p, size_t n, struct err *err)
+{
+    int r = sys_write_all(fd, p, n);
+    return r < 0 ? err_set(err, -EIO, "write the result: %s", err_strerror(r)) : 0;
+}
+
+struct sink {
+    int fd;
+    int status;
+    struct err *err;
+};
+
+static void on_code(void *env, const uint8_t *bytes, size_t n)
+{
+    struct sink *sink = env;
+    sink->status = write_out(sink->fd, bytes, n, sink->err);
+}
+
+/* Instrumented module in `out`; its description is written. The original is gone when this returns,
+ * so that it does not take memory from the compiler. */
+static int rewrite(const struct job *job, struct buf *out, struct err *err)
+{
+    scoped(free_scoped) char *wasm = NULL;
+    scoped(module_info_free_scoped) struct module_info *info = NULL;
+    int r = read_wasm(job, &wasm, err);
+    if (r == 0)
+        r = instrument(str_n(wasm, job->wasm_bytes), job->flags, out, &info, err);
+    if (r < 0)
+        return r;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    r = module_info_encode(info, &text);
+    if (r < 0)
+        return err_sys(err, r, "describe the module");
+    return write_out(job->info_fd, text.p, text.n, err);
+}
+
+static int compile(const struct job *job, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf wasm = BUF_INIT(job->wasm_bytes + INSTRUMENT_GROWTH_MAX);
+    int r = rewrite(job, &wasm, err);
+    if (r < 0)
+        return r;
+    struct sink sink = { .fd = job->code_fd, .err = err };
+    wasmtime_error_t *e =
+        dm_engine_precompile(job->engine, (const uint8_t *)wasm.p, wasm.n, on_code, &sink);
+    if (e)
+        return engine_err(err, E_INVALID, e, "compile");
+    return sink.status;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+    struct job job = { 0 };
+    int r = open_args(&job, argc, argv, err);
+    if (r == 0)
+        r = set_limits(&job, err);
+    if (r == 0)
+        r = engine_new(NULL, &job.engine, err);
+    if (r == 0)
+        r = confine(err);
+    if (r == 0)
+        r = compile(&job, err);
+    return r;
+}
+
+static int exit_status(int code)
+{
+    switch (code) {
+#define COMPILE_EXIT_STATUS(name, status, error)                                                   \
+    case error:                                                                                    \
+        return status;
+        COMPILE_EXITS(COMPILE_EXIT_STATUS)
+#undef COMPILE_EXIT_STATUS
+    default:
+        return COMPILE_IO;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct err err = { 0 };
+    int r = run(argc, argv, &err);
+    if (r < 0)
+        (void)dprintf(STDERR_FILENO, "%s\n", err_text(&err));
+    /* No destructors: nothing is left to release that the kernel does not. */
+    _exit(exit_status(r));
+}

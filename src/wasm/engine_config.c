@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making the engine; see engine_config.h. Compiled once for each engine build. */
+#include "wasm/engine_config.h"
+
+#include "base/str.h"
+
+#include <dm_engine.h>
+
+#include <ctype.h>
+#include <stdio.h>
+
+/* The engine explains itself over several lines; runs of blanks become one. */
+static void one_line(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        if (!isspace((unsigned char)*from))
+            *to++ = *from;
+        else if (to > text && to[-1] != ' ')
+            *to++ = ' ';
+    }
+    if (to > text && to[-1] == ' ')
+        to--;
+    *to = 0;
+}
+
+int engine_err(struct err *err, int code, wasmtime_error_t *e, const char *what)
+{
+    wasm_name_t message;
+    wasmtime_error_message(e, &message);
+    char text[sizeof err->text];
+    (void)snprintf(text, sizeof text, "%.*s", (int)message.size, message.data);
+    one_line(text);
+    wasm_byte_vec_delete(&message);
+    wasmtime_error_delete(e);
+    return err_set(err, code, "%s: %s", what, text);
+}
+
+int engine_new(const char *version, wasm_engine_t **ret, struct err *err)
+{
+    wasm_config_t *c = wasm_config_new();
+#define ENGINE_SET(setter, value) setter(c, value);
+    ENGINE_CONFIG(ENGINE_SET)
+#undef ENGINE_SET
+    dm_config_backtrace_details_off(c);
+#ifdef WASMTIME_FEATURE_CRANELIFT
+    wasmtime_config_cranelift_opt_level_set(c, WASMTIME_OPT_LEVEL_SPEED);
+#endif
+    wasmtime_error_t *e = dm_config_module_version(c, version ? version : DM_ENGINE_VERSION);
+    if (e) {
+        wasm_config_delete(c);
+        return engine_err(err, E_INVALID, e, "engine version");
+    }
+    e = dm_engine_new(c, ret);
+    return e ? engine_err(err, E_INVALID, e, "create the engine") : 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one engine configuration, for the compiler and for whoever runs what it made: the loader
+ * refuses code that was compiled under another one.
+ *
+ * engine_config.c needs the engine's headers, and is compiled once for each of the two engine
+ * builds; this header needs none, so that the module cache can put ENGINE_CONFIG_ID into its keys.
+ */
+#pragma once
+
+#include "base/err.h"
+
+/* Guests run on the calling thread's stack; threads that run guests need at least twice this. */
+#define ENGINE_WASM_STACK_BYTES 524288
+
+/*
+ * setter, value; every knob explicitly, since upstream's defaults change. may_move off: the base of
+ * a memory is constant while its instance lives. gc off: externref is refused at compile time.
+ * address_map and debug_symbols off: smaller code files; backtraces lose offsets, not functions.
+ */
+#define ENGINE_CONFIG(X)                                                                           \
+    X(wasmtime_config_epoch_interruption_set, true)                                                \
+    X(wasmtime_config_consume_fuel_set, false)                                                     \
+    X(wasmtime_config_max_wasm_stack_set, ENGINE_WASM_STACK_BYTES)                                 \
+    X(wasmtime_config_native_unwind_info_set, false)                                               \
+    X(wasmtime_config_debug_info_set, false)                                                       \
+    X(wasmtime_config_memory_reservation_set, 4294967296)                                          \
+    X(wasmtime_config_memory_guard_size_set, 33554432)                                             \
+    X(wasmtime_config_memory_reservation_for_growth_set, 0)                                        \
+    X(wasmtime_config_memory_may_move_set, false)                                                  \
+    X(wasmtime_config_memory_init_cow_set, true)                                                   \
+    X(wasmtime_config_signals_based_traps_set, true)                                               \
+    X(wasmtime_config_wasm_simd_set, true)                                                         \
+    X(wasmtime_config_wasm_relaxed_simd_set, false)                                                \
+    X(wasmtime_config_wasm_bulk_memory_set, true)                                                  \
+    X(wasmtime_config_wasm_multi_value_set, true)                                                  \
+    X(wasmtime_config_wasm_tail_call_set, true)                                                    \
+    X(wasmtime_config_wasm_multi_memory_set, false)                                                \
+    X(wasmtime_config_wasm_memory64_set, false)                                                    \
+    X(wasmtime_config_shared_memory_set, false)                                                    \
+    X(wasmtime_config_gc_support_set, false)                                                       \
+    X(dm_config_address_map_set, false)                                                            \
+    X(dm_config_debug_symbols_set, false)                                                          \
+    X(dm_config_backtrace_max_frames_set, 30)
+
+#define ENGINE_CONFIG_TEXT_(setter, value) #setter "=" #value ";"
+#define ENGINE_CONFIG_TEXT(setter, value)  ENGINE_CONFIG_TEXT_(setter, value)
+/* The configuration as text. */
+#define ENGINE_CONFIG_ID ENGINE_CONFIG(ENGINE_CONFIG_TEXT) "opt=speed"
+
+struct wasm_engine_t;
+struct wasmtime_error;
+
+/*
+ * An engine with this configuration; `version` (NULL: DM_ENGINE_VERSION) is what compiled code
+ * carries. One per process. Errors: E_INVALID. ret: given, wasm_engine_delete().
+ */
+int engine_new(const char *version, struct wasm_engine_t **ret, struct err *err);
+
+/* Consumes `e` (may not be NULL) and puts its text, on one line, behind `what`. Returns `code`. */
+int engine_err(struct err *err, int code, struct wasmtime_error *e, const char *what);
