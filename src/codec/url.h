@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Request targets and query strings (RFC 3986 sections 2.1, 3.3, 3.4; the query as HTML forms write it,
+ * with '+' for a blank, as Go's net/url reads it).
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { URL_MAX_SEGMENTS = 32, URL_MAX_PAIRS = 128 };
+
+struct url_pair {
+    struct str name, value; /* decoded */
+};
+
+struct url_target {
+    struct str raw_path, raw_query;           /* as they came; raw_query without '?' */
+    struct str segments[URL_MAX_SEGMENTS];    /* decoded path segments; empty ones are left out */
+    size_t n_segments;
+    bool trailing_slash;
+    struct url_pair pairs[URL_MAX_PAIRS];     /* in order; pairs without a name are left out */
+    size_t n_pairs;
+};
+
+/*
+ * Take a target apart: origin form, or absolute form, whose scheme and authority are ignored. Strings are
+ * borrowed from `text` or live in `a`. E_INVALID: no path, bad escapes, a "." or ".." segment, a decoded
+ * '/' or NUL in a segment; E_LIMIT: more segments or pairs than the bounds.
+ */
+int url_parse(struct arena *a, struct str text, struct url_target *ret, struct err *err);
+/* First value of that name; {NULL, 0} when absent, "" when without value. */
+struct str url_query_get(const struct url_target *t, const char *name);
+/* "true", "1", "" (present without value) count as true, as upstream reads booleans in queries. */
+bool url_query_bool(const struct url_target *t, const char *name);
+
+/* Decoded bytes; E_INVALID for a bad escape. plus: '+' is a blank. Borrows `s` when there is nothing to do. */
+int url_decode(struct arena *a, struct str s, bool plus, struct str *ret);
+/* Append with everything but RFC 3986 unreserved characters escaped. */
+int url_encode(struct buf *to, struct str s);
