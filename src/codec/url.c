@@ -124,5 +124,5 @@ struct str url_query_get(const struct url_target *t, const char *name)
 bool url_query_bool(const struct url_target *t, const char *name)
 {
     struct str v = url_query_get(t, name);
-    return v.p && (v.n == 0 || str_is(v, "1") || str_ieq(v, STR("true")) || str_is(v, "t") || str_is(v, "T"));
+    return v.p && !str_is(v, "0") && !str_ieq(v, STR("false"));
 }

@@ -33,7 +33,7 @@ struct url_target {
 int url_parse(struct arena *a, struct str text, struct url_target *ret, struct err *err);
 /* First value of that name; {NULL, 0} when absent, "" when without value. */
 struct str url_query_get(const struct url_target *t, const char *name);
-/* "true", "1", "" (present without value) count as true, as upstream reads booleans in queries. */
+/* Present and neither "0" nor "false" in any case, as upstream reads booleans in queries. */
 bool url_query_bool(const struct url_target *t, const char *name);
 
 /* Decoded bytes; E_INVALID for a bad escape. plus: '+' is a blank. Borrows `s` when there is nothing to do. */
