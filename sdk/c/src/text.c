@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dm/text.h"
+
+#include "dm/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_CAP 120u
+
+struct dm_str dm_str(const char *s)
+{
+    return (struct dm_str){ s, s ? strlen(s) : 0 };
+}
+
+bool dm_str_eq(struct dm_str a, struct dm_str b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+bool dm_str_is(struct dm_str a, const char *s)
+{
+    return dm_str_eq(a, dm_str(s));
+}
+
+uint64_t dm_hash(const void *p, size_t n, uint64_t seed)
+{
+    uint64_t h = 14695981039346656037u ^ seed;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ ((const unsigned char *)p)[i]) * 1099511628211u;
+    return h;
+}
+
+void dm_text_fini(struct dm_text *t)
+{
+    dm_free(t->p);
+    *t = (struct dm_text){ 0 };
+}
+
+static void reserve(struct dm_text *t, size_t more)
+{
+    if (more > DM_TEXT_MAX || t->n + more > DM_TEXT_MAX)
+        abort();
+    size_t need = t->n + more + 1;
+    if (need <= t->cap)
+        return;
+    size_t cap = t->cap ? t->cap : FIRST_CAP;
+    while (cap < need)
+        cap *= 2;
+    t->p = dm_realloc(t->p, cap);
+    t->cap = cap;
+}
+
+void dm_text_put(struct dm_text *t, const void *p, size_t n)
+{
+    reserve(t, n);
+    if (n)
+        memcpy(t->p + t->n, p, n);
+    t->n += n;
+    t->p[t->n] = 0;
+}
+
+void dm_text_str(struct dm_text *t, struct dm_str s)
+{
+    dm_text_put(t, s.p, s.n);
+}
+
+void dm_text_char(struct dm_text *t, char c)
+{
+    dm_text_put(t, &c, 1);
+}
+
+void dm_text_le(struct dm_text *t, uint64_t v, unsigned n_bytes)
+{
+    reserve(t, n_bytes);
+    for (unsigned i = 0; i < n_bytes; i++)
+        dm_text_char(t, (char)(unsigned char)(v >> (8 * i)));
+}
+
+static bool is_unreserved(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+void dm_text_uri(struct dm_text *t, struct dm_str s)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+        if (is_unreserved(s.p[i])) {
+            dm_text_char(t, s.p[i]);
+            continue;
+        }
+        dm_text_char(t, '%');
+        dm_text_char(t, hex[c >> 4]);
+        dm_text_char(t, hex[c & 15]);
+    }
+}
+
+struct dm_str dm_text_view(const struct dm_text *t)
+{
+    return (struct dm_str){ t->p ? t->p : "", t->n };
+}
+
+static void put_number(struct dm_text *t, uint64_t v, unsigned radix, bool negative)
+{
+    char digits[24];
+    size_t i = sizeof(digits);
+    do {
+        digits[--i] = "0123456789abcdef"[v % radix];
+        v /= radix;
+    } while (v);
+    if (negative)
+        digits[--i] = '-';
+    dm_text_put(t, digits + i, sizeof(digits) - i);
+}
+
+/* Length modifiers in bytes: what va_arg has to fetch. */
+static const char *read_size(const char *f, size_t *ret)
+{
+    *ret = sizeof(int);
+    for (;; f++) {
+        if (*f == 'l')
+            *ret = f[1] == 'l' ? sizeof(long long) : *ret > sizeof(long) ? *ret : sizeof(long);
+        else if (*f == 'z' || *f == 't')
+            *ret = sizeof(size_t);
+        else if (*f == 'j')
+            *ret = sizeof(intmax_t);
+        else if (*f != 'h')
+            return f;
+    }
+}
+
+void dm_vtextf(struct dm_text *t, const char *fmt, va_list ap)
+{
+    reserve(t, 0);
+    for (const char *f = fmt; *f; f++) {
+        const char *plain = f;
+        while (*f && *f != '%')
+            f++;
+        dm_text_put(t, plain, (size_t)(f - plain));
+        if (!*f)
+            return;
+        const char *start = f++;
+        int precision = -1;
+        if (f[0] == '.' && f[1] == '*') {
+            precision = va_arg(ap, int);
+            f += 2;
+        }
+        size_t size;
+        f = read_size(f, &size);
+        switch (*f) {
+        case 's': {
+            const char *s = va_arg(ap, const char *);
+            if (!s)
+                s = "(null)";
+            dm_text_put(t, s, precision < 0 ? strlen(s) : strnlen(s, (size_t)precision));
+            break;
+        }
+        case 'c':
+            dm_text_char(t, (char)va_arg(ap, int));
+            break;
+        case 'd':
+        case 'i': {
+            int64_t v = size == sizeof(int64_t) ? va_arg(ap, int64_t) : va_arg(ap, int);
+            put_number(t, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 10, v < 0);
+            break;
+        }
+        case 'u':
+        case 'x': {
+            uint64_t v = size == sizeof(uint64_t) ? va_arg(ap, uint64_t) : va_arg(ap, unsigned);
+            put_number(t, v, *f == 'x' ? 16 : 10, false);
+            break;
+        }
+        case '%':
+            dm_text_char(t, '%');
+            break;
+        default:
+            dm_text_put(t, start, (size_t)(f - start) + (*f ? 1 : 0));
+            if (!*f)
+                return;
+            break;
+        }
+    }
+}
+
+void dm_textf(struct dm_text *t, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    dm_vtextf(t, fmt, ap);
+    va_end(ap);
+}
+
+static void put_padded(struct dm_text *t, uint32_t v, unsigned digits)
+{
+    char s[8];
+    for (unsigned i = digits; i-- > 0; v /= 10)
+        s[i] = (char)('0' + v % 10);
+    dm_text_put(t, s, digits);
+}
+
+/* Days since 1970-01-01 to a date, counting years from March so that leap days come last. */
+static void civil_date(uint64_t days, uint32_t *year, uint32_t *month, uint32_t *day)
+{
+    uint64_t z = days + 719468;
+    uint32_t era_day = (uint32_t)(z % 146097);
+    uint32_t era_year = (era_day - era_day / 1460 + era_day / 36524 - era_day / 146096) / 365;
+    uint32_t year_day = era_day - (365 * era_year + era_year / 4 - era_year / 100);
+    uint32_t m = (5 * year_day + 2) / 153;
+    *day = year_day - (153 * m + 2) / 5 + 1;
+    *month = m < 10 ? m + 3 : m - 9;
+    *year = (uint32_t)(z / 146097) * 400 + era_year + (*month <= 2 ? 1 : 0);
+}
+
+void dm_text_time(struct dm_text *t, uint64_t wall_us, bool micros)
+{
+    uint64_t s = wall_us / 1000000;
+    uint32_t year, month, day, in_day = (uint32_t)(s % 86400);
+    civil_date(s / 86400, &year, &month, &day);
+    put_padded(t, year, 4);
+    dm_text_char(t, '-');
+    put_padded(t, month, 2);
+    dm_text_char(t, '-');
+    put_padded(t, day, 2);
+    dm_text_char(t, 'T');
+    put_padded(t, in_day / 3600, 2);
+    dm_text_char(t, ':');
+    put_padded(t, in_day / 60 % 60, 2);
+    dm_text_char(t, ':');
+    put_padded(t, in_day % 60, 2);
+    if (micros) {
+        dm_text_char(t, '.');
+        put_padded(t, (uint32_t)(wall_us % 1000000), 6);
+    }
+    dm_text_char(t, 'Z');
+}
+
+bool dm_parse_i64(struct dm_str s, int64_t *ret)
+{
+    bool negative = s.n > 0 && s.p[0] == '-';
+    uint64_t v = 0, max = (uint64_t)INT64_MAX + (negative ? 1 : 0);
+    size_t i = negative ? 1 : 0;
+    if (i == s.n)
+        return false;
+    for (; i < s.n; i++) {
+        unsigned d = (unsigned)(unsigned char)s.p[i] - '0';
+        if (d > 9 || __builtin_mul_overflow(v, 10u, &v) || __builtin_add_overflow(v, d, &v) ||
+            v > max)
+            return false;
+    }
+    *ret = negative ? (int64_t)(0 - v) : (int64_t)v;
+    return true;
+}
