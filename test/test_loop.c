@@ -312,6 +312,32 @@ TEST(posts_of_many_threads_arrive_in_order_per_thread)
     loop_fini(&loop);
 }
 
+static void on_late_note(struct post *p)
+{
+    notes_seen++;
+    loop_release(&loop);
+}
+
+static void *late_poster(void *arg)
+{
+    loop_post(&loop, arg);
+    return NULL;
+}
+
+TEST(a_held_loop_waits_for_the_post_that_it_is_owed)
+{
+    setup();
+    notes_seen = 0;
+    struct post late = { .run = on_late_note };
+    loop_hold(&loop);
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, late_poster, &late), 0);
+    loop_run(&loop);
+    CHECK_INT(notes_seen, 1);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    loop_fini(&loop);
+}
+
 /* ------------------------------------------------------------------ signals */
 
 static int signals_seen;

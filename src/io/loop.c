@@ -209,6 +209,19 @@ void loop_post(struct loop *loop, struct post *p)
     uv_mutex_unlock(&loop->post_lock);
 }
 
+void loop_hold(struct loop *loop)
+{
+    if (loop->holds++ == 0)
+        uv_ref((uv_handle_t *)&loop->async);
+}
+
+void loop_release(struct loop *loop)
+{
+    assert(loop->holds > 0);
+    if (--loop->holds == 0)
+        uv_unref((uv_handle_t *)&loop->async);
+}
+
 /* ------------------------------------------------------------------ signals */
 
 static void on_signal(uv_signal_t *uv, int signum)
@@ -293,7 +306,8 @@ int loop_init(struct loop *loop, struct err *err)
 
 void loop_fini(struct loop *loop)
 {
-    assert(list_is_empty(&loop->deferred) && list_is_empty(&loop->posted) && loop->n_timers == 0);
+    assert(list_is_empty(&loop->deferred) && list_is_empty(&loop->posted));
+    assert(loop->n_timers == 0 && loop->holds == 0);
     /* Taken once: a loop_post() that has just handed over its last post has left the handle alone.
      */
     uv_mutex_lock(&loop->post_lock);

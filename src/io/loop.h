@@ -33,6 +33,7 @@ struct loop {
     uv_async_t async;
     uv_mutex_t post_lock;
     struct list posted; /* struct post, guarded by post_lock */
+    unsigned holds;
 };
 
 /* Ignores SIGPIPE in the process: a lost peer is an error code here, not the end. */
@@ -94,6 +95,9 @@ struct post {
  * may be waiting at loop_fini().
  */
 void loop_post(struct loop *loop, struct post *p);
+/* Counted: while held, loop_run() goes on and waits for posts. By whoever another thread owes one. */
+void loop_hold(struct loop *loop);
+void loop_release(struct loop *loop);
 
 /* ---- signals; a watch does not keep loop_run() going ---- */
 struct sig_watch {
