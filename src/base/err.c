@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set_text(struct err *err, int code, const char *fmt, va_list ap, bool with_cause)
+__attribute__((format(printf, 3, 0))) static void set_text(struct err *err, int code,
+                                                           const char *fmt, va_list ap,
+                                                           bool with_cause)
 {
     if (!err)
         return;
