@@ -2,13 +2,13 @@
 /*
  * JSON (RFC 8259): a tree in an arena, a parser with limits, a writer.
  *
- * The tree keeps objects in document order. Numbers keep their text, so that what was not touched is
- * written back unchanged; json_int() and json_float() read them. Strings are UTF-8, decoded; invalid
- * UTF-8 and lone surrogates become U+FFFD as Go's encoding/json does. A repeated key keeps the last
- * value at the first position (Go) and is reported through `json_parse_opts.on_duplicate`.
+ * The tree keeps objects in document order. Numbers keep their text, so that what was not touched
+ * is written back unchanged; json_int() and json_float() read them. Strings are UTF-8, decoded;
+ * invalid UTF-8 and lone surrogates become U+FFFD as Go's encoding/json does. A repeated key keeps
+ * the last value at the first position (Go) and is reported through `json_parse_opts.on_duplicate`.
  *
- * All nodes and strings live in the arena given to the parser or constructor, which must outlive them.
- * A node is in at most one container. Not for two threads at once.
+ * All nodes and strings live in the arena given to the parser or constructor, which must outlive
+ * them. A node is in at most one container. Not for two threads at once.
  */
 #pragma once
 
@@ -17,13 +17,21 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-enum json_type { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+enum json_type {
+    JSON_NULL,
+    JSON_FALSE,
+    JSON_TRUE,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT
+};
 
 struct json {
     enum json_type type;
-    uint32_t n;         /* children of an array or object */
-    struct str key;     /* when it is a member of an object */
-    struct json *next;  /* sibling */
+    uint32_t n;        /* children of an array or object */
+    struct str key;    /* when it is a member of an object */
+    struct json *next; /* sibling */
     union {
         struct str s; /* JSON_NUMBER: its text; JSON_STRING: decoded bytes */
         struct {
@@ -42,46 +50,51 @@ struct json_parse_opts {
 };
 
 /*
- * Parse exactly one value; blanks around it are fine, anything else after it is not. Strings without
- * escapes are borrowed from `text`, which must live as long as the tree.
- * opts may be NULL. Errors: E_PARSE with byte offset and reason, -EMSGSIZE when the arena's limit is hit.
+ * Parse exactly one value; blanks around it are fine, anything else after it is not. Strings
+ * without escapes are borrowed from `text`, which must live as long as the tree. opts may be NULL.
+ * Errors: E_PARSE with byte offset and reason, -EMSGSIZE when the arena's limit is hit.
  */
 int json_parse(struct arena *a, struct str text, const struct json_parse_opts *opts,
                struct json **ret, struct err *err);
 
 /* ---- reading; every getter accepts NULL and wrong types and then gives NULL, "", 0, false ---- */
-struct json *json_get(const struct json *obj, struct str key);  /* member, NULL if absent */
+struct json *json_get(const struct json *obj, struct str key); /* member, NULL if absent */
 struct json *json_getc(const struct json *obj, const char *key);
 /* Follow keys: json_path(o, "metadata", "name", NULL) */
 struct json *json_path(const struct json *obj, ...) __attribute__((sentinel));
-struct str json_str(const struct json *v);                      /* "" unless a string */
+struct str json_str(const struct json *v); /* "" unless a string */
 struct str json_get_str(const struct json *obj, const char *key);
-bool json_bool(const struct json *v);                           /* true only for JSON_TRUE */
+bool json_bool(const struct json *v); /* true only for JSON_TRUE */
 /* 0, -EINVAL unless an integer in range (1.0 and 1e3 count as integers, as in Kubernetes). */
 int json_int(const struct json *v, int64_t *ret);
 int64_t json_int_or(const struct json *v, int64_t otherwise);
 int json_float(const struct json *v, double *ret);
-bool json_is(const struct json *v, enum json_type type);        /* false for NULL */
+bool json_is(const struct json *v, enum json_type type); /* false for NULL */
 bool json_is_bool(const struct json *v);
 /* Deep equality; numbers by value, objects regardless of order. */
 bool json_equal(const struct json *a, const struct json *b);
 
+/* First child; NULL for NULL and for scalars. */
+static inline struct json *json_first(const struct json *v)
+{
+    return v && v->type >= JSON_ARRAY ? v->first : NULL;
+}
 #define json_each(child, container)                                                                \
-    for (struct json *child = (container) && (container)->type >= JSON_ARRAY ? (container)->first  \
-                                                                             : NULL;               \
-         child; child = child->next)
+    for (struct json *child = json_first(container); child; child = child->next)
 
 /* ---- building; all in the arena ---- */
 struct json *json_new_null(struct arena *a);
 struct json *json_new_bool(struct arena *a, bool v);
 struct json *json_new_int(struct arena *a, int64_t v);
-struct json *json_new_float(struct arena *a, double v);      /* shortest text that reads back equal */
-struct json *json_new_str(struct arena *a, struct str s);    /* copies */
-struct json *json_new_cstr(struct arena *a, const char *s);  /* copies */
+struct json *json_new_float(
+    struct arena *a, double v); /* shortest text that reads back equal; null for NaN, infinity */
+struct json *json_new_str(struct arena *a, struct str s);   /* copies */
+struct json *json_new_cstr(struct arena *a, const char *s); /* copies */
 struct json *json_new_array(struct arena *a);
 struct json *json_new_object(struct arena *a);
-struct json *json_clone(struct arena *a, const struct json *v); /* deep, copies all bytes; key not set */
-void json_add(struct json *array, struct json *v);           /* append; v taken */
+struct json *json_clone(struct arena *a,
+                        const struct json *v);     /* deep, copies all bytes; key not set */
+void json_add(struct json *array, struct json *v); /* append; v taken */
 /* Set or replace at its place; the key is copied into the arena, v taken. */
 void json_set(struct arena *a, struct json *obj, struct str key, struct json *v);
 void json_setc(struct arena *a, struct json *obj, const char *key, struct json *v);
@@ -90,7 +103,7 @@ void json_set_int(struct arena *a, struct json *obj, const char *key, int64_t v)
 void json_set_bool(struct arena *a, struct json *obj, const char *key, bool v);
 /* Member as an object, created when absent or not an object. */
 struct json *json_obj(struct arena *a, struct json *obj, const char *key);
-bool json_del(struct json *obj, struct str key);             /* true if it was there */
+bool json_del(struct json *obj, struct str key);              /* true if it was there */
 bool json_remove(struct json *container, struct json *child); /* by identity */
 /* Insert before `at`; at NULL appends. */
 void json_insert_before(struct json *array, struct json *at, struct json *v);

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The JSON tree: reading and changing it; see json.h. */
+#include "codec/json.h"
+
+#include "codec/json_number.h"
+#include "codec/json_sort.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+
+/* ---- reading ---- */
+
+bool json_is(const struct json *v, enum json_type type)
+{
+    return v && v->type == type;
+}
+
+bool json_is_bool(const struct json *v)
+{
+    return v && (v->type == JSON_TRUE || v->type == JSON_FALSE);
+}
+
+struct json *json_get(const struct json *obj, struct str key)
+{
+    if (!json_is(obj, JSON_OBJECT))
+        return NULL;
+    for (struct json *c = obj->first; c; c = c->next)
+        if (str_eq(c->key, key))
+            return c;
+    return NULL;
+}
+
+struct json *json_getc(const struct json *obj, const char *key)
+{
+    return json_get(obj, str_of(key));
+}
+
+struct json *json_path(const struct json *obj, ...)
+{
+    va_list keys;
+    va_start(keys, obj);
+    struct json *at = (struct json *)obj;
+    const char *key;
+    while (at && (key = va_arg(keys, const char *)))
+        at = json_getc(at, key);
+    va_end(keys);
+    return at;
+}
+
+struct str json_str(const struct json *v)
+{
+    return json_is(v, JSON_STRING) ? v->s : STR("");
+}
+
+struct str json_get_str(const struct json *obj, const char *key)
+{
+    return json_str(json_getc(obj, key));
+}
+
+bool json_bool(const struct json *v)
+{
+    return json_is(v, JSON_TRUE);
+}
+
+int json_int(const struct json *v, int64_t *ret)
+{
+    return json_is(v, JSON_NUMBER) ? number_to_int(v->s, ret) : -EINVAL;
+}
+
+int64_t json_int_or(const struct json *v, int64_t otherwise)
+{
+    int64_t n;
+    return json_int(v, &n) < 0 ? otherwise : n;
+}
+
+int json_float(const struct json *v, double *ret)
+{
+    return json_is(v, JSON_NUMBER) ? number_to_float(v->s, ret) : -EINVAL;
+}
+
+/* ---- equality ---- */
+
+static bool arrays_equal(const struct json *a, const struct json *b)
+{
+    const struct json *y = b->first;
+    for (const struct json *x = a->first; x; x = x->next, y = y->next)
+        if (!json_equal(x, y))
+            return false;
+    return true;
+}
+
+/* In any order: both sorted by key. */
+static bool members_equal(const struct json *a, const struct json *b)
+{
+    scoped(free_scoped) const struct json **x = json_sorted_members(a);
+    scoped(free_scoped) const struct json **y = json_sorted_members(b);
+    for (uint32_t i = 0; i < a->n; i++)
+        if (!str_eq(x[i]->key, y[i]->key) || !json_equal(x[i], y[i]))
+            return false;
+    return true;
+}
+
+/* Most objects that are compared have their members in the same order. */
+static bool objects_equal(const struct json *a, const struct json *b)
+{
+    const struct json *y = b->first;
+    for (const struct json *x = a->first; x; x = x->next, y = y->next)
+        if (!str_eq(x->key, y->key))
+            return members_equal(a, b);
+    return arrays_equal(a, b);
+}
+
+bool json_equal(const struct json *a, const struct json *b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->type != b->type || a->n != b->n)
+        return false;
+    switch (a->type) {
+    case JSON_NULL:
+    case JSON_FALSE:
+    case JSON_TRUE:
+        return true;
+    case JSON_NUMBER:
+        return number_equal(a->s, b->s);
+    case JSON_STRING:
+        return str_eq(a->s, b->s);
+    case JSON_ARRAY:
+        return arrays_equal(a, b);
+    case JSON_OBJECT:
+        return objects_equal(a, b);
+    }
+    return false;
+}
+
+/* ---- building ---- */
+
+static struct json *new_node(struct arena *a, enum json_type type)
+{
+    struct json *v = arena_new(a, struct json);
+    v->type = type;
+    return v;
+}
+
+static struct json *new_text(struct arena *a, enum json_type type, struct str s)
+{
+    struct json *v = new_node(a, type);
+    v->s = str_copy_arena(a, s);
+    return v;
+}
+
+struct json *json_new_null(struct arena *a)
+{
+    return new_node(a, JSON_NULL);
+}
+
+struct json *json_new_bool(struct arena *a, bool v)
+{
+    return new_node(a, v ? JSON_TRUE : JSON_FALSE);
+}
+
+struct json *json_new_int(struct arena *a, int64_t v)
+{
+    char text[24], *p = text + sizeof text;
+    uint64_t left = v < 0 ? -(uint64_t)v : (uint64_t)v;
+    do
+        *--p = (char)('0' + left % 10);
+    while (left /= 10);
+    if (v < 0)
+        *--p = '-';
+    return new_text(a, JSON_NUMBER, str_n(p, (size_t)(text + sizeof text - p)));
+}
+
+struct json *json_new_float(struct arena *a, double v)
+{
+    char text[NUMBER_FLOAT_MAX];
+    if (!isfinite(v))
+        return json_new_null(a);
+    return new_text(a, JSON_NUMBER, str_n(text, number_from_float(v, text)));
+}
+
+struct json *json_new_str(struct arena *a, struct str s)
+{
+    return new_text(a, JSON_STRING, s);
+}
+
+struct json *json_new_cstr(struct arena *a, const char *s)
+{
+    return json_new_str(a, str_of(s));
+}
+
+struct json *json_new_array(struct arena *a)
+{
+    return new_node(a, JSON_ARRAY);
+}
+
+struct json *json_new_object(struct arena *a)
+{
+    return new_node(a, JSON_OBJECT);
+}
+
+static void append(struct json *container, struct json *v)
+{
+    v->next = NULL;
+    if (container->last)
+        container->last->next = v;
+    else
+        container->first = v;
+    container->last = v;
+    container->n++;
+}
+
+struct json *json_clone(struct arena *a, const struct json *v)
+{
+    if (v->type == JSON_NUMBER || v->type == JSON_STRING)
+        return new_text(a, v->type, v->s);
+    struct json *copy = new_node(a, v->type);
+    json_each (c, v) {
+        struct json *child = json_clone(a, c);
+        if (v->type == JSON_OBJECT)
+            child->key = str_copy_arena(a, c->key);
+        append(copy, child);
+    }
+    return copy;
+}
+
+void json_add(struct json *array, struct json *v)
+{
+    assert(array->type == JSON_ARRAY);
+    v->key = STR_NULL;
+    append(array, v);
+}
+
+/* The link that points at `at`, and the node that holds it (NULL when it is the first). */
+static struct json *node_before(const struct json *container, const struct json *at)
+{
+    struct json *prev = NULL;
+    for (struct json *c = container->first; c && c != at; c = c->next)
+        prev = c;
+    return prev;
+}
+
+static void relink(struct json *container, struct json *prev, struct json *v)
+{
+    if (prev)
+        prev->next = v;
+    else
+        container->first = v;
+}
+
+void json_set(struct arena *a, struct json *obj, struct str key, struct json *v)
+{
+    assert(obj->type == JSON_OBJECT);
+    struct json *prev = NULL, *old = obj->first;
+    for (; old && !str_eq(old->key, key); old = old->next)
+        prev = old;
+    if (old == v && old)
+        return;
+    if (!old) {
+        v->key = str_copy_arena(a, key);
+        append(obj, v);
+        return;
+    }
+    v->key = old->key;
+    v->next = old->next;
+    relink(obj, prev, v);
+    if (obj->last == old)
+        obj->last = v;
+}
+
+void json_setc(struct arena *a, struct json *obj, const char *key, struct json *v)
+{
+    json_set(a, obj, str_of(key), v);
+}
+
+void json_set_str(struct arena *a, struct json *obj, const char *key, struct str s)
+{
+    json_setc(a, obj, key, json_new_str(a, s));
+}
+
+void json_set_int(struct arena *a, struct json *obj, const char *key, int64_t v)
+{
+    json_setc(a, obj, key, json_new_int(a, v));
+}
+
+void json_set_bool(struct arena *a, struct json *obj, const char *key, bool v)
+{
+    json_setc(a, obj, key, json_new_bool(a, v));
+}
+
+struct json *json_obj(struct arena *a, struct json *obj, const char *key)
+{
+    struct json *v = json_getc(obj, key);
+    if (json_is(v, JSON_OBJECT))
+        return v;
+    v = json_new_object(a);
+    json_setc(a, obj, key, v);
+    return v;
+}
+
+static void unlink_after(struct json *container, struct json *prev, struct json *child)
+{
+    relink(container, prev, child->next);
+    if (container->last == child)
+        container->last = prev;
+    container->n--;
+    child->next = NULL;
+}
+
+bool json_del(struct json *obj, struct str key)
+{
+    if (!json_is(obj, JSON_OBJECT))
+        return false;
+    struct json *prev = NULL;
+    for (struct json *c = obj->first; c; prev = c, c = c->next) {
+        if (!str_eq(c->key, key))
+            continue;
+        unlink_after(obj, prev, c);
+        return true;
+    }
+    return false;
+}
+
+bool json_remove(struct json *container, struct json *child)
+{
+    if (!container || container->type < JSON_ARRAY)
+        return false;
+    struct json *prev = node_before(container, child);
+    if (!child || (prev ? prev->next : container->first) != child)
+        return false;
+    unlink_after(container, prev, child);
+    return true;
+}
+
+void json_insert_before(struct json *array, struct json *at, struct json *v)
+{
+    assert(array->type == JSON_ARRAY);
+    if (!at) {
+        json_add(array, v);
+        return;
+    }
+    v->key = STR_NULL;
+    struct json *prev = node_before(array, at);
+    assert((prev ? prev->next : array->first) == at);
+    v->next = at;
+    relink(array, prev, v);
+    array->n++;
+}
+
+void json_replace(struct json *dst, struct json *src)
+{
+    if (dst == src)
+        return;
+    struct json was = *src;
+    src->type = JSON_NULL;
+    src->n = 0;
+    src->first = src->last = NULL;
+    dst->type = was.type;
+    dst->n = was.n;
+    if (was.type >= JSON_ARRAY) {
+        dst->first = was.first;
+        dst->last = was.last;
+    } else {
+        dst->s = was.s;
+    }
+}
