@@ -1,0 +1,3 @@
+module dormouse.dev/test/guests/go
+
+go 1.24
