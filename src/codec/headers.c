@@ -22,7 +22,7 @@ static const bool token_chars[256] = {
     ['^'] = 1, ['_'] = 1, ['`'] = 1, ['|'] = 1, ['~'] = 1,         ['a' ... 'z'] = 1,
 };
 
-static bool is_name(struct str s)
+bool headers_is_token(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
         if (!token_chars[(uint8_t)s.p[i]])
@@ -124,7 +124,7 @@ void headers_reset(struct headers *h)
 int headers_add(struct headers *h, struct str name, struct str value)
 {
     value = str_trim(value);
-    if (!is_name(name) || !is_value(value))
+    if (!headers_is_token(name) || !is_value(value))
         return -EINVAL;
     if (name.n > HEADERS_MAX_BYTES || value.n > HEADERS_MAX_BYTES)
         return -EMSGSIZE;

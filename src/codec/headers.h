@@ -34,3 +34,5 @@ struct str headers_value(const struct headers *h, size_t i);
 int headers_copy(struct headers *to, const struct headers *from);
 /* true if one of the comma-separated tokens of any entry of this name equals `token`, case-insensitively */
 bool headers_has_token(const struct headers *h, const char *name, const char *token);
+/* A token (RFC 9110 section 5.6.2): what a field name or a method may be. */
+bool headers_is_token(struct str s);
