@@ -51,7 +51,7 @@ DEFINE_SCOPED(module, module_unref)
  * verified: module_get() makes it anew; -ECANCELED after module_cache_close(); what open(2)
  * returns.
  */
-int module_open(const struct module *m, struct err *err);
+int module_open(struct module *m, struct err *err);
 
 struct module_cache_config {
     const char *dir;          /* made with mode 0700 if it is missing; its parent must exist */
@@ -84,7 +84,8 @@ typedef void (*module_get_cb)(struct module *m, int status, const struct err *er
  *
  * fd:  the Wasm file from offset 0 to its end; duplicated, so the caller may close it at once.
  * ret: may be NULL; for module_get_cancel(), borrowed until `cb` runs.
- * Errors: E_LIMIT with MODULE_GETS_MAX calls unfinished: try again when one has finished; -EMFILE.
+ * Errors: E_LIMIT with MODULE_GETS_MAX calls unfinished: try again when one has finished; -EMFILE;
+ *         -ECANCELED after module_cache_close().
  */
 int module_get(struct module_cache *cache, int fd, unsigned flags, module_get_cb cb, void *arg,
                struct module_get **ret, struct err *err);

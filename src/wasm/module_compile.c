@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The child process; see module_compile.h. Two handles: the process and the pipe from its stderr.
+ * The result is known when the child has ended and the pipe has; memory goes when both have closed.
+ */
+#include "wasm/module_compile.h"
+
+#include "base/str.h"
+#include "wasm/compile_exit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+struct module_compile {
+    struct loop *loop;
+    uv_process_t process;
+    uv_pipe_t stderr_pipe;
+    struct timer timeout;
+    unsigned n_handles;
+    char text[200]; /* the first line of stderr */
+    size_t text_n;
+    char overflow[512];
+    bool has_exited, has_eof;
+    int64_t exit_status;
+    int term_signal;
+    int killed_as;        /* why we ended it; 0: we did not */
+    module_compile_cb cb; /* NULL: it never started */
+    void *arg;
+};
+
+/* The child has seen hostile input: what it says is cut to one line of printable characters. */
+static void clean_text(struct module_compile *c)
+{
+    size_t n = 0;
+    for (; n < c->text_n && c->text[n] != '\n'; n++)
+        if ((unsigned char)c->text[n] < 0x20 || c->text[n] == 0x7f)
+            c->text[n] = '?';
+    c->text[n] = 0;
+    if (!str_is_utf8(str_n(c->text, n)))
+        for (size_t i = 0; i < n; i++)
+            if ((unsigned char)c->text[i] >= 0x80)
+                c->text[i] = '?';
+}
+
+static int code_of_exit(int64_t status)
+{
+    switch (status) {
+#define COMPILE_EXIT_CODE(name, value, code)                                                       \
+    case value:                                                                                    \
+        return code;
+        COMPILE_EXITS(COMPILE_EXIT_CODE)
+#undef COMPILE_EXIT_CODE
+    default:
+        return E_INVALID;
+    }
+}
+
+static int judge(const struct module_compile *c, struct err *err)
+{
+    if (c->killed_as == -ETIMEDOUT)
+        return err_set(err, -ETIMEDOUT, "compiling the module took too long");
+    if (c->killed_as)
+        return err_sys(err, c->killed_as, "compile the module");
+    if (c->term_signal == SIGXCPU || c->term_signal == SIGKILL)
+        return err_set(err, E_LIMIT, "compiling the module took more processor time than allowed");
+    if (c->term_signal == SIGABRT)
+        return err_set(err, E_LIMIT, "the compiler gave up on the module%s%s",
+                       c->text[0] ? ": " : "", c->text);
+    if (c->term_signal)
+        return err_set(err, E_INVALID, "the compiler crashed on the module (signal %d)",
+                       c->term_signal);
+    int code = code_of_exit(c->exit_status);
+    if (code == 0)
+        return 0;
+    if (!c->text[0])
+        return err_set(err, code, "the compiler ended with status %d", (int)c->exit_status);
+    return err_set(err, code, "%s", c->text);
+}
+
+static void on_closed(uv_handle_t *h)
+{
+    struct module_compile *c = h->data;
+    if (--c->n_handles > 0)
+        return;
+    if (c->cb) {
+        struct err err = { 0 };
+        clean_text(c);
+        int status = judge(c, &err);
+        c->cb(status, &err, c->arg);
+    }
+    free(c);
+}
+
+static void close_both(struct module_compile *c)
+{
+    timer_stop(c->loop, &c->timeout);
+    uv_close((uv_handle_t *)&c->process, on_closed);
+    uv_close((uv_handle_t *)&c->stderr_pipe, on_closed);
+}
+
+static void on_exit_status(uv_process_t *process, int64_t exit_status, int term_signal)
+{
+    struct module_compile *c = process->data;
+    c->exit_status = exit_status;
+    c->term_signal = term_signal;
+    c->has_exited = true;
+    if (c->has_eof)
+        close_both(c);
+}
+
+static void on_alloc(uv_handle_t *h, size_t want, uv_buf_t *ret)
+{
+    struct module_compile *c = h->data;
+    size_t left = sizeof c->text - 1 - c->text_n;
+    if (left > 0)
+        *ret = uv_buf_init(c->text + c->text_n, (unsigned)left);
+    else
+        *ret = uv_buf_init(c->overflow, sizeof c->overflow);
+}
+
+static void on_text(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
+{
+    struct module_compile *c = stream->data;
+    if (n > 0 && b->base != c->overflow)
+        c->text_n += (size_t)n;
+    if (n >= 0)
+        return;
+    (void)uv_read_stop(stream);
+    c->has_eof = true;
+    if (c->has_exited)
+        close_both(c);
+}
+
+static void on_timeout(struct timer *t)
+{
+    struct module_compile *c = container_of(t, struct module_compile, timeout);
+    c->killed_as = -ETIMEDOUT;
+    (void)uv_process_kill(&c->process, SIGKILL);
+}
+
+void module_compile_kill(struct module_compile *c)
+{
+    if (!c->killed_as)
+        c->killed_as = -ECANCELED;
+    (void)uv_process_kill(&c->process,
+                          SIGKILL); /* already gone: its result comes as a cancellation */
+}
+
+static int spawn(struct module_compile *c, const char *path, int wasm_fd, int code_fd, int info_fd,
+                 bool keep_names)
+{
+    const char *with_names[] = { path, "--names", "fd:3", "fd:4", "fd:5", NULL };
+    const char *without_names[] = { path, "fd:3", "fd:4", "fd:5", NULL };
+    char *env[] = { NULL };
+    uv_stdio_container_t stdio[] = {
+        { .flags = UV_IGNORE },
+        { .flags = UV_IGNORE },
+        { .flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
+          .data.stream = (uv_stream_t *)&c->stderr_pipe },
+        { .flags = UV_INHERIT_FD, .data.fd = wasm_fd },
+        { .flags = UV_INHERIT_FD, .data.fd = code_fd },
+        { .flags = UV_INHERIT_FD, .data.fd = info_fd },
+    };
+    uv_process_options_t options = {
+        .file = path,
+        .args = (char **)(keep_names ? with_names : without_names),
+        .env = env,
+        .stdio = stdio,
+        .stdio_count = ARRAY_LEN(stdio),
+        .exit_cb = on_exit_status,
+    };
+    int r = uv_spawn(&c->loop->uv, &c->process, &options);
+    if (r < 0)
+        return r;
+    return uv_read_start((uv_stream_t *)&c->stderr_pipe, on_alloc, on_text);
+}
+
+int module_compile_start(struct loop *loop, const char *path, int wasm_fd, int code_fd, int info_fd,
+                         bool keep_names, uint64_t timeout_ms, module_compile_cb cb, void *arg,
+                         struct module_compile **ret, struct err *err)
+{
+    struct module_compile *c = xnew(struct module_compile);
+    c->loop = loop;
+    c->n_handles = 2;
+    c->process.data = c;
+    c->stderr_pipe.data = c;
+    int r = uv_pipe_init(&loop->uv, &c->stderr_pipe, 0);
+    if (r < 0) {
+        free(c);
+        return err_sys(err, r, "start '%s'", path);
+    }
+    r = spawn(c, path, wasm_fd, code_fd, info_fd, keep_names);
+    if (r < 0) {
+        /* After uv_spawn() the handle must be closed even if nothing was started. */
+        close_both(c);
+        return err_sys(err, r, "start '%s'", path);
+    }
+    c->cb = cb;
+    c->arg = arg;
+    timer_start(loop, &c->timeout, timeout_ms, on_timeout);
+    *ret = c;
+    return 0;
+}

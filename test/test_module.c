@@ -1,0 +1,716 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The module cache with the real compiler, and what it makes loaded into an engine without one.
+ */
+#include "test.h"
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "wasm/engine_config.h"
+#include "wasm/module.h"
+
+#include <dm_engine.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* ---- a cache in a directory of its own ---- */
+
+struct fixture {
+    struct loop loop;
+    struct module_cache *cache;
+    char dir[64];
+    char *compiler; /* NULL: the real one */
+    uint64_t timeout_ms, max_bytes;
+};
+
+static void open_cache(struct fixture *f)
+{
+    struct module_cache_config config = { .dir = f->dir,
+                                          .compile_path = f->compiler,
+                                          .max_bytes = f->max_bytes,
+                                          .timeout_ms = f->timeout_ms };
+    struct err err = { 0 };
+    if (module_cache_new(&f->loop, &config, &f->cache, &err) < 0)
+        TEST_FAIL("%s", err.text);
+}
+
+static void setup(struct fixture *f)
+{
+    (void)snprintf(f->dir, sizeof f->dir, "/tmp/dormouse-test-XXXXXX");
+    CHECK(mkdtemp(f->dir));
+    CHECK_OK(loop_init(&f->loop, NULL));
+    open_cache(f);
+}
+
+static void on_closed(void *arg)
+{
+    *(bool *)arg = true;
+}
+
+static void close_cache(struct fixture *f)
+{
+    bool closed = false;
+    module_cache_close(f->cache, on_closed, &closed);
+    CHECK(!closed);
+    while (!closed)
+        (void)loop_turn(&f->loop, true);
+    f->cache = NULL;
+}
+
+static void reopen(struct fixture *f)
+{
+    close_cache(f);
+    open_cache(f);
+}
+
+/* Names in the cache that end so; removes them if asked to. */
+static unsigned files(const struct fixture *f, const char *suffix, bool remove)
+{
+    unsigned n = 0;
+    DIR *dir = opendir(f->dir);
+    CHECK(dir);
+    for (struct dirent *e; (e = readdir(dir));) {
+        if (e->d_type != DT_REG || !str_has_suffix(str_of(e->d_name), str_of(suffix)))
+            continue;
+        n++;
+        if (remove)
+            CHECK(unlinkat(dirfd(dir), e->d_name, 0) == 0);
+    }
+    CHECK(closedir(dir) == 0);
+    return n;
+}
+
+static void teardown(struct fixture *f)
+{
+    close_cache(f);
+    loop_fini(&f->loop);
+    (void)files(f, "", true);
+    CHECK(rmdir(f->dir) == 0);
+    free(f->compiler);
+}
+
+#define FIXTURE(f)                                                                                 \
+    scoped(teardown) struct fixture f = { 0 };                                                     \
+    setup(&f)
+
+static struct module_cache_stats stats(const struct fixture *f)
+{
+    struct module_cache_stats s;
+    module_cache_stats(f->cache, &s);
+    return s;
+}
+
+/* ---- requests ---- */
+
+struct answer {
+    bool has_come;
+    int status;
+    struct module *m;
+    struct err err;
+};
+
+static void on_module(struct module *m, int status, const struct err *err, void *arg)
+{
+    struct answer *a = arg;
+    CHECK(!a->has_come);
+    CHECK((m != NULL) == (status == 0));
+    *a = (struct answer){ .has_come = true, .status = status, .m = m, .err = *err };
+}
+
+static void wait_for(struct fixture *f, struct answer *a)
+{
+    while (!a->has_come)
+        (void)loop_turn(&f->loop, true);
+}
+
+static int open_wasm(const char *name)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/%s.wasm", getenv("TEST_WASM_DIR"), name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static struct module_get *start_get(struct fixture *f, const char *name, unsigned flags,
+                                    struct answer *a)
+{
+    struct module_get *get = NULL;
+    scoped(fd_scoped) int fd = open_wasm(name);
+    CHECK_OK(fd);
+    *a = (struct answer){ 0 };
+    CHECK_OK(module_get(f->cache, fd, flags, on_module, a, &get, NULL));
+    CHECK(!a->has_come);
+    return get;
+}
+
+static struct answer get(struct fixture *f, const char *name)
+{
+    struct answer a;
+    (void)start_get(f, name, 0, &a);
+    wait_for(f, &a);
+    return a;
+}
+
+static struct answer get_bytes(struct fixture *f, struct str wasm)
+{
+    struct answer a = { 0 };
+    CHECK_OK(module_get_bytes(f->cache, wasm, 0, on_module, &a, NULL, NULL));
+    wait_for(f, &a);
+    return a;
+}
+
+/* A valid module, different for each n. */
+static struct answer get_numbered(struct fixture *f, uint8_t n)
+{
+    char wasm[] = "\0asm\1\0\0\0\5\3\1\0\1\x0b\x08\1\0\x41\x08\x0b\2ab";
+    wasm[sizeof wasm - 2] = (char)n;
+    return get_bytes(f, str_n(wasm, sizeof wasm - 1));
+}
+
+static struct module *must_get(struct fixture *f, const char *name)
+{
+    struct answer a = get(f, name);
+    if (a.status < 0)
+        TEST_FAIL("%s: %s", name, a.err.text);
+    return a.m;
+}
+
+/* ---- running what was compiled ---- */
+
+static void fail_on(wasmtime_error_t *e, const char *what)
+{
+    struct err err = { 0 };
+    if (e)
+        (void)engine_err(&err, E_INVALID, e, what);
+    if (e)
+        TEST_FAIL("%s", err.text);
+}
+
+/* Loads the module, calls export `name` with n, returns its result. */
+static int32_t run(struct module *m, const char *name, int32_t n)
+{
+    wasm_engine_t *engine;
+    wasmtime_module_t *module;
+    wasmtime_instance_t instance;
+    wasm_trap_t *trap = NULL;
+    wasmtime_extern_t item;
+    CHECK_OK(engine_new(NULL, &engine, NULL));
+    scoped(fd_scoped) int fd = module_open(m, NULL);
+    CHECK_OK(fd);
+    fail_on(dm_engine_module_from_fd(engine, fd, &module), "load");
+    wasmtime_store_t *store = wasmtime_store_new(engine, NULL, NULL);
+    wasmtime_context_t *cx = wasmtime_store_context(store);
+    wasmtime_context_set_epoch_deadline(cx, 1);
+    fail_on(wasmtime_instance_new(cx, module, NULL, 0, &instance, &trap), "instantiate");
+    CHECK(!trap);
+    CHECK(wasmtime_instance_export_get(cx, &instance, name, strlen(name), &item));
+    CHECK(item.kind == WASMTIME_EXTERN_FUNC);
+    wasmtime_val_raw_t v = { .i32 = n };
+    fail_on(wasmtime_func_call_unchecked(cx, &item.of.func, &v, 1, &trap), "call");
+    CHECK(!trap);
+    /* Instrumentation is there, and its global is the shadow stack's pointer. */
+    CHECK(wasmtime_instance_export_get(cx, &instance, "__dm_mem", 8, &item));
+    CHECK(item.kind == WASMTIME_EXTERN_MEMORY);
+    wasmtime_store_delete(store);
+    wasmtime_module_delete(module);
+    wasm_engine_delete(engine);
+    return v.i32;
+}
+
+TEST(a_compiled_module_runs_in_the_engine_without_a_compiler)
+{
+    FIXTURE(f);
+    scoped(module_unref_scoped) struct module *m = must_get(&f, "counter");
+    CHECK(m->info->is_dissolvable);
+    CHECK_STR(m->info->globals, "i");
+    CHECK_INT(strlen(m->hash), 64);
+    CHECK_INT(run(m, "add", 5), 1010);
+    CHECK_INT(stats(&f).compiled, 1);
+}
+
+TEST(a_module_of_another_engine_build_does_not_load)
+{
+    FIXTURE(f);
+    scoped(module_unref_scoped) struct module *m = must_get(&f, "counter");
+    wasm_engine_t *engine;
+    wasmtime_module_t *module = NULL;
+    CHECK_OK(engine_new("48.0.8+other", &engine, NULL));
+    scoped(fd_scoped) int fd = module_open(m, NULL);
+    CHECK_OK(fd);
+    wasmtime_error_t *e = dm_engine_module_from_fd(engine, fd, &module);
+    CHECK(e && !module);
+    struct err err = { 0 };
+    CHECK_ERR(engine_err(&err, E_VERSION, e, "load"), E_VERSION);
+    CHECK(str_find(str_of(err.text), STR("incompatible version")) > 0);
+    wasm_engine_delete(engine);
+}
+
+TEST(an_engine_version_that_is_too_long_is_an_error)
+{
+    char text[300];
+    memset(text, 'v', sizeof text);
+    text[sizeof text - 1] = 0;
+    wasm_engine_t *engine;
+    struct err err = { 0 };
+    CHECK_ERR(engine_new(text, &engine, &err), E_INVALID);
+    CHECK(err.text[0]);
+}
+
+TEST(loading_something_else_is_an_error)
+{
+    wasm_engine_t *engine;
+    wasmtime_module_t *module;
+    CHECK_OK(engine_new(NULL, &engine, NULL));
+    scoped(fd_scoped) int fd = open_wasm("counter");
+    CHECK_OK(fd);
+    wasmtime_error_t *e = dm_engine_module_from_fd(engine, fd, &module);
+    CHECK(e);
+    wasmtime_error_delete(e);
+    e = dm_engine_module_from_fd(engine, -1, &module);
+    CHECK(e);
+    wasmtime_error_delete(e);
+    wasm_engine_delete(engine);
+}
+
+TEST(a_go_module_compiles_and_loads)
+{
+    scoped(fd_scoped) int wasm = open_wasm("go");
+    if (wasm < 0)
+        SKIP("no Go compiler was found when the tests were built");
+    FIXTURE(f);
+    scoped(module_unref_scoped) struct module *m = must_get(&f, "go");
+    CHECK(m->info->is_dissolvable);
+    wasm_engine_t *engine;
+    wasmtime_module_t *module;
+    CHECK_OK(engine_new(NULL, &engine, NULL));
+    scoped(fd_scoped) int fd = module_open(m, NULL);
+    CHECK_OK(fd);
+    fail_on(dm_engine_module_from_fd(engine, fd, &module), "load");
+    wasmtime_module_delete(module);
+    wasm_engine_delete(engine);
+}
+
+/* ---- finding again ---- */
+
+TEST(a_module_in_use_is_shared)
+{
+    FIXTURE(f);
+    scoped(module_unref_scoped) struct module *a = must_get(&f, "counter");
+    scoped(module_unref_scoped) struct module *b = must_get(&f, "counter");
+    CHECK(a == b);
+    CHECK_INT(stats(&f).compiled, 1);
+    CHECK_INT(stats(&f).hits, 1);
+}
+
+TEST(equal_requests_compile_once)
+{
+    FIXTURE(f);
+    struct answer a[8];
+    for (size_t i = 0; i < ARRAY_LEN(a); i++)
+        (void)start_get(&f, "counter", 0, &a[i]);
+    for (size_t i = 0; i < ARRAY_LEN(a); i++) {
+        wait_for(&f, &a[i]);
+        CHECK_OK(a[i].status);
+        CHECK(a[i].m == a[0].m);
+    }
+    CHECK_INT(stats(&f).compiled, 1);
+    for (size_t i = 0; i < ARRAY_LEN(a); i++)
+        module_unref(a[i].m);
+}
+
+TEST(a_later_process_finds_it_on_disk)
+{
+    FIXTURE(f);
+    module_unref(must_get(&f, "counter"));
+    reopen(&f);
+    scoped(module_unref_scoped) struct module *m = must_get(&f, "counter");
+    CHECK_INT(stats(&f).compiled, 0);
+    CHECK_INT(stats(&f).hits, 1);
+    CHECK(module_info_has_func(m->info, "add", "i:i"));
+    CHECK_INT(run(m, "add", 5), 1010);
+}
+
+TEST(modules_with_and_without_names_are_two)
+{
+    FIXTURE(f);
+    struct answer a, b;
+    (void)start_get(&f, "counter", 0, &a);
+    (void)start_get(&f, "counter", MODULE_KEEP_NAMES, &b);
+    wait_for(&f, &a);
+    wait_for(&f, &b);
+    CHECK_OK(a.status);
+    CHECK_OK(b.status);
+    CHECK(a.m != b.m);
+    CHECK(!a.m->info->has_names && b.m->info->has_names);
+    CHECK_INT(stats(&f).compiled, 2);
+    CHECK_INT(run(b.m, "add", 5), 1010);
+    module_unref(a.m);
+    module_unref(b.m);
+}
+
+/* ---- damage ---- */
+
+/* The one file of the cache that ends so. */
+static char *path_of(const struct fixture *f, const char *suffix)
+{
+    char *path = NULL;
+    DIR *dir = opendir(f->dir);
+    CHECK(dir);
+    for (struct dirent *e; (e = readdir(dir));)
+        if (str_has_suffix(str_of(e->d_name), str_of(suffix)))
+            path = xasprintf("%s/%s", f->dir, e->d_name);
+    CHECK(path && closedir(dir) == 0);
+    return path;
+}
+
+enum damage { FLIP, TRUNCATE, EXTEND, REMOVE };
+
+static void damage(const struct fixture *f, const char *suffix, enum damage how)
+{
+    scoped(free_scoped) char *path = path_of(f, suffix);
+    struct stat st;
+    CHECK(chmod(path, 0600) == 0 && stat(path, &st) == 0);
+    scoped(fd_scoped) int fd = open(path, O_RDWR | O_CLOEXEC);
+    CHECK_OK(fd);
+    off_t at = (off_t)test_random_below((uint64_t)st.st_size);
+    char byte;
+    switch (how) {
+    case FLIP:
+        CHECK(pread(fd, &byte, 1, at) == 1);
+        byte = (char)(byte ^ (1 << test_random_below(8)));
+        CHECK(pwrite(fd, &byte, 1, at) == 1);
+        break;
+    case TRUNCATE:
+        CHECK(ftruncate(fd, at) == 0);
+        break;
+    case EXTEND:
+        CHECK(pwrite(fd, "", 1, st.st_size) == 1);
+        break;
+    case REMOVE:
+        CHECK(unlink(path) == 0);
+        break;
+    }
+}
+
+TEST(a_damaged_entry_is_compiled_again)
+{
+    static const char *const suffixes[] = { ".code", ".info" };
+    FIXTURE(f);
+    module_unref(must_get(&f, "counter"));
+    for (unsigned round = 0; round < 24; round++) {
+        enum damage how = round % 4;
+        const char *suffix = suffixes[round / 4 % 2];
+        damage(&f, suffix, how);
+        reopen(&f);
+        struct module *m = must_get(&f, "counter");
+        CHECK_INT(stats(&f).compiled, 1);
+        /* Without its record an entry does not exist at all. */
+        CHECK_INT(stats(&f).damaged, how == REMOVE && round / 4 % 2 == 1 ? 0 : 1);
+        CHECK_INT(run(m, "add", 5), 1010);
+        module_unref(m);
+    }
+}
+
+TEST(a_replaced_file_is_not_opened)
+{
+    FIXTURE(f);
+    scoped(module_unref_scoped) struct module *m = must_get(&f, "counter");
+    damage(&f, ".code", EXTEND);
+    CHECK_ERR(module_open(m, NULL), E_EXPIRED);
+    damage(&f, ".code", REMOVE);
+    CHECK_ERR(module_open(m, NULL), E_EXPIRED);
+    /* Asking again makes it anew, although the old one is still in use. */
+    scoped(module_unref_scoped) struct module *again = must_get(&f, "counter");
+    CHECK(again != m);
+    CHECK_INT(run(again, "add", 5), 1010);
+    CHECK_ERR(module_open(m, NULL), E_EXPIRED);
+}
+
+TEST(a_directory_that_others_can_write_to_is_refused)
+{
+    FIXTURE(f);
+    struct module_cache *cache;
+    struct err err = { 0 };
+    struct module_cache_config config = { .dir = f.dir };
+    CHECK(chmod(f.dir, 0770) == 0);
+    CHECK_ERR(module_cache_new(&f.loop, &config, &cache, &err), -EACCES);
+    config.dir = "/nonexistent/cache";
+    CHECK_ERR(module_cache_new(&f.loop, &config, &cache, &err), -ENOENT);
+    CHECK(chmod(f.dir, 0700) == 0);
+}
+
+/* ---- refusals ---- */
+
+TEST(a_bad_module_is_refused_with_the_compilers_sentence)
+{
+    FIXTURE(f);
+    static const struct {
+        const char *name;
+        int code;
+        const char *text;
+    } cases[] = {
+        { "invalid", E_INVALID, "type mismatch" },
+        { "outside", E_INVALID, "outside its memory" },
+        { "reserved_name", E_INVALID, "'__dm_'" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct answer a = get(&f, cases[i].name);
+        CHECK_ERR(a.status, cases[i].code);
+        if (str_find(str_of(a.err.text), str_of(cases[i].text)) < 0)
+            TEST_FAIL("%s: %s", cases[i].name, a.err.text);
+    }
+    CHECK_INT(stats(&f).refused, 3);
+    CHECK_ERR(get_bytes(&f, STR("hello, world")).status, E_PARSE);
+    CHECK_ERR(get_bytes(&f, STR("\0asm\x0d\0\1\0")).status, E_UNSUPPORTED);
+    CHECK_ERR(get_bytes(&f, STR("")).status, E_LIMIT);
+    CHECK_INT(files(&f, ".code", false) + files(&f, ".tmp", false), 0);
+}
+
+TEST(too_large_a_module_is_refused)
+{
+    FIXTURE(f);
+    struct answer a = { 0 };
+    struct err err = { 0 };
+    CHECK_ERR(module_get_bytes(f.cache, str_n("", MODULE_WASM_BYTES_MAX + 1), 0, on_module, &a,
+                               NULL, &err),
+              E_LIMIT);
+    scoped(fd_scoped) int fd = sys_memfd("large");
+    CHECK_OK(sys_ftruncate(fd, MODULE_WASM_BYTES_MAX + 1));
+    CHECK_OK(module_get(f.cache, fd, 0, on_module, &a, NULL, NULL));
+    wait_for(&f, &a);
+    CHECK_ERR(a.status, E_LIMIT);
+}
+
+TEST(something_else_than_a_file_is_refused)
+{
+    FIXTURE(f);
+    struct answer a = { 0 };
+    scoped(fd_scoped) int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK_OK(module_get(f.cache, fd, 0, on_module, &a, NULL, NULL));
+    wait_for(&f, &a);
+    CHECK_ERR(a.status, -EINVAL);
+    CHECK_ERR(module_get(f.cache, -1, 0, on_module, &a, NULL, NULL), -EBADF);
+}
+
+/* ---- a compiler that misbehaves ---- */
+
+static void use_compiler(struct fixture *f, const char *script)
+{
+    struct err err = { 0 };
+    free(f->compiler);
+    f->compiler = xasprintf("%s/compiler.sh", f->dir);
+    (void)unlink(f->compiler);
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, f->compiler, str_of(script), 0700, &err));
+    reopen(f);
+}
+
+TEST(a_compiler_that_ends_badly_means_the_module_is_refused)
+{
+    static const struct {
+        const char *script;
+        int code;
+        const char *text;
+    } cases[] = {
+        { "#!/bin/sh\nkill -SEGV $$\n", E_INVALID, "crashed" },
+        { "#!/bin/sh\necho out of memory >&2\nkill -ABRT $$\n", E_LIMIT, "out of memory" },
+        { "#!/bin/sh\nkill -KILL $$\n", E_LIMIT, "processor time" },
+        { "#!/bin/sh\nexit 99\n", E_INVALID, "status 99" },
+        { "#!/bin/sh\nexit 0\n", E_INVALID, "wrote no code" },
+        { "#!/bin/sh\necho code >&4\nexit 0\n", E_PARSE, "module description" },
+        { "#!/bin/sh\nprintf 'a\\033[31m\\nb' >&2\nexit 3\n", E_PARSE, "a?[31m" },
+        { "#!/bin/sh\nyes 0123456789 | head -c 100000 >&2\nexit 4\n", E_UNSUPPORTED, "0123456789" },
+    };
+    FIXTURE(f);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        use_compiler(&f, cases[i].script);
+        struct answer a = get(&f, "counter");
+        if (a.status != cases[i].code || str_find(str_of(a.err.text), str_of(cases[i].text)) < 0)
+            TEST_FAIL("case %zu: %s: %s", i, err_name(a.status), a.err.text);
+        CHECK(str_find_char(str_of(a.err.text), '\n') < 0);
+        CHECK_INT(files(&f, ".tmp", false), 0);
+    }
+}
+
+TEST(a_compiler_that_hangs_is_ended)
+{
+    FIXTURE(f);
+    f.timeout_ms = 30;
+    use_compiler(&f, "#!/bin/sh\nexec sleep 1000\n");
+    CHECK_ERR(get(&f, "counter").status, -ETIMEDOUT);
+    CHECK_INT(files(&f, ".tmp", false), 0);
+}
+
+TEST(a_missing_compiler_is_said)
+{
+    FIXTURE(f);
+    free(f.compiler);
+    f.compiler = xstrdup("/nonexistent/dormouse-compile");
+    reopen(&f);
+    struct answer a = get(&f, "counter");
+    CHECK_ERR(a.status, -ENOENT);
+    CHECK(str_find(str_of(a.err.text), STR("/nonexistent/dormouse-compile")) > 0);
+    CHECK_INT(files(&f, ".tmp", false), 0);
+}
+
+/* ---- cancelling, closing, limits ---- */
+
+TEST(a_request_can_be_cancelled_at_any_time)
+{
+    for (unsigned turns = 0; turns < 12; turns++) {
+        FIXTURE(f);
+        struct answer a, b;
+        struct module_get *first = start_get(&f, "counter", 0, &a);
+        struct module_get *second = start_get(&f, "everything", 0, &b);
+        for (unsigned i = 0; i < turns && !a.has_come && !b.has_come; i++)
+            (void)loop_turn(&f.loop, true);
+        if (!a.has_come)
+            module_get_cancel(first);
+        if (!b.has_come)
+            module_get_cancel(second);
+        wait_for(&f, &a);
+        wait_for(&f, &b);
+        CHECK(a.status == 0 || a.status == -ECANCELED);
+        CHECK(b.status == 0 || b.status == -ECANCELED);
+        module_unref(a.m);
+        module_unref(b.m);
+        /* The others go on. */
+        module_unref(must_get(&f, "counter"));
+    }
+}
+
+TEST(a_cancelled_compilation_does_not_take_equal_requests_with_it)
+{
+    FIXTURE(f);
+    use_compiler(&f, "#!/bin/sh\nexec sleep 1000\n");
+    struct answer a, b;
+    struct module_get *first = start_get(&f, "counter", 0, &a);
+    struct module_get *second = start_get(&f, "counter", 0, &b);
+    while (!stats(&f).compiling || stats(&f).waiting == 0)
+        (void)loop_turn(&f.loop, true);
+    module_get_cancel(first);
+    module_get_cancel(first);
+    wait_for(&f, &a);
+    CHECK_ERR(a.status, -ECANCELED);
+    CHECK(!b.has_come);
+    module_get_cancel(second);
+    wait_for(&f, &b);
+    CHECK_ERR(b.status, -ECANCELED);
+}
+
+TEST(closing_ends_what_is_unfinished)
+{
+    FIXTURE(f);
+    struct answer a[20];
+    scoped(module_unref_scoped) struct module *m = must_get(&f, "counter");
+    static const char *const names[] = { "everything", "bare", "table_set", "stateless" };
+    for (size_t i = 0; i < ARRAY_LEN(a); i++)
+        (void)start_get(&f, names[i % ARRAY_LEN(names)], i & 1, &a[i]);
+    (void)loop_turn(&f.loop, true);
+    reopen(&f);
+    for (size_t i = 0; i < ARRAY_LEN(a); i++) {
+        CHECK(a[i].has_come);
+        CHECK(a[i].status == 0 || a[i].status == -ECANCELED);
+        module_unref(a[i].m);
+    }
+    /* A module of a closed cache can still be looked at and released. */
+    CHECK(module_info_has_func(m->info, "add", "i:i"));
+    CHECK_ERR(module_open(m, NULL), -ECANCELED);
+}
+
+TEST(the_limit_of_unfinished_requests_holds)
+{
+    FIXTURE(f);
+    struct rlimit lim;
+    CHECK(getrlimit(RLIMIT_NOFILE, &lim) == 0);
+    lim.rlim_cur = MIN(lim.rlim_max, 4 * MODULE_GETS_MAX);
+    CHECK(setrlimit(RLIMIT_NOFILE, &lim) == 0);
+    scoped(free_scoped) struct answer *a = xnew_n(struct answer, MODULE_GETS_MAX);
+    for (size_t i = 0; i < MODULE_GETS_MAX; i++)
+        (void)start_get(&f, "counter", 0, &a[i]);
+    struct err err = { 0 };
+    struct answer over = { 0 };
+    CHECK_ERR(module_get_bytes(f.cache, STR("x"), 0, on_module, &over, NULL, &err), E_LIMIT);
+    for (size_t i = 0; i < MODULE_GETS_MAX; i++) {
+        wait_for(&f, &a[i]);
+        CHECK_OK(a[i].status);
+        module_unref(a[i].m);
+    }
+    CHECK_INT(stats(&f).compiled, 1);
+    module_unref(must_get(&f, "counter"));
+}
+
+TEST(the_least_recently_used_entries_go_when_the_cache_is_full)
+{
+    FIXTURE(f);
+    f.max_bytes = 100000; /* a small module takes 16 to 24 KiB with its record */
+    reopen(&f);
+    struct answer kept = get_numbered(&f, 0);
+    CHECK_OK(kept.status);
+    for (uint8_t i = 1; i < 30; i++) {
+        struct answer a = get_numbered(&f, i);
+        CHECK_OK(a.status);
+        module_unref(a.m);
+    }
+    while (stats(&f).bytes > f.max_bytes)
+        (void)loop_turn(&f.loop, true);
+    CHECK(stats(&f).evicted > 10);
+    CHECK(files(&f, ".code", false) < 10);
+    /* What is in use stays. */
+    scoped(fd_scoped) int fd = module_open(kept.m, NULL);
+    CHECK_OK(fd);
+    module_unref(kept.m);
+}
+
+TEST(leftovers_of_other_builds_and_crashes_go_foreign_files_stay)
+{
+    FIXTURE(f);
+    module_unref(must_get(&f, "counter"));
+    static const char hash[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    scoped(free_scoped) char *other = xasprintf("%s/%s.0123456789abcdef.code", f.dir, hash);
+    scoped(free_scoped) char *temp = xasprintf("%s/.0123456789abcdef.tmp", f.dir);
+    scoped(free_scoped) char *foreign = xasprintf("%s/notes.txt", f.dir);
+    const char *paths[] = { other, temp, foreign };
+    struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        CHECK_OK(sys_write_file_atomic(AT_FDCWD, paths[i], STR("x"), 0600, NULL));
+        CHECK(utimensat(AT_FDCWD, paths[i], old, 0) == 0);
+    }
+    reopen(&f);
+    while (stats(&f).bytes == 0) /* until the sweep has counted */
+        (void)loop_turn(&f.loop, true);
+    CHECK(access(other, F_OK) < 0);
+    CHECK(access(temp, F_OK) < 0);
+    CHECK(access(foreign, F_OK) == 0);
+    CHECK_INT(files(&f, ".code", false), 1);
+}
+
+/* ---- system calls that fail ---- */
+
+TEST(every_failing_system_call_ends_in_a_clean_error)
+{
+    static const enum sys_call calls[] = { SYS_OPENAT, SYS_WRITE, SYS_PREAD,
+                                           SYS_FSYNC,  SYS_MEMFD, SYS_RENAMEAT };
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        bool has_failed = true;
+        for (unsigned nth = 1; has_failed; nth++) {
+            CHECK(nth < 100);
+            FIXTURE(f);
+            while (stats(&f).bytes == 0 && loop_turn(&f.loop, false)) {
+            } /* the first sweep */
+            sys_fail_nth(calls[i], nth, -EIO);
+            struct answer a = { 0 };
+            (void)start_get(&f, "counter", 0, &a);
+            wait_for(&f, &a);
+            has_failed = sys_call_count(calls[i]) >= nth;
+            sys_fail_nth(calls[i], 0, 0);
+            CHECK(a.status == 0 || a.err.text[0]);
+            CHECK_INT(files(&f, ".tmp", false), 0);
+            module_unref(a.m);
+            module_unref(must_get(&f, "counter"));
+        }
+    }
+}
+
+TEST_MAIN
