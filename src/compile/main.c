@@ -149,7 +149,7 @@ static int add_rules(scmp_filter_ctx ctx)
     /* abort() signals itself. */
     if (r == 0)
         r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-                             SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+                             SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
     return r;
 }
 

@@ -658,8 +658,8 @@ int module_cache_new(struct loop *loop, const struct module_cache_config *config
 static void on_closed(struct defer *d)
 {
     struct module_cache *cache = container_of(d, struct module_cache, closed);
-    map_each (e, &cache->live)
-        ((struct live *)e->value)->cache = NULL;
+    for (struct list *node; (node = list_pop_front(&cache->modules));)
+        list_entry(node, struct live, node)->cache = NULL;
     map_fini(&cache->live);
     module_store_fini(&cache->store);
     free(cache->compile_path);
