@@ -4,13 +4,14 @@
  *
  * Keys are byte strings, by convention paths ("/registry/configmaps/default/a"). Every transaction
  * that changes something gets the next revision of one global counter; revisions are never reused,
- * also not after a crash. A transaction is acknowledged, and seen by readers and watchers, only after
- * the fsync that contains it. Older revisions are kept for a window, then compacted.
+ * also not after a crash. A transaction is acknowledged, and seen by readers and watchers, only
+ * after the fsync that contains it. Older revisions are kept for a window, then compacted.
  *
- * Two back ends behind one interface: SQLite and etcd. That is why reads call back too: with SQLite the
- * callback comes on the next turn of the loop at no cost worth naming.
+ * Two back ends behind one interface: SQLite and etcd. That is why reads call back too: with SQLite
+ * the callback comes on the next turn of the loop at no cost worth naming.
  *
- * Loop thread only. All callbacks run on the loop, exactly once, never before the call has returned.
+ * Loop thread only. All callbacks run on the loop, exactly once, never before the call has
+ * returned.
  */
 #pragma once
 
@@ -37,11 +38,17 @@ struct store_opts {
 };
 
 /*
+ * Blocks for the time the checks take; for use before the loop runs.
  * Errors: E_VERSION (written by a newer program), E_CORRUPT (damaged: says which check failed and
- * leaves the file untouched), -EWOULDBLOCK (another process has it open), -EACCES, -ENOSPC, ...
+ * leaves the file untouched), E_INVALID (another program's database), -EWOULDBLOCK (another process
+ * has it open), -EACCES, -ENOSPC, ...
  */
-int store_open(struct loop *loop, const struct store_opts *opts, struct store **ret, struct err *err);
-/* Drain the writer, checkpoint, release; done() when finished. Watches end with -ECANCELED first. */
+int store_open(struct loop *loop, const struct store_opts *opts, struct store **ret,
+               struct err *err);
+/*
+ * Drain the writer, checkpoint, release; done() when finished. Watches and reads that wait end with
+ * -ECANCELED first, transactions that wait are committed. Calls from then on return -ECANCELED.
+ */
 void store_close(struct store *s, void (*done)(void *arg), void *arg);
 
 /* Newest durable revision, and the oldest that can still be read. Revision 0: empty store. */
@@ -55,39 +62,46 @@ struct store_kv {
 };
 
 /* kv: NULL when absent. Borrowed until the callback returns. rev: the revision that was read at. */
-typedef void (*store_get_cb)(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err);
+typedef void (*store_get_cb)(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                             const struct err *err);
 /* at_rev 0: newest. Errors: E_EXPIRED, E_FUTURE, I/O. */
-int store_get(struct store *s, struct str key, uint64_t at_rev, store_get_cb cb, void *arg, struct err *err);
+int store_get(struct store *s, struct str key, uint64_t at_rev, store_get_cb cb, void *arg,
+              struct err *err);
 
 struct store_range {
     struct str prefix;
-    struct str after;  /* start behind this key; "" from the beginning (keys are compared bytewise) */
-    size_t limit;      /* rows; 0: as many as fit one page */
-    uint64_t at_rev;   /* 0: newest */
-    bool keys_only;    /* values stay empty */
-    bool count_left;   /* fill `left` */
+    struct str
+        after;       /* start behind this key; "" from the beginning (keys are compared bytewise) */
+    size_t limit;    /* rows; 0: as many as fit one page */
+    uint64_t at_rev; /* 0: newest */
+    bool keys_only;  /* values stay empty */
+    bool count_left; /* fill `left` */
 };
 struct store_page {
     const struct store_kv *kv; /* in key order */
     size_t n;
-    bool more;                 /* continue with after = kv[n - 1].key and at_rev = rev */
-    uint64_t left;             /* rows behind this page, when asked for */
-    uint64_t rev;              /* revision that was read at */
+    bool more;     /* continue with after = kv[n - 1].key and at_rev = rev */
+    uint64_t left; /* rows behind this page, when asked for */
+    uint64_t rev;  /* revision that was read at */
 };
-typedef void (*store_range_cb)(void *arg, int r, const struct store_page *page, const struct err *err);
-int store_range(struct store *s, const struct store_range *range, store_range_cb cb, void *arg, struct err *err);
+typedef void (*store_range_cb)(void *arg, int r, const struct store_page *page,
+                               const struct err *err);
+int store_range(struct store *s, const struct store_range *range, store_range_cb cb, void *arg,
+                struct err *err);
 
 enum store_cmp { STORE_ANY, STORE_ABSENT, STORE_MOD_REV };
 struct store_op {
     enum { STORE_PUT, STORE_DELETE, STORE_CHECK } kind;
-    struct str key, value;  /* copied */
-    enum store_cmp cmp;     /* compared before anything is changed */
-    uint64_t cmp_rev;       /* for STORE_MOD_REV */
+    struct str key, value; /* copied */
+    enum store_cmp cmp;    /* compared before anything is changed */
+    uint64_t cmp_rev;      /* for STORE_MOD_REV */
 };
 /*
- * All or nothing. r: 0 with the revision; E_CONFLICT with failed_op = index of the first comparison
- * that did not hold (nothing changed, rev = the revision seen); -ENOSPC and other I/O errors: nothing
- * changed. A transaction of only checks, or that deletes only absent keys, takes no revision.
+ * All or nothing. Errors at once: -EINVAL (a key without bytes or too long, one changed twice),
+ * -EMSGSIZE (a value, or all of it), -EBUSY (too much waits already). r: 0 with the revision;
+ * E_CONFLICT with failed_op = index of the first comparison that did not hold (nothing changed, rev
+ * = the revision seen); -ENOSPC and other I/O errors: nothing changed. A transaction of only
+ * checks, or that deletes only absent keys, takes no revision.
  */
 struct store_txn_result {
     int r;
@@ -95,13 +109,14 @@ struct store_txn_result {
     size_t failed_op;
 };
 typedef void (*store_txn_cb)(void *arg, const struct store_txn_result *res, const struct err *err);
-int store_txn(struct store *s, const struct store_op *ops, size_t n, store_txn_cb cb, void *arg, struct err *err);
+int store_txn(struct store *s, const struct store_op *ops, size_t n, store_txn_cb cb, void *arg,
+              struct err *err);
 
 struct store_event {
     enum { STORE_EV_PUT, STORE_EV_DELETE } kind;
-    struct store_kv kv;         /* DELETE: key and mod_rev (revision of the deletion) */
+    struct store_kv kv; /* DELETE: key and mod_rev (revision of the deletion) */
     bool has_prev;
-    struct store_kv prev;       /* value before this event, if there was one */
+    struct store_kv prev; /* value before this event, if there was one */
 };
 struct store_watch;
 struct store_watch_ops {
@@ -114,13 +129,16 @@ struct store_watch_ops {
     void (*on_end)(void *arg, int r, const struct err *err);
 };
 /* from_rev: first revision wanted; 0: from now on. E_EXPIRED, E_FUTURE are returned at once. */
-int store_watch_start(struct store *s, struct str prefix, uint64_t from_rev, const struct store_watch_ops *ops,
-                      void *arg, struct store_watch **ret, struct err *err);
+int store_watch_start(struct store *s, struct str prefix, uint64_t from_rev,
+                      const struct store_watch_ops *ops, void *arg, struct store_watch **ret,
+                      struct err *err);
 /* Stop and go on delivering; while paused events wait in the store, bounded as said above. */
 void store_watch_pause(struct store_watch *w);
 void store_watch_resume(struct store_watch *w);
-/* No callback comes any more, not even on_end. */
+/* No callback comes any more, not even on_end. After on_end there is nothing left to cancel. */
 void store_watch_cancel(struct store_watch *w);
+/* Everything up to this revision has been delivered: what a bookmark may say. */
+uint64_t store_watch_progress(const struct store_watch *w);
 
 /* Forget revisions below rev. -EINVAL beyond the newest. */
 typedef void (*store_compact_cb)(void *arg, int r, const struct err *err);

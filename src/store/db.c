@@ -1,0 +1,682 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A SQLite connection to a store file; see db.h. */
+#include "store/db.h"
+
+#include "base/mem.h"
+#include "base/sys.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    PAGE_BYTES = 4096,
+    HEADER_BYTES = 100,
+    CHECK_ALWAYS_MAX_BYTES = 4 << 20,   /* the whole structure is checked at every opening */
+    CHECK_UNCLEAN_MAX_BYTES = 64 << 20, /* and after a crash up to this; about 1 ms per MiB */
+    BUSY_TIMEOUT_MS = 5000              /* only ever waits for our own other connection */
+};
+
+static const char *const statement_texts[] = {
+#define DB_TEXT(name, text) text,
+    DB_STATEMENTS(DB_TEXT)
+#undef DB_TEXT
+};
+
+/* ------------------------------------------------------------------ errors */
+
+static int code_of(struct db *db, int rc)
+{
+    int sys = db->sql ? sqlite3_system_errno(db->sql) : 0;
+    switch (rc & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_SCHEMA:
+    case SQLITE_ERROR: /* a table or column of ours is not there */
+        return E_CORRUPT;
+    case SQLITE_FULL:
+        return -ENOSPC;
+    case SQLITE_NOMEM:
+        return -ENOMEM;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return -EBUSY;
+    case SQLITE_READONLY:
+        return sys == EACCES ? -EACCES : -EROFS;
+    case SQLITE_PERM:
+        return -EACCES;
+    case SQLITE_TOOBIG:
+        return -EMSGSIZE;
+    default:
+        return sys > 0 ? -sys : -EIO;
+    }
+}
+
+int db_error(struct db *db, int rc, const char *what, struct err *err)
+{
+    int code = code_of(db, rc);
+    return err_set(err, code, "store '%s': %s: %s", db->path, what,
+                   db->sql ? sqlite3_errmsg(db->sql) : sqlite3_errstr(rc));
+}
+
+static int damaged(const struct db *db, struct err *err, const char *why)
+{
+    return err_set(err, E_CORRUPT, "store '%s' is damaged: %s", db->path, why);
+}
+
+/* ------------------------------------------------------------------ statements */
+
+/* Ready to be bound; NULL with *ret_rc set when it cannot be prepared. */
+static sqlite3_stmt *statement(struct db *db, enum db_statement which, int *ret_rc)
+{
+    sqlite3_stmt **slot = &db->statements[which];
+    if (!*slot)
+        *ret_rc = sqlite3_prepare_v3(db->sql, statement_texts[which], -1, SQLITE_PREPARE_PERSISTENT,
+                                     slot, NULL);
+    return *slot;
+}
+
+void db_done(struct db *db, enum db_statement which)
+{
+    if (db->statements[which])
+        (void)sqlite3_reset(db->statements[which]); /* its error was reported by the step */
+}
+
+static int bind_str(sqlite3_stmt *st, int at, struct str s)
+{
+    return sqlite3_bind_blob64(st, at, s.p ? s.p : "", s.n, SQLITE_STATIC);
+}
+
+/* Step a statement that gives no row, and reset it. */
+static int finish(struct db *db, sqlite3_stmt *st, const char *what, struct err *err)
+{
+    int rc = sqlite3_step(st);
+    int r = rc == SQLITE_DONE ? 0 : db_error(db, rc, what, err);
+    (void)sqlite3_reset(st);
+    return r;
+}
+
+int db_run(struct db *db, enum db_statement which, struct err *err)
+{
+    int rc = SQLITE_OK;
+    sqlite3_stmt *st = statement(db, which, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    return finish(db, st, statement_texts[which], err);
+}
+
+int db_run_ids(struct db *db, enum db_statement which, int64_t id, struct err *err)
+{
+    int rc = SQLITE_OK;
+    sqlite3_stmt *st = statement(db, which, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    (void)sqlite3_bind_int64(st, 1, id);
+    return finish(db, st, "delete a revision", err);
+}
+
+int db_set_key(struct db *db, enum db_statement which, struct str key, int64_t id, bool dead,
+               struct err *err)
+{
+    int rc = SQLITE_OK;
+    sqlite3_stmt *st = statement(db, which, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    (void)bind_str(st, 1, key);
+    (void)sqlite3_bind_int64(st, 2, id);
+    (void)sqlite3_bind_int(st, 3, dead);
+    return finish(db, st, "write a key", err);
+}
+
+int db_delete_key(struct db *db, struct str key, int64_t id, struct err *err)
+{
+    int rc = SQLITE_OK;
+    sqlite3_stmt *st = statement(db, DB_DELETE_KEY, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    (void)bind_str(st, 1, key);
+    (void)sqlite3_bind_int64(st, 2, id);
+    return finish(db, st, "delete a key", err);
+}
+
+int db_add_row(struct db *db, const struct db_row *row, struct err *err)
+{
+    int rc = SQLITE_OK;
+    sqlite3_stmt *st = statement(db, DB_ADD_ROW, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    (void)sqlite3_bind_int64(st, 1, row->id);
+    (void)bind_str(st, 2, row->key);
+    (void)sqlite3_bind_int64(st, 3, (int64_t)row->create_rev);
+    (void)sqlite3_bind_int64(st, 4, (int64_t)row->version);
+    (void)sqlite3_bind_int64(st, 5, row->prev);
+    (void)sqlite3_bind_int64(st, 6, row->jump);
+    (void)sqlite3_bind_int64(st, 7, row->jump_len);
+    if (row->version)
+        (void)bind_str(st, 8, row->value);
+    else
+        (void)sqlite3_bind_null(st, 8);
+    return finish(db, st, "write a revision", err);
+}
+
+/* One integer of one row; 0 when there is none or it is NULL. */
+static int one_integer(struct db *db, sqlite3_stmt *st, int64_t *ret, struct err *err)
+{
+    int rc = sqlite3_step(st);
+    int r = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : db_error(db, rc, "read", err);
+    if (r == 0)
+        *ret = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
+    (void)sqlite3_reset(st);
+    return r;
+}
+
+int db_last_id(struct db *db, int64_t *ret, struct err *err)
+{
+    int rc = SQLITE_OK;
+    sqlite3_stmt *st = statement(db, DB_LAST_ID, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    return one_integer(db, st, ret, err);
+}
+
+int db_get_meta(struct db *db, const char *name, int64_t *ret, struct err *err)
+{
+    int rc = SQLITE_OK;
+    sqlite3_stmt *st = statement(db, DB_GET_META, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    (void)sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
+    return one_integer(db, st, ret, err);
+}
+
+int db_set_meta(struct db *db, const char *name, int64_t value, struct err *err)
+{
+    int rc = SQLITE_OK;
+    sqlite3_stmt *st = statement(db, DB_SET_META, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    (void)sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
+    (void)sqlite3_bind_int64(st, 2, value);
+    return finish(db, st, "write", err);
+}
+
+/* ------------------------------------------------------------------ rows */
+
+static struct str column_str(sqlite3_stmt *st, int at)
+{
+    const void *p = sqlite3_column_blob(st, at);
+    return str_n(p ? p : "", (size_t)sqlite3_column_bytes(st, at));
+}
+
+/* Step a statement made with DB_ROW. */
+static int next_row(struct db *db, sqlite3_stmt *st, struct db_row *ret, struct err *err)
+{
+    int rc = sqlite3_step(st);
+    if (rc == SQLITE_DONE)
+        return 0;
+    if (rc != SQLITE_ROW)
+        return db_error(db, rc, "read", err);
+    if (sqlite3_column_type(st, 2) == SQLITE_NULL)
+        return damaged(db, err, "a key points at a revision that is not there");
+    *ret = (struct db_row){
+        .id = sqlite3_column_int64(st, 0),
+        .key = column_str(st, 1),
+        .create_rev = (uint64_t)sqlite3_column_int64(st, 2),
+        .version = (uint64_t)sqlite3_column_int64(st, 3),
+        .prev = sqlite3_column_int64(st, 4),
+        .jump = sqlite3_column_int64(st, 5),
+        .jump_len = sqlite3_column_int64(st, 6),
+        .value = column_str(st, 7),
+    };
+    return 1;
+}
+
+int db_find(struct db *db, struct str key, bool want_value, struct db_row *ret, struct err *err)
+{
+    int rc = SQLITE_OK;
+    sqlite3_stmt *st = statement(db, want_value ? DB_FIND : DB_FIND_KEY, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    (void)sqlite3_reset(st);
+    (void)bind_str(st, 1, key);
+    return next_row(db, st, ret, err);
+}
+
+int db_row(struct db *db, int64_t id, bool want_value, struct db_row *ret, struct err *err)
+{
+    int rc = SQLITE_OK;
+    sqlite3_stmt *st = statement(db, want_value ? DB_ROW_BY_ID : DB_KEY_BY_ID, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    (void)sqlite3_reset(st);
+    (void)sqlite3_bind_int64(st, 1, id);
+    return next_row(db, st, ret, err);
+}
+
+/*
+ * A row that is not there any more was compacted away: then the key was absent at every revision
+ * that can still be read below it.
+ */
+int db_row_before(struct db *db, int64_t at, int64_t limit, bool want_value, struct db_row *ret,
+                  struct err *err)
+{
+    while (at >= limit) {
+        struct db_row row;
+        int r = db_row(db, at, false, &row, err);
+        if (r <= 0)
+            return r;
+        if (row.prev >= at || row.jump >= at)
+            return damaged(db, err, "the history of a key runs in a circle");
+        at = row.jump >= limit ? row.jump : row.prev;
+    }
+    return at ? db_row(db, at, want_value, ret, err) : 0;
+}
+
+/* ------------------------------------------------------------------ scans */
+
+/* The smallest key behind all that begin with prefix; when there is none, one behind every key. */
+static struct str prefix_end(struct str prefix, char out[STORE_KEY_MAX_BYTES + 1])
+{
+    size_t n = prefix.n;
+    while (n && (unsigned char)prefix.p[n - 1] == 0xff)
+        n--;
+    if (n == 0) {
+        memset(out, 0xff, STORE_KEY_MAX_BYTES + 1);
+        return str_n(out, STORE_KEY_MAX_BYTES + 1);
+    }
+    memcpy(out, prefix.p, n);
+    out[n - 1]++;
+    return str_n(out, n);
+}
+
+/* The smallest key wanted: `after` and a zero byte is what follows it, compared bytewise. */
+static struct str scan_start(struct str prefix, struct str after, char out[STORE_KEY_MAX_BYTES + 1])
+{
+    if (after.n == 0 || str_cmp(after, prefix) < 0)
+        return prefix;
+    assert(after.n <= STORE_KEY_MAX_BYTES);
+    memcpy(out, after.p, after.n);
+    out[after.n] = '\0';
+    return str_n(out, after.n + 1);
+}
+
+static sqlite3_stmt *bind_scan(struct db_scan *scan, enum db_statement which, struct str prefix,
+                               struct str after, int *ret_rc)
+{
+    sqlite3_stmt *st = statement(scan->db, which, ret_rc);
+    if (!st)
+        return NULL;
+    (void)sqlite3_reset(st);
+    scan->which = which;
+    (void)bind_str(st, 1, scan_start(prefix, after, scan->lower));
+    (void)bind_str(st, 2, prefix_end(prefix, scan->upper));
+    return st;
+}
+
+int db_scan_keys(struct db_scan *scan, struct db *db, struct str prefix, struct str after,
+                 bool want_values, struct err *err)
+{
+    int rc = SQLITE_OK;
+    scan->db = db;
+    if (!bind_scan(scan, want_values ? DB_SCAN : DB_SCAN_KEYS, prefix, after, &rc))
+        return db_error(db, rc, "prepare", err);
+    return 0;
+}
+
+int db_scan_log(struct db_scan *scan, struct db *db, int64_t from, int64_t to, bool want_values,
+                struct err *err)
+{
+    int rc = SQLITE_OK;
+    scan->db = db;
+    scan->which = want_values ? DB_LOG : DB_LOG_KEYS;
+    sqlite3_stmt *st = statement(db, scan->which, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    (void)sqlite3_reset(st);
+    (void)sqlite3_bind_int64(st, 1, from);
+    (void)sqlite3_bind_int64(st, 2, to);
+    return 0;
+}
+
+int db_scan_next(struct db_scan *scan, struct db_row *ret, struct err *err)
+{
+    return next_row(scan->db, scan->db->statements[scan->which], ret, err);
+}
+
+void db_scan_end(struct db_scan *scan)
+{
+    db_done(scan->db, scan->which);
+}
+
+/* Those changed since the revision are few: their history is looked up one by one. */
+static int count_newer(struct db_scan *scan, struct str prefix, struct str after, int64_t limit,
+                       uint64_t *count, struct err *err)
+{
+    struct db *db = scan->db;
+    int rc = SQLITE_OK, r = 0;
+    sqlite3_stmt *st = bind_scan(scan, DB_SCAN_NEWER, prefix, after, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    (void)sqlite3_bind_int64(st, 3, limit);
+    while (r >= 0 && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+        struct db_row row;
+        r = db_row_before(db, sqlite3_column_int64(st, 0), limit, false, &row, err);
+        if (r > 0 && row.version)
+            (*count)++;
+    }
+    if (r >= 0)
+        r = rc == SQLITE_DONE ? 0 : db_error(db, rc, "count", err);
+    db_scan_end(scan);
+    db_done(db, DB_KEY_BY_ID);
+    return r;
+}
+
+int db_count(struct db *db, struct str prefix, struct str after, int64_t limit, uint64_t *ret,
+             struct err *err)
+{
+    struct db_scan scan = { .db = db };
+    int rc = SQLITE_OK;
+    sqlite3_stmt *st = bind_scan(&scan, DB_COUNT, prefix, after, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    (void)sqlite3_bind_int64(st, 3, limit);
+    rc = sqlite3_step(st);
+    if (rc != SQLITE_ROW) {
+        int r = db_error(db, rc, "count", err);
+        db_scan_end(&scan);
+        return r;
+    }
+    uint64_t count = (uint64_t)sqlite3_column_int64(st, 0);
+    bool newer = sqlite3_column_int64(st, 1) > 0;
+    db_scan_end(&scan);
+    int r = newer ? count_newer(&scan, prefix, after, limit, &count, err) : 0;
+    if (r == 0)
+        *ret = count;
+    return r;
+}
+
+/* ------------------------------------------------------------------ opening */
+
+static void configure_sqlite(void)
+{
+    /* Each connection has one thread at a time; nobody asks SQLite for its memory statistics. */
+    (void)sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    (void)sqlite3_initialize();
+}
+
+static int db_connect(struct db *db, const char *path, int flags, struct err *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, configure_sqlite);
+    *db = (struct db){ .path = xstrdup(path) };
+    int rc = sqlite3_open_v2(path, &db->sql, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc != SQLITE_OK)
+        return db_error(db, rc, "open", err);
+    (void)sqlite3_extended_result_codes(db->sql, 1);
+    return 0;
+}
+
+static int exec(struct db *db, const char *sql, const char *what, struct err *err)
+{
+    int rc = sqlite3_exec(db->sql, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? 0 : db_error(db, rc, what, err);
+}
+
+void db_close(struct db *db)
+{
+    for (size_t i = 0; i < DB_STATEMENT_COUNT; i++)
+        (void)sqlite3_finalize(db->statements[i]);
+    int rc = sqlite3_close(db->sql);
+    assert(rc == SQLITE_OK); /* busy only with a statement left open */
+    free(db->path);
+    *db = (struct db){ 0 };
+}
+
+static const char schema[] =
+    "PRAGMA page_size = 4096;"
+    "PRAGMA journal_mode = DELETE;"
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE log (id INTEGER PRIMARY KEY, key BLOB NOT NULL, create_rev INTEGER NOT NULL,"
+    " version INTEGER NOT NULL, prev INTEGER NOT NULL, jump INTEGER NOT NULL,"
+    " jump_len INTEGER NOT NULL, value BLOB);"
+    "CREATE TABLE cur (key BLOB PRIMARY KEY, id INTEGER NOT NULL, dead INTEGER NOT NULL)"
+    " WITHOUT ROWID;"
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
+    "INSERT INTO meta VALUES ('compacted', 0), ('swept', 0);"
+    "PRAGMA application_id = %d;"
+    "PRAGMA user_version = %d;"
+    "COMMIT;"
+    "PRAGMA journal_mode = WAL;";
+
+static int fill(const char *path, struct err *err)
+{
+    struct db db;
+    scoped(free_scoped) char *sql = xasprintf(schema, DB_APPLICATION_ID, DB_SCHEMA_VERSION);
+    int r = db_connect(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+    if (r >= 0)
+        r = exec(&db, sql, "create", err);
+    db_close(&db);
+    return r;
+}
+
+static int sync_directory_of(const char *path, struct err *err)
+{
+    scoped(free_scoped) char *copy = xstrdup(path);
+    char *slash = strrchr(copy, '/');
+    if (slash)
+        slash[slash == copy ? 1 : 0] = '\0';
+    const char *dir = slash ? copy : ".";
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0);
+    int r = fd < 0 ? fd : sys_fsync(fd);
+    return r < 0 ? err_sys(err, r, "sync directory '%s'", dir) : 0;
+}
+
+/*
+ * Under another name first: a store that exists has its whole schema in the file itself, so that
+ * the checks before SQLite opens it can rely on the header.
+ */
+int db_create(const char *path, struct err *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0)
+        return 0;
+    if (errno != ENOENT)
+        return err_sys(err, -errno, "look at store '%s'", path);
+    scoped(free_scoped) char *tmp = xasprintf("%s.new", path);
+    scoped(free_scoped) char *wal = xasprintf("%s-wal", path);
+    /* What an interrupted creation left, and the log of a store that somebody deleted. */
+    if ((unlink(tmp) < 0 && errno != ENOENT) || (unlink(wal) < 0 && errno != ENOENT))
+        return err_sys(err, -errno, "create store '%s'", path);
+    int r = sys_openat(AT_FDCWD, tmp, O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (r < 0)
+        return err_sys(err, r, "create store '%s'", path);
+    (void)close(r);
+    r = fill(tmp, err);
+    if (r >= 0) {
+        r = sys_renameat(AT_FDCWD, tmp, AT_FDCWD, path);
+        if (r < 0)
+            (void)err_sys(err, r, "rename '%s'", tmp);
+    }
+    if (r >= 0)
+        r = sync_directory_of(path, err);
+    if (r < 0)
+        (void)unlink(tmp);
+    return r;
+}
+
+static uint32_t be32(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static bool file_has_bytes(const char *path, const char *suffix)
+{
+    scoped(free_scoped) char *name = xasprintf("%s%s", path, suffix);
+    struct stat st;
+    return stat(name, &st) == 0 && st.st_size > 0;
+}
+
+/* The database header: SQLite's "Database File Format", section 1.3. */
+static int check_header(const char *path, const unsigned char *h, uint64_t size, struct err *err)
+{
+    if (memcmp(h, "SQLite format 3", 16) != 0)
+        return err_set(err, E_CORRUPT, "store '%s' is damaged or not a store: no SQLite header",
+                       path);
+    if (be32(h + 68) != DB_APPLICATION_ID)
+        return err_set(err, E_INVALID, "'%s' is not a store: another program's database", path);
+    if (be32(h + 60) > DB_SCHEMA_VERSION)
+        return err_set(err, E_VERSION, "store '%s' has version %u, this program knows up to %d",
+                       path, be32(h + 60), DB_SCHEMA_VERSION);
+    uint32_t page = (uint32_t)h[16] << 8 | h[17];
+    if (page != PAGE_BYTES || be32(h + 60) == 0)
+        return err_set(err, E_CORRUPT, "store '%s' is damaged: impossible header", path);
+    uint64_t want = (uint64_t)be32(h + 28) * page;
+    /* While there is a log the file may lag behind its header. */
+    if (size < want && !file_has_bytes(path, "-wal"))
+        return err_set(err, E_CORRUPT, "store '%s' is damaged: cut short at %llu of %llu bytes",
+                       path, (unsigned long long)size, (unsigned long long)want);
+    return 0;
+}
+
+int db_check_file(const char *path, struct err *err)
+{
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDWR, 0);
+    if (fd < 0)
+        return err_sys(err, fd, "open store '%s'", path);
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return err_sys(err, -errno, "open store '%s'", path);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, E_INVALID, "'%s' is not a store: not a regular file", path);
+    unsigned char header[HEADER_BYTES];
+    ssize_t n = sys_pread_full(fd, header, sizeof header, 0);
+    if (n < 0)
+        return err_sys(err, (int)n, "read store '%s'", path);
+    if (n < HEADER_BYTES)
+        return err_set(err, E_CORRUPT, "store '%s' is damaged or not a store: only %zd bytes", path,
+                       n);
+    return check_header(path, header, (uint64_t)st.st_size, err);
+}
+
+int db_open(struct db *db, const char *path, int cache_kib, struct err *err)
+{
+    int r = db_connect(db, path, SQLITE_OPEN_READWRITE, err);
+    if (r < 0)
+        return r;
+    (void)sqlite3_busy_timeout(db->sql, BUSY_TIMEOUT_MS);
+    (void)sqlite3_db_config(db->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    (void)sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    /* Checkpoints are the writer's decision, after it has answered. */
+    scoped(free_scoped) char *pragmas =
+        xasprintf("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
+                  "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;"
+                  "PRAGMA secure_delete = OFF; PRAGMA temp_store = MEMORY;"
+                  "PRAGMA cache_size = -%d;",
+                  cache_kib);
+    return exec(db, pragmas, "open", err);
+}
+
+void db_trust(struct db *db)
+{
+    (void)sqlite3_db_config(db->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+}
+
+static int pragma_integer(struct db *db, const char *sql, int64_t *ret, struct err *err)
+{
+    sqlite3_stmt *st;
+    int rc = sqlite3_prepare_v2(db->sql, sql, -1, &st, NULL);
+    if (rc != SQLITE_OK)
+        return db_error(db, rc, "check", err);
+    int r = one_integer(db, st, ret, err);
+    (void)sqlite3_finalize(st);
+    return r;
+}
+
+static int quick_check(struct db *db, struct err *err)
+{
+    sqlite3_stmt *st;
+    int rc = sqlite3_prepare_v2(db->sql, "PRAGMA quick_check(1)", -1, &st, NULL);
+    if (rc != SQLITE_OK)
+        return db_error(db, rc, "check", err);
+    rc = sqlite3_step(st);
+    int r = 0;
+    if (rc != SQLITE_ROW)
+        r = db_error(db, rc, "check", err);
+    else if (strcmp((const char *)sqlite3_column_text(st, 0), "ok") != 0)
+        r = damaged(db, err, (const char *)sqlite3_column_text(st, 0));
+    (void)sqlite3_finalize(st);
+    return r;
+}
+
+static int check_rows(struct db *db, struct err *err)
+{
+    int64_t last = 0, compacted = 0, swept = 0, newest = 0;
+    int r = db_last_id(db, &last, err);
+    if (r >= 0)
+        r = db_get_meta(db, "compacted", &compacted, err);
+    if (r >= 0)
+        r = db_get_meta(db, "swept", &swept, err);
+    if (r < 0)
+        return r;
+    if (last < 0 || compacted < 0 || swept < 0 || (uint64_t)compacted > db_rev(last))
+        return damaged(db, err, "it is compacted beyond its newest revision");
+    if (last == 0)
+        return 0;
+    /* The newest change is by nature the current one of its key. */
+    struct db_row row;
+    r = db_row(db, last, false, &row, err);
+    if (r > 0) {
+        scoped(free_scoped) char *key = str_dup(row.key);
+        struct str k = str_n(key, row.key.n);
+        db_done(db, DB_KEY_BY_ID);
+        r = db_find(db, k, false, &row, err);
+        newest = r > 0 ? row.id : 0;
+        db_done(db, DB_FIND_KEY);
+    }
+    db_done(db, DB_KEY_BY_ID);
+    if (r < 0)
+        return r;
+    return newest == last ? 0 : damaged(db, err, "the newest revision is not the one of its key");
+}
+
+int db_check(struct db *db, bool was_clean, struct err *err)
+{
+    int64_t version = 0, application = 0, pages = 0;
+    int r = pragma_integer(db, "PRAGMA application_id", &application, err);
+    if (r >= 0)
+        r = pragma_integer(db, "PRAGMA user_version", &version, err);
+    if (r >= 0)
+        r = pragma_integer(db, "PRAGMA page_count", &pages, err);
+    if (r < 0)
+        return r;
+    if (version > DB_SCHEMA_VERSION)
+        return err_set(err, E_VERSION, "store '%s' has version %lld, this program knows up to %d",
+                       db->path, (long long)version, DB_SCHEMA_VERSION);
+    if (application != DB_APPLICATION_ID || version < 1)
+        return damaged(db, err, "impossible header");
+    int64_t limit = was_clean ? CHECK_ALWAYS_MAX_BYTES : CHECK_UNCLEAN_MAX_BYTES;
+    if (pages * PAGE_BYTES <= limit)
+        r = quick_check(db, err);
+    return r < 0 ? r : check_rows(db, err);
+}
+
+/* ------------------------------------------------------------------ upkeep */
+
+int db_checkpoint(struct db *db, struct err *err)
+{
+    int rc = sqlite3_wal_checkpoint_v2(db->sql, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    /* Busy: a read is going on; the rest is copied the next time. */
+    if (rc == SQLITE_OK || (rc & 0xff) == SQLITE_BUSY)
+        return 0;
+    return db_error(db, rc, "checkpoint", err);
+}
+
+void db_trim(struct db *db)
+{
+    (void)sqlite3_db_release_memory(db->sql);
+}

@@ -1,0 +1,673 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SQLite back end, loop side: opening and closing, reads, handing transactions to the writer, what
+ * happens when it reports, when to compact, when to rest. See sqlite.h, writer.h, db.h.
+ */
+#include "store/sqlite.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sys.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+enum {
+    HISTORY_MS = 300000,
+    HISTORY_REVISIONS = 10000,
+    READER_CACHE_KIB = 512,
+    WRITER_CACHE_KIB = 1024,
+    READ_TURN_MAX_NS = 2000000, /* reads served in one turn of the loop before others get theirs */
+    IDLE_MS = 2000              /* quiet for so long: checkpoint, give memory back */
+};
+
+/* ------------------------------------------------------------------ resting */
+
+static void on_idle(struct timer *t)
+{
+    struct sqlite_store *s = container_of(t, struct sqlite_store, idle_timer);
+    uint64_t quiet_ms = loop_now_ms(s->loop) - s->active_ms;
+    if (quiet_ms < IDLE_MS) {
+        timer_start(s->loop, t, IDLE_MS - quiet_ms, on_idle);
+        return;
+    }
+    db_trim(&s->reader);
+    if (s->untidy)
+        writer_tidy(&s->writer);
+    s->untidy = false;
+}
+
+static void note_activity(struct sqlite_store *s)
+{
+    s->active_ms = loop_now_ms(s->loop);
+    if (!timer_is_armed(&s->idle_timer) && !s->closing)
+        timer_start(s->loop, &s->idle_timer, IDLE_MS, on_idle);
+}
+
+/* ------------------------------------------------------------------ reads */
+
+struct read {
+    struct list node;
+    enum { READ_GET, READ_RANGE } kind;
+    char *key, *after; /* key or prefix */
+    size_t n_key, n_after;
+    struct store_range range; /* its strings point at those above */
+    union {
+        store_get_cb get;
+        store_range_cb range;
+    } cb;
+    void *arg;
+};
+
+static void read_free(struct read *rd)
+{
+    free(rd->key);
+    free(rd->after);
+    free(rd);
+}
+
+static bool copy_value(struct arena *mem, struct str *s)
+{
+    char *p = arena_try(mem, s->n + 1);
+    if (!p)
+        return false;
+    if (s->n)
+        memcpy(p, s->p, s->n);
+    *s = str_n(p, s->n);
+    return true;
+}
+
+static int copy_row(struct arena *mem, const struct db_row *row, struct store_kv *ret,
+                    struct err *err)
+{
+    *ret = (struct store_kv){ .key = row->key,
+                              .value = row->value,
+                              .create_rev = row->create_rev,
+                              .mod_rev = db_rev(row->id),
+                              .version = row->version };
+    if (!copy_value(mem, &ret->key) || !copy_value(mem, &ret->value))
+        return err_sys(err, -ENOMEM, "read '" STR_FMT "'", STR_ARG(row->key));
+    return 0;
+}
+
+/* The revision to read at, and the first id behind it. */
+static int read_point(const struct sqlite_store *s, uint64_t at_rev, uint64_t *ret_rev,
+                      int64_t *ret_limit, struct err *err)
+{
+    if (s->closing)
+        return err_set(err, -ECANCELED, "the store is closing");
+    if (at_rev > s->revision)
+        return err_set(err, E_FUTURE, "revision %llu is in the future, the newest is %llu",
+                       (unsigned long long)at_rev, (unsigned long long)s->revision);
+    if (at_rev && at_rev < s->compacted)
+        return err_set(err, E_EXPIRED, "revision %llu is gone, the oldest is %llu",
+                       (unsigned long long)at_rev, (unsigned long long)s->compacted);
+    *ret_rev = at_rev ? at_rev : s->revision;
+    *ret_limit = db_id(*ret_rev + 1, 0);
+    return 0;
+}
+
+/* 1 with *ret set, 0 absent. */
+static int find_at(struct sqlite_store *s, struct str key, int64_t limit, struct arena *mem,
+                   struct store_kv *ret, struct err *err)
+{
+    struct db_row row;
+    int r = db_find(&s->reader, key, true, &row, err);
+    if (r > 0 && row.id >= limit)
+        r = db_row_before(&s->reader, row.id, limit, true, &row, err);
+    if (r > 0 && row.version == 0)
+        r = 0;
+    if (r > 0) {
+        r = copy_row(mem, &row, ret, err);
+        r = r < 0 ? r : 1;
+    }
+    db_done(&s->reader, DB_FIND);
+    db_done(&s->reader, DB_ROW_BY_ID);
+    db_done(&s->reader, DB_KEY_BY_ID);
+    return r;
+}
+
+static void run_get(struct sqlite_store *s, struct read *rd)
+{
+    struct err err = { 0 };
+    struct arena mem = { 0 };
+    struct store_kv kv;
+    uint64_t rev = 0;
+    int64_t limit;
+    int r = read_point(s, rd->range.at_rev, &rev, &limit, &err);
+    if (r >= 0)
+        r = find_at(s, rd->range.prefix, limit, &mem, &kv, &err);
+    rd->cb.get(rd->arg, r < 0 ? r : 0, r > 0 ? &kv : NULL, rev, &err);
+    arena_fini(&mem);
+}
+
+struct page {
+    struct arena mem;
+    VEC(struct store_kv) rows;
+    size_t bytes;
+    bool more;
+};
+
+static bool is_full(const struct page *page, const struct store_range *range,
+                    const struct db_row *row)
+{
+    size_t max_rows = STORE_PAGE_MAX_ROWS;
+    if (range->limit && range->limit < max_rows)
+        max_rows = range->limit;
+    return page->rows.n && (page->rows.n >= max_rows ||
+                            page->bytes + row->key.n + row->value.n > STORE_PAGE_MAX_BYTES);
+}
+
+/* Rows of one page, and whether there is another one behind it. */
+static int fill_page(struct sqlite_store *s, const struct store_range *range, int64_t limit,
+                     struct page *page, struct err *err)
+{
+    struct db_scan scan;
+    struct db_row row;
+    bool values = !range->keys_only;
+    int r = db_scan_keys(&scan, &s->reader, range->prefix, range->after, values, err);
+    while (r >= 0 && (r = db_scan_next(&scan, &row, err)) > 0) {
+        if (row.id >= limit) {
+            r = db_row_before(&s->reader, row.id, limit, values, &row, err);
+            if (r <= 0)
+                continue;
+        }
+        if (row.version == 0)
+            continue;
+        page->more = is_full(page, range, &row);
+        if (page->more)
+            break;
+        struct store_kv kv;
+        r = copy_row(&page->mem, &row, &kv, err);
+        if (r < 0)
+            break;
+        page->bytes += kv.key.n + kv.value.n;
+        vec_push(&page->rows, kv);
+    }
+    db_scan_end(&scan);
+    db_done(&s->reader, DB_ROW_BY_ID);
+    db_done(&s->reader, DB_KEY_BY_ID);
+    return r < 0 ? r : 0;
+}
+
+static uint64_t memo_hash(struct str prefix, struct str after, uint64_t rev)
+{
+    return str_hash(after, str_hash(prefix, rev));
+}
+
+/*
+ * Counting reads every key behind the page. A client that pages through a long list asks again and
+ * again, so what was left is remembered where the last pages ended.
+ */
+static int count_left(struct sqlite_store *s, const struct store_range *range, int64_t limit,
+                      const struct page *page, uint64_t rev, uint64_t *ret, struct err *err)
+{
+    *ret = 0;
+    if (!page->more)
+        return 0;
+    struct str last = page->rows.p[page->rows.n - 1].key;
+    uint64_t from = memo_hash(range->prefix, range->after, rev);
+    struct left_memo *memo = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(s->left_memos); i++)
+        if (s->left_memos[i].left && s->left_memos[i].hash == from)
+            memo = &s->left_memos[i];
+    if (memo && memo->left > page->rows.n) {
+        memo->left -= page->rows.n;
+    } else {
+        uint64_t left;
+        int r = db_count(&s->reader, range->prefix, last, limit, &left, err);
+        if (r < 0)
+            return r;
+        memo = &s->left_memos[s->next_left_memo++ % ARRAY_LEN(s->left_memos)];
+        memo->left = left;
+    }
+    memo->hash = memo_hash(range->prefix, last, rev);
+    *ret = memo->left;
+    return 0;
+}
+
+static void run_range(struct sqlite_store *s, struct read *rd)
+{
+    struct err err = { 0 };
+    struct page page = { .more = false };
+    struct store_page out = { .n = 0 };
+    int64_t limit;
+    int r = read_point(s, rd->range.at_rev, &out.rev, &limit, &err);
+    if (r >= 0)
+        r = fill_page(s, &rd->range, limit, &page, &err);
+    if (r >= 0 && rd->range.count_left)
+        r = count_left(s, &rd->range, limit, &page, out.rev, &out.left, &err);
+    out.kv = page.rows.p;
+    out.n = page.rows.n;
+    out.more = page.more;
+    rd->cb.range(rd->arg, r, r < 0 ? NULL : &out, &err);
+    vec_fini(&page.rows);
+    arena_fini(&page.mem);
+}
+
+static void on_reads_due(struct defer *d)
+{
+    struct sqlite_store *s = container_of(d, struct sqlite_store, reads_due);
+    struct list batch;
+    list_move_all(&s->reads, &batch);
+    uint64_t start = clock_mono_ns();
+    while (!list_is_empty(&batch) && clock_mono_ns() - start < READ_TURN_MAX_NS) {
+        struct read *rd = list_entry(list_pop_front(&batch), struct read, node);
+        if (rd->kind == READ_GET)
+            run_get(s, rd);
+        else
+            run_range(s, rd);
+        read_free(rd);
+    }
+    struct list *node;
+    while ((node = list_pop_front(&s->reads))) /* asked for meanwhile */
+        list_push_back(&batch, node);
+    list_move_all(&batch, &s->reads);
+    if (!list_is_empty(&s->reads))
+        defer_start(s->loop, &s->reads_due, on_reads_due);
+    note_activity(s);
+}
+
+static struct read *read_new(struct sqlite_store *s, struct str key, struct str after, void *arg)
+{
+    struct read *rd = xnew(struct read);
+    rd->key = str_dup(key);
+    rd->after = str_dup(after);
+    rd->range.prefix = str_n(rd->key, key.n);
+    rd->range.after = str_n(rd->after, after.n);
+    rd->arg = arg;
+    list_push_back(&s->reads, &rd->node);
+    defer_start(s->loop, &s->reads_due, on_reads_due);
+    return rd;
+}
+
+static int refuse_closing(const struct sqlite_store *s, struct err *err)
+{
+    return s->closing ? err_set(err, -ECANCELED, "the store is closing") : 0;
+}
+
+static int sqlite_get(struct store *base, struct str key, uint64_t at_rev, store_get_cb cb,
+                      void *arg, struct err *err)
+{
+    struct sqlite_store *s = sqlite_store_of(base);
+    int r = refuse_closing(s, err);
+    if (r < 0)
+        return r;
+    struct read *rd = read_new(s, key, STR(""), arg);
+    rd->kind = READ_GET;
+    rd->range.at_rev = at_rev;
+    rd->cb.get = cb;
+    return 0;
+}
+
+static int sqlite_range(struct store *base, const struct store_range *range, store_range_cb cb,
+                        void *arg, struct err *err)
+{
+    struct sqlite_store *s = sqlite_store_of(base);
+    int r = refuse_closing(s, err);
+    if (r < 0)
+        return r;
+    struct read *rd = read_new(s, range->prefix, range->after, arg);
+    struct str prefix = rd->range.prefix, after = rd->range.after;
+    rd->kind = READ_RANGE;
+    rd->range = *range;
+    rd->range.prefix = prefix;
+    rd->range.after = after;
+    rd->cb.range = cb;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ transactions */
+
+static int sqlite_txn(struct store *base, const struct store_op *ops, size_t n, size_t n_bytes,
+                      store_txn_cb cb, void *arg, struct err *err)
+{
+    struct sqlite_store *s = sqlite_store_of(base);
+    int r = refuse_closing(s, err);
+    if (r < 0)
+        return r;
+    size_t bytes = n_bytes + sizeof(struct txn) + n * sizeof *ops;
+    if (s->pending_bytes && s->pending_bytes + bytes > STORE_PENDING_MAX_BYTES)
+        return err_set(err, -EBUSY, "more than %d bytes wait to be written",
+                       STORE_PENDING_MAX_BYTES);
+    struct txn *t = txn_new(ops, n, bytes);
+    if (!t)
+        return err_sys(err, -ENOMEM, "queue a transaction");
+    t->cb = cb;
+    t->arg = arg;
+    s->pending_bytes += bytes;
+    loop_hold(s->loop);
+    writer_submit(&s->writer, t);
+    return 0;
+}
+
+/* ------------------------------------------------------------------ compaction */
+
+struct compaction {
+    struct list node;
+    uint64_t rev;
+    store_compact_cb cb;
+    void *arg;
+};
+
+/* What is below rev is gone for readers at once, and from the file step by step. */
+static void compact_to(struct sqlite_store *s, uint64_t rev)
+{
+    if (rev > s->compacted) {
+        s->compacted = rev;
+        watch_expire_soon(s);
+    }
+    writer_compact(&s->writer, rev);
+}
+
+static void finish_compactions(struct sqlite_store *s, const struct report *rep)
+{
+    struct list batch;
+    list_move_all(&s->compactions, &batch);
+    struct list *node;
+    while ((node = list_pop_front(&batch))) {
+        struct compaction *c = list_entry(node, struct compaction, node);
+        bool done = rep->swept >= c->rev;
+        if (!done && !rep->compaction_failed && !rep->last) {
+            list_push_back(&s->compactions, node);
+            continue;
+        }
+        int r = done ? 0 : rep->compaction_failed ? rep->upkeep_r : -ECANCELED;
+        loop_release(s->loop);
+        c->cb(c->arg, r, &rep->upkeep_err);
+        free(c);
+    }
+}
+
+static int sqlite_compact(struct store *base, uint64_t rev, store_compact_cb cb, void *arg,
+                          struct err *err)
+{
+    struct sqlite_store *s = sqlite_store_of(base);
+    int r = refuse_closing(s, err);
+    if (r < 0)
+        return r;
+    if (rev > s->revision)
+        return err_set(err, -EINVAL, "compact to revision %llu, the newest is %llu",
+                       (unsigned long long)rev, (unsigned long long)s->revision);
+    struct compaction *c = xnew(struct compaction);
+    *c = (struct compaction){ .rev = rev, .cb = cb, .arg = arg };
+    list_push_back(&s->compactions, &c->node);
+    loop_hold(s->loop);
+    compact_to(s, rev);
+    return 0;
+}
+
+static void add_sample(struct sqlite_store *s)
+{
+    if (s->n_samples == SQLITE_STORE_SAMPLES) {
+        memmove(s->samples, s->samples + 1, (SQLITE_STORE_SAMPLES - 1) * sizeof *s->samples);
+        s->n_samples--;
+    }
+    s->samples[s->n_samples++] = (struct sample){ loop_now_ms(s->loop), s->revision };
+}
+
+/* The newest revision known to be older than the window, and when the next one will be. */
+static uint64_t old_revision(const struct sqlite_store *s, uint64_t *ret_next_ms)
+{
+    uint64_t rev = 0, now = loop_now_ms(s->loop);
+    *ret_next_ms = now + s->history_ms;
+    for (size_t i = 0; i < s->n_samples; i++) {
+        if (s->samples[i].ms + s->history_ms > now) {
+            *ret_next_ms = s->samples[i].ms + s->history_ms;
+            break;
+        }
+        rev = s->samples[i].rev;
+    }
+    return rev;
+}
+
+/* Compact what both windows allow; wait, by a timer, only for what the count already allows. */
+static void on_compact_due(struct timer *t)
+{
+    struct sqlite_store *s = container_of(t, struct sqlite_store, compact_timer);
+    if (s->n_samples == 0 || s->samples[s->n_samples - 1].rev < s->revision)
+        add_sample(s);
+    if (s->revision <= s->history_revisions)
+        return;
+    uint64_t next_ms, countable = s->revision - s->history_revisions;
+    uint64_t rev = MIN(old_revision(s, &next_ms), countable);
+    if (rev > s->compacted)
+        compact_to(s, rev);
+    if (countable > s->compacted) {
+        uint64_t now = loop_now_ms(s->loop);
+        timer_start(s->loop, t, next_ms > now ? next_ms - now : 1, on_compact_due);
+    }
+}
+
+static void note_history(struct sqlite_store *s)
+{
+    uint64_t step_ms = MAX(s->history_ms * 2 / SQLITE_STORE_SAMPLES, UINT64_C(1));
+    if (s->n_samples == 0 || loop_now_ms(s->loop) - s->samples[s->n_samples - 1].ms >= step_ms)
+        add_sample(s);
+    if (!s->closing && !timer_is_armed(&s->compact_timer) &&
+        s->revision > s->compacted + s->history_revisions)
+        on_compact_due(&s->compact_timer);
+}
+
+/* ------------------------------------------------------------------ reports of the writer */
+
+static void finish_close(struct sqlite_store *s);
+
+static void note_report(struct sqlite_store *s, const struct report *rep)
+{
+    s->stats.commits += rep->commits;
+    s->stats.fsyncs += rep->fsyncs;
+    s->stats.conflicts += rep->conflicts;
+    s->stats.rows += (uint64_t)rep->rows_added;
+    if (rep->upkeep_r < 0)
+        log_warn("store upkeep failed, going on", "error=\"%s\"", err_text(&rep->upkeep_err));
+}
+
+static void answer_txns(struct sqlite_store *s, struct report *rep)
+{
+    struct list *node;
+    while ((node = list_pop_front(&rep->txns))) {
+        struct txn *t = list_entry(node, struct txn, node);
+        s->pending_bytes -= t->bytes;
+        s->stats.txns++;
+        loop_release(s->loop);
+        t->cb(t->arg, &t->res, &t->err);
+        txn_free(t);
+    }
+}
+
+/* Watchers first: whoever reads a reply can rely on every watcher having been told. */
+static void on_report(void *arg, struct report *rep)
+{
+    struct sqlite_store *s = arg;
+    note_report(s, rep);
+    if (rep->events.n) {
+        s->revision = rep->last_rev;
+        s->untidy = true;
+        note_history(s);
+        note_activity(s);
+        watch_deliver_all(s, rep->events.p, rep->events.n, rep->last_rev);
+    }
+    answer_txns(s, rep);
+    finish_compactions(s, rep);
+    bool last = rep->last;
+    report_free(rep);
+    if (last)
+        finish_close(s);
+}
+
+/* ------------------------------------------------------------------ opening and closing */
+
+static void sqlite_store_free(struct sqlite_store *s)
+{
+    if (!s)
+        return;
+    db_close(&s->reader);
+    db_close(&s->writer.db);
+    fd_scoped(&s->lock_fd);
+    free(s);
+}
+DEFINE_SCOPED(sqlite_store, sqlite_store_free)
+
+static void finish_close(struct sqlite_store *s)
+{
+    void (*closed)(void *arg) = s->closed;
+    void *arg = s->closed_arg;
+    struct loop *loop = s->loop;
+    writer_fini(&s->writer);
+    sqlite_store_free(s);
+    loop_release(loop);
+    closed(arg);
+}
+
+static void on_close_due(struct defer *d)
+{
+    struct sqlite_store *s = container_of(d, struct sqlite_store, close_due);
+    watch_end_all(s, -ECANCELED, "the store is closing");
+    if (!list_is_empty(&s->reads)) { /* answered before the reader goes */
+        defer_start(s->loop, d, on_close_due);
+        return;
+    }
+    writer_stop(&s->writer);
+}
+
+static void sqlite_close(struct store *base, void (*done)(void *arg), void *arg)
+{
+    struct sqlite_store *s = sqlite_store_of(base);
+    assert(!s->closing);
+    s->closing = true;
+    s->closed = done;
+    s->closed_arg = arg;
+    timer_stop(s->loop, &s->idle_timer);
+    timer_stop(s->loop, &s->compact_timer);
+    loop_hold(s->loop);
+    defer_start(s->loop, &s->close_due, on_close_due);
+}
+
+static int lock_store(const char *path, int *ret_fd, struct err *err)
+{
+    scoped(free_scoped) char *name = xasprintf("%s.lock", path);
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, name, O_RDWR | O_CREAT, 0600);
+    if (fd < 0)
+        return err_sys(err, fd, "open '%s'", name);
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        if (errno == EWOULDBLOCK)
+            return err_set(err, -EWOULDBLOCK, "store '%s' is in use by another process", path);
+        return err_sys(err, -errno, "lock '%s'", name);
+    }
+    *ret_fd = take_fd(&fd);
+    return 0;
+}
+
+static bool was_closed_cleanly(const char *path)
+{
+    scoped(free_scoped) char *wal = xasprintf("%s-wal", path);
+    struct stat st;
+    return stat(wal, &st) < 0 || st.st_size == 0;
+}
+
+static int open_files(struct sqlite_store *s, const char *path, struct err *err)
+{
+    int r = lock_store(path, &s->lock_fd, err);
+    if (r >= 0)
+        r = db_create(path, err);
+    if (r >= 0)
+        r = db_check_file(path, err);
+    if (r < 0)
+        return r;
+    bool clean = was_closed_cleanly(path);
+    r = db_open(&s->writer.db, path, WRITER_CACHE_KIB, err);
+    if (r >= 0)
+        r = db_check(&s->writer.db, clean, err);
+    if (r >= 0)
+        r = db_open(&s->reader, path, READER_CACHE_KIB, err);
+    return r;
+}
+
+static int start(struct sqlite_store *s, struct err *err)
+{
+    int64_t last = 0, compacted = 0, swept = 0;
+    int r = db_last_id(&s->writer.db, &last, err);
+    if (r >= 0)
+        r = db_get_meta(&s->writer.db, "compacted", &compacted, err);
+    if (r >= 0)
+        r = db_get_meta(&s->writer.db, "swept", &swept, err);
+    if (r >= 0)
+        r = db_count(&s->reader, STR(""), STR(""), INT64_MAX, &s->stats.rows, err);
+    if (r < 0)
+        return r;
+    s->revision = db_rev(last);
+    s->compacted = (uint64_t)compacted;
+    s->writer.on_report = on_report;
+    s->writer.arg = s;
+    return writer_start(&s->writer, s->loop, s->revision, s->compacted, swept, err);
+}
+
+static uint64_t sqlite_revision(const struct store *s)
+{
+    return sqlite_store_of(s)->revision;
+}
+
+static uint64_t sqlite_compacted(const struct store *s)
+{
+    return sqlite_store_of(s)->compacted;
+}
+
+static uint64_t file_bytes(const char *path, const char *suffix)
+{
+    scoped(free_scoped) char *name = xasprintf("%s%s", path, suffix);
+    struct stat st;
+    return stat(name, &st) < 0 ? 0 : (uint64_t)st.st_size;
+}
+
+static void sqlite_stats(const struct store *base, struct store_stats *ret)
+{
+    const struct sqlite_store *s = sqlite_store_of(base);
+    *ret = s->stats;
+    ret->bytes_on_disk = file_bytes(s->reader.path, "") + file_bytes(s->reader.path, "-wal");
+}
+
+static const struct store_backend sqlite_backend = {
+    .close = sqlite_close,
+    .revision = sqlite_revision,
+    .compacted = sqlite_compacted,
+    .get = sqlite_get,
+    .range = sqlite_range,
+    .txn = sqlite_txn,
+    .watch_start = watch_start,
+    .watch_pause = watch_pause,
+    .watch_resume = watch_resume,
+    .watch_cancel = watch_cancel,
+    .watch_progress = watch_progress,
+    .compact = sqlite_compact,
+    .stats = sqlite_stats,
+};
+
+int sqlite_store_open(struct loop *loop, const struct store_opts *opts, struct store **ret,
+                      struct err *err)
+{
+    scoped(sqlite_store_free_scoped) struct sqlite_store *s = xnew(struct sqlite_store);
+    s->base.backend = &sqlite_backend;
+    s->loop = loop;
+    s->lock_fd = -1;
+    s->history_ms = opts->history_ms ? opts->history_ms : HISTORY_MS;
+    s->history_revisions = opts->history_revisions ? opts->history_revisions : HISTORY_REVISIONS;
+    list_init(&s->reads);
+    list_init(&s->watches);
+    list_init(&s->compactions);
+    int r = open_files(s, opts->path, err);
+    if (r < 0)
+        return r;
+    r = start(s, err);
+    if (r < 0)
+        return r;
+    /* All checks passed: closing may merge the log into the file and remove it. */
+    db_trust(&s->reader);
+    note_history(s);
+    *ret = &take_ptr(&s)->base;
+    return 0;
+}

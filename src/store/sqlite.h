@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The SQLite back end's loop side, shared by sqlite.c (opening, reads, transactions, compaction)
+ * and watch.c. Loop thread only; the other side is writer.h.
+ *
+ * What the loop knows (revision, compacted) decides what is visible: the reader connection may see
+ * commits whose report is still on its way, so every read says which revision it is for.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "store/store_backend.h"
+#include "store/writer.h"
+
+enum { SQLITE_STORE_SAMPLES = 32 };
+
+struct sqlite_store {
+    struct store base;
+    struct loop *loop;
+    int lock_fd; /* flock()ed while the store is open */
+    struct db reader;
+    struct writer writer;
+    uint64_t revision, compacted;
+    size_t pending_bytes; /* transactions at the writer */
+    struct store_stats stats;
+
+    struct list reads; /* struct read */
+    struct defer reads_due;
+    struct left_memo {
+        uint64_t hash, left;
+    } left_memos[4]; /* where lists were interrupted, and how much was left there */
+    unsigned next_left_memo;
+
+    struct list watches; /* struct watch, and while they are visited: */
+    struct list watch_mark;
+    struct defer watches_due;
+
+    uint64_t history_ms, history_revisions;
+    struct sample {
+        uint64_t ms, rev;            /* the revision then */
+    } samples[SQLITE_STORE_SAMPLES]; /* oldest first */
+    size_t n_samples;
+    struct timer compact_timer;
+    struct list compactions; /* struct compaction */
+
+    struct timer idle_timer;
+    uint64_t active_ms; /* last read or commit */
+    bool untidy;        /* committed since the writer was last told to tidy up */
+
+    bool closing;
+    struct defer close_due;
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+static inline struct sqlite_store *sqlite_store_of(const struct store *s)
+{
+    return container_of(s, struct sqlite_store, base);
+}
+
+int watch_start(struct store *s, struct str prefix, uint64_t from_rev,
+                const struct store_watch_ops *ops, void *arg, struct store_watch **ret,
+                struct err *err);
+void watch_pause(struct store_watch *w);
+void watch_resume(struct store_watch *w);
+void watch_cancel(struct store_watch *w);
+uint64_t watch_progress(const struct store_watch *w);
+
+/* A commit became visible: s->revision is last_rev. */
+void watch_deliver_all(struct sqlite_store *s, const struct store_event *ev, size_t n,
+                       uint64_t last_rev);
+/* End those whose history is gone, soon. */
+void watch_expire_soon(struct sqlite_store *s);
+void watch_end_all(struct sqlite_store *s, int r, const char *why);

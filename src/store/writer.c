@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The writer thread; see writer.h.
+ *
+ * Reading order: work() is the thread's loop, run_batch() one commit, apply() one transaction,
+ * compact_step() one piece of compaction.
+ */
+#include "store/writer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+
+/* ------------------------------------------------------------------ messages */
+
+static bool copy_str(struct arena *mem, struct str *s)
+{
+    char *p = arena_try(mem, s->n ? s->n : 1);
+    if (!p)
+        return false;
+    if (s->n)
+        memcpy(p, s->p, s->n);
+    s->p = p;
+    return true;
+}
+
+struct txn *txn_new(const struct store_op *ops, size_t n, size_t bytes)
+{
+    struct txn *t = xnew(struct txn);
+    t->ops = arena_alloc_n(&t->mem, sizeof *ops, n);
+    t->n_ops = n;
+    t->bytes = bytes;
+    for (size_t i = 0; i < n; i++) {
+        t->ops[i] = ops[i];
+        if (ops[i].kind != STORE_PUT)
+            t->ops[i].value = STR("");
+        if (!copy_str(&t->mem, &t->ops[i].key) || !copy_str(&t->mem, &t->ops[i].value)) {
+            txn_free(t);
+            return NULL;
+        }
+    }
+    return t;
+}
+
+void txn_free(struct txn *t)
+{
+    if (!t)
+        return;
+    arena_fini(&t->mem);
+    free(t);
+}
+
+static void on_post(struct post *post)
+{
+    struct report *rep = container_of(post, struct report, post);
+    rep->writer->on_report(rep->writer->arg, rep);
+}
+
+static struct report *report_new(struct writer *w)
+{
+    struct report *rep = xnew(struct report);
+    rep->writer = w;
+    rep->post.run = on_post;
+    list_init(&rep->txns);
+    return rep;
+}
+
+void report_free(struct report *rep)
+{
+    assert(list_is_empty(&rep->txns));
+    vec_fini(&rep->events);
+    free(rep);
+}
+
+static void send_report(struct writer *w, struct report *rep)
+{
+    rep->swept = db_rev(w->swept_id);
+    loop_post(w->loop, &rep->post);
+}
+
+/* ------------------------------------------------------------------ one transaction */
+
+/* What the store holds under the key of an operation, before the transaction. */
+struct found {
+    int64_t id; /* 0: never heard of it */
+    uint64_t create_rev, version;
+    int64_t jump, jump_len;
+    struct str value;
+};
+
+static bool is_alive(const struct found *f)
+{
+    return f->version > 0;
+}
+
+static int look_up(struct writer *w, struct txn *t, const struct store_op *op, struct found *ret)
+{
+    struct db_row row;
+    bool changes = op->kind != STORE_CHECK;
+    int r = db_find(&w->db, op->key, changes, &row, &t->err);
+    *ret = (struct found){ 0 };
+    if (r > 0) {
+        *ret = (struct found){ .id = row.id,
+                               .create_rev = row.create_rev,
+                               .version = row.version,
+                               .jump = row.jump,
+                               .jump_len = row.jump_len,
+                               .value = row.value };
+        if (!copy_str(&t->mem, &ret->value))
+            r = err_sys(&t->err, -ENOMEM, "read the previous value");
+    }
+    db_done(&w->db, changes ? DB_FIND : DB_FIND_KEY);
+    return r;
+}
+
+static bool holds(const struct store_op *op, const struct found *f)
+{
+    switch (op->cmp) {
+    case STORE_ANY:
+        return true;
+    case STORE_ABSENT:
+        return !is_alive(f);
+    case STORE_MOD_REV:
+        return is_alive(f) && db_rev(f->id) == op->cmp_rev;
+    }
+    assert(false);
+    return false;
+}
+
+static void refuse(struct writer *w, struct txn *t, size_t at, const struct found *f)
+{
+    const struct store_op *op = &t->ops[at];
+    t->res = (struct store_txn_result){ .r = E_CONFLICT, .rev = w->revision, .failed_op = at };
+    if (!is_alive(f))
+        (void)err_set(&t->err, E_CONFLICT, "key '" STR_FMT "' does not exist", STR_ARG(op->key));
+    else if (op->cmp == STORE_ABSENT)
+        (void)err_set(&t->err, E_CONFLICT, "key '" STR_FMT "' exists", STR_ARG(op->key));
+    else
+        (void)err_set(
+            &t->err, E_CONFLICT, "key '" STR_FMT "' was changed at revision %llu, expected %llu",
+            STR_ARG(op->key), (unsigned long long)db_rev(f->id), (unsigned long long)op->cmp_rev);
+}
+
+/*
+ * The jump of a new row on top of `f`: two jumps of equal length below become one, as carrying does
+ * in skew-binary numbers. A row that was compacted away ends the list.
+ */
+static int set_jump(struct writer *w, const struct found *f, struct db_row *row, struct err *err)
+{
+    row->prev = f->id;
+    if (!f->id)
+        return 0;
+    row->jump = f->id;
+    row->jump_len = 1;
+    if (!f->jump)
+        return 0;
+    struct db_row below;
+    int r = db_row(&w->db, f->jump, false, &below, err);
+    if (r > 0 && below.jump && below.jump_len == f->jump_len) {
+        row->jump = below.jump;
+        row->jump_len = 1 + 2 * f->jump_len;
+    }
+    db_done(&w->db, DB_KEY_BY_ID);
+    return r;
+}
+
+static int write_change(struct writer *w, const struct store_op *op, const struct found *f,
+                        int64_t id, struct report *rep, struct err *err)
+{
+    bool dead = op->kind == STORE_DELETE;
+    struct db_row row = { .id = id, .key = op->key, .value = op->value };
+    if (!dead) {
+        row.create_rev = is_alive(f) ? f->create_rev : db_rev(id);
+        row.version = f->version + 1;
+    }
+    int r = set_jump(w, f, &row, err);
+    if (r >= 0)
+        r = db_add_row(&w->db, &row, err);
+    if (r >= 0)
+        r = db_set_key(&w->db, f->id ? DB_SET_KEY : DB_ADD_KEY, op->key, id, dead, err);
+    if (r < 0)
+        return r;
+    struct store_event ev = { .kind = dead ? STORE_EV_DELETE : STORE_EV_PUT,
+                              .kv = { .key = op->key,
+                                      .value = row.value,
+                                      .create_rev = row.create_rev,
+                                      .mod_rev = db_rev(id),
+                                      .version = row.version },
+                              .has_prev = is_alive(f) };
+    if (ev.has_prev)
+        ev.prev = (struct store_kv){ .key = op->key,
+                                     .value = f->value,
+                                     .create_rev = f->create_rev,
+                                     .mod_rev = db_rev(f->id),
+                                     .version = f->version };
+    vec_push(&rep->events, ev);
+    rep->rows_added += dead ? -1 : ev.has_prev ? 0 : 1;
+    return 0;
+}
+
+/* 0 also for a conflict, which is an answer; negative when the file does not let us go on. */
+static int apply(struct writer *w, struct txn *t, struct report *rep)
+{
+    struct found found[STORE_TXN_MAX_OPS];
+    for (size_t i = 0; i < t->n_ops; i++) {
+        int r = look_up(w, t, &t->ops[i], &found[i]);
+        if (r < 0)
+            return r;
+        if (!holds(&t->ops[i], &found[i])) {
+            refuse(w, t, i, &found[i]);
+            rep->conflicts++;
+            return 0;
+        }
+    }
+    uint64_t rev = w->revision + 1;
+    size_t changes = 0;
+    for (size_t i = 0; i < t->n_ops; i++) {
+        const struct store_op *op = &t->ops[i];
+        if (op->kind == STORE_CHECK || (op->kind == STORE_DELETE && !is_alive(&found[i])))
+            continue;
+        int r = write_change(w, op, &found[i], db_id(rev, changes++), rep, &t->err);
+        if (r < 0)
+            return r;
+    }
+    if (changes)
+        w->revision = rev;
+    t->res = (struct store_txn_result){ .r = 0, .rev = w->revision };
+    return 0;
+}
+
+/* ------------------------------------------------------------------ one commit */
+
+/* Leave the SQLite transaction; it may have ended itself when the disk was full. */
+static void roll_back(struct writer *w)
+{
+    if (!sqlite3_get_autocommit(w->db.sql))
+        (void)db_run(&w->db, DB_ROLLBACK, NULL);
+}
+
+static void note_damage(struct writer *w, int r, const struct err *err)
+{
+    if (r == E_CORRUPT && !w->broken) {
+        w->broken = r;
+        w->broken_err = *err;
+    }
+}
+
+/* Nothing of the batch has happened: the same answer for all, conflicts too. */
+static void fail_batch(struct writer *w, struct report *rep, int r, const struct err *err)
+{
+    roll_back(w);
+    note_damage(w, r, err);
+    rep->events.n = 0;
+    rep->rows_added = 0;
+    rep->conflicts = 0;
+    list_each (node, &rep->txns) {
+        struct txn *t = list_entry(node, struct txn, node);
+        t->err = *err;
+        t->res = (struct store_txn_result){ .r = r, .rev = w->revision };
+    }
+}
+
+static int apply_all(struct writer *w, struct report *rep, struct err *err)
+{
+    int r = w->broken;
+    if (r < 0) {
+        *err = w->broken_err;
+        return r;
+    }
+    r = db_run(&w->db, DB_BEGIN, err);
+    if (r < 0)
+        return r;
+    list_each (node, &rep->txns) {
+        struct txn *t = list_entry(node, struct txn, node);
+        r = apply(w, t, rep);
+        if (r < 0) {
+            *err = t->err;
+            return r;
+        }
+    }
+    return db_run(&w->db, DB_COMMIT, err);
+}
+
+static void run_batch(struct writer *w, struct list *txns)
+{
+    struct report *rep = report_new(w);
+    list_move_all(txns, &rep->txns);
+    uint64_t before = w->revision;
+    struct err err = { 0 };
+    int r = apply_all(w, rep, &err);
+    if (r < 0) {
+        w->revision = before;
+        fail_batch(w, rep, r, &err);
+    } else if (rep->events.n) {
+        rep->first_rev = before + 1;
+        rep->last_rev = w->revision;
+        rep->commits = rep->fsyncs = 1;
+    }
+    send_report(w, rep);
+}
+
+/* ------------------------------------------------------------------ compaction */
+
+struct sweep_row {
+    int64_t id, prev;
+    bool dead;
+    char *key; /* only of deletions */
+    size_t n_key;
+};
+struct sweep {
+    struct sweep_row rows[WRITER_COMPACT_ROWS];
+    size_t n;
+    int64_t next; /* where to go on */
+};
+
+static void sweep_fini(struct sweep *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        free(s->rows[i].key);
+}
+
+/* The next changes that revision `compacting_to` does not need to tell apart any more. */
+static int sweep_collect(struct writer *w, struct sweep *s, struct err *err)
+{
+    struct db_scan scan;
+    struct db_row row;
+    s->next = db_id(w->compacting_to, 0);
+    int r = db_scan_log(&scan, &w->db, w->swept_id, s->next, false, err);
+    while (r >= 0 && (r = db_scan_next(&scan, &row, err)) > 0) {
+        if (s->n == WRITER_COMPACT_ROWS) {
+            s->next = row.id;
+            break;
+        }
+        struct sweep_row *at = &s->rows[s->n++];
+        *at = (struct sweep_row){ .id = row.id, .prev = row.prev, .dead = row.version == 0 };
+        if (at->dead) {
+            at->key = str_dup(row.key);
+            at->n_key = row.key.n;
+        }
+    }
+    db_scan_end(&scan);
+    return r < 0 ? r : 0;
+}
+
+/*
+ * A change makes the one before it unreachable. A deletion goes itself when nothing came after it;
+ * else the change that came after takes it away in its turn.
+ */
+static int sweep_row(struct writer *w, const struct sweep_row *row, struct err *err)
+{
+    int r = row->prev ? db_run_ids(&w->db, DB_DELETE_ROW, row->prev, err) : 0;
+    if (r < 0 || !row->dead)
+        return r;
+    r = db_delete_key(&w->db, str_n(row->key, row->n_key), row->id, err);
+    if (r < 0 || sqlite3_changes(w->db.sql) == 0)
+        return r;
+    return db_run_ids(&w->db, DB_DELETE_ROW, row->id, err);
+}
+
+static int sweep_all(struct writer *w, const struct sweep *s, struct err *err)
+{
+    int r = db_run(&w->db, DB_BEGIN, err);
+    if (r >= 0 && w->compacted < w->compacting_to)
+        r = db_set_meta(&w->db, "compacted", (int64_t)w->compacting_to, err);
+    for (size_t i = 0; r >= 0 && i < s->n; i++)
+        r = sweep_row(w, &s->rows[i], err);
+    if (r >= 0)
+        r = db_set_meta(&w->db, "swept", s->next, err);
+    return r < 0 ? r : db_run(&w->db, DB_COMMIT, err);
+}
+
+static void compact_step(struct writer *w)
+{
+    struct report *rep = report_new(w);
+    struct sweep s = { .n = 0 };
+    int r = w->broken;
+    if (r >= 0)
+        r = sweep_collect(w, &s, &rep->upkeep_err);
+    if (r >= 0)
+        r = sweep_all(w, &s, &rep->upkeep_err);
+    if (r < 0) {
+        roll_back(w);
+        note_damage(w, r, &rep->upkeep_err);
+        rep->upkeep_r = r;
+        rep->compaction_failed = true;
+        w->compacting_to = 0;
+    } else {
+        w->compacted = w->compacting_to;
+        w->swept_id = s.next;
+        rep->commits = rep->fsyncs = 1;
+    }
+    sweep_fini(&s);
+    send_report(w, rep);
+}
+
+static bool is_compacting(const struct writer *w)
+{
+    return w->swept_id < db_id(w->compacting_to, 0);
+}
+
+/* ------------------------------------------------------------------ the thread */
+
+static int on_wal(void *arg, sqlite3 *sql, const char *name, int frames)
+{
+    struct writer *w = arg;
+    w->wal_frames = frames;
+    return SQLITE_OK;
+}
+
+/* A failure is worth a line in the log and nothing else: the write-ahead log keeps everything. */
+static void checkpoint(struct writer *w)
+{
+    struct err err = { 0 };
+    if (w->wal_frames == 0 || w->broken)
+        return;
+    struct report *rep = report_new(w);
+    rep->upkeep_r = db_checkpoint(&w->db, &err);
+    rep->upkeep_err = err;
+    rep->fsyncs = 2; /* the log, then the file */
+    w->wal_frames = 0;
+    send_report(w, rep);
+}
+
+struct orders {
+    struct list txns;
+    bool compact, tidy, stop;
+};
+
+static bool has_orders(struct writer *w)
+{
+    return !list_is_empty(&w->queue) || w->compact || w->tidy || w->stop;
+}
+
+/* Wait for something to do, and take it. */
+static void take_orders(struct writer *w, struct orders *o)
+{
+    list_init(&o->txns);
+    size_t n = 0, bytes = 0;
+    uv_mutex_lock(&w->lock);
+    while (!has_orders(w) && !is_compacting(w))
+        uv_cond_wait(&w->wake, &w->lock);
+    while (n < WRITER_BATCH_MAX_TXNS && bytes < WRITER_BATCH_MAX_BYTES &&
+           !list_is_empty(&w->queue)) {
+        struct list *node = list_pop_front(&w->queue);
+        list_push_back(&o->txns, node);
+        bytes += list_entry(node, struct txn, node)->bytes;
+        n++;
+    }
+    if (w->compact)
+        w->compacting_to = MAX(w->compacting_to, w->compact_to);
+    o->compact = w->compact;
+    o->tidy = w->tidy;
+    w->compact = w->tidy = false;
+    o->stop = w->stop && list_is_empty(&w->queue);
+    uv_mutex_unlock(&w->lock);
+}
+
+static void work(void *arg)
+{
+    struct writer *w = arg;
+    for (;;) {
+        struct orders o;
+        take_orders(w, &o);
+        if (!list_is_empty(&o.txns))
+            run_batch(w, &o.txns);
+        if (is_compacting(w) && !o.stop)
+            compact_step(w);
+        else if (o.compact)
+            send_report(w, report_new(w)); /* done already */
+        if (w->wal_frames >= WRITER_CHECKPOINT_FRAMES || o.tidy || o.stop)
+            checkpoint(w);
+        if (o.tidy)
+            db_trim(&w->db);
+        if (o.stop)
+            break;
+    }
+    db_close(&w->db);
+    struct report *rep = report_new(w);
+    rep->last = true;
+    send_report(w, rep);
+}
+
+int writer_start(struct writer *w, struct loop *loop, uint64_t revision, uint64_t compacted,
+                 int64_t swept_id, struct err *err)
+{
+    w->loop = loop;
+    w->revision = revision;
+    w->compacted = w->compacting_to = compacted;
+    w->swept_id = swept_id;
+    list_init(&w->queue);
+    (void)sqlite3_wal_hook(w->db.sql, on_wal, w);
+    int r = uv_mutex_init(&w->lock);
+    assert(r == 0);
+    r = uv_cond_init(&w->wake);
+    assert(r == 0);
+    /* Signals are the main thread's. */
+    sigset_t all, old;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+    uv_thread_options_t options = { .flags = UV_THREAD_HAS_STACK_SIZE, .stack_size = 512 << 10 };
+    r = uv_thread_create_ex(&w->thread, &options, work, w);
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (r < 0) {
+        uv_cond_destroy(&w->wake);
+        uv_mutex_destroy(&w->lock);
+        return err_sys(err, r, "start the store's writer thread");
+    }
+    return 0;
+}
+
+void writer_submit(struct writer *w, struct txn *t)
+{
+    uv_mutex_lock(&w->lock);
+    list_push_back(&w->queue, &t->node);
+    uv_cond_signal(&w->wake);
+    uv_mutex_unlock(&w->lock);
+}
+
+void writer_compact(struct writer *w, uint64_t rev)
+{
+    uv_mutex_lock(&w->lock);
+    w->compact_to = MAX(w->compact_to, rev);
+    w->compact = true;
+    uv_cond_signal(&w->wake);
+    uv_mutex_unlock(&w->lock);
+}
+
+void writer_tidy(struct writer *w)
+{
+    uv_mutex_lock(&w->lock);
+    w->tidy = true;
+    uv_cond_signal(&w->wake);
+    uv_mutex_unlock(&w->lock);
+}
+
+void writer_stop(struct writer *w)
+{
+    uv_mutex_lock(&w->lock);
+    w->stop = true;
+    uv_cond_signal(&w->wake);
+    uv_mutex_unlock(&w->lock);
+}
+
+void writer_fini(struct writer *w)
+{
+    (void)uv_thread_join(&w->thread);
+    uv_cond_destroy(&w->wake);
+    uv_mutex_destroy(&w->lock);
+}

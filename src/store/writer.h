@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The writer thread of a SQLite store: takes every transaction that waits, applies them one after
+ * the other in one SQLite transaction, commits (one fsync for all), and posts a report to the loop.
+ *
+ * Between batches it compacts in small steps and copies the write-ahead log into the file. With
+ * nothing to do it sleeps on a condition variable; it has no clock.
+ *
+ * What the threads exchange: struct txn to the writer, struct report to the loop. Whoever holds one
+ * owns it; the functions below are for the loop thread.
+ */
+#pragma once
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "store/db.h"
+
+enum {
+    WRITER_BATCH_MAX_TXNS = 256,      /* bounds the wait of the next one */
+    WRITER_BATCH_MAX_BYTES = 4 << 20, /* as above; also keeps a batch in the page cache */
+    WRITER_COMPACT_ROWS = 128,        /* one step of compaction, about a millisecond */
+    WRITER_CHECKPOINT_FRAMES = 2048   /* pages in the write-ahead log, 8 MiB */
+};
+
+/* One transaction on its way to the writer and back. */
+struct txn {
+    struct list node;
+    struct arena mem; /* everything below, and the previous values of its events */
+    struct store_op *ops;
+    size_t n_ops, bytes;
+    store_txn_cb cb;
+    void *arg;
+    struct store_txn_result res;
+    struct err err;
+};
+struct txn *txn_new(const struct store_op *ops, size_t n, size_t bytes); /* NULL: no memory */
+void txn_free(struct txn *t);
+
+/* What one commit, or one piece of upkeep, has done. */
+struct report {
+    struct post post;
+    struct writer *writer;
+    struct list txns;               /* in order, each with its result */
+    VEC(struct store_event) events; /* of all of them, in revision order; they point into txns */
+    uint64_t first_rev, last_rev;   /* of the events; 0 without */
+    int64_t rows_added;             /* keys that came into being less those deleted */
+    uint64_t swept;                 /* compaction is done up to here */
+    uint64_t commits, conflicts, fsyncs;
+    int upkeep_r; /* a checkpoint or a step of compaction failed; no data is lost by that */
+    struct err upkeep_err;
+    bool compaction_failed; /* it goes on when asked for again */
+    bool last;              /* the thread has ended */
+};
+
+struct writer {
+    struct loop *loop;
+    struct db db;                                     /* the thread's, from writer_start() on */
+    void (*on_report)(void *arg, struct report *rep); /* loop thread; release with report_free() */
+    void *arg;
+    uv_thread_t thread;
+
+    uv_mutex_t lock; /* guards what the loop tells */
+    uv_cond_t wake;
+    struct list queue; /* struct txn */
+    uint64_t compact_to;
+    bool compact, tidy, stop;
+
+    /* the thread's own */
+    uint64_t revision, compacted, compacting_to;
+    int64_t swept_id;
+    int broken; /* the file turned out to be damaged: refuse everything with this */
+    struct err broken_err;
+    int wal_frames;
+};
+
+/*
+ * w->db is open and checked; compacted and swept as the file says. Takes w->db on success.
+ * on_report() comes for each commit, in order.
+ */
+int writer_start(struct writer *w, struct loop *loop, uint64_t revision, uint64_t compacted,
+                 int64_t swept_id, struct err *err);
+void writer_submit(struct writer *w, struct txn *t); /* taken */
+/* Remove what only revisions below rev can see; a report follows also when there is nothing to do.
+ */
+void writer_compact(struct writer *w, uint64_t rev);
+/* Nothing is going on: checkpoint and give memory back. */
+void writer_tidy(struct writer *w);
+/* Finish what waits, checkpoint, close the connection, report `last`. */
+void writer_stop(struct writer *w);
+/* After the last report. */
+void writer_fini(struct writer *w);
+
+void report_free(struct report *rep); /* without its transactions, which must be gone */
