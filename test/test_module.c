@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/sys.h"
+#include "wasm/compile_exit.h"
 #include "wasm/engine_config.h"
 #include "wasm/module.h"
 
@@ -16,6 +17,18 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+
+static bool is_sanitized(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    return true;
+#elif defined(__has_feature)
+    return __has_feature(address_sanitizer);
+#else
+    return false;
+#endif
+}
 
 /* ---- a cache in a directory of its own ---- */
 
@@ -552,6 +565,76 @@ TEST(a_missing_compiler_is_said)
     CHECK_ERR(a.status, -ENOENT);
     CHECK(str_find(str_of(a.err.text), STR("/nonexistent/dormouse-compile")) > 0);
     CHECK_INT(files(&f, ".tmp", false), 0);
+}
+
+/* ---- the confined process ---- */
+
+/* One function of 50,000 multiplications and additions: some 70 MiB and 0.2 s to compile. */
+static void make_heavy(struct buf *b)
+{
+    enum { ROUNDS = 50000, BODY = 3 + 6 * ROUNDS + 1 };
+    static const uint8_t round[] = { 0x41, 7, 0x6c, 0x20, 0, 0x6a };
+    CHECK_OK(buf_add(b, "\0asm\1\0\0\0\1\6\1\x60\1\x7f\1\x7f\3\2\1\0\5\3\1\0\1\x0a", 26));
+    /* Lengths in four bytes each. */
+    const uint32_t lengths[] = { BODY + 5, BODY };
+    for (size_t i = 0; i < 2; i++) {
+        for (unsigned shift = 0; shift < 28; shift += 7)
+            CHECK_OK(
+                buf_add_u8(b, (uint8_t)((lengths[i] >> shift & 0x7f) | (shift < 21 ? 0x80 : 0))));
+        if (i == 0)
+            CHECK_OK(buf_add_u8(b, 1));
+    }
+    CHECK_OK(buf_add(b, "\0\x20\0", 3));
+    for (unsigned i = 0; i < ROUNDS; i++)
+        CHECK_OK(buf_add(b, round, sizeof round));
+    CHECK_OK(buf_add_u8(b, 0x0b));
+}
+
+static struct answer get_heavy(struct fixture *f)
+{
+    scoped(buf_fini_scoped) struct buf wasm = BUF_INIT(BUF_MAX_DEFAULT);
+    make_heavy(&wasm);
+    return get_bytes(f, buf_str(&wasm));
+}
+
+TEST(a_module_that_needs_too_much_memory_is_refused)
+{
+    FIXTURE(f);
+    struct answer a = get_heavy(&f);
+    CHECK_OK(a.status);
+    module_unref(a.m);
+    if (is_sanitized())
+        SKIP("the sanitizers need address space without limit");
+    (void)files(&f, ".info", true);
+    scoped(free_scoped) char *script =
+        xasprintf("#!/bin/sh\nulimit -v 60000\nexec '%s' \"$@\"\n", getenv("DORMOUSE_COMPILE"));
+    use_compiler(&f, script);
+    a = get_heavy(&f);
+    CHECK_ERR(a.status, E_LIMIT);
+    CHECK(str_find(str_of(a.err.text), STR("memory allocation")) > 0);
+}
+
+TEST(the_compiler_is_confined_while_it_compiles)
+{
+    FIXTURE(f);
+    scoped(free_scoped) char *script = xasprintf(
+        "#!/bin/sh\n'%s' \"$@\" &\n"
+        "while [ -r /proc/$!/status ]; do\n"
+        "  grep -q '^Seccomp:.*2' /proc/$!/status && echo confined >&2 && kill -KILL $! && exit 3\n"
+        "done\nexit 1\n",
+        getenv("DORMOUSE_COMPILE"));
+    use_compiler(&f, script);
+    struct answer a = get_heavy(&f);
+    CHECK_STR(str_of(a.err.text), "confined");
+}
+
+TEST(the_compiler_says_how_it_is_used)
+{
+    scoped(free_scoped) char *command =
+        xasprintf("'%s' one two 2>/dev/null", getenv("DORMOUSE_COMPILE"));
+    int status = system(command);
+    CHECK(WIFEXITED(status));
+    CHECK_INT(WEXITSTATUS(status), COMPILE_USAGE);
 }
 
 /* ---- cancelling, closing, limits ---- */
