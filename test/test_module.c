@@ -333,6 +333,19 @@ TEST(equal_requests_compile_once)
         module_unref(a[i].m);
 }
 
+TEST(modules_that_differ_in_their_data_share_a_description)
+{
+    FIXTURE(f);
+    struct answer a = get_numbered(&f, 1), b = get_numbered(&f, 2);
+    CHECK(a.m && b.m && a.m != b.m);
+    CHECK(a.m->info == b.m->info);
+    module_unref(a.m);
+    /* Also when it is closed meanwhile. */
+    reopen(&f);
+    CHECK_INT(b.m->info->image_hi, 10);
+    module_unref(b.m);
+}
+
 TEST(a_later_process_finds_it_on_disk)
 {
     FIXTURE(f);

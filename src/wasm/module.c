@@ -78,14 +78,22 @@ struct module_get {
     void *arg;
 };
 
+/* Modules that differ in their code only, as those of many operators built from one source do,
+ * share their description. */
+struct description {
+    unsigned refs;
+    uint8_t sha256[SHA256_BYTES]; /* of its file form; its key in cache->descriptions */
+    struct module_info *info;
+};
+
 struct live {
     struct module pub;
     struct list node;           /* in cache->modules */
     struct module_cache *cache; /* NULL: it was closed */
     unsigned refs;
-    char name[MODULE_KEY_NAME_SIZE];
+    uint8_t flags;
     struct file_id code;
-    struct module_info *info;
+    struct description *description;
 };
 
 struct module_cache {
@@ -94,7 +102,8 @@ struct module_cache {
     char *compile_path;
     uint64_t max_bytes, timeout_ms;
     struct list modules; /* every struct live */
-    struct map live;     /* those that requests find, by the name of their key */
+    struct map live;     /* those that requests find, by struct module_id */
+    struct map descriptions;
     struct list queued;  /* GET_QUEUED */
     struct list waiting; /* GET_WAIT */
     struct list busy;    /* all others */
@@ -120,12 +129,58 @@ static struct live *live_of(struct module *m)
     return container_of(m, struct live, pub);
 }
 
+static struct module_id id_of(const struct live *live)
+{
+    struct module_id id = { .flags = live->flags };
+    memcpy(id.sha256, live->pub.sha256, sizeof id.sha256);
+    return id;
+}
+
+static struct live *find_live(const struct module_cache *cache, const struct module_id *id)
+{
+    return map_get(&cache->live, str_n(id, sizeof *id));
+}
+
+/* Takes `info`. */
+static struct description *description_get(struct module_cache *cache, struct module_info *info)
+{
+    uint8_t sum[SHA256_BYTES];
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    bool is_whole = module_info_encode(info, &text) == 0;
+    sha256_of(buf_str(&text), sum);
+    struct description *d = is_whole ? map_get(&cache->descriptions, str_n(sum, sizeof sum)) : NULL;
+    if (d) {
+        module_info_free(info);
+        d->refs++;
+        return d;
+    }
+    d = xnew(struct description);
+    d->refs = 1;
+    d->info = info;
+    memcpy(d->sha256, sum, sizeof sum);
+    if (is_whole)
+        (void)map_put(&cache->descriptions, str_n(sum, sizeof sum), d);
+    return d;
+}
+
+/* cache: NULL when it is gone. */
+static void description_put(struct module_cache *cache, struct description *d)
+{
+    if (--d->refs > 0)
+        return;
+    struct str key = str_n(d->sha256, sizeof d->sha256);
+    if (cache && map_get(&cache->descriptions, key) == d)
+        (void)map_del(&cache->descriptions, key);
+    module_info_free(d->info);
+    free(d);
+}
+
 /* Requests no longer find it; who has it, keeps it. */
 static void live_forget(struct live *live)
 {
-    struct map *map = &live->cache->live;
-    if (map_get(map, str_of(live->name)) == live)
-        (void)map_del(map, str_of(live->name));
+    struct module_id id = id_of(live);
+    if (find_live(live->cache, &id) == live)
+        (void)map_del(&live->cache->live, str_n(&id, sizeof id));
 }
 
 struct module *module_ref(struct module *m)
@@ -145,7 +200,7 @@ void module_unref(struct module *m)
     if (live->cache)
         live_forget(live);
     list_remove(&live->node);
-    module_info_free(live->info);
+    description_put(live->cache, live->description);
     free(live);
 }
 
@@ -154,7 +209,7 @@ static struct module *live_get(struct module_cache *cache, const struct module_k
                                struct module_entry *entry)
 {
     /* Another request may have found the file on disk before the one that made it was told. */
-    struct live *live = map_get(&cache->live, str_of(key->name));
+    struct live *live = find_live(cache, &key->id);
     if (live && file_id_eq(&live->code, &entry->code))
         return module_ref(&live->pub);
     if (live)
@@ -163,14 +218,14 @@ static struct module *live_get(struct module_cache *cache, const struct module_k
     live->cache = cache;
     live->refs = 1;
     live->code = entry->code;
-    live->info = take_ptr(&entry->info);
-    (void)snprintf(live->name, sizeof live->name, "%s", key->name);
+    live->description = description_get(cache, take_ptr(&entry->info));
+    live->flags = key->id.flags;
     live->pub.wasm_bytes = key->wasm_bytes;
     live->pub.code_bytes = (uint64_t)live->code.bytes;
-    live->pub.info = live->info;
-    memcpy(live->pub.sha256, key->sha256, sizeof live->pub.sha256);
-    hex_format(key->sha256, sizeof key->sha256, live->pub.hash);
-    (void)map_put(&cache->live, str_of(live->name), live);
+    live->pub.info = live->description->info;
+    memcpy(live->pub.sha256, key->id.sha256, sizeof live->pub.sha256);
+    hex_format(key->id.sha256, sizeof key->id.sha256, live->pub.hash);
+    (void)map_put(&cache->live, str_n(&key->id, sizeof key->id), live);
     list_push_back(&cache->modules, &live->node);
     return &live->pub;
 }
@@ -180,7 +235,8 @@ int module_open(struct module *m, struct err *err)
     struct live *live = live_of(m);
     if (!live->cache)
         return err_set(err, -ECANCELED, "the module cache is closed");
-    int r = module_store_open_code(&live->cache->store, live->name, &live->code, err);
+    struct module_id id = id_of(live);
+    int r = module_store_open_code(&live->cache->store, &id, &live->code, err);
     if (r == E_EXPIRED)
         live_forget(live);
     return r;
@@ -257,7 +313,7 @@ static void fail_cancelled(struct module_get *get)
 /* true: the module is in use already, and the request is done. */
 static bool finish_live(struct module_get *get)
 {
-    struct live *live = map_get(&get->cache->live, str_of(get->key.name));
+    struct live *live = find_live(get->cache, &get->key.id);
     if (!live)
         return false;
     get->cache->stats.hits++;
@@ -284,7 +340,7 @@ static void start_job(struct module_get *get, void (*work)(struct job *),
 static void hash_work(struct job *j)
 {
     struct module_get *get = container_of(j, struct module_get, job);
-    get->status = module_key_of(&get->cache->store, get->fd, get->flags, &get->key, &get->err);
+    get->status = module_key_of(get->fd, get->flags, &get->key, &get->err);
 }
 
 static void check_work(struct job *j)
@@ -315,6 +371,18 @@ static void store_work(struct job *j)
     get->temp_name[0] = 0;
 }
 
+/* Enough of the hash to find it in logs. */
+struct short_hash {
+    char text[13];
+};
+
+static struct short_hash short_hash(const struct module_get *get)
+{
+    struct short_hash s;
+    hex_format(get->key.id.sha256, 6, s.text);
+    return s;
+}
+
 static void on_checked(struct job *j, int r)
 {
     struct module_get *get = container_of(j, struct module_get, job);
@@ -330,7 +398,7 @@ static void on_checked(struct job *j, int r)
     } else {
         if (get->status != -ENOENT) {
             cache->stats.damaged++;
-            log_warn("compiling a module again", "module=%.12s reason=\"%s\"", get->key.name,
+            log_warn("compiling a module again", "module=%s reason=\"%s\"", short_hash(get).text,
                      err_text(&get->err));
         }
         sm_move(&get->sm, GET_WAIT);
@@ -372,7 +440,7 @@ static void settle(struct module_get *get, int status)
         module = live_get(cache, &get->key, &get->entry);
     list_each_safe (node, &cache->waiting) {
         struct module_get *other = list_entry(node, struct module_get, node);
-        if (status == -ECANCELED || !str_is(str_of(other->key.name), get->key.name))
+        if (status == -ECANCELED || memcmp(&other->key.id, &get->key.id, sizeof get->key.id) != 0)
             continue;
         cache->n_waiting--;
         other->err = get->err;
@@ -403,8 +471,8 @@ static void on_stored(struct job *j, int r)
     }
     cache->stats.compiled++;
     cache->stats.bytes += (uint64_t)get->entry.code.bytes;
-    log_info("module compiled", "module=%.12s wasm_bytes=%ju code_bytes=%ju ms=%ju", get->key.name,
-             (uintmax_t)get->key.wasm_bytes, (uintmax_t)get->entry.code.bytes,
+    log_info("module compiled", "module=%s wasm_bytes=%ju code_bytes=%ju ms=%ju",
+             short_hash(get).text, (uintmax_t)get->key.wasm_bytes, (uintmax_t)get->entry.code.bytes,
              (uintmax_t)(clock_mono_ms() - get->started_ms));
     settle(get, 0);
     if (cache->stats.bytes > cache->max_bytes)
@@ -594,9 +662,9 @@ static void on_swept(struct job *j, int r)
     vec_each (file, &files) {
         if (cache->is_closing || bytes <= cache->max_bytes)
             break;
-        if (map_has(&cache->live, str_of(file->name)))
+        if (find_live(cache, &file->id))
             continue;
-        module_store_remove(&cache->store, file->name);
+        module_store_remove(&cache->store, &file->id);
         bytes -= file->bytes;
         cache->stats.evicted++;
     }
@@ -661,6 +729,7 @@ static void on_closed(struct defer *d)
     for (struct list *node; (node = list_pop_front(&cache->modules));)
         list_entry(node, struct live, node)->cache = NULL;
     map_fini(&cache->live);
+    map_fini(&cache->descriptions); /* modules that are still in use own what it lists */
     module_store_fini(&cache->store);
     free(cache->compile_path);
     void (*cb)(void *arg) = cache->closed_cb;

@@ -102,17 +102,7 @@ static int64_t hash_file(int fd, uint64_t max, struct sha256 *h, int copy_fd, st
     }
 }
 
-static void name_of(const struct module_store *s, struct module_key *key)
-{
-    char hex[SHA256_HEX_SIZE];
-    hex_format(key->sha256, sizeof key->sha256, hex);
-    int n = snprintf(key->name, sizeof key->name, "%s.%s%s", hex, s->environment,
-                     key->flags & MODULE_KEY_NAMES ? ".n" : "");
-    assert(n > 0 && (size_t)n < sizeof key->name);
-}
-
-int module_key_of(const struct module_store *s, int fd, unsigned flags, struct module_key *ret,
-                  struct err *err)
+int module_key_of(int fd, unsigned flags, struct module_key *ret, struct err *err)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
@@ -123,9 +113,8 @@ int module_key_of(const struct module_store *s, int fd, unsigned flags, struct m
     int64_t n = hash_file(fd, MODULE_WASM_BYTES_MAX, h, -1, err);
     if (n < 0)
         return err_ctx(err, (int)n, "the module");
-    *ret = (struct module_key){ .wasm_bytes = (uint64_t)n, .flags = flags };
-    sha256_end(h, ret->sha256);
-    name_of(s, ret);
+    *ret = (struct module_key){ .wasm_bytes = (uint64_t)n, .id.flags = (uint8_t)flags };
+    sha256_end(h, ret->id.sha256);
     return 0;
 }
 
@@ -140,7 +129,7 @@ int module_copy_wasm(int fd, const struct module_key *key, struct err *err)
         return (int)n;
     uint8_t sum[SHA256_BYTES];
     sha256_end(h, sum);
-    if (memcmp(sum, key->sha256, sizeof sum) != 0)
+    if (memcmp(sum, key->id.sha256, sizeof sum) != 0)
         return err_set(err, E_CONFLICT, "the module changed while it was read");
     if (fcntl(copy, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
         return err_sys(err, -errno, "seal the module");
@@ -161,13 +150,14 @@ static void put_text(struct buf *b, const char *s)
     (void)buf_add_cstr(b, s);
 }
 
-static int record_encode(const struct module_key *key, const struct record *rec, struct buf *b)
+static int record_encode(const struct module_store *s, const struct module_key *key,
+                         const struct record *rec, struct buf *b)
 {
     (void)buf_add_le32(b, RECORD_MAGIC);
     (void)buf_add_le32(b, RECORD_VERSION);
     put_text(b, DM_ENGINE_VERSION);
-    put_text(b, key->name);
-    (void)buf_add(b, key->sha256, sizeof key->sha256);
+    put_text(b, s->environment);
+    (void)buf_add(b, &key->id, sizeof key->id);
     (void)buf_add_le64(b, key->wasm_bytes);
     (void)buf_add(b, rec->code_sha256, sizeof rec->code_sha256);
     (void)buf_add_le64(b, rec->code_bytes);
@@ -183,8 +173,8 @@ static int damaged(struct err *err, const char *what)
     return err_set(err, E_CORRUPT, "cached module: %s", what);
 }
 
-static int record_decode(struct str bytes, const struct module_key *key, struct record *ret,
-                         struct err *err)
+static int record_decode(const struct module_store *s, struct str bytes,
+                         const struct module_key *key, struct record *ret, struct err *err)
 {
     uint8_t sum[SHA256_BYTES];
     if (bytes.n < sizeof sum)
@@ -198,8 +188,8 @@ static int record_decode(struct str bytes, const struct module_key *key, struct 
     bool is_ours = rd_le32(&r) == RECORD_MAGIC;
     is_ours = rd_le32(&r) == RECORD_VERSION && is_ours;
     is_ours = str_is(rd_str(&r, rd_le32(&r)), DM_ENGINE_VERSION) && is_ours;
-    is_ours = str_is(rd_str(&r, rd_le32(&r)), key->name) && is_ours;
-    is_ours = str_eq(rd_str(&r, SHA256_BYTES), str_n(key->sha256, SHA256_BYTES)) && is_ours;
+    is_ours = str_is(rd_str(&r, rd_le32(&r)), s->environment) && is_ours;
+    is_ours = str_eq(rd_str(&r, sizeof key->id), str_n(&key->id, sizeof key->id)) && is_ours;
     is_ours = rd_le64(&r) == key->wasm_bytes && is_ours;
     struct str code_sum = rd_str(&r, SHA256_BYTES);
     ret->code_bytes = rd_le64(&r);
@@ -218,11 +208,15 @@ struct path {
     char text[96];
 };
 
-static struct path path_of(const char *name, enum suffix suffix)
+static struct path path_of(const struct module_store *s, const struct module_id *id,
+                           enum suffix suffix)
 {
     struct path p;
-    int n =
-        snprintf(p.text, sizeof p.text, "%s%s", name, suffix == SUFFIX_CODE ? ".code" : ".info");
+    char hash[SHA256_HEX_SIZE];
+    hex_format(id->sha256, sizeof id->sha256, hash);
+    int n = snprintf(p.text, sizeof p.text, "%s.%s%s%s", hash, s->environment,
+                     id->flags & MODULE_ID_NAMES ? ".n" : "",
+                     suffix == SUFFIX_CODE ? ".code" : ".info");
     assert(n > 0 && (size_t)n < sizeof p.text);
     return p;
 }
@@ -240,10 +234,10 @@ bool file_id_eq(const struct file_id *a, const struct file_id *b)
            a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec;
 }
 
-static int open_code(const struct module_store *s, const char *name, struct file_id *ret,
+static int open_code(const struct module_store *s, const struct module_id *id, struct file_id *ret,
                      struct err *err)
 {
-    struct path path = path_of(name, SUFFIX_CODE);
+    struct path path = path_of(s, id, SUFFIX_CODE);
     scoped(fd_scoped) int fd = sys_openat(s->dir_fd, path.text, O_RDONLY | O_NOFOLLOW, 0);
     if (fd < 0)
         return err_sys(err, fd, "open '%s'", path.text);
@@ -259,7 +253,7 @@ static int open_code(const struct module_store *s, const char *name, struct file
 static int verify_code(const struct module_store *s, const struct module_key *key,
                        const struct record *rec, struct file_id *ret, struct err *err)
 {
-    scoped(fd_scoped) int fd = open_code(s, key->name, ret, err);
+    scoped(fd_scoped) int fd = open_code(s, &key->id, ret, err);
     if (fd == -ENOENT)
         return damaged(err, "its code is missing");
     if (fd < 0)
@@ -280,7 +274,7 @@ static int verify_code(const struct module_store *s, const struct module_key *ke
 int module_store_load(const struct module_store *s, const struct module_key *key,
                       struct module_entry *ret, struct err *err)
 {
-    struct path path = path_of(key->name, SUFFIX_INFO);
+    struct path path = path_of(s, &key->id, SUFFIX_INFO);
     scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(RECORD_BYTES_MAX);
     int r = sys_read_file(s->dir_fd, path.text, &bytes, err);
     if (r == -EMSGSIZE)
@@ -289,7 +283,7 @@ int module_store_load(const struct module_store *s, const struct module_key *key
         return r;
     struct record rec;
     struct module_entry entry = { 0 };
-    r = record_decode(buf_str(&bytes), key, &rec, err);
+    r = record_decode(s, buf_str(&bytes), key, &rec, err);
     if (r == 0)
         r = verify_code(s, key, &rec, &entry.code, err);
     if (r == 0 && module_info_decode(rec.info, &entry.info, err) < 0)
@@ -332,8 +326,8 @@ static int read_info(int fd, struct buf *to, struct err *err)
 }
 
 /* Everything but the rename: *ret describes what was written, and the record goes to `b`. */
-static int prepare_entry(const struct module_key *key, int code_fd, int info_fd, struct buf *b,
-                         struct module_entry *ret, struct err *err)
+static int prepare_entry(const struct module_store *s, const struct module_key *key, int code_fd,
+                         int info_fd, struct buf *b, struct module_entry *ret, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf info = BUF_INIT(RECORD_BYTES_MAX);
     int r = read_info(info_fd, &info, err);
@@ -348,7 +342,7 @@ static int prepare_entry(const struct module_key *key, int code_fd, int info_fd,
         return err_set(err, E_INVALID, "the compiler wrote no code");
     sha256_end(h, rec.code_sha256);
     rec.code_bytes = (uint64_t)n;
-    r = record_encode(key, &rec, b);
+    r = record_encode(s, key, &rec, b);
     if (r < 0)
         return err_sys(err, r, "describe the module");
     if (fchmod(code_fd, 0400) < 0)
@@ -368,9 +362,9 @@ int module_store_add(const struct module_store *s, const struct module_key *key,
 {
     scoped(buf_fini_scoped) struct buf record = BUF_INIT(RECORD_BYTES_MAX);
     struct module_entry entry = { 0 };
-    int r = prepare_entry(key, code_fd, info_fd, &record, &entry, err);
+    int r = prepare_entry(s, key, code_fd, info_fd, &record, &entry, err);
     if (r == 0) {
-        r = sys_renameat(s->dir_fd, temp_name, s->dir_fd, path_of(key->name, SUFFIX_CODE).text);
+        r = sys_renameat(s->dir_fd, temp_name, s->dir_fd, path_of(s, &key->id, SUFFIX_CODE).text);
         if (r < 0)
             (void)err_sys(err, r, "rename the module's code");
     }
@@ -379,7 +373,7 @@ int module_store_add(const struct module_store *s, const struct module_key *key,
         module_info_free(entry.info);
         return r;
     }
-    r = sys_write_file_atomic(s->dir_fd, path_of(key->name, SUFFIX_INFO).text, buf_str(&record),
+    r = sys_write_file_atomic(s->dir_fd, path_of(s, &key->id, SUFFIX_INFO).text, buf_str(&record),
                               0600, err);
     if (r < 0) {
         module_info_free(entry.info);
@@ -389,11 +383,11 @@ int module_store_add(const struct module_store *s, const struct module_key *key,
     return 0;
 }
 
-int module_store_open_code(const struct module_store *s, const char *name,
+int module_store_open_code(const struct module_store *s, const struct module_id *id,
                            const struct file_id *code, struct err *err)
 {
     struct file_id now;
-    scoped(fd_scoped) int fd = open_code(s, name, &now, err);
+    scoped(fd_scoped) int fd = open_code(s, id, &now, err);
     if (fd == -ENOENT || fd == -ELOOP || fd == E_CORRUPT)
         return err_set(err, E_EXPIRED, "the compiled module is no longer there");
     if (fd < 0)
@@ -412,35 +406,38 @@ static int64_t ns_of(struct timespec t)
 
 enum file_kind { FILE_UNKNOWN, FILE_ENTRY, FILE_OTHER_BUILD, FILE_TEMP };
 
-/* Files that we did not make are left alone. *ret_name: an entry's name without suffix. */
-static enum file_kind kind_of(const struct module_store *s, struct str file, struct str *ret_name)
+/* Files that we did not make are left alone. *ret: what an entry's file is called after. */
+static enum file_kind kind_of(const struct module_store *s, struct str file, struct module_id *ret)
 {
-    uint8_t bytes[SHA256_BYTES];
+    uint8_t environment_bytes[8];
+    struct module_id id = { .flags = 0 };
     if (str_has_prefix(file, STR(".")) && str_has_suffix(file, STR(".tmp")))
         return FILE_TEMP;
     if (!str_has_suffix(file, STR(".code")) && !str_has_suffix(file, STR(".info")))
         return FILE_UNKNOWN;
-    *ret_name = str_slice(file, 0, file.n - 5);
-    struct str key = *ret_name, hash, environment;
-    if (str_has_suffix(key, STR(".n")))
-        key = str_slice(key, 0, key.n - 2);
-    if (!str_cut(key, '.', &hash, &environment) || !hex_parse(hash, bytes, SHA256_BYTES) ||
-        !hex_parse(environment, bytes, 8))
+    struct str name = str_slice(file, 0, file.n - 5), hash, environment;
+    if (str_has_suffix(name, STR(".n"))) {
+        name = str_slice(name, 0, name.n - 2);
+        id.flags |= MODULE_ID_NAMES;
+    }
+    if (!str_cut(name, '.', &hash, &environment) || !hex_parse(hash, id.sha256, SHA256_BYTES) ||
+        !hex_parse(environment, environment_bytes, sizeof environment_bytes))
         return FILE_UNKNOWN;
+    *ret = id;
     return str_is(environment, s->environment) ? FILE_ENTRY : FILE_OTHER_BUILD;
 }
 
-static void add_file(struct module_files *files, struct map *by_name, struct str name, bool is_info,
-                     const struct stat *st)
+static void add_file(struct module_files *files, struct map *by_id, const struct module_id *id,
+                     bool is_info, const struct stat *st)
 {
     /* Values of the map are positions + 1: the vector moves while it grows. */
-    size_t at = (size_t)(uintptr_t)map_get(by_name, name);
+    struct str key = str_n(id, sizeof *id);
+    size_t at = (size_t)(uintptr_t)map_get(by_id, key);
     if (at == 0) {
-        struct module_file file = { .bytes = 0 };
-        memcpy(file.name, name.p, name.n);
+        struct module_file file = { .id = *id };
         vec_push(files, file);
         at = files->n;
-        (void)map_put(by_name, name, (void *)(uintptr_t)at);
+        (void)map_put(by_id, key, (void *)(uintptr_t)at);
     }
     struct module_file *file = &files->p[at - 1];
     file->bytes += (uint64_t)st->st_blocks * 512;
@@ -456,18 +453,19 @@ static int by_use(const void *a, const void *b)
 }
 
 static void sweep_file(const struct module_store *s, const char *file_name, int64_t now_ns,
-                       struct module_files *files, struct map *by_name)
+                       struct module_files *files, struct map *by_id)
 {
     struct stat st;
-    struct str file = str_of(file_name), name;
+    struct str file = str_of(file_name);
+    struct module_id id;
     if (fstatat(s->dir_fd, file_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
         return;
     bool is_garbage = false;
-    switch (kind_of(s, file, &name)) {
+    switch (kind_of(s, file, &id)) {
     case FILE_UNKNOWN:
         break;
     case FILE_ENTRY:
-        add_file(files, by_name, name, str_has_suffix(file, STR(".info")), &st);
+        add_file(files, by_id, &id, str_has_suffix(file, STR(".info")), &st);
         break;
     case FILE_OTHER_BUILD:
         is_garbage = true;
@@ -492,22 +490,22 @@ int module_store_sweep(const struct module_store *s, struct module_files *ret, s
         return err_sys(err, r, "list the module cache");
     }
     struct module_files files = { 0 };
-    struct map by_name = { 0 };
+    struct map by_id = { 0 };
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     for (struct dirent *e; (e = readdir(dir));)
-        sweep_file(s, e->d_name, ns_of(now), &files, &by_name);
+        sweep_file(s, e->d_name, ns_of(now), &files, &by_id);
     (void)closedir(dir);
-    map_fini(&by_name);
+    map_fini(&by_id);
     if (files.n > 1)
         qsort(files.p, files.n, sizeof *files.p, by_use);
     *ret = files;
     return 0;
 }
 
-void module_store_remove(const struct module_store *s, const char *name)
+void module_store_remove(const struct module_store *s, const struct module_id *id)
 {
     /* The record first: without it the entry does not exist. */
-    (void)unlinkat(s->dir_fd, path_of(name, SUFFIX_INFO).text, 0);
-    (void)unlinkat(s->dir_fd, path_of(name, SUFFIX_CODE).text, 0);
+    (void)unlinkat(s->dir_fd, path_of(s, id, SUFFIX_INFO).text, 0);
+    (void)unlinkat(s->dir_fd, path_of(s, id, SUFFIX_CODE).text, 0);
 }

@@ -25,17 +25,20 @@ struct module_store {
     char environment[17];
 };
 
-enum module_key_flags {
-    MODULE_KEY_NAMES = 1 << 0,
+enum module_id_flags {
+    MODULE_ID_NAMES = 1 << 0,
 };
 
-#define MODULE_KEY_NAME_SIZE 88 /* with the NUL */
+/* What an entry is found by. No padding: it serves as the key of a map. */
+struct module_id {
+    uint8_t sha256[SHA256_BYTES]; /* of the Wasm bytes */
+    uint8_t flags;
+};
+_Static_assert(sizeof(struct module_id) == SHA256_BYTES + 1, "no padding");
 
 struct module_key {
-    uint8_t sha256[SHA256_BYTES];
+    struct module_id id;
     uint64_t wasm_bytes;
-    unsigned flags;
-    char name[MODULE_KEY_NAME_SIZE]; /* of the files, without suffix */
 };
 
 /* Tells whether a file is still the same, without reading it. */
@@ -59,8 +62,7 @@ int module_store_open(struct module_store *s, const char *dir, struct err *err);
 void module_store_fini(struct module_store *s);
 
 /* Reads all of `fd`, from offset 0. Errors: E_LIMIT, -EINVAL not a regular file, of read(2). */
-int module_key_of(const struct module_store *s, int fd, unsigned flags, struct module_key *ret,
-                  struct err *err);
+int module_key_of(int fd, unsigned flags, struct module_key *ret, struct err *err);
 
 /* A sealed copy of what `key` was made of. Returns a descriptor (given). Errors: E_CONFLICT if the
  * file has changed since. */
@@ -89,11 +91,11 @@ int module_store_add(const struct module_store *s, const struct module_key *key,
 
 /* Any thread; does not block for long. Open verified code read-only; E_EXPIRED if it is another
  * file. */
-int module_store_open_code(const struct module_store *s, const char *name,
+int module_store_open_code(const struct module_store *s, const struct module_id *id,
                            const struct file_id *code, struct err *err);
 
 struct module_file {
-    char name[MODULE_KEY_NAME_SIZE];
+    struct module_id id;
     uint64_t bytes;
     int64_t used_ns; /* wall clock */
 };
@@ -106,4 +108,4 @@ struct module_files {
  */
 int module_store_sweep(const struct module_store *s, struct module_files *ret, struct err *err);
 /* Main thread: two unlinks. */
-void module_store_remove(const struct module_store *s, const char *name);
+void module_store_remove(const struct module_store *s, const struct module_id *id);
