@@ -97,6 +97,24 @@ static inline void fx_on_txn(void *arg, const struct store_txn_result *res, cons
     t->done = true;
 }
 
+static inline void fx_on_queued(void *arg, const struct store_txn_result *res,
+                                const struct err *err)
+{
+    CHECK_OK(res->r);
+}
+
+/* Without waiting; must succeed. */
+static inline void fx_queue(struct fixture *fx, struct store_op op)
+{
+    CHECK_OK(store_txn(fx->store, &op, 1, fx_on_queued, NULL, NULL));
+}
+
+static inline void fx_wait_rev(struct fixture *fx, uint64_t rev)
+{
+    while (store_revision(fx->store) < rev)
+        fx_turn(fx);
+}
+
 static inline struct store_txn_result fx_txn(struct fixture *fx, const struct store_op *ops,
                                              size_t n)
 {

@@ -229,17 +229,14 @@ TEST(pages_are_bounded_by_rows_and_by_bytes)
     memset(value, 'v', sizeof value);
     char key[32];
     enum { SMALL = 700, LARGE = 60 };
-    struct fx_txn t = { .done = false };
     for (int i = 0; i < SMALL + LARGE; i++) {
         (void)snprintf(key, sizeof key, i < SMALL ? "/small/%04d" : "/large/%04d", i);
         struct store_op op = { .kind = STORE_PUT,
                                .key = str_of(key),
                                .value = { value, i < SMALL ? 10 : sizeof value } };
-        t.done = false;
-        CHECK_OK(store_txn(fx.store, &op, 1, fx_on_txn, &t, NULL));
+        fx_queue(&fx, op);
     }
-    while (store_revision(fx.store) < SMALL + LARGE)
-        fx_turn(&fx);
+    fx_wait_rev(&fx, SMALL + LARGE);
     struct fx_page p =
         fx_range(&fx, (struct store_range){ .prefix = STR("/small/"), .count_left = true });
     CHECK_INT(p.n, STORE_PAGE_MAX_ROWS);
@@ -296,10 +293,9 @@ TEST(a_key_changed_thousands_of_times_is_found_at_every_revision)
     for (int i = 1; i <= N; i++) {
         (void)snprintf(value, sizeof value, "%d", i);
         struct store_op op = i % 500 ? op_put("/hot", value) : op_delete("/hot");
-        CHECK_OK(store_txn(fx.store, &op, 1, fx_on_txn, &(struct fx_txn){ 0 }, NULL));
+        fx_queue(&fx, op);
         if (i % 100 == 0)
-            while (store_revision(fx.store) < (uint64_t)i)
-                fx_turn(&fx);
+            fx_wait_rev(&fx, (uint64_t)i);
     }
     for (int i = 1; i <= N; i += 7) {
         struct fx_got g = fx_get(&fx, "/hot", (uint64_t)i);
@@ -551,20 +547,18 @@ TEST(a_long_replay_meets_the_present)
     fx_init(&fx);
     fx_open(&fx);
     char key[32];
-    struct fx_txn last = { .done = false };
     enum { N = 2000, MORE = 300 };
     for (int i = 0; i < N; i++) {
         (void)snprintf(key, sizeof key, "/k/%d", i % 100);
         struct store_op op = op_put(key, "x");
-        CHECK_OK(store_txn(fx.store, &op, 1, fx_on_txn, &last, NULL));
+        fx_queue(&fx, op);
     }
-    while (store_revision(fx.store) < N)
-        fx_turn(&fx);
+    fx_wait_rev(&fx, N);
     struct seen *s = xnew(struct seen);
     watch(&fx, s, "/k/", 1);
     for (int i = 0; i < MORE; i++) {
         struct store_op op = op_put("/k/new", "x");
-        CHECK_OK(store_txn(fx.store, &op, 1, fx_on_txn, &last, NULL));
+        fx_queue(&fx, op);
     }
     while (store_revision(fx.store) < N + MORE || store_watch_progress(s->w) < N + MORE)
         fx_turn(&fx);
@@ -600,10 +594,9 @@ TEST(compaction_forgets_what_no_readable_revision_needs)
     for (int i = 0; i < 1000; i++) { /* each of 100 keys ten times */
         (void)snprintf(key, sizeof key, "/k/%02d", i % 100);
         struct store_op op = op_put(key, "x");
-        CHECK_OK(store_txn(fx.store, &op, 1, fx_on_txn, &(struct fx_txn){ 0 }, NULL));
+        fx_queue(&fx, op);
         if (i % 100 == 99)
-            while (store_revision(fx.store) < (uint64_t)i + 1)
-                fx_turn(&fx);
+            fx_wait_rev(&fx, (uint64_t)i + 1);
     }
     fx_delete(&fx, "/k/00");
     fx_delete(&fx, "/k/01");

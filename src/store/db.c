@@ -392,8 +392,9 @@ int db_count(struct db *db, struct str prefix, struct str after, int64_t limit, 
     }
     uint64_t count = (uint64_t)sqlite3_column_int64(st, 0);
     bool newer = sqlite3_column_int64(st, 1) > 0;
-    db_scan_end(&scan);
+    /* Not reset yet: both have to see the same moment. */
     int r = newer ? count_newer(&scan, prefix, after, limit, &count, err) : 0;
+    db_done(db, DB_COUNT);
     if (r == 0)
         *ret = count;
     return r;
