@@ -626,8 +626,11 @@ static int check_rows(struct db *db, struct err *err)
         return r;
     if (last < 0 || compacted < 0 || swept < 0 || (uint64_t)compacted > db_rev(last))
         return damaged(db, err, "it is compacted beyond its newest revision");
-    if (last == 0)
-        return 0;
+    if (last == 0) {
+        uint64_t n_keys = 0;
+        r = db_count(db, STR(""), STR(""), INT64_MAX, &n_keys, err);
+        return n_keys ? damaged(db, err, "it has keys but no revisions") : r;
+    }
     /* The newest change is by nature the current one of its key. */
     struct db_row row;
     r = db_row(db, last, false, &row, err);

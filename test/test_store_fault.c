@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store/: full and bad disks, power cuts, damaged and foreign files. */
+#include "base/buf.h"
+#include "base/vec.h"
+#include "fault_vfs.h"
+
+/* ------------------------------------------------------------------ the n-th write fails */
+
+enum { SLOTS = 4, VALUE_BYTES = 9000 };
+
+/* What a store must hold: each slot is one transaction over two keys with the same number. */
+struct expected {
+    uint64_t rev;
+    int slot[SLOTS]; /* 0: absent */
+};
+
+static void slot_keys(int slot, char a[16], char b[16])
+{
+    (void)snprintf(a, 16, "/a/%d", slot);
+    (void)snprintf(b, 16, "/b/%d", slot);
+}
+
+static void check_slot(struct fixture *fx, int slot, int number)
+{
+    char a[16], b[16];
+    slot_keys(slot, a, b);
+    struct fx_got ga = fx_get(fx, a, 0), gb = fx_get(fx, b, 0);
+    CHECK_OK(ga.r);
+    CHECK_OK(gb.r);
+    CHECK_INT(ga.found, number != 0);
+    CHECK_INT(gb.found, number != 0);
+    CHECK_INT(ga.mod_rev, gb.mod_rev);
+    if (!number)
+        return;
+    uint64_t got;
+    CHECK_OK(parse_u64(str_n(ga.value, 6), 0, UINT64_MAX, &got));
+    CHECK_INT(got, number);
+    CHECK(memcmp(ga.value, gb.value, 6) == 0);
+}
+
+static void check_expected(struct fixture *fx, const struct expected *e)
+{
+    CHECK_INT(store_revision(fx->store), e->rev);
+    for (int i = 0; i < SLOTS; i++)
+        check_slot(fx, i, e->slot[i]);
+}
+
+/* Write the number into the slot (0: delete), or change nothing. */
+static int write_slot(struct fixture *fx, struct expected *e, int slot, int number)
+{
+    char a[16], b[16], value[VALUE_BYTES];
+    slot_keys(slot, a, b);
+    memset(value, 'v', sizeof value);
+    (void)snprintf(value, sizeof value, "%06d", number);
+    struct store_op ops[] = { { .kind = number ? STORE_PUT : STORE_DELETE, .key = str_of(a) },
+                              { .kind = number ? STORE_PUT : STORE_DELETE, .key = str_of(b) } };
+    ops[0].value = ops[1].value = str_n(value, sizeof value);
+    struct store_txn_result res = fx_txn(fx, ops, 2);
+    if (res.r == 0) {
+        e->rev = res.rev;
+        e->slot[slot] = number;
+    }
+    CHECK_INT(res.rev, e->rev);
+    return res.r;
+}
+
+static bool is_disk_error(int r)
+{
+    return r == 0 || r == -ENOSPC || r == -EIO;
+}
+
+static bool scenario(struct fixture *fx, enum fault_kind kind, unsigned nth, bool sticky,
+                     bool while_closing)
+{
+    struct expected e = { .rev = 0 };
+    fx_open(fx);
+    CHECK_OK(write_slot(fx, &e, 0, 1));
+    CHECK_OK(write_slot(fx, &e, 1, 2));
+    fault_arm(kind, nth, sticky);
+    for (int i = 3; i < 9; i++) {
+        int r = write_slot(fx, &e, i % SLOTS, i == 7 ? 0 : i);
+        CHECK(is_disk_error(r));
+        if (kind == FAULT_WRITE)
+            CHECK(r == 0 || r == -ENOSPC);
+        check_expected(fx, &e);
+    }
+    CHECK(is_disk_error(fx_compact(fx, e.rev)));
+    check_expected(fx, &e);
+    bool fired;
+    if (while_closing) {
+        fx_close(fx);
+        fired = fault_disarm();
+    } else {
+        fired = fault_disarm();
+        CHECK_OK(write_slot(fx, &e, 0, 99)); /* there is room again */
+        CHECK_OK(fx_compact(fx, e.rev));
+        check_expected(fx, &e);
+        fx_close(fx);
+    }
+    fx_open(fx);
+    check_expected(fx, &e);
+    CHECK_OK(write_slot(fx, &e, 1, 100));
+    fx_close(fx);
+    fx_clean_dir(fx);
+    return fired;
+}
+
+static void torture(enum fault_kind kind, bool sticky, bool while_closing)
+{
+    struct fixture fx;
+    fault_install();
+    fx_init(&fx);
+    unsigned nth = 1;
+    while (scenario(&fx, kind, nth, sticky, while_closing))
+        nth++;
+    CHECK(nth > 5); /* the faults did strike */
+    (void)printf("# %u faults\n", nth - 1);
+    fx_fini(&fx);
+}
+
+TEST(a_disk_that_is_full_for_a_while_fails_transactions_whole)
+{
+    torture(FAULT_WRITE, true, false);
+}
+
+TEST(any_single_write_may_fail)
+{
+    torture(FAULT_WRITE, false, false);
+}
+
+TEST(any_single_sync_may_fail)
+{
+    torture(FAULT_SYNC, false, false);
+}
+
+TEST(a_full_disk_while_closing_loses_nothing)
+{
+    torture(FAULT_WRITE, true, true);
+    torture(FAULT_SYNC, true, true);
+}
+
+TEST(opening_on_a_full_disk_fails_and_succeeds_later)
+{
+    struct fixture fx;
+    fault_install();
+    fx_init(&fx);
+    bool fired = true;
+    for (unsigned nth = 1; fired; nth++) {
+        struct err err = { 0 };
+        fault_arm(nth % 2 ? FAULT_WRITE : FAULT_SYNC, (nth + 1) / 2, true);
+        int r = fx_try_open(&fx, &err);
+        fired = fault_disarm();
+        CHECK(is_disk_error(r));
+        if (r == 0)
+            fx_close(&fx);
+        fx_open(&fx);
+        fx_put(&fx, "/a", "x");
+        fx_close(&fx);
+        fx_clean_dir(&fx);
+    }
+    fx_fini(&fx);
+}
+
+/* ------------------------------------------------------------------ power cuts */
+
+enum { CUTS = 30, CUT_SLOTS = 16, WRITES_BETWEEN_CUTS = 60 };
+
+static int acked[CUT_SLOTS]; /* numbers whose transaction was acknowledged */
+static uint64_t acked_rev;
+static unsigned in_flight;
+
+struct cut_txn {
+    int slot, number;
+};
+
+static void on_cut_txn(void *arg, const struct store_txn_result *res, const struct err *err)
+{
+    struct cut_txn *t = arg;
+    CHECK_OK(res->r);
+    acked[t->slot] = t->number;
+    acked_rev = res->rev;
+    in_flight--;
+    free(t);
+}
+
+static void submit_cut_txn(struct fixture *fx, int number)
+{
+    static char value[20000];
+    struct cut_txn *t = xnew(struct cut_txn);
+    *t = (struct cut_txn){ .slot = number % CUT_SLOTS, .number = number };
+    char a[16], b[16];
+    slot_keys(t->slot, a, b);
+    memset(value, 'v', sizeof value);
+    (void)snprintf(value, sizeof value, "%06d", number);
+    struct store_op ops[] = { op_put(a, ""), op_put(b, "") };
+    ops[0].value = ops[1].value = str_n(value, 6 + test_random_below(sizeof value - 6));
+    ops[1].value.n = 6;
+    CHECK_OK(store_txn(fx->store, ops, 2, on_cut_txn, t, NULL));
+    in_flight++;
+}
+
+/* Whatever was acknowledged before the cut is in the copy, and nothing in halves. */
+static void check_after_cut(struct fixture *cut)
+{
+    fx_open(cut);
+    CHECK(store_revision(cut->store) >= acked_rev);
+    for (int i = 0; i < CUT_SLOTS; i++) {
+        char a[16], b[16];
+        slot_keys(i, a, b);
+        struct fx_got ga = fx_get(cut, a, 0), gb = fx_get(cut, b, 0);
+        CHECK_INT(ga.mod_rev, gb.mod_rev);
+        CHECK(memcmp(ga.value, gb.value, 6) == 0);
+        uint64_t got = 0;
+        if (ga.found)
+            CHECK_OK(parse_u64(str_n(ga.value, 6), 0, UINT64_MAX, &got));
+        CHECK(got >= (uint64_t)acked[i]);
+    }
+    CHECK(fx_put(cut, "/after", "x") > acked_rev);
+    fx_close(cut);
+    fx_clean_dir(cut);
+}
+
+TEST(a_power_cut_takes_nothing_that_was_acknowledged)
+{
+    struct fixture fx, shadow, cut;
+    fault_install();
+    fx_init(&fx);
+    fx_init(&shadow);
+    fx_init(&cut);
+    fx_open(&fx);
+    fx_close(&fx);
+    fault_watch(fx.dir, shadow.dir);
+    fx.opts.history_revisions = 50;
+    fx.opts.history_ms = 1; /* compaction goes on meanwhile */
+    fx_open(&fx);
+    int number = 0;
+    for (int i = 0; i < CUTS; i++) {
+        uint64_t n = 1 + test_random_below(WRITES_BETWEEN_CUTS);
+        while (n--) {
+            submit_cut_txn(&fx, ++number);
+            while (in_flight > test_random_below(8))
+                fx_turn(&fx);
+        }
+        cut_power(cut.dir);
+        check_after_cut(&cut);
+    }
+    while (in_flight)
+        fx_turn(&fx);
+    fx_fini(&fx);
+    fault_watch("", "");
+    fx_fini(&shadow);
+    fx_fini(&cut);
+}
+
+/* ------------------------------------------------------------------ damaged and foreign files */
+
+static void fill(struct fixture *fx)
+{
+    char key[32], value[1500];
+    memset(value, 'v', sizeof value - 1);
+    value[sizeof value - 1] = '\0';
+    fx_open(fx);
+    for (int i = 0; i < 200; i++) {
+        (void)snprintf(key, sizeof key, "/k/%03d", i);
+        fx_queue(fx, op_put(key, value));
+    }
+    fx_wait_rev(fx, 200);
+    fx_close(fx);
+}
+
+static void read_all(const char *path, struct buf *to)
+{
+    CHECK_OK(sys_read_file(AT_FDCWD, path, to, NULL));
+}
+
+static void write_at(const char *path, uint64_t at, const void *p, size_t n)
+{
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDWR | O_CREAT, 0600);
+    CHECK_OK(fd);
+    CHECK_OK(sys_pwrite_all(fd, p, n, at));
+}
+
+static void cut_file(const char *path, uint64_t size)
+{
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDWR | O_CREAT, 0600);
+    CHECK_OK(fd);
+    CHECK_OK(sys_ftruncate(fd, size));
+}
+
+/* The error names the file, and the file is left as it was. */
+static void check_refused(struct fixture *fx, int code)
+{
+    struct buf before = BUF_INIT(BUF_MAX_DEFAULT), after = BUF_INIT(BUF_MAX_DEFAULT);
+    read_all(fx->path, &before);
+    struct err err = { 0 };
+    int r = fx_try_open(fx, &err);
+    if (r != code)
+        TEST_FAIL("%s (%s), expected %s", err_name(r), err.text, err_name(code));
+    CHECK(str_find(str_of(err.text), str_of(fx->path)) >= 0);
+    read_all(fx->path, &after);
+    CHECK(str_eq(buf_str(&before), buf_str(&after)));
+    buf_fini(&before);
+    buf_fini(&after);
+}
+
+TEST(files_that_are_no_store_are_refused_and_left_alone)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    cut_file(fx.path, 0);
+    check_refused(&fx, E_CORRUPT);
+    write_at(fx.path, 0, "just a text\n", 12);
+    check_refused(&fx, E_CORRUPT);
+    cut_file(fx.path, 8192);
+    check_refused(&fx, E_CORRUPT);
+    fx_clean_dir(&fx);
+    sqlite3 *db;
+    CHECK(sqlite3_open(fx.path, &db) == SQLITE_OK);
+    CHECK(sqlite3_exec(db, "CREATE TABLE log (id)", NULL, NULL, NULL) == SQLITE_OK);
+    (void)sqlite3_close(db);
+    check_refused(&fx, E_INVALID);
+    fx_fini(&fx);
+}
+
+TEST(a_store_of_a_newer_version_is_refused)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    fill(&fx);
+    write_at(fx.path, 60, "\0\0\0\2", 4);
+    check_refused(&fx, E_VERSION);
+    write_at(fx.path, 60, "\0\0\0\1", 4);
+    fx_open(&fx);
+    fx_fini(&fx);
+}
+
+TEST(a_damaged_store_is_refused_and_left_alone)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    fill(&fx);
+    struct buf good = BUF_INIT(BUF_MAX_DEFAULT);
+    read_all(fx.path, &good);
+    CHECK(good.n > 50 * 4096);
+
+    write_at(fx.path, 0, "SQLite?", 7);
+    check_refused(&fx, E_CORRUPT);
+    write_at(fx.path, 0, good.p, good.n);
+
+    cut_file(fx.path, good.n / 2);
+    check_refused(&fx, E_CORRUPT);
+    cut_file(fx.path, good.n - 100);
+    check_refused(&fx, E_CORRUPT);
+    write_at(fx.path, 0, good.p, good.n);
+
+    static char noise[4096];
+    memset(noise, 0xa5, sizeof noise);
+    for (uint64_t page = 1; page < good.n / 4096; page += 7) {
+        write_at(fx.path, page * 4096, noise, sizeof noise);
+        check_refused(&fx, E_CORRUPT);
+        write_at(fx.path, 0, good.p, good.n);
+    }
+    fx_open(&fx); /* nothing of all this has left a trace */
+    CHECK_INT(store_revision(fx.store), 200);
+    buf_fini(&good);
+    fx_fini(&fx);
+}
+
+/* Damage that SQLite cannot see: rows that contradict each other. */
+TEST(rows_that_contradict_each_other_are_noticed)
+{
+    static const char *const edits[] = {
+        "UPDATE meta SET value = 999 WHERE name = 'compacted'",
+        "DELETE FROM cur WHERE key = (SELECT key FROM log ORDER BY id DESC LIMIT 1)",
+        "DROP TABLE cur",
+        "DROP TABLE meta",
+        "DELETE FROM log",
+    };
+    struct fixture fx;
+    fx_init(&fx);
+    for (size_t i = 0; i < ARRAY_LEN(edits); i++) {
+        fill(&fx);
+        sqlite3 *db;
+        CHECK(sqlite3_open(fx.path, &db) == SQLITE_OK);
+        CHECK(sqlite3_exec(db, edits[i], NULL, NULL, NULL) == SQLITE_OK);
+        (void)sqlite3_close(db);
+        check_refused(&fx, E_CORRUPT);
+        fx_clean_dir(&fx);
+    }
+    fx_fini(&fx);
+}
+
+/* After a crash the write-ahead log is there too; a refused store keeps both as they were. */
+TEST(a_damaged_store_with_a_log_keeps_the_log)
+{
+    struct fixture fx, copy;
+    fx_init(&fx);
+    fx_init(&copy);
+    fill(&fx);
+    fx_open(&fx);
+    fx_put(&fx, "/k/new", "x");
+    char wal[128], wal_copy[128];
+    (void)snprintf(wal, sizeof wal, "%s-wal", fx.path);
+    (void)snprintf(wal_copy, sizeof wal_copy, "%s-wal", copy.path);
+    copy_file(fx.path, copy.path);
+    copy_file(wal, wal_copy);
+    static char noise[4096];
+    memset(noise, 0xa5, sizeof noise);
+    struct buf before = BUF_INIT(BUF_MAX_DEFAULT), after = BUF_INIT(BUF_MAX_DEFAULT);
+    read_all(wal_copy, &before);
+    CHECK(before.n > 0);
+    write_at(copy.path, 20 * 4096, noise, sizeof noise);
+    check_refused(&copy, E_CORRUPT);
+    read_all(wal_copy, &after);
+    CHECK(str_eq(buf_str(&before), buf_str(&after)));
+    copy_file(fx.path, copy.path);
+    fx_open(&copy);
+    CHECK_INT(store_revision(copy.store), 201);
+    buf_fini(&before);
+    buf_fini(&after);
+    fx_fini(&fx);
+    fx_fini(&copy);
+}
+
+TEST(a_store_has_one_user_at_a_time)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    fx_open(&fx);
+    struct store *second;
+    struct err err = { 0 };
+    CHECK_ERR(store_open(&fx.loop, &fx.opts, &second, &err), -EWOULDBLOCK);
+    CHECK(str_find(str_of(err.text), str_of(fx.path)) >= 0);
+    CHECK_INT(fx_put(&fx, "/a", "x"), 1); /* the first is not disturbed */
+    fx_close(&fx);
+    fx_open(&fx);
+    fx_fini(&fx);
+}
+
+TEST(a_directory_that_is_missing_or_closed_is_a_clear_error)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    struct err err = { 0 };
+    fx.opts.path = "/nonexistent-directory/store.db";
+    CHECK_ERR(fx_try_open(&fx, &err), -ENOENT);
+    CHECK(str_find(str_of(err.text), STR("/nonexistent-directory/store.db")) >= 0);
+    fx.opts.path = fx.path;
+    if (geteuid() != 0) { /* root may do everything */
+        CHECK_OK(chmod(fx.dir, 0500));
+        CHECK_ERR(fx_try_open(&fx, &err), -EACCES);
+        CHECK_OK(chmod(fx.dir, 0700));
+    }
+    fx_fini(&fx);
+}
+
+TEST(a_creation_that_was_interrupted_is_started_again)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    char name[128];
+    (void)snprintf(name, sizeof name, "%s.new", fx.path);
+    write_at(name, 0, "half", 4);
+    fx_open(&fx);
+    CHECK_INT(fx_put(&fx, "/a", "x"), 1);
+    CHECK(access(name, F_OK) < 0);
+    fx_fini(&fx);
+}
+
+TEST_MAIN
