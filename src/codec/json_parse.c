@@ -2,43 +2,18 @@
 /*
  * JSON text -> tree; see json.h.
  *
- * One pass without recursion: `levels` holds the containers that are open. Nodes come from the
- * arena in slabs. Whether an object repeats a key is not asked for every key: each level keeps a
- * 64-bit filter of key signatures, and only an object in which two signatures met is examined when
- * it closes, small ones by comparing all pairs, large ones through a seeded hash table.
+ * One pass without recursion: the builder's levels hold the containers that are open.
  */
-#include "codec/json.h"
-
-#include "base/sys.h"
+#include "codec/json_builder.h"
 #include "codec/utf8.h"
 
 #include <assert.h>
 #include <errno.h>
 
-enum {
-    SLAB_MAX_NODES = 64,
-    PAIRWISE_MAX_KEYS = 16,         /* objects up to this size are compared pair by pair */
-    DUPLICATE_PATH_MAX_BYTES = 4096 /* longer paths are reported cut */
-};
-
-struct level {
-    struct json *node;
-    uint64_t filter; /* signatures of the keys so far */
-    bool suspicious; /* two keys had the same signature */
-};
-
 struct parser {
-    struct arena *arena;
+    struct json_builder builder;
     const char *start, *p, *end;
-    const struct json_parse_opts *opts;
     struct err *err;
-    struct json *slab;
-    unsigned slab_left, slab_next;
-    struct json **table; /* scratch of table_prepare(), reused */
-    size_t table_cap, table_mask;
-    uint64_t seed; /* 0: not drawn yet */
-    unsigned depth, max_depth;
-    struct level levels[JSON_MAX_DEPTH];
 };
 
 /* ---- failing ---- */
@@ -58,137 +33,6 @@ static int fail_memory(struct parser *ps)
 {
     return err_set(ps->err, -EMSGSIZE, "offset %zu: JSON document too large",
                    (size_t)(ps->p - ps->start));
-}
-
-/* ---- nodes ---- */
-
-static struct json *slab_refill(struct parser *ps)
-{
-    unsigned want = ps->slab_next;
-    struct json *slab = arena_try(ps->arena, want * sizeof *slab);
-    if (!slab) {
-        want = 1;
-        slab = arena_try(ps->arena, sizeof *slab);
-        if (!slab)
-            return NULL;
-    }
-    ps->slab = slab + 1;
-    ps->slab_left = want - 1;
-    ps->slab_next = MIN(ps->slab_next * 2, (unsigned)SLAB_MAX_NODES);
-    return slab;
-}
-
-/* Zeroed; NULL past the arena's limit. */
-static inline struct json *new_node(struct parser *ps)
-{
-    if (ps->slab_left == 0)
-        return slab_refill(ps);
-    ps->slab_left--;
-    return ps->slab++;
-}
-
-/* ---- repeated keys ---- */
-
-static inline uint64_t key_signature(struct str key)
-{
-    uint8_t first = key.n ? (uint8_t)key.p[0] : 0, last = key.n ? (uint8_t)key.p[key.n - 1] : 0;
-    uint8_t middle = key.n ? (uint8_t)key.p[key.n / 2] : 0;
-    return UINT64_C(1) << ((first * 7u + middle * 13u + last * 29u + key.n * 5u) & 63);
-}
-
-static void report_duplicate(struct parser *ps, struct str key)
-{
-    if (!ps->opts || !ps->opts->on_duplicate)
-        return;
-    struct buf path = BUF_INIT(DUPLICATE_PATH_MAX_BYTES);
-    for (unsigned i = 1; i < ps->depth; i++) {
-        const struct json *node = ps->levels[i].node, *parent = ps->levels[i - 1].node;
-        if (parent->type == JSON_ARRAY) {
-            (void)buf_printf(&path, "[%u]", parent->n - 1);
-            continue;
-        }
-        if (path.n)
-            (void)buf_add_char(&path, '.');
-        (void)buf_add_str(&path, node->key);
-    }
-    if (path.n)
-        (void)buf_add_char(&path, '.');
-    (void)buf_add_str(&path, key);
-    ps->opts->on_duplicate(ps->opts->arg, buf_str(&path));
-    buf_fini(&path);
-}
-
-/* `again` repeats the key of `first`: its value wins, at the place of the first. */
-static void merge_duplicate(struct parser *ps, struct json *first, struct json *again)
-{
-    report_duplicate(ps, again->key);
-    first->type = again->type;
-    first->n = again->n;
-    first->s = again->s; /* both arms of the union have this size */
-    _Static_assert(sizeof(((struct json *)0)->s) == 2 * sizeof(struct json *), "union arms");
-}
-
-static struct json *find_before(const struct json *obj, const struct json *at)
-{
-    for (struct json *c = obj->first; c != at; c = c->next)
-        if (str_eq(c->key, at->key))
-            return c;
-    return NULL;
-}
-
-static int table_prepare(struct parser *ps, size_t n)
-{
-    size_t cap = 64;
-    while (cap < n * 2)
-        cap *= 2;
-    if (cap > ps->table_cap) {
-        free(ps->table);
-        ps->table_cap = 0;
-        ps->table = mem_try(cap * sizeof *ps->table);
-        if (!ps->table)
-            return fail_memory(ps);
-        ps->table_cap = cap;
-    }
-    if (ps->seed == 0)
-        ps->seed = sys_random_u64() | 1;
-    ps->table_mask = cap - 1; /* of this object, whatever the size of the largest so far */
-    memset(ps->table, 0, cap * sizeof *ps->table);
-    return 0;
-}
-
-/* The earlier member with the key of `at`, or NULL after entering `at`. */
-static struct json *table_find_or_enter(struct parser *ps, struct json *at)
-{
-    size_t i = str_hash(at->key, ps->seed) & ps->table_mask;
-    for (; ps->table[i]; i = (i + 1) & ps->table_mask)
-        if (str_eq(ps->table[i]->key, at->key))
-            return ps->table[i];
-    ps->table[i] = at;
-    return NULL;
-}
-
-static int resolve_duplicates(struct parser *ps, struct json *obj)
-{
-    bool hashed = obj->n > PAIRWISE_MAX_KEYS;
-    if (hashed) {
-        int r = table_prepare(ps, obj->n);
-        if (r < 0)
-            return r;
-    }
-    struct json *prev = NULL, *next;
-    for (struct json *c = obj->first; c; c = next) {
-        next = c->next;
-        struct json *first = hashed ? table_find_or_enter(ps, c) : find_before(obj, c);
-        if (!first) {
-            prev = c;
-            continue;
-        }
-        merge_duplicate(ps, first, c);
-        prev->next = next; /* a repeated key is never the first member */
-        obj->n--;
-    }
-    obj->last = prev;
-    return 0;
 }
 
 /* ---- strings ---- */
@@ -305,7 +149,7 @@ static int string_decode(struct parser *ps, const char *start, const char *at, s
     /* An escape is never shorter than what it stands for; a malformed byte becomes three. */
     if (size_mul(bad, 2, &bytes) || size_add(bytes, (size_t)(close - start), &bytes))
         return fail_memory(ps);
-    char *text = arena_try(ps->arena, bytes);
+    char *text = arena_try(ps->builder.arena, bytes);
     if (!text)
         return fail_memory(ps);
     char *out = text;
@@ -404,21 +248,17 @@ static inline void skip_blanks(struct parser *ps)
 
 static int open_container(struct parser *ps, struct json *node)
 {
-    if (ps->depth == ps->max_depth)
+    if (!json_builder_open(&ps->builder, node))
         return err_set(ps->err, E_PARSE, "offset %zu: nested deeper than %u levels",
-                       (size_t)(ps->p - ps->start), ps->max_depth);
-    ps->levels[ps->depth++] = (struct level){ .node = node };
+                       (size_t)(ps->p - ps->start), ps->builder.max_depth);
     ps->p++;
     return 0;
 }
 
 static int close_container(struct parser *ps)
 {
-    struct level *top = &ps->levels[ps->depth - 1];
     ps->p++;
-    int r = top->suspicious ? resolve_duplicates(ps, top->node) : 0;
-    ps->depth--;
-    return r;
+    return json_builder_close(&ps->builder) < 0 ? fail_memory(ps) : 0;
 }
 
 /* The value at ps->p into node; a container is only opened. */
@@ -454,17 +294,14 @@ static int parse_value(struct parser *ps, struct json *node)
     }
 }
 
-static int parse_key(struct parser *ps, struct level *top, struct json *node)
+static int parse_key(struct parser *ps, struct json_level *top, struct json *node)
 {
     if (ps->p == ps->end || *ps->p != '"')
         return fail_at(ps, ps->p, "looking for beginning of object key string");
     int r = parse_string(ps, &node->key);
     if (r < 0)
         return r;
-    uint64_t bit = key_signature(node->key);
-    if (top->filter & bit)
-        top->suspicious = true;
-    top->filter |= bit;
+    json_builder_key(top, node->key);
     skip_blanks(ps);
     if (ps->p == ps->end || *ps->p != ':')
         return fail_at(ps, ps->p, "after object key");
@@ -474,9 +311,9 @@ static int parse_key(struct parser *ps, struct level *top, struct json *node)
 }
 
 /* Append a new child to the open container and parse it. */
-static int parse_child(struct parser *ps, struct level *top)
+static int parse_child(struct parser *ps, struct json_level *top)
 {
-    struct json *node = new_node(ps);
+    struct json *node = json_builder_node(&ps->builder);
     if (!node)
         return fail_memory(ps);
     if (top->node->type == JSON_OBJECT) {
@@ -484,19 +321,14 @@ static int parse_child(struct parser *ps, struct level *top)
         if (r < 0)
             return r;
     }
-    if (top->node->last)
-        top->node->last->next = node;
-    else
-        top->node->first = node;
-    top->node->last = node;
-    top->node->n++;
+    json_builder_add(top, node);
     return parse_value(ps, node);
 }
 
 /* One step in the innermost open container: its end, or its next child. */
 static int parse_step(struct parser *ps)
 {
-    struct level *top = &ps->levels[ps->depth - 1];
+    struct json_level *top = json_builder_top(&ps->builder);
     bool is_object = top->node->type == JSON_OBJECT;
     skip_blanks(ps);
     if (ps->p < ps->end && *ps->p == (is_object ? '}' : ']'))
@@ -513,12 +345,12 @@ static int parse_step(struct parser *ps)
 
 static int parse_document(struct parser *ps, struct json **ret)
 {
-    struct json *root = new_node(ps);
+    struct json *root = json_builder_node(&ps->builder);
     if (!root)
         return fail_memory(ps);
     skip_blanks(ps);
     int r = parse_value(ps, root);
-    while (r >= 0 && ps->depth > 0)
+    while (r >= 0 && ps->builder.depth > 0)
         r = parse_step(ps);
     if (r < 0)
         return r;
@@ -534,22 +366,16 @@ int json_parse(struct arena *a, struct str text, const struct json_parse_opts *o
 {
     if (text.n > UINT32_MAX)
         return err_set(err, -EMSGSIZE, "JSON document too large");
-    struct parser ps; /* levels stay uninitialised: only those below depth are read */
-    ps.arena = a;
+    struct parser ps; /* set piece by piece: clearing all levels would cost more than parsing */
+    json_builder_init(&ps.builder, a, opts ? opts->max_depth : 0, text.n / 16);
+    if (opts) {
+        ps.builder.on_duplicate = opts->on_duplicate;
+        ps.builder.arg = opts->arg;
+    }
     ps.start = ps.p = text.p ? text.p : "";
     ps.end = ps.start + text.n;
-    ps.opts = opts;
     ps.err = err;
-    ps.slab = NULL;
-    ps.slab_left = 0;
-    ps.slab_next = text.n < 256 ? 4 : 16;
-    ps.table = NULL;
-    ps.table_cap = 0;
-    ps.seed = 0;
-    ps.depth = 0;
-    ps.max_depth =
-        opts && opts->max_depth ? MIN(opts->max_depth, (unsigned)JSON_MAX_DEPTH) : JSON_MAX_DEPTH;
     int r = parse_document(&ps, ret);
-    free(ps.table);
+    json_builder_fini(&ps.builder);
     return r;
 }
