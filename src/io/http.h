@@ -3,8 +3,8 @@
  * HTTP/1.1 (RFC 9112) server and client on libuv, with or without TLS. HTTP/2 comes behind the same
  * interface. Bodies stream both ways with back-pressure.
  *
- * Server: one listener hands every request to `on_request`; the handler answers through the exchange,
- * then or later. Client: a pool of kept-alive connections to one origin.
+ * Server: one listener hands every request to `on_request`; the handler answers through the
+ * exchange, then or later. Client: a pool of kept-alive connections to one origin.
  */
 #pragma once
 
@@ -18,12 +18,19 @@ struct tls_ctx; /* io/tls.h */
 /* ------------------------------------------------------------------ server */
 
 enum {
-    HTTP_HEAD_MAX_BYTES = 64 << 10,   /* request line and fields: 431 beyond */
-    HTTP_URI_MAX_BYTES = 16 << 10,    /* 414 beyond */
-    HTTP_HEAD_TIMEOUT_MS = 10000,     /* from accept or first byte to the end of the head: 408 */
+    HTTP_HEAD_MAX_BYTES = 64 << 10,    /* request line and fields: 431 beyond */
+    HTTP_URI_MAX_BYTES = 16 << 10,     /* 414 beyond */
+    HTTP_HEAD_TIMEOUT_MS = 10000,      /* from accept or first byte to the end of the head: 408 */
     HTTP_BODY_IDLE_TIMEOUT_MS = 30000, /* no byte of an expected body */
-    HTTP_KEEPALIVE_MS = 180000,       /* idle connection; one coalesced timer per server, armed only while it has connections */
-    HTTP_CONNECTIONS_MAX = 20000,
+    HTTP_KEEPALIVE_MS = 180000, /* idle connection; one coalesced timer per server, armed only while
+                                   it has connections */
+    HTTP_CONNECTIONS_MAX =
+        20000, /* further ones wait in the kernel; the longest idle is closed for them */
+    HTTP_DISCARD_MAX_BYTES = 64 << 10, /* of a body that nobody asked for, after the response: then
+                                          the connection is cut */
+    HTTP_HALF_CLOSED_MS =
+        30000, /* for a response after the peer shut its sending side (plain TCP only) */
+    HTTP_CLIENT_IDLE_MS = 90000,      /* a pooled connection, coalesced like the server's */
     HTTP_WRITE_HIGH_BYTES = 256 << 10 /* http_write() reports full above this */
 };
 
@@ -42,13 +49,14 @@ struct http_request {
 /*
  * Per exchange, set by the handler in on_request through http_exchange_set(). All run on the loop
  * thread; on_gone is the last one, exactly once, also after a complete response (r = 0), a lost
- * peer (-ECONNRESET), a timeout (-ETIMEDOUT) or server close (-ECANCELED). After on_gone the exchange
- * must not be touched. Calls on the exchange never invoke these callbacks synchronously.
+ * peer (-ECONNRESET), a timeout (-ETIMEDOUT) or server close (-ECANCELED). After on_gone the
+ * exchange must not be touched. Calls on the exchange never invoke these callbacks synchronously.
  */
 struct http_exchange_ops {
     void (*on_body)(struct http_exchange *x, struct str chunk); /* only when body is wanted */
-    void (*on_body_end)(struct http_exchange *x, int r);        /* once; 0, -EMSGSIZE over the limit, or as on_gone */
-    void (*on_writable)(struct http_exchange *x);               /* after http_write() said full */
+    void (*on_body_end)(struct http_exchange *x,
+                        int r); /* once; 0, -EMSGSIZE over the limit, or as on_gone */
+    void (*on_writable)(struct http_exchange *x); /* after http_write() said full */
     void (*on_gone)(struct http_exchange *x, int r);
 };
 
@@ -59,19 +67,26 @@ struct http_server_opts {
     struct tls_ctx *tls;   /* kept; NULL: plain */
     void (*on_request)(struct http_exchange *x, const struct http_request *req, void *arg);
     void *arg;
+    /* 0: the values above */
+    uint64_t head_timeout_ms, body_idle_ms, keepalive_ms;
+    size_t max_connections;
 };
 
 int http_server_start(struct loop *loop, const struct http_server_opts *opts,
                       struct http_server **ret, struct err *err);
 uint16_t http_server_port(const struct http_server *s);
-/* Stop accepting; finish running exchanges up to grace_ms, then cut; done() once all is released. */
-void http_server_close(struct http_server *s, uint64_t grace_ms, void (*done)(void *arg), void *arg);
+/* Stop accepting; finish running exchanges up to grace_ms, then cut; done() once all is released.
+ */
+void http_server_close(struct http_server *s, uint64_t grace_ms, void (*done)(void *arg),
+                       void *arg);
 
 void http_exchange_set(struct http_exchange *x, const struct http_exchange_ops *ops, void *data);
 void *http_exchange_data(const struct http_exchange *x);
-/* TLS client certificate subject common name and organisations would come here with issue 4's identity work. */
+/* TLS client certificate subject common name and organisations would come here with issue 4's
+ * identity work. */
 
-/* Ask for the body (default: discarded up to 64 KiB, then the connection is cut). 413 past max_bytes. */
+/* Ask for the body (default: discarded up to 64 KiB, then the connection is cut). 413 past
+ * max_bytes. */
 void http_read_body(struct http_exchange *x, uint64_t max_bytes);
 /* Stop and go on reading from the peer (back-pressure). */
 void http_pause_body(struct http_exchange *x);
@@ -82,13 +97,16 @@ void http_resume_body(struct http_exchange *x);
  * date, content-length or transfer-encoding, connection. May be called once.
  */
 #define HTTP_CHUNKED UINT64_MAX
-void http_respond(struct http_exchange *x, int status, const struct headers *headers, uint64_t body_n);
-/* Bytes are copied (or queued). Returns false once HTTP_WRITE_HIGH_BYTES wait: stop until on_writable. */
+void http_respond(struct http_exchange *x, int status, const struct headers *headers,
+                  uint64_t body_n);
+/* Bytes are copied (or queued). Returns false once HTTP_WRITE_HIGH_BYTES wait: stop until
+ * on_writable. */
 bool http_write(struct http_exchange *x, struct str chunk);
 size_t http_write_pending(const struct http_exchange *x); /* bytes waiting for the peer */
 void http_end(struct http_exchange *x);                   /* end of the response body */
 /* All in one. */
-void http_reply(struct http_exchange *x, int status, const struct headers *headers, struct str body);
+void http_reply(struct http_exchange *x, int status, const struct headers *headers,
+                struct str body);
 /* Cut the connection without ending the response properly. */
 void http_abort(struct http_exchange *x);
 
@@ -100,15 +118,16 @@ struct http_call;
 struct http_client_opts {
     const char *host;
     uint16_t port;
-    const char *unix_path;      /* instead */
-    struct tls_ctx *tls;        /* kept; NULL: plain */
-    const char *server_name;    /* for SNI and verification; NULL: host */
-    unsigned max_connections;   /* 0: 64; further calls queue in order */
+    const char *unix_path;       /* instead */
+    struct tls_ctx *tls;         /* kept; NULL: plain */
+    const char *server_name;     /* for SNI and verification; NULL: host */
+    unsigned max_connections;    /* 0: 64; further calls queue in order */
     uint64_t connect_timeout_ms; /* 0: 10000 */
 };
 
 struct http_call_ops {
-    void (*on_head)(void *arg, int status, const struct headers *headers); /* at most once; not for 1xx */
+    void (*on_head)(void *arg, int status,
+                    const struct headers *headers); /* at most once; not for 1xx */
     void (*on_data)(void *arg, struct str chunk);
     /* Exactly once, the last call. 0: response complete. Else a negative code, err borrowed. */
     void (*on_end)(void *arg, int r, const struct err *err);
@@ -123,16 +142,17 @@ struct http_call_opts {
     void *arg;
 };
 
-int http_client_new(struct loop *loop, const struct http_client_opts *opts, struct http_client **ret,
-                    struct err *err);
+int http_client_new(struct loop *loop, const struct http_client_opts *opts,
+                    struct http_client **ret, struct err *err);
 /* Calls still running end with -ECANCELED; memory goes later. */
 void http_client_close(struct http_client *c);
 /*
- * A connection found dead before any response byte is retried once for requests without side effects
- * (GET, HEAD) or when nothing of the request was written. *ret is valid until on_end returned.
+ * A connection found dead before any response byte is retried once for requests without side
+ * effects (GET, HEAD) or when nothing of the request was written. *ret is valid until on_end
+ * returned.
  */
-int http_call_start(struct http_client *c, const struct http_call_opts *opts, struct http_call **ret,
-                    struct err *err);
+int http_call_start(struct http_client *c, const struct http_call_opts *opts,
+                    struct http_call **ret, struct err *err);
 void http_call_pause(struct http_call *call);
 void http_call_resume(struct http_call *call);
 void http_call_cancel(struct http_call *call); /* on_end(-ECANCELED) comes on a later turn */

@@ -316,7 +316,9 @@ void loop_fini(struct loop *loop)
     close_own(loop);
     uv_mutex_destroy(&loop->post_lock);
     free(loop->heap);
+    free(loop->scratch);
     loop->heap = NULL;
+    loop->scratch = NULL;
 }
 
 void loop_run(struct loop *loop)
@@ -337,4 +339,11 @@ bool loop_turn(struct loop *loop, bool wait)
 uint64_t loop_now_ms(const struct loop *loop)
 {
     return uv_now(&loop->uv);
+}
+
+char *loop_scratch(struct loop *loop)
+{
+    if (!loop->scratch)
+        loop->scratch = xalloc(LOOP_SCRATCH_BYTES);
+    return loop->scratch;
 }

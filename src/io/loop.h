@@ -17,7 +17,8 @@
 enum {
     LOOP_DEFER_PER_TURN =
         256, /* deferred calls and posts run in one turn; the rest waits for the next */
-    LOOP_TIMERS_PER_TURN = 4096
+    LOOP_TIMERS_PER_TURN = 4096,
+    LOOP_SCRATCH_BYTES = 64 << 10
 };
 
 struct timer;
@@ -34,6 +35,7 @@ struct loop {
     uv_mutex_t post_lock;
     struct list posted; /* struct post, guarded by post_lock */
     unsigned holds;
+    char *scratch;
 };
 
 /* Ignores SIGPIPE in the process: a lost peer is an error code here, not the end. */
@@ -47,6 +49,9 @@ void loop_stop(struct loop *loop);
  */
 bool loop_turn(struct loop *loop, bool wait);
 uint64_t loop_now_ms(const struct loop *loop); /* cached at the start of the turn */
+/* LOOP_SCRATCH_BYTES that whoever runs may use until it returns to the loop; made at the first
+ * call. */
+char *loop_scratch(struct loop *loop);
 
 /* ---- run a function on the next turn, before polling; each struct at most once at a time ---- */
 struct defer {
@@ -95,7 +100,8 @@ struct post {
  * may be waiting at loop_fini().
  */
 void loop_post(struct loop *loop, struct post *p);
-/* Counted: while held, loop_run() goes on and waits for posts. By whoever another thread owes one. */
+/* Counted: while held, loop_run() goes on and waits for posts. By whoever another thread owes one.
+ */
 void loop_hold(struct loop *loop);
 void loop_release(struct loop *loop);
 

@@ -19,13 +19,15 @@ int tls_ctx_new_client(struct str ca_pem, struct str cert_pem, struct str key_pe
                        struct tls_ctx **ret, struct err *err);
 void tls_ctx_free(struct tls_ctx *ctx);
 /* Replace certificate and key for new connections (renewal). */
-int tls_ctx_set_server_cert(struct tls_ctx *ctx, struct str cert_pem, struct str key_pem, struct err *err);
+int tls_ctx_set_server_cert(struct tls_ctx *ctx, struct str cert_pem, struct str key_pem,
+                            struct err *err);
 
 /* A CA made at first start: ECDSA P-256, 10 years. */
-int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *ret_key_pem, struct err *err);
+int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *ret_key_pem,
+                 struct err *err);
 /* A server certificate: names is a list of DNS names and IP addresses; days of validity. */
 int x509_make_server(struct str ca_cert_pem, struct str ca_key_pem, const char *common_name,
-                     const char *const *names, size_t n_names, unsigned days, struct buf *ret_cert_pem,
-                     struct buf *ret_key_pem, struct err *err);
+                     const char *const *names, size_t n_names, unsigned days,
+                     struct buf *ret_cert_pem, struct buf *ret_key_pem, struct err *err);
 /* Seconds until notAfter of the first certificate; negative when past. */
 int x509_seconds_left(struct str cert_pem, int64_t *ret, struct err *err);

@@ -1,0 +1,778 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * HTTP/1.1 client; see http.h. How to read it: a call is QUEUED, gets a link (a connection) and is
+ * SENT, its response arrives as HEAD and BODY events, and it is ENDED: call_end() takes it off its
+ * link and has on_end() run on a turn of its own. A link serves one call at a time; between calls
+ * it lies in `idle`.
+ */
+#include "io/http.h"
+
+#include "base/log.h"
+#include "base/sm.h"
+#include "io/http_parse.h"
+#include "io/http_text.h"
+#include "io/stream.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum {
+    CONNECTIONS_DEFAULT = 64,
+    CONNECT_TIMEOUT_DEFAULT_MS = 10000,
+    INTERIM_MAX = 16 /* 1xx responses before the real one */
+};
+
+enum call_state { CALL_QUEUED, CALL_LINKED, CALL_SENT, CALL_HEAD, CALL_ENDED };
+
+static const struct sm_state call_table[] = {
+    [CALL_QUEUED] = { "queued", EDGE(CALL_LINKED) | EDGE(CALL_ENDED) },
+    /* has a connection that is still being made */
+    [CALL_LINKED] = { "linked", EDGE(CALL_SENT) | EDGE(CALL_QUEUED) | EDGE(CALL_ENDED) },
+    /* QUEUED again: a kept connection was dead */
+    [CALL_SENT] = { "sent", EDGE(CALL_HEAD) | EDGE(CALL_QUEUED) | EDGE(CALL_ENDED) },
+    [CALL_HEAD] = { "head", EDGE(CALL_ENDED) }, /* the response's head is there */
+    [CALL_ENDED] = { "ended", 0 },
+};
+
+struct http_client {
+    struct loop *loop;
+    char *host, *unix_path, *server_name;
+    uint16_t port;
+    struct tls_ctx *tls;
+    size_t max_links;
+    uint64_t connect_timeout_ms;
+    struct list queue; /* struct http_call, waiting for a link */
+    struct list calls; /* struct http_call, all the others until on_end() has run */
+    struct list idle;  /* struct link by idle_since, the oldest first */
+    struct list busy;  /* struct link */
+    size_t n_links, n_calls;
+    struct timer idle_timer; /* armed only while `idle` has someone */
+    struct defer turn;       /* serve the queue */
+    bool closing;
+};
+
+struct link {
+    struct stream s;
+    struct http_client *client;
+    struct list node; /* client->idle or client->busy */
+    struct http_call *call;
+    struct http_parse parse;
+    struct lookup *lookup; /* the name is being resolved; the stream does not exist yet */
+    struct addrinfo *found, *next_addr; /* what else to try */
+    struct timer connect_timer;
+    uint64_t idle_since;
+    uint64_t sent_before; /* of the stream, when the call began */
+    unsigned interim;
+    bool used; /* has served a call before */
+    bool got_byte;
+    bool begun; /* the stream exists */
+};
+
+struct lookup {
+    uv_getaddrinfo_t req;
+    struct link *link; /* NULL: nobody waits any more */
+};
+
+struct http_call {
+    struct http_client *client;
+    struct list node; /* client->queue or client->calls */
+    struct sm sm;
+    struct link *link;
+    struct buf request; /* head and body */
+    bool is_head, repeatable, retried, paused, resumed;
+    uint64_t head_timeout_ms;
+    struct timer head_timer;
+    const struct http_call_ops *ops;
+    void *arg;
+    struct defer end;
+    struct err err;
+};
+
+static void client_kick(struct http_client *c);
+static void client_check_free(struct http_client *c);
+static void link_close(struct link *l);
+static void link_abort(struct link *l);
+
+/* ------------------------------------------------------------------ calls */
+
+static void on_call_end(struct defer *d)
+{
+    struct http_call *call = container_of(d, struct http_call, end);
+    struct http_client *c = call->client;
+    if (call->ops->on_end)
+        call->ops->on_end(call->arg, call->err.code, &call->err);
+    list_remove(&call->node);
+    free(call);
+    c->n_calls--;
+    client_check_free(c);
+}
+
+/* r: 0 or a code, call->err then set. The link, if any, is the caller's business. */
+static void call_end(struct http_call *call, int r)
+{
+    if (call->sm.at == CALL_ENDED)
+        return;
+    assert(r == call->err.code);
+    sm_move(&call->sm, CALL_ENDED);
+    if (call->link)
+        call->link->call = NULL;
+    call->link = NULL;
+    timer_stop(call->client->loop, &call->head_timer);
+    buf_fini(&call->request);
+    list_remove(&call->node);
+    list_push_back(&call->client->calls, &call->node);
+    defer_start(call->client->loop, &call->end, on_call_end);
+}
+
+static void call_fail(struct http_call *call, int r, const struct err *err)
+{
+    if (call->sm.at == CALL_ENDED)
+        return;
+    call->err = *err;
+    call->err.code = r;
+    call_end(call, r);
+}
+
+static void call_cancel(struct http_call *call)
+{
+    struct link *l = call->link;
+    if (call->sm.at == CALL_ENDED) { /* 0 becomes -ECANCELED as long as nobody has been told */
+        (void)err_set(&call->err, -ECANCELED, "cancelled");
+        return;
+    }
+    call_end(call, err_set(&call->err, -ECANCELED, "cancelled"));
+    if (l)
+        link_abort(l);
+}
+
+void http_call_cancel(struct http_call *call)
+{
+    call_cancel(call);
+}
+
+static bool is_receiving(const struct http_call *call)
+{
+    return call->sm.at == CALL_SENT || call->sm.at == CALL_HEAD;
+}
+
+void http_call_pause(struct http_call *call)
+{
+    call->paused = true;
+    if (is_receiving(call)) /* before that the connection needs to read for itself */
+        stream_pause(&call->link->s);
+}
+
+void http_call_resume(struct http_call *call)
+{
+    if (!call->paused)
+        return;
+    call->paused = false;
+    call->resumed = true;
+    if (is_receiving(call))
+        stream_resume(&call->link->s);
+}
+
+static void on_head_timeout(struct timer *t)
+{
+    struct http_call *call = container_of(t, struct http_call, head_timer);
+    struct link *l = call->link;
+    call_end(call, err_set(&call->err, -ETIMEDOUT, "no response within %llu ms",
+                           (unsigned long long)call->head_timeout_ms));
+    if (l)
+        link_abort(l);
+}
+
+/* A kept connection turned out to be dead: once more, on a new one, if that cannot do anything
+ * twice. */
+static bool call_retry(struct http_call *call, const struct link *l)
+{
+    bool harmless = call->repeatable || l->s.sent_bytes == l->sent_before;
+    if (call->sm.at != CALL_SENT || call->retried || !l->used || l->got_byte || !harmless ||
+        call->client->closing)
+        return false;
+    call->retried = true;
+    call->link->call = NULL;
+    call->link = NULL;
+    timer_stop(call->client->loop, &call->head_timer);
+    sm_move(&call->sm, CALL_QUEUED);
+    list_remove(&call->node);
+    list_push_front(&call->client->queue, &call->node);
+    client_kick(call->client);
+    return true;
+}
+
+/* ------------------------------------------------------------------ links */
+
+static void on_idle_timer(struct timer *t);
+
+/* One timer for all idle links, rounded up, as in the server. */
+static void arm_idle_timer(struct http_client *c)
+{
+    if (timer_is_armed(&c->idle_timer) || list_is_empty(&c->idle))
+        return;
+    uint64_t due = list_first(&c->idle, struct link, node)->idle_since + HTTP_CLIENT_IDLE_MS;
+    uint64_t now = loop_now_ms(c->loop), wait = due > now ? due - now : 0;
+    timer_start(c->loop, &c->idle_timer, wait + HTTP_CLIENT_IDLE_MS / 3, on_idle_timer);
+}
+
+static void on_idle_timer(struct timer *t)
+{
+    struct http_client *c = container_of(t, struct http_client, idle_timer);
+    uint64_t now = loop_now_ms(c->loop);
+    list_each_safe (node, &c->idle) {
+        struct link *l = list_entry(node, struct link, node);
+        if (l->idle_since + HTTP_CLIENT_IDLE_MS > now)
+            break;
+        link_close(l);
+    }
+    arm_idle_timer(c);
+}
+
+static void link_free(struct link *l)
+{
+    struct http_client *c = l->client;
+    http_parse_fini(&l->parse);
+    if (l->found)
+        uv_freeaddrinfo(l->found);
+    free(l);
+    c->n_links--;
+    client_kick(c); /* a call may wait for the place */
+    client_check_free(c);
+}
+
+/* As link_close(), in the middle of a call: the peer shall notice at once, and not take it for a
+ * half-close. */
+static void link_abort(struct link *l)
+{
+    if (l->begun)
+        stream_reset(&l->s);
+    link_close(l);
+}
+
+/* Its call has been taken off already. The memory goes when the stream has closed. */
+static void link_close(struct link *l)
+{
+    assert(!l->call);
+    struct http_client *c = l->client;
+    timer_stop(c->loop, &l->connect_timer);
+    l->next_addr = NULL;
+    list_remove(&l->node);
+    list_push_back(&c->busy, &l->node);
+    if (list_is_empty(&c->idle))
+        timer_stop(c->loop, &c->idle_timer);
+    if (l->lookup) {
+        l->lookup->link = NULL;
+        (void)uv_cancel((uv_req_t *)&l->lookup->req);
+        l->lookup = NULL;
+    }
+    if (l->begun) {
+        stream_close(&l->s);
+        return;
+    }
+    list_remove(&l->node);
+    link_free(l);
+}
+
+static void link_failed(struct link *l, int r, const struct err *err)
+{
+    struct http_call *call = l->call;
+    if (call && !call_retry(call, l))
+        call_fail(call, r == -EPIPE ? -ECONNRESET : r, err);
+    link_close(l);
+}
+
+static void link_send(struct link *l)
+{
+    struct http_call *call = l->call;
+    sm_move(&call->sm, CALL_SENT);
+    l->got_byte = false;
+    l->interim = 0;
+    http_parse_reset(&l->parse, HTTP_RESPONSE);
+    l->parse.to_head_request = call->is_head;
+    l->sent_before = l->s.sent_bytes;
+    stream_write(&l->s, buf_str(&call->request));
+    stream_flush(&l->s);
+    if (!l->used)
+        buf_fini(&call->request); /* never sent again */
+    if (call->head_timeout_ms)
+        timer_start(l->client->loop, &call->head_timer, call->head_timeout_ms, on_head_timeout);
+    if (call->paused)
+        stream_pause(&l->s);
+}
+
+static void link_rest(struct link *l)
+{
+    struct http_client *c = l->client;
+    l->used = true;
+    l->idle_since = loop_now_ms(c->loop);
+    http_parse_fini(&l->parse);
+    l->parse = (struct http_parse){ 0 };
+    list_remove(&l->node);
+    list_push_back(&c->idle, &l->node);
+    stream_resume(&l->s); /* to hear of its end */
+    arm_idle_timer(c);
+    client_kick(c);
+}
+
+/*
+ * The response is complete. `left`: bytes came after it, which nobody asked for. on_end() runs
+ * here, since this is never inside a call of the user; it may give the link its next call, or close
+ * the client.
+ */
+static void response_done(struct link *l, bool left)
+{
+    struct http_call *call = l->call;
+    bool reusable =
+        l->parse.keep_alive && !left && !stream_pending(&l->s) && !l->s.eof && !l->client->closing;
+    call_end(call, 0);
+    if (reusable)
+        link_rest(l);
+    else
+        link_close(l);
+    defer_cancel(&call->end);
+    on_call_end(&call->end);
+}
+
+static void got_head(struct link *l)
+{
+    struct http_call *call = l->call;
+    sm_move(&call->sm, CALL_HEAD);
+    timer_stop(l->client->loop, &call->head_timer);
+    if (call->ops->on_head)
+        call->ops->on_head(call->arg, l->parse.status, &l->parse.headers);
+}
+
+static bool is_interim(const struct link *l)
+{
+    return l->parse.status < 200;
+}
+
+/* One event of the parser; false: no more of it now. */
+static bool step(struct link *l, int event, size_t left)
+{
+    struct http_call *call = l->call;
+    struct err err = { 0 };
+    switch (event) {
+    case HTTP_EVENT_MORE:
+        return false;
+    case HTTP_EVENT_HEAD:
+        if (!is_interim(l))
+            got_head(l);
+        else if (++l->interim > INTERIM_MAX)
+            link_failed(l, err_set(&err, E_LIMIT, "too many interim responses"), &err);
+        return true;
+    case HTTP_EVENT_BODY:
+        if (call->ops->on_data)
+            call->ops->on_data(call->arg, l->parse.chunk);
+        return true;
+    case HTTP_EVENT_END:
+        if (!is_interim(l)) {
+            response_done(l, left > 0);
+            return false;
+        }
+        http_parse_reset(&l->parse, HTTP_RESPONSE);
+        l->parse.to_head_request = call->is_head;
+        return left > 0;
+    }
+    link_failed(l, err_set(&err, event, "malformed response: %s", l->parse.error), &err);
+    return false;
+}
+
+/* As far as the call lets it; returns bytes consumed. */
+static size_t advance(struct link *l, const char *p, size_t n)
+{
+    struct http_call *call = l->call;
+    size_t used = 0;
+    for (;;) {
+        size_t took;
+        int event = http_parse_feed(&l->parse, p + used, n - used, &took);
+        used += took;
+        bool over = event < 0 || (event == HTTP_EVENT_END && !is_interim(l));
+        bool more = step(l, event, n - used);
+        if (over || l->s.closing || l->call != call) /* the link may have another call already */
+            return n;
+        if (!more || call->paused)
+            return used;
+    }
+}
+
+static size_t on_data(struct stream *s, const char *p, size_t n)
+{
+    struct link *l = container_of(s, struct link, s);
+    if (!l->call) { /* an idle link has nothing to say */
+        link_close(l);
+        return n;
+    }
+    l->got_byte = true;
+    return advance(l, p, n);
+}
+
+/* After a pause the end may be all that is left, and no byte comes with it. */
+static void on_settled(struct stream *s)
+{
+    struct link *l = container_of(s, struct link, s);
+    if (!l->call || !l->call->resumed || l->call->paused)
+        return;
+    l->call->resumed = false;
+    if (l->call->sm.at == CALL_HEAD && !stream_has_held(s))
+        (void)advance(l, "", 0);
+}
+
+static void on_eof(struct stream *s)
+{
+    struct link *l = container_of(s, struct link, s);
+    struct err err = { 0 };
+    if (!l->call) {
+        link_close(l);
+        return;
+    }
+    bool ends_so = l->got_byte && http_parse_eof(&l->parse) == HTTP_EVENT_END && !is_interim(l);
+    if (ends_so && (s->eof_is_clean || !l->parse.until_eof)) {
+        response_done(l, false);
+        return;
+    }
+    link_failed(l,
+                err_set(&err, -ECONNRESET,
+                        l->got_byte ? "response broke off" : "server closed the connection"),
+                &err);
+}
+
+static void on_open(struct stream *s)
+{
+    struct link *l = container_of(s, struct link, s);
+    timer_stop(l->client->loop, &l->connect_timer);
+    if (l->call)
+        link_send(l);
+    else
+        link_rest(l);
+}
+
+static const char *client_name(const struct http_client *c)
+{
+    return c->unix_path ? c->unix_path : c->host;
+}
+
+static void on_error(struct stream *s, int r, const struct err *err)
+{
+    struct link *l = container_of(s, struct link, s);
+    struct err full = *err;
+    if (!s->opened && l->next_addr && l->call) {
+        stream_close(s); /* on_link_closed() tries the next one */
+        return;
+    }
+    if (!s->opened)
+        (void)err_ctx(&full, r, "connect to '%s' port %u", client_name(l->client), l->client->port);
+    link_failed(l, r, &full);
+}
+
+static int connect_to(struct link *l, const struct sockaddr *addr, struct err *err);
+
+static void connect_next(struct link *l)
+{
+    struct err err = { 0 };
+    struct addrinfo *at = l->next_addr;
+    l->next_addr = at->ai_next;
+    int r = connect_to(l, at->ai_addr, &err);
+    if (r < 0)
+        link_failed(l, r, &err);
+}
+
+static void on_link_closed(struct stream *s)
+{
+    struct link *l = container_of(s, struct link, s);
+    if (l->next_addr && l->call) {
+        connect_next(l);
+        return;
+    }
+    list_remove(&l->node);
+    link_free(l);
+}
+
+static const struct stream_ops link_ops = {
+    .on_open = on_open,
+    .on_data = on_data,
+    .on_eof = on_eof,
+    .on_settled = on_settled,
+    .on_error = on_error,
+    .on_closed = on_link_closed,
+};
+
+/* ------------------------------------------------------------------ connecting */
+
+static void on_connect_timeout(struct timer *t)
+{
+    struct link *l = container_of(t, struct link, connect_timer);
+    struct err err = { 0 };
+    link_failed(l,
+                err_set(&err, -ETIMEDOUT, "connect to '%s' port %u: no connection within %llu ms",
+                        client_name(l->client), l->client->port,
+                        (unsigned long long)l->client->connect_timeout_ms),
+                &err);
+}
+
+static int connect_to(struct link *l, const struct sockaddr *addr, struct err *err)
+{
+    struct http_client *c = l->client;
+    l->begun = true;
+    return addr ? stream_connect_tcp(&l->s, c->loop, addr, c->tls, c->server_name, &link_ops, err)
+                : stream_connect_unix(&l->s, c->loop, c->unix_path, c->tls, c->server_name,
+                                      &link_ops, err);
+}
+
+static void on_lookup(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
+{
+    struct lookup *lookup = container_of(req, struct lookup, req);
+    struct link *l = lookup->link;
+    free(lookup);
+    if (!l) {
+        uv_freeaddrinfo(found);
+        return;
+    }
+    l->lookup = NULL;
+    if (status < 0) {
+        struct err err = { 0 };
+        int r = err_set(&err, -EHOSTUNREACH, "find '%s': %s", l->client->host, uv_strerror(status));
+        link_failed(l, r, &err);
+        return;
+    }
+    l->found = l->next_addr = found;
+    connect_next(l);
+}
+
+static int look_up(struct link *l, struct err *err)
+{
+    struct http_client *c = l->client;
+    struct lookup *lookup = xnew(struct lookup);
+    struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+    char port[8];
+    (void)snprintf(port, sizeof port, "%u", c->port);
+    lookup->link = l;
+    int r = uv_getaddrinfo(&c->loop->uv, &lookup->req, on_lookup, c->host, port, &hints);
+    if (r < 0) {
+        free(lookup);
+        return err_sys(err, r, "find '%s'", c->host);
+    }
+    l->lookup = lookup;
+    return 0;
+}
+
+/* A new link for this call. What goes wrong at once goes wrong for the call. */
+static void link_new(struct http_client *c, struct http_call *call)
+{
+    struct link *l = xnew(struct link);
+    l->client = c;
+    l->call = call;
+    call->link = l;
+    sm_move(&call->sm, CALL_LINKED);
+    list_remove(&call->node);
+    list_push_back(&c->calls, &call->node);
+    list_push_back(&c->busy, &l->node);
+    c->n_links++;
+    timer_start(c->loop, &l->connect_timer, c->connect_timeout_ms, on_connect_timeout);
+    struct sockaddr_storage addr;
+    struct err err = { 0 };
+    int r;
+    if (c->unix_path)
+        r = connect_to(l, NULL, &err);
+    else if (uv_ip4_addr(c->host, c->port, (struct sockaddr_in *)&addr) == 0 ||
+             uv_ip6_addr(c->host, c->port, (struct sockaddr_in6 *)&addr) == 0)
+        r = connect_to(l, (struct sockaddr *)&addr, &err);
+    else
+        r = look_up(l, &err);
+    if (r < 0)
+        link_failed(l, r, &err);
+}
+
+/* ------------------------------------------------------------------ the queue */
+
+/* The peer's end may be in the kernel already, and a call that may not be repeated should not run
+ * into it. */
+static bool is_dead(struct link *l)
+{
+    uv_os_fd_t fd;
+    char byte;
+    if (uv_fileno(&l->s.uv.handle, &fd) < 0)
+        return true;
+    ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n == 0 || (n > 0 && !l->s.ssl) || (n < 0 && errno != EAGAIN);
+}
+
+/* The link used last is the likeliest to be alive. A call that met a dead one gets a new one. */
+static struct link *idle_link(struct http_client *c, const struct http_call *call)
+{
+    while (!call->retried && !list_is_empty(&c->idle)) {
+        struct link *l = list_entry(c->idle.prev, struct link, node);
+        bool fresh = l->idle_since == loop_now_ms(c->loop);
+        if (call->repeatable || fresh || !is_dead(l))
+            return l;
+        link_close(l);
+    }
+    return NULL;
+}
+
+static bool serve_one(struct http_client *c)
+{
+    struct http_call *call = list_first(&c->queue, struct http_call, node);
+    struct link *l = idle_link(c, call);
+    if (l) {
+        list_remove(&l->node);
+        list_push_back(&c->busy, &l->node);
+        list_remove(&call->node);
+        list_push_back(&c->calls, &call->node);
+        l->call = call;
+        call->link = l;
+        sm_move(&call->sm, CALL_LINKED);
+        link_send(l);
+        return true;
+    }
+    if (c->n_links >= c->max_links) {
+        if (!list_is_empty(&c->idle)) /* only a retried call comes here: make room for it */
+            link_close(list_first(&c->idle, struct link, node));
+        return false;
+    }
+    link_new(c, call);
+    return true;
+}
+
+static void serve(struct http_client *c)
+{
+    while (!c->closing && !list_is_empty(&c->queue) && serve_one(c))
+        ;
+    if (list_is_empty(&c->idle))
+        timer_stop(c->loop, &c->idle_timer);
+}
+
+static void on_turn(struct defer *d)
+{
+    serve(container_of(d, struct http_client, turn));
+}
+
+static void client_kick(struct http_client *c)
+{
+    if (!c->closing && !list_is_empty(&c->queue))
+        defer_start(c->loop, &c->turn, on_turn);
+}
+
+/* ------------------------------------------------------------------ interface */
+
+int http_client_new(struct loop *loop, const struct http_client_opts *opts,
+                    struct http_client **ret, struct err *err)
+{
+    if (!opts->host && !opts->unix_path)
+        return err_set(err, -EINVAL, "a client needs a host or a socket path");
+    struct http_client *c = xnew(struct http_client);
+    *c = (struct http_client){
+        .loop = loop,
+        .host = xstrdup(opts->host ? opts->host : "localhost"),
+        .unix_path = opts->unix_path ? xstrdup(opts->unix_path) : NULL,
+        .port = opts->port,
+        .tls = opts->tls,
+        .max_links = opts->max_connections ? opts->max_connections : CONNECTIONS_DEFAULT,
+        .connect_timeout_ms =
+            opts->connect_timeout_ms ? opts->connect_timeout_ms : CONNECT_TIMEOUT_DEFAULT_MS,
+    };
+    c->server_name = xstrdup(opts->server_name ? opts->server_name : c->host);
+    list_init(&c->queue);
+    list_init(&c->calls);
+    list_init(&c->idle);
+    list_init(&c->busy);
+    *ret = c;
+    return 0;
+}
+
+static void client_check_free(struct http_client *c)
+{
+    if (!c->closing || c->n_links || c->n_calls || list_is_linked(&c->turn.node))
+        return;
+    free(c->host);
+    free(c->unix_path);
+    free(c->server_name);
+    free(c);
+}
+
+static void on_close_turn(struct defer *d)
+{
+    client_check_free(container_of(d, struct http_client, turn));
+}
+
+void http_client_close(struct http_client *c)
+{
+    assert(!c->closing);
+    c->closing = true;
+    defer_cancel(&c->turn);
+    defer_start(c->loop, &c->turn,
+                on_close_turn); /* frees it if nothing else holds it; keeps c until then */
+    timer_stop(c->loop, &c->idle_timer);
+    while (!list_is_empty(&c->queue))
+        call_cancel(list_first(&c->queue, struct http_call, node));
+    list_each_safe (node, &c->calls) {
+        struct http_call *call = list_entry(node, struct http_call, node);
+        if (call->sm.at != CALL_ENDED)
+            call_cancel(call);
+    }
+    list_each_safe (node, &c->idle)
+        link_close(list_entry(node, struct link, node));
+}
+
+static int add_head(struct http_call *call, const struct http_call_opts *opts)
+{
+    struct http_client *c = call->client;
+    struct buf *b = &call->request;
+    (void)buf_add_str(b, opts->method);
+    (void)buf_add_char(b, ' ');
+    (void)buf_add_str(b, opts->target);
+    (void)buf_add_cstr(b, " HTTP/1.1\r\n");
+    if (!opts->headers || !headers_get(opts->headers, "host").p) {
+        bool default_port = c->unix_path || c->port == (c->tls ? 443 : 80);
+        bool v6 = strchr(c->server_name, ':') != NULL;
+        (void)buf_printf(b, v6 ? "host: [%s]" : "host: %s", c->server_name);
+        if (!default_port)
+            (void)buf_printf(b, ":%u", c->port);
+        (void)buf_add_cstr(b, "\r\n");
+    }
+    http_add_fields(b, opts->headers);
+    bool has_body = opts->body.n || str_is(opts->method, "POST") || str_is(opts->method, "PUT") ||
+                    str_is(opts->method, "PATCH");
+    if (has_body)
+        (void)buf_printf(b, "content-length: %zu\r\n", opts->body.n);
+    (void)buf_add_cstr(b, "\r\n");
+    return buf_add_str(b, opts->body);
+}
+
+static bool is_target(struct str t)
+{
+    for (size_t i = 0; i < t.n; i++)
+        if ((unsigned char)t.p[i] <= ' ' || t.p[i] == 0x7f)
+            return false;
+    return t.n && (t.p[0] == '/' || str_is(t, "*")) && t.n <= HTTP_URI_MAX_BYTES;
+}
+
+int http_call_start(struct http_client *c, const struct http_call_opts *opts,
+                    struct http_call **ret, struct err *err)
+{
+    if (c->closing)
+        return err_set(err, -ESHUTDOWN, "client is closed");
+    if (!http_is_token(opts->method) || !is_target(opts->target))
+        return err_set(err, -EINVAL, "malformed method or target");
+    struct http_call *call = xnew(struct http_call);
+    *call = (struct http_call){
+        .client = c,
+        .request = BUF_INIT(STREAM_OUT_MAX_BYTES / 2),
+        .is_head = str_is(opts->method, "HEAD"),
+        .head_timeout_ms = opts->head_timeout_ms,
+        .ops = opts->ops,
+        .arg = opts->arg,
+    };
+    call->repeatable = call->is_head || str_is(opts->method, "GET");
+    sm_init(&call->sm, call_table, CALL_QUEUED);
+    if (add_head(call, opts) < 0) {
+        buf_fini(&call->request);
+        free(call);
+        return err_set(err, -EMSGSIZE, "request too large");
+    }
+    list_push_back(&c->queue, &call->node);
+    c->n_calls++;
+    *ret = call;
+    serve(c); /* nothing of it calls back */
+    return 0;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HTTP/1.1 messages on llhttp; see http_parse.h. */
+#include "io/http_parse.h"
+
+#include "io/http.h"
+
+static struct http_parse *of(llhttp_t *ll)
+{
+    return container_of(ll, struct http_parse, ll);
+}
+
+static int refuse(struct http_parse *p, int status, const char *why)
+{
+    p->status = status;
+    p->error = why;
+    return HPE_USER;
+}
+
+/* Every byte of the head that is kept counts, and 4 for the separators of a field. */
+static int count_head(struct http_parse *p, size_t n)
+{
+    p->head_bytes += n;
+    if (p->head_bytes > HTTP_HEAD_MAX_BYTES)
+        return refuse(p, 431, "request head too large");
+    return 0;
+}
+
+static int count_trailer(struct http_parse *p, size_t n)
+{
+    p->ext_bytes += n;
+    if (p->ext_bytes > HTTP_TRAILER_MAX_BYTES)
+        return refuse(p, 431, "trailer fields too large");
+    return 0;
+}
+
+/* ------------------------------------------------------------------ llhttp callbacks */
+
+static int on_url(llhttp_t *ll, const char *at, size_t n)
+{
+    struct http_parse *p = of(ll);
+    if (p->target.n + n > HTTP_URI_MAX_BYTES)
+        return refuse(p, 414, "request target too long");
+    if (buf_add(&p->target, at, n) < 0)
+        return refuse(p, 500, "out of memory");
+    return count_head(p, n);
+}
+
+static int on_name(llhttp_t *ll, const char *at, size_t n)
+{
+    struct http_parse *p = of(ll);
+    p->name_end = at + n;
+    if (p->head_done)
+        return count_trailer(p, n);
+    if (buf_add(&p->field, at, n) < 0)
+        return refuse(p, 431, "field name too long");
+    return count_head(p, n);
+}
+
+static int on_name_complete(llhttp_t *ll)
+{
+    struct http_parse *p = of(ll);
+    p->name_n = p->field.n;
+    p->in_value = p->line_ended = false;
+    return 0;
+}
+
+static bool has_newline(const char *from, const char *to)
+{
+    return to > from && memchr(from, '\n', (size_t)(to - from));
+}
+
+/*
+ * Folded lines (RFC 9112 section 5.2), which parsers do not agree upon: a value that begins after a
+ * line end, or whose pieces do not touch (nor meet at the border of two inputs).
+ */
+static bool is_folded(struct http_parse *p, const char *at, size_t n)
+{
+    if (!p->in_value)
+        return n > 0 && (p->line_ended || has_newline(p->name_end ? p->name_end : p->input, at));
+    if (at == p->value_end)
+        return false;
+    return !(at == p->input && p->value_end == NULL);
+}
+
+/* What the rest of this input says about a value that has not begun yet. */
+static void note_line_end(struct http_parse *p)
+{
+    if (!p->in_value)
+        p->line_ended |= has_newline(p->name_end ? p->name_end : p->input, p->input_end);
+    p->name_end = NULL;
+}
+
+static int on_value(llhttp_t *ll, const char *at, size_t n)
+{
+    struct http_parse *p = of(ll);
+    if (is_folded(p, at, n))
+        return refuse(p, 400, "folded header line");
+    p->in_value = true;
+    p->value_end = at + n == p->input_end ? NULL : at + n;
+    if (p->head_done)
+        return count_trailer(p, n);
+    if (buf_add(&p->field, at, n) < 0)
+        return refuse(p, 431, "field value too long");
+    return count_head(p, n);
+}
+
+static int on_value_complete(llhttp_t *ll)
+{
+    struct http_parse *p = of(ll);
+    p->in_value = false;
+    if (p->head_done)
+        return count_trailer(p, 4);
+    struct str field = buf_str(&p->field);
+    int r = headers_add(&p->headers, str_slice(field, 0, p->name_n),
+                        str_trim(str_slice(field, p->name_n, field.n)));
+    buf_reset(&p->field);
+    if (r == -EMSGSIZE)
+        return refuse(p, 431, "too many header fields");
+    if (r < 0)
+        return refuse(p, 400, "malformed header field");
+    return count_head(p, 4);
+}
+
+static size_t count_name(const struct http_parse *p, const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->headers.n; i++)
+        n += str_is(headers_name(&p->headers, i), name);
+    return n;
+}
+
+/* Absolute form (RFC 9112 section 3.2.2) becomes origin form; what a client may send is kept to. */
+static int check_target(struct http_parse *p)
+{
+    struct str t = buf_str(&p->target);
+    if (str_has_prefix(t, STR("/")))
+        return 0;
+    if (str_is(t, "*"))
+        return p->ll.method == HTTP_OPTIONS ? 0 : refuse(p, 400, "malformed request target");
+    ptrdiff_t scheme = str_find(t, STR("://"));
+    if (scheme < 0)
+        return refuse(p, 400, "malformed request target");
+    size_t skip = (size_t)scheme + 3;
+    ptrdiff_t slash = str_find_char(str_slice(t, skip, t.n), '/');
+    if (slash < 0)
+        return refuse(p, 400, "malformed request target");
+    buf_consume(&p->target, skip + (size_t)slash);
+    return 0;
+}
+
+static int check_request(struct http_parse *p)
+{
+    if (p->ll.method == HTTP_CONNECT)
+        return refuse(p, 501, "CONNECT is not supported");
+    size_t hosts = count_name(p, "host");
+    if (hosts > 1 || (hosts == 0 && p->ll.http_minor >= 1))
+        return refuse(p, 400, "a request needs exactly one host field");
+    struct str expect = headers_get(&p->headers, "expect");
+    if (expect.p && p->ll.http_minor >= 1) {
+        if (!str_ieq(expect, STR("100-continue")))
+            return refuse(p, 417, "unknown expectation");
+        p->expect_continue = p->has_body;
+    }
+    return check_target(p);
+}
+
+static int check_framing(struct http_parse *p)
+{
+    size_t codings = count_name(p, "transfer-encoding"), lengths = count_name(p, "content-length");
+    if (lengths > 1)
+        return refuse(p, 400, "repeated content-length");
+    if (codings == 0)
+        return 0;
+    if (lengths)
+        return refuse(p, 400, "both content-length and transfer-encoding");
+    if (p->ll.http_minor < 1)
+        return refuse(p, 400, "transfer-encoding in HTTP/1.0");
+    if (codings > 1 || !str_ieq(headers_get(&p->headers, "transfer-encoding"), STR("chunked")))
+        return refuse(p, 501, "unknown transfer-encoding");
+    return 0;
+}
+
+static void set_request_body(struct http_parse *p)
+{
+    bool chunked = p->ll.flags & F_CHUNKED;
+    p->content_length = chunked ? UINT64_MAX : p->ll.content_length;
+    p->has_body = p->content_length > 0;
+}
+
+static void set_response_body(struct http_parse *p)
+{
+    int status = p->ll.status_code;
+    if (p->to_head_request || status < 200 || status == 204 || status == 304) {
+        p->ll.flags |= F_SKIPBODY; /* llhttp_should_keep_alive() looks at it */
+        return;
+    }
+    bool has_length = p->ll.flags & F_CONTENT_LENGTH;
+    p->until_eof = llhttp_message_needs_eof(&p->ll);
+    p->content_length = has_length ? p->ll.content_length : UINT64_MAX;
+    p->has_body = p->content_length > 0;
+}
+
+static int on_headers_complete(llhttp_t *ll)
+{
+    struct http_parse *p = of(ll);
+    if (ll->http_major != 1 || ll->http_minor > 1)
+        return refuse(p, 505, "unsupported HTTP version");
+    int r = check_framing(p);
+    if (r)
+        return r;
+    if (ll->type == HTTP_REQUEST) {
+        set_request_body(p);
+        r = check_request(p);
+        if (r)
+            return r;
+    } else {
+        p->status = ll->status_code;
+        if (p->status < 100 || p->status > 999 || p->status == 101)
+            return refuse(p, 502, "unexpected status");
+        set_response_body(p);
+    }
+    p->keep_alive = llhttp_should_keep_alive(ll);
+    ll->upgrade = 0; /* an offer that we may ignore (RFC 9110 section 7.8) */
+    p->head_done = true;
+    return HPE_PAUSED;
+}
+
+static int on_body(llhttp_t *ll, const char *at, size_t n)
+{
+    struct http_parse *p = of(ll);
+    p->chunk = str_n(at, n);
+    return n ? HPE_PAUSED : 0;
+}
+
+static int on_chunk_extension(llhttp_t *ll, const char *at, size_t n)
+{
+    struct http_parse *p = of(ll);
+    p->ext_bytes += n;
+    if (p->ext_bytes > HTTP_CHUNK_EXT_MAX_BYTES)
+        return refuse(p, 400, "chunk extensions too large");
+    return 0;
+}
+
+static int on_message_complete(llhttp_t *ll)
+{
+    of(ll)->ended = true;
+    return HPE_PAUSED;
+}
+
+static const llhttp_settings_t settings = {
+    .on_url = on_url,
+    .on_header_field = on_name,
+    .on_header_field_complete = on_name_complete,
+    .on_header_value = on_value,
+    .on_header_value_complete = on_value_complete,
+    .on_headers_complete = on_headers_complete,
+    .on_chunk_extension_name = on_chunk_extension,
+    .on_chunk_extension_value = on_chunk_extension,
+    .on_body = on_body,
+    .on_message_complete = on_message_complete,
+};
+
+/* ------------------------------------------------------------------ interface */
+
+void http_parse_reset(struct http_parse *p, llhttp_type_t type)
+{
+    struct buf target = p->target, field = p->field;
+    struct headers headers = p->headers;
+    buf_reset(&target);
+    buf_reset(&field);
+    headers_reset(&headers);
+    target.max = HTTP_URI_MAX_BYTES;
+    field.max = HTTP_HEAD_MAX_BYTES;
+    *p = (struct http_parse){ .target = target, .field = field, .headers = headers };
+    llhttp_init(&p->ll, type, &settings);
+}
+
+void http_parse_fini(struct http_parse *p)
+{
+    buf_fini(&p->target);
+    buf_fini(&p->field);
+    headers_fini(&p->headers);
+}
+
+static int failed(struct http_parse *p, llhttp_errno_t code)
+{
+    if (!p->error) {
+        p->error = llhttp_get_error_reason(&p->ll);
+        p->status = code == HPE_INVALID_VERSION ? 505 : 400;
+    }
+    return p->status == 414 || p->status == 431 ? E_LIMIT : E_PARSE;
+}
+
+int http_parse_feed(struct http_parse *p, const char *data, size_t n, size_t *ret_used)
+{
+    *ret_used = 0;
+    if (p->ended || (p->head_done && !p->has_body)) {
+        p->ended = true;
+        return HTTP_EVENT_END;
+    }
+    p->input = data;
+    p->input_end = data + n;
+    p->chunk = STR_NULL;
+    bool had_head = p->head_done;
+    llhttp_errno_t code = llhttp_execute(&p->ll, data, n);
+    if (code == HPE_OK) {
+        note_line_end(p);
+        *ret_used = n;
+        return HTTP_EVENT_MORE;
+    }
+    if (code != HPE_PAUSED)
+        return failed(p, code);
+    *ret_used = (size_t)(llhttp_get_error_pos(&p->ll) - data);
+    llhttp_resume(&p->ll);
+    if (p->ended)
+        return HTTP_EVENT_END;
+    if (!had_head)
+        return HTTP_EVENT_HEAD;
+    return HTTP_EVENT_BODY;
+}
+
+int http_parse_eof(struct http_parse *p)
+{
+    if (p->head_done && (p->ended || !p->has_body || p->until_eof))
+        return HTTP_EVENT_END;
+    return E_EOF;
+}
+
+struct str http_parse_method(const struct http_parse *p)
+{
+    return str_of(llhttp_method_name((llhttp_method_t)p->ll.method));
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dates, reason phrases, fields; see http_text.h. */
+#include "io/http_text.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+
+struct str http_date(void)
+{
+    static const char days[] = "ThuFriSatSunMonTueWed"; /* from 1970-01-01 */
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    static _Thread_local int64_t at = -1;
+    static _Thread_local char text[HTTP_DATE_BYTES + 1];
+    int64_t now = clock_wall_ms() / 1000;
+    if (now != at) {
+        char iso[RFC3339_MAX]; /* "2026-01-02T03:04:05Z" */
+        rfc3339_format(now, iso);
+        size_t day = (size_t)(now / 86400 % 7) * 3;
+        size_t month = (size_t)((iso[5] - '0') * 10 + (iso[6] - '0') - 1) * 3;
+        (void)snprintf(text, sizeof text, "%.3s, %.2s %.3s %.4s %.8s GMT", days + day, iso + 8,
+                       months + month, iso, iso + 11);
+        at = now;
+    }
+    return str_n(text, HTTP_DATE_BYTES);
+}
+
+struct str http_reason(int status)
+{
+    static const struct {
+        int status;
+        const char *text;
+    } reasons[] = {
+        { 100, "Continue" },
+        { 101, "Switching Protocols" },
+        { 200, "OK" },
+        { 201, "Created" },
+        { 202, "Accepted" },
+        { 204, "No Content" },
+        { 206, "Partial Content" },
+        { 301, "Moved Permanently" },
+        { 302, "Found" },
+        { 303, "See Other" },
+        { 304, "Not Modified" },
+        { 307, "Temporary Redirect" },
+        { 308, "Permanent Redirect" },
+        { 400, "Bad Request" },
+        { 401, "Unauthorized" },
+        { 403, "Forbidden" },
+        { 404, "Not Found" },
+        { 405, "Method Not Allowed" },
+        { 406, "Not Acceptable" },
+        { 408, "Request Timeout" },
+        { 409, "Conflict" },
+        { 410, "Gone" },
+        { 411, "Length Required" },
+        { 412, "Precondition Failed" },
+        { 413, "Content Too Large" },
+        { 414, "URI Too Long" },
+        { 415, "Unsupported Media Type" },
+        { 416, "Range Not Satisfiable" },
+        { 417, "Expectation Failed" },
+        { 422, "Unprocessable Content" },
+        { 429, "Too Many Requests" },
+        { 431, "Request Header Fields Too Large" },
+        { 500, "Internal Server Error" },
+        { 501, "Not Implemented" },
+        { 502, "Bad Gateway" },
+        { 503, "Service Unavailable" },
+        { 504, "Gateway Timeout" },
+        { 505, "HTTP Version Not Supported" },
+        { 507, "Insufficient Storage" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+        if (reasons[i].status == status)
+            return str_of(reasons[i].text);
+    return STR("");
+}
+
+static bool is_framing(struct str name)
+{
+    return str_is(name, "content-length") || str_is(name, "transfer-encoding") ||
+           str_is(name, "connection") || str_is(name, "keep-alive");
+}
+
+void http_add_fields(struct buf *to, const struct headers *headers)
+{
+    for (size_t i = 0; headers && i < headers->n; i++) {
+        struct str name = headers_name(headers, i);
+        if (is_framing(name))
+            continue;
+        (void)buf_add_str(to, name);
+        (void)buf_add(to, ": ", 2);
+        (void)buf_add_str(to, headers_value(headers, i));
+        (void)buf_add(to, "\r\n", 2);
+    }
+}
+
+bool http_is_token(struct str s)
+{
+    static const char marks[] = "!#$%&'*+-.^_`|~";
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!alnum && (!c || !memchr(marks, c, sizeof marks - 1)))
+            return false;
+    }
+    return s.n > 0;
+}

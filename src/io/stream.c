@@ -1,0 +1,698 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams; see stream.h. How to read it: bytes come up through on_read() -> take_wire() ->
+ * deliver(), and go down through stream_write() -> out -> flush(). Every entry from libuv ends in
+ * settle(), which writes, reports failures, and tells the owner.
+ */
+#include "io/stream.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+struct flight {
+    uv_write_t req;
+    struct stream *s;
+    struct buf buf;
+    size_t at; /* bytes before it are in the kernel */
+};
+
+struct connecting {
+    uv_connect_t req;
+    struct stream *s;
+};
+
+static void settle(struct stream *s);
+static void on_turn(struct defer *d);
+
+/* ------------------------------------------------------------------ failure */
+
+static int fail(struct stream *s, int code, const char *what)
+{
+    if (s->failed || s->closing)
+        return code;
+    s->failed = true;
+    s->err = xnew(struct err);
+    return err_sys(s->err, code, "%s", what);
+}
+
+void stream_fail(struct stream *s, int r, const char *why)
+{
+    if (!s->failed)
+        (void)fail(s, r, why);
+    stream_kick(s);
+}
+
+static void fail_tls(struct stream *s)
+{
+    if (s->failed)
+        return;
+    s->failed = true;
+    s->err = xnew(struct err);
+    (void)tls_error(s->ssl, s->err);
+}
+
+/* ------------------------------------------------------------------ output */
+
+static void on_stall(struct timer *t)
+{
+    struct stream *s = container_of(t, struct stream, stall);
+    size_t left = uv_stream_get_write_queue_size(&s->uv.stream);
+    if (left == s->stall_left) {
+        (void)fail(s, -ETIMEDOUT, "peer does not read");
+        settle(s);
+        return;
+    }
+    s->stall_left = left;
+    timer_start(s->loop, &s->stall, STREAM_STALL_MS, on_stall);
+}
+
+static void on_written(uv_write_t *req, int status);
+
+static int send_piece(struct flight *f)
+{
+    struct stream *s = f->s;
+    size_t n = MIN(f->buf.n - f->at, (size_t)STREAM_PIECE_BYTES);
+    uv_buf_t piece = uv_buf_init(f->buf.p + f->at, (unsigned)n);
+    f->at += n;
+    s->sent_bytes += n;
+    s->stall_left = n;
+    timer_start(s->loop, &s->stall, STREAM_STALL_MS, on_stall);
+    return uv_write(&f->req, &s->uv.stream, &piece, 1, on_written);
+}
+
+static void end_flight(struct flight *f)
+{
+    f->s->flight = NULL;
+    timer_stop(f->s->loop, &f->s->stall);
+    buf_fini(&f->buf);
+    free(f);
+}
+
+static void on_written(uv_write_t *req, int status)
+{
+    struct flight *f = container_of(req, struct flight, req);
+    struct stream *s = f->s;
+    assert(s->flight == f);
+    bool more = status == 0 && !s->failed && !s->closing && f->at < f->buf.n;
+    if (more)
+        status = send_piece(f);
+    if (status < 0)
+        (void)fail(s, status, "write");
+    if (!more || status < 0)
+        end_flight(f);
+    if (!s->closing)
+        settle(s);
+}
+
+/* The kernel took `at` bytes of b and no more: let it come back for the rest. */
+static void take_off(struct stream *s, struct buf *b, size_t at)
+{
+    struct flight *f = xnew(struct flight);
+    *f = (struct flight){ .s = s, .buf = *b, .at = at };
+    *b = BUF_INIT(STREAM_OUT_MAX_BYTES);
+    s->flight = f;
+    int r = send_piece(f);
+    if (r < 0) {
+        end_flight(f);
+        (void)fail(s, r, "write");
+    }
+}
+
+static void seal(struct stream *s, struct str bytes)
+{
+    ERR_clear_error();
+    while (bytes.n && !s->failed) {
+        int n = (int)MIN(bytes.n, (size_t)1 << 20);
+        if (SSL_write(s->ssl, bytes.p, n) != n) {
+            if (s->wire.failed)
+                (void)fail(s, E_LIMIT, "write");
+            else
+                fail_tls(s);
+            return;
+        }
+        bytes = str_slice(bytes, (size_t)n, bytes.n);
+    }
+}
+
+/* Number of bytes the kernel took, or -1 after a failure. */
+static ptrdiff_t try_write(struct stream *s, struct str bytes)
+{
+    uv_buf_t b = uv_buf_init((char *)bytes.p, (unsigned)MIN(bytes.n, (size_t)STREAM_OUT_MAX_BYTES));
+    int n = uv_try_write(&s->uv.stream, &b, 1);
+    if (n == UV_EAGAIN)
+        return 0;
+    if (n < 0) {
+        (void)fail(s, n, "write");
+        return -1;
+    }
+    s->sent_bytes += (uint64_t)n;
+    return n;
+}
+
+static void end_output(struct stream *s)
+{
+    s->finished = true;
+    uv_os_fd_t fd;
+    if (uv_fileno(&s->uv.handle, &fd) == 0)
+        (void)shutdown(fd, SHUT_WR); /* a peer that is gone already is noticed by reading */
+}
+
+/* Handshake bytes and alerts go out although the stream is not open, or has just failed. */
+static void flush_tls(struct stream *s)
+{
+    if (!s->ssl || s->flight || !s->wire.n)
+        return;
+    ptrdiff_t n = try_write(s, buf_str(&s->wire));
+    if (n >= 0 && (size_t)n < s->wire.n && !s->failed)
+        take_off(s, &s->wire, (size_t)n);
+    else
+        buf_fini(&s->wire);
+}
+
+static void flush(struct stream *s)
+{
+    if (s->flight || s->failed || s->closing || s->finished)
+        return;
+    if (!s->opened) {
+        flush_tls(s);
+        return;
+    }
+    struct buf *b = s->ssl ? &s->wire : &s->out;
+    if (s->ssl && s->out.n) {
+        seal(s, buf_str(&s->out));
+        buf_fini(&s->out);
+    }
+    if (s->ssl && s->finishing && !(SSL_get_shutdown(s->ssl) & SSL_SENT_SHUTDOWN))
+        (void)SSL_shutdown(s->ssl);
+    if (b->n && !s->failed) {
+        ptrdiff_t n = try_write(s, buf_str(b));
+        if (n >= 0 && (size_t)n < b->n)
+            take_off(s, b, (size_t)n);
+        else
+            buf_fini(b);
+    }
+    if (s->finishing && !s->flight && !s->failed)
+        end_output(s);
+}
+
+/* A large write with nothing before it: as much as the kernel takes needs no copy. */
+static struct str write_through(struct stream *s, struct str bytes)
+{
+    flush(s);
+    if (s->failed || s->flight)
+        return bytes;
+    ptrdiff_t n = try_write(s, bytes);
+    return n < 0 ? STR_NULL : str_slice(bytes, (size_t)n, bytes.n);
+}
+
+void stream_write(struct stream *s, struct str bytes)
+{
+    if (s->failed || s->closing || s->finishing || !bytes.n)
+        return;
+    if (bytes.n >= STREAM_DIRECT_BYTES && s->opened && !s->flight) {
+        if (!s->ssl) {
+            bytes = write_through(s, bytes);
+        } else {
+            seal(s, buf_str(&s->out));
+            buf_fini(&s->out);
+            seal(s, bytes);
+            bytes = STR_NULL;
+            flush(s);
+        }
+    }
+    if (buf_add_str(&s->out, bytes) < 0)
+        (void)fail(s, E_LIMIT, "write");
+    stream_kick(s);
+}
+
+void stream_flush(struct stream *s)
+{
+    if (s->corked)
+        return;
+    flush(s);
+    if (!s->failed && !s->flight && s->reading && !stream_has_held(s))
+        defer_cancel(&s->turn); /* nothing is left to do there */
+    else
+        stream_kick(s);
+}
+
+size_t stream_pending(const struct stream *s)
+{
+    size_t n = s->out.n + s->wire.n;
+    if (s->flight)
+        n += s->flight->buf.n - s->flight->at + uv_stream_get_write_queue_size(&s->uv.stream);
+    return n;
+}
+
+void stream_finish(struct stream *s)
+{
+    s->finishing = true;
+    stream_kick(s);
+}
+
+/* ------------------------------------------------------------------ input */
+
+static void hold(struct held *h, const char *p, size_t n)
+{
+    assert(!h->p);
+    *h = (struct held){ .p = xalloc(n), .n = n };
+    memcpy(h->p, p, n);
+}
+
+static void drop(struct held *h)
+{
+    free(h->p);
+    *h = (struct held){ 0 };
+}
+
+static void stop_reading(struct stream *s)
+{
+    if (s->reading)
+        (void)uv_read_stop(&s->uv.stream);
+    s->reading = false;
+}
+
+/* Plain bytes to the owner; what it leaves is held. */
+static void deliver(struct stream *s, const char *p, size_t n)
+{
+    size_t used = s->ops->on_data(s, p, n);
+    assert(used <= n);
+    if (s->closing || used == n)
+        return;
+    hold(&s->plain, p + used, n - used);
+    s->paused = true;
+}
+
+static void deliver_held(struct stream *s)
+{
+    struct held h = s->plain;
+    s->plain = (struct held){ 0 };
+    size_t used = s->ops->on_data(s, h.p + h.at, h.n - h.at);
+    h.at += used;
+    assert(h.at <= h.n);
+    if (s->closing || h.at == h.n) {
+        drop(&h);
+        return;
+    }
+    s->plain = h;
+    s->paused = true;
+}
+
+static void end_input(struct stream *s, bool clean)
+{
+    if (s->eof || s->closing)
+        return;
+    s->eof = true;
+    s->eof_is_clean = clean;
+    stop_reading(s);
+    if (!s->opened) {
+        (void)fail(s, -ECONNRESET, "TLS handshake");
+        return;
+    }
+    s->ops->on_eof(s);
+}
+
+static bool shake_hands(struct stream *s)
+{
+    ERR_clear_error();
+    int r = SSL_do_handshake(s->ssl);
+    if (r == 1) {
+        s->opened = true;
+        if (!SSL_is_server(s->ssl))
+            s->ops->on_open(s);
+        return !s->closing;
+    }
+    if (SSL_get_error(s->ssl, r) != SSL_ERROR_WANT_READ)
+        fail_tls(s);
+    flush_tls(s);
+    return false;
+}
+
+/* Everything of the window through TLS, until the owner pauses. */
+static void pump(struct stream *s)
+{
+    if (!s->opened && !shake_hands(s))
+        return;
+    char *plain = loop_scratch(s->loop) + LOOP_SCRATCH_BYTES / 2;
+    while (!s->paused && !s->closing && !s->failed && !s->eof) {
+        ERR_clear_error();
+        int n = SSL_read(s->ssl, plain, LOOP_SCRATCH_BYTES / 2);
+        if (n > 0) {
+            deliver(s, plain, (size_t)n);
+            continue;
+        }
+        int why = SSL_get_error(s->ssl, n);
+        if (why == SSL_ERROR_ZERO_RETURN)
+            end_input(s, true);
+        else if (why != SSL_ERROR_WANT_READ)
+            fail_tls(s);
+        return;
+    }
+}
+
+static void take_wire(struct stream *s, const char *p, size_t n)
+{
+    if (!s->ssl) {
+        deliver(s, p, n);
+        return;
+    }
+    s->window = (struct held){ .p = (char *)p, .n = n };
+    pump(s);
+    struct held left = s->window;
+    s->window = (struct held){ 0 };
+    if (!s->closing && !s->failed && left.at < left.n)
+        hold(&s->sealed, left.p + left.at, left.n - left.at);
+}
+
+static void take_sealed(struct stream *s)
+{
+    struct held h = s->sealed;
+    s->sealed = (struct held){ 0 };
+    s->window = h;
+    pump(s); /* also for bytes that SSL has already read */
+    struct held left = s->window;
+    s->window = (struct held){ 0 };
+    if (!s->closing && !s->failed && left.at < left.n)
+        s->sealed = left;
+    else
+        free(h.p);
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *b)
+{
+    struct stream *s = handle->data;
+    size_t n = s->ssl ? LOOP_SCRATCH_BYTES / 2 : LOOP_SCRATCH_BYTES;
+    *b = uv_buf_init(loop_scratch(s->loop), (unsigned)(s->read_max ? MIN(n, s->read_max) : n));
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
+{
+    struct stream *s = stream->data;
+    if (n == 0)
+        return;
+    s->corked = true;
+    if (n > 0)
+        take_wire(s, b->base, (size_t)n);
+    else if (n == UV_EOF)
+        end_input(s, !s->ssl);
+    else
+        (void)fail(s, (int)n, s->opened ? "read" : "TLS handshake");
+    s->corked = false;
+    settle(s);
+}
+
+static void read_on(struct stream *s)
+{
+    if (s->paused || s->eof || s->failed || s->closing || s->reading)
+        return;
+    int r = uv_read_start(&s->uv.stream, on_alloc, on_read);
+    if (r < 0)
+        (void)fail(s, r, "read");
+    else
+        s->reading = true;
+}
+
+bool stream_has_held(const struct stream *s)
+{
+    return s->plain.p || s->sealed.p || (s->ssl && SSL_pending(s->ssl));
+}
+
+void stream_pause(struct stream *s)
+{
+    s->paused = true;
+    stop_reading(s);
+}
+
+void stream_resume(struct stream *s)
+{
+    if (!s->paused)
+        return;
+    s->paused = false;
+    stream_kick(s);
+}
+
+/* ------------------------------------------------------------------ turns */
+
+/* What the owner does in on_settled() may need another round: more output, a state to move on from.
+ */
+static void write_and_tell(struct stream *s)
+{
+    for (int rounds = 0; rounds < 4; rounds++) {
+        s->kicked = false;
+        flush(s);
+        if (s->failed)
+            return;
+        s->ops->on_settled(s);
+        if (!s->kicked || s->closing)
+            return;
+    }
+    defer_start(s->loop, &s->turn, on_turn);
+}
+
+static void settle(struct stream *s)
+{
+    if (s->closing)
+        return;
+    s->corked = true;
+    write_and_tell(s);
+    s->corked = false;
+    if (s->closing)
+        return;
+    if (s->failed) {
+        stop_reading(s);
+        if (!s->reported) {
+            s->reported = true;
+            s->ops->on_error(s, s->err->code, s->err); /* may close */
+        }
+        return;
+    }
+    if (s->paused || stream_has_held(s))
+        stop_reading(s);
+    else
+        read_on(s);
+    if (s->failed || (!s->paused && stream_has_held(s)))
+        stream_kick(s);
+}
+
+static void on_turn(struct defer *d)
+{
+    struct stream *s = container_of(d, struct stream, turn);
+    s->corked = true;
+    if (s->opened && !s->paused && !s->failed && !s->closing && s->plain.p)
+        deliver_held(s);
+    if (s->opened && !s->paused && !s->failed && !s->closing && stream_has_held(s) && !s->plain.p)
+        take_sealed(s);
+    s->corked = false;
+    settle(s);
+}
+
+void stream_kick(struct stream *s)
+{
+    if (s->corked)
+        s->kicked = true;
+    else if (!s->closing)
+        defer_start(s->loop, &s->turn, on_turn);
+}
+
+/* ------------------------------------------------------------------ TLS bytes in and out of
+ * OpenSSL */
+
+static int bio_write(BIO *bio, const char *p, int n)
+{
+    struct stream *s = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    return buf_add(&s->wire, p, (size_t)n) < 0 ? -1 : n;
+}
+
+static int bio_read(BIO *bio, char *p, int n)
+{
+    struct stream *s = BIO_get_data(bio);
+    struct held *w = &s->window;
+    BIO_clear_retry_flags(bio);
+    size_t take = MIN(w->n - w->at, (size_t)n);
+    if (!take) {
+        BIO_set_retry_read(bio);
+        return -1;
+    }
+    memcpy(p, w->p + w->at, take);
+    w->at += take;
+    return (int)take;
+}
+
+static long bio_ctrl(BIO *bio, int cmd, long num, void *ptr)
+{
+    return cmd == BIO_CTRL_FLUSH;
+}
+
+static int bio_create(BIO *bio)
+{
+    BIO_set_init(bio, 1);
+    return 1;
+}
+
+/* A memory BIO would keep a second copy of everything, and its memory. One method for the process.
+ */
+static BIO_METHOD *bio_method;
+
+static void make_bio_method(void)
+{
+    bio_method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "stream");
+    if (!bio_method)
+        abort();
+    (void)BIO_meth_set_write(bio_method, bio_write);
+    (void)BIO_meth_set_read(bio_method, bio_read);
+    (void)BIO_meth_set_ctrl(bio_method, bio_ctrl);
+    (void)BIO_meth_set_create(bio_method, bio_create);
+}
+
+static int attach_tls(struct stream *s, struct tls_ctx *tls, const char *name, struct err *err)
+{
+    if (!tls)
+        return 0;
+    int r = tls_ctx_ssl(tls, name, &s->ssl, err);
+    if (r < 0)
+        return r;
+    static uv_once_t once = UV_ONCE_INIT;
+    uv_once(&once, make_bio_method);
+    BIO *bio = BIO_new(bio_method);
+    if (!bio)
+        return tls_error(NULL, err);
+    BIO_set_data(bio, s);
+    SSL_set_bio(s->ssl, bio, bio);
+    return 0;
+}
+
+/* ------------------------------------------------------------------ open and close */
+
+static void init(struct stream *s, struct loop *loop, bool is_pipe, const struct stream_ops *ops)
+{
+    *s = (struct stream){ .loop = loop, .ops = ops, .is_pipe = is_pipe };
+    s->out = s->wire = BUF_INIT(STREAM_OUT_MAX_BYTES);
+    if (is_pipe)
+        (void)uv_pipe_init(&loop->uv, &s->uv.pipe, 0);
+    else
+        (void)uv_tcp_init(&loop->uv, &s->uv.tcp);
+    s->uv.handle.data = s;
+}
+
+static void release(uv_handle_t *handle)
+{
+    struct stream *s = handle->data;
+    assert(!s->flight);
+    drop(&s->plain);
+    drop(&s->sealed);
+    buf_fini(&s->out);
+    buf_fini(&s->wire);
+    SSL_free(s->ssl);
+    free(s->err);
+    s->ops->on_closed(s); /* may free s */
+}
+
+void stream_reset(struct stream *s)
+{
+    struct linger none = { .l_onoff = 1 };
+    uv_os_fd_t fd;
+    if (!s->is_pipe && uv_fileno(&s->uv.handle, &fd) == 0)
+        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
+void stream_close(struct stream *s)
+{
+    if (s->closing)
+        return;
+    s->closing = true;
+    defer_cancel(&s->turn);
+    timer_stop(s->loop, &s->stall);
+    uv_close(&s->uv.handle, release);
+}
+
+int stream_accept(struct stream *s, struct loop *loop, uv_stream_t *listener, bool is_pipe,
+                  struct tls_ctx *tls, const struct stream_ops *ops, struct err *err)
+{
+    init(s, loop, is_pipe, ops);
+    int r = uv_accept(listener, &s->uv.stream);
+    if (r < 0)
+        (void)err_sys(err, r, "accept");
+    else
+        r = attach_tls(s, tls, NULL, err);
+    if (r < 0) {
+        stream_close(s);
+        return r;
+    }
+    if (s->ssl)
+        SSL_set_accept_state(s->ssl);
+    s->opened = !s->ssl;
+    read_on(s);
+    return 0;
+}
+
+static void on_connected(uv_connect_t *req, int status)
+{
+    struct connecting *c = container_of(req, struct connecting, req);
+    struct stream *s = c->s;
+    free(c);
+    if (s->closing)
+        return;
+    s->corked = true;
+    if (status < 0) {
+        (void)fail(s, status, "connect");
+    } else if (s->ssl) {
+        (void)shake_hands(s);
+    } else {
+        s->opened = true;
+        s->ops->on_open(s);
+    }
+    s->corked = false;
+    settle(s);
+}
+
+static int connect_failed(struct stream *s, int r, struct connecting *c)
+{
+    free(c);
+    stream_close(s);
+    return r;
+}
+
+static struct connecting *prepare(struct stream *s, struct tls_ctx *tls, const char *name,
+                                  struct err *err)
+{
+    if (attach_tls(s, tls, name, err) < 0)
+        return NULL;
+    if (s->ssl)
+        SSL_set_connect_state(s->ssl);
+    struct connecting *c = xnew(struct connecting);
+    c->s = s;
+    return c;
+}
+
+int stream_connect_tcp(struct stream *s, struct loop *loop, const struct sockaddr *addr,
+                       struct tls_ctx *tls, const char *name, const struct stream_ops *ops,
+                       struct err *err)
+{
+    init(s, loop, false, ops);
+    struct connecting *c = prepare(s, tls, name, err);
+    if (!c)
+        return connect_failed(s, E_TLS, NULL);
+    int r = uv_tcp_connect(&c->req, &s->uv.tcp, addr, on_connected);
+    if (r < 0)
+        return connect_failed(s, err_sys(err, r, "connect"), c);
+    (void)uv_tcp_nodelay(&s->uv.tcp, 1);
+    (void)uv_tcp_keepalive(&s->uv.tcp, 1, 60); /* by the kernel: nothing of ours wakes */
+    return 0;
+}
+
+int stream_connect_unix(struct stream *s, struct loop *loop, const char *path, struct tls_ctx *tls,
+                        const char *name, const struct stream_ops *ops, struct err *err)
+{
+    init(s, loop, true, ops);
+    if (strlen(path) >= sizeof((struct sockaddr_un *)0)->sun_path)
+        return connect_failed(s, err_set(err, -ENAMETOOLONG, "socket path '%s' too long", path),
+                              NULL);
+    struct connecting *c = prepare(s, tls, name, err);
+    if (!c)
+        return connect_failed(s, E_TLS, NULL);
+    uv_pipe_connect(&c->req, &s->uv.pipe, path, on_connected);
+    return 0;
+}

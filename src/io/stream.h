@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A connected byte stream, TCP or Unix socket, with or without TLS. Internal to io/; HTTP stands on
+ * it.
+ *
+ * Output is gathered and leaves in one write at the end of the callback that made it, or on the
+ * next turn when it was made elsewhere. Buffers exist only while they hold something; reads go
+ * through memory that all streams of a loop share.
+ *
+ * Callbacks never run from within a call. Memory: stream_close(), then on_closed() is the last
+ * callback.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "io/loop.h"
+#include "io/tls_int.h"
+
+enum {
+    STREAM_STALL_MS = 60000,        /* output that makes no progress for this long: -ETIMEDOUT */
+    STREAM_OUT_MAX_BYTES = 1 << 30, /* output gathered: E_LIMIT beyond */
+    STREAM_PIECE_BYTES = 256 << 10, /* handed to the kernel at once */
+    STREAM_DIRECT_BYTES =
+        16 << 10 /* writes from here on are not copied when the socket takes them */
+};
+
+struct stream;
+
+struct stream_ops {
+    void (*on_open)(
+        struct stream *s); /* connected and, with TLS, verified; not for accepted ones */
+    /* Returns bytes consumed. The rest is held, and nothing more is read until stream_resume(). */
+    size_t (*on_data)(struct stream *s, const char *p, size_t n);
+    void (*on_eof)(struct stream *s); /* once; see stream.eof_is_clean */
+    /* After every batch of the above and of progress in writing: the place to move states. */
+    void (*on_settled)(struct stream *s);
+    void (*on_error)(struct stream *s, int r,
+                     const struct err *err); /* once; then only stream_close() */
+    void (*on_closed)(struct stream *s);
+};
+
+struct held {
+    char *p;
+    size_t at, n; /* [at, n) is still to be read */
+};
+
+struct stream {
+    union {
+        uv_handle_t handle;
+        uv_stream_t stream;
+        uv_tcp_t tcp;
+        uv_pipe_t pipe;
+    } uv;
+    struct loop *loop;
+    const struct stream_ops *ops;
+    SSL *ssl;                  /* NULL: plain */
+    struct held sealed, plain; /* read, not consumed; sealed: as TLS sent it */
+    struct held window;        /* what the TLS layer may take just now */
+    struct buf out;            /* plain bytes to send */
+    struct buf wire;           /* TLS: sealed bytes to send */
+    struct flight *flight;     /* a write that the kernel did not take at once */
+    struct defer turn;
+    struct timer stall;
+    size_t stall_left;
+    uint64_t sent_bytes; /* that the kernel took, sealed ones with TLS */
+    struct err *err;     /* once it failed */
+    uint32_t read_max;   /* bytes per read; 0: as much as comes */
+    bool is_pipe, opened, paused, reading, corked, kicked;
+    bool eof, eof_is_clean, finishing, finished;
+    bool failed, reported, closing;
+};
+
+/* Take a connection from a listener. Errors: what uv_accept() or TLS said; on_closed comes anyway.
+ */
+int stream_accept(struct stream *s, struct loop *loop, uv_stream_t *listener, bool is_pipe,
+                  struct tls_ctx *tls, const struct stream_ops *ops, struct err *err);
+/* Connect; on_open or on_error follows. name: for TLS. On error on_closed comes anyway. */
+int stream_connect_tcp(struct stream *s, struct loop *loop, const struct sockaddr *addr,
+                       struct tls_ctx *tls, const char *name, const struct stream_ops *ops,
+                       struct err *err);
+int stream_connect_unix(struct stream *s, struct loop *loop, const char *path, struct tls_ctx *tls,
+                        const char *name, const struct stream_ops *ops, struct err *err);
+
+void stream_write(struct stream *s, struct str bytes);
+/* Write what waits now instead of on the next turn. Failures are still told later. */
+void stream_flush(struct stream *s);
+size_t stream_pending(const struct stream *s); /* bytes the kernel has not taken yet */
+/* Have on_settled() called, after writing what waits. */
+void stream_kick(struct stream *s);
+void stream_pause(struct stream *s);
+void stream_resume(struct stream *s);
+bool stream_has_held(const struct stream *s);
+/* End our direction once everything is written (TLS: after close_notify). Reading goes on. */
+void stream_finish(struct stream *s);
+/* Let the stream fail: on_error(r) comes, later. */
+void stream_fail(struct stream *s, int r, const char *why);
+/* The peer shall see the coming stream_close() as a broken connection, not as an end. */
+void stream_reset(struct stream *s);
+/* Now; what was not written is lost. Idempotent. on_closed follows, nothing else. */
+void stream_close(struct stream *s);

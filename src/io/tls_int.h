@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What io/ itself needs of TLS contexts: one SSL per connection. */
+#pragma once
+
+#include "base/err.h"
+#include "io/tls.h"
+
+#include <openssl/ssl.h>
+
+/* A new connection state; given, SSL_free(). name (client only): for SNI and verification. */
+int tls_ctx_ssl(struct tls_ctx *ctx, const char *name, SSL **ret, struct err *err);
+/* E_TLS with the reason of the failed operation on ssl; empties OpenSSL's error queue. ssl may be
+ * NULL. */
+int tls_error(SSL *ssl, struct err *err);

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The certificates a cluster makes for itself; see tls.h. */
+#include "io/tls.h"
+
+#include "base/mem.h"
+#include "base/sys.h"
+#include "io/tls_int.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+enum {
+    CA_DAYS = 3650,
+    BACKDATE_S = 300 /* other machines' clocks may be behind */
+};
+
+/* Everything of one certificate in the making. */
+struct making {
+    X509 *cert;
+    EVP_PKEY *key;
+    X509 *ca; /* NULL: signs itself */
+    EVP_PKEY *ca_key;
+};
+
+static void making_fini(struct making *m)
+{
+    X509_free(m->cert);
+    EVP_PKEY_free(m->key);
+    X509_free(m->ca);
+    EVP_PKEY_free(m->ca_key);
+}
+
+static int read_cert(struct str pem, X509 **ret, struct err *err)
+{
+    ERR_clear_error();
+    BIO *bio = pem.n < INT_MAX ? BIO_new_mem_buf(pem.n ? pem.p : "", (int)pem.n) : NULL;
+    X509 *cert = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+    BIO_free(bio);
+    if (!cert)
+        return err_ctx(err, tls_error(NULL, err), "read certificate");
+    *ret = cert;
+    return 0;
+}
+
+static int read_key(struct str pem, EVP_PKEY **ret, struct err *err)
+{
+    ERR_clear_error();
+    BIO *bio = pem.n < INT_MAX ? BIO_new_mem_buf(pem.n ? pem.p : "", (int)pem.n) : NULL;
+    EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL) : NULL;
+    BIO_free(bio);
+    if (!key)
+        return err_ctx(err, tls_error(NULL, err), "read private key");
+    *ret = key;
+    return 0;
+}
+
+static bool set_serial(X509 *cert)
+{
+    unsigned char bytes[16];
+    sys_random(bytes, sizeof bytes);
+    bytes[0] &= 0x7f; /* positive */
+    bytes[0] |= 0x01;
+    BIGNUM *n = BN_bin2bn(bytes, sizeof bytes, NULL);
+    bool ok = n && BN_to_ASN1_INTEGER(n, X509_get_serialNumber(cert));
+    BN_free(n);
+    return ok;
+}
+
+static bool set_name(X509 *cert, const char *common_name)
+{
+    X509_NAME *name = X509_get_subject_name(cert);
+    return X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, (const unsigned char *)common_name,
+                                      -1, -1, 0) == 1;
+}
+
+static bool add_ext(struct making *m, int nid, const char *value)
+{
+    X509V3_CTX ctx;
+    X509V3_set_ctx_nodb(&ctx);
+    X509V3_set_ctx(&ctx, m->ca ? m->ca : m->cert, m->cert, NULL, NULL, 0);
+    X509_EXTENSION *ext = X509V3_EXT_conf_nid(NULL, &ctx, nid, value);
+    bool ok = ext && X509_add_ext(m->cert, ext, -1) == 1;
+    X509_EXTENSION_free(ext);
+    return ok;
+}
+
+/* Built as objects, not through OpenSSL's configuration syntax, in which a name could say more. */
+static bool add_alt_names(struct making *m, const char *const *names, size_t n)
+{
+    GENERAL_NAMES *all = GENERAL_NAMES_new();
+    bool ok = all != NULL;
+    for (size_t i = 0; ok && i < n; i++) {
+        GENERAL_NAME *one = GENERAL_NAME_new();
+        ASN1_OCTET_STRING *ip = a2i_IPADDRESS(names[i]);
+        ASN1_IA5STRING *dns = ip ? NULL : ASN1_IA5STRING_new();
+        ok = one && (ip || (dns && ASN1_STRING_set(dns, names[i], -1) == 1));
+        if (ok && ip)
+            GENERAL_NAME_set0_value(one, GEN_IPADD, ip);
+        else if (ok)
+            GENERAL_NAME_set0_value(one, GEN_DNS, dns);
+        ok = ok && sk_GENERAL_NAME_push(all, one) > 0;
+        if (!ok)
+            GENERAL_NAME_free(one);
+    }
+    ERR_clear_error(); /* of names that are no addresses */
+    ok = ok && X509_add1_ext_i2d(m->cert, NID_subject_alt_name, all, 0, 0) == 1;
+    GENERAL_NAMES_free(all);
+    return ok;
+}
+
+static bool begin(struct making *m, const char *common_name, unsigned days)
+{
+    ERR_clear_error();
+    m->key = EVP_EC_gen("P-256");
+    m->cert = X509_new();
+    return m->key && m->cert && X509_set_version(m->cert, X509_VERSION_3) == 1 &&
+           set_serial(m->cert) && set_name(m->cert, common_name) &&
+           X509_gmtime_adj(X509_getm_notBefore(m->cert), -BACKDATE_S) &&
+           X509_time_adj_ex(X509_getm_notAfter(m->cert), (int)days, 0, NULL) &&
+           X509_set_pubkey(m->cert, m->key) == 1 &&
+           X509_set_issuer_name(m->cert, X509_get_subject_name(m->ca ? m->ca : m->cert)) == 1 &&
+           add_ext(m, NID_subject_key_identifier, "hash");
+}
+
+static bool to_buf(BIO *bio, struct buf *b)
+{
+    char *p;
+    long n = BIO_get_mem_data(bio, &p);
+    return n > 0 && buf_add(b, p, (size_t)n) == 0;
+}
+
+static int finish(struct making *m, struct buf *ret_cert_pem, struct buf *ret_key_pem,
+                  struct err *err)
+{
+    BIO *cert = BIO_new(BIO_s_mem());
+    BIO *key = BIO_new(BIO_s_secmem());
+    bool ok = cert && key && X509_sign(m->cert, m->ca_key ? m->ca_key : m->key, EVP_sha256()) > 0 &&
+              PEM_write_bio_X509(cert, m->cert) == 1 &&
+              PEM_write_bio_PKCS8PrivateKey(key, m->key, NULL, NULL, 0, NULL, NULL) == 1 &&
+              to_buf(cert, ret_cert_pem) && to_buf(key, ret_key_pem);
+    BIO_free(cert);
+    BIO_free(key);
+    return ok ? 0 : tls_error(NULL, err);
+}
+
+int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *ret_key_pem,
+                 struct err *err)
+{
+    scoped(making_fini) struct making m = { 0 };
+    if (!begin(&m, common_name, CA_DAYS) ||
+        !add_ext(&m, NID_basic_constraints, "critical,CA:TRUE") ||
+        !add_ext(&m, NID_key_usage, "critical,digitalSignature,keyCertSign,cRLSign"))
+        return err_ctx(err, tls_error(NULL, err), "make a CA");
+    return finish(&m, ret_cert_pem, ret_key_pem, err);
+}
+
+static int load_ca(struct making *m, struct str cert_pem, struct str key_pem, struct err *err)
+{
+    int r = read_cert(cert_pem, &m->ca, err);
+    if (r >= 0)
+        r = read_key(key_pem, &m->ca_key, err);
+    if (r >= 0 && X509_check_private_key(m->ca, m->ca_key) != 1)
+        r = err_set(err, E_TLS, "certificate and key do not belong together");
+    ERR_clear_error();
+    return r < 0 ? err_ctx(err, r, "load the CA") : 0;
+}
+
+int x509_make_server(struct str ca_cert_pem, struct str ca_key_pem, const char *common_name,
+                     const char *const *names, size_t n_names, unsigned days,
+                     struct buf *ret_cert_pem, struct buf *ret_key_pem, struct err *err)
+{
+    scoped(making_fini) struct making m = { 0 };
+    int r = load_ca(&m, ca_cert_pem, ca_key_pem, err);
+    if (r < 0)
+        return r;
+    if (!begin(&m, common_name, days) || !add_ext(&m, NID_basic_constraints, "critical,CA:FALSE") ||
+        !add_ext(&m, NID_key_usage, "critical,digitalSignature") ||
+        !add_ext(&m, NID_ext_key_usage, "serverAuth") ||
+        !add_ext(&m, NID_authority_key_identifier, "keyid") || !add_alt_names(&m, names, n_names))
+        return err_ctx(err, tls_error(NULL, err), "make a server certificate");
+    return finish(&m, ret_cert_pem, ret_key_pem, err);
+}
+
+int x509_seconds_left(struct str cert_pem, int64_t *ret, struct err *err)
+{
+    X509 *cert;
+    int r = read_cert(cert_pem, &cert, err);
+    if (r < 0)
+        return r;
+    int days, seconds;
+    bool ok = ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(cert)) == 1;
+    X509_free(cert);
+    if (!ok)
+        return tls_error(NULL, err);
+    *ret = (int64_t)days * 86400 + seconds;
+    return 0;
+}
