@@ -19,21 +19,25 @@ void meta_set_resource_version(struct arena *a, struct json *obj, uint64_t rev);
 enum { META_GENERATED_MAX_BYTES = 63, META_GENERATED_SUFFIX = 5 };
 struct str meta_generate_name(struct arena *a, struct str prefix, uint64_t random);
 
-/* ---- rules; each returns NULL when fine, else upstream's sentence (static) ---- */
-const char *meta_check_dns1123_label(struct str s);
-const char *meta_check_dns1123_subdomain(struct str s);
-const char *meta_check_dns1035_label(struct str s);
-const char *meta_check_path_segment(struct str s);
-/* These need memory for their sentences, joined by "; ". */
-const char *meta_check_qualified_name(struct arena *a, struct str s);
-const char *meta_check_label_value(struct arena *a, struct str s);
-
-typedef const char *(*meta_name_rule)(struct str name);
+/* ---- rules: what upstream finds wrong with a string, in its words (static); n == 0: nothing ----
+ */
+struct meta_problems {
+    const char *text[4];
+    size_t n;
+};
+typedef struct meta_problems (*meta_rule)(struct str s);
+struct meta_problems meta_check_dns1123_label(struct str s);
+struct meta_problems meta_check_dns1123_subdomain(struct str s);
+struct meta_problems meta_check_dns1035_label(struct str s);
+struct meta_problems meta_check_path_segment(struct str s);
+struct meta_problems meta_check_qualified_name(struct str s); /* label keys, finalizers */
+struct meta_problems meta_check_label_value(struct str s);
+struct meta_problems meta_check_config_key(struct str s); /* keys of ConfigMaps and Secrets */
 
 enum { META_ANNOTATIONS_MAX_BYTES = 256 * 1024 };
 
 /* What every object's metadata must obey; reports below "metadata". */
-void meta_validate(const struct json *obj, bool namespaced, meta_name_rule rule,
+void meta_validate(const struct json *obj, bool namespaced, meta_rule rule,
                    struct field_errors *errs);
 /* In addition for an update: immutable fields. */
 void meta_validate_update(const struct json *obj, const struct json *old,

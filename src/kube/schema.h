@@ -67,8 +67,8 @@ struct schema_field {
     struct str name;
     const struct schema *schema;
     uint16_t proto;       /* field number, 0: none */
-    uint16_t proto_outer; /* number of the embedded message that holds it in protobuf; 0: the parent
-                             itself */
+    uint16_t proto_outer; /* in protobuf it lies in embedded messages of these numbers: the outer in
+                           * the low byte, the inner in the high byte; 0: in the parent itself */
     uint16_t flags;       /* enum schema_field_flag */
 };
 
@@ -84,6 +84,8 @@ struct schema_rules {
     struct schema_regex *regex;     /* compiled pattern */
     struct str format;              /* as written in a CRD */
     const struct json *enum_values; /* array or NULL */
+    const struct json
+        *required; /* array of names or NULL; declared fields have FIELD_IS_REQUIRED too */
     const struct schema *const *all_of, *const *any_of, *const *one_of;
     size_t n_all_of, n_any_of, n_one_of;
     const struct schema *not_schema;
@@ -134,9 +136,8 @@ void schema_release(const struct schema *s);
 typedef void (*schema_unknown_fn)(void *arg, struct str path);
 
 /*
- * Drop what the schema does not know, telling `unknown` (may be NULL) about each. Nulls of
- * non-nullable fields that have a default are dropped as well when `prune_defaulted_nulls`.
- * metadata, apiVersion and kind at the root and in embedded resources are known.
+ * Drop what the schema does not know, telling `unknown` (may be NULL) about each. metadata,
+ * apiVersion and kind at the root and in embedded resources are known.
  */
 void schema_prune(const struct schema *s, struct json *v, bool is_root, schema_unknown_fn unknown,
                   void *arg);

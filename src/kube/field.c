@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths and field errors; see field.h. */
+#include "kube/field.h"
+
+#include <stdarg.h>
+
+static const struct {
+    const char *reason, *words;
+} field_error_words[] = {
+#define FIELD_ERROR_ROW(name, reason, words) [name] = { reason, words },
+    FIELD_ERROR_TYPES(FIELD_ERROR_ROW)
+#undef FIELD_ERROR_ROW
+};
+
+enum { FIELD_TEXT_MAX_BYTES = 64 * 1024 };
+
+const char *field_error_reason(enum field_error_type type)
+{
+    return field_error_words[type].reason;
+}
+
+void fpath_write(struct buf *to, const struct fpath *path)
+{
+    const struct fpath *chain[FPATH_MAX_DEPTH];
+    size_t n = 0;
+    for (; path && n < FPATH_MAX_DEPTH; path = path->up)
+        chain[n++] = path;
+    bool first = true;
+    while (n > 0) {
+        const struct fpath *p = chain[--n];
+        switch (p->kind) {
+        case FPATH_CHILD:
+            if (!first)
+                (void)buf_add_char(to, '.');
+            (void)buf_add_str(to, p->name);
+            break;
+        case FPATH_INDEX:
+            (void)buf_printf(to, "[%zu]", p->index);
+            break;
+        case FPATH_KEY:
+            (void)buf_add_char(to, '[');
+            (void)buf_add_str(to, p->name);
+            (void)buf_add_char(to, ']');
+            break;
+        }
+        first = false;
+    }
+}
+
+/* The bytes of b in the arena; b is released. */
+static struct str take_text(struct arena *a, struct buf *b)
+{
+    struct str s = str_copy_arena(a, buf_str(b));
+    buf_fini(b);
+    return s;
+}
+
+struct str fpath_text(struct arena *a, const struct fpath *path)
+{
+    struct buf b = BUF_INIT(FIELD_TEXT_MAX_BYTES);
+    fpath_write(&b, path);
+    return take_text(a, &b);
+}
+
+void go_quote(struct buf *to, struct str s)
+{
+    (void)buf_add_char(to, '"');
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+        switch (c) {
+        case '"':
+        case '\\':
+            (void)buf_add_char(to, '\\');
+            (void)buf_add_char(to, (char)c);
+            break;
+        case '\n':
+            (void)buf_add_cstr(to, "\\n");
+            break;
+        case '\r':
+            (void)buf_add_cstr(to, "\\r");
+            break;
+        case '\t':
+            (void)buf_add_cstr(to, "\\t");
+            break;
+        case '\a':
+            (void)buf_add_cstr(to, "\\a");
+            break;
+        case '\b':
+            (void)buf_add_cstr(to, "\\b");
+            break;
+        case '\f':
+            (void)buf_add_cstr(to, "\\f");
+            break;
+        case '\v':
+            (void)buf_add_cstr(to, "\\v");
+            break;
+        default:
+            if (c < ' ' || c == 0x7f)
+                (void)buf_printf(to, "\\x%02x", c);
+            else
+                (void)buf_add_char(to, (char)c);
+        }
+    }
+    (void)buf_add_char(to, '"');
+}
+
+static bool shows_value(enum field_error_type type)
+{
+    switch (type) {
+    case FIELD_REQUIRED:
+    case FIELD_FORBIDDEN:
+    case FIELD_TOO_LONG:
+    case FIELD_INTERNAL:
+        return false;
+    case FIELD_INVALID:
+    case FIELD_TYPE_INVALID:
+    case FIELD_NOT_SUPPORTED:
+    case FIELD_DUPLICATE:
+    case FIELD_NOT_FOUND:
+    case FIELD_TOO_MANY:
+        return true;
+    }
+    return false;
+}
+
+static void add_value(struct buf *to, const struct json *value)
+{
+    if (value->type == JSON_STRING)
+        go_quote(to, value->s);
+    else
+        (void)json_write(to, value);
+}
+
+static void append(struct field_errors *errs, enum field_error_type type, const struct fpath *at,
+                   struct buf *body)
+{
+    if (errs->n >= FIELD_ERRORS_MAX) {
+        errs->n_dropped++;
+        buf_fini(body);
+        return;
+    }
+    struct field_error *e = arena_new(errs->a, struct field_error);
+    e->type = type;
+    e->field = fpath_text(errs->a, at);
+    e->body = take_text(errs->a, body);
+    if (errs->last)
+        errs->last->next = e;
+    else
+        errs->first = e;
+    errs->last = e;
+    errs->n++;
+}
+
+static void add_detail(struct buf *to, const char *fmt, va_list ap)
+{
+    size_t before = to->n;
+    (void)buf_add_cstr(to, ": ");
+    (void)buf_vprintf(to, fmt, ap);
+    if (buf_ok(to) && to->n == before + 2) { /* an empty detail leaves no colon */
+        to->n = before;
+        to->p[before] = 0;
+    }
+}
+
+void field_error(struct field_errors *errs, enum field_error_type type, const struct fpath *at,
+                 const struct json *value, const char *fmt, ...)
+{
+    struct buf b = BUF_INIT(FIELD_TEXT_MAX_BYTES);
+    (void)buf_add_cstr(&b, field_error_words[type].words);
+    if (shows_value(type) && value) {
+        (void)buf_add_cstr(&b, ": ");
+        add_value(&b, value);
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    add_detail(&b, fmt, ap);
+    va_end(ap);
+    append(errs, type, at, &b);
+}
+
+void field_error_str(struct field_errors *errs, enum field_error_type type, const struct fpath *at,
+                     struct str value, const char *fmt, ...)
+{
+    struct buf b = BUF_INIT(FIELD_TEXT_MAX_BYTES);
+    (void)buf_add_cstr(&b, field_error_words[type].words);
+    if (shows_value(type)) {
+        (void)buf_add_cstr(&b, ": ");
+        go_quote(&b, value);
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    add_detail(&b, fmt, ap);
+    va_end(ap);
+    append(errs, type, at, &b);
+}
+
+void field_error_enum(struct field_errors *errs, const struct fpath *at, const struct json *value,
+                      const struct str *supported, size_t n)
+{
+    struct buf b = BUF_INIT(FIELD_TEXT_MAX_BYTES);
+    (void)buf_add_cstr(&b, field_error_words[FIELD_NOT_SUPPORTED].words);
+    (void)buf_add_cstr(&b, ": ");
+    if (value)
+        add_value(&b, value);
+    else
+        (void)buf_add_cstr(&b, "\"\"");
+    for (size_t i = 0; i < n; i++) {
+        (void)buf_add_cstr(&b, i ? ", " : ": supported values: ");
+        go_quote(&b, supported[i]);
+    }
+    append(errs, FIELD_NOT_SUPPORTED, at, &b);
+}
+
+static bool is_repeated(const struct field_error *first, const struct field_error *e)
+{
+    for (; first != e; first = first->next)
+        if (str_eq(first->field, e->field) && str_eq(first->body, e->body))
+            return true;
+    return false;
+}
+
+struct str field_errors_text(const struct field_errors *errs)
+{
+    struct buf b = BUF_INIT(FIELD_TEXT_MAX_BYTES * 4);
+    size_t n = 0;
+    for (const struct field_error *e = errs->first; e; e = e->next)
+        n += !is_repeated(errs->first, e);
+    if (n > 1)
+        (void)buf_add_char(&b, '[');
+    bool first = true;
+    for (const struct field_error *e = errs->first; e; e = e->next) {
+        if (is_repeated(errs->first, e))
+            continue;
+        if (!first)
+            (void)buf_add_cstr(&b, ", ");
+        first = false;
+        (void)buf_add_str(&b, e->field);
+        (void)buf_add_cstr(&b, ": ");
+        (void)buf_add_str(&b, e->body);
+    }
+    if (n > 1)
+        (void)buf_add_char(&b, ']');
+    return take_text(errs->a, &b);
+}

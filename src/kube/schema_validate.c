@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Validation of values against schemas, worded as upstream's OpenAPI validator and its list type
+ * checks word it. Complaints about a combination (oneOf and the like) have no field of their own
+ * there; their path is "<nil>", and so it is here.
+ */
+#include "kube/schema.h"
+
+#include "base/clock.h"
+
+#include <arpa/inet.h>
+#include <math.h>
+
+struct valid {
+    struct field_errors *errs;
+};
+
+static void validate(struct valid *v, const struct schema *s, const struct json *value,
+                     const struct fpath *at);
+
+static const char *where(struct valid *v, const struct fpath *at)
+{
+    return str_dup_arena(v->errs->a, fpath_text(v->errs->a, at));
+}
+
+/* "spec.a in body", or nothing in front at the root. */
+static const char *subject(struct valid *v, const struct fpath *at)
+{
+    return at ? arena_printf(v->errs->a, "%s in body", where(v, at)) : "";
+}
+
+/* ---- types ---- */
+
+static const char *json_type_name(const struct json *v)
+{
+    int64_t i;
+    switch (v->type) {
+    case JSON_NULL:
+        return "null";
+    case JSON_FALSE:
+    case JSON_TRUE:
+        return "boolean";
+    case JSON_NUMBER:
+        return json_int(v, &i) == 0 ? "integer" : "number";
+    case JSON_STRING:
+        return "string";
+    case JSON_ARRAY:
+        return "array";
+    case JSON_OBJECT:
+        return "object";
+    }
+    return "";
+}
+
+static bool type_fits(const struct schema *s, const struct json *v)
+{
+    int64_t i;
+    switch ((enum schema_type)s->type) {
+    case SCHEMA_ANY:
+    case SCHEMA_RAW:
+    case SCHEMA_FIELDS:
+        return true;
+    case SCHEMA_STRING:
+    case SCHEMA_BYTES:
+    case SCHEMA_TIME:
+    case SCHEMA_MICRO_TIME:
+    case SCHEMA_DURATION:
+        return v->type == JSON_STRING;
+    case SCHEMA_BOOL:
+        return json_is_bool(v);
+    case SCHEMA_INT32:
+    case SCHEMA_INT64:
+        return json_int(v, &i) == 0;
+    case SCHEMA_NUMBER:
+        return v->type == JSON_NUMBER;
+    case SCHEMA_QUANTITY:
+        return v->type == JSON_STRING || v->type == JSON_NUMBER;
+    case SCHEMA_INT_OR_STRING:
+        return v->type == JSON_STRING || json_int(v, &i) == 0;
+    case SCHEMA_OBJECT:
+    case SCHEMA_MAP:
+        return v->type == JSON_OBJECT;
+    case SCHEMA_ARRAY:
+        return v->type == JSON_ARRAY;
+    }
+    return true;
+}
+
+static void report_type(struct valid *v, const struct schema *s, const struct json *value,
+                        const struct fpath *at)
+{
+    const char *got = json_type_name(value);
+    const char *want = s->type == SCHEMA_INT_OR_STRING ? "integer,string" : schema_type_name(s);
+    field_error_str(v->errs, FIELD_TYPE_INVALID, at, str_of(got), "%s must be of type %s: \"%s\"",
+                    subject(v, at), want, got);
+}
+
+/* ---- formats ---- */
+
+static bool is_ip(struct str s, int family)
+{
+    char text[64];
+    unsigned char out[16];
+    if (s.n >= sizeof text || memchr(s.p, 0, s.n))
+        return false;
+    memcpy(text, s.p, s.n);
+    text[s.n] = 0;
+    return inet_pton(family, text, out) == 1;
+}
+
+static bool is_cidr(struct str s)
+{
+    struct str ip, bits;
+    uint64_t n;
+    if (!str_cut(s, '/', &ip, &bits))
+        return false;
+    if (is_ip(ip, AF_INET))
+        return parse_u64(bits, 0, 32, &n) == 0;
+    return is_ip(ip, AF_INET6) && parse_u64(bits, 0, 128, &n) == 0;
+}
+
+static bool is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static bool is_uuid(struct str s)
+{
+    size_t digits = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '-')
+            continue;
+        if (!is_hex(s.p[i]))
+            return false;
+        digits++;
+    }
+    return digits == 32 && (s.n == 32 || (s.n == 36 && s.p[8] == '-' && s.p[13] == '-' &&
+                                          s.p[18] == '-' && s.p[23] == '-'));
+}
+
+static bool is_date(struct str s)
+{
+    char text[32];
+    int64_t us;
+    if (s.n != 10)
+        return false;
+    (void)snprintf(text, sizeof text, STR_FMT "T00:00:00Z", STR_ARG(s));
+    return rfc3339_parse(str_of(text), &us) == 0;
+}
+
+static bool is_mac(struct str s)
+{
+    if (s.n != 17)
+        return false;
+    for (size_t i = 0; i < s.n; i++)
+        if (i % 3 == 2 ? (s.p[i] != ':' && s.p[i] != '-') : !is_hex(s.p[i]))
+            return false;
+    return true;
+}
+
+static bool is_hostname(struct str s)
+{
+    if (s.n == 0 || s.n > 255)
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!alnum && c != '-' && c != '.')
+            return false;
+    }
+    return s.p[0] != '-' && s.p[0] != '.' && s.p[s.n - 1] != '-';
+}
+
+static bool is_email(struct str s)
+{
+    struct str user, host;
+    return str_cut(s, '@', &user, &host) && user.n > 0 && is_hostname(host);
+}
+
+static bool is_uri(struct str s)
+{
+    ptrdiff_t colon = str_find_char(s, ':');
+    return colon > 0 || (s.n > 0 && s.p[0] == '/');
+}
+
+/* "1h30m", "-2.5s" and, as upstream also takes them, "3 days". */
+static bool is_duration(struct str s)
+{
+    static const char *const units[] = { "ns",      "us",     "ms",   "min",  "hours", "hour",
+                                         "hrs",     "hr",     "h",    "days", "day",   "d",
+                                         "weeks",   "week",   "wks",  "wk",   "w",     "m",
+                                         "seconds", "second", "secs", "sec",  "s" };
+    size_t i = s.n > 0 && (s.p[0] == '-' || s.p[0] == '+');
+    if (str_is(str_slice(s, i, s.n), "0"))
+        return true;
+    if (i == s.n)
+        return false;
+    while (i < s.n) {
+        size_t from = i;
+        while (i < s.n && ((s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '.'))
+            i++;
+        if (i == from)
+            return false;
+        while (i < s.n && s.p[i] == ' ')
+            i++;
+        size_t u = 0;
+        while (u < ARRAY_LEN(units) && !str_has_prefix(str_slice(s, i, s.n), str_of(units[u])))
+            u++;
+        if (u == ARRAY_LEN(units))
+            return false;
+        i += strlen(units[u]);
+    }
+    return true;
+}
+
+static bool is_date_time(struct str s)
+{
+    int64_t us;
+    return rfc3339_parse(s, &us) == 0;
+}
+
+static bool is_ipv4(struct str s)
+{
+    return is_ip(s, AF_INET);
+}
+
+static bool is_ipv6(struct str s)
+{
+    return is_ip(s, AF_INET6);
+}
+
+static bool is_base64(struct str s)
+{
+    size_t pad = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        bool digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                     c == '+' || c == '/';
+        if (c == '=')
+            pad++;
+        else if (pad || !digit)
+            return false;
+    }
+    return s.n % 4 == 0 && pad <= 2;
+}
+
+/* Formats that are checked; others are only documentation. */
+static const struct {
+    const char *name;
+    bool (*check)(struct str s);
+} formats[] = {
+    { "date-time", is_date_time },
+    { "date", is_date },
+    { "duration", is_duration },
+    { "ipv4", is_ipv4 },
+    { "ipv6", is_ipv6 },
+    { "cidr", is_cidr },
+    { "mac", is_mac },
+    { "uuid", is_uuid },
+    { "uuid3", is_uuid },
+    { "uuid4", is_uuid },
+    { "uuid5", is_uuid },
+    { "byte", is_base64 },
+    { "hostname", is_hostname },
+    { "email", is_email },
+    { "uri", is_uri },
+};
+
+static void check_format(struct valid *v, const struct schema_rules *r, const struct json *value,
+                         const struct fpath *at)
+{
+    for (size_t i = 0; r->format.n && i < ARRAY_LEN(formats); i++) {
+        if (!str_is(r->format, formats[i].name) || formats[i].check(value->s))
+            continue;
+        struct buf quoted = BUF_INIT(64 * 1024);
+        go_quote(&quoted, value->s);
+        field_error(v->errs, FIELD_TYPE_INVALID, at, value, "%s must be of type " STR_FMT ": %s",
+                    subject(v, at), STR_ARG(r->format), buf_cstr(&quoted));
+        buf_fini(&quoted);
+    }
+}
+
+/* ---- value rules ---- */
+
+static size_t count_runes(struct str s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s.n; i++)
+        n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
+    return n;
+}
+
+static void check_string(struct valid *v, const struct schema_rules *r, const struct json *value,
+                         const struct fpath *at)
+{
+    int64_t n = (int64_t)count_runes(value->s);
+    if (r->max_length >= 0 && n > r->max_length)
+        field_error(v->errs, FIELD_TOO_LONG, at, NULL, "may not be more than %lld %s",
+                    (long long)r->max_length, r->max_length == 1 ? "byte" : "bytes");
+    if (r->min_length >= 0 && n < r->min_length)
+        field_error(v->errs, FIELD_INVALID, at, value, "%s should be at least %lld chars long",
+                    subject(v, at), (long long)r->min_length);
+    if (r->regex && !schema_regex_match(r->regex, value->s))
+        field_error(v->errs, FIELD_INVALID, at, value, "%s should match '" STR_FMT "'",
+                    subject(v, at), STR_ARG(r->pattern));
+    check_format(v, r, value, at);
+}
+
+/* As Go prints a float64 with %v: short, with an exponent from 1e21 on. */
+static const char *number_text(struct valid *v, double d)
+{
+    struct json *j = json_new_float(v->errs->a, d);
+    struct buf b = BUF_INIT(64);
+    (void)json_write(&b, j);
+    char *text = str_dup_arena(v->errs->a, buf_str(&b));
+    buf_fini(&b);
+    return text;
+}
+
+static bool is_multiple(double value, double of)
+{
+    if (of <= 0)
+        return true;
+    double q = value / of;
+    return fabs(q - round(q)) < 1e-9;
+}
+
+static void check_number(struct valid *v, const struct schema_rules *r, const struct json *value,
+                         const struct fpath *at)
+{
+    double d;
+    if (json_float(value, &d) < 0)
+        return;
+    if (r->has_multiple_of && !is_multiple(d, r->multiple_of))
+        field_error(v->errs, FIELD_INVALID, at, value, "%s should be a multiple of %s",
+                    subject(v, at), number_text(v, r->multiple_of));
+    if (r->has_maximum && (d > r->maximum || (r->exclusive_maximum && d >= r->maximum)))
+        field_error(v->errs, FIELD_INVALID, at, value, "%s should be less than %s%s",
+                    subject(v, at), r->exclusive_maximum ? "" : "or equal to ",
+                    number_text(v, r->maximum));
+    if (r->has_minimum && (d < r->minimum || (r->exclusive_minimum && d <= r->minimum)))
+        field_error(v->errs, FIELD_INVALID, at, value, "%s should be greater than %s%s",
+                    subject(v, at), r->exclusive_minimum ? "" : "or equal to ",
+                    number_text(v, r->minimum));
+}
+
+static void report_too_many(struct valid *v, const struct fpath *at, size_t n, int64_t max)
+{
+    struct json *count = json_new_int(v->errs->a, (int64_t)n);
+    field_error(v->errs, FIELD_TOO_MANY, at, count, "must have at most %lld item%s", (long long)max,
+                max == 1 ? "" : "s");
+}
+
+static void report_too_few(struct valid *v, const struct fpath *at, size_t n, int64_t min,
+                           const char *what)
+{
+    struct json *count = json_new_int(v->errs->a, (int64_t)n);
+    field_error(v->errs, FIELD_INVALID, at, count, "%s should have at least %lld %s",
+                subject(v, at), (long long)min, what);
+}
+
+/* Sorted texts of all elements, so that equal ones are neighbours. Given: free with free_texts().
+ */
+struct text {
+    struct buf b;
+    size_t index;
+};
+
+static int cmp_text(const void *x, const void *y)
+{
+    const struct text *a = x, *b = y;
+    int r = str_cmp(buf_str(&a->b), buf_str(&b->b));
+    return r ? r : (a->index > b->index) - (a->index < b->index);
+}
+
+static void free_texts(struct text *t, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        buf_fini(&t[i].b);
+    free(t);
+}
+
+static bool has_duplicates(const struct json *list)
+{
+    if (list->n < 2)
+        return false;
+    struct text *t = xnew_n(struct text, list->n);
+    size_t n = 0;
+    json_each (item, list) {
+        t[n].b = BUF_INIT(BUF_MAX_DEFAULT);
+        (void)json_write_sorted(&t[n].b, item);
+        t[n].index = n;
+        n++;
+    }
+    qsort(t, n, sizeof *t, cmp_text);
+    bool found = false;
+    for (size_t i = 1; i < n; i++)
+        found = found || str_eq(buf_str(&t[i - 1].b), buf_str(&t[i].b));
+    free_texts(t, n);
+    return found;
+}
+
+static void check_array(struct valid *v, const struct schema_rules *r, const struct json *value,
+                        const struct fpath *at)
+{
+    if (r->min_items >= 0 && value->n < r->min_items)
+        report_too_few(v, at, value->n, r->min_items, "items");
+    if (r->max_items >= 0 && value->n > r->max_items)
+        report_too_many(v, at, value->n, r->max_items);
+    if (r->unique_items && has_duplicates(value))
+        field_error(v->errs, FIELD_INVALID, at, value, "%s shouldn't contain duplicates",
+                    subject(v, at));
+}
+
+static void check_object(struct valid *v, const struct schema_rules *r, const struct json *value,
+                         const struct fpath *at)
+{
+    if (r->min_properties >= 0 && value->n < r->min_properties)
+        report_too_few(v, at, value->n, r->min_properties, "properties");
+    if (r->max_properties >= 0 && value->n > r->max_properties)
+        report_too_many(v, at, value->n, r->max_properties);
+    json_each (name, r->required) {
+        struct fpath child = fpath_child(at, json_str(name));
+        if (!json_get(value, json_str(name)))
+            field_error(v->errs, FIELD_REQUIRED, &child, NULL, "%s", "");
+    }
+}
+
+static void check_enum(struct valid *v, const struct schema_rules *r, const struct json *value,
+                       const struct fpath *at)
+{
+    if (!r->enum_values)
+        return;
+    struct str *names = arena_new_n(v->errs->a, struct str, MAX(r->enum_values->n, 1));
+    size_t n = 0;
+    json_each (e, r->enum_values) {
+        if (json_equal(e, value))
+            return;
+        if (e->type == JSON_STRING) {
+            names[n++] = e->s;
+            continue;
+        }
+        struct buf b = BUF_INIT(64 * 1024);
+        (void)json_write(&b, e);
+        names[n++] = str_copy_arena(v->errs->a, buf_str(&b));
+        buf_fini(&b);
+    }
+    field_error_enum(v->errs, at, value, names, n);
+}
+
+/* ---- combinations ---- */
+
+static void report_combination(struct valid *v, const struct fpath *at, const char *rest)
+{
+    struct fpath nil = fpath_child(NULL, STR("<nil>"));
+    field_error_str(v->errs, FIELD_INVALID, &nil, STR(""), "\"%s\" must %s", where(v, at), rest);
+}
+
+/* Complaints of one alternative, apart. */
+static struct field_errors attempt(struct valid *v, const struct schema *s,
+                                   const struct json *value, const struct fpath *at)
+{
+    struct field_errors own = field_errors_init(v->errs->a);
+    struct valid inner = { .errs = &own };
+    validate(&inner, s, value, at);
+    return own;
+}
+
+static void merge(struct field_errors *to, const struct field_errors *from)
+{
+    if (!from->first)
+        return;
+    if (to->n + from->n > FIELD_ERRORS_MAX) {
+        to->n_dropped += from->n;
+        return;
+    }
+    if (to->last)
+        to->last->next = from->first;
+    else
+        to->first = from->first;
+    to->last = from->last;
+    to->n += from->n;
+}
+
+static void check_any_of(struct valid *v, const struct schema_rules *r, const struct json *value,
+                         const struct fpath *at)
+{
+    struct field_errors best = { 0 };
+    for (size_t i = 0; i < r->n_any_of; i++) {
+        struct field_errors e = attempt(v, r->any_of[i], value, at);
+        if (e.n == 0)
+            return;
+        if (i == 0 || e.n < best.n)
+            best = e;
+    }
+    if (r->n_any_of == 0)
+        return;
+    report_combination(v, at, "validate at least one schema (anyOf)");
+    merge(v->errs, &best);
+}
+
+static void check_one_of(struct valid *v, const struct schema_rules *r, const struct json *value,
+                         const struct fpath *at)
+{
+    struct field_errors best = { 0 };
+    size_t n_valid = 0;
+    for (size_t i = 0; i < r->n_one_of; i++) {
+        struct field_errors e = attempt(v, r->one_of[i], value, at);
+        n_valid += e.n == 0;
+        if (i == 0 || (e.n && e.n < best.n))
+            best = e;
+    }
+    if (r->n_one_of == 0 || n_valid == 1)
+        return;
+    const char *found = n_valid == 0
+                            ? "Found none valid"
+                            : arena_printf(v->errs->a, "Found %zu valid alternatives", n_valid);
+    report_combination(
+        v, at, arena_printf(v->errs->a, "validate one and only one schema (oneOf). %s", found));
+    if (n_valid == 0)
+        merge(v->errs, &best);
+}
+
+static void check_all_of(struct valid *v, const struct schema_rules *r, const struct json *value,
+                         const struct fpath *at)
+{
+    size_t n_valid = 0;
+    for (size_t i = 0; i < r->n_all_of; i++) {
+        struct field_errors e = attempt(v, r->all_of[i], value, at);
+        n_valid += e.n == 0;
+        merge(v->errs, &e);
+    }
+    if (n_valid < r->n_all_of)
+        report_combination(v, at,
+                           n_valid ? "validate all the schemas (allOf)"
+                                   : "validate all the schemas (allOf). None validated");
+}
+
+static void check_combinations(struct valid *v, const struct schema_rules *r,
+                               const struct json *value, const struct fpath *at)
+{
+    check_any_of(v, r, value, at);
+    check_one_of(v, r, value, at);
+    check_all_of(v, r, value, at);
+    if (r->not_schema && attempt(v, r->not_schema, value, at).n == 0)
+        report_combination(v, at, "not validate the schema (not)");
+}
+
+/* ---- list types ---- */
+
+/* What must be unique about an element: itself in a set, its keys in a map. */
+static struct json *identity(struct valid *v, const struct schema *s, const struct json *item)
+{
+    if (s->list_type == SCHEMA_LIST_SET)
+        return json_clone(v->errs->a, item);
+    struct json *keys = json_new_object(v->errs->a);
+    for (uint16_t i = 0; i < s->n_list_keys; i++) {
+        const struct json *k = json_get(item, s->list_keys[i]);
+        if (k)
+            json_set(v->errs->a, keys, s->list_keys[i], json_clone(v->errs->a, k));
+    }
+    return keys;
+}
+
+static void check_list_type(struct valid *v, const struct schema *s, const struct json *value,
+                            const struct fpath *at)
+{
+    if (s->list_type == SCHEMA_LIST_ATOMIC)
+        return;
+    struct text *t = xnew_n(struct text, MAX(value->n, 1));
+    struct json **id = xnew_n(struct json *, MAX(value->n, 1));
+    size_t n = 0;
+    bool fine = true;
+    json_each (item, value) {
+        struct fpath child = fpath_index(at, n);
+        if (s->list_type == SCHEMA_LIST_MAP && item->type != JSON_OBJECT &&
+            item->type != JSON_NULL) {
+            field_error(v->errs, FIELD_INVALID, &child, item,
+                        "must be an object for an array of list-type map");
+            fine = false;
+            break;
+        }
+        id[n] = identity(v, s, item);
+        t[n].b = BUF_INIT(BUF_MAX_DEFAULT);
+        (void)json_write_sorted(&t[n].b, id[n]);
+        t[n].index = n;
+        n++;
+    }
+    qsort(t, n, sizeof *t, cmp_text);
+    for (size_t i = 1; fine && i < n; i++) {
+        bool same = str_eq(buf_str(&t[i - 1].b), buf_str(&t[i].b));
+        bool before = i > 1 && str_eq(buf_str(&t[i - 2].b), buf_str(&t[i].b));
+        struct fpath child = fpath_index(at, t[i].index);
+        if (same && !before) /* each repeated value is told once */
+            field_error(v->errs, FIELD_DUPLICATE, &child, id[t[i].index], "%s", "");
+    }
+    free_texts(t, n);
+    free(id);
+}
+
+/* ---- the walk ---- */
+
+static void validate_members(struct valid *v, const struct schema *s, const struct json *value,
+                             const struct fpath *at)
+{
+    json_each (m, value) {
+        const struct schema *sub = schema_child(s, m->key);
+        if (!sub)
+            continue;
+        struct fpath child = fpath_child(at, m->key);
+        validate(v, sub, m, &child);
+    }
+}
+
+static void validate_items(struct valid *v, const struct schema *s, const struct json *value,
+                           const struct fpath *at)
+{
+    if (s->type == SCHEMA_ARRAY)
+        check_list_type(v, s, value, at);
+    if (!s->items)
+        return;
+    size_t i = 0;
+    json_each (item, value) {
+        struct fpath child = fpath_index(at, i++);
+        validate(v, s->items, item, &child);
+    }
+}
+
+static void check_rules(struct valid *v, const struct schema_rules *r, const struct json *value,
+                        const struct fpath *at)
+{
+    switch (value->type) {
+    case JSON_NULL:
+    case JSON_FALSE:
+    case JSON_TRUE:
+        break;
+    case JSON_NUMBER:
+        check_number(v, r, value, at);
+        break;
+    case JSON_STRING:
+        check_string(v, r, value, at);
+        break;
+    case JSON_ARRAY:
+        check_array(v, r, value, at);
+        break;
+    case JSON_OBJECT:
+        check_object(v, r, value, at);
+        break;
+    }
+    check_enum(v, r, value, at);
+    check_combinations(v, r, value, at);
+}
+
+static void validate(struct valid *v, const struct schema *s, const struct json *value,
+                     const struct fpath *at)
+{
+    if (value->type == JSON_NULL) {
+        if (s->flags & (SCHEMA_NULLABLE | SCHEMA_BUILTIN) || s->type == SCHEMA_ANY)
+            return;
+        report_type(v, s, value, at);
+        return;
+    }
+    if (!type_fits(s, value)) {
+        report_type(v, s, value, at);
+        return;
+    }
+    if (s->rules)
+        check_rules(v, s->rules, value, at);
+    if (value->type == JSON_OBJECT)
+        validate_members(v, s, value, at);
+    else if (value->type == JSON_ARRAY)
+        validate_items(v, s, value, at);
+}
+
+void schema_validate(const struct schema *s, const struct json *v, const struct fpath *at,
+                     struct field_errors *errs)
+{
+    struct valid valid = { .errs = errs };
+    validate(&valid, s, v, at);
+}
