@@ -15,6 +15,7 @@ struct crd;
  * *ret given: crd_unref(). Errors: E_INVALID with the reason.
  */
 int crd_new(const struct json *obj, struct crd **ret, struct err *err);
+void crd_ref(struct crd *c);
 void crd_unref(struct crd *c);
 struct str crd_name(const struct crd *c);
 /* Served versions, sorted by priority. Borrowed from c. */

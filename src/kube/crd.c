@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CustomResourceDefinitions: from object to served resources, names and conditions; see crd.h. */
+#include "kube/crd.h"
+
+#include "kube/meta.h"
+
+struct crd {
+    size_t refs;
+    struct arena a;
+    struct str name;
+    struct kube_resource *versions; /* all, in the order of spec.versions */
+    size_t n_versions;
+    const struct kube_resource **served; /* sorted by priority */
+    size_t n_served;
+    const struct kube_resource *storage;
+};
+
+static const struct kube_strategy custom_strategy = { .name_rule = KUBE_NAME_SUBDOMAIN,
+                                                      .has_generation = true };
+
+static const struct schema anything = { .type = SCHEMA_OBJECT,
+                                        .flags = SCHEMA_PRESERVE_UNKNOWN | SCHEMA_NULLABLE };
+
+/* ---- reading a definition ---- */
+
+static struct str *strings(struct arena *a, const struct json *list, size_t *ret_n)
+{
+    *ret_n = 0;
+    if (!json_is(list, JSON_ARRAY) || list->n == 0)
+        return NULL;
+    struct str *out = arena_new_n(a, struct str, list->n);
+    json_each (v, list) {
+        out[(*ret_n)++] = json_str(v);
+    }
+    return out;
+}
+
+static void read_columns(struct crd *c, const struct json *version, struct kube_resource *r)
+{
+    static const struct kube_column name = { .name = { "Name", 4 },
+                                             .type = { "string", 6 },
+                                             .format = { "name", 4 },
+                                             .description = { "Name of the object.", 19 },
+                                             .json_path = { ".metadata.name", 14 } };
+    const struct json *list = json_getc(version, "additionalPrinterColumns");
+    if (!json_is(list, JSON_ARRAY) || list->n == 0)
+        return;
+    struct kube_column *cols = arena_new_n(&c->a, struct kube_column, list->n + 1);
+    cols[0] = name;
+    size_t n = 1;
+    json_each (col, list) {
+        struct kube_column *out = &cols[n++];
+        out->name = json_get_str(col, "name");
+        out->type = json_get_str(col, "type");
+        out->format = json_get_str(col, "format");
+        out->description = json_get_str(col, "description");
+        out->json_path = json_get_str(col, "jsonPath");
+        out->priority = (int32_t)json_int_or(json_getc(col, "priority"), 0);
+        if (out->description.n == 0)
+            out->description = str_of(arena_printf(&c->a,
+                                                   "Custom resource definition column (in "
+                                                   "JSONPath format): " STR_FMT,
+                                                   STR_ARG(out->json_path)));
+    }
+    r->columns = cols;
+    r->n_columns = n;
+}
+
+static void read_subresources(struct crd *c, const struct json *version, struct kube_resource *r)
+{
+    const struct json *sub = json_getc(version, "subresources");
+    const struct json *scale = json_getc(sub, "scale");
+    struct kube_subresource *out = arena_new_n(&c->a, struct kube_subresource, 2);
+    const unsigned verbs = KUBE_GET | KUBE_PATCH | KUBE_UPDATE;
+    if (json_is(json_getc(sub, "status"), JSON_OBJECT))
+        out[r->n_subresources++] = (struct kube_subresource){ .name = STR("status"),
+                                                              .verbs = verbs,
+                                                              .group = r->group,
+                                                              .version = r->version,
+                                                              .kind = r->kind };
+    if (json_is(scale, JSON_OBJECT)) {
+        out[r->n_subresources++] = (struct kube_subresource){ .name = STR("scale"),
+                                                              .verbs = verbs,
+                                                              .group = STR("autoscaling"),
+                                                              .version = STR("v1"),
+                                                              .kind = STR("Scale") };
+        r->scale_spec_path = json_get_str(scale, "specReplicasPath");
+        r->scale_status_path = json_get_str(scale, "statusReplicasPath");
+        r->scale_selector_path = json_get_str(scale, "labelSelectorPath");
+    }
+    r->subresources = out;
+}
+
+static void read_selectable(struct crd *c, const struct json *version, struct kube_resource *r)
+{
+    const struct json *list = json_getc(version, "selectableFields");
+    if (!json_is(list, JSON_ARRAY) || list->n == 0)
+        return;
+    struct str *out = arena_new_n(&c->a, struct str, list->n);
+    size_t n = 0;
+    json_each (f, list) {
+        struct str path = json_get_str(f, "jsonPath");
+        out[n++] = str_has_prefix(path, STR(".")) ? str_slice(path, 1, path.n) : path;
+    }
+    r->selectable_fields = out;
+    r->n_selectable_fields = n;
+}
+
+static void read_deprecation(struct crd *c, const struct json *version, struct kube_resource *r)
+{
+    if (!json_bool(json_getc(version, "deprecated")))
+        return;
+    r->deprecation = json_get_str(version, "deprecationWarning");
+    if (r->deprecation.n == 0)
+        r->deprecation =
+            str_of(arena_printf(&c->a, STR_FMT "/" STR_FMT " " STR_FMT " is deprecated",
+                                STR_ARG(r->group), STR_ARG(r->version), STR_ARG(r->kind)));
+}
+
+static int read_schema(struct crd *c, const struct json *version, struct kube_resource *r,
+                       struct err *err)
+{
+    const struct json *spec = json_path(version, "schema", "openAPIV3Schema", NULL);
+    r->schema = &anything;
+    if (!json_is(spec, JSON_OBJECT))
+        return 0;
+    struct field_errors errs = field_errors_init(&c->a);
+    (void)schema_from_openapi(&c->a, spec, NULL, &errs, &r->schema);
+    if (errs.n)
+        return err_set(err, E_INVALID, "schema of version '" STR_FMT "': " STR_FMT,
+                       STR_ARG(r->version), STR_ARG(field_errors_text(&errs)));
+    return 0;
+}
+
+/* Accepted names are what is served; before they are known, the wanted ones. */
+static const struct json *names_of(const struct json *obj)
+{
+    const struct json *accepted = json_path(obj, "status", "acceptedNames", NULL);
+    return json_get_str(accepted, "plural").n ? accepted : json_path(obj, "spec", "names", NULL);
+}
+
+static int read_version(struct crd *c, const struct json *obj, const struct json *version,
+                        struct kube_resource *r, struct err *err)
+{
+    const struct json *spec = json_getc(obj, "spec"), *names = names_of(obj);
+    r->group = json_get_str(spec, "group");
+    r->version = json_get_str(version, "name");
+    r->kind = json_get_str(names, "kind");
+    r->list_kind = json_get_str(names, "listKind");
+    r->plural = json_get_str(names, "plural");
+    r->singular = json_get_str(names, "singular");
+    r->short_names = strings(&c->a, json_getc(names, "shortNames"), &r->n_short_names);
+    r->categories = strings(&c->a, json_getc(names, "categories"), &r->n_categories);
+    r->namespaced = str_is(json_get_str(spec, "scope"), "Namespaced");
+    r->verbs = KUBE_VERBS_ALL;
+    r->strategy = &custom_strategy;
+    r->crd = c;
+    read_subresources(c, version, r);
+    read_columns(c, version, r);
+    read_selectable(c, version, r);
+    read_deprecation(c, version, r);
+    return read_schema(c, version, r, err);
+}
+
+static int cmp_served(const void *x, const void *y)
+{
+    const struct kube_resource *const *a = x, *const *b = y;
+    return kube_version_cmp((*a)->version, (*b)->version);
+}
+
+static int read_versions(struct crd *c, const struct json *obj, struct err *err)
+{
+    const struct json *list = json_path(obj, "spec", "versions", NULL);
+    if (!json_is(list, JSON_ARRAY) || list->n == 0)
+        return err_set(err, E_INVALID, "definition has no versions");
+    c->versions = arena_new_n(&c->a, struct kube_resource, list->n);
+    c->served = arena_new_n(&c->a, const struct kube_resource *, list->n);
+    json_each (v, list) {
+        struct kube_resource *r = &c->versions[c->n_versions++];
+        int result = read_version(c, obj, v, r, err);
+        if (result < 0)
+            return result;
+        if (json_bool(json_getc(v, "served")))
+            c->served[c->n_served++] = r;
+        if (json_bool(json_getc(v, "storage")))
+            c->storage = r;
+    }
+    if (!c->storage)
+        return err_set(err, E_INVALID, "definition has no storage version");
+    for (size_t i = 0; i < c->n_versions; i++)
+        c->versions[i].storage = c->storage;
+    qsort(c->served, c->n_served, sizeof *c->served, cmp_served);
+    return 0;
+}
+
+static void crd_free(struct crd *c)
+{
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (c->versions[i].schema != &anything)
+            schema_release(c->versions[i].schema);
+    arena_fini(&c->a);
+    free(c);
+}
+DEFINE_SCOPED(crd, crd_free)
+
+int crd_new(const struct json *obj, struct crd **ret, struct err *err)
+{
+    scoped(crd_free_scoped) struct crd *c = xnew(struct crd);
+    c->refs = 1;
+    const struct json *own = json_clone(&c->a, obj);
+    c->name = meta_name(own);
+    int r = read_versions(c, own, err);
+    if (r < 0)
+        return err_ctx(err, r, "definition '" STR_FMT "'", STR_ARG(c->name));
+    *ret = take_ptr(&c);
+    return 0;
+}
+
+void crd_ref(struct crd *c)
+{
+    c->refs++;
+}
+
+void crd_unref(struct crd *c)
+{
+    if (c && --c->refs == 0)
+        crd_free(c);
+}
+
+struct str crd_name(const struct crd *c)
+{
+    return c->name;
+}
+
+size_t crd_resources(const struct crd *c, const struct kube_resource *const **ret)
+{
+    *ret = c->served;
+    return c->n_served;
+}
+
+const struct kube_resource *crd_storage(const struct crd *c)
+{
+    return c->storage;
+}
+
+/* ---- defaults ---- */
+
+void crd_default(struct arena *a, struct json *obj)
+{
+    struct json *spec = json_obj(a, obj, "spec"), *names = json_obj(a, spec, "names");
+    struct str kind = json_get_str(names, "kind");
+    if (kind.n && json_get_str(names, "singular").n == 0) {
+        char *lower = str_dup_arena(a, kind);
+        for (size_t i = 0; i < kind.n; i++)
+            if (lower[i] >= 'A' && lower[i] <= 'Z')
+                lower[i] = (char)(lower[i] + ('a' - 'A'));
+        json_set_str(a, names, "singular", str_n(lower, kind.n));
+    }
+    if (kind.n && json_get_str(names, "listKind").n == 0)
+        json_set_str(a, names, "listKind", str_of(arena_printf(a, STR_FMT "List", STR_ARG(kind))));
+    if (!json_is(json_getc(spec, "conversion"), JSON_OBJECT))
+        json_set_str(a, json_obj(a, spec, "conversion"), "strategy", STR("None"));
+}
+
+/* ---- conditions ---- */
+
+static struct json *find_condition(const struct json *obj, const char *type)
+{
+    json_each (c, json_path(obj, "status", "conditions", NULL)) {
+        if (str_is(json_get_str(c, "type"), type))
+            return c;
+    }
+    return NULL;
+}
+
+bool crd_has_condition(const struct json *obj, const char *type)
+{
+    return str_is(json_get_str(find_condition(obj, type), "status"), "True");
+}
+
+bool crd_set_condition(struct arena *a, struct json *obj, const char *type, bool status,
+                       const char *reason, const char *message, struct str now)
+{
+    struct json *st = json_obj(a, obj, "status"), *list = json_getc(st, "conditions");
+    const char *value = status ? "True" : "False";
+    if (!json_is(list, JSON_ARRAY)) {
+        list = json_new_array(a);
+        json_setc(a, st, "conditions", list);
+    }
+    struct json *c = find_condition(obj, type);
+    if (c && str_is(json_get_str(c, "status"), value) &&
+        str_is(json_get_str(c, "reason"), reason) && str_is(json_get_str(c, "message"), message))
+        return false;
+    bool flips = !c || !str_is(json_get_str(c, "status"), value);
+    if (!c) {
+        c = json_new_object(a);
+        json_add(list, c);
+    }
+    json_set_str(a, c, "type", str_of(type));
+    json_set_str(a, c, "status", str_of(value));
+    if (flips)
+        json_set_str(a, c, "lastTransitionTime", now);
+    json_set_str(a, c, "reason", str_of(reason));
+    json_set_str(a, c, "message", str_of(message));
+    return true;
+}
+
+/* ---- names ---- */
+
+/* Names that others of the group hold: other definitions, and built-in resources. */
+struct taken {
+    struct str self, group;
+    const struct json *others;
+    const struct registry *builtin;
+};
+
+static bool has_text(const struct json *list, struct str s)
+{
+    json_each (v, list) {
+        if (str_eq(json_str(v), s))
+            return true;
+    }
+    return false;
+}
+
+static bool holds_resource(const struct json *names, struct str s)
+{
+    return str_eq(json_get_str(names, "plural"), s) || str_eq(json_get_str(names, "singular"), s) ||
+           has_text(json_getc(names, "shortNames"), s);
+}
+
+static bool holds_kind(const struct json *names, struct str s)
+{
+    return str_eq(json_get_str(names, "kind"), s) || str_eq(json_get_str(names, "listKind"), s);
+}
+
+static bool builtin_holds(const struct taken *t, struct str s, bool kinds)
+{
+    if (!t->builtin)
+        return false;
+    registry_each(r, t->builtin)
+    {
+        if ((*r)->crd || !str_eq((*r)->group, t->group))
+            continue;
+        if (kinds ? str_eq((*r)->kind, s) || str_eq((*r)->list_kind, s)
+                  : str_eq((*r)->plural, s) || str_eq((*r)->singular, s))
+            return true;
+    }
+    return false;
+}
+
+static bool is_taken(const struct taken *t, struct str s, bool kinds)
+{
+    json_each (o, t->others) {
+        const struct json *names = json_path(o, "status", "acceptedNames", NULL);
+        if (str_eq(meta_name(o), t->self) ||
+            !str_eq(json_get_str(json_getc(o, "spec"), "group"), t->group))
+            continue;
+        if (kinds ? holds_kind(names, s) : holds_resource(names, s))
+            return true;
+    }
+    return builtin_holds(t, s, kinds);
+}
+
+struct verdict {
+    const char *reason, *message; /* NULL: fine */
+};
+
+static void accept_name(struct arena *a, const struct taken *t, const struct json *wanted,
+                        struct json *accepted, const char *key, bool kinds, const char *reason,
+                        struct verdict *v)
+{
+    struct str name = json_get_str(wanted, key);
+    if (!str_eq(name, json_get_str(accepted, key)) && name.n && is_taken(t, name, kinds)) {
+        v->reason = reason;
+        v->message = arena_printf(a, "\"" STR_FMT "\" is already in use", STR_ARG(name));
+        return;
+    }
+    if (name.n)
+        json_set_str(a, accepted, key, name);
+}
+
+static void accept_short_names(struct arena *a, const struct taken *t, const struct json *wanted,
+                               struct json *accepted, struct verdict *v)
+{
+    const struct json *list = json_getc(wanted, "shortNames"),
+                      *old = json_getc(accepted, "shortNames");
+    struct json *out = json_new_array(a);
+    bool fine = true;
+    json_each (s, list) {
+        if (!has_text(old, json_str(s)) && is_taken(t, json_str(s), false)) {
+            fine = false;
+            v->reason = "ShortNamesConflict";
+            v->message = arena_printf(a, "\"" STR_FMT "\" is already in use", STR_ARG(json_str(s)));
+        } else {
+            json_add(out, json_new_str(a, json_str(s)));
+        }
+    }
+    if (!fine)
+        return;
+    if (out->n)
+        json_setc(a, accepted, "shortNames", out);
+    else
+        (void)json_del(accepted, STR("shortNames"));
+}
+
+static void add_stored_version(struct arena *a, struct json *obj)
+{
+    struct json *st = json_obj(a, obj, "status"), *stored = json_getc(st, "storedVersions");
+    if (!json_is(stored, JSON_ARRAY)) {
+        stored = json_new_array(a);
+        json_setc(a, st, "storedVersions", stored);
+    }
+    json_each (v, json_path(obj, "spec", "versions", NULL)) {
+        struct str name = json_get_str(v, "name");
+        if (json_bool(json_getc(v, "storage")) && !has_text(stored, name))
+            json_add(stored, json_new_str(a, name));
+    }
+}
+
+bool crd_update_status(struct arena *a, struct json *obj, const struct json *others,
+                       const struct registry *builtin, struct str now)
+{
+    struct json *before = json_clone(a, json_obj(a, obj, "status"));
+    const struct json *spec = json_getc(obj, "spec"), *wanted = json_getc(spec, "names");
+    struct json *accepted = json_obj(a, json_obj(a, obj, "status"), "acceptedNames");
+    struct taken t = { .self = meta_name(obj),
+                       .group = json_get_str(spec, "group"),
+                       .others = others,
+                       .builtin = builtin };
+    struct verdict v = { 0 };
+    accept_name(a, &t, wanted, accepted, "plural", false, "PluralConflict", &v);
+    accept_name(a, &t, wanted, accepted, "singular", false, "SingularConflict", &v);
+    accept_short_names(a, &t, wanted, accepted, &v);
+    accept_name(a, &t, wanted, accepted, "kind", true, "KindConflict", &v);
+    accept_name(a, &t, wanted, accepted, "listKind", true, "ListKindConflict", &v);
+    const struct json *categories = json_getc(wanted, "categories");
+    if (categories)
+        json_setc(a, accepted, "categories", json_clone(a, categories));
+    else
+        (void)json_del(accepted, STR("categories"));
+
+    (void)crd_set_condition(a, obj, "NamesAccepted", !v.reason, v.reason ? v.reason : "NoConflicts",
+                            v.message ? v.message : "no conflicts found", now);
+    if (!crd_has_condition(obj, "Established"))
+        (void)crd_set_condition(
+            a, obj, "Established", !v.reason, v.reason ? "NotAccepted" : "InitialNamesAccepted",
+            v.reason ? "not all names are accepted" : "the initial names have been accepted", now);
+    add_stored_version(a, obj);
+    return !json_equal(before, json_getc(obj, "status"));
+}

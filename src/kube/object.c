@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From request bodies to objects; see object.h. */
+#include "kube/object.h"
+
+#include "base/clock.h"
+#include "kube/builtin.h"
+#include "kube/meta.h"
+#include "kube/status.h"
+
+#include <errno.h>
+
+int field_validation_parse(struct str s, enum field_validation *ret)
+{
+    if (s.n == 0 || str_is(s, "Warn"))
+        *ret = FIELD_VALIDATION_WARN;
+    else if (str_is(s, "Strict"))
+        *ret = FIELD_VALIDATION_STRICT;
+    else if (str_is(s, "Ignore"))
+        *ret = FIELD_VALIDATION_IGNORE;
+    else
+        return -EINVAL;
+    return 0;
+}
+
+/* ---- warnings ---- */
+
+static void warn(struct object_warnings *w, const char *what, struct str path)
+{
+    if (!w || w->n >= OBJECT_MAX_WARNINGS)
+        return;
+    w->text[w->n++] = str_of(arena_printf(w->a, "%s field \"" STR_FMT "\"", what, STR_ARG(path)));
+}
+
+void object_on_duplicate(void *warnings, struct str path)
+{
+    warn(warnings, "duplicate", path);
+}
+
+static void on_unknown(void *warnings, struct str path)
+{
+    warn(warnings, "unknown", path);
+}
+
+/* Paths inside metadata arrive without their head. */
+static void on_unknown_meta(void *warnings, struct str path)
+{
+    struct object_warnings *w = warnings;
+    on_unknown(w, str_of(arena_printf(w->a, "metadata." STR_FMT, STR_ARG(path))));
+}
+
+static struct json *cannot_handle(struct arena *a, const struct kube_resource *res, const char *why)
+{
+    const char *m = arena_printf(
+        a, STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT ": %s",
+        STR_ARG(res->kind), STR_ARG(res->version), STR_ARG(res->kind), why);
+    return status_bad_request(a, str_of(m));
+}
+
+struct json *object_strict_status(struct arena *a, const struct kube_resource *res,
+                                  const struct object_warnings *warnings)
+{
+    if (warnings->n == 0)
+        return NULL;
+    struct buf b = BUF_INIT(64 * 1024);
+    for (size_t i = 0; i < warnings->n; i++) {
+        (void)buf_add_cstr(&b, i ? ", " : "strict decoding error: ");
+        (void)buf_add_str(&b, warnings->text[i]);
+    }
+    struct json *s = cannot_handle(a, res, buf_cstr(&b));
+    buf_fini(&b);
+    return s;
+}
+
+/* ---- decoding ---- */
+
+static int bad(struct json **ret_status, struct json *status)
+{
+    *ret_status = status;
+    return E_INVALID;
+}
+
+/* apiVersion and kind must name the resource; absent ones are filled in. */
+static int check_kind(struct arena *a, const struct kube_resource *res, struct json *obj,
+                      struct json **ret_status)
+{
+    struct str want = kube_api_version(a, res), got = json_get_str(obj, "apiVersion");
+    struct str kind = json_get_str(obj, "kind");
+    if (kind.n && !str_eq(kind, res->kind))
+        return bad(ret_status,
+                   cannot_handle(a, res,
+                                 arena_printf(a,
+                                              "kind in the data (" STR_FMT
+                                              ") does not match the expected kind (" STR_FMT ")",
+                                              STR_ARG(kind), STR_ARG(res->kind))));
+    if (got.n && !str_eq(got, want))
+        return bad(
+            ret_status,
+            status_bad_request(
+                a, str_of(arena_printf(a,
+                                       "the API version in the data (" STR_FMT
+                                       ") does not match the expected API version (" STR_FMT ")",
+                                       STR_ARG(got), STR_ARG(want)))));
+    if (got.n == 0)
+        json_set_str(a, obj, "apiVersion", want);
+    if (kind.n == 0)
+        json_set_str(a, obj, "kind", res->kind);
+    return 0;
+}
+
+static int decode_builtin(struct arena *a, const struct kube_resource *res, struct json *obj,
+                          struct object_warnings *w, struct json **ret_status)
+{
+    struct err err = { 0 };
+    const char *type = str_dup_arena(a, res->kind);
+    int r = schema_normalize(a, res->schema, obj, type, w ? on_unknown : NULL, w, &err);
+    if (r < 0)
+        return bad(ret_status, cannot_handle(a, res, err_text(&err)));
+    return 0;
+}
+
+/* Custom resources: metadata is upstream's struct, the rest follows the definition. */
+static int decode_custom(struct arena *a, const struct kube_resource *res, struct json *obj,
+                         struct object_warnings *w, struct json **ret_status)
+{
+    struct err err = { 0 };
+    const struct schema *meta = builtin_type("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
+    struct json *m = meta_of(a, obj);
+    int r = schema_normalize(a, meta, m, "ObjectMeta", w ? on_unknown_meta : NULL, w, &err);
+    if (r < 0)
+        return bad(ret_status, cannot_handle(a, res, err_text(&err)));
+    schema_prune(res->schema, obj, true, w ? on_unknown : NULL, w);
+    return 0;
+}
+
+int object_decode_tree(struct arena *a, const struct kube_resource *res, struct json *obj,
+                       enum field_validation fv, struct object_warnings *warnings,
+                       struct json **ret_status)
+{
+    if (obj->type != JSON_OBJECT)
+        return bad(
+            ret_status,
+            status_bad_request(a, STR("couldn't get version/kind; json parse error: json: cannot "
+                                      "unmarshal into Go value of type struct { APIVersion "
+                                      "string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+                                      "\"json:\\\"kind,omitempty\\\"\" }")));
+    int r = check_kind(a, res, obj, ret_status);
+    if (r < 0)
+        return r;
+    struct object_warnings *w = fv == FIELD_VALIDATION_IGNORE ? NULL : warnings;
+    r = res->schema->flags & SCHEMA_BUILTIN ? decode_builtin(a, res, obj, w, ret_status)
+                                            : decode_custom(a, res, obj, w, ret_status);
+    if (r < 0)
+        return r;
+    struct json *strict =
+        fv == FIELD_VALIDATION_STRICT && w ? object_strict_status(a, res, w) : NULL;
+    if (strict)
+        return bad(ret_status, strict);
+    object_default(a, res, obj);
+    return 0;
+}
+
+int object_decode(struct arena *a, const struct kube_resource *res, struct str body,
+                  enum field_validation fv, struct object_warnings *warnings, struct json **ret,
+                  struct json **ret_status)
+{
+    struct err err = { 0 };
+    struct json *obj;
+    struct json_parse_opts opts = { .on_duplicate =
+                                        fv == FIELD_VALIDATION_IGNORE ? NULL : object_on_duplicate,
+                                    .arg = warnings };
+    int r = json_parse(a, body, &opts, &obj, &err);
+    if (r < 0)
+        return bad(
+            ret_status,
+            status_bad_request(a, str_of(arena_printf(a,
+                                                      "the object provided is unrecognized (must "
+                                                      "be of type " STR_FMT
+                                                      "): couldn't get version/kind; json parse "
+                                                      "error: %s",
+                                                      STR_ARG(res->kind), err_text(&err)))));
+    r = object_decode_tree(a, res, obj, fv, warnings, ret_status);
+    if (r < 0)
+        return r;
+    *ret = obj;
+    return 0;
+}
+
+void object_default(struct arena *a, const struct kube_resource *res, struct json *obj)
+{
+    if (res->strategy->set_defaults)
+        res->strategy->set_defaults(a, obj);
+    if (!(res->schema->flags & SCHEMA_BUILTIN))
+        schema_default(a, res->schema, obj);
+}
+
+/* ---- system metadata ---- */
+
+static int check_namespace(struct arena *a, const struct kube_resource *res, struct json *meta,
+                           struct str wanted, struct json **ret_status)
+{
+    struct str own = json_get_str(meta, "namespace");
+    if (!res->namespaced)
+        wanted = STR("");
+    if (own.n == 0 && wanted.n)
+        json_set_str(a, meta, "namespace", wanted);
+    else if (!str_eq(own, wanted))
+        return bad(ret_status, status_bad_request(
+                                   a, STR("the namespace of the provided object does not match the "
+                                          "namespace sent on the request")));
+    return 0;
+}
+
+static void set_time(struct arena *a, struct json *meta, const char *key, int64_t now_s)
+{
+    char text[RFC3339_MAX];
+    rfc3339_format(now_s, text);
+    json_set_str(a, meta, key, str_of(text));
+}
+
+/* The part that only the status subresource writes. */
+static bool splits_status(const struct kube_resource *res)
+{
+    return kube_subresource(res, STR("status")) != NULL;
+}
+
+int object_prepare_create(struct arena *a, const struct kube_resource *res, struct json *obj,
+                          const struct object_env *env, struct json **ret_status)
+{
+    static const char *const server_owned[] = { "deletionTimestamp", "deletionGracePeriodSeconds",
+                                                "selfLink", "resourceVersion", "generation" };
+    struct json *meta = meta_of(a, obj);
+    int r = check_namespace(a, res, meta, env->namespace, ret_status);
+    if (r < 0)
+        return r;
+    if (json_get_str(meta, "resourceVersion").n)
+        return bad(
+            ret_status,
+            status_internal(a, STR("resourceVersion should not be set on objects to be created")));
+    for (size_t i = 0; i < ARRAY_LEN(server_owned); i++)
+        (void)json_del(meta, str_of(server_owned[i]));
+    struct str prefix = json_get_str(meta, "generateName");
+    if (prefix.n && json_get_str(meta, "name").n == 0)
+        json_set_str(a, meta, "name", meta_generate_name(a, prefix, env->random));
+    json_set_str(a, meta, "uid", env->uid);
+    set_time(a, meta, "creationTimestamp", env->now_s);
+    if (res->strategy->has_generation)
+        json_set_int(a, meta, "generation", 1);
+    if (res->crd && splits_status(res))
+        (void)json_del(obj, STR("status"));
+    if (res->strategy->prepare_create)
+        res->strategy->prepare_create(a, obj);
+    return 0;
+}
+
+/* Take one member over from the old object, absence included. */
+static void keep(struct arena *a, struct json *now, const struct json *old, const char *key)
+{
+    const struct json *v = json_getc(old, key);
+    if (v)
+        json_setc(a, now, key, json_clone(a, v));
+    else
+        (void)json_del(now, str_of(key));
+}
+
+/* true if something other than metadata and, where it is apart, status differs. */
+static bool spec_changed(const struct kube_resource *res, const struct json *obj,
+                         const struct json *old)
+{
+    bool apart = splits_status(res);
+    size_t n = 0, n_old = 0;
+    json_each (m, old) {
+        n_old += !str_is(m->key, "metadata") && !(apart && str_is(m->key, "status")) &&
+                 !str_is(m->key, "apiVersion") && !str_is(m->key, "kind");
+    }
+    json_each (m, obj) {
+        if (str_is(m->key, "metadata") || (apart && str_is(m->key, "status")) ||
+            str_is(m->key, "apiVersion") || str_is(m->key, "kind"))
+            continue;
+        const struct json *was = json_get(old, m->key);
+        if (!was || !json_equal(was, m))
+            return true;
+        n++;
+    }
+    return n != n_old;
+}
+
+static int check_identity(struct arena *a, const struct kube_resource *res, struct json *meta,
+                          const struct json *old, struct str name, struct json **ret_status)
+{
+    struct str own = json_get_str(meta, "name"), uid = json_get_str(meta, "uid");
+    if (own.n == 0)
+        return bad(ret_status,
+                   status_bad_request(
+                       a, STR("the name of the object (\"\" based on URL) was undeterminable: "
+                              "name must be provided")));
+    if (!str_eq(own, name))
+        return bad(ret_status,
+                   status_bad_request(
+                       a, str_of(arena_printf(a,
+                                              "the name of the object (" STR_FMT
+                                              ") does not match the name on the URL (" STR_FMT ")",
+                                              STR_ARG(own), STR_ARG(name)))));
+    if (uid.n && !str_eq(uid, meta_uid(old))) {
+        const char *why = arena_printf(a,
+                                       "Precondition failed: UID in precondition: " STR_FMT
+                                       ", UID in object meta: " STR_FMT,
+                                       STR_ARG(uid), STR_ARG(meta_uid(old)));
+        *ret_status = status_conflict(a, res->group, res->plural, name, why);
+        return E_CONFLICT;
+    }
+    return 0;
+}
+
+int object_prepare_update(struct arena *a, const struct kube_resource *res, enum object_part part,
+                          struct json *obj, const struct json *old, const struct object_env *env,
+                          struct str name, struct json **ret_status)
+{
+    static const char *const server_owned[] = {
+        "uid",      "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+        "selfLink", "generation"
+    };
+    struct json *meta = meta_of(a, obj);
+    const struct json *old_meta = json_getc(old, "metadata");
+    int r = check_namespace(a, res, meta, env->namespace, ret_status);
+    if (r == 0)
+        r = check_identity(a, res, meta, old, name, ret_status);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < ARRAY_LEN(server_owned); i++)
+        keep(a, meta, old_meta, server_owned[i]);
+    if (part == OBJECT_STATUS) {
+        /* Only status is written, and metadata only as far as upstream lets it through: nothing. */
+        struct json *status = json_getc(obj, "status");
+        struct json *whole = json_clone(a, old);
+        struct str version = json_get_str(meta, "resourceVersion");
+        if (version.n)
+            json_set_str(a, meta_of(a, whole), "resourceVersion", version);
+        else
+            (void)json_del(meta_of(a, whole), STR("resourceVersion"));
+        struct json *managed = json_getc(meta, "managedFields");
+        if (managed)
+            json_setc(a, meta_of(a, whole), "managedFields", json_clone(a, managed));
+        json_setc(a, whole, "apiVersion", json_clone(a, json_getc(obj, "apiVersion")));
+        if (status)
+            json_setc(a, whole, "status", json_clone(a, status));
+        else
+            (void)json_del(whole, STR("status"));
+        json_replace(obj, whole);
+    } else if (splits_status(res)) {
+        keep(a, obj, old, "status");
+    }
+    if (res->strategy->prepare_update)
+        res->strategy->prepare_update(a, obj, old);
+    if (res->strategy->has_generation && spec_changed(res, obj, old))
+        json_set_int(a, meta_of(a, obj), "generation",
+                     json_int_or(json_getc(old_meta, "generation"), 0) + 1);
+    return 0;
+}
+
+/* ---- validation ---- */
+
+static meta_rule name_rule(const struct kube_resource *res)
+{
+    switch (res->strategy->name_rule) {
+    case KUBE_NAME_SUBDOMAIN:
+        return meta_check_dns1123_subdomain;
+    case KUBE_NAME_LABEL:
+        return meta_check_dns1123_label;
+    case KUBE_NAME_PATH_SEGMENT:
+        return meta_check_path_segment;
+    }
+    return meta_check_dns1123_subdomain;
+}
+
+int object_validate(struct arena *a, const struct kube_resource *res, enum object_part part,
+                    const struct json *obj, const struct json *old, struct json **ret_status)
+{
+    struct field_errors errs = field_errors_init(a);
+    (void)part;
+    if (old)
+        meta_validate_update(obj, old, &errs);
+    else
+        meta_validate(obj, res->namespaced, name_rule(res), &errs);
+    if (!(res->schema->flags & SCHEMA_BUILTIN))
+        schema_validate(res->schema, obj, NULL, &errs);
+    if (res->strategy->validate)
+        res->strategy->validate(obj, old, &errs);
+    if (errs.n == 0)
+        return 0;
+    *ret_status = status_invalid(a, res->group, res->kind, meta_name(obj), &errs);
+    return E_INVALID;
+}
+
+void object_convert(struct arena *a, struct json *obj, const struct kube_resource *from,
+                    const struct kube_resource *to)
+{
+    if (from == to)
+        return;
+    if (from->strategy->convert)
+        from->strategy->convert(a, obj, from, to);
+    json_set_str(a, obj, "apiVersion", kube_api_version(a, to));
+    json_set_str(a, obj, "kind", to->kind);
+}
+
+struct json *object_partial_metadata(struct arena *a, const struct json *obj)
+{
+    struct json *out = json_new_object(a);
+    const struct json *meta = json_getc(obj, "metadata");
+    json_set_str(a, out, "kind", STR("PartialObjectMetadata"));
+    json_set_str(a, out, "apiVersion", STR("meta.k8s.io/v1"));
+    json_setc(a, out, "metadata", meta ? json_clone(a, meta) : json_new_object(a));
+    return out;
+}
+
+static bool same_members(const struct json *a, const struct json *b, bool skip_versions)
+{
+    size_t na = 0, nb = 0;
+    json_each (m, b) {
+        nb += !(skip_versions &&
+                (str_is(m->key, "resourceVersion") || str_is(m->key, "managedFields")));
+    }
+    json_each (m, a) {
+        if (skip_versions && (str_is(m->key, "resourceVersion") || str_is(m->key, "managedFields")))
+            continue;
+        const struct json *other = json_get(b, m->key);
+        if (!other)
+            return false;
+        if (!skip_versions && str_is(m->key, "metadata") ? !same_members(m, other, true)
+                                                         : !json_equal(m, other))
+            return false;
+        na++;
+    }
+    return na == nb;
+}
+
+bool object_same(const struct json *a, const struct json *b)
+{
+    return same_members(a, b, false);
+}

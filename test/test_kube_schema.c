@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kube/: built-in schemas, decoding, custom resources; expected texts come from upstream. */
+#include "test_kube.h"
+
+#include "kube/meta.h"
+
+/* Decode a body; the Status' message on failure, else the object. */
+static struct str decode(struct arena *a, const struct kube_resource *res, const char *text,
+                         enum field_validation fv, struct object_warnings *w)
+{
+    struct json *obj = NULL, *status = NULL;
+    struct object_warnings own = { .a = a };
+    struct buf b = BUF_INIT(1 << 20);
+    (void)json_write(&b, parse(a, text));
+    struct str body = str_copy_arena(a, buf_str(&b));
+    buf_fini(&b);
+    int r = object_decode(a, res, body, fv, w ? w : &own, &obj, &status);
+    return r < 0 ? status_message(status) : text_of(a, obj);
+}
+
+TEST(every_builtin_kind_expands_completely)
+{
+    static const char *const names[] = { "io.k8s.api.core.v1.Pod", "io.k8s.api.apps.v1.Deployment",
+                                         "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
+                                         "CustomResourceDefinition" };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const struct schema *s = builtin_type(names[i]);
+        CHECK(s && s->type == SCHEMA_OBJECT);
+        const struct schema_field *f = schema_field(s, STR("metadata"));
+        CHECK(f && f->proto == 1);
+        CHECK_STR(builtin_go_name(f->schema), "v1.ObjectMeta");
+    }
+    const struct schema *pod = builtin_schema(STR(""), STR("v1"), STR("Pod"));
+    const struct schema *containers =
+        schema_child(schema_child(pod, STR("spec")), STR("containers"));
+    CHECK(containers->type == SCHEMA_ARRAY && containers->list_type == SCHEMA_LIST_MAP);
+    CHECK(containers->n_list_keys == 1);
+    CHECK_STR(containers->list_keys[0], "name");
+    CHECK_STR(containers->patch_key, "name");
+    CHECK(containers->flags & SCHEMA_PATCH_MERGE);
+    const struct schema *ports = schema_child(containers->items, STR("ports"));
+    CHECK_INT(ports->n_list_keys, 2);
+    const struct schema *protocol = schema_child(ports->items, STR("protocol"));
+    CHECK(protocol->def && protocol->rules && protocol->rules->enum_values->n == 3);
+    /* an inlined union: the volume source lies in an embedded message */
+    const struct schema *volumes = schema_child(schema_child(pod, STR("spec")), STR("volumes"));
+    const struct schema_field *host = schema_field(volumes->items, STR("hostPath"));
+    CHECK(host && host->proto_outer == 2 && host->proto == 1);
+}
+
+TEST(builtin_objects_are_written_as_go_writes_them)
+{
+    struct arena a = { 0 };
+    const struct kube_resource *cm = resource("", "v1", "configmaps");
+    CHECK_STR(decode(&a, cm,
+                     "{'data':{'b':'2'},'metadata':{'labels':{},'name':'a'},'apiVersion':'v1','"
+                     "immutable':false}",
+                     FIELD_VALIDATION_STRICT, NULL),
+              "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'a'},'immutable':false,'"
+              "data':{'b':'2'}}");
+    const struct kube_resource *ns = resource("", "v1", "namespaces");
+    CHECK_STR(decode(&a, ns, "{'metadata':{'name':'x'}}", FIELD_VALIDATION_STRICT, NULL),
+              "{'kind':'Namespace','apiVersion':'v1','metadata':{'name':'x','labels':"
+              "{'kubernetes.io/metadata.name':'x'}},'spec':{},'status':{}}");
+    const struct kube_resource *ev = resource("", "v1", "events");
+    CHECK_STR(
+        decode(&a, ev, "{'metadata':{'name':'x'},'involvedObject':{},'count':0}",
+               FIELD_VALIDATION_STRICT, NULL),
+        "{'kind':'Event','apiVersion':'v1','metadata':{'name':'x'},'involvedObject':{},'source':{},"
+        "'firstTimestamp':null,'lastTimestamp':null,'eventTime':null,'reportingComponent':'',"
+        "'reportingInstance':''}");
+    const struct kube_resource *lease = resource("coordination.k8s.io", "v1", "leases");
+    CHECK_STR(decode(&a, lease,
+                     "{'spec':{'renewTime':'2026-01-02T03:04:05.123456Z','holderIdentity':''},'"
+                     "metadata':null}",
+                     FIELD_VALIDATION_STRICT, NULL),
+              "{'kind':'Lease','apiVersion':'coordination.k8s.io/v1','metadata':{},'spec':"
+              "{'holderIdentity':'','renewTime':'2026-01-02T03:04:05.123456Z'}}");
+    arena_fini(&a);
+}
+
+TEST(wrong_types_are_told_as_go_tells_them)
+{
+    struct arena a = { 0 };
+    const struct kube_resource *cm = resource("", "v1", "configmaps");
+    CHECK_STR(decode(&a, cm, "{'data':{'a':1}}", FIELD_VALIDATION_STRICT, NULL),
+              "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot "
+              "unmarshal number "
+              "into Go struct field ConfigMap.data of type string");
+    CHECK_STR(decode(&a, cm, "{'metadata':{'labels':[1]}}", FIELD_VALIDATION_STRICT, NULL),
+              "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot "
+              "unmarshal array "
+              "into Go struct field ObjectMeta.metadata.labels of type map[string]string");
+    CHECK_STR(decode(&a, cm, "{'apiVersion':'v2'}", FIELD_VALIDATION_STRICT, NULL),
+              "the API version in the data (v2) does not match the expected API version (v1)");
+    const struct kube_resource *secret = resource("", "v1", "secrets");
+    CHECK_STR(decode(&a, secret, "{'data':{'a':'!'}}", FIELD_VALIDATION_STRICT, NULL),
+              "Secret in version \"v1\" cannot be handled as a Secret: illegal base64 data at "
+              "input byte 0");
+    arena_fini(&a);
+}
+
+TEST(unknown_and_repeated_fields_follow_the_wanted_strictness)
+{
+    struct arena a = { 0 };
+    const struct kube_resource *cm = resource("", "v1", "configmaps");
+    struct object_warnings w = { .a = &a };
+    struct json *obj, *status;
+    struct str body = STR(
+        "{\"metadata\":{\"name\":\"a\",\"foo\":1},\"dat\":{},\"data\":{\"k\":\"1\",\"k\":\"2\"}}");
+    CHECK_OK(object_decode(&a, cm, body, FIELD_VALIDATION_WARN, &w, &obj, &status));
+    CHECK_INT(w.n, 3);
+    CHECK_STR(w.text[0], "duplicate field \"data.k\"");
+    CHECK_STR(w.text[1], "unknown field \"dat\"");
+    CHECK_STR(w.text[2], "unknown field \"metadata.foo\"");
+    CHECK_JSON(&a, obj,
+               "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'a'},'data':{'k':'2'}}");
+    w.n = 0;
+    CHECK_ERR(object_decode(&a, cm, body, FIELD_VALIDATION_STRICT, &w, &obj, &status), E_INVALID);
+    CHECK_INT(status_code(status), 400);
+    CHECK_STR(status_message(status),
+              "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding "
+              "error: duplicate "
+              "field \"data.k\", unknown field \"dat\", unknown field \"metadata.foo\"");
+    w.n = 0;
+    CHECK_OK(object_decode(&a, cm, body, FIELD_VALIDATION_IGNORE, &w, &obj, &status));
+    CHECK_INT(w.n, 0);
+    arena_fini(&a);
+}
+
+static struct str validation(struct arena *a, const struct kube_resource *res, const char *text,
+                             const char *old)
+{
+    struct json *obj = parse(a, text), *status = NULL, *was = old ? parse(a, old) : NULL;
+    struct object_warnings w = { .a = a };
+    CHECK_OK(object_decode_tree(a, res, obj, FIELD_VALIDATION_IGNORE, &w, &status));
+    return object_validate(a, res, OBJECT_WHOLE, obj, was, &status) < 0 ? status_message(status)
+                                                                        : STR("valid");
+}
+
+TEST(metadata_is_checked_in_upstreams_words)
+{
+    struct arena a = { 0 };
+    const struct kube_resource *cm = resource("", "v1", "configmaps");
+    CHECK_STR(validation(&a, cm, "{'metadata':{'name':'A','namespace':'d'}}", NULL),
+              "ConfigMap \"A\" is invalid: metadata.name: Invalid value: \"A\": a lowercase RFC "
+              "1123 subdomain "
+              "must consist of lower case alphanumeric characters, '-' or '.', and must start and "
+              "end with an "
+              "alphanumeric character (e.g. 'example.com', regex used for validation is "
+              "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')");
+    CHECK_STR(
+        validation(&a, cm, "{'metadata':{'name':'a','namespace':'d','labels':{'a':'b c'}}}", NULL),
+        "ConfigMap \"a\" is invalid: metadata.labels: Invalid value: \"b c\": a valid label must "
+        "be an empty "
+        "string or consist of alphanumeric characters, '-', '_' or '.', and must start and end "
+        "with an "
+        "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
+        "validation is "
+        "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
+    CHECK_STR(validation(&a, cm, "{'metadata':{'namespace':'d'}}", NULL),
+              "ConfigMap \"\" is invalid: metadata.name: Required value: name or generateName is "
+              "required");
+    CHECK_STR(
+        validation(
+            &a, cm,
+            "{'metadata':{'name':'a','namespace':'d','ownerReferences':[{'apiVersion':'v1','kind':"
+            "'Pod','name':'p'}]},'data':{'a b':'','..':''}}",
+            NULL),
+        "ConfigMap \"a\" is invalid: [metadata.ownerReferences[0].uid: Required value: must not be "
+        "empty, "
+        "data[a b]: Invalid value: \"a b\": a valid config key must consist of alphanumeric "
+        "characters, "
+        "'-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for "
+        "validation is "
+        "'[-._a-zA-Z0-9]+'), data[..]: Invalid value: \"..\": must not be '..']");
+    CHECK_STR(validation(&a, cm,
+                         "{'metadata':{'name':'a','namespace':'d','uid':'1'},'data':{'a':'2'}}",
+                         "{'metadata':{'name':'a','namespace':'d','uid':'1'},'immutable':true,'"
+                         "data':{'a':'1'}}"),
+              "ConfigMap \"a\" is invalid: [immutable: Forbidden: field is immutable when "
+              "`immutable` is set, "
+              "data: Forbidden: field is immutable when `immutable` is set]");
+    CHECK_STR(
+        validation(&a, resource("", "v1", "secrets"),
+                   "{'metadata':{'name':'a','namespace':'d'},'type':'kubernetes.io/tls'}", NULL),
+        "Secret \"a\" is invalid: [data[tls.crt]: Required value, data[tls.key]: Required value]");
+    arena_fini(&a);
+}
+
+static const char crd_text[] =
+    "{'metadata':{'name':'rings.example.com'},'spec':{'group':'example.com','scope':'Namespaced','"
+    "names':"
+    "{'plural':'rings','kind':'Ring','shortNames':['rg']},'versions':[{'name':'v1','served':true,'"
+    "storage':true,"
+    "'subresources':{'status':{}},'additionalPrinterColumns':[{'name':'Nonce','type':'integer','"
+    "jsonPath':"
+    "'.spec.nonce'}],'schema':{'openAPIV3Schema':{'type':'object','properties':{'spec':{'type':'"
+    "object',"
+    "'required':['nonce'],'properties':{'nonce':{'type':'integer','minimum':1},'mode':{'type':'"
+    "string','enum':"
+    "['a','b'],'default':'a'},'any':{'type':'object','x-kubernetes-preserve-unknown-fields':true},'"
+    "port':"
+    "{'x-kubernetes-int-or-string':true},'list':{'type':'array','maxItems':3,'x-kubernetes-list-"
+    "type':'set','items':{'type':"
+    "'string','pattern':'^[a-z]+$'}},'keyed':{'type':'array','x-kubernetes-list-type':'map',"
+    "'x-kubernetes-list-map-keys':['k'],'items':{'type':'object','required':['k'],'properties':{'k'"
+    ":{'type':"
+    "'string'},'v':{'type':'number','nullable':true}}}},'one':{'type':'object','properties':{'x':{'"
+    "type':"
+    "'string'},'y':{'type':'string'}},'oneOf':[{'required':['x']},{'required':['y']}]}}},'status':{"
+    "'type':"
+    "'object','properties':{'seen':{'type':'integer'}}}}}}}]}}";
+
+static const struct kube_resource *ring_resource(struct arena *a, struct crd **ret)
+{
+    const struct kube_resource *crds =
+        resource("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+    struct object_warnings w = { .a = a };
+    struct json *obj = parse(a, crd_text), *status = NULL;
+    struct err err = { 0 };
+    if (object_decode_tree(a, crds, obj, FIELD_VALIDATION_STRICT, &w, &status) < 0 ||
+        object_validate(a, crds, OBJECT_WHOLE, obj, NULL, &status) < 0)
+        TEST_FAIL("%s", status_message(status).p);
+    CHECK(crd_update_status(a, obj, NULL, test_registry(), STR("2026-01-01T00:00:00Z")));
+    CHECK(crd_has_condition(obj, "Established"));
+    if (crd_new(obj, ret, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    const struct kube_resource *const *served;
+    CHECK_INT(crd_resources(*ret, &served), 1);
+    return served[0];
+}
+
+TEST(custom_resources_are_pruned_defaulted_and_validated)
+{
+    struct arena a = { 0 };
+    struct crd *c;
+    const struct kube_resource *ring = ring_resource(&a, &c);
+    struct object_warnings w = { .a = &a };
+    struct str got = decode(&a, ring,
+                            "{'apiVersion':'example.com/"
+                            "v1','kind':'Ring','metadata':{'name':'r','bad':1},'spec':{'nonce':1,"
+                            "'extra':2,'any':{'kept':1},'port':'http','keyed':[{'k':'a','z':1}]}}",
+                            FIELD_VALIDATION_WARN, &w);
+    CHECK_STR(
+        got,
+        "{'apiVersion':'example.com/v1','kind':'Ring','metadata':{'name':'r'},'spec':{'nonce':1,"
+        "'any':{'kept':1},'port':'http','keyed':[{'k':'a'}],'mode':'a'}}");
+    CHECK_INT(w.n, 3);
+    CHECK_STR(w.text[0], "unknown field \"metadata.bad\"");
+    CHECK_STR(w.text[1], "unknown field \"spec.extra\"");
+    CHECK_STR(w.text[2], "unknown field \"spec.keyed[0].z\"");
+
+#define RING(spec) "{'metadata':{'name':'r','namespace':'d'},'spec':" spec "}"
+    CHECK_STR(validation(&a, ring, RING("{'nonce':1}"), NULL), "valid");
+    CHECK_STR(validation(&a, ring, RING("{'nonce':'x'}"), NULL),
+              "Ring.example.com \"r\" is invalid: spec.nonce: Invalid value: \"string\": "
+              "spec.nonce in body must "
+              "be of type integer: \"string\"");
+    CHECK_STR(validation(&a, ring, RING("{}"), NULL),
+              "Ring.example.com \"r\" is invalid: spec.nonce: Required value");
+    CHECK_STR(validation(&a, ring, RING("{'nonce':0}"), NULL),
+              "Ring.example.com \"r\" is invalid: spec.nonce: Invalid value: 0: spec.nonce in body "
+              "should be "
+              "greater than or equal to 1");
+    CHECK_STR(validation(&a, ring, RING("{'nonce':1,'mode':'z'}"), NULL),
+              "Ring.example.com \"r\" is invalid: spec.mode: Unsupported value: \"z\": supported "
+              "values: \"a\", "
+              "\"b\"");
+    CHECK_STR(
+        validation(&a, ring, RING("{'nonce':1,'list':['a','B','a','c']}"), NULL),
+        "Ring.example.com \"r\" is invalid: [spec.list: Too many: 4: must have at most 3 items, "
+        "spec.list[2]: Duplicate value: \"a\", spec.list[1]: Invalid value: \"B\": spec.list[1] in "
+        "body "
+        "should match '^[a-z]+$']");
+    CHECK_STR(
+        validation(&a, ring, RING("{'nonce':1,'keyed':[{'k':'a'},{'k':'a','v':null}]}"), NULL),
+        "Ring.example.com \"r\" is invalid: spec.keyed[1]: Duplicate value: {\"k\":\"a\"}");
+    CHECK_STR(validation(&a, ring, RING("{'nonce':1,'one':{'x':'','y':''}}"), NULL),
+              "Ring.example.com \"r\" is invalid: <nil>: Invalid value: \"\": \"spec.one\" must "
+              "validate one and "
+              "only one schema (oneOf). Found 2 valid alternatives");
+    CHECK_STR(validation(&a, ring, RING("{'nonce':1,'port':true}"), NULL),
+              "Ring.example.com \"r\" is invalid: spec.port: Invalid value: \"boolean\": spec.port "
+              "in body must be "
+              "of type integer,string: \"boolean\"");
+    crd_unref(c);
+    arena_fini(&a);
+}
+
+static struct str crd_error(struct arena *a, const char *schema)
+{
+    const struct kube_resource *crds =
+        resource("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+    return validation(
+        a, crds,
+        arena_printf(
+            a,
+            "{'metadata':{'name':'rings.example.com'},'spec':{'group':'example.com','scope':"
+            "'Namespaced','names':{'plural':'rings','kind':'Ring'},'versions':[{'name':'v1',"
+            "'served':true,'storage':true,'schema':{'openAPIV3Schema':%s}}]}}",
+            schema),
+        NULL);
+}
+
+TEST(schemas_of_definitions_must_be_structural)
+{
+    struct arena a = { 0 };
+#define WRONG "CustomResourceDefinition.apiextensions.k8s.io \"rings.example.com\" is invalid: "
+    CHECK_STR(crd_error(&a, "{'type':'object'}"), "valid");
+    CHECK_STR(crd_error(&a, "{'type':'object','properties':{'spec':{}}}"),
+              WRONG "spec.validation.openAPIV3Schema.properties[spec].type: Required value: must "
+                    "not be empty for "
+                    "specified object fields");
+    CHECK_STR(
+        crd_error(&a, "{'type':'object','properties':{'a':{'type':'array'}}}"), WRONG
+        "spec.validation.openAPIV3Schema.properties[a].items: Required value: must be specified");
+    CHECK_STR(
+        crd_error(&a, "{'type':'object','properties':{'a':{'type':'string','pattern':'(?=x)'}}}"),
+        WRONG
+        "spec.validation.openAPIV3Schema.properties[a].pattern: Invalid value: \"(?=x)\": must be "
+        "a "
+        "valid regular expression, but isn't: error parsing regexp: invalid or unsupported Perl "
+        "syntax: `(?=x)`");
+    CHECK_STR(crd_error(&a, "{'type':'object','properties':{'a':{'type':'object','anyOf':[{'"
+                            "properties':{'b':{}}}]}}}"),
+              WRONG
+              "spec.validation.openAPIV3Schema.properties[a].properties[b]: Required value: "
+              "because it is "
+              "defined in spec.validation.openAPIV3Schema.properties[a].anyOf[0].properties[b]");
+    CHECK_STR(
+        crd_error(&a, "{'type':'object','properties':{'a':{'type':'integer','default':'x'}}}"),
+        WRONG "spec.validation.openAPIV3Schema.properties[a].default: Invalid value: \"x\": : "
+              "Invalid value: "
+              "\"string\":  must be of type integer: \"string\"");
+    CHECK_STR(
+        crd_error(&a,
+                  "{'type':'object','properties':{'a':{'x-kubernetes-int-or-string':true,'anyOf':"
+                  "[{'type':'integer'},{'type':'string'}]}}}"),
+        "valid");
+    arena_fini(&a);
+}
+
+TEST(names_of_definitions_do_not_collide)
+{
+    struct arena a = { 0 };
+    struct json *first = parse(&a, crd_text), *second = parse(&a, crd_text),
+                *list = json_new_array(&a);
+    crd_default(&a, first);
+    (void)crd_update_status(&a, first, NULL, NULL, STR("2026-01-01T00:00:00Z"));
+    CHECK(!crd_update_status(&a, first, NULL, NULL, STR("2026-01-02T00:00:00Z")));
+    json_add(list, first);
+    json_set_str(&a, json_getc(second, "metadata"), "name", STR("others.example.com"));
+    json_set_str(&a, json_path(second, "spec", "names", NULL), "plural", STR("others"));
+    crd_default(&a, second);
+    CHECK(crd_update_status(&a, second, list, NULL, STR("2026-01-01T00:00:00Z")));
+    CHECK(!crd_has_condition(second, "NamesAccepted") && !crd_has_condition(second, "Established"));
+    const struct json *c = json_path(second, "status", "conditions", NULL)->first;
+    CHECK_STR(json_get_str(c, "reason"), "ListKindConflict");
+    CHECK_STR(json_get_str(c, "message"), "\"RingList\" is already in use");
+    arena_fini(&a);
+}
+
+TEST(the_life_of_an_object)
+{
+    struct arena a = { 0 };
+    struct crd *c;
+    const struct kube_resource *ring = ring_resource(&a, &c);
+    struct object_env env = {
+        .now_s = 1767225600, .uid = STR("u-1"), .random = 1, .namespace = STR("d")
+    };
+    struct json *status = NULL;
+    struct json *obj =
+        parse(&a, "{'apiVersion':'example.com/v1','kind':'Ring','metadata':{'generateName':'r-'},"
+                  "'spec':{'nonce':1},'status':{'seen':1}}");
+    CHECK_OK(object_prepare_create(&a, ring, obj, &env, &status));
+    CHECK_JSON(&a, obj,
+               "{'apiVersion':'example.com/"
+               "v1','kind':'Ring','metadata':{'generateName':'r-','namespace':'d','name':"
+               "'r-cbbbb','uid':'u-1','creationTimestamp':'2026-01-01T00:00:00Z','generation':1},'"
+               "spec':{'nonce':1}}");
+    struct json *now = json_clone(&a, obj);
+    json_set_int(&a, json_getc(now, "spec"), "nonce", 2);
+    json_set_int(&a, json_obj(&a, now, "status"), "seen", 9);
+    (void)json_del(json_getc(now, "metadata"), STR("uid"));
+    CHECK_OK(
+        object_prepare_update(&a, ring, OBJECT_WHOLE, now, obj, &env, meta_name(obj), &status));
+    CHECK_INT(json_int_or(json_path(now, "metadata", "generation", NULL), 0), 2);
+    CHECK(!json_getc(now, "status"));
+    CHECK_STR(meta_uid(now), "u-1");
+    struct json *st = json_clone(&a, now);
+    json_set_int(&a, json_getc(st, "spec"), "nonce", 3);
+    json_set_int(&a, json_obj(&a, st, "status"), "seen", 9);
+    CHECK_OK(
+        object_prepare_update(&a, ring, OBJECT_STATUS, st, now, &env, meta_name(obj), &status));
+    CHECK_JSON(&a, json_getc(st, "spec"), "{'nonce':2}");
+    CHECK_JSON(&a, json_getc(st, "status"), "{'seen':9}");
+    CHECK_INT(json_int_or(json_path(st, "metadata", "generation", NULL), 0), 2);
+    CHECK(!object_same(st, now));
+    struct json *same = json_clone(&a, st);
+    meta_set_resource_version(&a, same, 7);
+    CHECK(object_same(st, same));
+    CHECK_ERR(object_prepare_update(&a, ring, OBJECT_WHOLE, same, st, &env, STR("other"), &status),
+              E_INVALID);
+    crd_unref(c);
+    arena_fini(&a);
+}
+
+TEST(events_have_two_faces)
+{
+    struct arena a = { 0 };
+    const struct kube_resource *core = resource("", "v1", "events");
+    const struct kube_resource *other = resource("events.k8s.io", "v1", "events");
+    CHECK(other->storage == core);
+    struct json *obj = parse(
+        &a, "{'metadata':{'name':'e'},'involvedObject':{'name':'p'},'message':'m','count':3}");
+    struct json *status;
+    struct object_warnings w = { .a = &a };
+    CHECK_OK(object_decode_tree(&a, core, obj, FIELD_VALIDATION_STRICT, &w, &status));
+    object_convert(&a, obj, core, other);
+    CHECK_JSON(
+        &a, obj,
+        "{'kind':'Event','apiVersion':'events.k8s.io/v1','metadata':{'name':'e'},'eventTime':null,"
+        "'regarding':{'name':'p'},'note':'m','deprecatedSource':{},'deprecatedFirstTimestamp':null,"
+        "'deprecatedLastTimestamp':null,'deprecatedCount':3}");
+    object_convert(&a, obj, other, core);
+    CHECK_STR(json_str(json_path(obj, "involvedObject", "name", NULL)), "p");
+    CHECK_STR(json_get_str(obj, "message"), "m");
+    arena_fini(&a);
+}
+
+TEST_MAIN
