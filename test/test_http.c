@@ -432,6 +432,25 @@ TEST(a_request_may_come_byte_by_byte)
     teardown();
 }
 
+TEST(a_folded_line_is_noticed_however_it_arrives)
+{
+    setup();
+    struct str all = STR("GET /hello HTTP/1.1\r\nHost: a\r\nX: folded\r\n line\r\n\r\n");
+    for (size_t cut = 1; cut < all.n; cut++) {
+        struct raw raw;
+        raw_open(&raw);
+        raw_send(&raw, str_slice(all, 0, cut));
+        (void)loop_turn(&loop, false);
+        (void)loop_turn(&loop, false);
+        raw_send(&raw, str_slice(all, cut, all.n));
+        WAIT_FOR(raw.eof);
+        CHECK_STARTS(buf_cstr(&raw.in), "HTTP/1.1 400 ");
+        raw_close(&raw);
+    }
+    CHECK_INT(requests, 0);
+    teardown();
+}
+
 TEST(pipelined_requests_are_answered_in_order)
 {
     setup();

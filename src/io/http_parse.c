@@ -82,11 +82,14 @@ static bool is_folded(struct http_parse *p, const char *at, size_t n)
     return !(at == p->input && p->value_end == NULL);
 }
 
-/* What the rest of this input says about a value that has not begun yet. */
-static void note_line_end(struct http_parse *p)
+/* What this input, now used up, says about a value that goes on or begins in the next one. */
+static void leave_input(struct http_parse *p)
 {
+    static const char nowhere;
     if (!p->in_value)
         p->line_ended |= has_newline(p->name_end ? p->name_end : p->input, p->input_end);
+    else if (p->value_end)
+        p->value_end = &nowhere; /* the next input may lie at the same address */
     p->name_end = NULL;
 }
 
@@ -304,7 +307,7 @@ int http_parse_feed(struct http_parse *p, const char *data, size_t n, size_t *re
     bool had_head = p->head_done;
     llhttp_errno_t code = llhttp_execute(&p->ll, data, n);
     if (code == HPE_OK) {
-        note_line_end(p);
+        leave_input(p);
         *ret_used = n;
         return HTTP_EVENT_MORE;
     }
