@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The request path. Its steps, in order; each looks at the request, fills in a part of it, and says
+ * no by returning a Status:
+ *
+ *     admit_load -> authenticate -> route -> authorize -> negotiate -> (body) -> verb -> reply
+ *
+ * Decoding and everything behind it belongs to the verb (read.c, write.c, watch.c).
+ */
+#include "api/core.h"
+
+#include "api/controllers.h"
+#include "api/encode.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "codec/digest.h"
+#include "io/http.h"
+
+#include <assert.h>
+#include <errno.h>
+
+/* ------------------------------------------------------------------ answers */
+
+static const char *scope_of(const struct request *rq)
+{
+    if (!rq->res)
+        return "";
+    return rq->route.name.n ? "resource" : rq->route.ns.n ? "namespace" : "cluster";
+}
+
+static void count_request(struct request *rq)
+{
+    const struct route *rt = &rq->route;
+    static const struct { enum kube_verb verb; const char *name; } names[] = {
+        { KUBE_GET, "GET" },       { KUBE_LIST, "LIST" },   { KUBE_WATCH, "WATCH" },
+        { KUBE_CREATE, "POST" },   { KUBE_UPDATE, "PUT" },  { KUBE_PATCH, "PATCH" },
+        { KUBE_DELETE, "DELETE" }, { KUBE_DELETECOLLECTION, "DELETECOLLECTION" },
+    };
+    const char *verb = "GET";
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (rq->res && rt->verb == names[i].verb)
+            verb = names[i].name;
+    struct str none = STR("");
+    struct str group = rq->res ? rt->group : none, version = rq->res ? rt->version : none;
+    struct str resource = rq->res ? rt->resource : none, sub = rq->sub ? rt->subresource : none;
+    char *labels = arena_printf(&rq->arena,
+                                "verb=\"%s\",group=\"" STR_FMT "\",version=\"" STR_FMT
+                                "\",resource=\"" STR_FMT "\",subresource=\"" STR_FMT
+                                "\",scope=\"%s\",code=\"%d\"",
+                                verb, STR_ARG(group), STR_ARG(version), STR_ARG(resource), STR_ARG(sub),
+                                scope_of(rq), rq->status);
+    metrics_request(&rq->api->metrics, str_of(labels), (clock_mono_ns() - rq->start_ns) / 1000);
+}
+
+static void leave_inflight(struct request *rq)
+{
+    if (rq->counted)
+        rq->api->n_inflight--;
+    rq->counted = false;
+}
+
+void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n)
+{
+    if (rq->gone || rq->head_sent)
+        return;
+    struct headers h = { 0 };
+    (void)headers_addc(&h, "content-type", content_type);
+    (void)headers_addc(&h, "cache-control", "no-cache, private");
+    for (size_t i = 0; i < rq->warnings.n; i++)
+        (void)headers_add(&h, headers_name(&rq->warnings, i), headers_value(&rq->warnings, i));
+    rq->head_sent = true;
+    rq->status = status;
+    count_request(rq);
+    rq->sink->head(rq, status, &h, body_n);
+    headers_fini(&h);
+}
+
+void reply_bytes(struct request *rq, int status, const char *content_type, struct str body)
+{
+    if (rq->gone || rq->head_sent)
+        return;
+    reply_head(rq, status, content_type, body.n);
+    if (body.n)
+        (void)rq->sink->write(rq, body);
+    rq->ended = true;
+    leave_inflight(rq);
+    rq->sink->end(rq);
+}
+
+void reply_tagged(struct request *rq, const char *content_type, struct str body)
+{
+    uint8_t hash[SHA256_BYTES];
+    char hex[SHA256_HEX_SIZE], tag[SHA256_HEX_SIZE + 2];
+    sha256_of(body, hash);
+    hex_format(hash, sizeof hash, hex);
+    (void)snprintf(tag, sizeof tag, "\"%s\"", hex);
+    (void)headers_addc(&rq->warnings, "etag", tag);
+    if (str_is(rq->if_none_match, tag))
+        reply_bytes(rq, 304, content_type, STR(""));
+    else
+        reply_bytes(rq, 200, content_type, body);
+}
+
+void reply_json(struct request *rq, int status, const struct json *v)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    int r = encode_tree(&rq->rep, v, &b);
+    if (r < 0) {
+        log_error("answer does not fit", "path=" STR_FMT " error=%s", STR_ARG(rq->route.path), err_name(r));
+        reply_bytes(rq, 500, "text/plain", STR("answer too large"));
+        return;
+    }
+    reply_bytes(rq, status, rep_content_type(&rq->rep, false), buf_str(&b));
+}
+
+void reply_status(struct request *rq, const struct json *status)
+{
+    int code = status_code(status);
+    if (code == 429)
+        (void)headers_addc(&rq->warnings, "retry-after", "1");
+    if (code == 401)
+        (void)headers_addc(&rq->warnings, "www-authenticate", "Bearer realm=\"kubernetes\"");
+    reply_json(rq, code, status);
+}
+
+void reply_err(struct request *rq, int r, const struct err *err)
+{
+    const struct json *status = status_from_err(&rq->arena, r, err);
+    if (status_code(status) >= 500)
+        log_error("request failed", "method=" STR_FMT " path=" STR_FMT " error=\"%s\"", STR_ARG(rq->method),
+                  STR_ARG(rq->route.path), err ? err_text(err) : err_strerror(r));
+    reply_status(rq, status);
+}
+
+void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struct err *err)
+{
+    struct arena *a = &rq->arena;
+    struct store *s = rq->api->store;
+    if (r == E_EXPIRED)
+        reply_status(rq, status_expired(a, str_of(arena_printf(a, "too old resource version: %llu (%llu)",
+                                                               (unsigned long long)wanted_rev,
+                                                               (unsigned long long)store_compacted(s)))));
+    else if (r == E_FUTURE)
+        reply_status(rq, status_future(a, wanted_rev, store_revision(s)));
+    else if (r == -EBUSY)
+        reply_status(rq, status_too_many_requests(a, 1));
+    else
+        reply_err(rq, r, err);
+}
+
+void reply_warn(struct request *rq, struct str text)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(4096);
+    (void)buf_add_cstr(&b, "299 - \"");
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (c == '"' || c == '\\')
+            (void)buf_add_char(&b, '\\');
+        if (c >= 0x20 && c != 0x7f)
+            (void)buf_add_char(&b, (char)c);
+    }
+    (void)buf_add_char(&b, '"');
+    if (buf_ok(&b))
+        (void)headers_add(&rq->warnings, STR("warning"), buf_str(&b));
+}
+
+struct json *reply_not_found(struct request *rq)
+{
+    return status_not_found(&rq->arena, rq->route.group, rq->route.resource, rq->route.name);
+}
+
+/* ------------------------------------------------------------------ steps */
+
+static struct json *admit_load(struct request *rq)
+{
+    struct api *api = rq->api;
+    if (api->closing)
+        return status_unavailable(&rq->arena, STR("the server is shutting down"));
+    if (!rq->in_process && api->n_inflight >= API_INFLIGHT_MAX)
+        return status_too_many_requests(&rq->arena, 1);
+    rq->counted = !rq->in_process;
+    api->n_inflight += rq->counted;
+    return NULL;
+}
+
+static bool equal_in_constant_time(struct str a, struct str b)
+{
+    unsigned diff = a.n != b.n;
+    for (size_t i = 0; i < a.n; i++)
+        diff |= (unsigned)(unsigned char)a.p[i] ^ (unsigned char)b.p[b.n ? i % b.n : 0];
+    return diff == 0 && a.n > 0;
+}
+
+static struct json *authenticate(struct request *rq)
+{
+    static const struct str groups[] = { { "system:masters", 14 }, { "system:authenticated", 20 } };
+    if (rq->in_process)
+        return NULL;
+    struct str scheme, token;
+    (void)str_cut(rq->authorization, ' ', &scheme, &token);
+    if (!str_ieq(scheme, STR("bearer")) ||
+        !equal_in_constant_time(str_trim(token), buf_str(&rq->api->admin_token)))
+        return status_unauthorized(&rq->arena);
+    rq->identity = (struct kube_identity){ STR("admin"), groups, ARRAY_LEN(groups) };
+    return NULL;
+}
+
+static struct json *method_not_allowed(struct request *rq)
+{
+    const char *verb = rq->route.verb ? kube_verb_name(rq->route.verb) : str_dup_arena(&rq->arena, rq->method);
+    return status_method_not_allowed(&rq->arena, rq->route.group, rq->route.resource, verb);
+}
+
+/* Whether the path's shape fits the resource: a namespace where there is one, a name where one must be. */
+static struct json *check_scope(struct request *rq)
+{
+    const struct route *rt = &rq->route;
+    const struct kube_resource *res = rq->res;
+    bool is_namespaces = rt->group.n == 0 && str_is(rt->resource, "namespaces");
+    if (!res->namespaced && rt->ns.n && !is_namespaces)
+        return status_no_resource(&rq->arena);
+    bool everywhere = res->namespaced && rt->ns.n == 0;
+    if (everywhere && rt->name.n)
+        return status_no_resource(&rq->arena);
+    if (everywhere && (rt->verb == KUBE_CREATE || (rt->verb == KUBE_DELETECOLLECTION && !rq->in_process)))
+        return method_not_allowed(rq);
+    if (rt->verb == KUBE_CREATE && rt->name.n && !rq->sub)
+        return method_not_allowed(rq);
+    return NULL;
+}
+
+static struct json *route_resource(struct request *rq)
+{
+    struct route *rt = &rq->route;
+    const struct kube_resource *res = registry_find(&rq->api->reg, rt->group, rt->version, rt->resource);
+    if (!res)
+        return status_no_resource(&rq->arena);
+    rq->res = kube_resource_ref(res);
+    unsigned verbs = res->verbs;
+    if (rt->subresource.n) {
+        rq->sub = kube_subresource(res, rt->subresource);
+        if (!rq->sub || rt->rest.n)
+            return status_no_resource(&rq->arena);
+        verbs = rq->sub->verbs;
+    }
+    if (!rt->verb || !(verbs & rt->verb))
+        return method_not_allowed(rq);
+    struct json *no = check_scope(rq);
+    if (!no && res->deprecation.n)
+        reply_warn(rq, res->deprecation);
+    return no;
+}
+
+static struct json *route(struct request *rq)
+{
+    struct err err = { 0 };
+    int r = route_parse(&rq->arena, rq->method, rq->target, &rq->route, &err);
+    if (r < 0)
+        return status_bad_request(&rq->arena, str_of(err_text(&err)));
+    if (rq->route.kind == ROUTE_UNKNOWN)
+        return status_no_resource(&rq->arena);
+    if (rq->route.kind == ROUTE_RESOURCE)
+        return route_resource(rq);
+    if (!str_is(rq->method, "GET") && !str_is(rq->method, "HEAD"))
+        return status_method_not_allowed(&rq->arena, STR(""), STR(""), str_dup_arena(&rq->arena, rq->method));
+    return NULL;
+}
+
+static struct json *authorize(struct request *rq)
+{
+    struct api *api = rq->api;
+    if (!api->authorize)
+        return NULL;
+    const struct route *rt = &rq->route;
+    struct api_attributes at = { .identity = &rq->identity, .path = rt->path, .verb = STR("get") };
+    if (rq->res) {
+        at.verb = str_of(kube_verb_name(rt->verb));
+        at.group = rt->group;
+        at.version = rt->version;
+        at.resource = rt->resource;
+        at.subresource = rt->subresource;
+        at.name = rt->name;
+        at.ns = rt->ns;
+    }
+    const char *reason = "";
+    if (api->authorize(api->authorize_arg, &at, &reason))
+        return NULL;
+    return status_forbidden(&rq->arena, rt->group, rt->resource, rt->name, str_of(reason));
+}
+
+static struct json *negotiate(struct request *rq)
+{
+    if (!rq->res) /* discovery and the like look at Accept themselves */
+        return NULL;
+    struct rep rep;
+    bool stream = rq->route.verb == KUBE_WATCH;
+    if (!rep_negotiate(rq->accept, stream, &rep))
+        return status_not_acceptable(&rq->arena, stream ? "application/json;stream=watch"
+                                                        : "application/json, application/yaml");
+    enum table_include include;
+    if (table_include_parse(route_query(&rq->route, "includeObject"), &include) < 0)
+        return status_bad_request(&rq->arena, STR("invalid includeObject value"));
+    rep.include = (uint8_t)include;
+    rep.pretty = rep.kind == REP_OBJECT && url_query_bool(rq->route.url, "pretty");
+    rq->rep = rep;
+    return NULL;
+}
+
+static struct json *(*const head_steps[])(struct request *rq) = { admit_load, authenticate, route,
+                                                                  authorize, negotiate };
+
+/* Apply the verb; what it cannot answer at once it continues from a store callback. */
+static void run(struct request *rq)
+{
+    if (!rq->res) {
+        endpoint_serve(rq);
+        return;
+    }
+    switch (rq->route.verb) {
+    case KUBE_GET:
+        read_get(rq);
+        return;
+    case KUBE_LIST:
+        read_list(rq);
+        return;
+    case KUBE_WATCH:
+        leave_inflight(rq);
+        watch_begin(rq);
+        return;
+    case KUBE_CREATE:
+        write_create(rq);
+        return;
+    case KUBE_UPDATE:
+        write_update(rq);
+        return;
+    case KUBE_PATCH:
+        write_patch(rq);
+        return;
+    case KUBE_DELETE:
+        write_delete(rq);
+        return;
+    case KUBE_DELETECOLLECTION:
+        write_delete_collection(rq);
+        return;
+    case KUBE_VERBS_ALL:
+        break;
+    }
+    reply_status(rq, method_not_allowed(rq));
+}
+
+/* ------------------------------------------------------------------ life */
+
+static void renew_certificate(struct api *api)
+{
+    if (api->renew_at_s && clock_wall_ms() / 1000 >= api->renew_at_s)
+        api->renew_at_s = api->renew(api->renew_arg);
+}
+
+struct request *request_new(struct api *api, const struct sink_ops *sink, void *sink_data)
+{
+    struct request *rq = xnew(struct request);
+    rq->api = api;
+    rq->sink = sink;
+    rq->sink_data = sink_data;
+    rq->start_ns = clock_mono_ns();
+    rq->arena.max_bytes = API_ARENA_MAX_BYTES;
+    rq->body = BUF_INIT(API_BODY_MAX_BYTES);
+    list_push_back(&api->requests, &rq->node);
+    return rq;
+}
+
+void request_start(struct request *rq, bool has_body)
+{
+    renew_certificate(rq->api);
+    for (size_t i = 0; i < ARRAY_LEN(head_steps); i++) {
+        const struct json *no = head_steps[i](rq);
+        if (no) {
+            reply_status(rq, no);
+            return;
+        }
+    }
+    if (has_body)
+        rq->sink->read_body(rq, API_BODY_MAX_BYTES);
+    else
+        run(rq);
+}
+
+int request_body(struct request *rq, struct str chunk)
+{
+    struct api *api = rq->api;
+    if (rq->head_sent)
+        return -EMSGSIZE;
+    if (api->body_bytes + chunk.n > API_BODIES_MAX_BYTES) {
+        reply_status(rq, status_too_many_requests(&rq->arena, 1));
+        return -EMSGSIZE;
+    }
+    api->body_bytes += chunk.n;
+    rq->body_counted += chunk.n;
+    return buf_add_str(&rq->body, chunk);
+}
+
+void request_body_end(struct request *rq, int r)
+{
+    if (rq->gone || rq->head_sent)
+        return;
+    if (r == -EMSGSIZE || rq->body.failed == -EMSGSIZE)
+        reply_status(rq, status_too_large(&rq->arena, API_BODY_MAX_BYTES));
+    else if (r < 0 || !buf_ok(&rq->body))
+        reply_status(rq, status_bad_request(&rq->arena, STR("the request body did not arrive completely")));
+    else
+        run(rq);
+}
+
+void request_writable(struct request *rq)
+{
+    if (!rq->gone && rq->on_writable)
+        rq->on_writable(rq);
+}
+
+static void close_step(struct api *api);
+
+static void request_free(struct request *rq)
+{
+    struct api *api = rq->api;
+    if (rq->on_gone)
+        rq->on_gone(rq);
+    leave_inflight(rq);
+    api->body_bytes -= rq->body_counted;
+    list_remove(&rq->node);
+    kube_resource_unref(rq->res);
+    headers_fini(&rq->warnings);
+    buf_fini(&rq->body);
+    arena_fini(&rq->arena);
+    free(rq);
+    if (api->closing)
+        close_step(api);
+}
+
+void request_gone(struct request *rq)
+{
+    assert(!rq->gone);
+    rq->gone = true;
+    if (rq->busy == 0)
+        request_free(rq);
+}
+
+bool request_idle(struct request *rq)
+{
+    assert(rq->busy > 0);
+    rq->busy--;
+    if (!rq->gone)
+        return false;
+    if (rq->busy == 0)
+        request_free(rq);
+    return true;
+}
+
+/* ------------------------------------------------------------------ the server */
+
+int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
+{
+    (void)err;
+    struct api *api = xnew(struct api);
+    api->transport.ops = &api_local_ops;
+    api->loop = opts->loop;
+    api->store = opts->store;
+    api->authorize = opts->authorize;
+    api->authorize_arg = opts->authorize_arg;
+    api->admin_token = BUF_INIT(4096);
+    (void)buf_add_str(&api->admin_token, opts->admin_token);
+    list_init(&api->requests);
+    registry_init(&api->reg);
+    builtin_register(&api->reg);
+    *ret = api;
+    return 0;
+}
+
+struct transport *api_transport(struct api *api)
+{
+    return &api->transport;
+}
+
+void api_on_renewal(struct api *api, int64_t at_s, int64_t (*renew)(void *arg), void *arg)
+{
+    api->renew_at_s = at_s;
+    api->renew = renew;
+    api->renew_arg = arg;
+}
+
+static void started(struct api *api, int r, const struct err *err)
+{
+    api->ready = r >= 0;
+    api->on_ready(api->on_ready_arg, r, err);
+}
+
+static void on_namespaces_ready(void *arg, int r, const struct err *err)
+{
+    started(arg, r, err);
+}
+
+static void on_crds_ready(void *arg, int r, const struct err *err)
+{
+    struct api *api = arg;
+    if (r < 0 || api->closing)
+        started(api, r < 0 ? r : -ECANCELED, err);
+    else
+        api->namespaces = namespaces_start(api, on_namespaces_ready, api);
+}
+
+void api_start(struct api *api, void (*on_ready)(void *arg, int r, const struct err *err), void *arg)
+{
+    api->on_ready = on_ready;
+    api->on_ready_arg = arg;
+    api->crds = crds_start(api, on_crds_ready, api);
+}
+
+static void api_free(struct api *api)
+{
+    assert(list_is_empty(&api->requests));
+    void (*done)(void *arg) = api->on_closed;
+    void *arg = api->on_closed_arg;
+    namespaces_free(api->namespaces);
+    crds_free(api->crds);
+    timer_stop(api->loop, &api->bookmark_timer);
+    map_fini(&api->hubs);
+    registry_fini(&api->reg);
+    metrics_fini(&api->metrics);
+    buf_fini(&api->admin_token);
+    free(api);
+    done(arg);
+}
+
+static void close_turn(struct defer *d)
+{
+    api_free(container_of(d, struct api, close_defer));
+}
+
+/* Requests keep coming to their end; the last one, or the listener, lets the server go. */
+static void close_step(struct api *api)
+{
+    if (api->http_closed && list_is_empty(&api->requests) && !controllers_busy(api))
+        defer_start(api->loop, &api->close_defer, close_turn);
+}
+
+void controllers_idle(struct api *api)
+{
+    if (api->closing)
+        close_step(api);
+}
+
+static void on_http_closed(void *arg)
+{
+    struct api *api = arg;
+    api->http = NULL;
+    api->http_closed = true;
+    close_step(api);
+}
+
+void api_close(struct api *api, uint64_t grace_ms, void (*done)(void *arg), void *arg)
+{
+    assert(!api->closing);
+    api->closing = true;
+    api->on_closed = done;
+    api->on_closed_arg = arg;
+    namespaces_stop(api->namespaces);
+    crds_stop(api->crds);
+    watch_close_all(api);
+    if (api->http) {
+        http_server_close(api->http, grace_ms, on_http_closed, api);
+    } else {
+        api->http_closed = true;
+        close_step(api);
+    }
+}

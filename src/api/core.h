@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of the API server, shared by the files of src/api. Reading order: request.h, core.c (the
+ * steps), read.c, write.c, watch.c, encode.c; then the controllers crds.c and namespaces.c.
+ */
+#pragma once
+
+#include "api/metrics.h"
+#include "api/request.h"
+#include "api/server.h"
+#include "io/loop.h"
+#include "kube/meta.h"
+#include "kube/object.h"
+#include "kube/resource.h"
+#include "kube/status.h"
+#include "store/store.h"
+
+struct crds;
+struct namespaces;
+
+struct api {
+    struct transport transport;
+    struct loop *loop;
+    struct store *store;
+    struct registry reg;
+    struct buf admin_token;
+    api_authorize_fn authorize;
+    void *authorize_arg;
+
+    struct http_server *http;
+    struct list requests;
+    size_t n_inflight, body_bytes;
+    struct map hubs;             /* storage name -> struct hub */
+    struct timer bookmark_timer; /* armed while a watcher lags behind the store's revision */
+    struct crds *crds;
+    struct namespaces *namespaces;
+    struct metrics metrics;
+
+    int64_t renew_at_s;
+    int64_t (*renew)(void *arg);
+    void *renew_arg;
+
+    bool ready, closing, http_closed;
+    void (*on_ready)(void *arg, int r, const struct err *err);
+    void *on_ready_arg;
+    void (*on_closed)(void *arg);
+    void *on_closed_arg;
+    struct defer close_defer;
+};
+
+extern const struct transport_ops api_local_ops;
+
+/* ---- answers (core.c); each may be called once for a request and is nothing once it is gone ---- */
+
+void reply_bytes(struct request *rq, int status, const char *content_type, struct str body);
+/* The tree in the negotiated format, as it is. */
+void reply_json(struct request *rq, int status, const struct json *v);
+/* A Status object (status.h); its code is the HTTP status. */
+void reply_status(struct request *rq, const struct json *status);
+/* An error of ours: becomes a Status; internal ones are logged. */
+void reply_err(struct request *rq, int r, const struct err *err);
+void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struct err *err);
+/* Head of a stream with the negotiated content type. */
+void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n);
+/* "299 - \"text\"" on the answer. */
+void reply_warn(struct request *rq, struct str text);
+/* 200 with an ETag of the bytes, or 304 if the client has them. */
+void reply_tagged(struct request *rq, const char *content_type, struct str body);
+/* Status for an object that is not there. */
+struct json *reply_not_found(struct request *rq);
+
+/* Content type of the answer's representation. */
+const char *rep_content_type(const struct rep *rep, bool stream);
+
+/* ---- verbs ---- */
+
+void read_get(struct request *rq);
+void read_list(struct request *rq);
+void watch_begin(struct request *rq);
+void write_create(struct request *rq);
+void write_update(struct request *rq);
+void write_patch(struct request *rq);
+void write_delete(struct request *rq);
+void write_delete_collection(struct request *rq);
+/* Paths that are no resource: discovery, version, health, OpenAPI, metrics. */
+void endpoint_serve(struct request *rq);
+
+/* ---- keys ---- */
+
+/* "/registry/<storage name>/" */
+struct str key_prefix(struct arena *a, const struct kube_resource *res);
+/* The prefix, with "<ns>/" behind it unless ns is "" . */
+struct str key_prefix_ns(struct arena *a, const struct kube_resource *res, struct str ns);
+struct str key_object(struct arena *a, const struct kube_resource *res, struct str ns, struct str name);
+/* Namespace ("" when cluster-scoped) and name in a key of this resource. */
+void key_split(const struct kube_resource *res, struct str prefix, struct str key, struct str *ret_ns,
+               struct str *ret_name);
+
+/* ---- watches ---- */
+
+/* All watches end; no new ones start. */
+void watch_close_all(struct api *api);
+/* End the watches of a resource that is served no more, or in another shape. */
+void watch_close_resource(struct api *api, struct str storage_name);
+/* A revision was written: watchers that asked for bookmarks will learn of it in time. */
+void watch_note_write(struct api *api);

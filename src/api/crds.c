@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CustomResourceDefinitions: what is stored is what is served.
+ *
+ * Each stored definition has an entry here with its compiled form. A change reaches the registry
+ * through crds_written(), called by whoever committed it before the client is answered, and again
+ * through the store's watch, which also tells of changes made by other processes; the revision makes
+ * the second one a no-op.
+ *
+ * A definition that is being deleted stays served until its instances are gone:
+ *
+ *     sweep (deletecollection) -> look (any left?) -> release (take our finalizer away) -> gone
+ *        ^                            |
+ *        +---- an instance went ------+
+ */
+#include "api/controllers.h"
+#include "api/inner.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#define CRD_PREFIX "/registry/apiextensions.k8s.io/customresourcedefinitions/"
+#define CRD_PATH   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+
+enum cleanup { CLEANUP_NONE, CLEANUP_SWEEP, CLEANUP_LOOK, CLEANUP_WAIT, CLEANUP_RELEASE };
+
+struct entry {
+    struct crds *owner;
+    char *name;
+    struct crd *crd;      /* NULL: does not compile */
+    bool served;          /* its resources are in the registry */
+    bool accepted;        /* condition NamesAccepted */
+    bool terminating;
+    uint64_t rev;         /* of the stored definition */
+    uint64_t shape_rev;   /* last revision that may have changed the schema */
+    int64_t generation;
+    struct buf names;     /* {metadata, spec.group, status.acceptedNames}: for others' name conflicts */
+    enum cleanup cleanup;
+    struct store_watch *watch; /* CLEANUP_WAIT */
+};
+
+struct crds {
+    struct api *api;
+    struct map entries;
+    struct registry builtin; /* without definitions: names that nobody can take */
+    struct store_watch *watch;
+    struct buf after; /* while loading */
+    uint64_t loaded_rev;
+    bool loading, stopped;
+    size_t n_calls;
+    controller_ready_cb ready;
+    void *ready_arg;
+};
+
+/* ------------------------------------------------------------------ entries and the registry */
+
+static void unserve(struct entry *e)
+{
+    const struct kube_resource *const *res;
+    size_t n = e->served ? crd_resources(e->crd, &res) : 0;
+    for (size_t i = 0; i < n; i++)
+        (void)registry_remove(&e->owner->api->reg, res[i]);
+    e->served = false;
+}
+
+static void close_watches(struct entry *e)
+{
+    if (!e->crd)
+        return;
+    struct arena a = { 0 };
+    watch_close_resource(e->owner->api, kube_storage_name(&a, crd_storage(e->crd)));
+    arena_fini(&a);
+}
+
+static void serve(struct entry *e)
+{
+    const struct kube_resource *const *res;
+    size_t n = crd_resources(e->crd, &res);
+    for (size_t i = 0; i < n; i++) {
+        struct err err = { 0 };
+        if (registry_add(&e->owner->api->reg, res[i], &err) < 0)
+            log_error("resource not served", "crd=%s error=\"%s\"", e->name, err_text(&err));
+    }
+    e->served = true;
+}
+
+static void entry_free(struct entry *e)
+{
+    if (e->watch)
+        store_watch_cancel(e->watch);
+    crd_unref(e->crd);
+    buf_fini(&e->names);
+    free(e->name);
+    free(e);
+}
+
+static void keep_names(struct entry *e, struct arena *a, const struct json *obj)
+{
+    struct json *v = json_new_object(a);
+    const struct json *accepted = json_path(obj, "status", "acceptedNames", NULL);
+    json_set_str(a, json_obj(a, v, "metadata"), "name", meta_name(obj));
+    json_set_str(a, json_obj(a, v, "spec"), "group", json_get_str(json_getc(obj, "spec"), "group"));
+    if (accepted)
+        json_setc(a, json_obj(a, v, "status"), "acceptedNames", json_clone(a, accepted));
+    buf_reset(&e->names);
+    (void)json_write(&e->names, v);
+}
+
+static void recheck_conflicts(struct crds *c, struct str group);
+
+static void entry_remove(struct entry *e)
+{
+    struct crds *c = e->owner;
+    struct arena a = { 0 };
+    struct json *names = NULL;
+    close_watches(e);
+    unserve(e);
+    struct str text = str_copy_arena(&a, buf_str(&e->names));
+    (void)map_del(&c->entries, str_of(e->name));
+    entry_free(e);
+    if (json_parse(&a, text, NULL, &names, NULL) >= 0)
+        recheck_conflicts(c, json_get_str(json_getc(names, "spec"), "group"));
+    arena_fini(&a);
+}
+
+static void compile(struct entry *e, const struct json *obj)
+{
+    struct err err = { 0 };
+    struct crd *crd = NULL;
+    close_watches(e);
+    unserve(e);
+    crd_unref(e->crd);
+    e->crd = NULL;
+    if (crd_new(obj, &crd, &err) < 0) {
+        log_error("stored definition does not compile, not served", "crd=%s error=\"%s\"", e->name, err_text(&err));
+        return;
+    }
+    e->crd = crd;
+    e->shape_rev = e->rev;
+}
+
+static void cleanup_run(struct entry *e);
+
+static struct entry *entry_of(struct crds *c, struct str name)
+{
+    struct entry *e = map_get(&c->entries, name);
+    if (e)
+        return e;
+    e = xnew(struct entry);
+    e->owner = c;
+    e->name = str_dup(name);
+    e->names = BUF_INIT(1 << 20);
+    e->generation = -1;
+    (void)map_put(&c->entries, name, e);
+    return e;
+}
+
+static void entry_update(struct entry *e, struct arena *a, const struct json *obj, uint64_t rev)
+{
+    bool established = crd_has_condition(obj, "Established");
+    int64_t generation = json_int_or(json_path(obj, "metadata", "generation", NULL), 0);
+    e->rev = rev;
+    e->accepted = crd_has_condition(obj, "NamesAccepted");
+    e->terminating = meta_is_deleting(obj);
+    keep_names(e, a, obj);
+    if (generation != e->generation || !e->crd)
+        compile(e, obj);
+    e->generation = generation;
+    if (e->crd && established && !e->served)
+        serve(e);
+    else if (e->served && !established)
+        unserve(e);
+    if (e->terminating && e->cleanup == CLEANUP_NONE && !e->owner->loading) {
+        e->cleanup = CLEANUP_SWEEP;
+        cleanup_run(e);
+    }
+}
+
+void crds_written(struct crds *c, struct str name, struct str value, uint64_t rev)
+{
+    struct arena a = { 0 };
+    struct entry *e = map_get(&c->entries, name);
+    struct json *obj;
+    struct err err = { 0 };
+    if ((e && e->rev >= rev) || c->stopped)
+        return;
+    if (value.n == 0) {
+        if (e)
+            entry_remove(e);
+    } else if (json_parse(&a, value, NULL, &obj, &err) < 0) {
+        log_error("stored definition does not parse", "crd=" STR_FMT " error=\"%s\"", STR_ARG(name), err_text(&err));
+    } else {
+        entry_update(entry_of(c, name), &a, obj, rev);
+    }
+    arena_fini(&a);
+}
+
+/* ------------------------------------------------------------------ names */
+
+void crds_prepare(struct crds *c, struct arena *a, struct json *obj)
+{
+    struct json *others = json_new_array(a), *other;
+    struct str group = json_get_str(json_getc(obj, "spec"), "group");
+    char now[RFC3339_MAX];
+    rfc3339_format(clock_wall_ms() / 1000, now);
+    map_each(m, &c->entries)
+    {
+        const struct entry *e = m->value;
+        if (json_parse(a, buf_str(&e->names), NULL, &other, NULL) >= 0 &&
+            str_eq(json_get_str(json_getc(other, "spec"), "group"), group))
+            json_add(others, json_clone(a, other));
+    }
+    (void)crd_update_status(a, obj, others, &c->builtin, str_of(now));
+}
+
+static void on_rechecked(void *arg, int r, struct str body)
+{
+    struct crds *c = arg;
+    (void)r;
+    (void)body;
+    c->n_calls--;
+    controllers_idle(c->api);
+}
+
+/* Names became free: definitions of the group that wanted some are written again, which decides anew. */
+static void recheck_conflicts(struct crds *c, struct str group)
+{
+    map_each(m, &c->entries)
+    {
+        const struct entry *e = m->value;
+        struct arena a = { 0 };
+        struct json *v;
+        if (!e->accepted && !e->terminating && json_parse(&a, buf_str(&e->names), NULL, &v, NULL) >= 0 &&
+            str_eq(json_get_str(json_getc(v, "spec"), "group"), group)) {
+            const struct inner_request req = { .method = "PATCH",
+                                               .target = str_of(arena_printf(&a, CRD_PATH "%s/status", e->name)),
+                                               .content_type = "application/merge-patch+json",
+                                               .body = STR("{}") };
+            if (inner_call(c->api, &req, on_rechecked, c) >= 0)
+                c->n_calls++;
+        }
+        arena_fini(&a);
+    }
+}
+
+/* ------------------------------------------------------------------ deletion */
+
+/* The answer of one step of one definition's cleanup; the entry may be gone by then. */
+struct step {
+    struct crds *c;
+    char *name;
+};
+
+static void on_step(void *arg, int r, struct str body);
+
+static bool call(struct entry *e, const struct inner_request *req)
+{
+    struct step *s = xnew(struct step);
+    *s = (struct step){ .c = e->owner, .name = xstrdup(e->name) };
+    if (inner_call(e->owner->api, req, on_step, s) >= 0) {
+        e->owner->n_calls++;
+        return true;
+    }
+    free(s->name);
+    free(s);
+    return false;
+}
+
+static void on_instance_events(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev)
+{
+    struct entry *e = arg;
+    (void)progress_rev;
+    for (size_t i = 0; i < n; i++) {
+        if (ev[i].kind != STORE_EV_DELETE)
+            continue;
+        store_watch_cancel(e->watch);
+        e->watch = NULL;
+        e->cleanup = CLEANUP_LOOK;
+        cleanup_run(e);
+        return;
+    }
+}
+
+static void on_instance_end(void *arg, int r, const struct err *err)
+{
+    struct entry *e = arg;
+    (void)err;
+    e->watch = NULL;
+    if (r == -ECANCELED)
+        return;
+    e->cleanup = CLEANUP_LOOK;
+    cleanup_run(e);
+}
+
+static const struct store_watch_ops instance_ops = { .on_events = on_instance_events, .on_end = on_instance_end };
+
+static void wait_for_instances(struct entry *e)
+{
+    struct arena a = { 0 };
+    struct str prefix = key_prefix(&a, crd_storage(e->crd));
+    struct err err = { 0 };
+    if (store_watch_start(e->owner->api->store, prefix, 0, &instance_ops, e, &e->watch, &err) < 0)
+        log_error("cannot follow the removal of instances", "crd=%s error=\"%s\"", e->name, err_text(&err));
+    arena_fini(&a);
+}
+
+static void cleanup_run(struct entry *e)
+{
+    struct arena a = { 0 };
+    const struct kube_resource *const *res = NULL;
+    size_t n = e->crd ? crd_resources(e->crd, &res) : 0;
+    if (n == 0 && (e->cleanup == CLEANUP_SWEEP || e->cleanup == CLEANUP_LOOK))
+        e->cleanup = CLEANUP_RELEASE;
+    switch (e->cleanup) {
+    case CLEANUP_SWEEP:
+        (void)call(e, &(struct inner_request){ .method = "DELETE", .target = inner_path(&a, res[0], STR(""), STR("")) });
+        break;
+    case CLEANUP_LOOK: {
+        struct str path = inner_path(&a, res[0], STR(""), STR(""));
+        (void)call(e, &(struct inner_request){
+                          .method = "GET", .target = str_of(arena_printf(&a, STR_FMT "?limit=1", STR_ARG(path))) });
+        break;
+    }
+    case CLEANUP_WAIT:
+        wait_for_instances(e);
+        break;
+    case CLEANUP_RELEASE:
+        (void)call(e, &(struct inner_request){ .method = "GET", .target = str_of(arena_printf(&a, CRD_PATH "%s", e->name)) });
+        break;
+    case CLEANUP_NONE:
+        break;
+    }
+    arena_fini(&a);
+}
+
+/* Write the definition back without our finalizer; a conflict reads it again. */
+static void put_released(struct entry *e, struct str body)
+{
+    struct arena a = { 0 };
+    struct json *obj;
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
+    if (json_parse(&a, body, NULL, &obj, NULL) >= 0) {
+        struct json *list = json_path(obj, "metadata", "finalizers", NULL);
+        for (struct json *f = json_is(list, JSON_ARRAY) ? list->first : NULL, *next; f; f = next) {
+            next = f->next;
+            if (str_is(json_str(f), CRD_FINALIZER))
+                (void)json_remove(list, f);
+        }
+        (void)json_write(&out, obj);
+        (void)call(e, &(struct inner_request){ .method = "PUT",
+                                               .target = str_of(arena_printf(&a, CRD_PATH "%s", e->name)),
+                                               .content_type = "application/json",
+                                               .body = buf_str(&out) });
+    }
+    arena_fini(&a);
+}
+
+static bool list_is_short(struct str body)
+{
+    struct arena a = { 0 };
+    struct json *v;
+    bool empty = json_parse(&a, body, NULL, &v, NULL) >= 0 && json_is(json_getc(v, "items"), JSON_ARRAY) &&
+                 json_getc(v, "items")->n == 0;
+    arena_fini(&a);
+    return empty;
+}
+
+static void step_done(struct entry *e, int r, struct str body)
+{
+    switch (e->cleanup) {
+    case CLEANUP_SWEEP:
+        e->cleanup = CLEANUP_LOOK;
+        cleanup_run(e);
+        return;
+    case CLEANUP_LOOK:
+        e->cleanup = r == 200 && !list_is_short(body) ? CLEANUP_WAIT : CLEANUP_RELEASE;
+        cleanup_run(e);
+        return;
+    case CLEANUP_RELEASE:
+        if (r == 200)
+            put_released(e, body);
+        else if (r == 409)
+            cleanup_run(e);
+        return;
+    case CLEANUP_WAIT:
+    case CLEANUP_NONE:
+        return;
+    }
+}
+
+static void on_step(void *arg, int r, struct str body)
+{
+    struct step *s = arg;
+    struct crds *c = s->c;
+    struct entry *e = c->stopped ? NULL : map_get(&c->entries, str_of(s->name));
+    c->n_calls--;
+    if (e && r >= 0)
+        step_done(e, r, body);
+    free(s->name);
+    free(s);
+    controllers_idle(c->api);
+}
+
+/* ------------------------------------------------------------------ life */
+
+static void on_events(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev)
+{
+    struct crds *c = arg;
+    (void)progress_rev;
+    for (size_t i = 0; i < n; i++) {
+        struct str name = str_slice(ev[i].kv.key, strlen(CRD_PREFIX), ev[i].kv.key.n);
+        crds_written(c, name, ev[i].kind == STORE_EV_PUT ? ev[i].kv.value : STR(""), ev[i].kv.mod_rev);
+    }
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct crds *c = arg;
+    c->watch = NULL;
+    if (r != -ECANCELED)
+        log_error("watch of definitions ended", "error=\"%s\"", err_text(err));
+}
+
+static const struct store_watch_ops watch_ops = { .on_events = on_events, .on_end = on_end };
+
+static void loaded(struct crds *c, int r, const struct err *err)
+{
+    struct err why = { 0 };
+    c->loading = false;
+    if (r >= 0 && !c->stopped) {
+        r = store_watch_start(c->api->store, STR(CRD_PREFIX), c->loaded_rev + 1, &watch_ops, c, &c->watch, &why);
+        err = &why;
+    }
+    c->ready(c->ready_arg, c->stopped ? -ECANCELED : r, err);
+    map_each(m, &c->entries)
+    {
+        struct entry *e = m->value;
+        if (r >= 0 && e->terminating && e->cleanup == CLEANUP_NONE && !c->stopped) {
+            e->cleanup = CLEANUP_SWEEP;
+            cleanup_run(e);
+        }
+    }
+    controllers_idle(c->api);
+}
+
+static void load_next(struct crds *c);
+
+static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct crds *c = arg;
+    for (size_t i = 0; r >= 0 && i < page->n; i++) {
+        const struct store_kv *kv = &page->kv[i];
+        crds_written(c, str_slice(kv->key, strlen(CRD_PREFIX), kv->key.n), kv->value, kv->mod_rev);
+    }
+    if (r >= 0)
+        c->loaded_rev = page->rev;
+    if (r < 0 || !page->more || c->stopped) {
+        loaded(c, r, err);
+        return;
+    }
+    buf_reset(&c->after);
+    (void)buf_add_str(&c->after, page->kv[page->n - 1].key);
+    load_next(c);
+}
+
+static void load_next(struct crds *c)
+{
+    struct err err = { 0 };
+    const struct store_range range = { .prefix = STR(CRD_PREFIX), .after = buf_str(&c->after), .at_rev = c->loaded_rev };
+    int r = store_range(c->api->store, &range, on_page, c, &err);
+    if (r < 0)
+        loaded(c, r, &err);
+}
+
+struct crds *crds_start(struct api *api, controller_ready_cb ready, void *arg)
+{
+    struct crds *c = xnew(struct crds);
+    *c = (struct crds){ .api = api, .ready = ready, .ready_arg = arg, .loading = true,
+                        .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
+    registry_init(&c->builtin);
+    builtin_register(&c->builtin);
+    load_next(c);
+    return c;
+}
+
+void crds_stop(struct crds *c)
+{
+    if (!c)
+        return;
+    c->stopped = true;
+    if (c->watch)
+        store_watch_cancel(c->watch);
+    c->watch = NULL;
+    map_each(m, &c->entries)
+    {
+        struct entry *e = m->value;
+        if (e->watch)
+            store_watch_cancel(e->watch);
+        e->watch = NULL;
+    }
+}
+
+bool crds_is_busy(const struct crds *c)
+{
+    return c && (c->loading || c->n_calls > 0);
+}
+
+void crds_free(struct crds *c)
+{
+    if (!c)
+        return;
+    assert(!crds_is_busy(c));
+    map_each(m, &c->entries)
+    {
+        struct entry *e = m->value;
+        unserve(e);
+        entry_free(e);
+    }
+    map_fini(&c->entries);
+    registry_fini(&c->builtin);
+    buf_fini(&c->after);
+    free(c);
+}
+
+static const struct entry *entry_of_resource(const struct crds *c, const struct kube_resource *res)
+{
+    return res->crd ? map_get(&c->entries, crd_name(res->crd)) : NULL;
+}
+
+uint64_t crds_revision(const struct crds *c, const struct kube_resource *res)
+{
+    const struct entry *e = entry_of_resource(c, res);
+    return e ? e->shape_rev : 0;
+}
+
+bool crds_is_terminating(const struct crds *c, const struct kube_resource *res)
+{
+    const struct entry *e = entry_of_resource(c, res);
+    return e && e->terminating;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Data directory and first-start secrets; see datadir.h. */
+#include "api/datadir.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sys.h"
+#include "codec/base64.h"
+#include "io/tls.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DATADIR_FILE_MAX_BYTES = 64 << 10, DAY_S = 86400 };
+
+#define FORMAT_PREFIX "dormouse data "
+
+void datadir_free(struct datadir *d)
+{
+    if (!d)
+        return;
+    fd_scoped(&d->fd);
+    buf_fini(&d->ca_cert);
+    buf_fini(&d->ca_key);
+    buf_fini(&d->server_cert);
+    buf_fini(&d->server_key);
+    buf_fini(&d->token);
+    free(d->path);
+    free(d);
+}
+
+static void close_dir(DIR **d)
+{
+    if (*d)
+        (void)closedir(*d);
+}
+
+static int is_empty_dir(int dir_fd, bool *ret, struct err *err)
+{
+    scoped(fd_scoped) int fd = sys_openat(dir_fd, ".", O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0)
+        return err_sys(err, fd, "read directory");
+    scoped(close_dir) DIR *dir = fdopendir(fd);
+    if (!dir)
+        return err_sys(err, -errno, "read directory");
+    (void)take_fd(&fd);
+    *ret = true;
+    for (struct dirent *e; (e = readdir(dir));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            *ret = false;
+    return 0;
+}
+
+/* The first thing that is written into an empty directory, the first that is read from another. */
+static int check_format(const struct datadir *d, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(256);
+    int r = sys_read_file(d->fd, "format", &text, err);
+    if (r == -ENOENT) {
+        bool empty;
+        r = is_empty_dir(d->fd, &empty, err);
+        if (r < 0)
+            return r;
+        if (!empty)
+            return err_set(err, -ENOTEMPTY,
+                           "has files but no 'format' file, so it is not dormouse's; give an empty or "
+                           "new directory");
+        (void)buf_printf(&text, FORMAT_PREFIX "%d\n", DATADIR_FORMAT);
+        return sys_write_file_atomic(d->fd, "format", buf_str(&text), 0600, err);
+    }
+    if (r < 0)
+        return r;
+    struct str s = str_trim(buf_str(&text));
+    uint64_t format;
+    if (!str_has_prefix(s, STR(FORMAT_PREFIX)) ||
+        parse_u64(str_slice(s, strlen(FORMAT_PREFIX), s.n), 1, UINT32_MAX, &format) < 0)
+        return err_set(err, E_CORRUPT, "file 'format' does not say what this directory is");
+    if (format > DATADIR_FORMAT)
+        return err_set(err, E_VERSION, "written by a newer dormouse (format %llu, this one knows %d)",
+                       (unsigned long long)format, DATADIR_FORMAT);
+    return 0;
+}
+
+static int open_dir(struct datadir *d, struct err *err)
+{
+    int r = sys_mkdir_all(d->path, 0700, err);
+    if (r < 0)
+        return r;
+    d->fd = sys_openat(AT_FDCWD, d->path, O_RDONLY | O_DIRECTORY, 0);
+    if (d->fd < 0)
+        return err_sys(err, d->fd, "open");
+    struct stat st;
+    if (fstat(d->fd, &st) < 0)
+        return err_sys(err, -errno, "stat");
+    if (st.st_uid != geteuid())
+        return err_set(err, -EPERM, "belongs to another user");
+    if (faccessat(d->fd, ".", R_OK | W_OK | X_OK, AT_EACCESS) < 0)
+        return err_sys(err, -errno, "not writable");
+    r = check_format(d, err);
+    if (r < 0)
+        return r;
+    if ((st.st_mode & 0777) != 0700 && fchmod(d->fd, 0700) < 0)
+        return err_sys(err, -errno, "restrict its mode to 0700");
+    if (mkdirat(d->fd, "pki", 0700) < 0 && errno != EEXIST)
+        return err_sys(err, -errno, "create 'pki'");
+    return 0;
+}
+
+/* -ENOENT without a message to the user: the caller makes it. */
+static int read_pair(const struct datadir *d, const char *cert_name, struct buf *cert,
+                     const char *key_name, struct buf *key, struct err *err)
+{
+    *cert = BUF_INIT(DATADIR_FILE_MAX_BYTES);
+    *key = BUF_INIT(DATADIR_FILE_MAX_BYTES);
+    int r = sys_read_file(d->fd, cert_name, cert, err);
+    if (r >= 0)
+        r = sys_read_file(d->fd, key_name, key, err);
+    return r;
+}
+
+/* The key first: a certificate is there only together with its key. */
+static int write_pair(const struct datadir *d, const char *cert_name, const struct buf *cert,
+                      const char *key_name, const struct buf *key, struct err *err)
+{
+    int r = sys_write_file_atomic(d->fd, key_name, buf_str(key), 0600, err);
+    if (r >= 0)
+        r = sys_write_file_atomic(d->fd, cert_name, buf_str(cert), 0644, err);
+    return r;
+}
+
+static int load_ca(struct datadir *d, struct err *err)
+{
+    int r = read_pair(d, "pki/ca.crt", &d->ca_cert, "pki/ca.key", &d->ca_key, err);
+    if (r != -ENOENT)
+        return r;
+    buf_reset(&d->ca_cert);
+    buf_reset(&d->ca_key);
+    r = x509_make_ca("dormouse-ca", &d->ca_cert, &d->ca_key, err);
+    if (r < 0)
+        return err_ctx(err, r, "make the cluster's certificate authority");
+    return write_pair(d, "pki/ca.crt", &d->ca_cert, "pki/ca.key", &d->ca_key, err);
+}
+
+enum { NAMES_MAX = 12 };
+
+static bool is_wildcard(const char *host)
+{
+    return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+}
+
+static size_t server_names(const char *host, const char *machine, const char **names)
+{
+    static const char *const fixed[] = { "localhost",
+                                         "127.0.0.1",
+                                         "::1",
+                                         "kubernetes",
+                                         "kubernetes.default",
+                                         "kubernetes.default.svc",
+                                         "kubernetes.default.svc.cluster.local" };
+    size_t n = 0;
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+        names[n++] = fixed[i];
+    if (machine[0])
+        names[n++] = machine;
+    bool listed = is_wildcard(host);
+    for (size_t i = 0; i < n; i++)
+        listed = listed || strcmp(names[i], host) == 0;
+    if (!listed)
+        names[n++] = host;
+    assert(n <= NAMES_MAX);
+    return n;
+}
+
+static void names_text(const char *const *names, size_t n, struct buf *to)
+{
+    for (size_t i = 0; i < n; i++)
+        (void)buf_printf(to, "%s\n", names[i]);
+}
+
+static int make_server_cert(struct datadir *d, const char *const *names, size_t n, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(DATADIR_FILE_MAX_BYTES);
+    buf_reset(&d->server_cert);
+    buf_reset(&d->server_key);
+    int r = x509_make_server(buf_str(&d->ca_cert), buf_str(&d->ca_key), "dormouse-api", names, n,
+                             DATADIR_CERT_DAYS, &d->server_cert, &d->server_key, err);
+    if (r < 0)
+        return err_ctx(err, r, "make the API's certificate");
+    names_text(names, n, &text);
+    r = write_pair(d, "pki/server.crt", &d->server_cert, "pki/server.key", &d->server_key, err);
+    if (r >= 0)
+        r = sys_write_file_atomic(d->fd, "pki/server.names", buf_str(&text), 0600, err);
+    return r;
+}
+
+static int read_names(const struct datadir *d, struct buf *to)
+{
+    return sys_read_file(d->fd, "pki/server.names", to, NULL);
+}
+
+int datadir_renew(struct datadir *d, const char *host, bool *ret_replaced, struct err *err)
+{
+    char machine[256] = "";
+    (void)gethostname(machine, sizeof machine - 1);
+    const char *names[NAMES_MAX];
+    size_t n = server_names(host, machine, names);
+    scoped(buf_fini_scoped) struct buf want = BUF_INIT(DATADIR_FILE_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf have = BUF_INIT(DATADIR_FILE_MAX_BYTES);
+    names_text(names, n, &want);
+    int64_t left_s = 0;
+    bool good = d->server_cert.n > 0 && read_names(d, &have) >= 0 &&
+                str_eq(buf_str(&have), buf_str(&want)) &&
+                x509_seconds_left(buf_str(&d->server_cert), &left_s, NULL) >= 0 &&
+                left_s > (int64_t)DATADIR_CERT_RENEW_DAYS * DAY_S;
+    if (!good) {
+        int r = make_server_cert(d, names, n, err);
+        if (r < 0)
+            return r;
+        left_s = (int64_t)DATADIR_CERT_DAYS * DAY_S;
+    }
+    d->cert_renew_at_s = clock_wall_ms() / 1000 + left_s - (int64_t)DATADIR_CERT_RENEW_DAYS * DAY_S;
+    *ret_replaced = !good;
+    return 0;
+}
+
+static int load_server_cert(struct datadir *d, const char *host, struct err *err)
+{
+    int r = read_pair(d, "pki/server.crt", &d->server_cert, "pki/server.key", &d->server_key, err);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    if (r == -ENOENT)
+        buf_reset(&d->server_cert);
+    bool replaced;
+    return datadir_renew(d, host, &replaced, err);
+}
+
+static int load_token(struct datadir *d, struct err *err)
+{
+    d->token = BUF_INIT(256);
+    int r = sys_read_file(d->fd, "admin.token", &d->token, err);
+    if (r >= 0) {
+        struct str s = str_trim(buf_str(&d->token));
+        if (s.n < DATADIR_TOKEN_BYTES)
+            return err_set(err, E_CORRUPT, "file 'admin.token' holds no token");
+        d->token.n = s.n;
+        return 0;
+    }
+    if (r != -ENOENT)
+        return r;
+    uint8_t secret[DATADIR_TOKEN_BYTES];
+    sys_random(secret, sizeof secret);
+    for (size_t i = 0; i < sizeof secret; i++)
+        (void)buf_printf(&d->token, "%02x", secret[i]);
+    return sys_write_file_atomic(d->fd, "admin.token", buf_str(&d->token), 0600, err);
+}
+
+int datadir_open(const char *path, const char *host, struct datadir **ret, struct err *err)
+{
+    scoped(datadir_free_scoped) struct datadir *d = xnew(struct datadir);
+    d->fd = -1;
+    d->path = xstrdup(path);
+    int r = open_dir(d, err);
+    if (r >= 0)
+        r = load_ca(d, err);
+    if (r >= 0)
+        r = load_server_cert(d, host, err);
+    if (r >= 0)
+        r = load_token(d, err);
+    if (r < 0)
+        return err_ctx(err, r, "data directory '%s'", path);
+    *ret = take_ptr(&d);
+    return 0;
+}
+
+char *datadir_url(const char *host, uint16_t port)
+{
+    if (strcmp(host, "0.0.0.0") == 0)
+        host = "127.0.0.1";
+    else if (strcmp(host, "::") == 0)
+        host = "::1";
+    return strchr(host, ':') ? xasprintf("https://[%s]:%u", host, port)
+                             : xasprintf("https://%s:%u", host, port);
+}
+
+int datadir_write_kubeconfig(const struct datadir *d, const char *path, const char *url,
+                             char **ret_path, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf ca = BUF_INIT(DATADIR_FILE_MAX_BYTES * 2);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(DATADIR_FILE_MAX_BYTES * 4);
+    (void)base64_encode(&ca, buf_str(&d->ca_cert), BASE64_STD);
+    (void)buf_printf(&text,
+                     "apiVersion: v1\n"
+                     "kind: Config\n"
+                     "clusters:\n"
+                     "- name: dormouse\n"
+                     "  cluster:\n"
+                     "    server: %s\n"
+                     "    certificate-authority-data: %s\n"
+                     "users:\n"
+                     "- name: admin\n"
+                     "  user:\n"
+                     "    token: %s\n"
+                     "contexts:\n"
+                     "- name: dormouse\n"
+                     "  context:\n"
+                     "    cluster: dormouse\n"
+                     "    user: admin\n"
+                     "current-context: dormouse\n",
+                     url, buf_cstr(&ca), buf_cstr(&d->token));
+    if (!buf_ok(&text))
+        return err_set(err, text.failed, "kubeconfig is too large");
+    int dir = path ? AT_FDCWD : d->fd;
+    int r = sys_write_file_atomic(dir, path ? path : "kubeconfig", buf_str(&text), 0600, err);
+    if (r < 0)
+        return err_ctx(err, r, "write kubeconfig '%s'", path ? path : "kubeconfig");
+    *ret_path = path ? xstrdup(path) : xasprintf("%s/kubeconfig", d->path);
+    return 0;
+}

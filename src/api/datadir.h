@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The data directory of a process that makes a cluster: store, keys, the administrator's token.
+ *
+ *     DIR/                0700
+ *       format            "dormouse data 1": says that the directory is ours and how to read it
+ *       store.db          src/store
+ *       pki/ca.crt .key   the cluster's authority, made at first start
+ *       pki/server.crt .key .names   certificate of the API, and the names it was made for
+ *       admin.token       bearer token of the user "admin" in group system:masters
+ *       kubeconfig        for that user, unless another place was asked for
+ *
+ * Every file is written whole or not at all.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+enum {
+    DATADIR_FORMAT = 1,
+    DATADIR_TOKEN_BYTES = 32,
+    DATADIR_CERT_DAYS = 365,
+    DATADIR_CERT_RENEW_DAYS = 30 /* a certificate with less left is replaced */
+};
+
+struct datadir {
+    char *path;
+    int fd;
+    struct buf ca_cert, ca_key;
+    struct buf server_cert, server_key;
+    struct buf token;
+    int64_t cert_renew_at_s; /* wall clock */
+};
+
+/*
+ * Open or make the directory, and whatever of the above is missing. host: what the API listens on; it
+ * goes into the certificate along with the loopback addresses, the machine's name and the names that
+ * pods use.
+ * Errors: -EACCES, -EROFS, ... not writable; -ENOTEMPTY: has content that is not ours; -EPERM: belongs
+ * to another user; E_VERSION: written by a newer program; E_CORRUPT.
+ */
+int datadir_open(const char *path, const char *host, struct datadir **ret, struct err *err);
+void datadir_free(struct datadir *d);
+DEFINE_SCOPED(datadir, datadir_free)
+
+/* Make a new server certificate when the old one is near its end; true if it was replaced. */
+int datadir_renew(struct datadir *d, const char *host, bool *ret_replaced, struct err *err);
+
+/* Write a kubeconfig for the administrator, mode 0600. path NULL: DIR/kubeconfig.
+ * ret_path: given, free(). */
+int datadir_write_kubeconfig(const struct datadir *d, const char *path, const char *url,
+                             char **ret_path, struct err *err);
+/* "https://127.0.0.1:6443": a wildcard host becomes loopback, IPv6 gets brackets. Given, free(). */
+char *datadir_url(const char *host, uint16_t port);

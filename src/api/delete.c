@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * delete and deletecollection.
+ *
+ * An object without finalizers goes at once; one with finalizers gets a deletionTimestamp and goes with
+ * the update that removes the last of them (write.c). Both verbs are made of `struct removal`, the
+ * deletion of one object; a collection runs those of one page at the same time, so that the store
+ * commits them together.
+ *
+ * propagationPolicy is accepted; dependants stay until there is a garbage collector.
+ */
+#include "api/write.h"
+
+#include "api/controllers.h"
+#include "api/encode.h"
+#include "api/filter.h"
+#include "base/clock.h"
+
+#include <errno.h>
+
+enum { REMOVAL_MAX_ATTEMPTS = 16 };
+
+struct delete_options {
+    struct str uid, rev; /* preconditions, "" unset */
+    bool dry_run;
+};
+
+/* How one object's deletion ended. */
+enum removed { REMOVED_GONE, REMOVED_MARKED, REMOVED_ABSENT, REMOVED_REFUSED };
+
+struct removal {
+    struct request *rq;
+    const struct delete_options *opts;
+    struct str key, name;
+    unsigned attempt;
+    struct json *obj;   /* as it was, or as it is now when marked; in the request's version */
+    struct str value;   /* stored bytes: the last ones, or the marked ones */
+    struct buf marked;
+    uint64_t rev;       /* of value */
+    struct json *status; /* REMOVED_REFUSED */
+    int store_r;         /* failure of the store, else 0 */
+    void (*done)(struct removal *rm, enum removed how);
+    void *arg;
+};
+
+/* ------------------------------------------------------------------ options */
+
+static struct json *parse_delete_options(struct request *rq, struct delete_options *ret)
+{
+    struct arena *a = &rq->arena;
+    struct write_options opts;
+    struct json *no = write_parse_options(rq, &opts), *body = NULL;
+    *ret = (struct delete_options){ .dry_run = opts.dry_run, .uid = STR(""), .rev = STR("") };
+    if (no || rq->body.n == 0)
+        return no;
+    no = write_parse_body(rq, NULL, &body);
+    if (no)
+        return no;
+    if (!json_is(body, JSON_OBJECT))
+        return status_bad_request(a, STR("the body of a delete must be DeleteOptions"));
+    struct str kind = json_get_str(body, "kind");
+    if (kind.n && !str_is(kind, "DeleteOptions"))
+        return status_bad_request(a, str_of(arena_printf(a, "no kind \"" STR_FMT "\" is accepted in the body of a delete", STR_ARG(kind))));
+    const struct json *pre = json_getc(body, "preconditions"), *dry = json_getc(body, "dryRun");
+    ret->uid = json_get_str(pre, "uid");
+    ret->rev = json_get_str(pre, "resourceVersion");
+    ret->dry_run = ret->dry_run || (json_is(dry, JSON_ARRAY) && dry->n > 0);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ one object */
+
+static bool is_namespace(const struct kube_resource *res)
+{
+    return res->group.n == 0 && str_is(res->plural, "namespaces");
+}
+
+static bool is_crd(const struct kube_resource *res)
+{
+    return str_is(res->group, "apiextensions.k8s.io") && str_is(res->plural, "customresourcedefinitions");
+}
+
+static struct json *check_preconditions(const struct removal *rm)
+{
+    struct request *rq = rm->rq;
+    struct arena *a = &rq->arena;
+    struct str uid = meta_uid(rm->obj), rev = meta_resource_version(rm->obj);
+    const char *why = NULL;
+    if (rm->opts->uid.n && !str_eq(rm->opts->uid, uid))
+        why = arena_printf(a, "Precondition failed: UID in precondition: " STR_FMT ", UID in object meta: " STR_FMT,
+                           STR_ARG(rm->opts->uid), STR_ARG(uid));
+    else if (rm->opts->rev.n && !str_eq(rm->opts->rev, rev))
+        why = arena_printf(a,
+                           "Precondition failed: ResourceVersion in precondition: " STR_FMT
+                           ", ResourceVersion in object meta: " STR_FMT,
+                           STR_ARG(rm->opts->rev), STR_ARG(rev));
+    return why ? status_conflict(a, rq->route.group, rq->route.resource, rm->name, why) : NULL;
+}
+
+static struct json *check_allowed(const struct removal *rm)
+{
+    static const char *const kept[] = { "default", "kube-system", "kube-public" };
+    struct request *rq = rm->rq;
+    if (!is_namespace(rq->res))
+        return NULL;
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+        if (str_is(rm->name, kept[i]))
+            return status_forbidden(&rq->arena, STR(""), STR("namespaces"), rm->name,
+                                    STR("this namespace may not be deleted"));
+    return NULL;
+}
+
+/* Kinds that something has to be done about before they go. */
+static void begin_deletion(struct removal *rm, const char *now)
+{
+    struct arena *a = &rm->rq->arena;
+    const struct kube_resource *res = rm->rq->res;
+    struct json *meta = meta_of(a, rm->obj);
+    if (res->strategy->has_spec_finalizers)
+        json_set_str(a, json_obj(a, rm->obj, "status"), "phase", STR("Terminating"));
+    if (!is_crd(res))
+        return;
+    struct json *list = json_getc(meta, "finalizers");
+    if (!json_is(list, JSON_ARRAY)) {
+        list = json_new_array(a);
+        json_setc(a, meta, "finalizers", list);
+    }
+    json_add(list, json_new_cstr(a, CRD_FINALIZER));
+    (void)crd_set_condition(a, rm->obj, "Terminating", true, "InstanceDeletionPending",
+                            "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+                            str_of(now));
+}
+
+static int mark(struct removal *rm, struct err *err)
+{
+    struct request *rq = rm->rq;
+    struct arena *a = &rq->arena;
+    char now[RFC3339_MAX];
+    rfc3339_format(clock_wall_ms() / 1000, now);
+    struct json *meta = meta_of(a, rm->obj);
+    json_set_str(a, meta, "deletionTimestamp", str_of(now));
+    json_set_int(a, meta, "deletionGracePeriodSeconds", 0);
+    if (rq->res->strategy->has_generation)
+        json_set_int(a, meta, "generation", json_int_or(json_getc(meta, "generation"), 0) + 1);
+    begin_deletion(rm, now);
+    struct json *obj = rm->obj;
+    if (rq->res->storage != rq->res) {
+        obj = json_clone(a, obj);
+        object_convert(a, obj, rq->res, rq->res->storage);
+    }
+    buf_reset(&rm->marked);
+    int r = encode_stored(obj, &rm->marked);
+    return r < 0 ? err_set(err, E_LIMIT, "the object is too large") : 0;
+}
+
+static void removal_read(struct removal *rm);
+
+static void refuse(struct removal *rm, struct json *status)
+{
+    rm->status = status;
+    rm->done(rm, REMOVED_REFUSED);
+}
+
+static void store_failed(struct removal *rm, int r)
+{
+    rm->store_r = r;
+    rm->done(rm, REMOVED_REFUSED);
+}
+
+static void on_removed(void *arg, const struct store_txn_result *res, const struct err *err)
+{
+    struct removal *rm = arg;
+    struct request *rq = rm->rq;
+    bool marked = rm->marked.n > 0;
+    (void)err;
+    if (res->r >= 0)
+        write_committed(rq->api, rq->res, rm->name, buf_str(&rm->marked), res->rev);
+    if (request_idle(rq))
+        return;
+    if (res->r == E_CONFLICT && ++rm->attempt < REMOVAL_MAX_ATTEMPTS) {
+        removal_read(rm);
+    } else if (res->r == E_CONFLICT) {
+        refuse(rm, status_modified(&rq->arena, rq->route.group, rq->route.resource, rm->name));
+    } else if (res->r < 0) {
+        store_failed(rm, res->r);
+    } else {
+        rm->rev = res->rev;
+        if (marked)
+            rm->value = buf_str(&rm->marked);
+        rm->done(rm, marked ? REMOVED_MARKED : REMOVED_GONE);
+    }
+}
+
+static void removal_commit(struct removal *rm)
+{
+    struct request *rq = rm->rq;
+    bool marked = rm->marked.n > 0;
+    const struct store_op op = { .kind = marked ? STORE_PUT : STORE_DELETE,
+                                 .key = rm->key,
+                                 .value = buf_str(&rm->marked),
+                                 .cmp = STORE_MOD_REV,
+                                 .cmp_rev = rm->rev };
+    if (rm->opts->dry_run) {
+        if (marked)
+            rm->value = buf_str(&rm->marked);
+        rm->done(rm, marked ? REMOVED_MARKED : REMOVED_GONE);
+        return;
+    }
+    request_busy(rq);
+    int r = store_txn(rq->api->store, &op, 1, on_removed, rm, NULL);
+    if (r < 0 && !request_idle(rq))
+        store_failed(rm, r);
+}
+
+/* With rm->obj, value and rev current: decide and write. */
+static void removal_decide(struct removal *rm)
+{
+    struct request *rq = rm->rq;
+    struct err err = { 0 };
+    struct json *no = check_preconditions(rm);
+    if (!no)
+        no = check_allowed(rm);
+    if (no) {
+        refuse(rm, no);
+        return;
+    }
+    buf_reset(&rm->marked);
+    bool at_once = write_is_finished(rq->res, rm->obj) && (!is_crd(rq->res) || meta_is_deleting(rm->obj));
+    if (!at_once && meta_is_deleting(rm->obj)) {
+        rm->done(rm, REMOVED_MARKED);
+        return;
+    }
+    if (!at_once && mark(rm, &err) < 0) {
+        refuse(rm, status_from_err(&rq->arena, err.code, &err));
+        return;
+    }
+    removal_commit(rm);
+}
+
+static int removal_take(struct removal *rm, const struct store_kv *kv, struct err *err)
+{
+    struct request *rq = rm->rq;
+    struct stored st = stored_of(rq->api, rq->res, kv);
+    st.value = rm->value = str_copy_arena(&rq->arena, kv->value);
+    rm->rev = kv->mod_rev;
+    return decode_stored(&rq->arena, rq->res, st, &rm->obj, err);
+}
+
+static void on_read(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
+{
+    struct removal *rm = arg;
+    (void)rev;
+    (void)err;
+    if (request_idle(rm->rq))
+        return;
+    if (r >= 0 && kv)
+        r = removal_take(rm, kv, NULL);
+    if (r < 0)
+        store_failed(rm, r);
+    else if (!kv)
+        rm->done(rm, REMOVED_ABSENT);
+    else
+        removal_decide(rm);
+}
+
+static void removal_read(struct removal *rm)
+{
+    request_busy(rm->rq);
+    int r = store_get(rm->rq->api->store, rm->key, 0, on_read, rm, NULL);
+    if (r < 0 && !request_idle(rm->rq))
+        store_failed(rm, r);
+}
+
+/* ------------------------------------------------------------------ delete */
+
+static void on_deleted(struct removal *rm, enum removed how)
+{
+    struct request *rq = rm->rq;
+    switch (how) {
+    case REMOVED_ABSENT:
+        reply_status(rq, reply_not_found(rq));
+        return;
+    case REMOVED_REFUSED:
+        if (rm->store_r < 0)
+            reply_store_err(rq, rm->store_r, 0, NULL);
+        else
+            reply_status(rq, rm->status);
+        return;
+    case REMOVED_MARKED:
+        write_reply_object(rq, 200, rm->value, rm->rev);
+        return;
+    case REMOVED_GONE:
+        reply_json(rq, 200, status_deleted(&rq->arena, rq->route.group, rq->route.resource, rm->name, meta_uid(rm->obj)));
+        return;
+    }
+}
+
+static void on_delete_gone(struct request *rq)
+{
+    struct removal *rm = rq->work;
+    buf_fini(&rm->marked);
+}
+
+void write_delete(struct request *rq)
+{
+    struct arena *a = &rq->arena;
+    struct delete_options *opts = arena_new(a, struct delete_options);
+    const struct json *no = parse_delete_options(rq, opts);
+    if (no) {
+        reply_status(rq, no);
+        return;
+    }
+    struct removal *rm = arena_new(a, struct removal);
+    *rm = (struct removal){ .rq = rq,
+                            .opts = opts,
+                            .key = key_object(a, rq->res, rq->route.ns, rq->route.name),
+                            .name = rq->route.name,
+                            .marked = BUF_INIT(WRITE_VALUE_MAX_BYTES),
+                            .done = on_deleted };
+    rq->work = rm;
+    rq->on_gone = on_delete_gone;
+    removal_read(rm);
+}
+
+/* ------------------------------------------------------------------ deletecollection */
+
+struct sweep {
+    struct request *rq;
+    struct delete_options opts;
+    struct filter filter;
+    struct str range_prefix;
+    struct buf after;
+    uint64_t at_rev;
+    struct arena scratch;
+    struct removal *removals;
+    size_t n, running;
+    bool more;
+    struct json *no;   /* first refusal */
+    int store_r;
+    uint64_t n_items;
+    struct buf items;
+};
+
+static void sweep_next(struct sweep *s);
+
+static void sweep_finish(struct sweep *s)
+{
+    struct request *rq = s->rq;
+    if (s->store_r < 0) {
+        reply_store_err(rq, s->store_r, 0, NULL);
+        return;
+    }
+    if (s->no) {
+        reply_status(rq, s->no);
+        return;
+    }
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
+    arena_reset(&s->scratch);
+    encode_list_begin(&s->scratch, rq->res, &rq->rep, &(struct list_meta){ .rev = store_revision(rq->api->store) }, &out);
+    (void)buf_add_str(&out, buf_str(&s->items));
+    encode_list_end(&rq->rep, &out);
+    if (!buf_ok(&out) || !buf_ok(&s->items)) /* done, only too long to tell */
+        reply_json(rq, 200, status_deleted(&rq->arena, rq->route.group, rq->route.resource, STR(""), STR("")));
+    else
+        reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&out));
+}
+
+static void sweep_page_done(struct sweep *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        buf_fini(&s->removals[i].marked);
+    s->n = 0;
+    s->removals = NULL;
+    if (s->more && !s->no && s->store_r >= 0)
+        sweep_next(s);
+    else
+        sweep_finish(s);
+}
+
+static void on_swept(struct removal *rm, enum removed how)
+{
+    struct sweep *s = rm->arg;
+    if (how == REMOVED_REFUSED && rm->store_r < 0)
+        s->store_r = rm->store_r;
+    else if (how == REMOVED_REFUSED && !s->no)
+        s->no = rm->status;
+    else if (how != REMOVED_ABSENT && how != REMOVED_REFUSED) {
+        struct stored st = { .value = rm->value, .rev = rm->rev, .is_current = true };
+        arena_reset(&s->scratch);
+        (void)encode_list_item(&s->scratch, s->rq->res, &s->rq->rep, st, clock_wall_ms() / 1000,
+                               s->n_items == 0, &s->items, NULL);
+        s->n_items++;
+    }
+    if (--s->running == 0)
+        sweep_page_done(s);
+}
+
+static void add_removal(struct sweep *s, struct removal *rm, const struct store_kv *kv)
+{
+    struct arena *a = &s->rq->arena;
+    struct str ns, name;
+    *rm = (struct removal){ .rq = s->rq,
+                            .opts = &s->opts,
+                            .key = str_copy_arena(a, kv->key),
+                            .marked = BUF_INIT(WRITE_VALUE_MAX_BYTES),
+                            .done = on_swept,
+                            .arg = s };
+    key_split(s->rq->res, s->filter.prefix, rm->key, &ns, &name);
+    rm->name = name;
+}
+
+static void on_sweep_page(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct sweep *s = arg;
+    struct request *rq = s->rq;
+    if (request_idle(rq))
+        return;
+    if (r < 0) {
+        reply_store_err(rq, r, s->at_rev, err);
+        return;
+    }
+    s->at_rev = page->rev;
+    s->more = page->more;
+    if (page->n) {
+        buf_reset(&s->after);
+        (void)buf_add_str(&s->after, page->kv[page->n - 1].key);
+    }
+    s->removals = arena_new_n(&rq->arena, struct removal, page->n + 1);
+    for (size_t i = 0; i < page->n; i++) {
+        arena_reset(&s->scratch);
+        if (filter_matches_key(&s->filter, page->kv[i].key) &&
+            filter_matches_value(&s->filter, &s->scratch, stored_of(rq->api, rq->res, &page->kv[i])))
+            add_removal(s, &s->removals[s->n++], &page->kv[i]);
+    }
+    if (s->n == 0) {
+        sweep_page_done(s);
+        return;
+    }
+    s->running = s->n;
+    for (size_t i = 0, n = s->n; i < n; i++)
+        removal_read(&s->removals[i]);
+}
+
+static void sweep_next(struct sweep *s)
+{
+    struct request *rq = s->rq;
+    struct err err = { 0 };
+    const struct store_range range = { .prefix = s->range_prefix, .after = buf_str(&s->after) };
+    request_busy(rq);
+    int r = store_range(rq->api->store, &range, on_sweep_page, s, &err);
+    if (r < 0 && !request_idle(rq))
+        reply_store_err(rq, r, 0, &err);
+}
+
+static void on_sweep_gone(struct request *rq)
+{
+    struct sweep *s = rq->work;
+    for (size_t i = 0; i < s->n; i++)
+        buf_fini(&s->removals[i].marked);
+    buf_fini(&s->after);
+    buf_fini(&s->items);
+    arena_fini(&s->scratch);
+}
+
+void write_delete_collection(struct request *rq)
+{
+    struct sweep *s = arena_new(&rq->arena, struct sweep);
+    *s = (struct sweep){ .rq = rq, .after = BUF_INIT(STORE_KEY_MAX_BYTES), .items = BUF_INIT(BUF_MAX_DEFAULT) };
+    rq->work = s;
+    rq->on_gone = on_sweep_gone;
+    const struct json *no = parse_delete_options(rq, &s->opts);
+    if (!no)
+        no = filter_parse(rq, &s->filter);
+    if (no) {
+        reply_status(rq, no);
+        return;
+    }
+    s->range_prefix = key_prefix_ns(&rq->arena, rq->res, s->filter.ns);
+    sweep_next(s);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From stored bytes to what a client asked for, and content negotiation. Pure.
+ *
+ * Objects are stored as JSON without metadata.resourceVersion, always beginning with
+ *
+ *     {"apiVersion":"...","kind":"...","metadata":{...
+ *
+ * so that the usual answer is made by copying bytes and splicing the revision in, without parsing.
+ */
+#pragma once
+
+#include "api/request.h"
+#include "kube/table.h"
+
+/* ---- Accept ---- */
+
+/* The range that the client likes best among those that we can write. stream: for a watch. false: none (406). */
+bool rep_negotiate(struct str accept, bool stream, struct rep *ret);
+
+/* ---- stored form ---- */
+
+/* The bytes to store: metadata.resourceVersion left out, members in the order above. */
+int encode_stored(const struct json *obj, struct buf *to);
+
+/* One stored object as it stands in the store. */
+struct stored {
+    struct str value;
+    uint64_t rev;
+    bool is_current; /* written under the schema in force: needs no defaults again */
+};
+/*
+ * The object as a version of its kind, with resourceVersion. Borrows from value.
+ * E_CORRUPT when the bytes do not parse.
+ */
+int decode_stored(struct arena *a, const struct kube_resource *res, struct stored st, struct json **ret,
+                  struct err *err);
+
+/* ---- representations ---- */
+
+/* A tree as it is. */
+int encode_tree(const struct rep *rep, const struct json *v, struct buf *to);
+/* One object as the whole answer. scratch is reset by the caller. */
+int encode_object(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
+                  struct stored st, int64_t now_s, struct buf *to, struct err *err);
+
+/* A list: begin, item, item, ..., end. */
+struct list_meta {
+    uint64_t rev;
+    struct str continue_token;
+    bool has_left;
+    uint64_t left;
+};
+void encode_list_begin(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
+                       const struct list_meta *meta, struct buf *to);
+int encode_list_item(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
+                     struct stored st, int64_t now_s, bool first, struct buf *to, struct err *err);
+void encode_list_end(const struct rep *rep, struct buf *to);
+
+/* One watch event with its line end. type "ADDED", ... columns: a Table with its definitions. */
+int encode_event(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
+                 const char *type, struct stored st, bool columns, int64_t now_s, struct buf *to,
+                 struct err *err);
+/* BOOKMARK; initial_end: with the annotation that ends a streaming list. */
+void encode_bookmark(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
+                     uint64_t rev, bool initial_end, struct buf *to);
+/* ERROR with a Status. */
+void encode_error_event(const struct json *status, struct buf *to);

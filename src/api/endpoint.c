@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths that name no resource: discovery, version, health, OpenAPI, metrics. */
+#include "api/core.h"
+#include "api/encode.h"
+#include "codec/media.h"
+#include "kube/discovery.h"
+#include "kube/openapi.h"
+
+#include <errno.h>
+#include <sys/utsname.h>
+
+/* What the API claims to be, for clients that decide by version. */
+#define KUBE_MAJOR "1"
+#define KUBE_MINOR "32"
+#define KUBE_GIT_VERSION "v" KUBE_MAJOR "." KUBE_MINOR ".0+dormouse-" DORMOUSE_VERSION
+
+static void serve_build(struct request *rq)
+{
+    struct arena *a = &rq->arena;
+    struct utsname un;
+    struct json *v = json_new_object(a);
+    const char *machine = uname(&un) == 0 ? un.machine : "";
+    json_set_str(a, v, "major", STR(KUBE_MAJOR));
+    json_set_str(a, v, "minor", STR(KUBE_MINOR));
+    json_set_str(a, v, "gitVersion", STR(KUBE_GIT_VERSION));
+    json_set_str(a, v, "gitCommit", STR(""));
+    json_set_str(a, v, "gitTreeState", STR("clean"));
+    json_set_str(a, v, "buildDate", STR("1970-01-01T00:00:00Z"));
+    json_set_str(a, v, "goVersion", STR(""));
+    json_set_str(a, v, "compiler", STR(__VERSION__));
+    json_set_str(a, v, "platform",
+                 str_of(arena_printf(a, "linux/%s", strcmp(machine, "x86_64") == 0    ? "amd64"
+                                                    : strcmp(machine, "aarch64") == 0 ? "arm64"
+                                                                                      : machine)));
+    reply_json(rq, 200, v);
+}
+
+/* ------------------------------------------------------------------ health */
+
+static void serve_health(struct request *rq)
+{
+    struct api *api = rq->api;
+    const char *which = str_dup_arena(&rq->arena, rq->route.resource);
+    const struct { const char *name; bool ok; } checks[] = {
+        { "ping", true }, { "log", true }, { "store", true }, { "poststarthook/start-controllers", api->ready }
+    };
+    bool wants_ready = strcmp(which, "readyz") == 0, ok = true, found = rq->route.rest.n == 0;
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(4096);
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+        if (rq->route.rest.n && !str_is(rq->route.rest, checks[i].name))
+            continue;
+        found = true;
+        bool good = checks[i].ok || !wants_ready;
+        ok = ok && good;
+        (void)buf_printf(&b, "[%c]%s %s\n", good ? '+' : '-', checks[i].name,
+                         good ? "ok" : "failed: reason withheld");
+    }
+    if (!found) {
+        reply_status(rq, status_no_resource(&rq->arena));
+        return;
+    }
+    (void)buf_printf(&b, "%s check %s\n", which, ok ? "passed" : "failed");
+    bool verbose = route_query(&rq->route, "verbose").n || url_query_get(rq->route.url, "verbose").p;
+    if (ok && !verbose)
+        reply_bytes(rq, 200, "text/plain; charset=utf-8", STR("ok"));
+    else
+        reply_bytes(rq, ok ? 200 : 500, "text/plain; charset=utf-8", buf_str(&b));
+}
+
+/* ------------------------------------------------------------------ discovery */
+
+/* "v2" or "v2beta1" when the client prefers the aggregated form, else "". */
+static struct str aggregated_version(struct str accept)
+{
+    struct media_accept ranges;
+    if (media_parse_accept(accept, &ranges) < 0)
+        return STR("");
+    for (size_t i = 0; i < ranges.n; i++) {
+        const struct media_type *m = &ranges.at[i];
+        struct str version = media_param(m, "v");
+        if (!media_matches(m, "application", "json"))
+            continue;
+        if (media_param(m, "as").n == 0)
+            return STR("");
+        if (str_is(media_param(m, "as"), "APIGroupDiscoveryList") &&
+            str_is(media_param(m, "g"), "apidiscovery.k8s.io") &&
+            (str_is(version, "v2") || str_is(version, "v2beta1")))
+            return version;
+    }
+    return STR("");
+}
+
+static struct str server_address(struct request *rq)
+{
+    return str_of(arena_printf(&rq->arena, "127.0.0.1:%u", api_port(rq->api)));
+}
+
+static void serve_aggregated(struct request *rq, struct str version)
+{
+    struct arena *a = &rq->arena;
+    version = str_copy_arena(a, version);
+    const struct json *v = discovery_aggregated(a, &rq->api->reg, rq->route.kind == ROUTE_LEGACY, version);
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)json_write(&b, v);
+    const char *type = arena_printf(a, "application/json;g=apidiscovery.k8s.io;v=" STR_FMT ";as=APIGroupDiscoveryList",
+                                    STR_ARG(version));
+    (void)headers_addc(&rq->warnings, "vary", "Accept");
+    reply_tagged(rq, type, buf_str(&b));
+}
+
+static void serve_discovery(struct request *rq)
+{
+    struct arena *a = &rq->arena;
+    const struct registry *reg = &rq->api->reg;
+    const struct route *rt = &rq->route;
+    struct json *v = NULL;
+    bool root = rt->kind == ROUTE_LEGACY || rt->kind == ROUTE_GROUPS;
+    struct str aggregated = root ? aggregated_version(rq->accept) : STR("");
+    if (aggregated.n) {
+        serve_aggregated(rq, aggregated);
+        return;
+    }
+    if (rt->kind == ROUTE_LEGACY)
+        v = discovery_api_versions(a, server_address(rq));
+    else if (rt->kind == ROUTE_GROUPS)
+        v = discovery_groups(a, reg);
+    else if (rt->kind == ROUTE_GROUP)
+        v = discovery_group(a, reg, rt->group);
+    else
+        v = discovery_resources(a, reg, rt->group, rt->version);
+    if (v)
+        reply_json(rq, 200, v);
+    else
+        reply_status(rq, status_no_resource(a));
+}
+
+static void serve_root(struct request *rq)
+{
+    static const char *const fixed[] = { "/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2",
+                                         "/openapi/v3", "/readyz", "/version" };
+    struct arena *a = &rq->arena;
+    struct json *v = json_new_object(a), *paths = json_new_array(a);
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+        json_add(paths, json_new_cstr(a, fixed[i]));
+    json_setc(a, v, "paths", paths);
+    reply_json(rq, 200, v);
+}
+
+/* ------------------------------------------------------------------ OpenAPI */
+
+static void serve_openapi_v2(struct request *rq)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
+    struct media_accept ranges;
+    static const char *const offers[] = { "application/json" };
+    if (rq->accept.n && (media_parse_accept(rq->accept, &ranges) < 0 || media_choose(&ranges, offers, 1) < 0)) {
+        reply_status(rq, status_not_acceptable(&rq->arena, "application/json"));
+        return;
+    }
+    int r = openapi_v2(&rq->api->reg, &b);
+    if (r < 0)
+        reply_err(rq, r, NULL);
+    else
+        reply_tagged(rq, "application/json", buf_str(&b));
+}
+
+static bool cut_group_version(struct str rest, struct str *group, struct str *version)
+{
+    struct str root, tail;
+    (void)str_cut(rest, '/', &root, &tail);
+    *group = STR("");
+    *version = tail;
+    if (str_is(root, "api"))
+        return tail.n > 0 && str_find_char(tail, '/') < 0;
+    return str_is(root, "apis") && str_cut(tail, '/', group, version) && version->n > 0 &&
+           str_find_char(*version, '/') < 0;
+}
+
+static void serve_openapi_v3(struct request *rq)
+{
+    const struct registry *reg = &rq->api->reg;
+    struct str rest = rq->route.rest, group, version;
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
+    int r;
+    if (rest.n == 0)
+        r = openapi_v3_index(reg, &b);
+    else
+        r = cut_group_version(rest, &group, &version) ? openapi_v3(reg, group, version, &b) : -ENOENT;
+    if (r == -ENOENT)
+        reply_status(rq, status_no_resource(&rq->arena));
+    else if (r < 0)
+        reply_err(rq, r, NULL);
+    else
+        reply_tagged(rq, "application/json", buf_str(&b));
+}
+
+static void serve_metrics(struct request *rq)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    api_metrics(rq->api, &b);
+    reply_bytes(rq, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&b));
+}
+
+void endpoint_serve(struct request *rq)
+{
+    switch (rq->route.kind) {
+    case ROUTE_ROOT:
+        serve_root(rq);
+        return;
+    case ROUTE_LEGACY:
+    case ROUTE_GROUPS:
+    case ROUTE_GROUP:
+    case ROUTE_VERSION:
+        serve_discovery(rq);
+        return;
+    case ROUTE_BUILD:
+        serve_build(rq);
+        return;
+    case ROUTE_HEALTH:
+        serve_health(rq);
+        return;
+    case ROUTE_OPENAPI_V2:
+        serve_openapi_v2(rq);
+        return;
+    case ROUTE_OPENAPI_V3:
+        serve_openapi_v3(rq);
+        return;
+    case ROUTE_METRICS:
+        serve_metrics(rq);
+        return;
+    case ROUTE_UNKNOWN:
+    case ROUTE_RESOURCE:
+        break;
+    }
+    reply_status(rq, status_no_resource(&rq->arena));
+}
+
+/* ------------------------------------------------------------------ metrics */
+
+void api_metrics(const struct api *api, struct buf *to)
+{
+    struct store_stats st;
+    store_stats(api->store, &st);
+    metrics_write(&api->metrics, to);
+    (void)buf_printf(to,
+                     "# HELP apiserver_current_inflight_requests Requests that are being worked on.\n"
+                     "# TYPE apiserver_current_inflight_requests gauge\n"
+                     "apiserver_current_inflight_requests %zu\n"
+                     "# HELP apiserver_storage_size_bytes Size of the store's file.\n"
+                     "# TYPE apiserver_storage_size_bytes gauge\n"
+                     "apiserver_storage_size_bytes %llu\n"
+                     "# HELP dormouse_store_commits_total Groups of transactions committed together.\n"
+                     "# TYPE dormouse_store_commits_total counter\n"
+                     "dormouse_store_commits_total %llu\n"
+                     "# HELP dormouse_store_transactions_total Transactions committed.\n"
+                     "# TYPE dormouse_store_transactions_total counter\n"
+                     "dormouse_store_transactions_total %llu\n"
+                     "# HELP dormouse_store_revision Newest durable revision.\n"
+                     "# TYPE dormouse_store_revision gauge\n"
+                     "dormouse_store_revision %llu\n",
+                     api->n_inflight, (unsigned long long)st.bytes_on_disk, (unsigned long long)st.commits,
+                     (unsigned long long)st.txns, (unsigned long long)store_revision(api->store));
+}

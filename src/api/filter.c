@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Selection of objects; see filter.h. */
+#include "api/filter.h"
+
+#include "api/controllers.h"
+
+static struct json *parse_labels(struct request *rq, struct filter *f)
+{
+    struct err err = { 0 };
+    if (selector_parse_labels(&rq->arena, route_query(&rq->route, "labelSelector"), &f->labels, &err) < 0)
+        return status_bad_request(&rq->arena, str_copy_arena(&rq->arena, str_of(err_text(&err))));
+    return NULL;
+}
+
+static struct json *parse_fields(struct request *rq, struct filter *f)
+{
+    struct err err = { 0 };
+    const struct kube_resource *res = rq->res;
+    int r = selector_parse_fields(&rq->arena, route_query(&rq->route, "fieldSelector"), &f->fields, &err);
+    if (r >= 0)
+        r = selector_check_fields(&f->fields, res->selectable_fields, res->n_selectable_fields, &err);
+    if (r < 0)
+        return status_bad_request(&rq->arena, str_copy_arena(&rq->arena, str_of(err_text(&err))));
+    return NULL;
+}
+
+/* A selector of nothing but one name or namespace is answered by keys alone. */
+static void use_field_keys(struct filter *f)
+{
+    struct str name = selector_required_value(&f->fields, "metadata.name");
+    struct str ns = selector_required_value(&f->fields, "metadata.namespace");
+    if (name.n && f->name.n == 0)
+        f->name = name;
+    if (ns.n && f->ns.n == 0 && f->res->namespaced)
+        f->ns = ns;
+    f->by_key_only = f->labels.n == 0 && !f->labels.nothing &&
+                     (f->fields.n == 0 || (f->fields.n == 1 && name.n && str_eq(f->name, name)));
+}
+
+struct json *filter_parse(struct request *rq, struct filter *ret)
+{
+    struct filter f = { .res = rq->res,
+                        .prefix = key_prefix(&rq->arena, rq->res),
+                        .ns = rq->res->namespaced ? rq->route.ns : STR(""),
+                        .name = rq->route.name };
+    struct json *no = parse_labels(rq, &f);
+    if (!no)
+        no = parse_fields(rq, &f);
+    if (no)
+        return no;
+    use_field_keys(&f);
+    *ret = f;
+    return NULL;
+}
+
+bool filter_matches_key(const struct filter *f, struct str key)
+{
+    if (f->ns.n == 0 && f->name.n == 0)
+        return true;
+    struct str ns, name;
+    key_split(f->res, f->prefix, key, &ns, &name);
+    return (f->ns.n == 0 || str_eq(f->ns, ns)) && (f->name.n == 0 || str_eq(f->name, name));
+}
+
+bool filter_matches_object(const struct filter *f, struct arena *scratch, const struct json *obj)
+{
+    return selector_matches_labels(&f->labels, json_path(obj, "metadata", "labels", NULL)) &&
+           selector_matches_fields(scratch, &f->fields, obj);
+}
+
+bool filter_matches_value(const struct filter *f, struct arena *scratch, struct stored st)
+{
+    if (f->by_key_only)
+        return true;
+    struct json *obj;
+    return decode_stored(scratch, f->res, st, &obj, NULL) >= 0 && filter_matches_object(f, scratch, obj);
+}
+
+struct stored stored_of(const struct api *api, const struct kube_resource *res, const struct store_kv *kv)
+{
+    return (struct stored){ .value = kv->value,
+                            .rev = kv->mod_rev,
+                            .is_current = kv->mod_rev > crds_revision(api->crds, res) };
+}

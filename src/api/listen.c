@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The HTTP listener: feeds exchanges to the request core and takes its answers. */
+#include "api/core.h"
+#include "api/request.h"
+#include "io/http.h"
+
+#include <errno.h>
+
+static void sink_head(struct request *rq, int status, const struct headers *headers, uint64_t body_n)
+{
+    http_respond(rq->sink_data, status, headers, body_n);
+}
+
+static bool sink_write(struct request *rq, struct str chunk)
+{
+    return http_write(rq->sink_data, chunk);
+}
+
+static size_t sink_pending(const struct request *rq)
+{
+    return http_write_pending(rq->sink_data);
+}
+
+static void sink_end(struct request *rq)
+{
+    http_end(rq->sink_data);
+}
+
+static void sink_abort(struct request *rq)
+{
+    http_abort(rq->sink_data);
+}
+
+static void sink_read_body(struct request *rq, uint64_t max_bytes)
+{
+    http_read_body(rq->sink_data, max_bytes);
+}
+
+static const struct sink_ops http_sink = {
+    .head = sink_head,
+    .write = sink_write,
+    .pending = sink_pending,
+    .end = sink_end,
+    .abort = sink_abort,
+    .read_body = sink_read_body,
+};
+
+static void on_body(struct http_exchange *x, struct str chunk)
+{
+    (void)request_body(http_exchange_data(x), chunk);
+}
+
+static void on_body_end(struct http_exchange *x, int r)
+{
+    request_body_end(http_exchange_data(x), r);
+}
+
+static void on_writable(struct http_exchange *x)
+{
+    request_writable(http_exchange_data(x));
+}
+
+static void on_gone(struct http_exchange *x, int r)
+{
+    (void)r;
+    request_gone(http_exchange_data(x));
+}
+
+static const struct http_exchange_ops exchange_ops = {
+    .on_body = on_body,
+    .on_body_end = on_body_end,
+    .on_writable = on_writable,
+    .on_gone = on_gone,
+};
+
+static struct str header(struct request *rq, const struct http_request *req, const char *name)
+{
+    return str_copy_arena(&rq->arena, headers_get(req->headers, name));
+}
+
+static void on_request(struct http_exchange *x, const struct http_request *req, void *arg)
+{
+    struct request *rq = request_new(arg, &http_sink, x);
+    http_exchange_set(x, &exchange_ops, rq);
+    rq->method = str_copy_arena(&rq->arena, req->method);
+    rq->target = str_copy_arena(&rq->arena, req->target);
+    rq->peer = str_copy_arena(&rq->arena, req->peer);
+    rq->accept = header(rq, req, "accept");
+    rq->content_type = header(rq, req, "content-type");
+    rq->authorization = header(rq, req, "authorization");
+    rq->user_agent = header(rq, req, "user-agent");
+    rq->if_none_match = header(rq, req, "if-none-match");
+    request_start(rq, req->has_body);
+}
+
+int api_listen(struct api *api, const char *host, uint16_t port, struct tls_ctx *tls, struct err *err)
+{
+    const struct http_server_opts opts = {
+        .host = host, .port = port, .tls = tls, .on_request = on_request, .arg = api
+    };
+    return http_server_start(api->loop, &opts, &api->http, err);
+}
+
+uint16_t api_port(const struct api *api)
+{
+    return api->http ? http_server_port(api->http) : 0;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The transport inside the process (kube/transport.h): the request core without sockets.
+ *
+ * Callbacks of the transport never run before start() returned, and cancel() only asks: both go
+ * through a deferred call, so that a callback may start and cancel whatever it likes while a watch
+ * hub walks over its watchers.
+ */
+#include "api/core.h"
+#include "api/request.h"
+#include "io/http.h"
+
+#include <assert.h>
+#include <errno.h>
+
+enum { LOCAL_PENDING_HIGH_BYTES = 256 << 10 }; /* of a paused call; then the core waits */
+
+struct kube_call {
+    struct api *api;
+    struct request *rq;
+    const struct kube_call_ops *ops;
+    void *arg;
+    struct defer defer;
+    struct buf pending; /* while paused */
+    bool started, paused, cancelled;
+    bool ended; /* the core has nothing to add */
+    int end_r;
+    bool was_full;
+};
+
+static void call_turn(struct defer *d);
+
+static void call_later(struct kube_call *c)
+{
+    defer_start(c->api->loop, &c->defer, call_turn);
+}
+
+static void sink_head(struct request *rq, int status, const struct headers *headers, uint64_t body_n)
+{
+    (void)body_n;
+    struct kube_call *c = rq->sink_data;
+    static const struct headers none;
+    if (!c->cancelled)
+        c->ops->on_head(c->arg, status, headers ? headers : &none);
+}
+
+static bool sink_write(struct request *rq, struct str chunk)
+{
+    struct kube_call *c = rq->sink_data;
+    if (c->cancelled)
+        return true;
+    if (!c->paused && c->pending.n == 0) {
+        c->ops->on_data(c->arg, chunk);
+        return true;
+    }
+    (void)buf_add_str(&c->pending, chunk);
+    c->was_full = c->pending.n > LOCAL_PENDING_HIGH_BYTES;
+    return !c->was_full;
+}
+
+static size_t sink_pending(const struct request *rq)
+{
+    const struct kube_call *c = rq->sink_data;
+    return c->pending.n;
+}
+
+static void sink_finish(struct kube_call *c, int r)
+{
+    c->ended = true;
+    c->end_r = r;
+    call_later(c);
+}
+
+static void sink_end(struct request *rq)
+{
+    struct kube_call *c = rq->sink_data;
+    sink_finish(c, c->pending.failed);
+}
+
+static void sink_abort(struct request *rq)
+{
+    sink_finish(rq->sink_data, -ECONNRESET);
+}
+
+/* The body came with the call. */
+static void sink_read_body(struct request *rq, uint64_t max_bytes)
+{
+    (void)rq;
+    (void)max_bytes;
+}
+
+static const struct sink_ops local_sink = {
+    .head = sink_head,
+    .write = sink_write,
+    .pending = sink_pending,
+    .end = sink_end,
+    .abort = sink_abort,
+    .read_body = sink_read_body,
+};
+
+static void call_finish(struct kube_call *c, int r)
+{
+    struct err err = { 0 };
+    if (r < 0)
+        (void)err_sys(&err, r, "request in process");
+    request_gone(c->rq);
+    c->ops->on_end(c->arg, r, r < 0 ? &err : NULL);
+    buf_fini(&c->pending);
+    free(c);
+}
+
+static void call_begin(struct kube_call *c)
+{
+    c->started = true;
+    struct request *rq = c->rq;
+    bool has_body = rq->body.n > 0;
+    request_start(rq, has_body);
+    if (has_body && !rq->head_sent)
+        request_body_end(rq, 0);
+}
+
+static void call_flush(struct kube_call *c)
+{
+    struct buf out = c->pending;
+    c->pending = BUF_INIT(out.max);
+    if (out.n)
+        c->ops->on_data(c->arg, buf_str(&out));
+    buf_fini(&out);
+    if (c->was_full && !c->paused && !c->cancelled) {
+        c->was_full = false;
+        request_writable(c->rq);
+    }
+}
+
+/* The one place that looks at what is to be done next for this call. */
+static void call_turn(struct defer *d)
+{
+    struct kube_call *c = container_of(d, struct kube_call, defer);
+    if (c->cancelled) {
+        call_finish(c, -ECANCELED);
+        return;
+    }
+    if (!c->started)
+        call_begin(c);
+    else if (!c->paused && (c->pending.n || c->was_full))
+        call_flush(c);
+    if (c->ended && c->pending.n == 0 && !list_is_linked(&c->defer.node))
+        call_finish(c, c->end_r);
+}
+
+static struct str copy_header(struct request *rq, const struct headers *h, const char *name)
+{
+    return h ? str_copy_arena(&rq->arena, headers_get(h, name)) : STR("");
+}
+
+static void copy_identity(struct request *rq, const struct kube_identity *id)
+{
+    static const struct str masters[] = { { "system:masters", 14 }, { "system:authenticated", 20 } };
+    if (!id) {
+        rq->identity = (struct kube_identity){ STR("system:dormouse"), masters, ARRAY_LEN(masters) };
+        return;
+    }
+    struct str *groups = arena_new_n(&rq->arena, struct str, id->n_groups + 1);
+    for (size_t i = 0; i < id->n_groups; i++)
+        groups[i] = str_copy_arena(&rq->arena, id->groups[i]);
+    rq->identity = (struct kube_identity){ str_copy_arena(&rq->arena, id->user), groups,
+                                           id->n_groups };
+}
+
+static int local_start(struct transport *t, const struct kube_request *req,
+                       const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
+                       struct err *err)
+{
+    struct api *api = container_of(t, struct api, transport);
+    if (api->closing)
+        return err_set(err, -ECANCELED, "the API server is stopping");
+    if (req->body.n > API_BODY_MAX_BYTES)
+        return err_set(err, -EMSGSIZE, "request body is larger than %d bytes", API_BODY_MAX_BYTES);
+    struct kube_call *c = xnew(struct kube_call);
+    struct request *rq = request_new(api, &local_sink, c);
+    *c = (struct kube_call){ .api = api, .rq = rq, .ops = ops, .arg = arg };
+    c->pending = BUF_INIT(BUF_MAX_DEFAULT);
+    rq->in_process = true;
+    rq->method = str_copy_arena(&rq->arena, req->method);
+    rq->target = str_copy_arena(&rq->arena, req->target);
+    rq->accept = copy_header(rq, req->headers, "accept");
+    rq->content_type = copy_header(rq, req->headers, "content-type");
+    rq->user_agent = copy_header(rq, req->headers, "user-agent");
+    rq->if_none_match = copy_header(rq, req->headers, "if-none-match");
+    rq->peer = STR("in-process");
+    copy_identity(rq, req->identity);
+    (void)buf_add_str(&rq->body, req->body);
+    call_later(c);
+    *ret = c;
+    return 0;
+}
+
+static void local_pause(struct transport *t, struct kube_call *c)
+{
+    (void)t;
+    c->paused = true;
+}
+
+static void local_resume(struct transport *t, struct kube_call *c)
+{
+    (void)t;
+    c->paused = false;
+    if (c->pending.n || c->was_full || c->ended)
+        call_later(c);
+}
+
+static void local_cancel(struct transport *t, struct kube_call *c)
+{
+    (void)t;
+    c->cancelled = true;
+    call_later(c);
+}
+
+const struct transport_ops api_local_ops = {
+    .start = local_start,
+    .pause = local_pause,
+    .resume = local_resume,
+    .cancel = local_cancel,
+};

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Namespaces: the four that every cluster has are made at start, and one that is being deleted loses
+ * its contents before it goes.
+ *
+ *     sweep each kind in turn (deletecollection) -> look at each kind in turn
+ *        ^                                             | none left        | some left (finalizers)
+ *        |                                             v                  v
+ *        |                                          finalize            wait for any deletion
+ *        +----------------------------------------------------------------+
+ */
+#include "api/controllers.h"
+#include "api/inner.h"
+#include "base/log.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#define NS_PREFIX "/registry/namespaces/"
+#define NS_PATH   "/api/v1/namespaces/"
+
+enum doom_at { DOOM_SWEEP, DOOM_LOOK, DOOM_WAIT, DOOM_READ, DOOM_FINALIZE };
+
+/* A namespace on its way out. */
+struct doom {
+    struct namespaces *owner;
+    char *name;
+    enum doom_at at;
+    size_t next;              /* position in the registry, while sweeping and looking */
+    uint64_t generation;      /* of the registry when the round began */
+    bool left;
+};
+
+struct namespaces {
+    struct api *api;
+    struct map doomed;
+    struct store_watch *watch;    /* namespaces themselves */
+    struct store_watch *contents; /* everything, while somebody waits */
+    struct buf after;
+    uint64_t loaded_rev;
+    size_t n_calls, n_to_make;
+    bool loading, stopped, ready_told;
+    controller_ready_cb ready;
+    void *ready_arg;
+};
+
+static void doom_run(struct doom *d);
+
+/* ------------------------------------------------------------------ deletion */
+
+struct step {
+    struct namespaces *n;
+    char *name;
+};
+
+static void step_free(struct step *s)
+{
+    free(s->name);
+    free(s);
+}
+
+static void on_step(void *arg, int r, struct str body);
+
+static void call(struct doom *d, const struct inner_request *req)
+{
+    struct step *s = xnew(struct step);
+    *s = (struct step){ .n = d->owner, .name = xstrdup(d->name) };
+    if (inner_call(d->owner->api, req, on_step, s) < 0) {
+        step_free(s);
+        return;
+    }
+    d->owner->n_calls++;
+}
+
+/* The next kind that can have objects in a namespace: one version of each, in the registry's order. */
+static const struct kube_resource *next_kind(struct doom *d)
+{
+    const struct registry *reg = &d->owner->api->reg;
+    if (d->generation != reg->generation) {
+        d->generation = reg->generation;
+        d->next = 0;
+    }
+    while (d->next < reg->n) {
+        const struct kube_resource *res = reg->all[d->next++];
+        if (res->namespaced && (res->verbs & KUBE_DELETECOLLECTION) && (res->storage == res || res->crd))
+            return res;
+    }
+    return NULL;
+}
+
+static void on_contents(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev)
+{
+    struct namespaces *ns = arg;
+    (void)progress_rev;
+    bool deleted = false;
+    for (size_t i = 0; i < n; i++)
+        deleted = deleted || ev[i].kind == STORE_EV_DELETE;
+    if (!deleted)
+        return;
+    store_watch_cancel(ns->contents);
+    ns->contents = NULL;
+    map_each(m, &ns->doomed)
+    {
+        struct doom *d = m->value;
+        if (d->at != DOOM_WAIT)
+            continue;
+        d->at = DOOM_SWEEP;
+        d->next = 0;
+        doom_run(d);
+    }
+}
+
+static void on_contents_end(void *arg, int r, const struct err *err)
+{
+    struct namespaces *ns = arg;
+    ns->contents = NULL;
+    if (r != -ECANCELED)
+        log_error("cannot follow the contents of namespaces", "error=\"%s\"", err_text(err));
+}
+
+static const struct store_watch_ops contents_ops = { .on_events = on_contents, .on_end = on_contents_end };
+
+static void wait_for_contents(struct namespaces *n)
+{
+    struct err err = { 0 };
+    if (!n->contents && store_watch_start(n->api->store, STR("/registry/"), 0, &contents_ops, n, &n->contents, &err) < 0)
+        log_error("cannot follow the contents of namespaces", "error=\"%s\"", err_text(&err));
+}
+
+/* Go on until an answer has to be waited for. The only place that moves `at` forward. */
+static void doom_run(struct doom *d)
+{
+    struct arena a = { 0 };
+    const struct kube_resource *res = NULL;
+    struct str name = str_of(d->name);
+    if (d->at == DOOM_SWEEP && !(res = next_kind(d))) {
+        d->at = DOOM_LOOK;
+        d->next = 0;
+        d->left = false;
+    }
+    if (d->at == DOOM_LOOK && !(res = next_kind(d)))
+        d->at = d->left ? DOOM_WAIT : DOOM_READ;
+    switch (d->at) {
+    case DOOM_SWEEP:
+        call(d, &(struct inner_request){ .method = "DELETE", .target = inner_path(&a, res, name, STR("")) });
+        break;
+    case DOOM_LOOK: {
+        struct str path = inner_path(&a, res, name, STR(""));
+        call(d, &(struct inner_request){ .method = "GET", .target = str_of(arena_printf(&a, STR_FMT "?limit=1", STR_ARG(path))) });
+        break;
+    }
+    case DOOM_WAIT:
+        wait_for_contents(d->owner);
+        break;
+    case DOOM_READ:
+        call(d, &(struct inner_request){ .method = "GET", .target = str_of(arena_printf(&a, NS_PATH "%s", d->name)) });
+        break;
+    case DOOM_FINALIZE:
+        break;
+    }
+    arena_fini(&a);
+}
+
+static void finalize(struct doom *d, struct str body)
+{
+    struct arena a = { 0 };
+    struct json *obj;
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
+    if (json_parse(&a, body, NULL, &obj, NULL) >= 0) {
+        struct json *list = json_path(obj, "spec", "finalizers", NULL);
+        for (struct json *f = json_is(list, JSON_ARRAY) ? list->first : NULL, *next; f; f = next) {
+            next = f->next;
+            if (str_is(json_str(f), "kubernetes"))
+                (void)json_remove(list, f);
+        }
+        (void)json_write(&out, obj);
+        d->at = DOOM_FINALIZE;
+        call(d, &(struct inner_request){ .method = "PUT",
+                                         .target = str_of(arena_printf(&a, NS_PATH "%s/finalize", d->name)),
+                                         .content_type = "application/json",
+                                         .body = buf_str(&out) });
+    }
+    arena_fini(&a);
+}
+
+static bool has_items(struct str body)
+{
+    struct arena a = { 0 };
+    struct json *v;
+    bool some = json_parse(&a, body, NULL, &v, NULL) >= 0 && json_is(json_getc(v, "items"), JSON_ARRAY) &&
+                json_getc(v, "items")->n > 0;
+    arena_fini(&a);
+    return some;
+}
+
+static void doom_free(struct doom *d)
+{
+    (void)map_del(&d->owner->doomed, str_of(d->name));
+    free(d->name);
+    free(d);
+}
+
+static void step_done(struct doom *d, int r, struct str body)
+{
+    switch (d->at) {
+    case DOOM_LOOK:
+        d->left = d->left || (r == 200 && has_items(body));
+        doom_run(d);
+        return;
+    case DOOM_SWEEP:
+        doom_run(d);
+        return;
+    case DOOM_READ:
+        if (r == 200)
+            finalize(d, body);
+        else
+            doom_free(d);
+        return;
+    case DOOM_FINALIZE:
+        if (r == 409) {
+            d->at = DOOM_READ;
+            doom_run(d);
+            return;
+        }
+        doom_free(d); /* gone, or held by finalizers of its own that somebody else takes away */
+        return;
+    case DOOM_WAIT:
+        return;
+    }
+}
+
+static void on_step(void *arg, int r, struct str body)
+{
+    struct step *s = arg;
+    struct namespaces *n = s->n;
+    struct doom *d = n->stopped ? NULL : map_get(&n->doomed, str_of(s->name));
+    n->n_calls--;
+    if (d && r >= 0)
+        step_done(d, r, body);
+    step_free(s);
+    controllers_idle(n->api);
+}
+
+static void doom(struct namespaces *n, struct str name)
+{
+    if (n->stopped || map_has(&n->doomed, name))
+        return;
+    struct doom *d = xnew(struct doom);
+    *d = (struct doom){ .owner = n, .name = str_dup(name), .at = DOOM_SWEEP };
+    (void)map_put(&n->doomed, name, d);
+    doom_run(d);
+}
+
+/* A namespace that is being deleted and still held by the "kubernetes" finalizer is ours to empty. */
+static void consider(struct namespaces *n, const struct store_kv *kv)
+{
+    struct arena a = { 0 };
+    struct json *obj;
+    if (str_find(kv->value, STR("\"deletionTimestamp\"")) < 0)
+        return;
+    if (json_parse(&a, kv->value, NULL, &obj, NULL) >= 0 && meta_is_deleting(obj)) {
+        bool held = false;
+        json_each(f, json_path(obj, "spec", "finalizers", NULL)) held = held || str_is(json_str(f), "kubernetes");
+        if (held)
+            doom(n, meta_name(obj));
+    }
+    arena_fini(&a);
+}
+
+/* ------------------------------------------------------------------ start */
+
+static void on_events(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev)
+{
+    (void)progress_rev;
+    for (size_t i = 0; i < n; i++)
+        if (ev[i].kind == STORE_EV_PUT)
+            consider(arg, &ev[i].kv);
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct namespaces *n = arg;
+    n->watch = NULL;
+    if (r != -ECANCELED)
+        log_error("watch of namespaces ended", "error=\"%s\"", err_text(err));
+}
+
+static const struct store_watch_ops watch_ops = { .on_events = on_events, .on_end = on_end };
+
+static void tell_ready(struct namespaces *n, int r, const struct err *err)
+{
+    if (n->ready_told)
+        return;
+    n->ready_told = true;
+    n->ready(n->ready_arg, r, err);
+}
+
+static void loaded(struct namespaces *n, int r, const struct err *err)
+{
+    struct err why = { 0 };
+    n->loading = false;
+    if (r >= 0 && !n->stopped) {
+        r = store_watch_start(n->api->store, STR(NS_PREFIX), n->loaded_rev + 1, &watch_ops, n, &n->watch, &why);
+        err = &why;
+    }
+    tell_ready(n, n->stopped ? -ECANCELED : r, err);
+    controllers_idle(n->api);
+}
+
+static void load_next(struct namespaces *n);
+
+static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct namespaces *n = arg;
+    for (size_t i = 0; r >= 0 && i < page->n; i++)
+        consider(n, &page->kv[i]);
+    if (r >= 0)
+        n->loaded_rev = page->rev;
+    if (r < 0 || !page->more || n->stopped) {
+        loaded(n, r, err);
+        return;
+    }
+    buf_reset(&n->after);
+    (void)buf_add_str(&n->after, page->kv[page->n - 1].key);
+    load_next(n);
+}
+
+static void load_next(struct namespaces *n)
+{
+    struct err err = { 0 };
+    const struct store_range range = { .prefix = STR(NS_PREFIX), .after = buf_str(&n->after), .at_rev = n->loaded_rev };
+    n->loading = true;
+    int r = store_range(n->api->store, &range, on_page, n, &err);
+    if (r < 0)
+        loaded(n, r, &err);
+}
+
+static void on_made(void *arg, int r, struct str body)
+{
+    struct namespaces *n = arg;
+    n->n_calls--;
+    if (r != 201 && r != 409 && !n->stopped) {
+        struct err err = { 0 };
+        (void)err_set(&err, r < 0 ? r : E_INVALID, "make a namespace: " STR_FMT, STR_ARG(body));
+        tell_ready(n, err.code, &err);
+    } else if (--n->n_to_make == 0 && !n->stopped && !n->ready_told) {
+        load_next(n);
+    } else if (n->stopped) {
+        tell_ready(n, -ECANCELED, NULL);
+    }
+    controllers_idle(n->api);
+}
+
+struct namespaces *namespaces_start(struct api *api, controller_ready_cb ready, void *arg)
+{
+    static const char *const names[] = { "default", "kube-system", "kube-public", "kube-node-lease" };
+    struct namespaces *n = xnew(struct namespaces);
+    *n = (struct namespaces){ .api = api, .ready = ready, .ready_arg = arg, .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct arena a = { 0 };
+        const struct inner_request req = {
+            .method = "POST",
+            .target = STR("/api/v1/namespaces"),
+            .content_type = "application/json",
+            .body = str_of(arena_printf(&a, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"%s\"}}", names[i]))
+        };
+        int r = inner_call(api, &req, on_made, n);
+        assert(r >= 0); /* nobody closes the server while it starts this */
+        n->n_calls++;
+        n->n_to_make++;
+        arena_fini(&a);
+    }
+    return n;
+}
+
+void namespaces_stop(struct namespaces *n)
+{
+    if (!n)
+        return;
+    n->stopped = true;
+    if (n->watch)
+        store_watch_cancel(n->watch);
+    if (n->contents)
+        store_watch_cancel(n->contents);
+    n->watch = n->contents = NULL;
+}
+
+bool namespaces_is_busy(const struct namespaces *n)
+{
+    return n && (n->loading || n->n_calls > 0);
+}
+
+void namespaces_free(struct namespaces *n)
+{
+    if (!n)
+        return;
+    map_each(m, &n->doomed)
+    {
+        struct doom *d = m->value;
+        free(d->name);
+        free(d);
+    }
+    map_fini(&n->doomed);
+    buf_fini(&n->after);
+    free(n);
+}

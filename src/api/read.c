@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * get and list.
+ *
+ * A list without limit that does not fit one page of the store is streamed page by page from one
+ * revision, waiting for the client in between, so its memory does not depend on its length. With a
+ * limit the answer is complete before its head is sent, because the head says how to continue.
+ */
+#include "api/core.h"
+#include "api/filter.h"
+#include "api/read.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "codec/base64.h"
+#include "io/http.h"
+
+#include <errno.h>
+
+/* ------------------------------------------------------------------ resourceVersion */
+
+struct json *read_parse_rev(struct request *rq, uint64_t *ret, bool *ret_set)
+{
+    struct str s = route_query(&rq->route, "resourceVersion");
+    *ret = 0;
+    *ret_set = s.n > 0;
+    if (s.n == 0 || parse_u64(s, 0, UINT64_MAX, ret) >= 0)
+        return NULL;
+    struct field_errors errs = field_errors_init(&rq->arena);
+    struct fpath at = fpath_child(NULL, STR("resourceVersion"));
+    field_error_str(&errs, FIELD_INVALID, &at, s, "strconv.ParseUint: parsing \"" STR_FMT "\": invalid syntax",
+                    STR_ARG(s));
+    return status_bad_request(&rq->arena, field_errors_text(&errs));
+}
+
+static struct json *invalid_option(struct request *rq, const char *field, const char *text)
+{
+    struct field_errors errs = field_errors_init(&rq->arena);
+    struct fpath at = fpath_child(NULL, str_of(field));
+    field_error(&errs, FIELD_FORBIDDEN, &at, NULL, "%s", text);
+    return status_invalid(&rq->arena, STR("meta.k8s.io"), STR("ListOptions"), STR(""), &errs);
+}
+
+/* ------------------------------------------------------------------ get */
+
+static void on_get(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
+{
+    struct request *rq = arg;
+    if (request_idle(rq))
+        return;
+    uint64_t wanted = (uint64_t)(uintptr_t)rq->work;
+    if (r < 0) {
+        reply_store_err(rq, r, wanted, err);
+        return;
+    }
+    if (wanted > rev) {
+        reply_store_err(rq, E_FUTURE, wanted, NULL);
+        return;
+    }
+    if (!kv) {
+        reply_status(rq, reply_not_found(rq));
+        return;
+    }
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
+    struct err why = { 0 };
+    r = encode_object(&rq->arena, rq->res, &rq->rep, stored_of(rq->api, rq->res, kv), clock_wall_ms() / 1000,
+                      &out, &why);
+    if (r < 0)
+        reply_err(rq, r, &why);
+    else
+        reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&out));
+}
+
+void read_get(struct request *rq)
+{
+    uint64_t rev;
+    bool set;
+    const struct json *no = read_parse_rev(rq, &rev, &set);
+    if (no) {
+        reply_status(rq, no);
+        return;
+    }
+    struct err err = { 0 };
+    rq->work = (void *)(uintptr_t)rev;
+    struct str key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
+    request_busy(rq);
+    int r = store_get(rq->api->store, key, 0, on_get, rq, &err);
+    if (r < 0 && !request_idle(rq))
+        reply_store_err(rq, r, 0, &err);
+}
+
+/* ------------------------------------------------------------------ list: options */
+
+enum list_match { MATCH_UNSET, MATCH_EXACT, MATCH_NOT_OLDER };
+
+struct listing {
+    struct request *rq;
+    struct filter filter;
+    struct str range_prefix;
+    struct str after;  /* key behind which to go on */
+    uint64_t limit;    /* 0: none */
+    uint64_t at_rev;   /* 0: newest, until the first page says which */
+    uint64_t min_rev;  /* not older than */
+    uint64_t n;        /* items written */
+    struct buf last_key; /* last one looked at */
+    struct buf out;
+    struct arena scratch;
+    int64_t now_s;
+    bool streaming, from_token, inconsistent;
+};
+
+static void write_token(struct buf *to, const struct listing *l, struct str start, bool with_rev, uint64_t rev)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(STORE_KEY_MAX_BYTES * 8);
+    (void)buf_printf(&text, "{\"v\":\"meta.k8s.io/v1\",\"rv\":");
+    if (with_rev)
+        (void)buf_add_u64_dec(&text, rev);
+    else
+        (void)buf_add_cstr(&text, "-1");
+    (void)buf_add_cstr(&text, ",\"start\":");
+    (void)json_write_str(&text, str_slice(start, l->filter.prefix.n, start.n));
+    (void)buf_add_char(&text, '}');
+    (void)base64_encode(to, buf_str(&text), BASE64_URL);
+}
+
+/* The token is a client's to tamper with: it can only ever name a place within the collection. */
+static struct json *read_token(struct listing *l, struct str token)
+{
+    struct arena *a = &l->rq->arena;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(STORE_KEY_MAX_BYTES * 8);
+    struct json *v;
+    int64_t rev;
+    if (base64_decode(&text, token, BASE64_URL) < 0 ||
+        json_parse(a, str_copy_arena(a, buf_str(&text)), NULL, &v, NULL) < 0 ||
+        !str_is(json_get_str(v, "v"), "meta.k8s.io/v1") || json_int(json_getc(v, "rv"), &rev) < 0 ||
+        rev == 0 || rev < -1)
+        return status_bad_request(a, STR("continue key is not valid"));
+    struct str start = json_get_str(v, "start");
+    l->after = str_of(arena_printf(a, STR_FMT STR_FMT, STR_ARG(l->filter.prefix), STR_ARG(start)));
+    if (!str_has_prefix(l->after, l->range_prefix) || start.n > STORE_KEY_MAX_BYTES)
+        return status_bad_request(a, STR("continue key is not valid"));
+    l->from_token = true;
+    l->inconsistent = rev < 0;
+    l->at_rev = rev < 0 ? 0 : (uint64_t)rev;
+    return NULL;
+}
+
+static struct json *parse_match(struct request *rq, bool rev_set, enum list_match *ret)
+{
+    struct str s = route_query(&rq->route, "resourceVersionMatch");
+    *ret = MATCH_UNSET;
+    if (s.n == 0)
+        return NULL;
+    if (!rev_set)
+        return invalid_option(rq, "resourceVersionMatch",
+                              "resourceVersionMatch is forbidden unless resourceVersion is provided");
+    if (str_is(s, "Exact"))
+        *ret = MATCH_EXACT;
+    else if (str_is(s, "NotOlderThan"))
+        *ret = MATCH_NOT_OLDER;
+    else {
+        static const struct str known[] = { { "Exact", 5 }, { "NotOlderThan", 12 } };
+        struct field_errors errs = field_errors_init(&rq->arena);
+        struct fpath at = fpath_child(NULL, STR("resourceVersionMatch"));
+        field_error_enum(&errs, &at, json_new_str(&rq->arena, s), known, ARRAY_LEN(known));
+        return status_invalid(&rq->arena, STR("meta.k8s.io"), STR("ListOptions"), STR(""), &errs);
+    }
+    return NULL;
+}
+
+static struct json *parse_rev_and_match(struct listing *l, bool has_token)
+{
+    struct request *rq = l->rq;
+    uint64_t rev;
+    bool set;
+    enum list_match match;
+    struct json *no = read_parse_rev(rq, &rev, &set);
+    if (!no)
+        no = parse_match(rq, set, &match);
+    if (no)
+        return no;
+    if (match == MATCH_EXACT && rev == 0)
+        return invalid_option(rq, "resourceVersionMatch",
+                              "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+    if (has_token) {
+        if (match != MATCH_UNSET)
+            return invalid_option(rq, "resourceVersionMatch",
+                                  "resourceVersionMatch is forbidden when continue is provided");
+        if (rev != 0)
+            return status_bad_request(&rq->arena, STR("specifying resource version is not allowed when using continue"));
+        return NULL;
+    }
+    bool exact = match == MATCH_EXACT || (match == MATCH_UNSET && l->limit && rev);
+    l->at_rev = exact ? rev : 0;
+    l->min_rev = exact ? 0 : rev;
+    return NULL;
+}
+
+static struct json *parse_list(struct listing *l)
+{
+    struct request *rq = l->rq;
+    struct str limit = route_query(&rq->route, "limit"), token = route_query(&rq->route, "continue");
+    struct json *no = filter_parse(rq, &l->filter);
+    if (no)
+        return no;
+    if (limit.n && parse_u64(limit, 0, INT64_MAX, &l->limit) < 0)
+        return status_bad_request(&rq->arena, STR("limit must be a number that is not negative"));
+    if (route_query(&rq->route, "sendInitialEvents").n)
+        return invalid_option(rq, "sendInitialEvents", "sendInitialEvents is forbidden for list");
+    l->range_prefix = key_prefix_ns(&rq->arena, rq->res, l->filter.ns);
+    if (l->filter.name.n && (l->filter.ns.n || !rq->res->namespaced))
+        l->range_prefix = key_object(&rq->arena, rq->res, l->filter.ns, l->filter.name);
+    no = parse_rev_and_match(l, token.n > 0);
+    return no || token.n == 0 ? no : read_token(l, token);
+}
+
+/* ------------------------------------------------------------------ list: pages */
+
+static void list_next(struct listing *l);
+
+static void list_fail(struct listing *l, int r, const struct err *err)
+{
+    struct request *rq = l->rq;
+    if (l->streaming) {
+        log_warn("list cut off", "path=" STR_FMT " error=%s", STR_ARG(rq->route.path), err_name(r));
+        rq->ended = true;
+        rq->sink->abort(rq);
+        return;
+    }
+    if (r == E_EXPIRED && l->from_token) {
+        scoped(buf_fini_scoped) struct buf token = BUF_INIT(STORE_KEY_MAX_BYTES * 16);
+        write_token(&token, l, l->after, false, 0);
+        struct json *no = status_expired(
+            &rq->arena,
+            STR("The provided continue parameter is too old to display a consistent list result. You can "
+                "start a new list without the continue parameter, or use the continue token in this "
+                "response to retrieve the remainder of the results. Continuing with the provided token "
+                "results in an inconsistent list - objects that were created, modified, or deleted between "
+                "the time the first chunk was returned and now may show up in the list."));
+        json_set_str(&rq->arena, json_obj(&rq->arena, no, "metadata"), "continue", buf_str(&token));
+        reply_status(rq, no);
+        return;
+    }
+    reply_store_err(rq, r, l->at_rev ? l->at_rev : l->min_rev, err);
+}
+
+/* Write what matches; true when the limit is reached. */
+static int add_page(struct listing *l, const struct store_page *page, bool *ret_full, struct err *err)
+{
+    struct request *rq = l->rq;
+    for (size_t i = 0; i < page->n; i++) {
+        const struct store_kv *kv = &page->kv[i];
+        if (l->limit && l->n == l->limit) {
+            *ret_full = true;
+            return 0;
+        }
+        buf_reset(&l->last_key);
+        (void)buf_add_str(&l->last_key, kv->key);
+        struct stored st = stored_of(rq->api, rq->res, kv);
+        arena_reset(&l->scratch);
+        if (!filter_matches_key(&l->filter, kv->key) || !filter_matches_value(&l->filter, &l->scratch, st))
+            continue;
+        int r = encode_list_item(&l->scratch, rq->res, &rq->rep, st, l->now_s, l->n == 0, &l->out, err);
+        if (r < 0)
+            return r;
+        l->n++;
+    }
+    *ret_full = l->limit && l->n == l->limit;
+    return 0;
+}
+
+static void begin(struct listing *l, const struct list_meta *meta, struct buf *to)
+{
+    encode_list_begin(&l->scratch, l->rq->res, &l->rq->rep, meta, to);
+}
+
+/* The whole list is in l->out. more: something is left behind the limit. */
+static void list_finish(struct listing *l, bool more, uint64_t left)
+{
+    struct request *rq = l->rq;
+    encode_list_end(&rq->rep, &l->out);
+    if (l->streaming) {
+        (void)rq->sink->write(rq, buf_str(&l->out));
+        rq->ended = true;
+        rq->sink->end(rq);
+        return;
+    }
+    scoped(buf_fini_scoped) struct buf head = BUF_INIT(BUF_MAX_DEFAULT);
+    scoped(buf_fini_scoped) struct buf token = BUF_INIT(STORE_KEY_MAX_BYTES * 16);
+    struct list_meta meta = { .rev = l->at_rev };
+    if (more) {
+        write_token(&token, l, buf_str(&l->last_key), !l->inconsistent, l->at_rev);
+        meta.continue_token = buf_str(&token);
+        meta.has_left = l->filter.by_key_only && l->filter.name.n == 0;
+        meta.left = left;
+    }
+    begin(l, &meta, &head);
+    (void)buf_add_str(&head, buf_str(&l->out));
+    if (!buf_ok(&head) || !buf_ok(&l->out)) {
+        reply_status(rq, status_internal(&rq->arena, STR("the list does not fit; use limit and continue")));
+        return;
+    }
+    if (rq->rep.pretty || rq->rep.format != FORMAT_JSON) {
+        struct json *v;
+        struct err err = { 0 };
+        int r = json_parse(&rq->arena, buf_str(&head), NULL, &v, &err);
+        if (r < 0)
+            reply_err(rq, r, &err);
+        else
+            reply_json(rq, 200, v);
+        return;
+    }
+    reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&head));
+}
+
+/* Send what there is of an unlimited list; false: wait for on_writable. */
+static bool list_flush(struct listing *l)
+{
+    struct request *rq = l->rq;
+    if (!l->streaming) {
+        l->streaming = true;
+        scoped(buf_fini_scoped) struct buf head = BUF_INIT(BUF_MAX_DEFAULT);
+        begin(l, &(struct list_meta){ .rev = l->at_rev }, &head);
+        reply_head(rq, 200, rep_content_type(&rq->rep, false), HTTP_CHUNKED);
+        (void)rq->sink->write(rq, buf_str(&head));
+    }
+    bool room = rq->sink->write(rq, buf_str(&l->out));
+    buf_reset(&l->out);
+    return room;
+}
+
+static bool can_stream(const struct listing *l)
+{
+    return l->limit == 0 && l->rq->rep.format == FORMAT_JSON && !l->rq->rep.pretty;
+}
+
+static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct listing *l = arg;
+    struct request *rq = l->rq;
+    if (request_idle(rq))
+        return;
+    struct err why = { 0 };
+    bool full = false;
+    if (r >= 0 && l->min_rev > page->rev) {
+        list_fail(l, E_FUTURE, NULL);
+        return;
+    }
+    if (r >= 0) {
+        l->at_rev = page->rev;
+        r = add_page(l, page, &full, &why);
+        err = &why;
+    }
+    if (r < 0) {
+        list_fail(l, r, err);
+        return;
+    }
+    bool more = page->more || (full && page->n && !str_eq(buf_str(&l->last_key), page->kv[page->n - 1].key));
+    if (full || !more) {
+        list_finish(l, more, page->left);
+        return;
+    }
+    l->after = buf_str(&l->last_key);
+    if (!can_stream(l) || list_flush(l))
+        list_next(l);
+}
+
+static void list_next(struct listing *l)
+{
+    struct request *rq = l->rq;
+    struct store_range range = { .prefix = l->range_prefix, .after = l->after, .at_rev = l->at_rev };
+    struct err err = { 0 };
+    if (l->limit && l->filter.by_key_only) {
+        range.limit = MIN(l->limit - l->n, (uint64_t)STORE_PAGE_MAX_ROWS);
+        range.count_left = true;
+    }
+    request_busy(rq);
+    int r = store_range(rq->api->store, &range, on_page, l, &err);
+    if (r < 0 && !request_idle(rq))
+        list_fail(l, r, &err);
+}
+
+static void on_writable(struct request *rq)
+{
+    if (!rq->ended && rq->busy == 0)
+        list_next(rq->work);
+}
+
+static void on_gone(struct request *rq)
+{
+    struct listing *l = rq->work;
+    buf_fini(&l->out);
+    buf_fini(&l->last_key);
+    arena_fini(&l->scratch);
+}
+
+void read_list(struct request *rq)
+{
+    struct listing *l = arena_new(&rq->arena, struct listing);
+    *l = (struct listing){ .rq = rq,
+                        .now_s = clock_wall_ms() / 1000,
+                        .out = BUF_INIT(BUF_MAX_DEFAULT),
+                        .last_key = BUF_INIT(STORE_KEY_MAX_BYTES),
+                        .scratch = { .max_bytes = API_ARENA_MAX_BYTES } };
+    rq->work = l;
+    rq->on_gone = on_gone;
+    rq->on_writable = on_writable;
+    const struct json *no = parse_list(l);
+    if (no)
+        reply_status(rq, no);
+    else
+        list_next(l);
+}

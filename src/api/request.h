@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One request from its head to the last byte of its answer. Internal to src/api.
+ *
+ * The core neither knows sockets nor who asks: an adapter (listen.c for HTTP, local.c for the
+ * transport inside the process) makes the request, feeds it the body, and takes the answer through a
+ * `struct sink_ops`. The steps in between run in the order in which core.c lists them.
+ *
+ *     adapter                        core
+ *     request_new()
+ *     request_start()     ---->      authenticate, route, authorize; then read_body() or run
+ *     request_body()...   ---->
+ *     request_body_end()  ---->      decode, admit, verb, store
+ *                         <----      head(), write()..., end() or abort()
+ *     request_writable()  ---->      (after write() said full)
+ *     request_gone()      ---->      the memory goes once no store operation is outstanding
+ */
+#pragma once
+
+#include "api/route.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "codec/headers.h"
+#include "codec/json.h"
+#include "kube/transport.h"
+
+struct api;
+struct request;
+struct kube_resource;
+
+enum {
+    API_BODY_MAX_BYTES = 3 << 20,    /* as upstream; 413 beyond */
+    API_BODIES_MAX_BYTES = 64 << 20, /* bodies of all requests in flight; 429 beyond */
+    API_INFLIGHT_MAX = 1024,         /* requests that are not watches; 429 beyond */
+    API_ARENA_MAX_BYTES = 96 << 20   /* what one request may take while it is worked on */
+};
+
+struct sink_ops {
+    /* body_n: exact length, or HTTP_CHUNKED. Once, before write() and end(). */
+    void (*head)(struct request *rq, int status, const struct headers *headers, uint64_t body_n);
+    bool (*write)(struct request *rq, struct str chunk); /* false: wait for request_writable() */
+    size_t (*pending)(const struct request *rq);
+    void (*end)(struct request *rq);
+    void (*abort)(struct request *rq); /* cut: the client must not take the answer for complete */
+    void (*read_body)(struct request *rq, uint64_t max_bytes);
+};
+
+/* How the answer is written; negotiated from Accept. */
+enum rep_kind { REP_OBJECT, REP_TABLE, REP_PARTIAL };
+enum rep_format { FORMAT_JSON, FORMAT_YAML }; /* protobuf comes here */
+struct rep {
+    enum rep_kind kind;
+    enum rep_format format;
+    bool v1beta1;     /* Table and PartialObjectMetadata of meta.k8s.io/v1beta1 */
+    uint8_t include;  /* Table: enum table_include */
+    bool pretty;
+};
+
+struct request {
+    struct api *api;
+    const struct sink_ops *sink;
+    void *sink_data;
+    struct list node; /* api->requests */
+    struct arena arena;
+    uint64_t start_ns;
+    unsigned busy; /* store operations outstanding */
+    bool gone, head_sent, ended;
+    bool in_process; /* trusted identity, not counted against API_INFLIGHT_MAX */
+    bool counted;    /* in api->n_inflight */
+    size_t body_counted;
+
+    /* what came in; strings live in the arena */
+    struct str method, target;
+    struct str accept, content_type, authorization, user_agent, if_none_match, peer;
+    struct buf body;
+    struct kube_identity identity;
+
+    struct route route;
+    const struct kube_resource *res; /* a reference; NULL for other paths */
+    const struct kube_subresource *sub; /* of res, or NULL */
+    struct rep rep;
+    struct headers warnings; /* "warning" fields of the answer */
+    int status;              /* HTTP status that was sent, for the log and the metrics */
+
+    /* the verb's own continuation */
+    void *work;
+    void (*on_writable)(struct request *rq);
+    void (*on_gone)(struct request *rq); /* release what `work` holds; no store callback is outstanding */
+};
+
+/* The request belongs to the core from now on; the adapter says request_gone() exactly once. */
+struct request *request_new(struct api *api, const struct sink_ops *sink, void *sink_data);
+/*
+ * Head is complete: method, target and the header strings are set. has_body: request_body() and
+ * request_body_end() follow if the core calls sink->read_body().
+ */
+void request_start(struct request *rq, bool has_body);
+/* -EMSGSIZE: stop reading, an answer is under way. */
+int request_body(struct request *rq, struct str chunk);
+/* r: 0, or why the body did not come. */
+void request_body_end(struct request *rq, int r);
+void request_writable(struct request *rq);
+void request_gone(struct request *rq);
+
+/* A store operation is under way: the request stays until request_idle(). */
+static inline void request_busy(struct request *rq)
+{
+    rq->busy++;
+}
+/* From the operation's callback; true: nobody waits any more and the request is released: return. */
+bool request_idle(struct request *rq);

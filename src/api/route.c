@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths and queries; see route.h. */
+#include "api/route.h"
+
+static enum kube_verb verb_of(struct str method, const struct route *rt, bool old_watch)
+{
+    bool one = rt->name.n > 0;
+    if (str_is(method, "GET") || str_is(method, "HEAD")) {
+        if (old_watch || (url_query_bool(rt->url, "watch") && rt->subresource.n == 0))
+            return KUBE_WATCH;
+        return one ? KUBE_GET : KUBE_LIST;
+    }
+    if (str_is(method, "POST"))
+        return KUBE_CREATE;
+    if (str_is(method, "PUT"))
+        return (enum kube_verb)(one ? KUBE_UPDATE : 0);
+    if (str_is(method, "PATCH"))
+        return (enum kube_verb)(one ? KUBE_PATCH : 0);
+    if (str_is(method, "DELETE"))
+        return one ? KUBE_DELETE : KUBE_DELETECOLLECTION;
+    return (enum kube_verb)0;
+}
+
+/* Behind the version: [watch/][namespaces/NS/]RESOURCE[/NAME[/SUBRESOURCE[/REST]]]. */
+static void parse_resource(struct route *rt, struct str method, struct str *seg, size_t n)
+{
+    bool old_watch = n > 1 && str_is(seg[0], "watch");
+    if (old_watch) {
+        seg++;
+        n--;
+    }
+    if (n > 2 && str_is(seg[0], "namespaces") && !str_is(seg[2], "status") &&
+        !str_is(seg[2], "finalize")) {
+        rt->ns = seg[1];
+        seg += 2;
+        n -= 2;
+    } else if (n >= 2 && str_is(seg[0], "namespaces") && rt->group.n == 0) {
+        rt->ns = seg[1]; /* a Namespace is in itself, for authorization */
+    }
+    rt->resource = seg[0];
+    if (n > 1)
+        rt->name = seg[1];
+    if (n > 2)
+        rt->subresource = seg[2];
+    if (n > 3)
+        rt->rest = seg[3];
+    rt->kind = n > 4 ? ROUTE_UNKNOWN : ROUTE_RESOURCE;
+    rt->verb = verb_of(method, rt, old_watch);
+}
+
+static bool is_health(struct str s)
+{
+    return str_is(s, "healthz") || str_is(s, "livez") || str_is(s, "readyz");
+}
+
+static void parse_segments(struct route *rt, struct str method, struct str *seg, size_t n)
+{
+    if (n == 0) {
+        rt->kind = ROUTE_ROOT;
+    } else if (str_is(seg[0], "api") || str_is(seg[0], "apis")) {
+        bool legacy = str_is(seg[0], "api");
+        size_t head = legacy ? 2 : 3; /* segments up to and including the version */
+        if (!legacy && n > 1)
+            rt->group = seg[1];
+        if (n >= head)
+            rt->version = seg[head - 1];
+        if (n > head)
+            parse_resource(rt, method, seg + head, n - head);
+        else if (n == head)
+            rt->kind = ROUTE_VERSION;
+        else if (n == 2)
+            rt->kind = ROUTE_GROUP;
+        else
+            rt->kind = legacy ? ROUTE_LEGACY : ROUTE_GROUPS;
+    } else if (is_health(seg[0])) {
+        rt->kind = ROUTE_HEALTH;
+        rt->resource = seg[0];
+        if (n > 1)
+            rt->rest = seg[1];
+    } else if (n == 1 && str_is(seg[0], "version")) {
+        rt->kind = ROUTE_BUILD;
+    } else if (n == 1 && str_is(seg[0], "metrics")) {
+        rt->kind = ROUTE_METRICS;
+    } else if (n == 2 && str_is(seg[0], "openapi") && str_is(seg[1], "v2")) {
+        rt->kind = ROUTE_OPENAPI_V2;
+    } else if (n >= 2 && str_is(seg[0], "openapi") && str_is(seg[1], "v3")) {
+        rt->kind = ROUTE_OPENAPI_V3;
+        rt->rest = str_slice(rt->path, strlen("/openapi/v3/"), rt->path.n);
+    }
+}
+
+int route_parse(struct arena *a, struct str method, struct str target, struct route *ret,
+                struct err *err)
+{
+    struct route rt = { .url = arena_new(a, struct url_target) };
+    int r = url_parse(a, target, rt.url, err);
+    if (r < 0)
+        return r;
+    rt.path = rt.url->raw_path;
+    parse_segments(&rt, method, rt.url->segments, rt.url->n_segments);
+    *ret = rt;
+    return 0;
+}

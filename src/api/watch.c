@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * watch.
+ *
+ * All watchers of a kind hang on one hub, which has one watch of the store: each event is parsed at
+ * most once and encoded once for each representation, however many watchers there are. A watcher that
+ * is not where the hub is (it starts from an older revision, or its client did not read for a while)
+ * follows a watch of the store of its own until it has caught up:
+ *
+ *     initial ----> behind <----> joined          any -> ended
+ *     (list)        (own watch)   (hub)
+ *                      |  ^
+ *                      v  |
+ *                     stalled  (the client's buffer is full; nothing is read for it)
+ *
+ * Nothing is queued for a slow client beyond the sink's own buffer: what it misses stays in the store.
+ * One that stays stalled is cut off.
+ */
+#include "api/controllers.h"
+#include "api/filter.h"
+#include "api/read.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sm.h"
+#include "base/vec.h"
+#include "io/http.h"
+
+#include <assert.h>
+#include <errno.h>
+
+enum {
+    WATCH_STALL_MAX_MS = 60000,   /* a client that does not read is cut off */
+    WATCH_BOOKMARK_MS = 60000,    /* after a write, at the latest, bookmarks say how far we are */
+    WATCH_TIMEOUT_MAX_S = 86400,
+    EVENT_MAX_BYTES = 16 << 20
+};
+
+enum watch_at { WATCH_INITIAL, WATCH_BEHIND, WATCH_STALLED, WATCH_JOINED, WATCH_ENDED };
+
+static const struct sm_state watch_table[] = {
+    [WATCH_INITIAL] = { "initial", EDGE(WATCH_BEHIND) | EDGE(WATCH_STALLED) | EDGE(WATCH_ENDED) },
+    [WATCH_BEHIND] = { "behind", EDGE(WATCH_JOINED) | EDGE(WATCH_STALLED) | EDGE(WATCH_ENDED) },
+    [WATCH_STALLED] = { "stalled", EDGE(WATCH_BEHIND) | EDGE(WATCH_ENDED) },
+    [WATCH_JOINED] = { "joined", EDGE(WATCH_STALLED) | EDGE(WATCH_ENDED) },
+    [WATCH_ENDED] = { "ended", 0 },
+};
+
+struct hub {
+    struct api *api;
+    char *name;           /* storage name */
+    struct store_watch *watch;
+    uint64_t last_event;  /* revision of the last event seen, or where the watch began */
+    struct list watchers; /* joined ones */
+};
+
+struct watcher {
+    struct request *rq;
+    struct sm sm;
+    struct list node; /* hub->watchers while joined */
+    struct hub *hub;  /* while joined */
+    struct filter filter;
+    struct str range_prefix, storage_name;
+    struct store_watch *own; /* while behind */
+    uint64_t seen;           /* all events up to this revision have been sent, or did not match */
+    uint64_t min_rev;        /* the client has seen this already */
+    uint64_t at_rev;         /* of the initial list */
+    struct buf after;
+    bool initial, announce_initial, bookmarks, columns_sent, full;
+    struct timer timeout, stall;
+    struct arena scratch;
+};
+
+static struct watcher *watcher_of(const struct request *rq)
+{
+    return rq->work;
+}
+
+/* ------------------------------------------------------------------ one event, many watchers */
+
+struct encoded {
+    const struct kube_resource *res;
+    struct rep rep;
+    const char *type;
+    bool columns;
+    struct buf bytes;
+};
+
+/* An event with what has been computed from it so far. */
+struct event {
+    const struct store_event *ev;
+    struct api *api;
+    struct arena *scratch;
+    const struct kube_resource *parsed_as;
+    struct json *now, *before;
+    VEC(struct encoded) encoded;
+};
+
+static void event_fini(struct event *e)
+{
+    vec_each(c, &e->encoded) buf_fini(&c->bytes);
+    vec_fini(&e->encoded);
+    arena_reset(e->scratch);
+}
+
+static void event_parse(struct event *e, const struct kube_resource *res)
+{
+    if (e->parsed_as == res)
+        return;
+    e->parsed_as = res;
+    e->now = e->before = NULL;
+    if (e->ev->kind == STORE_EV_PUT)
+        (void)decode_stored(e->scratch, res, stored_of(e->api, res, &e->ev->kv), &e->now, NULL);
+    if (e->ev->has_prev)
+        (void)decode_stored(e->scratch, res, stored_of(e->api, res, &e->ev->prev), &e->before, NULL);
+}
+
+/* What the event is in the eyes of this watcher; NULL: nothing. */
+static const char *event_type(struct event *e, const struct filter *f)
+{
+    if (!filter_matches_key(f, e->ev->kv.key))
+        return NULL;
+    bool is = e->ev->kind == STORE_EV_PUT, was = e->ev->has_prev;
+    if (!f->by_key_only) {
+        event_parse(e, f->res);
+        is = is && e->now && filter_matches_object(f, e->scratch, e->now);
+        was = was && e->before && filter_matches_object(f, e->scratch, e->before);
+    }
+    if (is)
+        return was ? "MODIFIED" : "ADDED";
+    return was ? "DELETED" : NULL;
+}
+
+/* A deleted object is shown as it was, with the revision of its end. */
+static struct stored event_object(const struct event *e, const struct kube_resource *res, const char *type)
+{
+    if (strcmp(type, "DELETED") != 0)
+        return stored_of(e->api, res, &e->ev->kv);
+    struct stored st = stored_of(e->api, res, &e->ev->prev);
+    st.rev = e->ev->kv.mod_rev;
+    return st;
+}
+
+static bool same_rep(const struct rep *a, const struct rep *b)
+{
+    return a->kind == b->kind && a->v1beta1 == b->v1beta1 && a->include == b->include;
+}
+
+static struct str event_bytes(struct event *e, const struct watcher *w, const char *type)
+{
+    const struct request *rq = w->rq;
+    bool columns = rq->rep.kind == REP_TABLE && !w->columns_sent;
+    vec_each(c, &e->encoded)
+    {
+        if (c->res == rq->res && c->type == type && c->columns == columns && same_rep(&c->rep, &rq->rep))
+            return buf_str(&c->bytes);
+    }
+    struct encoded c = { .res = rq->res, .rep = rq->rep, .type = type, .columns = columns,
+                         .bytes = BUF_INIT(EVENT_MAX_BYTES) };
+    struct err err = { 0 };
+    int r = encode_event(e->scratch, rq->res, &rq->rep, type, event_object(e, rq->res, type), columns,
+                         clock_wall_ms() / 1000, &c.bytes, &err);
+    if (r < 0) {
+        log_error("event not sent", "key=" STR_FMT " error=\"%s\"", STR_ARG(e->ev->kv.key), err_text(&err));
+        buf_reset(&c.bytes);
+    }
+    vec_push(&e->encoded, c);
+    return buf_str(&c.bytes);
+}
+
+static void put(struct watcher *w, struct str bytes)
+{
+    if (bytes.n && !w->rq->sink->write(w->rq, bytes))
+        w->full = true;
+}
+
+static void send_event(struct watcher *w, struct event *e)
+{
+    const char *type = event_type(e, &w->filter);
+    if (!type)
+        return;
+    put(w, event_bytes(e, w, type));
+    w->columns_sent = true;
+    w->rq->api->metrics.watch_events++;
+}
+
+/* ------------------------------------------------------------------ the end */
+
+static void hub_leave(struct watcher *w);
+static void hub_drop_if_empty(struct hub *h);
+
+static void move(struct watcher *w, enum watch_at to)
+{
+    sm_move(&w->sm, to);
+}
+
+static void release(struct watcher *w)
+{
+    struct loop *loop = w->rq->api->loop;
+    struct hub *h = w->hub;
+    hub_leave(w);
+    if (h)
+        hub_drop_if_empty(h);
+    if (w->own)
+        store_watch_cancel(w->own);
+    w->own = NULL;
+    timer_stop(loop, &w->timeout);
+    timer_stop(loop, &w->stall);
+}
+
+static void end_watch(struct watcher *w)
+{
+    if (w->sm.at == WATCH_ENDED)
+        return;
+    release(w);
+    move(w, WATCH_ENDED);
+    w->rq->ended = true;
+    if (!w->rq->gone)
+        w->rq->sink->end(w->rq);
+}
+
+static void end_with_error(struct watcher *w, const struct json *status)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
+    encode_error_event(status, &b);
+    if (w->sm.at != WATCH_ENDED && !w->rq->gone)
+        (void)w->rq->sink->write(w->rq, buf_str(&b));
+    end_watch(w);
+}
+
+static void end_for(struct watcher *w, int r)
+{
+    struct request *rq = w->rq;
+    struct arena *a = &rq->arena;
+    if (r == -ECANCELED || rq->gone)
+        end_watch(w);
+    else if (r == E_EXPIRED)
+        end_with_error(w, status_too_old(a, w->seen, store_compacted(rq->api->store)));
+    else
+        end_with_error(w, status_internal(a, STR("the watch cannot go on")));
+}
+
+static void on_gone(struct request *rq)
+{
+    struct watcher *w = watcher_of(rq);
+    release(w);
+    rq->api->metrics.watchers--;
+    buf_fini(&w->after);
+    arena_fini(&w->scratch);
+}
+
+static void on_timeout(struct timer *t)
+{
+    end_watch(container_of(t, struct watcher, timeout));
+}
+
+static void on_stall(struct timer *t)
+{
+    struct watcher *w = container_of(t, struct watcher, stall);
+    log_warn("watcher does not read, closing", "peer=" STR_FMT " path=" STR_FMT, STR_ARG(w->rq->peer),
+             STR_ARG(w->rq->route.path));
+    release(w);
+    move(w, WATCH_ENDED);
+    w->rq->ended = true;
+    w->rq->sink->abort(w->rq);
+}
+
+/* ------------------------------------------------------------------ the hub */
+
+static void hub_free(struct hub *h)
+{
+    assert(list_is_empty(&h->watchers));
+    (void)map_del(&h->api->hubs, str_of(h->name));
+    if (h->watch)
+        store_watch_cancel(h->watch);
+    free(h->name);
+    free(h);
+}
+
+static void hub_leave(struct watcher *w)
+{
+    list_remove(&w->node);
+    w->hub = NULL;
+}
+
+static void hub_drop_if_empty(struct hub *h)
+{
+    if (list_is_empty(&h->watchers))
+        hub_free(h);
+}
+
+/* The caller drops the hub if that leaves it empty. */
+static void stall(struct watcher *w)
+{
+    hub_leave(w);
+    if (w->own)
+        store_watch_cancel(w->own);
+    w->own = NULL;
+    move(w, WATCH_STALLED);
+    timer_start(w->rq->api->loop, &w->stall, WATCH_STALL_MAX_MS, on_stall);
+}
+
+/* A watcher may stop only between revisions: what it has seen is a revision. */
+static bool may_send(const struct watcher *w, const struct store_event *ev)
+{
+    return ev->kv.mod_rev > w->min_rev && !(w->full && ev->kv.mod_rev > w->seen);
+}
+
+static void hub_send(struct hub *h, const struct store_event *ev, struct arena *scratch)
+{
+    struct event e = { .ev = ev, .api = h->api, .scratch = scratch };
+    list_each(node, &h->watchers)
+    {
+        struct watcher *w = list_entry(node, struct watcher, node);
+        if (!may_send(w, ev))
+            continue;
+        send_event(w, &e);
+        w->seen = MAX(w->seen, ev->kv.mod_rev);
+    }
+    event_fini(&e);
+}
+
+static void on_hub_events(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev)
+{
+    struct hub *h = arg;
+    struct arena scratch = { 0 };
+    for (size_t i = 0; i < n; i++)
+        hub_send(h, &ev[i], &scratch);
+    arena_fini(&scratch);
+    h->last_event = n ? ev[n - 1].kv.mod_rev : h->last_event;
+    list_each_safe(node, &h->watchers)
+    {
+        struct watcher *w = list_entry(node, struct watcher, node);
+        if (w->full)
+            stall(w);
+        else
+            w->seen = MAX(w->seen, progress_rev);
+    }
+    hub_drop_if_empty(h);
+}
+
+static void on_hub_end(void *arg, int r, const struct err *err)
+{
+    struct hub *h = arg;
+    (void)err;
+    h->watch = NULL; /* released by the store */
+    struct list watchers;
+    list_move_all(&h->watchers, &watchers);
+    while (!list_is_empty(&watchers)) {
+        struct watcher *w = list_first(&watchers, struct watcher, node);
+        hub_leave(w);
+        end_for(w, r);
+    }
+    hub_free(h);
+}
+
+static const struct store_watch_ops hub_ops = { .on_events = on_hub_events, .on_end = on_hub_end };
+
+static int hub_new(struct watcher *w, struct hub **ret, struct err *err)
+{
+    struct api *api = w->rq->api;
+    struct hub *h = xnew(struct hub);
+    uint64_t newest = store_revision(api->store);
+    h->api = api;
+    h->last_event = MIN(w->seen, newest);
+    list_init(&h->watchers);
+    int r = store_watch_start(api->store, w->filter.prefix, h->last_event + 1, &hub_ops, h, &h->watch, err);
+    if (r < 0) {
+        free(h);
+        return r;
+    }
+    h->name = str_dup(w->storage_name);
+    (void)map_put(&api->hubs, w->storage_name, h);
+    *ret = h;
+    return 0;
+}
+
+static void join(struct watcher *w, struct hub *h)
+{
+    if (w->own)
+        store_watch_cancel(w->own);
+    w->own = NULL;
+    w->hub = h;
+    w->min_rev = MAX(w->min_rev, w->seen);
+    list_push_back(&h->watchers, &w->node);
+    move(w, WATCH_JOINED);
+}
+
+/* ------------------------------------------------------------------ behind the hub */
+
+static bool try_join(struct watcher *w)
+{
+    struct hub *h = map_get(&w->rq->api->hubs, w->storage_name);
+    if (!h || w->seen < h->last_event)
+        return false;
+    join(w, h);
+    return true;
+}
+
+static void on_own_events(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev)
+{
+    struct watcher *w = arg;
+    for (size_t i = 0; i < n && !w->full;) {
+        uint64_t rev = ev[i].kv.mod_rev;
+        for (; i < n && ev[i].kv.mod_rev == rev; i++) {
+            struct event e = { .ev = &ev[i], .api = w->rq->api, .scratch = &w->scratch };
+            if (rev > w->min_rev)
+                send_event(w, &e);
+            event_fini(&e);
+        }
+        w->seen = rev;
+    }
+    if (w->full) {
+        stall(w);
+        return;
+    }
+    w->seen = MAX(w->seen, progress_rev);
+    (void)try_join(w);
+}
+
+static void on_own_end(void *arg, int r, const struct err *err)
+{
+    struct watcher *w = arg;
+    (void)err;
+    w->own = NULL;
+    end_for(w, r);
+}
+
+static const struct store_watch_ops own_ops = { .on_events = on_own_events, .on_end = on_own_end };
+
+/* From w->seen on: into the hub at once if that loses nothing. */
+static void go_live(struct watcher *w)
+{
+    struct api *api = w->rq->api;
+    struct err err = { 0 };
+    struct hub *h;
+    move(w, WATCH_BEHIND);
+    if (try_join(w))
+        return;
+    int r = 0;
+    if (map_has(&api->hubs, w->storage_name))
+        r = store_watch_start(api->store, w->filter.prefix, w->seen + 1, &own_ops, w, &w->own, &err);
+    else if ((r = hub_new(w, &h, &err)) >= 0)
+        join(w, h);
+    if (r < 0)
+        end_for(w, r);
+}
+
+/* ------------------------------------------------------------------ initial events */
+
+static void initial_next(struct watcher *w);
+
+static void initial_done(struct watcher *w)
+{
+    w->seen = MAX(w->at_rev, w->min_rev);
+    if (w->announce_initial) {
+        scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
+        encode_bookmark(&w->scratch, w->rq->res, &w->rq->rep, w->at_rev, true, &b);
+        arena_reset(&w->scratch);
+        put(w, buf_str(&b));
+    }
+    w->full = false; /* on_writable brings the watcher on if it is */
+    go_live(w);
+}
+
+static void send_initial(struct watcher *w, const struct store_kv *kv)
+{
+    struct request *rq = w->rq;
+    struct stored st = stored_of(rq->api, rq->res, kv);
+    arena_reset(&w->scratch);
+    if (!filter_matches_key(&w->filter, kv->key) || !filter_matches_value(&w->filter, &w->scratch, st))
+        return;
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
+    struct err err = { 0 };
+    if (encode_event(&w->scratch, rq->res, &rq->rep, "ADDED", st, rq->rep.kind == REP_TABLE && !w->columns_sent,
+                     clock_wall_ms() / 1000, &b, &err) < 0) {
+        log_error("event not sent", "key=" STR_FMT " error=\"%s\"", STR_ARG(kv->key), err_text(&err));
+        return;
+    }
+    w->columns_sent = true;
+    put(w, buf_str(&b));
+    rq->api->metrics.watch_events++;
+}
+
+static void on_initial_page(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct watcher *w = arg;
+    (void)err;
+    if (request_idle(w->rq) || w->sm.at == WATCH_ENDED)
+        return;
+    if (r < 0) {
+        end_for(w, r);
+        return;
+    }
+    if (w->min_rev > page->rev) {
+        end_with_error(w, status_future(&w->rq->arena, w->min_rev, page->rev));
+        return;
+    }
+    w->at_rev = page->rev;
+    for (size_t i = 0; i < page->n; i++)
+        send_initial(w, &page->kv[i]);
+    if (!page->more) {
+        w->min_rev = page->rev;
+        initial_done(w);
+        return;
+    }
+    buf_reset(&w->after);
+    (void)buf_add_str(&w->after, page->kv[page->n - 1].key);
+    if (!w->full)
+        initial_next(w);
+}
+
+static void initial_next(struct watcher *w)
+{
+    const struct store_range range = { .prefix = w->range_prefix, .after = buf_str(&w->after), .at_rev = w->at_rev };
+    struct err err = { 0 };
+    request_busy(w->rq);
+    int r = store_range(w->rq->api->store, &range, on_initial_page, w, &err);
+    if (r < 0 && !request_idle(w->rq))
+        end_for(w, r);
+}
+
+static void on_writable(struct request *rq)
+{
+    struct watcher *w = watcher_of(rq);
+    w->full = false;
+    switch ((enum watch_at)w->sm.at) {
+    case WATCH_INITIAL:
+        if (rq->busy == 0)
+            initial_next(w);
+        return;
+    case WATCH_STALLED:
+        timer_stop(rq->api->loop, &w->stall);
+        go_live(w);
+        return;
+    case WATCH_BEHIND:
+    case WATCH_JOINED:
+    case WATCH_ENDED:
+        return;
+    }
+}
+
+/* ------------------------------------------------------------------ begin */
+
+static struct json *forbidden_option(struct request *rq, const char *field, const char *text)
+{
+    struct field_errors errs = field_errors_init(&rq->arena);
+    struct fpath at = fpath_child(NULL, str_of(field));
+    field_error(&errs, FIELD_FORBIDDEN, &at, NULL, "%s", text);
+    return status_invalid(&rq->arena, STR("meta.k8s.io"), STR("ListOptions"), STR(""), &errs);
+}
+
+static struct json *parse_initial(struct watcher *w, uint64_t rev)
+{
+    struct request *rq = w->rq;
+    const struct url_target *url = rq->route.url;
+    struct str match = route_query(&rq->route, "resourceVersionMatch");
+    bool given = route_query(&rq->route, "sendInitialEvents").n > 0;
+    if (!given) {
+        if (match.n)
+            return forbidden_option(rq, "resourceVersionMatch",
+                                    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+        w->initial = rev == 0; /* "most recent" and "any" begin with what there is */
+        return NULL;
+    }
+    if (!str_is(match, "NotOlderThan"))
+        return forbidden_option(rq, "resourceVersionMatch",
+                                "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+    w->initial = url_query_bool(url, "sendInitialEvents");
+    w->announce_initial = w->initial && w->bookmarks;
+    return NULL;
+}
+
+static struct json *parse_watch(struct watcher *w, uint64_t *ret_timeout_s)
+{
+    struct request *rq = w->rq;
+    uint64_t rev;
+    bool set;
+    struct json *no = read_parse_rev(rq, &rev, &set);
+    if (!no)
+        no = filter_parse(rq, &w->filter);
+    if (no)
+        return no;
+    w->bookmarks = url_query_bool(rq->route.url, "allowWatchBookmarks");
+    no = parse_initial(w, rev);
+    if (no)
+        return no;
+    struct str timeout = route_query(&rq->route, "timeoutSeconds");
+    *ret_timeout_s = 0;
+    if (timeout.n && parse_u64(timeout, 0, INT64_MAX, ret_timeout_s) < 0)
+        return status_bad_request(&rq->arena, STR("timeoutSeconds must be a number that is not negative"));
+    w->min_rev = rev;
+    w->seen = rev ? rev : store_revision(rq->api->store);
+    w->range_prefix = key_prefix_ns(&rq->arena, rq->res, w->filter.ns);
+    w->storage_name = kube_storage_name(&rq->arena, rq->res);
+    return NULL;
+}
+
+void watch_begin(struct request *rq)
+{
+    struct watcher *w = arena_new(&rq->arena, struct watcher);
+    struct api *api = rq->api;
+    uint64_t timeout_s;
+    w->rq = rq;
+    w->after = BUF_INIT(STORE_KEY_MAX_BYTES);
+    sm_init(&w->sm, watch_table, WATCH_INITIAL);
+    const struct json *no = parse_watch(w, &timeout_s);
+    if (no) {
+        reply_status(rq, no);
+        return;
+    }
+    rq->work = w;
+    rq->on_gone = on_gone;
+    rq->on_writable = on_writable;
+    api->metrics.watchers++;
+    if (timeout_s)
+        timer_start(api->loop, &w->timeout, MIN(timeout_s, (uint64_t)WATCH_TIMEOUT_MAX_S) * 1000, on_timeout);
+    reply_head(rq, 200, rep_content_type(&rq->rep, true), HTTP_CHUNKED);
+    if (w->initial)
+        initial_next(w);
+    else
+        go_live(w);
+}
+
+/* ------------------------------------------------------------------ from outside */
+
+static bool is_watch(const struct request *rq)
+{
+    return rq->on_gone == on_gone;
+}
+
+void watch_close_all(struct api *api)
+{
+    timer_stop(api->loop, &api->bookmark_timer);
+    list_each_safe(node, &api->requests)
+    {
+        struct request *rq = list_entry(node, struct request, node);
+        if (is_watch(rq))
+            end_watch(watcher_of(rq));
+    }
+}
+
+void watch_close_resource(struct api *api, struct str storage_name)
+{
+    list_each_safe(node, &api->requests)
+    {
+        struct request *rq = list_entry(node, struct request, node);
+        if (is_watch(rq) && str_eq(watcher_of(rq)->storage_name, storage_name))
+            end_watch(watcher_of(rq));
+    }
+}
+
+static void send_bookmark(struct watcher *w)
+{
+    uint64_t progress = store_watch_progress(w->hub->watch);
+    if (w->full || w->seen >= progress)
+        return;
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
+    w->seen = progress;
+    arena_reset(&w->scratch);
+    encode_bookmark(&w->scratch, w->rq->res, &w->rq->rep, progress, false, &b);
+    put(w, buf_str(&b));
+}
+
+static void on_bookmark_timer(struct timer *t)
+{
+    struct api *api = container_of(t, struct api, bookmark_timer);
+    list_each(node, &api->requests)
+    {
+        struct request *rq = list_entry(node, struct request, node);
+        if (is_watch(rq) && watcher_of(rq)->sm.at == WATCH_JOINED && watcher_of(rq)->bookmarks)
+            send_bookmark(watcher_of(rq));
+    }
+}
+
+void watch_note_write(struct api *api)
+{
+    if (api->closing || api->metrics.watchers == 0 || timer_is_armed(&api->bookmark_timer))
+        return;
+    timer_start(api->loop, &api->bookmark_timer, WATCH_BOOKMARK_MS, on_bookmark_timer);
+}

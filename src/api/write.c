@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * create, update and patch. (delete.c has the rest of the writing verbs.)
+ *
+ *     options -> body -> [read current] -> shape -> [namespace] -> transaction -> reply
+ *                             ^                                        |
+ *                             +------- somebody else was first --------+
+ *
+ * A write that names a resourceVersion fails on conflict; one that does not is computed again from the
+ * newer object, a bounded number of times.
+ */
+#include "api/write.h"
+
+#include "api/controllers.h"
+#include "api/encode.h"
+#include "api/filter.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sys.h"
+#include "codec/media.h"
+#include "codec/yaml.h"
+#include "kube/patch.h"
+
+#include <errno.h>
+
+enum {
+    WRITE_MAX_ATTEMPTS = 16,  /* of an update or patch without resourceVersion */
+    NAME_MAX_ATTEMPTS = 8     /* of a generated name */
+};
+
+enum patch_type { PATCH_NONE, PATCH_JSON, PATCH_MERGE, PATCH_STRATEGIC };
+
+struct write {
+    struct request *rq;
+    struct write_options opts;
+    struct object_warnings warnings;
+    enum patch_type patch_type;
+    enum object_part part;
+    struct json *input;     /* the decoded body, or the patch; cloned for every attempt */
+    struct str key, ns_key;
+    unsigned attempt;
+    bool warned;
+
+    struct json *old;       /* current object in the request's version; NULL: create */
+    uint64_t old_rev;
+    struct str old_value;   /* stored bytes */
+    uint64_t ns_rev;
+
+    struct json *obj;       /* what is being written, in the request's version */
+    struct buf value;       /* and as it will be stored */
+    bool removes;           /* the update takes the last finalizer of a deleted object */
+    int success;            /* 200 or 201 */
+};
+
+/* ------------------------------------------------------------------ options and body */
+
+struct json *write_parse_options(struct request *rq, struct write_options *ret)
+{
+    struct arena *a = &rq->arena;
+    struct field_errors errs = field_errors_init(a);
+    const struct url_target *url = rq->route.url;
+    *ret = (struct write_options){ .fv = FIELD_VALIDATION_WARN };
+    for (size_t i = 0; i < url->n_pairs; i++) {
+        if (!str_is(url->pairs[i].name, "dryRun") || url->pairs[i].value.n == 0)
+            continue;
+        ret->dry_run = true;
+        static const struct str all[] = { { "All", 3 } };
+        struct fpath at = fpath_child(NULL, STR("dryRun"));
+        if (!str_is(url->pairs[i].value, "All"))
+            field_error_enum(&errs, &at, json_new_str(a, url->pairs[i].value), all, 1);
+    }
+    struct str fv = route_query(&rq->route, "fieldValidation");
+    if (field_validation_parse(fv, &ret->fv) < 0) {
+        static const struct str known[] = { { "Ignore", 6 }, { "Strict", 6 }, { "Warn", 4 } };
+        struct fpath at = fpath_child(NULL, STR("fieldValidation"));
+        field_error_enum(&errs, &at, json_new_str(a, fv), known, ARRAY_LEN(known));
+    }
+    if (errs.n == 0)
+        return NULL;
+    const char *kind = rq->route.verb == KUBE_CREATE ? "CreateOptions"
+                       : rq->route.verb == KUBE_PATCH ? "PatchOptions"
+                                                      : "UpdateOptions";
+    return status_invalid(a, STR("meta.k8s.io"), str_of(kind), STR(""), &errs);
+}
+
+static const char body_types[] = "application/json, application/yaml";
+
+struct json *write_parse_body(struct request *rq, struct object_warnings *warnings, struct json **ret)
+{
+    struct arena *a = &rq->arena;
+    struct media_type type;
+    struct err err = { 0 };
+    const struct json_parse_opts opts = { .on_duplicate = warnings ? object_on_duplicate : NULL,
+                                          .arg = warnings };
+    a->max_bytes = API_PARSE_MAX_BYTES;
+    const struct yaml_opts yaml = { .on_duplicate = opts.on_duplicate, .arg = opts.arg };
+    bool typed = rq->content_type.n > 0;
+    int r = E_UNSUPPORTED;
+    if (typed && media_parse(rq->content_type, &type) < 0)
+        return status_unsupported_media_type(a, body_types);
+    if (!typed || media_is(&type, "application/json") || str_has_suffix(type.subtype, STR("+json")))
+        r = json_parse(a, buf_str(&rq->body), &opts, ret, &err);
+    else if (media_is(&type, "application/yaml"))
+        r = yaml_parse(a, buf_str(&rq->body), &yaml, ret, &err);
+    a->max_bytes = 0;
+    if (r == E_UNSUPPORTED)
+        return status_unsupported_media_type(a, body_types);
+    if (r == -EMSGSIZE)
+        return status_too_large(a, API_BODY_MAX_BYTES);
+    if (r < 0)
+        return status_bad_request(
+            a, str_of(arena_printf(a, "the object provided is unrecognized: %s", err_text(&err))));
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ shaping the object */
+
+static struct object_env env_of(struct request *rq)
+{
+    char uid[37];
+    sys_uuid(uid);
+    return (struct object_env){ .now_s = clock_wall_ms() / 1000,
+                                .uid = str_copy_arena(&rq->arena, str_of(uid)),
+                                .random = sys_random_u64(),
+                                .namespace = rq->res->namespaced ? rq->route.ns : STR("") };
+}
+
+static bool is_crd(const struct kube_resource *res)
+{
+    return str_is(res->group, "apiextensions.k8s.io") && str_is(res->plural, "customresourcedefinitions");
+}
+
+/* Warnings of decoding go to the client once, however many attempts there are. */
+static struct json *tell_warnings(struct write *w)
+{
+    struct request *rq = w->rq;
+    if (w->opts.fv == FIELD_VALIDATION_STRICT)
+        return object_strict_status(&rq->arena, rq->res, &w->warnings);
+    if (w->opts.fv == FIELD_VALIDATION_WARN && !w->warned)
+        for (size_t i = 0; i < w->warnings.n; i++)
+            reply_warn(rq, w->warnings.text[i]);
+    w->warned = true;
+    return NULL;
+}
+
+static struct json *shape_new(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct arena *a = &rq->arena;
+    struct object_env env = env_of(rq);
+    struct json *status = NULL;
+    w->obj = json_clone(a, w->input);
+    if (meta_resource_version(w->obj).n)
+        return status_bad_request(a, STR("resourceVersion should not be set on objects to be created"));
+    if (object_prepare_create(a, rq->res, w->obj, &env, &status) < 0)
+        return status;
+    if (object_validate(a, rq->res, OBJECT_WHOLE, w->obj, NULL, &status) < 0)
+        return status;
+    if (is_crd(rq->res))
+        crds_prepare(rq->api->crds, a, w->obj);
+    w->key = key_object(a, rq->res, rq->route.ns, meta_name(w->obj));
+    w->success = 201;
+    return NULL;
+}
+
+static struct json *apply_patch(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct arena *a = &rq->arena;
+    struct err err = { 0 };
+    struct json *doc = json_clone(a, w->old), *patch = json_clone(a, w->input), *status = NULL;
+    int r = -EINVAL;
+    switch (w->patch_type) {
+    case PATCH_JSON:
+        r = patch_json(a, doc, patch, &w->obj, &err);
+        break;
+    case PATCH_MERGE:
+        r = patch_merge(a, doc, patch, &w->obj, &err);
+        break;
+    case PATCH_STRATEGIC:
+        r = patch_strategic(a, rq->res->schema, doc, patch, &w->obj, &err);
+        break;
+    case PATCH_NONE:
+        break;
+    }
+    if (r == E_PARSE)
+        return status_bad_request(a, str_copy_arena(a, str_of(err_text(&err))));
+    if (r < 0)
+        return status_new(a, 422, "Invalid", str_copy_arena(a, str_of(err_text(&err))));
+    w->warnings.n = 0;
+    if (object_decode_tree(a, rq->res, w->obj, w->opts.fv, &w->warnings, &status) < 0)
+        return status;
+    return tell_warnings(w);
+}
+
+static struct json *check_revision(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct arena *a = &rq->arena;
+    struct str given = meta_resource_version(w->obj);
+    uint64_t rev;
+    if (given.n == 0 || str_is(given, "0")) {
+        if (rq->res->strategy->unconditional_update || w->patch_type != PATCH_NONE)
+            return NULL;
+        struct field_errors errs = field_errors_init(a);
+        struct fpath meta = fpath_child(NULL, STR("metadata")),
+                     at = fpath_child(&meta, STR("resourceVersion"));
+        struct json zero = { .type = JSON_NUMBER, .s = STR("0x0") };
+        field_error(&errs, FIELD_INVALID, &at, &zero, "must be specified for an update");
+        return status_invalid(a, rq->res->group, rq->res->kind, rq->route.name, &errs);
+    }
+    if (parse_u64(given, 0, UINT64_MAX, &rev) < 0) {
+        struct field_errors errs = field_errors_init(a);
+        struct fpath meta = fpath_child(NULL, STR("metadata")),
+                     at = fpath_child(&meta, STR("resourceVersion"));
+        field_error_str(&errs, FIELD_INVALID, &at, given, "must be a number");
+        return status_invalid(a, rq->res->group, rq->res->kind, rq->route.name, &errs);
+    }
+    if (rev != w->old_rev)
+        return status_modified(a, rq->route.group, rq->route.resource, rq->route.name);
+    return NULL;
+}
+
+/* spec.finalizers is all that the finalize subresource writes. */
+static void shape_finalize(struct write *w)
+{
+    struct arena *a = &w->rq->arena;
+    const struct json *list = json_path(w->obj, "spec", "finalizers", NULL);
+    struct json *obj = json_clone(a, w->old);
+    json_setc(a, json_obj(a, obj, "spec"), "finalizers",
+              list ? json_clone(a, list) : json_new_array(a));
+    w->obj = obj;
+}
+
+static bool is_finalize(const struct request *rq)
+{
+    return rq->sub && str_is(rq->sub->name, "finalize");
+}
+
+static bool has_spec_finalizers(const struct kube_resource *res, const struct json *obj)
+{
+    const struct json *list = json_path(obj, "spec", "finalizers", NULL);
+    return res->strategy->has_spec_finalizers && json_is(list, JSON_ARRAY) && list->n > 0;
+}
+
+bool write_is_finished(const struct kube_resource *res, const struct json *obj)
+{
+    return !meta_has_finalizers(obj) && !has_spec_finalizers(res, obj);
+}
+
+static struct json *shape_update(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct arena *a = &rq->arena;
+    struct object_env env = env_of(rq);
+    struct json *status = NULL;
+    if (w->patch_type == PATCH_NONE)
+        w->obj = json_clone(a, w->input);
+    else if ((status = apply_patch(w)))
+        return status;
+    if ((status = check_revision(w)))
+        return status;
+    if (is_finalize(rq)) {
+        shape_finalize(w);
+    } else {
+        if (object_prepare_update(a, rq->res, w->part, w->obj, w->old, &env, rq->route.name, &status) < 0)
+            return status;
+        if (object_validate(a, rq->res, w->part, w->obj, w->old, &status) < 0)
+            return status;
+    }
+    if (is_crd(rq->res))
+        crds_prepare(rq->api->crds, a, w->obj);
+    w->removes = meta_is_deleting(w->obj) && write_is_finished(rq->res, w->obj);
+    w->success = 200;
+    return NULL;
+}
+
+/* The bytes for the store, in the storage version. */
+static int to_stored(struct write *w, struct err *err)
+{
+    const struct kube_resource *res = w->rq->res;
+    struct json *obj = w->obj;
+    if (res->storage != res) {
+        obj = json_clone(&w->rq->arena, obj);
+        object_convert(&w->rq->arena, obj, res, res->storage);
+    }
+    buf_reset(&w->value);
+    int r = encode_stored(obj, &w->value);
+    return r < 0 ? err_set(err, E_LIMIT, "the object is larger than %d bytes", (int)WRITE_VALUE_MAX_BYTES) : 0;
+}
+
+/* ------------------------------------------------------------------ reply */
+
+void write_reply_object(struct request *rq, int code, struct str value, uint64_t rev)
+{
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
+    struct err err = { 0 };
+    struct stored st = { .value = value, .rev = rev, .is_current = true };
+    int r = encode_object(&rq->arena, rq->res, &rq->rep, st, clock_wall_ms() / 1000, &out, &err);
+    if (r < 0)
+        reply_err(rq, r, &err);
+    else
+        reply_bytes(rq, code, rep_content_type(&rq->rep, false), buf_str(&out));
+}
+
+void write_committed(struct api *api, const struct kube_resource *res, struct str name, struct str value,
+                     uint64_t rev)
+{
+    if (is_crd(res))
+        crds_written(api->crds, name, value, rev);
+    watch_note_write(api);
+}
+
+/* ------------------------------------------------------------------ transaction */
+
+static void read_current(struct write *w);
+static void read_namespace(struct write *w);
+static void shape_and_commit(struct write *w);
+
+static void create_lost(struct write *w, size_t failed_op)
+{
+    struct request *rq = w->rq;
+    struct arena *a = &rq->arena;
+    bool ns_moved = w->ns_key.n && failed_op == 0;
+    bool generated = json_path(w->input, "metadata", "generateName", NULL) && meta_name(w->input).n == 0;
+    if (ns_moved && ++w->attempt < WRITE_MAX_ATTEMPTS)
+        read_namespace(w);
+    else if (!ns_moved && generated && ++w->attempt < NAME_MAX_ATTEMPTS)
+        shape_and_commit(w);
+    else if (generated)
+        reply_status(rq, status_generate_name_conflict(a, rq->route.group, rq->route.resource, meta_name(w->obj)));
+    else
+        reply_status(rq, status_already_exists(a, rq->route.group, rq->route.resource, meta_name(w->obj)));
+}
+
+static void update_lost(struct write *w)
+{
+    struct request *rq = w->rq;
+    bool conditional = w->patch_type == PATCH_NONE && meta_resource_version(w->input).n > 0;
+    if (!conditional && ++w->attempt < WRITE_MAX_ATTEMPTS)
+        read_current(w);
+    else
+        reply_status(rq, status_modified(&rq->arena, rq->route.group, rq->route.resource, rq->route.name));
+}
+
+static void on_txn(void *arg, const struct store_txn_result *res, const struct err *err)
+{
+    struct write *w = arg;
+    struct request *rq = w->rq;
+    if (res->r >= 0)
+        write_committed(rq->api, rq->res, meta_name(w->obj), w->removes ? STR("") : buf_str(&w->value), res->rev);
+    if (request_idle(rq))
+        return;
+    if (res->r == E_CONFLICT && !w->old)
+        create_lost(w, res->failed_op);
+    else if (res->r == E_CONFLICT)
+        update_lost(w);
+    else if (res->r < 0)
+        reply_store_err(rq, res->r, 0, err);
+    else
+        write_reply_object(rq, w->success, buf_str(&w->value), res->rev);
+}
+
+static void commit(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct store_op ops[2];
+    size_t n = 0;
+    if (w->ns_key.n)
+        ops[n++] = (struct store_op){ .kind = STORE_CHECK, .key = w->ns_key, .cmp = STORE_MOD_REV, .cmp_rev = w->ns_rev };
+    ops[n++] = (struct store_op){ .kind = w->removes ? STORE_DELETE : STORE_PUT,
+                                  .key = w->key,
+                                  .value = w->removes ? STR("") : buf_str(&w->value),
+                                  .cmp = w->old ? STORE_MOD_REV : STORE_ABSENT,
+                                  .cmp_rev = w->old_rev };
+    struct err err = { 0 };
+    request_busy(rq);
+    int r = store_txn(rq->api->store, ops, n, on_txn, w, &err);
+    if (r < 0 && !request_idle(rq))
+        reply_store_err(rq, r, 0, &err);
+}
+
+static void on_dry_run(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
+{
+    struct write *w = arg;
+    struct request *rq = w->rq;
+    (void)rev;
+    if (request_idle(rq))
+        return;
+    if (r < 0)
+        reply_store_err(rq, r, 0, err);
+    else if (kv && !w->old)
+        create_lost(w, w->ns_key.n ? 1 : 0);
+    else
+        write_reply_object(rq, w->success, buf_str(&w->value), w->old_rev);
+}
+
+/* All of the above, nothing written; that the name is free has to be looked up. */
+static void dry_run(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct err err = { 0 };
+    request_busy(rq);
+    int r = store_get(rq->api->store, w->key, 0, on_dry_run, w, &err);
+    if (r < 0 && !request_idle(rq))
+        reply_store_err(rq, r, 0, &err);
+}
+
+static void shape_and_commit(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct err err = { 0 };
+    const struct json *no = w->old ? shape_update(w) : shape_new(w);
+    if (no) {
+        reply_status(rq, no);
+        return;
+    }
+    if (w->old && !w->removes && object_same(w->old, w->obj)) {
+        write_reply_object(rq, 200, w->old_value, w->old_rev);
+        return;
+    }
+    int r = to_stored(w, &err);
+    if (r < 0)
+        reply_err(rq, r, &err);
+    else if (w->opts.dry_run)
+        dry_run(w);
+    else
+        commit(w);
+}
+
+/* ------------------------------------------------------------------ reads before a write */
+
+static struct json *check_namespace(struct write *w, const struct store_kv *kv)
+{
+    struct request *rq = w->rq;
+    struct arena *a = &rq->arena;
+    struct json *ns;
+    if (!kv)
+        return status_not_found(a, STR(""), STR("namespaces"), rq->route.ns);
+    struct str value = str_copy_arena(a, kv->value);
+    if (json_parse(a, value, NULL, &ns, NULL) < 0 || !meta_is_deleting(ns))
+        return NULL;
+    struct json *no = status_forbidden(
+        a, rq->route.group, rq->route.resource, meta_name(w->input),
+        str_of(arena_printf(a, "unable to create new content in namespace " STR_FMT " because it is being terminated",
+                            STR_ARG(rq->route.ns))));
+    struct json *cause = json_new_object(a), *causes = json_new_array(a);
+    json_set_str(a, cause, "reason", STR("NamespaceTerminating"));
+    json_set_str(a, cause, "message",
+                 str_of(arena_printf(a, "namespace " STR_FMT " is being terminated", STR_ARG(rq->route.ns))));
+    json_set_str(a, cause, "field", STR("metadata.namespace"));
+    json_add(causes, cause);
+    json_setc(a, json_obj(a, no, "details"), "causes", causes);
+    return no;
+}
+
+static void on_namespace(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
+{
+    struct write *w = arg;
+    struct request *rq = w->rq;
+    (void)rev;
+    if (request_idle(rq))
+        return;
+    if (r < 0) {
+        reply_store_err(rq, r, 0, err);
+        return;
+    }
+    const struct json *no = check_namespace(w, kv);
+    if (no) {
+        reply_status(rq, no);
+        return;
+    }
+    w->ns_rev = kv->mod_rev;
+    shape_and_commit(w);
+}
+
+/* A namespaced object is made only in a namespace that is there and stays for the transaction. */
+static void read_namespace(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct err err = { 0 };
+    if (!rq->res->namespaced) {
+        shape_and_commit(w);
+        return;
+    }
+    w->ns_key = str_of(arena_printf(&rq->arena, "/registry/namespaces/" STR_FMT, STR_ARG(rq->route.ns)));
+    request_busy(rq);
+    int r = store_get(rq->api->store, w->ns_key, 0, on_namespace, w, &err);
+    if (r < 0 && !request_idle(rq))
+        reply_store_err(rq, r, 0, &err);
+}
+
+static void on_current(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
+{
+    struct write *w = arg;
+    struct request *rq = w->rq;
+    struct err why = { 0 };
+    (void)rev;
+    if (request_idle(rq))
+        return;
+    if (r < 0) {
+        reply_store_err(rq, r, 0, err);
+        return;
+    }
+    if (!kv) {
+        bool create = rq->res->strategy->create_on_update && w->patch_type == PATCH_NONE && !rq->sub &&
+                      meta_resource_version(w->input).n == 0;
+        if (create)
+            read_namespace(w);
+        else
+            reply_status(rq, reply_not_found(rq));
+        return;
+    }
+    w->old_value = str_copy_arena(&rq->arena, kv->value);
+    w->old_rev = kv->mod_rev;
+    struct stored st = stored_of(rq->api, rq->res, kv);
+    st.value = w->old_value;
+    r = decode_stored(&rq->arena, rq->res, st, &w->old, &why);
+    if (r < 0)
+        reply_err(rq, r, &why);
+    else
+        shape_and_commit(w);
+}
+
+static void read_current(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct err err = { 0 };
+    request_busy(rq);
+    int r = store_get(rq->api->store, w->key, 0, on_current, w, &err);
+    if (r < 0 && !request_idle(rq))
+        reply_store_err(rq, r, 0, &err);
+}
+
+/* ------------------------------------------------------------------ verbs */
+
+static void on_gone(struct request *rq)
+{
+    struct write *w = rq->work;
+    buf_fini(&w->value);
+}
+
+/* Options and body; NULL when an answer has been sent. */
+static struct write *write_begin(struct request *rq)
+{
+    struct write *w = arena_new(&rq->arena, struct write);
+    *w = (struct write){ .rq = rq, .warnings = { .a = &rq->arena }, .value = BUF_INIT(WRITE_VALUE_MAX_BYTES) };
+    rq->work = w;
+    rq->on_gone = on_gone;
+    w->part = rq->sub && str_is(rq->sub->name, "status") ? OBJECT_STATUS : OBJECT_WHOLE;
+    const struct json *no = write_parse_options(rq, &w->opts);
+    if (!no)
+        no = write_parse_body(rq, &w->warnings, &w->input);
+    if (!no)
+        return w;
+    reply_status(rq, no);
+    return NULL;
+}
+
+static struct json *decode_input(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct json *status = NULL;
+    if (object_decode_tree(&rq->arena, rq->res, w->input, w->opts.fv, &w->warnings, &status) < 0)
+        return status;
+    return tell_warnings(w);
+}
+
+void write_create(struct request *rq)
+{
+    struct write *w = write_begin(rq);
+    if (!w)
+        return;
+    const struct json *no = decode_input(w);
+    if (!no && crds_is_terminating(rq->api->crds, rq->res))
+        no = status_method_not_allowed(&rq->arena, rq->route.group, rq->route.resource,
+                                       "create not allowed while custom resource definition is terminating");
+    if (no)
+        reply_status(rq, no);
+    else
+        read_namespace(w);
+}
+
+void write_update(struct request *rq)
+{
+    struct write *w = write_begin(rq);
+    if (!w)
+        return;
+    const struct json *no = decode_input(w);
+    if (no) {
+        reply_status(rq, no);
+        return;
+    }
+    w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
+    read_current(w);
+}
+
+void write_patch(struct request *rq)
+{
+    static const struct {
+        const char *media;
+        enum patch_type type;
+    } types[] = { { "application/json-patch+json", PATCH_JSON },
+                  { "application/merge-patch+json", PATCH_MERGE },
+                  { "application/strategic-merge-patch+json", PATCH_STRATEGIC } };
+    enum patch_type type = PATCH_NONE;
+    struct media_type media;
+    bool known = media_parse(rq->content_type, &media) >= 0;
+    for (size_t i = 0; known && i < ARRAY_LEN(types); i++)
+        if (media_is(&media, types[i].media))
+            type = types[i].type;
+    if (type == PATCH_NONE || (type == PATCH_STRATEGIC && rq->res->crd)) {
+        reply_status(rq, status_unsupported_media_type(
+                             &rq->arena, rq->res->crd ? "application/json-patch+json, application/merge-patch+json"
+                                                      : "application/json-patch+json, application/merge-patch+json, "
+                                                        "application/strategic-merge-patch+json"));
+        return;
+    }
+    struct write *w = write_begin(rq);
+    if (!w)
+        return;
+    w->patch_type = type;
+    w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
+    read_current(w);
+}

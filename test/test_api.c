@@ -1,0 +1,873 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The API server through its in-process transport, on a store in a temporary directory. */
+#include "test.h"
+
+#include "api/encode.h"
+#include "api/route.h"
+#include "api/server.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "codec/json.h"
+#include "io/loop.h"
+#include "store/store.h"
+
+#include <errno.h>
+
+/* ------------------------------------------------------------------ a server */
+
+struct fixture {
+    char dir[40];
+    struct loop loop;
+    struct store *store;
+    struct api *api;
+    struct arena arena; /* of parsed answers */
+    bool done;
+    int r;
+};
+
+static void on_ready(void *arg, int r, const struct err *err)
+{
+    struct fixture *f = arg;
+    if (r < 0)
+        (void)fprintf(stderr, "# not ready: %s\n", err_text(err));
+    f->done = true;
+    f->r = r;
+}
+
+static void on_done(void *arg)
+{
+    struct fixture *f = arg;
+    f->done = true;
+}
+
+static void wait_done(struct fixture *f)
+{
+    while (!f->done)
+        (void)loop_turn(&f->loop, true);
+    f->done = false;
+}
+
+static void open_server(struct fixture *f)
+{
+    struct err err = { 0 };
+    scoped(free_scoped) char *path = xasprintf("%s/store.db", f->dir);
+    CHECK_OK(store_open(&f->loop, &(struct store_opts){ .path = path }, &f->store, &err));
+    CHECK_OK(api_new(&(struct api_opts){ .loop = &f->loop, .store = f->store, .admin_token = STR("secret") }, &f->api, &err));
+    api_start(f->api, on_ready, f);
+    wait_done(f);
+    CHECK_OK(f->r);
+}
+
+static void close_server(struct fixture *f)
+{
+    api_close(f->api, 1000, on_done, f);
+    wait_done(f);
+    store_close(f->store, on_done, f);
+    wait_done(f);
+}
+
+static void fixture_init(struct fixture *f)
+{
+    struct err err = { 0 };
+    *f = (struct fixture){ 0 };
+    (void)snprintf(f->dir, sizeof f->dir, "/tmp/dm-test-api-XXXXXX");
+    CHECK(mkdtemp(f->dir));
+    CHECK_OK(loop_init(&f->loop, &err));
+    open_server(f);
+}
+
+static void fixture_fini(struct fixture *f)
+{
+    close_server(f);
+    while (loop_turn(&f->loop, false))
+        ;
+    loop_fini(&f->loop);
+    arena_fini(&f->arena);
+    static const char *const files[] = { "store.db", "store.db-wal", "store.db-shm", "store.db.lock", "store.db-lock" };
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        scoped(free_scoped) char *path = xasprintf("%s/%s", f->dir, files[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(f->dir);
+}
+
+/* ------------------------------------------------------------------ requests */
+
+struct answer {
+    struct fixture *f;
+    int status;
+    struct buf body;
+    struct headers headers;
+    struct json *json; /* NULL when the body is none */
+    int r;
+};
+
+static void answer_head(void *arg, int status, const struct headers *headers)
+{
+    struct answer *a = arg;
+    CHECK(a->status == 0);
+    a->status = status;
+    CHECK_OK(headers_copy(&a->headers, headers));
+}
+
+static void answer_data(void *arg, struct str chunk)
+{
+    struct answer *a = arg;
+    CHECK_OK(buf_add_str(&a->body, chunk));
+}
+
+static void answer_end(void *arg, int r, const struct err *err)
+{
+    struct answer *a = arg;
+    (void)err;
+    a->r = r;
+    a->f->done = true;
+}
+
+static const struct kube_call_ops answer_ops = { .on_head = answer_head, .on_data = answer_data, .on_end = answer_end };
+
+static struct answer ask(struct fixture *f, const char *method, const char *target, const char *type,
+                         const char *accept, const char *body)
+{
+    struct answer a = { .f = f, .body = BUF_INIT(64 << 20) };
+    struct headers h = { 0 };
+    struct kube_call *call;
+    struct err err = { 0 };
+    if (type)
+        CHECK_OK(headers_addc(&h, "content-type", type));
+    if (accept)
+        CHECK_OK(headers_addc(&h, "accept", accept));
+    const struct kube_request req = { .method = str_of(method), .target = str_of(target), .headers = &h,
+                                      .body = body ? str_of(body) : STR("") };
+    CHECK_OK(transport_start(api_transport(f->api), &req, &answer_ops, &a, &call, &err));
+    CHECK(a.status == 0);
+    wait_done(f);
+    CHECK_OK(a.r);
+    headers_fini(&h);
+    struct str text = str_copy_arena(&f->arena, buf_str(&a.body));
+    if (json_parse(&f->arena, text, NULL, &a.json, NULL) < 0)
+        a.json = NULL;
+    return a;
+}
+
+static void answer_fini(struct answer *a)
+{
+    buf_fini(&a->body);
+    headers_fini(&a->headers);
+}
+
+/* Ask, check the status, return the parsed answer (in the fixture's arena). */
+static struct json *want(struct fixture *f, int status, const char *method, const char *target, const char *body)
+{
+    const char *type = strcmp(method, "PATCH") == 0 ? "application/merge-patch+json" : "application/json";
+    struct answer a = ask(f, method, target, body ? type : NULL, NULL, body);
+    if (a.status != status)
+        TEST_FAIL("%s %s: status %d, expected %d: %s", method, target, a.status, status, buf_cstr(&a.body));
+    answer_fini(&a);
+    return a.json;
+}
+
+static struct str text_at(const struct json *v, const char *k1, const char *k2)
+{
+    return json_get_str(json_getc(v, k1), k2);
+}
+
+static uint64_t rev_of(const struct json *obj)
+{
+    uint64_t v = 0;
+    CHECK_OK(parse_u64(text_at(obj, "metadata", "resourceVersion"), 1, UINT64_MAX, &v));
+    return v;
+}
+
+#define MAPS "/api/v1/namespaces/default/configmaps"
+
+static struct json *make_map(struct fixture *f, const char *name, const char *value)
+{
+    scoped(free_scoped) char *body =
+        xasprintf("{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\"},\"data\":{\"k\":\"%s\"}}", name, value);
+    return want(f, 201, "POST", MAPS, body);
+}
+
+/* ------------------------------------------------------------------ watches */
+
+struct watching {
+    struct fixture *f;
+    struct kube_call *call;
+    struct buf text;
+    int status, end;
+    bool ended;
+};
+
+static void watching_head(void *arg, int status, const struct headers *headers)
+{
+    struct watching *w = arg;
+    (void)headers;
+    w->status = status;
+}
+
+static void watching_data(void *arg, struct str chunk)
+{
+    struct watching *w = arg;
+    CHECK_OK(buf_add_str(&w->text, chunk));
+}
+
+static void watching_end(void *arg, int r, const struct err *err)
+{
+    struct watching *w = arg;
+    (void)err;
+    w->end = r;
+    w->ended = true;
+}
+
+static const struct kube_call_ops watching_ops = { .on_head = watching_head, .on_data = watching_data, .on_end = watching_end };
+
+static void watch(struct fixture *f, struct watching *w, const char *target)
+{
+    struct err err = { 0 };
+    *w = (struct watching){ .f = f, .text = BUF_INIT(64 << 20) };
+    const struct kube_request req = { .method = STR("GET"), .target = str_of(target) };
+    CHECK_OK(transport_start(api_transport(f->api), &req, &watching_ops, w, &w->call, &err));
+    while (w->status == 0 && !w->ended)
+        (void)loop_turn(&f->loop, true);
+}
+
+/* The next event: "TYPE name rv" is what is compared mostly; the tree is returned. */
+static struct json *next_event(struct watching *w)
+{
+    struct str line, rest;
+    while (!str_cut(buf_str(&w->text), '\n', &line, &rest)) {
+        CHECK(!w->ended);
+        (void)loop_turn(&w->f->loop, true);
+    }
+    struct json *v;
+    struct err err = { 0 };
+    struct str copy = str_copy_arena(&w->f->arena, line);
+    CHECK_OK(json_parse(&w->f->arena, copy, NULL, &v, &err));
+    buf_consume(&w->text, line.n + 1);
+    return v;
+}
+
+static struct json *expect(struct watching *w, const char *type, const char *name)
+{
+    struct json *e = next_event(w);
+    if (!str_is(json_get_str(e, "type"), type))
+        TEST_FAIL("event " STR_FMT ", expected %s", STR_ARG(json_get_str(e, "type")), type);
+    if (name)
+        CHECK_STR(text_at(json_getc(e, "object"), "metadata", "name"), name);
+    return json_getc(e, "object");
+}
+
+static void wait_end(struct watching *w)
+{
+    while (!w->ended)
+        (void)loop_turn(&w->f->loop, true);
+    buf_fini(&w->text);
+}
+
+static void unwatch(struct watching *w)
+{
+    transport_cancel(api_transport(w->f->api), w->call);
+    wait_end(w);
+    CHECK_ERR(w->end, -ECANCELED);
+}
+
+/* ------------------------------------------------------------------ routes */
+
+static struct route parsed(struct arena *a, const char *method, const char *target)
+{
+    struct route rt;
+    struct err err = { 0 };
+    CHECK_OK(route_parse(a, str_of(method), str_of(target), &rt, &err));
+    return rt;
+}
+
+TEST(paths_name_what_they_mean_upstream)
+{
+    struct arena a = { 0 };
+    struct route rt = parsed(&a, "GET", "/api/v1/namespaces/x/configmaps/y");
+    CHECK_INT(rt.kind, ROUTE_RESOURCE);
+    CHECK_INT(rt.verb, KUBE_GET);
+    CHECK_STR(rt.ns, "x");
+    CHECK_STR(rt.resource, "configmaps");
+    CHECK_STR(rt.name, "y");
+    rt = parsed(&a, "PUT", "/api/v1/namespaces/x/status");
+    CHECK_STR(rt.resource, "namespaces");
+    CHECK_STR(rt.name, "x");
+    CHECK_STR(rt.subresource, "status");
+    rt = parsed(&a, "PATCH", "/apis/g.io/v1/namespaces/x/things/y/status");
+    CHECK_STR(rt.group, "g.io");
+    CHECK_STR(rt.subresource, "status");
+    CHECK_INT(rt.verb, KUBE_PATCH);
+    rt = parsed(&a, "GET", "/apis/g.io/v1/watch/namespaces/x/things");
+    CHECK_INT(rt.verb, KUBE_WATCH);
+    CHECK_STR(rt.ns, "x");
+    rt = parsed(&a, "GET", "/api/v1/configmaps?watch=1&limit=5&labelSelector=a%3Db%2Cc");
+    CHECK_INT(rt.verb, KUBE_WATCH);
+    CHECK_STR(route_query(&rt, "labelSelector"), "a=b,c");
+    CHECK_INT(parsed(&a, "GET", "/api/v1/configmaps?watch=false").verb, KUBE_LIST);
+    CHECK_INT(parsed(&a, "DELETE", "/api/v1/namespaces/x/secrets").verb, KUBE_DELETECOLLECTION);
+    CHECK_INT(parsed(&a, "PUT", "/api/v1/namespaces/x/secrets").verb, 0);
+    CHECK_INT(parsed(&a, "GET", "/api").kind, ROUTE_LEGACY);
+    CHECK_INT(parsed(&a, "GET", "/apis/").kind, ROUTE_GROUPS);
+    CHECK_INT(parsed(&a, "GET", "/apis/apps").kind, ROUTE_GROUP);
+    CHECK_INT(parsed(&a, "GET", "/apis/apps/v1").kind, ROUTE_VERSION);
+    CHECK_INT(parsed(&a, "GET", "/readyz?verbose").kind, ROUTE_HEALTH);
+    CHECK_STR(parsed(&a, "GET", "/openapi/v3/apis/apps/v1?hash=x").rest, "apis/apps/v1");
+    CHECK_INT(parsed(&a, "GET", "/nothing/here").kind, ROUTE_UNKNOWN);
+    arena_fini(&a);
+}
+
+TEST(accept_headers_choose_a_representation)
+{
+    struct rep rep;
+    CHECK(rep_negotiate(STR(""), false, &rep));
+    CHECK_INT(rep.kind, REP_OBJECT);
+    CHECK(rep_negotiate(STR("application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"), false, &rep));
+    CHECK_INT(rep.kind, REP_TABLE);
+    CHECK(!rep.v1beta1);
+    CHECK(rep_negotiate(STR("application/vnd.kubernetes.protobuf,application/json"), false, &rep));
+    CHECK_INT(rep.kind, REP_OBJECT);
+    CHECK(rep_negotiate(STR("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"), false, &rep));
+    CHECK_INT(rep.kind, REP_PARTIAL);
+    CHECK(!rep_negotiate(STR("application/vnd.kubernetes.protobuf"), false, &rep));
+    CHECK(rep_negotiate(STR("application/json;stream=watch"), true, &rep));
+    CHECK(rep_negotiate(STR("*/*"), false, &rep));
+}
+
+/* ------------------------------------------------------------------ one object */
+
+TEST(an_object_can_be_made_read_changed_and_removed)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct json *made = make_map(&f, "a", "1");
+    CHECK_STR(text_at(made, "metadata", "namespace"), "default");
+    CHECK(text_at(made, "metadata", "uid").n == 36);
+    CHECK(text_at(made, "metadata", "creationTimestamp").n > 0);
+    struct json *got = want(&f, 200, "GET", MAPS "/a", NULL);
+    CHECK(json_equal(made, got));
+    struct json *again = want(&f, 409, "POST", MAPS, "{\"metadata\":{\"name\":\"a\"}}");
+    CHECK_STR(json_get_str(again, "reason"), "AlreadyExists");
+    CHECK_STR(json_get_str(again, "message"), "configmaps \"a\" already exists");
+
+    struct json *patched = want(&f, 200, "PATCH", MAPS "/a", "{\"data\":{\"k\":\"2\"}}");
+    CHECK(rev_of(patched) > rev_of(made));
+    struct json *same = want(&f, 200, "PATCH", MAPS "/a", "{\"data\":{\"k\":\"2\"}}");
+    CHECK_INT(rev_of(same), rev_of(patched));
+
+    scoped(buf_fini_scoped) struct buf old = BUF_INIT(1 << 20);
+    CHECK_OK(json_write(&old, made));
+    struct json *conflict = want(&f, 409, "PUT", MAPS "/a", buf_cstr(&old));
+    CHECK_STR(json_get_str(conflict, "reason"), "Conflict");
+    struct json *put = want(&f, 200, "PUT", MAPS "/a", "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"3\"}}");
+    CHECK_STR(text_at(put, "data", "k"), "3");
+    CHECK(str_eq(text_at(put, "metadata", "uid"), text_at(made, "metadata", "uid")));
+
+    struct json *gone = want(&f, 200, "DELETE", MAPS "/a", NULL);
+    CHECK_STR(json_get_str(gone, "status"), "Success");
+    CHECK_STR(json_get_str(want(&f, 404, "GET", MAPS "/a", NULL), "message"), "configmaps \"a\" not found");
+    (void)want(&f, 404, "DELETE", MAPS "/a", NULL);
+    (void)want(&f, 404, "PATCH", MAPS "/a", "{}");
+    (void)want(&f, 404, "PUT", MAPS "/a", "{\"metadata\":{\"name\":\"a\"}}");
+    fixture_fini(&f);
+}
+
+TEST(requests_that_make_no_sense_get_a_status)
+{
+    struct fixture f;
+    fixture_init(&f);
+    CHECK_STR(json_get_str(want(&f, 404, "GET", "/apis/none.io/v1/things", NULL), "reason"), "NotFound");
+    (void)want(&f, 404, "GET", "/api/v1/configmaps/x", NULL);
+    (void)want(&f, 405, "POST", "/api/v1/configmaps", "{}");
+    (void)want(&f, 405, "PUT", MAPS, "{}");
+    (void)want(&f, 405, "POST", MAPS "/x", "{}");
+    (void)want(&f, 400, "POST", MAPS, "{");
+    (void)want(&f, 400, "POST", MAPS, "[]");
+    (void)want(&f, 400, "GET", MAPS "?labelSelector=a%3D%3D%3Db", NULL);
+    (void)want(&f, 400, "GET", MAPS "?fieldSelector=spec.x%3Db", NULL);
+    (void)want(&f, 400, "GET", MAPS "?resourceVersion=x", NULL);
+    (void)want(&f, 400, "GET", MAPS "?continue=nonsense", NULL);
+    (void)want(&f, 422, "GET", MAPS "?resourceVersionMatch=Exact", NULL);
+    (void)want(&f, 504, "GET", MAPS "?resourceVersion=999999", NULL);
+    (void)want(&f, 400, "POST", MAPS, "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"x\"}}");
+    struct json *bad = want(&f, 422, "POST", MAPS, "{\"metadata\":{\"name\":\"Not Valid\"}}");
+    CHECK_STR(json_get_str(bad, "reason"), "Invalid");
+    CHECK(json_path(bad, "details", "causes", NULL) != NULL);
+    CHECK_STR(json_get_str(want(&f, 404, "POST", "/api/v1/namespaces/none/configmaps", "{\"metadata\":{\"name\":\"x\"}}"), "message"),
+              "namespaces \"none\" not found");
+    struct answer a = ask(&f, "POST", MAPS, "application/vnd.kubernetes.protobuf", NULL, "k8s");
+    CHECK_INT(a.status, 415);
+    answer_fini(&a);
+    a = ask(&f, "PATCH", MAPS "/x", "application/apply-patch+yaml", NULL, "a: b");
+    CHECK_INT(a.status, 415);
+    answer_fini(&a);
+    a = ask(&f, "GET", MAPS, NULL, "application/vnd.kubernetes.protobuf", NULL);
+    CHECK_INT(a.status, 406);
+    answer_fini(&a);
+    fixture_fini(&f);
+}
+
+TEST(unknown_fields_follow_field_validation)
+{
+    struct fixture f;
+    fixture_init(&f);
+    static const char body[] = "{\"metadata\":{\"name\":\"a\"},\"dta\":{}}";
+    (void)want(&f, 400, "POST", MAPS "?fieldValidation=Strict", body);
+    struct answer a = ask(&f, "POST", MAPS "?fieldValidation=Warn&dryRun=All", "application/json", NULL, body);
+    CHECK_INT(a.status, 201);
+    CHECK_STR(headers_get(&a.headers, "warning"), "299 - \"unknown field \\\"dta\\\"\"");
+    answer_fini(&a);
+    a = ask(&f, "POST", MAPS "?fieldValidation=Ignore", "application/json", NULL, body);
+    CHECK_INT(a.status, 201);
+    CHECK(headers_get(&a.headers, "warning").n == 0);
+    CHECK(!json_getc(a.json, "dta"));
+    answer_fini(&a);
+    fixture_fini(&f);
+}
+
+TEST(a_dry_run_changes_nothing)
+{
+    struct fixture f;
+    fixture_init(&f);
+    uint64_t before = store_revision(f.store);
+    (void)want(&f, 201, "POST", MAPS "?dryRun=All", "{\"metadata\":{\"name\":\"a\"}}");
+    (void)want(&f, 404, "GET", MAPS "/a", NULL);
+    CHECK_INT(store_revision(f.store), before);
+    (void)make_map(&f, "a", "1");
+    (void)want(&f, 409, "POST", MAPS "?dryRun=All", "{\"metadata\":{\"name\":\"a\"}}");
+    (void)want(&f, 200, "PATCH", MAPS "/a?dryRun=All", "{\"data\":{\"k\":\"2\"}}");
+    (void)want(&f, 200, "DELETE", MAPS "/a?dryRun=All", NULL);
+    CHECK_STR(text_at(want(&f, 200, "GET", MAPS "/a", NULL), "data", "k"), "1");
+    fixture_fini(&f);
+}
+
+TEST(generated_names_are_unique)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct json *a = want(&f, 201, "POST", MAPS, "{\"metadata\":{\"generateName\":\"x-\"}}");
+    struct json *b = want(&f, 201, "POST", MAPS, "{\"metadata\":{\"generateName\":\"x-\"}}");
+    CHECK(text_at(a, "metadata", "name").n == 7);
+    CHECK(!str_eq(text_at(a, "metadata", "name"), text_at(b, "metadata", "name")));
+    fixture_fini(&f);
+}
+
+TEST(finalizers_hold_a_deleted_object)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x.io/y\"]}}");
+    struct json *marked = want(&f, 200, "DELETE", MAPS "/a", NULL);
+    CHECK(text_at(marked, "metadata", "deletionTimestamp").n > 0);
+    struct json *again = want(&f, 200, "DELETE", MAPS "/a", NULL);
+    CHECK_INT(rev_of(again), rev_of(marked));
+    (void)want(&f, 200, "PATCH", MAPS "/a", "{\"metadata\":{\"finalizers\":null}}");
+    (void)want(&f, 404, "GET", MAPS "/a", NULL);
+    fixture_fini(&f);
+}
+
+TEST(delete_honours_preconditions)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct json *made = make_map(&f, "a", "1");
+    (void)want(&f, 409, "DELETE", MAPS "/a", "{\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"other\"}}");
+    scoped(free_scoped) char *body = xasprintf("{\"preconditions\":{\"uid\":\"" STR_FMT "\",\"resourceVersion\":\"" STR_FMT "\"}}",
+                                               STR_ARG(text_at(made, "metadata", "uid")),
+                                               STR_ARG(text_at(made, "metadata", "resourceVersion")));
+    (void)want(&f, 200, "DELETE", MAPS "/a", body);
+    fixture_fini(&f);
+}
+
+/* ------------------------------------------------------------------ lists */
+
+TEST(a_list_continues_on_its_snapshot)
+{
+    struct fixture f;
+    fixture_init(&f);
+    for (int i = 0; i < 5; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "m%d", i);
+        (void)make_map(&f, name, "1");
+    }
+    struct json *page = want(&f, 200, "GET", MAPS "?limit=2", NULL);
+    CHECK_INT(json_getc(page, "items")->n, 2);
+    int64_t left = json_int_or(json_path(page, "metadata", "remainingItemCount", NULL), -1);
+    CHECK_INT(left, 3);
+    struct str token = text_at(page, "metadata", "continue");
+    CHECK(token.n > 0);
+    (void)want(&f, 200, "DELETE", MAPS "/m3", NULL);
+    (void)make_map(&f, "m9", "1");
+    scoped(free_scoped) char *target = xasprintf(MAPS "?limit=10&continue=" STR_FMT, STR_ARG(token));
+    struct json *rest = want(&f, 200, "GET", target, NULL);
+    CHECK_INT(json_getc(rest, "items")->n, 3);
+    CHECK_STR(text_at(json_getc(rest, "items")->first->next, "metadata", "name"), "m3");
+    CHECK_STR(text_at(rest, "metadata", "continue"), "");
+    CHECK(str_eq(text_at(rest, "metadata", "resourceVersion"), text_at(page, "metadata", "resourceVersion")));
+    fixture_fini(&f);
+}
+
+TEST(selectors_choose)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"1\"}}}");
+    (void)want(&f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"b\",\"labels\":{\"x\":\"2\"}}}");
+    (void)want(&f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"c\"}}");
+    CHECK_INT(json_getc(want(&f, 200, "GET", MAPS "?labelSelector=x", NULL), "items")->n, 2);
+    CHECK_INT(json_getc(want(&f, 200, "GET", MAPS "?labelSelector=x%3D2", NULL), "items")->n, 1);
+    CHECK_INT(json_getc(want(&f, 200, "GET", MAPS "?fieldSelector=metadata.name%3Dc", NULL), "items")->n, 1);
+    CHECK_INT(json_getc(want(&f, 200, "GET", MAPS "?fieldSelector=metadata.name!%3Dc", NULL), "items")->n, 2);
+    CHECK_INT(json_getc(want(&f, 200, "GET", "/api/v1/configmaps?fieldSelector=metadata.namespace%3Dkube-system", NULL), "items")->n, 0);
+    struct json *swept = want(&f, 200, "DELETE", MAPS "?labelSelector=x", NULL);
+    CHECK_INT(json_getc(swept, "items")->n, 2);
+    CHECK_INT(json_getc(want(&f, 200, "GET", MAPS, NULL), "items")->n, 1);
+    fixture_fini(&f);
+}
+
+TEST(a_long_list_is_whole)
+{
+    struct fixture f;
+    fixture_init(&f);
+    enum { N = 1203 }; /* three pages of the store */
+    for (int i = 0; i < N; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "m%05d", i);
+        (void)make_map(&f, name, "1");
+    }
+    struct json *all = want(&f, 200, "GET", MAPS, NULL);
+    CHECK_INT(json_getc(all, "items")->n, N);
+    struct json *some = want(&f, 200, "GET", MAPS "?limit=700", NULL);
+    CHECK_INT(json_getc(some, "items")->n, 700);
+    CHECK_INT(json_int_or(json_path(some, "metadata", "remainingItemCount", NULL), -1), N - 700);
+    struct answer t = ask(&f, "GET", MAPS, NULL, "application/json;as=Table;v=v1;g=meta.k8s.io", NULL);
+    CHECK_INT(t.status, 200);
+    CHECK_STR(json_get_str(t.json, "kind"), "Table");
+    CHECK_INT(json_getc(t.json, "rows")->n, N);
+    answer_fini(&t);
+    struct json *swept = want(&f, 200, "DELETE", MAPS, NULL);
+    CHECK_INT(json_getc(swept, "items")->n, N);
+    CHECK_INT(json_getc(want(&f, 200, "GET", MAPS, NULL), "items")->n, 0);
+    fixture_fini(&f);
+}
+
+/* ------------------------------------------------------------------ watches */
+
+TEST(a_watch_tells_every_change_in_order)
+{
+    struct fixture f;
+    struct watching w;
+    fixture_init(&f);
+    (void)make_map(&f, "old", "1");
+    struct json *list = want(&f, 200, "GET", MAPS, NULL);
+    scoped(free_scoped) char *target = xasprintf(MAPS "?watch=1&resourceVersion=" STR_FMT, STR_ARG(text_at(list, "metadata", "resourceVersion")));
+    watch(&f, &w, target);
+    struct json *made = make_map(&f, "a", "1");
+    (void)want(&f, 200, "PATCH", MAPS "/a", "{\"data\":{\"k\":\"2\"}}");
+    (void)want(&f, 200, "DELETE", MAPS "/a", NULL);
+    CHECK(json_equal(expect(&w, "ADDED", "a"), made));
+    struct json *changed = expect(&w, "MODIFIED", "a");
+    CHECK_STR(text_at(changed, "data", "k"), "2");
+    struct json *gone = expect(&w, "DELETED", "a");
+    CHECK(rev_of(gone) > rev_of(changed));
+    CHECK_STR(text_at(gone, "data", "k"), "2");
+    unwatch(&w);
+    /* the same from history, and with two watchers at different places */
+    struct watching late, live;
+    watch(&f, &live, MAPS "?watch=1&resourceVersion=0");
+    (void)expect(&live, "ADDED", "old");
+    watch(&f, &late, target);
+    (void)expect(&late, "ADDED", "a");
+    (void)expect(&late, "MODIFIED", "a");
+    (void)expect(&late, "DELETED", "a");
+    (void)make_map(&f, "b", "1");
+    (void)expect(&live, "ADDED", "b");
+    (void)expect(&late, "ADDED", "b");
+    unwatch(&live);
+    unwatch(&late);
+    fixture_fini(&f);
+}
+
+TEST(a_selector_is_a_view_on_a_watch)
+{
+    struct fixture f;
+    struct watching w;
+    fixture_init(&f);
+    watch(&f, &w, MAPS "?watch=1&labelSelector=x%3D1");
+    (void)make_map(&f, "a", "1");
+    (void)want(&f, 200, "PATCH", MAPS "/a", "{\"metadata\":{\"labels\":{\"x\":\"1\"}}}");
+    (void)want(&f, 200, "PATCH", MAPS "/a", "{\"data\":{\"k\":\"2\"}}");
+    struct json *left = want(&f, 200, "PATCH", MAPS "/a", "{\"metadata\":{\"labels\":{\"x\":\"2\"}}}");
+    (void)want(&f, 200, "DELETE", MAPS "/a", NULL);
+    (void)want(&f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"end\",\"labels\":{\"x\":\"1\"}}}");
+    (void)expect(&w, "ADDED", "a");
+    (void)expect(&w, "MODIFIED", "a");
+    struct json *deleted = expect(&w, "DELETED", "a");
+    CHECK_INT(rev_of(deleted), rev_of(left));
+    CHECK_STR(json_get_str(json_path(deleted, "metadata", "labels", NULL), "x"), "1");
+    (void)expect(&w, "ADDED", "end");
+    unwatch(&w);
+    fixture_fini(&f);
+}
+
+TEST(a_streaming_list_ends_with_its_bookmark)
+{
+    struct fixture f;
+    struct watching w;
+    fixture_init(&f);
+    (void)make_map(&f, "a", "1");
+    watch(&f, &w, MAPS "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true");
+    (void)expect(&w, "ADDED", "a");
+    struct json *mark = expect(&w, "BOOKMARK", NULL);
+    CHECK_STR(json_get_str(json_path(mark, "metadata", "annotations", NULL), "k8s.io/initial-events-end"), "true");
+    CHECK_STR(json_get_str(mark, "kind"), "ConfigMap");
+    (void)make_map(&f, "b", "1");
+    (void)expect(&w, "ADDED", "b");
+    unwatch(&w);
+    (void)want(&f, 422, "GET", MAPS "?watch=1&sendInitialEvents=true", NULL);
+    fixture_fini(&f);
+}
+
+static void on_compacted(void *arg, int r, const struct err *err)
+{
+    struct fixture *f = arg;
+    (void)err;
+    f->r = r;
+    f->done = true;
+}
+
+TEST(a_forgotten_revision_is_an_error_event)
+{
+    struct fixture f;
+    struct watching w;
+    struct err err = { 0 };
+    fixture_init(&f);
+    for (int i = 0; i < 10; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "m%d", i);
+        (void)make_map(&f, name, "1");
+    }
+    struct json *page = want(&f, 200, "GET", MAPS "?limit=2", NULL);
+    (void)make_map(&f, "x", "1");
+    CHECK_OK(store_compact(f.store, store_revision(f.store), on_compacted, &f, &err));
+    wait_done(&f);
+    CHECK_OK(f.r);
+    watch(&f, &w, MAPS "?watch=1&resourceVersion=2");
+    CHECK_INT(w.status, 200);
+    struct json *status = expect(&w, "ERROR", NULL);
+    CHECK_INT(json_int_or(json_getc(status, "code"), 0), 410);
+    CHECK_STR(json_get_str(status, "reason"), "Expired");
+    wait_end(&w);
+    CHECK_OK(w.end);
+    scoped(free_scoped) char *target = xasprintf(MAPS "?limit=2&continue=" STR_FMT, STR_ARG(text_at(page, "metadata", "continue")));
+    struct json *expired = want(&f, 410, "GET", target, NULL);
+    CHECK_STR(json_get_str(expired, "reason"), "Expired");
+    struct str token = text_at(expired, "metadata", "continue");
+    CHECK(token.n > 0);
+    scoped(free_scoped) char *go_on = xasprintf(MAPS "?continue=" STR_FMT, STR_ARG(token));
+    CHECK_INT(json_getc(want(&f, 200, "GET", go_on, NULL), "items")->n, 9);
+    (void)want(&f, 410, "GET", MAPS "?resourceVersion=2&resourceVersionMatch=Exact", NULL);
+    fixture_fini(&f);
+}
+
+TEST(a_paused_watcher_costs_bounded_memory_and_misses_nothing)
+{
+    struct fixture f;
+    struct watching w;
+    enum { N = 60, VALUE_BYTES = 30000 };
+    fixture_init(&f);
+    watch(&f, &w, MAPS "?watch=1&resourceVersion=0");
+    transport_pause(api_transport(f.api), w.call);
+    char *value = xalloc(VALUE_BYTES + 1);
+    memset(value, 'v', VALUE_BYTES);
+    for (int i = 0; i < N; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "m%02d", i);
+        (void)make_map(&f, name, value);
+    }
+    CHECK(w.text.n == 0);
+    transport_resume(api_transport(f.api), w.call);
+    for (int i = 0; i < N; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "m%02d", i);
+        (void)expect(&w, "ADDED", name);
+    }
+    unwatch(&w);
+    free(value);
+    fixture_fini(&f);
+}
+
+/* ------------------------------------------------------------------ namespaces */
+
+static void until_gone(struct fixture *f, const char *target)
+{
+    for (;;) {
+        struct answer a = ask(f, "GET", target, NULL, NULL, NULL);
+        int status = a.status;
+        answer_fini(&a);
+        if (status == 404)
+            return;
+        CHECK_INT(status, 200);
+        (void)loop_turn(&f->loop, false);
+    }
+}
+
+TEST(a_namespace_takes_its_contents_with_it)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct json *ns = want(&f, 201, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"n\"}}");
+    CHECK_STR(text_at(ns, "status", "phase"), "Active");
+    CHECK_STR(json_get_str(json_path(ns, "metadata", "labels", NULL), "kubernetes.io/metadata.name"), "n");
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/n/configmaps", "{\"metadata\":{\"name\":\"a\"}}");
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/n/secrets", "{\"metadata\":{\"name\":\"s\",\"finalizers\":[\"x.io/y\"]}}");
+    struct json *marked = want(&f, 200, "DELETE", "/api/v1/namespaces/n", NULL);
+    CHECK_STR(text_at(marked, "status", "phase"), "Terminating");
+    struct json *no = want(&f, 403, "POST", "/api/v1/namespaces/n/configmaps", "{\"metadata\":{\"name\":\"b\"}}");
+    CHECK_STR(json_get_str(no, "reason"), "Forbidden");
+    until_gone(&f, "/api/v1/namespaces/n/configmaps/a");
+    (void)want(&f, 200, "GET", "/api/v1/namespaces/n", NULL);
+    (void)want(&f, 200, "PATCH", "/api/v1/namespaces/n/secrets/s", "{\"metadata\":{\"finalizers\":null}}");
+    until_gone(&f, "/api/v1/namespaces/n");
+    (void)want(&f, 403, "DELETE", "/api/v1/namespaces/default", NULL);
+    fixture_fini(&f);
+}
+
+TEST(a_namespace_being_deleted_goes_on_after_a_restart)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"n\"}}");
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/n/secrets", "{\"metadata\":{\"name\":\"s\",\"finalizers\":[\"x.io/y\"]}}");
+    (void)want(&f, 200, "DELETE", "/api/v1/namespaces/n", NULL);
+    close_server(&f);
+    open_server(&f);
+    (void)want(&f, 200, "PATCH", "/api/v1/namespaces/n/secrets/s", "{\"metadata\":{\"finalizers\":null}}");
+    until_gone(&f, "/api/v1/namespaces/n");
+    fixture_fini(&f);
+}
+
+/* ------------------------------------------------------------------ custom resources */
+
+#define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+#define MICE "/apis/zoo.io/v1/namespaces/default/mice"
+
+static const char mice[] =
+    "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"mice.zoo.io\"},"
+    "\"spec\":{\"group\":\"zoo.io\",\"scope\":\"Namespaced\",\"names\":{\"plural\":\"mice\",\"singular\":\"mouse\",\"kind\":\"Mouse\","
+    "\"shortNames\":[\"mo\"]},\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"subresources\":{\"status\":{}},"
+    "\"additionalPrinterColumns\":[{\"name\":\"Nap\",\"type\":\"string\",\"jsonPath\":\".spec.nap\"}],"
+    "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\",\"required\":[\"nap\"],"
+    "\"properties\":{\"nap\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"default\":3}}},"
+    "\"status\":{\"type\":\"object\",\"properties\":{\"phase\":{\"type\":\"string\"}}}}}}}]}}";
+
+TEST(a_definition_brings_its_resource)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct json *crd = want(&f, 201, "POST", CRDS, mice);
+    CHECK(json_path(crd, "status", "conditions", NULL) != NULL);
+    struct json *doc = want(&f, 200, "GET", "/apis/zoo.io/v1", NULL);
+    CHECK_INT(json_getc(doc, "resources")->n, 2);
+    struct json *mouse = want(&f, 201, "POST", MICE, "{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"metadata\":{\"name\":\"m\"},"
+                                                     "\"spec\":{\"nap\":\"long\",\"tail\":1},\"status\":{\"phase\":\"x\"}}");
+    CHECK_INT(json_int_or(json_path(mouse, "spec", "count", NULL), 0), 3);
+    CHECK(!json_path(mouse, "spec", "tail", NULL));
+    CHECK(!json_getc(mouse, "status"));
+    CHECK_INT(json_int_or(json_path(mouse, "metadata", "generation", NULL), 0), 1);
+    struct json *st = want(&f, 200, "PATCH", MICE "/m/status", "{\"status\":{\"phase\":\"asleep\"},\"spec\":{\"nap\":\"no\"}}");
+    CHECK_STR(text_at(st, "status", "phase"), "asleep");
+    CHECK_STR(text_at(st, "spec", "nap"), "long");
+    CHECK_INT(json_int_or(json_path(st, "metadata", "generation", NULL), 0), 1);
+    struct json *sp = want(&f, 200, "PATCH", MICE "/m", "{\"status\":{\"phase\":\"no\"},\"spec\":{\"nap\":\"short\"}}");
+    CHECK_STR(text_at(sp, "status", "phase"), "asleep");
+    CHECK_INT(json_int_or(json_path(sp, "metadata", "generation", NULL), 0), 2);
+    (void)want(&f, 422, "POST", MICE, "{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"metadata\":{\"name\":\"n\"},\"spec\":{}}");
+    struct answer a = ask(&f, "GET", MICE, NULL, "application/json;as=Table;v=v1;g=meta.k8s.io", NULL);
+    struct json *row = json_getc(a.json, "rows")->first;
+    CHECK_STR(json_str(json_getc(row, "cells")->first->next), "short");
+    answer_fini(&a);
+    a = ask(&f, "PATCH", MICE "/m", "application/strategic-merge-patch+json", NULL, "{}");
+    CHECK_INT(a.status, 415);
+    answer_fini(&a);
+    close_server(&f);
+    open_server(&f);
+    CHECK(json_equal(want(&f, 200, "GET", MICE "/m", NULL), sp));
+    fixture_fini(&f);
+}
+
+TEST(a_definition_goes_after_its_instances)
+{
+    struct fixture f;
+    struct watching w;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", CRDS, mice);
+    (void)want(&f, 201, "POST", MICE, "{\"metadata\":{\"name\":\"a\"},\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"spec\":{\"nap\":\"x\"}}");
+    (void)want(&f, 201, "POST", MICE, "{\"metadata\":{\"name\":\"b\",\"finalizers\":[\"x.io/y\"]},\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"spec\":{\"nap\":\"x\"}}");
+    watch(&f, &w, MICE "?watch=1&resourceVersion=0");
+    (void)want(&f, 200, "DELETE", CRDS "/mice.zoo.io", NULL);
+    until_gone(&f, MICE "/a");
+    (void)want(&f, 405, "POST", MICE, "{\"metadata\":{\"name\":\"c\"},\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"spec\":{\"nap\":\"x\"}}");
+    (void)want(&f, 200, "GET", CRDS "/mice.zoo.io", NULL);
+    (void)want(&f, 200, "PATCH", MICE "/b", "{\"metadata\":{\"finalizers\":null}}");
+    until_gone(&f, CRDS "/mice.zoo.io");
+    wait_end(&w);
+    (void)want(&f, 404, "GET", MICE, NULL);
+    fixture_fini(&f);
+}
+
+static void on_ensured(void *arg, int r, const struct err *err)
+{
+    struct fixture *f = arg;
+    if (r < 0)
+        (void)fprintf(stderr, "# %s\n", err_text(err));
+    f->r = r;
+    f->done = true;
+}
+
+TEST(a_service_can_make_sure_of_its_objects)
+{
+    struct fixture f;
+    struct err err = { 0 };
+    fixture_init(&f);
+    for (int i = 0; i < 2; i++) {
+        scoped(free_scoped) char *list = xasprintf("{\"items\":[%s,{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\","
+                                                   "\"metadata\":{\"name\":\"m\"},\"spec\":{\"nap\":\"%d\"}}]}", mice, i);
+        CHECK_OK(api_ensure_objects(f.api, str_of(list), on_ensured, &f, &err));
+        wait_done(&f);
+        CHECK_OK(f.r);
+    }
+    CHECK_STR(text_at(want(&f, 200, "GET", MICE "/m", NULL), "spec", "nap"), "1");
+    CHECK_OK(api_ensure_objects(f.api, STR("{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"metadata\":{\"name\":\"n\"},\"spec\":{}}"), on_ensured, &f, &err));
+    wait_done(&f);
+    CHECK_ERR(f.r, E_INVALID);
+    fixture_fini(&f);
+}
+
+/* ------------------------------------------------------------------ other paths */
+
+TEST(discovery_health_and_metrics_answer)
+{
+    struct fixture f;
+    fixture_init(&f);
+    CHECK_STR(json_get_str(want(&f, 200, "GET", "/api", NULL), "kind"), "APIVersions");
+    CHECK_STR(json_get_str(want(&f, 200, "GET", "/apis", NULL), "kind"), "APIGroupList");
+    CHECK_STR(json_get_str(want(&f, 200, "GET", "/api/v1", NULL), "kind"), "APIResourceList");
+    CHECK_STR(json_get_str(want(&f, 200, "GET", "/version", NULL), "major"), "1");
+    struct answer a = ask(&f, "GET", "/apis", NULL, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json", NULL);
+    CHECK_STR(json_get_str(a.json, "kind"), "APIGroupDiscoveryList");
+    CHECK(headers_get(&a.headers, "etag").n > 2);
+    answer_fini(&a);
+    static const char *const plain[] = { "/healthz", "/livez", "/readyz", "/readyz?verbose", "/livez/ping", "/metrics", "/openapi/v3", "/openapi/v3/api/v1" };
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
+        a = ask(&f, "GET", plain[i], NULL, NULL, NULL);
+        CHECK_INT(a.status, 200);
+        CHECK(a.body.n > 0);
+        answer_fini(&a);
+    }
+    (void)want(&f, 405, "POST", "/version", "{}");
+    (void)want(&f, 404, "GET", "/livez/none", NULL);
+    fixture_fini(&f);
+}
+
+TEST_MAIN
