@@ -61,7 +61,7 @@ static int check_format(const struct datadir *d, struct err *err)
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(256);
     int r = sys_read_file(d->fd, "format", &text, err);
     if (r == -ENOENT) {
-        bool empty;
+        bool empty = false;
         r = is_empty_dir(d->fd, &empty, err);
         if (r < 0)
             return r;

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures that drive the real programs: a running API server, kubectl, a small HTTP client.
+
+Nothing here sleeps for a fixed time: whatever is waited for has an event or a deadline.
+The build directory comes from the environment (DORMOUSE_BUILD) or is build/ of this tree.
+"""
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import ssl
+import subprocess
+import tempfile
+import threading
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("DORMOUSE_BUILD", ROOT / "build"))
+DEADLINE_S = 30
+
+
+def find_kubectl():
+    """kubectl from PATH, else built from its module by test/kubectl/build; None if neither can be had."""
+    found = shutil.which("kubectl")
+    if found:
+        return found
+    made = subprocess.run([ROOT / "test/kubectl/build"], capture_output=True, text=True)
+    return made.stdout.strip() if made.returncode == 0 else None
+
+
+class Answer:
+    def __init__(self, response, body):
+        self.status = response.status
+        self.headers = response.headers
+        self.body = body
+
+    def json(self):
+        return json.loads(self.body)
+
+
+class Watch:
+    """An open watch: next() gives one decoded event, raises when none came in time."""
+
+    def __init__(self, connection, response):
+        self.connection, self.response = connection, response
+
+    def next(self, timeout=DEADLINE_S):
+        self.connection.sock.settimeout(timeout)
+        line = self.response.readline()
+        return json.loads(line) if line else None
+
+    def close(self):
+        self.connection.close()
+
+
+class Server:
+    """A running `dormouse api`."""
+
+    def __init__(self, data_dir, listen="127.0.0.1:0", extra=(), wait=True):
+        self.data_dir = pathlib.Path(data_dir)
+        self.args = [str(BUILD / "dormouse"), "api", "--data-dir", str(data_dir), "--listen", listen, *extra]
+        self.log = open(str(data_dir) + ".log", "ab")
+        self.process = subprocess.Popen(self.args, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        self.ready_ms = None
+        if wait:
+            self.wait_ready()
+
+    def wait_ready(self):
+        begin = time.monotonic()
+        line = self.process.stdout.readline()
+        self.ready_ms = (time.monotonic() - begin) * 1000
+        if not line.startswith("ready "):
+            self.process.wait(DEADLINE_S)
+            raise RuntimeError(f"no ready line; log: {self.text_of_log()}")
+        pairs = dict(word.split("=", 1) for word in line.split()[1:])
+        self.url, self.kubeconfig = pairs["url"], pairs["kubeconfig"]
+        self.host, port = self.url.removeprefix("https://").rsplit(":", 1)
+        self.port = int(port)
+        self.token = (self.data_dir / "admin.token").read_text().strip()
+        self.tls = ssl.create_default_context(cafile=str(self.data_dir / "pki/ca.crt"))
+
+    def text_of_log(self):
+        return pathlib.Path(str(self.data_dir) + ".log").read_text()
+
+    def connect(self):
+        return http.client.HTTPSConnection(self.host, self.port, context=self.tls, timeout=DEADLINE_S)
+
+    def headers(self, **more):
+        return {"Authorization": "Bearer " + self.token, **{k.replace("_", "-"): v for k, v in more.items()}}
+
+    def ask(self, method, path, body=None, connection=None, **headers):
+        own = connection is None
+        connection = connection or self.connect()
+        if body is not None and not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+        if body is not None:
+            headers.setdefault("Content_Type", "application/json")
+        connection.request(method, path, body=body, headers=self.headers(**headers))
+        response = connection.getresponse()
+        answer = Answer(response, response.read())
+        if own:
+            connection.close()
+        return answer
+
+    def get(self, path, **headers):
+        return self.ask("GET", path, **headers)
+
+    def create(self, path, body):
+        answer = self.ask("POST", path, body)
+        assert answer.status == 201, answer.body
+        return answer.json()
+
+    def watch(self, path, **headers):
+        connection = self.connect()
+        connection.request("GET", path, headers=self.headers(**headers))
+        response = connection.getresponse()
+        assert response.status == 200, response.read()
+        return Watch(connection, response)
+
+    def kubectl(self, *args, check=True, input=None, timeout=60):
+        kubectl = find_kubectl()
+        if not kubectl:
+            pytest.skip("no kubectl here, and it could not be built from its module")
+        env = dict(os.environ, KUBECONFIG=self.kubeconfig, HOME=str(self.data_dir), KUBE_EDITOR="")
+        done = subprocess.run([kubectl, *args], capture_output=True, text=True, input=input, env=env, timeout=timeout)
+        if check:
+            assert done.returncode == 0, f"kubectl {' '.join(args)}: {done.stderr}"
+        return done
+
+    def kubectl_stream(self, *args):
+        kubectl = find_kubectl()
+        if not kubectl:
+            pytest.skip("no kubectl here, and it could not be built from its module")
+        env = dict(os.environ, KUBECONFIG=self.kubeconfig, HOME=str(self.data_dir))
+        return subprocess.Popen([kubectl, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(DEADLINE_S)
+
+    def stop(self):
+        """TERM; the exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(DEADLINE_S)
+        self.process.stdout.close()
+        self.log.close()
+        return status
+
+
+def wait_for(condition, what, timeout=DEADLINE_S):
+    """Ask until it is true; for what has no event to wait for."""
+    end = time.monotonic() + timeout
+    pause = threading.Event()
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        pause.wait(0.02)
+    raise AssertionError(f"not within {timeout} s: {what}")
+
+
+@pytest.fixture
+def data_dir():
+    with tempfile.TemporaryDirectory(prefix="dm-behaviour-") as path:
+        yield os.path.join(path, "data")
+
+
+@pytest.fixture
+def dormouse_api(data_dir):
+    """A fresh server; TERM at the end must leave it with status 0."""
+    server = Server(data_dir)
+    yield server
+    assert server.stop() == 0
+
+
+@pytest.fixture(scope="module")
+def shared_api():
+    """One server for the tests of a module that do not disturb each other."""
+    with tempfile.TemporaryDirectory(prefix="dm-behaviour-") as path:
+        server = Server(os.path.join(path, "data"))
+        yield server
+        assert server.stop() == 0

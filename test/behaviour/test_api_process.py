@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program as a process: start, stop, restart, kill, and what it says when it cannot start."""
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+from conftest import BUILD, DEADLINE_S, Server
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+def config_map(name, **data):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+def fails(data_dir, *extra, listen="127.0.0.1:0"):
+    done = subprocess.run([BUILD / "dormouse", "api", "--data-dir", data_dir, "--listen", listen, *extra],
+                          capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 1 and done.stdout == "", done
+    assert done.stderr.startswith("error: ") and len(done.stderr.splitlines()) == 1, done.stderr
+    return done.stderr
+
+
+def test_a_restart_keeps_everything(data_dir):
+    server = Server(data_dir)
+    made = server.create(MAPS, config_map("a", k="v"))
+    token = server.token
+    assert server.stop() == 0
+    server = Server(data_dir)
+    assert server.token == token
+    assert server.get(MAPS + "/a").json() == made
+    assert int(server.create(MAPS, config_map("b"))["metadata"]["resourceVersion"]) > int(made["metadata"]["resourceVersion"])
+    assert server.stop() == 0
+
+
+def test_term_ends_open_watches_and_idle_connections(data_dir):
+    server = Server(data_dir)
+    watch = server.watch(MAPS + "?watch=1&resourceVersion=0&labelSelector=none")
+    idle = server.connect()
+    idle.connect()
+    assert server.stop() == 0
+    assert watch.next() is None
+
+
+def test_killed_while_writing_nothing_acknowledged_is_lost(data_dir):
+    acknowledged, revisions = {}, []
+    for _ in range(4):
+        server = Server(data_dir)
+        for name, rev in acknowledged.items():
+            assert server.get(f"{MAPS}/{name}").json()["metadata"]["resourceVersion"] == rev
+        enough = threading.Event()
+
+        def write(worker):
+            try:
+                connection = server.connect()
+                for i in range(100000):
+                    answer = server.ask("POST", MAPS, {"metadata": {"generateName": f"w{worker}-"}}, connection=connection)
+                    assert answer.status == 201, answer.body
+                    meta = answer.json()["metadata"]
+                    acknowledged[meta["name"]] = meta["resourceVersion"]
+                    revisions.append(int(meta["resourceVersion"]))
+                    if i == 30:
+                        enough.set()
+            except OSError:
+                pass
+            except Exception as e:
+                if server.process.poll() is None and not killed.is_set():
+                    raise e
+
+        killed = threading.Event()
+        threads = [threading.Thread(target=write, args=(w,)) for w in range(4)]
+        for t in threads:
+            t.start()
+        assert enough.wait(DEADLINE_S)
+        killed.set()
+        server.kill()
+        for t in threads:
+            t.join()
+    assert len(revisions) == len(set(revisions))
+    server = Server(data_dir)
+    listed = {o["metadata"]["name"]: o["metadata"]["resourceVersion"] for o in server.get(MAPS).json()["items"]}
+    assert acknowledged.items() <= listed.items()
+    assert int(server.create(MAPS, config_map("last"))["metadata"]["resourceVersion"]) > max(revisions)
+    assert server.stop() == 0
+
+
+def test_the_kubeconfig_goes_where_it_is_wanted(data_dir, tmp_path):
+    path = tmp_path / "kc"
+    server = Server(data_dir, extra=("--kubeconfig", str(path)))
+    assert server.kubeconfig == str(path) and os.stat(path).st_mode & 0o777 == 0o600
+    assert server.url in path.read_text()
+    assert server.stop() == 0
+
+
+def test_a_port_in_use_is_said(data_dir):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert "in use" in fails(data_dir, listen=f"127.0.0.1:{port}")
+
+
+def test_a_foreign_directory_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("precious")
+    text = fails(tmp_path)
+    assert str(tmp_path) in text and "not dormouse's" in text
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_an_unwritable_directory_is_said(tmp_path):
+    tmp_path.chmod(0o500)
+    assert "denied" in fails(tmp_path / "data")
+
+
+def test_a_directory_of_a_newer_program_is_left_alone(data_dir):
+    assert Server(data_dir).stop() == 0
+    (pathlib.Path(data_dir) / "format").write_text("dormouse data 99\n")
+    assert "newer" in fails(data_dir)
+
+
+def test_a_second_server_on_the_same_directory_is_refused(data_dir):
+    server = Server(data_dir)
+    assert "store" in fails(data_dir)
+    assert server.get("/readyz").status == 200
+    assert server.stop() == 0
+
+
+def test_a_damaged_store_is_said_and_left_alone(data_dir):
+    assert Server(data_dir).stop() == 0
+    store = pathlib.Path(data_dir) / "store.db"
+    store.write_bytes(b"not a database, by any means" * 400)
+    assert "store" in fails(data_dir)
+    assert store.read_bytes().startswith(b"not a database")
+
+
+def test_wrong_words_are_usage_errors(data_dir):
+    done = subprocess.run([BUILD / "dormouse", "api", "--datadir", "x"], capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 2
+    done = subprocess.run([BUILD / "dormouse", "api", "--data-dir", data_dir, "--listen", "nowhere"],
+                          capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 2 and "nowhere" in done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
+def test_an_idle_server_is_not_woken(data_dir):
+    """Once the work that follows a write is done (the store's checkpoint), no thread wakes up any more."""
+    server = Server(data_dir)
+    watch = server.watch(MAPS + "?watch=1&resourceVersion=0&labelSelector=none")
+    trace = subprocess.run(["timeout", "12", "strace", "-f", "-qq", "-ttt", "-p", str(server.process.pid)],
+                           capture_output=True, text=True)
+    times = [float(word) for line in trace.stderr.splitlines() for word in line.split() if re.fullmatch(r"\d{10}\.\d{6}", word)]
+    assert times and time.time() - max(times) > 6, trace.stderr[-3000:]
+    watch.close()
+    assert server.stop() == 0

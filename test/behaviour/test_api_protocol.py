@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wire: authentication, streaming, malformed input, limits; with nothing but Python's own HTTP client."""
+import http.client
+import json
+import socket
+import ssl
+import stat
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+def config_map(name, **data):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+def raw(api, text, lines=1):
+    """Send bytes as they are; the status line of the answer."""
+    with api.tls.wrap_socket(socket.create_connection((api.host, api.port), 30), server_hostname=api.host) as s:
+        s.sendall(text)
+        data = b""
+        while b"\r\n" not in data:
+            more = s.recv(4096)
+            if not more:
+                break
+            data += more
+    return data.split(b"\r\n")[0].decode()
+
+
+def test_files_are_private(shared_api):
+    mode = lambda p: stat.S_IMODE(p.stat().st_mode)
+    assert mode(shared_api.data_dir) == 0o700
+    for name in ("admin.token", "kubeconfig", "pki/ca.key", "pki/server.key"):
+        assert mode(shared_api.data_dir / name) == 0o600
+
+
+def test_only_the_token_gets_in(shared_api):
+    connection = shared_api.connect()
+    for value in (None, "Bearer wrong", "Basic " + shared_api.token, "Bearer " + shared_api.token + "x", "Bearer"):
+        connection.request("GET", "/api", headers={"Authorization": value} if value else {})
+        response = connection.getresponse()
+        status = json.loads(response.read())
+        assert response.status == 401 and status["reason"] == "Unauthorized" and status["kind"] == "Status"
+    assert shared_api.ask("GET", "/api", connection=connection).status == 200
+    plain = http.client.HTTPConnection(shared_api.host, shared_api.port, timeout=30)
+    try:
+        plain.request("GET", "/api")
+        assert plain.getresponse().status != 200
+    except (http.client.HTTPException, OSError):
+        pass
+
+
+def test_the_certificate_is_verified_by_its_ca(shared_api):
+    stranger = ssl.create_default_context()
+    try:
+        stranger.wrap_socket(socket.create_connection((shared_api.host, shared_api.port), 30), server_hostname="localhost")
+        raise AssertionError("a foreign client must not trust the certificate")
+    except ssl.SSLCertVerificationError:
+        pass
+
+
+def test_malformed_requests_are_refused_and_harm_nobody(shared_api):
+    token = shared_api.token.encode()
+    assert " 400 " in raw(shared_api, b"NONSENSE\r\n\r\n") + " "
+    assert " 431 " in raw(shared_api, b"GET /api HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 100000 + b"\r\n\r\n")
+    assert " 414 " in raw(shared_api, b"GET /" + b"a" * 40000 + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+    head = b"POST " + MAPS.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + token + b"\r\n"
+    assert " 400 " in raw(shared_api, head + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n")
+    assert " 413 " in raw(shared_api, head + b"Content-Length: 99999999\r\n\r\n")
+    for body in ("{", "[]", '"x"', "{}{}", '{"metadata":{"name":1}}', "[" * 100000, '{"metadata":' * 3000, "\x00", ""):
+        assert shared_api.ask("POST", MAPS, body).status in (400, 422), body[:20]
+    assert shared_api.get("/readyz").body == b"ok"
+
+
+def test_a_body_at_the_limit_passes_and_one_beyond_does_not(shared_api):
+    assert shared_api.ask("POST", "/api/v1/namespaces/default/events", {
+        "apiVersion": "v1", "kind": "Event", "metadata": {"name": "big", "namespace": "default"},
+        "involvedObject": {"namespace": "default"}, "message": "m" * 900, "reason": "r" * 100}).status == 201
+    assert shared_api.ask("POST", MAPS, config_map("big", k="x" * 1000000)).status == 201
+    assert shared_api.ask("POST", MAPS, config_map("huge", k="x" * (3 << 20))).status == 413
+    assert shared_api.ask("DELETE", MAPS + "/big").status == 200
+
+
+def test_a_chunked_body_is_read(shared_api):
+    connection = shared_api.connect()
+    body = json.dumps(config_map("chunked", k="v")).encode()
+    connection.request("POST", MAPS, body=iter([body[:10], body[10:]]), encode_chunked=True,
+                       headers=shared_api.headers(Content_Type="application/json", Transfer_Encoding="chunked"))
+    assert connection.getresponse().status == 201
+
+
+def test_one_connection_serves_many_requests(shared_api):
+    connection = shared_api.connect()
+    for i in range(50):
+        assert shared_api.ask("POST", MAPS, config_map(f"many-{i}"), connection=connection).status == 201
+    listed = shared_api.ask("GET", MAPS + "?limit=20", connection=connection).json()
+    seen = len(listed["items"])
+    while listed["metadata"].get("continue"):
+        listed = shared_api.ask("GET", MAPS + "?limit=20&continue=" + listed["metadata"]["continue"], connection=connection).json()
+        seen += len(listed["items"])
+    assert seen == len(shared_api.get(MAPS).json()["items"])
+
+
+def test_a_watch_follows_from_a_list(shared_api):
+    rev = shared_api.get(MAPS).json()["metadata"]["resourceVersion"]
+    watch = shared_api.watch(f"{MAPS}?watch=1&resourceVersion={rev}&allowWatchBookmarks=true")
+    made = shared_api.create(MAPS, config_map("w", k="1"))
+    event = watch.next()
+    assert event["type"] == "ADDED" and event["object"] == made
+    made["data"]["k"] = "2"
+    assert shared_api.ask("PUT", MAPS + "/w", made).status == 200
+    assert watch.next()["object"]["data"] == {"k": "2"}
+    assert shared_api.ask("PUT", MAPS + "/w", made).status == 409
+    shared_api.ask("DELETE", MAPS + "/w")
+    gone = watch.next()
+    assert gone["type"] == "DELETED" and int(gone["object"]["metadata"]["resourceVersion"]) > int(rev)
+    watch.close()
+
+
+def test_a_streaming_list_ends_with_a_bookmark(shared_api):
+    watch = shared_api.watch("/api/v1/namespaces?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
+    names = set()
+    while (event := watch.next())["type"] == "ADDED":
+        names.add(event["object"]["metadata"]["name"])
+    assert {"default", "kube-system", "kube-public", "kube-node-lease"} <= names
+    assert event["type"] == "BOOKMARK" and event["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+    watch.close()
+
+
+def test_timeout_seconds_ends_a_watch_cleanly(shared_api):
+    watch = shared_api.watch(MAPS + "?watch=1&resourceVersion=0&labelSelector=none&timeoutSeconds=1")
+    assert watch.next() is None
+
+
+def test_versions_in_the_past_and_future(shared_api):
+    future = shared_api.get(MAPS + "?resourceVersion=99999999")
+    assert future.status == 504 and future.json()["reason"] == "Timeout"
+    assert future.json()["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
+    assert shared_api.get(MAPS + "?resourceVersion=0").status == 200
+    assert shared_api.get(MAPS + "?resourceVersion=abc").status == 400
+    assert shared_api.get(MAPS + "?continue=abc").status == 400
+
+
+def test_discovery_documents(shared_api):
+    accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+    first = shared_api.get("/apis", Accept=accept)
+    assert first.json()["kind"] == "APIGroupDiscoveryList"
+    assert "apidiscovery" in first.headers["content-type"]
+    assert shared_api.get("/apis", Accept=accept, If_None_Match=first.headers["etag"]).status == 304
+    paths = shared_api.get("/openapi/v3").json()["paths"]
+    for entry in paths.values():
+        assert shared_api.get(entry["serverRelativeURL"]).json()["openapi"].startswith("3.")
+    assert shared_api.get("/openapi/v2", Accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf").status == 406
+
+
+def test_metrics_count(shared_api):
+    shared_api.get(MAPS)
+    text = shared_api.get("/metrics").body.decode()
+    assert 'apiserver_request_total{verb="LIST",group="",version="v1",resource="configmaps"' in text

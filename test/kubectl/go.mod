@@ -1,0 +1,3 @@
+module dormouse.dev/test/kubectl
+
+go 1.24
