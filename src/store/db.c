@@ -671,13 +671,16 @@ int db_check(struct db *db, bool was_clean, struct err *err)
 
 /* ------------------------------------------------------------------ upkeep */
 
-int db_checkpoint(struct db *db, struct err *err)
+int db_checkpoint(struct db *db, int *ret_copied, struct err *err)
 {
-    int rc = sqlite3_wal_checkpoint_v2(db->sql, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-    /* Busy: a read is going on; the rest is copied the next time. */
-    if (rc == SQLITE_OK || (rc & 0xff) == SQLITE_BUSY)
+    int log, copied;
+    int rc = sqlite3_wal_checkpoint_v2(db->sql, NULL, SQLITE_CHECKPOINT_PASSIVE, &log, &copied);
+    if ((rc & 0xff) == SQLITE_BUSY) /* a read is going on; the rest is copied the next time */
         return 0;
-    return db_error(db, rc, "checkpoint", err);
+    if (rc != SQLITE_OK)
+        return db_error(db, rc, "checkpoint", err);
+    *ret_copied = copied;
+    return 0;
 }
 
 void db_trim(struct db *db)

@@ -158,7 +158,7 @@ void db_scan_end(struct db_scan *scan);
 int db_count(struct db *db, struct str prefix, struct str after, int64_t limit, uint64_t *ret,
              struct err *err);
 
-/* Copy finished log pages into the file; *ret_left: frames that could not be copied yet. */
-int db_checkpoint(struct db *db, struct err *err);
+/* Copy pages from the write-ahead log into the file; *ret_copied: frames of the log done so far. */
+int db_checkpoint(struct db *db, int *ret_copied, struct err *err);
 /* Give back the page cache. */
 void db_trim(struct db *db);

@@ -22,7 +22,8 @@ enum {
     READER_CACHE_KIB = 512,
     WRITER_CACHE_KIB = 1024,
     READ_TURN_MAX_NS = 2000000, /* reads served in one turn of the loop before others get theirs */
-    IDLE_MS = 2000              /* quiet for so long: checkpoint, give memory back */
+    TXN_OVERHEAD_BYTES = 4096 + sizeof(struct txn), /* a block of its arena */
+    IDLE_MS = 2000 /* quiet for so long: checkpoint, give memory back */
 };
 
 /* ------------------------------------------------------------------ resting */
@@ -330,7 +331,7 @@ static int sqlite_txn(struct store *base, const struct store_op *ops, size_t n, 
     int r = refuse_closing(s, err);
     if (r < 0)
         return r;
-    size_t bytes = n_bytes + sizeof(struct txn) + n * sizeof *ops;
+    size_t bytes = n_bytes + n * sizeof *ops + TXN_OVERHEAD_BYTES;
     if (s->pending_bytes && s->pending_bytes + bytes > STORE_PENDING_MAX_BYTES)
         return err_set(err, -EBUSY, "more than %d bytes wait to be written",
                        STORE_PENDING_MAX_BYTES);

@@ -11,6 +11,9 @@
 #include <errno.h>
 #include <signal.h>
 
+/* A transaction and, for its events, what it replaces. */
+#define TXN_MEM_MAX_BYTES ((size_t)4 * STORE_PENDING_MAX_BYTES)
+
 /* ------------------------------------------------------------------ messages */
 
 static bool copy_str(struct arena *mem, struct str *s)
@@ -27,6 +30,7 @@ static bool copy_str(struct arena *mem, struct str *s)
 struct txn *txn_new(const struct store_op *ops, size_t n, size_t bytes)
 {
     struct txn *t = xnew(struct txn);
+    t->mem.max_bytes = TXN_MEM_MAX_BYTES;
     t->ops = arena_alloc_n(&t->mem, sizeof *ops, n);
     t->n_ops = n;
     t->bytes = bytes;
@@ -204,6 +208,10 @@ static int apply(struct writer *w, struct txn *t, struct report *rep)
     struct found found[STORE_TXN_MAX_OPS];
     for (size_t i = 0; i < t->n_ops; i++) {
         int r = look_up(w, t, &t->ops[i], &found[i]);
+        if (r == -ENOMEM) { /* too much for this one; nothing is written yet */
+            t->res = (struct store_txn_result){ .r = r, .rev = w->revision };
+            return 0;
+        }
         if (r < 0)
             return r;
         if (!holds(&t->ops[i], &found[i])) {
@@ -260,6 +268,13 @@ static void fail_batch(struct writer *w, struct report *rep, int r, const struct
     }
 }
 
+/* One sync for the changes, and one for the header when the log starts again. */
+static void note_commit(struct writer *w, struct report *rep)
+{
+    rep->commits = 1;
+    rep->fsyncs = w->log_restarted ? 2 : 1;
+}
+
 static int apply_all(struct writer *w, struct report *rep, struct err *err)
 {
     int r = w->broken;
@@ -294,7 +309,7 @@ static void run_batch(struct writer *w, struct list *txns)
     } else if (rep->events.n) {
         rep->first_rev = before + 1;
         rep->last_rev = w->revision;
-        rep->commits = rep->fsyncs = 1;
+        note_commit(w, rep);
     }
     send_report(w, rep);
 }
@@ -387,7 +402,7 @@ static void compact_step(struct writer *w)
     } else {
         w->compacted = w->compacting_to;
         w->swept_id = s.next;
-        rep->commits = rep->fsyncs = 1;
+        note_commit(w, rep);
     }
     sweep_fini(&s);
     send_report(w, rep);
@@ -400,24 +415,25 @@ static bool is_compacting(const struct writer *w)
 
 /* ------------------------------------------------------------------ the thread */
 
+/* After each commit. The log starts again from its beginning once all of it has been copied. */
 static int on_wal(void *arg, sqlite3 *sql, const char *name, int frames)
 {
     struct writer *w = arg;
-    w->wal_frames = frames;
+    w->log_restarted = frames < w->log_frames || w->log_frames == 0;
+    if (w->log_restarted)
+        w->copied_frames = 0;
+    w->log_frames = frames;
     return SQLITE_OK;
 }
 
 /* A failure is worth a line in the log and nothing else: the write-ahead log keeps everything. */
 static void checkpoint(struct writer *w)
 {
-    struct err err = { 0 };
-    if (w->wal_frames == 0 || w->broken)
+    if (w->log_frames == w->copied_frames || w->broken)
         return;
     struct report *rep = report_new(w);
-    rep->upkeep_r = db_checkpoint(&w->db, &err);
-    rep->upkeep_err = err;
+    rep->upkeep_r = db_checkpoint(&w->db, &w->copied_frames, &rep->upkeep_err);
     rep->fsyncs = 2; /* the log, then the file */
-    w->wal_frames = 0;
     send_report(w, rep);
 }
 
@@ -458,6 +474,7 @@ static void take_orders(struct writer *w, struct orders *o)
 static void work(void *arg)
 {
     struct writer *w = arg;
+    (void)pthread_setname_np(pthread_self(), "store-writer");
     for (;;) {
         struct orders o;
         take_orders(w, &o);
@@ -467,7 +484,7 @@ static void work(void *arg)
             compact_step(w);
         else if (o.compact)
             send_report(w, report_new(w)); /* done already */
-        if (w->wal_frames >= WRITER_CHECKPOINT_FRAMES || o.tidy || o.stop)
+        if (w->log_frames - w->copied_frames >= WRITER_CHECKPOINT_FRAMES || o.tidy || o.stop)
             checkpoint(w);
         if (o.tidy)
             db_trim(&w->db);

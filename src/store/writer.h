@@ -70,7 +70,8 @@ struct writer {
     int64_t swept_id;
     int broken; /* the file turned out to be damaged: refuse everything with this */
     struct err broken_err;
-    int wal_frames;
+    int log_frames, copied_frames; /* of the write-ahead log; those that the file has too */
+    bool log_restarted;            /* by the last commit */
 };
 
 /*
