@@ -99,7 +99,7 @@ static void fake_push(struct fake_event e)
     fake.events[(fake.first + fake.n_events++) % FAKE_EVENTS] = e;
 }
 
-static char *fake_text(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static char *fake_text(const char *fmt, ...)
 {
     struct dm_text t = { 0 };
     va_list ap;

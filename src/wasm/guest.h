@@ -2,10 +2,10 @@
 /*
  * Guests as the main process sees them: records, delivery queues, sleep and wake, runner processes.
  *
- * The main process holds no engine. A guest runs in a runner process (DESIGN section 4); this module
- * starts, feeds, watches and ends runners, decides where a guest goes, and when it sleeps. The ABI half
- * that meets the outside (HTTP, watches, timers) belongs to the service that made the guest: it gets
- * the operations a guest started and delivers their completions.
+ * The main process holds no engine. A guest runs in a runner process (DESIGN section 4); this
+ * module starts, feeds, watches and ends runners, decides where a guest goes, and when it sleeps.
+ * The ABI half that meets the outside (HTTP, watches, timers) belongs to the service that made the
+ * guest: it gets the operations a guest started and delivers their completions.
  *
  *                 start             on_done              idle, pressure
  *     COLD ------------> RUNNING <------------> AWAKE ------------------> ASLEEP
@@ -21,59 +21,62 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "io/loop.h"
+#include "wasm/abi.h"
 #include "wasm/module.h"
 
 struct guest_host;
 struct guest;
 
-enum guest_abi { GUEST_ABI_G1, GUEST_ABI_G2 }; /* specs/operator-abi.md 1.4, 1.5 */
 enum guest_state { GUEST_COLD, GUEST_RUNNING, GUEST_AWAKE, GUEST_ASLEEP, GUEST_FAILED };
 
 enum {
-    GUEST_MEMORY_MAX_DEFAULT = 64 << 20,  /* linear memory, and so the swap file */
-    GUEST_ACTIVATION_MS_DEFAULT = 2000,   /* CPU-bound activation: stopped by epoch after this */
-    GUEST_QUEUE_MAX_EVENTS = 4096,        /* deliveries waiting for one guest: -EBUSY beyond, sources pause */
+    GUEST_MEMORY_MAX_DEFAULT = 64 << 20, /* linear memory, and so the swap file */
+    GUEST_ACTIVATION_MS_DEFAULT =
+        2000, /* CPU time of one activation: stopped by epoch after this */
+    GUEST_ACTIVATION_MS_MAX = 600000,
+    GUEST_QUEUE_MAX_EVENTS =
+        4096, /* deliveries waiting for one guest: -EBUSY beyond, sources pause */
     GUEST_QUEUE_MAX_BYTES = 8 << 20,
-    GUEST_OPS_MAX = 1024,                 /* operations outstanding at once; one more traps the guest */
-    GUEST_MESSAGE_MAX_BYTES = 64 << 10,   /* larger payloads travel in sealed memfds */
-    GUEST_PAYLOAD_MAX_BYTES = 16 << 20,   /* one request or delivery */
-    GUEST_BACKOFF_FIRST_MS = 1000,        /* restart after a failure; doubles */
+    GUEST_OPS_MAX = 1024, /* operations outstanding at once; one more traps the guest */
+    GUEST_MESSAGE_MAX_BYTES = 64 << 10, /* larger payloads travel in sealed memfds */
+    GUEST_PAYLOAD_MAX_BYTES = 16 << 20, /* one request or delivery */
+    GUEST_BACKOFF_FIRST_MS = 1000,      /* restart after a failure; doubles */
     GUEST_BACKOFF_MAX_MS = 300000,
-    GUEST_BACKOFF_RESET_MS = 600000       /* healthy this long: back to the first */
+    GUEST_BACKOFF_RESET_MS = 600000 /* healthy this long: back to the first */
 };
 
 struct guest_host_opts {
-    const char *swap_dir;    /* made with mode 0700; swap files of guests */
-    const char *runner_path; /* NULL: "dormouse-runner" beside our own executable */
+    const char *swap_dir; /* made with mode 0700; swap files of guests */
+    const char
+        *runner_path; /* NULL: $DORMOUSE_RUNNER, else "dormouse-runner" beside our own executable */
     uint64_t swap_quota_bytes; /* 0: 1 GiB; checked before a wake */
-    uint64_t idle_ms;        /* sleep after this long without work when the cost model has no data; 0: 1000 */
-    bool sleep_always;       /* hibernate after every activation (benchmark) */
-    bool sleep_never;        /* (benchmark) */
-    bool force_pagemap;      /* find dirty pages by /proc/self/pagemap instead of PAGEMAP_SCAN (test) */
-    unsigned max_runners;    /* 0: one per core */
+    uint64_t
+        idle_ms; /* sleep after this long without work when the cost model has no data; 0: 1000 */
+    bool sleep_always;  /* hibernate after every activation (benchmark) */
+    bool sleep_never;   /* (benchmark) */
+    bool force_pagemap; /* find dirty pages by /proc/self/pagemap instead of PAGEMAP_SCAN (test) */
+    unsigned max_runners; /* 0: one per core */
 };
 
-int guest_host_new(struct loop *loop, const struct guest_host_opts *opts, struct guest_host **ret, struct err *err);
-/* Dissolve what is awake (2 s, then by force), end the runners; done() last. Guests must be freed before or by done. */
+int guest_host_new(struct loop *loop, const struct guest_host_opts *opts, struct guest_host **ret,
+                   struct err *err);
+/* Dissolve what is awake (2 s, then by force), end the runners; done() last. Guests must be freed
+ * before or by done. */
 void guest_host_close(struct guest_host *h, void (*done)(void *arg), void *arg);
-
-struct guest_env {
-    struct str name, value;
-};
 
 struct guest_spec {
     const char *namespace, *name; /* copied; for listing and logs */
     const char *uid;              /* names the swap file together with generation and module hash */
     uint64_t generation;
     enum guest_abi abi;
-    struct module *module;        /* referenced until the guest is freed */
-    const struct guest_env *env;  /* copied */
+    struct module *module;       /* referenced until the guest is freed */
+    const struct guest_env *env; /* copied */
     size_t n_env;
-    const struct str *args;       /* copied */
+    const struct str *args; /* copied */
     size_t n_args;
-    uint64_t memory_max_bytes;    /* 0: default */
-    uint64_t activation_ms;       /* 0: default */
-    uint64_t idle_ms;             /* 0: the host's */
+    uint64_t memory_max_bytes; /* 0: default */
+    uint64_t activation_ms;    /* 0: default */
+    uint64_t idle_ms;          /* 0: the host's */
 };
 
 /* One operation that the guest started during an activation, in the order of the ids. */
@@ -81,26 +84,27 @@ struct guest_op {
     enum { GUEST_OP_REQUEST, GUEST_OP_DELAY, GUEST_OP_WATCH } kind;
     uint64_t id;
     uint32_t incarnation;
-    bool stream;         /* REQUEST: body wanted in pieces */
-    uint64_t delay_ms;   /* DELAY */
-    struct str payload;  /* REQUEST: HttpRequest, WATCH: WatchRequest, bincode; borrowed; already validated by nobody */
+    bool stream;        /* REQUEST: body wanted in pieces */
+    uint64_t delay_ms;  /* DELAY */
+    struct str payload; /* REQUEST: HttpRequest, WATCH: WatchRequest, bincode; borrowed; already
+                           validated by nobody */
 };
 
 struct guest_ops {
-    /* After the activation that made it has ended, before on_done. The id counts as outstanding until
-     * a delivery with last = true has been made for it. */
+    /* After the activation that made it has ended, before on_done. The id counts as outstanding
+     * until a delivery with last = true has been made for it. */
     void (*on_op)(struct guest *g, const struct guest_op *op, void *arg);
     /* The queue has room again after guest_deliver() said -EBUSY. */
     void (*on_room)(struct guest *g, void *arg);
-    /* Any change of state; FAILED carries the reason. incarnation grew: every outstanding operation of
-     * the old one is dead, its deliveries would be refused with -ESTALE. */
+    /* Any change of state; FAILED carries the reason. incarnation grew: every outstanding operation
+     * of the old one is dead, its deliveries would be refused with -ESTALE. */
     void (*on_state)(struct guest *g, enum guest_state state, const struct err *why, void *arg);
     /* One line of the guest's standard output (1) or error (2), without newline, rate-limited. */
     void (*on_log)(struct guest *g, int fd, struct str line, void *arg);
 };
 
-int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct guest_ops *ops, void *arg,
-              struct guest **ret, struct err *err);
+int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct guest_ops *ops,
+              void *arg, struct guest **ret, struct err *err);
 /* Ends it wherever it is, drops queue and swap file. No callback comes any more. */
 void guest_free(struct guest *g);
 /* First activation (_start or run). */
@@ -109,9 +113,9 @@ int guest_start(struct guest *g, struct err *err);
 struct guest_delivery {
     uint64_t id;
     uint32_t incarnation;
-    bool finished;   /* G2: the `finished` argument; G1: ignored */
-    bool last;       /* the id is dead afterwards */
-    bool null;       /* ptr == 0: no value; otherwise an empty payload still gets a non-null pointer */
+    bool finished; /* G2: the `finished` argument; G1: ignored */
+    bool last;     /* the id is dead afterwards */
+    bool null; /* ptr == 0: no value; otherwise an empty payload still gets a non-null pointer */
     struct str payload; /* copied */
 };
 /*
@@ -122,11 +126,13 @@ struct guest_delivery {
 int guest_deliver(struct guest *g, const struct guest_delivery *d, struct err *err);
 /* Sleep now if it is awake and idle; for tests and `sleep_always`. -EBUSY otherwise. */
 int guest_sleep(struct guest *g);
-/* End the current incarnation with this reason, as if it had trapped (protocol violation seen by the service). */
+/* End the current incarnation with this reason, as if it had trapped (protocol violation seen by
+ * the service). */
 void guest_fail(struct guest *g, const struct err *why);
 
 enum guest_state guest_state(const struct guest *g);
-const char *guest_state_name(enum guest_state state); /* "Cold", "Running", "Awake", "Asleep", "Failed" */
+const char *guest_state_name(
+    enum guest_state state); /* "Cold", "Running", "Awake", "Asleep", "Failed" */
 
 struct guest_stats {
     const char *namespace, *name;
@@ -137,7 +143,8 @@ struct guest_stats {
     uint64_t resident_bytes; /* dirty pages plus 14 KiB while awake, else 0 */
     uint64_t swap_bytes;     /* blocks of the swap file */
     uint64_t activations, wakes, suspends, restarts;
-    uint64_t wake_us_last, wake_us_p50, wake_us_p99; /* from the decision to deliver until DONE was read, wakes only */
+    uint64_t wake_us_last, wake_us_p50,
+        wake_us_p99; /* from the decision to deliver until DONE was read, wakes only */
     uint64_t queued, outstanding;
     bool dissolvable;
     char last_error[200];
@@ -151,3 +158,5 @@ struct guest_host_stats {
     uint64_t runner_starts, runner_losses, wakes, suspends, activations;
 };
 void guest_host_get_stats(const struct guest_host *h, struct guest_host_stats *ret);
+/* Process ids of the runners, for accounting and tests; returns how many were stored. */
+size_t guest_host_pids(const struct guest_host *h, int *ret, size_t max);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The Go twin: G2 as a reactor, since a Go command ends its runtime with main. The host calls
-// _initialize, which runs init(), and never _start. State lives in a map, on the heap, in a parked
-// goroutine and in the runtime's eight hidden globals; after every wake-up it prints
+// The Go twin: G2 as the command that `go build` makes. Its runtime ends main with proc_exit(0), which a
+// host has to take for "initialised", not for the end (operator ABI, H16); the exports work from then on.
+// State lives in a map, on the heap, in a parked goroutine and in the runtime's eight hidden globals;
+// after every wake-up it prints
 //
 //	probe sum <events> <checksum>
 //
@@ -48,11 +49,12 @@ func init() {
 		tick = v
 	}
 	go counter()
+}
+
+func main() {
 	event(0)
 	next()
 }
-
-func main() {}
 
 func next() {
 	if tick > 0 {

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The host functions of the operator ABIs G1 and G2: each starts an operation and returns its id
+ * at once. Arguments are copied before the function returns; main hears of the operation when
+ * the activation has ended.
+ */
+#include "runner/instance.h"
+
+#include "codec/bincode.h"
+#include "wasm/engine_config.h"
+
+enum { OP_REQUEST, OP_DELAY, OP_WATCH }; /* struct guest_op */
+
+/* Payloads of one operation; the sum over one activation is bounded by PROTO_OPS_BYTES_MAX. */
+enum { PAYLOAD_MAX = 16 << 20 };
+
+/* Main decodes it again; here it is checked so that the guest fails where it went wrong. */
+static int check_payload(uint32_t kind, struct str payload, struct err *err)
+{
+    struct bincode_request request = { 0 };
+    struct bincode_watch watch;
+    if (kind == OP_WATCH)
+        return bincode_watch_decode(payload, &watch, err);
+    int r = bincode_request_decode(payload, &request, err);
+    bincode_request_fini(&request);
+    return r;
+}
+
+static wasm_trap_t *start_op(struct instance *in, struct proto_op *op, uint64_t at, uint64_t n,
+                             wasmtime_val_raw_t *v)
+{
+    struct outcome *o = &in->runner->outcome;
+    if (n > PAYLOAD_MAX || o->ops.n + n > PROTO_OPS_BYTES_MAX)
+        return instance_fail(in, "the payloads of its operations are too large");
+    if (in->ops_room == 0)
+        return instance_fail(in, "too many operations outstanding");
+    const void *p = instance_range(in, (uint32_t)at, n);
+    if (!p)
+        return instance_fail(in, "the payload of an operation is not in its memory");
+    op->payload = str_n(p, n);
+    struct err err = { 0 };
+    if (op->kind != OP_DELAY && check_payload(op->kind, op->payload, &err) < 0)
+        return instance_fail(in, "malformed operation: %s", err_text(&err));
+    op->id = in->next_id;
+    proto_add_op(&o->ops, op);
+    if (!buf_ok(&o->ops))
+        return instance_fail(in, "no memory for its operations");
+    o->n_ops++;
+    in->ops_room--;
+    in->next_id++;
+    v[0].i64 = (int64_t)op->id;
+    return NULL;
+}
+
+static wasm_trap_t *abi_g1_request(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
+                                   size_t n)
+{
+    struct proto_op op = { .kind = OP_REQUEST };
+    return start_op(instance_of(caller), &op, (uint32_t)v[0].i32, (uint32_t)v[1].i32, v);
+}
+
+static wasm_trap_t *abi_g1_watch(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
+                                 size_t n)
+{
+    struct proto_op op = { .kind = OP_WATCH, .stream = true };
+    return start_op(instance_of(caller), &op, (uint32_t)v[0].i32, (uint32_t)v[1].i32, v);
+}
+
+static wasm_trap_t *abi_g2_request(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
+                                   size_t n)
+{
+    struct proto_op op = { .kind = OP_REQUEST, .stream = v[2].i32 != 0 };
+    return start_op(instance_of(caller), &op, (uint32_t)v[0].i32, (uint32_t)v[1].i32, v);
+}
+
+static wasm_trap_t *abi_delay(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
+{
+    struct proto_op op = { .kind = OP_DELAY, .delay_ms = (uint64_t)v[0].i64 };
+    return start_op(instance_of(caller), &op, 0, 0, v);
+}
+
+/* ---- linking ---- */
+
+static void add_types(wasm_valtype_vec_t *to, struct str letters)
+{
+    wasm_valtype_vec_new_uninitialized(to, letters.n);
+    for (size_t i = 0; i < letters.n; i++)
+        to->data[i] = wasm_valtype_new(letters.p[i] == 'I' ? WASM_I64 : WASM_I32);
+}
+
+int define_func(wasmtime_linker_t *linker, const char *module, const char *name, const char *sig,
+                wasmtime_func_unchecked_callback_t fn, struct err *err)
+{
+    struct str letters[2];
+    wasm_valtype_vec_t params, results;
+    (void)str_cut(str_of(sig), ':', &letters[0], &letters[1]);
+    add_types(&params, letters[0]);
+    add_types(&results, letters[1]);
+    wasm_functype_t *type = wasm_functype_new(&params, &results);
+    wasmtime_error_t *e = wasmtime_linker_define_func_unchecked(
+        linker, module, strlen(module), name, strlen(name), type, fn, NULL, NULL);
+    wasm_functype_delete(type);
+    return e ? engine_err(err, E_INVALID, e, name) : 0;
+}
+
+int abi_define(wasmtime_linker_t *linker, enum guest_abi abi, struct err *err)
+{
+    static const struct {
+        enum guest_abi abi;
+        const char *module, *name, *sig;
+        wasmtime_func_unchecked_callback_t fn;
+    } rows[] = {
+#define ROW(abi, module, name, sig, fn) { abi, module, name, sig, fn },
+        ABI_IMPORTS(ROW)
+#undef ROW
+    };
+    int status = wasi_define(linker, false, err);
+    if (status == 0 && abi == GUEST_ABI_G1)
+        status = wasi_define(linker, true, err);
+    for (size_t i = 0; i < ARRAY_LEN(rows) && status == 0; i++)
+        if (rows[i].abi == abi)
+            status =
+                define_func(linker, rows[i].module, rows[i].name, rows[i].sig, rows[i].fn, err);
+    return status;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing guests to their swap files and back; see hibernate.h. */
+#include "runner/hibernate.h"
+
+#include "base/sys.h"
+#include "wasm/engine_config.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PAGE = 4096 };
+
+/* Up to so many stored pages are read at once, which is cheaper than mapping and faulting. */
+enum { READ_PAGES_MAX = 16 };
+
+static uint64_t page_down(uint64_t n)
+{
+    return n & ~(uint64_t)(PAGE - 1);
+}
+static uint64_t page_up(uint64_t n)
+{
+    return page_down(n + PAGE - 1);
+}
+
+/* ---- which pages the guest owns ---- */
+
+/*
+ * PAGEMAP_SCAN, Linux 6.7; older headers lack it. A memory is a private mapping, so a page that is
+ * there, not the file's and not the shared page of zeros, was written since it was mapped.
+ */
+struct page_region {
+    uint64_t start, end, categories;
+};
+struct pm_scan_arg {
+    uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+    uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+#define PM_SCAN       _IOWR('f', 16, struct pm_scan_arg)
+#define PM_IS_FILE    (UINT64_C(1) << 2)
+#define PM_IS_PRESENT (UINT64_C(1) << 3)
+#define PM_IS_SWAPPED (UINT64_C(1) << 4)
+#define PM_IS_PFNZERO (UINT64_C(1) << 5)
+
+/* A walk over dirty ranges of [base, base + size), in order. */
+struct dirty {
+    int fd;
+    bool old_way;
+    uint64_t base, at, end; /* addresses; at: not scanned yet */
+    struct page_region found[64];
+    size_t n, next;
+};
+
+static int scan(struct dirty *d)
+{
+    struct pm_scan_arg arg = {
+        .size = sizeof arg,
+        .start = d->at,
+        .end = d->end,
+        .vec = (uint64_t)(uintptr_t)d->found,
+        .vec_len = ARRAY_LEN(d->found),
+        .category_inverted = PM_IS_FILE | PM_IS_PFNZERO,
+        .category_mask = PM_IS_FILE | PM_IS_PFNZERO,
+        .category_anyof_mask = PM_IS_PRESENT | PM_IS_SWAPPED,
+        .return_mask = PM_IS_FILE, /* the same for all, so that neighbours are one region */
+    };
+    int n = ioctl(d->fd, PM_SCAN, &arg);
+    if (n < 0)
+        return -errno;
+    d->n = (size_t)n;
+    d->at = arg.walk_end;
+    return 0;
+}
+
+bool hibernate_has_scan(int pagemap_fd)
+{
+    struct pm_scan_arg arg = { .size = sizeof arg }; /* an empty range */
+    return ioctl(pagemap_fd, PM_SCAN, &arg) >= 0;
+}
+
+/* Bits of /proc/self/pagemap. */
+#define PAGEMAP_PRESENT (UINT64_C(1) << 63)
+#define PAGEMAP_SWAPPED (UINT64_C(1) << 62)
+#define PAGEMAP_FILE    (UINT64_C(1) << 61)
+
+/* The shared page of zeros counts here; it is written as a hole. */
+static int scan_old(struct dirty *d)
+{
+    uint64_t entries[512];
+    size_t want = MIN((size_t)((d->end - d->at) / PAGE), ARRAY_LEN(entries));
+    ssize_t got = sys_pread_full(d->fd, entries, want * 8, d->at / PAGE * 8);
+    if (got < 0)
+        return (int)got;
+    if ((size_t)got != want * 8)
+        return -EIO;
+    d->n = 0;
+    for (size_t i = 0; i < want; i++, d->at += PAGE) {
+        bool is_dirty =
+            (entries[i] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) && !(entries[i] & PAGEMAP_FILE);
+        if (!is_dirty)
+            continue;
+        if (d->n && d->found[d->n - 1].end == d->at) {
+            d->found[d->n - 1].end += PAGE;
+            continue;
+        }
+        if (d->n == ARRAY_LEN(d->found))
+            return 0; /* goes on here */
+        d->found[d->n++] = (struct page_region){ .start = d->at, .end = d->at + PAGE };
+    }
+    return 0;
+}
+
+static void dirty_init(struct dirty *d, struct instance *in, bool use_pagemap)
+{
+    d->fd = in->runner->pagemap_fd;
+    d->old_way = use_pagemap || !in->runner->has_pagemap_scan;
+    d->base = d->at = (uint64_t)(uintptr_t)wasmtime_memory_data(in->cx, &in->memory);
+    d->end = d->base + wasmtime_memory_data_size(in->cx, &in->memory);
+    d->n = d->next = 0;
+}
+
+/* 1: [*from, *to) of the memory is dirty; 0: no more; else an error. */
+static int dirty_next(struct dirty *d, uint64_t *from, uint64_t *to)
+{
+    while (d->next == d->n) {
+        if (d->at >= d->end)
+            return 0;
+        d->next = d->n = 0;
+        int r = d->old_way ? scan_old(d) : scan(d);
+        if (r < 0)
+            return r;
+    }
+    const struct page_region *found = &d->found[d->next++];
+    *from = found->start - d->base;
+    *to = found->end - d->base;
+    return 1;
+}
+
+int64_t hibernate_count_dirty(struct instance *in, bool use_pagemap)
+{
+    struct dirty d;
+    uint64_t from, to, bytes = 0;
+    int r;
+    dirty_init(&d, in, use_pagemap);
+    while ((r = dirty_next(&d, &from, &to)) > 0)
+        bytes += to - from;
+    return r < 0 ? -1 : (int64_t)(bytes / PAGE);
+}
+
+/* ---- save ---- */
+
+static bool is_zero(const uint8_t *page)
+{
+    uint64_t word;
+    memcpy(&word, page, 8);
+    return word == 0 && memcmp(page, page + 8, PAGE - 8) == 0;
+}
+
+/* The file may have older bytes there. */
+static int punch(int fd, uint64_t from, uint64_t to)
+{
+    off_t data = lseek(fd, (off_t)from, SEEK_DATA);
+    if (data < 0 ? errno == ENXIO : (uint64_t)data >= to)
+        return 0; /* is a hole */
+    return sys_fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
+}
+
+/* Bring [from, to) of the file to what the memory has. */
+static int write_range(int fd, const uint8_t *memory, uint64_t from, uint64_t to, bool is_first)
+{
+    while (from < to) {
+        bool zero = is_zero(memory + from);
+        uint64_t end = from + PAGE;
+        while (end < to && is_zero(memory + end) == zero)
+            end += PAGE;
+        int r = 0;
+        if (!zero)
+            r = sys_pwrite_all(fd, memory + from, end - from, from);
+        else if (!is_first)
+            r = punch(fd, from, end);
+        if (r < 0)
+            return r;
+        from = end;
+    }
+    return 0;
+}
+
+struct image {
+    uint64_t lo, hi; /* whole pages */
+};
+
+/* The part of the memory that a fresh instance gets from the module. */
+static struct image image_of(const struct instance *in)
+{
+    uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory);
+    uint64_t hi = MIN(page_up(in->module->image_hi), size);
+    return (struct image){ MIN(page_down(in->module->image_lo), hi), hi };
+}
+
+/* The first time the image must be written as a whole: pages that the guest never wrote are not
+ * dirty, but would read as zeros once the file covers them. */
+static int write_memory(struct instance *in, uint32_t flags, uint64_t *ret_dirty)
+{
+    const uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    bool is_first = (flags & RUN_FIRST) != 0;
+    struct image image = is_first ? image_of(in) : (struct image){ 0, 0 };
+    int r = write_range(in->swap_fd, memory, image.lo, image.hi, is_first);
+    struct dirty d;
+    uint64_t from, to, bytes = 0;
+    dirty_init(&d, in, flags & RUN_PAGEMAP);
+    int more = 0;
+    while (r == 0 && (more = dirty_next(&d, &from, &to)) > 0) {
+        bytes += to - from;
+        uint64_t before = MIN(to, image.lo), after = MAX(from, image.hi);
+        if (from < before)
+            r = write_range(in->swap_fd, memory, from, before, is_first);
+        if (r == 0 && after < to)
+            r = write_range(in->swap_fd, memory, after, to, is_first);
+    }
+    *ret_dirty = bytes;
+    return r < 0 ? r : more;
+}
+
+static size_t global_bytes(char letter)
+{
+    return letter == 'v' ? 16 : 8;
+}
+
+static bool find_global(struct instance *in, size_t i, wasmtime_global_t *ret)
+{
+    char name[24];
+    int n = snprintf(name, sizeof name, "__dm_g%zu", i);
+    wasmtime_extern_t e;
+    if (!wasmtime_instance_export_get(in->cx, &in->handle, name, (size_t)n, &e) ||
+        e.kind != WASMTIME_EXTERN_GLOBAL)
+        return false;
+    *ret = e.of.global;
+    return true;
+}
+
+static wasmtime_valkind_t kind_of(char letter)
+{
+    switch (letter) {
+    case 'i':
+        return WASMTIME_I32;
+    case 'I':
+        return WASMTIME_I64;
+    case 'f':
+        return WASMTIME_F32;
+    case 'F':
+        return WASMTIME_F64;
+    default:
+        return WASMTIME_V128;
+    }
+}
+
+static int save_globals(struct instance *in, struct hibernated *to, struct err *err)
+{
+    to->n_globals = 0;
+    for (size_t i = 0; in->module->globals[i]; i++) {
+        wasmtime_global_t global;
+        wasmtime_val_t value = { 0 };
+        if (!find_global(in, i, &global))
+            return err_set(err, E_UNSUPPORTED, "global %zu is not exported", i);
+        wasmtime_global_get(in->cx, &global, &value);
+        size_t n = global_bytes(in->module->globals[i]);
+        if (value.kind != kind_of(in->module->globals[i]))
+            return err_set(err, E_UNSUPPORTED, "global %zu has another type", i);
+        memcpy(to->globals + to->n_globals, &value.of, n);
+        to->n_globals += n;
+    }
+    return 0;
+}
+
+static int restore_globals(struct instance *in, struct str saved, struct err *err)
+{
+    struct rd r = rd_init(saved.p, saved.n);
+    for (size_t i = 0; in->module->globals[i]; i++) {
+        wasmtime_global_t global;
+        struct str bytes = rd_str(&r, global_bytes(in->module->globals[i]));
+        wasmtime_val_t value = { .kind = kind_of(in->module->globals[i]) };
+        if (!rd_ok(&r) || !find_global(in, i, &global))
+            return err_set(err, E_CORRUPT, "the saved globals are not those of the module");
+        memcpy(&value.of, bytes.p, bytes.n);
+        wasmtime_error_t *e = wasmtime_global_set(in->cx, &global, &value);
+        if (e)
+            return engine_err(err, E_CORRUPT, e, "restore a global");
+    }
+    return r.n ? err_set(err, E_CORRUPT, "the saved globals are not those of the module") : 0;
+}
+
+int hibernate_save(struct instance *in, uint32_t flags, struct hibernated *ret, struct err *err)
+{
+    struct stat st;
+    uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory), dirty;
+    if (in->swap_fd < 0 || fstat(in->swap_fd, &st) < 0 || (uint64_t)st.st_size < size)
+        return err_set(err, E_INVALID, "the swap file is missing or too small");
+    int r = save_globals(in, ret, err);
+    if (r < 0)
+        return r;
+    r = write_memory(in, flags, &dirty);
+    if (r < 0)
+        return err_sys(err, r, "write the swap file");
+    ret->memory_pages = (uint32_t)(size / MODULE_PAGE_BYTES);
+    ret->dirty_pages = (uint32_t)(dirty / PAGE);
+    ret->swap_bytes = fstat(in->swap_fd, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
+    return 0;
+}
+
+/* ---- restore ---- */
+
+static int map_file(struct instance *in, struct err *err)
+{
+    uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory);
+    if (size == 0)
+        return 0;
+    void *at;
+    int r = sys_mmap(wasmtime_memory_data(in->cx, &in->memory), size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, in->swap_fd, 0, &at);
+    return r < 0 ? err_sys(err, r, "map the swap file") : 0;
+}
+
+int hibernate_page_out(struct instance *in, struct err *err)
+{
+    return map_file(in, err);
+}
+
+static void clear_image(uint8_t *memory, struct image image, uint64_t from, uint64_t to)
+{
+    from = MAX(from, image.lo);
+    to = MIN(to, image.hi);
+    for (; from < to; from += PAGE)
+        if (!is_zero(memory + from))
+            memset(memory + from, 0, PAGE);
+}
+
+/* Copy what the file has; where it has nothing the memory was zero, whatever the module's image
+ * says. */
+static int read_file(struct instance *in, struct err *err)
+{
+    uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory), at = 0;
+    struct image image = image_of(in);
+    while (at < size) {
+        off_t data = lseek(in->swap_fd, (off_t)at, SEEK_DATA);
+        if (data < 0 && errno != ENXIO)
+            return err_sys(err, -errno, "seek in the swap file");
+        uint64_t from = data < 0 ? size : MIN((uint64_t)data, size);
+        clear_image(memory, image, at, from);
+        if (from == size)
+            return 0;
+        off_t hole = lseek(in->swap_fd, (off_t)from, SEEK_HOLE);
+        if (hole < 0)
+            return err_sys(err, -errno, "seek in the swap file");
+        uint64_t to = MIN((uint64_t)hole, size);
+        ssize_t got = sys_pread_full(in->swap_fd, memory + from, to - from, from);
+        if (got < 0 || (uint64_t)got != to - from)
+            return err_sys(err, got < 0 ? (int)got : -EIO, "read the swap file");
+        at = to;
+    }
+    return 0;
+}
+
+static int grow(struct instance *in, uint32_t pages, struct err *err)
+{
+    uint64_t now = wasmtime_memory_size(in->cx, &in->memory), before;
+    if (pages < now)
+        return err_set(err, E_CORRUPT, "the saved memory is smaller than the module's");
+    if (pages == now)
+        return 0;
+    wasmtime_error_t *e = wasmtime_memory_grow(in->cx, &in->memory, pages - now, &before);
+    return e ? engine_err(err, -ENOMEM, e, "grow the memory") : 0;
+}
+
+int hibernate_restore(struct instance *in, const struct proto_run *run, struct err *err)
+{
+    struct stat st;
+    int r = grow(in, run->memory_pages, err);
+    if (r < 0)
+        return r;
+    uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory);
+    if (in->swap_fd < 0 || fstat(in->swap_fd, &st) < 0 || (uint64_t)st.st_size < size)
+        return err_set(err, E_CORRUPT, "the swap file is missing or too small");
+    bool is_small = (uint64_t)st.st_blocks * 512 <= (uint64_t)READ_PAGES_MAX * PAGE;
+    r = is_small ? read_file(in, err) : map_file(in, err);
+    if (r < 0 && !is_small)
+        r = read_file(in, err);
+    return r < 0 ? r : restore_globals(in, run->globals, err);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dissolve and resume: a guest at rest is its linear memory and its mutable globals.
+ *
+ * The swap file is dense: byte n of the file is byte n of the memory. Pages of zeros are holes.
+ * From the first save on the file holds every page that the guest has ever written and all of the
+ * module's data image, so that mapping it over a fresh instance restores the memory whatever the
+ * instance had there.
+ */
+#pragma once
+
+#include "runner/instance.h"
+
+/* Does the kernel have PAGEMAP_SCAN (Linux 6.7)? Otherwise pages are looked up one by one. */
+bool hibernate_has_scan(int pagemap_fd);
+
+struct hibernated {
+    uint32_t memory_pages, dirty_pages;
+    uint64_t swap_bytes;
+    char globals[PROTO_GLOBALS_MAX];
+    size_t n_globals; /* bytes */
+};
+
+/*
+ * Write what changed to in->swap_fd, the globals to `ret`. The instance stays usable, and its
+ * memory as it was: on failure it just goes on. flags: RUN_FIRST, RUN_PAGEMAP.
+ */
+int hibernate_save(struct instance *in, uint32_t flags, struct hibernated *ret, struct err *err);
+/* Give back the memory of an instance that must stay, after hibernate_save(). */
+int hibernate_page_out(struct instance *in, struct err *err);
+/* Make a new instance what it was. After an error it must not run. */
+int hibernate_restore(struct instance *in, const struct proto_run *run, struct err *err);
+/* Pages of 4 KiB that the guest owns; -1 if it cannot be told. */
+int64_t hibernate_count_dirty(struct instance *in, bool use_pagemap);

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making, calling and ending instances; see instance.h. */
+#include "runner/instance.h"
+
+#include "wasm/engine_config.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct entry_row {
+    enum guest_abi abi;
+    enum abi_entry entry;
+    const char *name, *sig;
+};
+
+static const struct entry_row entry_rows[] = {
+#define ROW(abi, entry, name, sig) { abi, entry, name, sig },
+    ABI_EXPORTS(ROW)
+#undef ROW
+};
+
+void *instance_range(struct instance *in, uint32_t at, uint64_t n)
+{
+    uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory);
+    if (n > size || at > size - n)
+        return NULL;
+    return wasmtime_memory_data(in->cx, &in->memory) + at;
+}
+
+wasm_trap_t *instance_fail(struct instance *in, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(in->failed, sizeof in->failed, fmt, ap);
+    va_end(ap);
+    return wasmtime_trap_new_code(WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED);
+}
+
+/* ---- failures ---- */
+
+static const char *trap_name(wasmtime_trap_code_t code)
+{
+    switch (code) {
+    case WASMTIME_TRAP_CODE_STACK_OVERFLOW:
+        return "stack overflow";
+    case WASMTIME_TRAP_CODE_MEMORY_OUT_OF_BOUNDS:
+        return "access outside of its memory";
+    case WASMTIME_TRAP_CODE_TABLE_OUT_OF_BOUNDS:
+        return "access outside of a table";
+    case WASMTIME_TRAP_CODE_INDIRECT_CALL_TO_NULL:
+        return "call of a null function";
+    case WASMTIME_TRAP_CODE_BAD_SIGNATURE:
+        return "indirect call of the wrong type";
+    case WASMTIME_TRAP_CODE_INTEGER_OVERFLOW:
+        return "integer overflow";
+    case WASMTIME_TRAP_CODE_INTEGER_DIVISION_BY_ZERO:
+        return "integer division by zero";
+    case WASMTIME_TRAP_CODE_BAD_CONVERSION_TO_INTEGER:
+        return "conversion of a number that is not an integer";
+    case WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED:
+        return "unreachable code reached";
+    case WASMTIME_TRAP_CODE_INTERRUPT:
+        return "ran longer than an activation may";
+    default:
+        return "trap";
+    }
+}
+
+/* Consumes e and trap, of which one is set, and says why the guest failed. */
+static int failure(struct instance *in, wasmtime_error_t *e, wasm_trap_t *trap, const char *what,
+                   struct err *err)
+{
+    if (in->failed[0]) {
+        (void)err_set(err, E_TRAP, "%s: %s", what, in->failed);
+        if (e)
+            wasmtime_error_delete(e);
+        if (trap)
+            wasm_trap_delete(trap);
+        return E_TRAP;
+    }
+    if (e)
+        return engine_err(err, E_TRAP, e, what);
+    wasmtime_trap_code_t code;
+    bool has_code = wasmtime_trap_code(trap, &code);
+    wasm_trap_delete(trap);
+    return err_set(err, E_TRAP, "%s: %s", what, has_code ? trap_name(code) : "trap");
+}
+
+static int call(struct instance *in, const wasmtime_func_t *f, wasmtime_val_raw_t *args, size_t n,
+                const char *what, struct err *err)
+{
+    wasmtime_context_set_epoch_deadline(in->cx, 1 + in->activation_ms / RUNNER_TICK_MS);
+    wasm_trap_t *trap = NULL;
+    wasmtime_error_t *e = wasmtime_func_call_unchecked(in->cx, f, args, n, &trap);
+    return e || trap ? failure(in, e, trap, what, err) : 0;
+}
+
+/* ---- lookup; unchecked calls need verified types ---- */
+
+static bool is_type(const wasm_valtype_vec_t *types, struct str letters)
+{
+    if (types->size != letters.n)
+        return false;
+    for (size_t i = 0; i < letters.n; i++) {
+        wasm_valkind_t kind = wasm_valtype_kind(types->data[i]);
+        if (!(kind == WASM_I32 && letters.p[i] == 'i') &&
+            !(kind == WASM_I64 && letters.p[i] == 'I'))
+            return false;
+    }
+    return true;
+}
+
+static bool has_sig(const struct instance *in, const wasmtime_func_t *f, const char *sig)
+{
+    struct str params, results;
+    (void)str_cut(str_of(sig), ':', &params, &results);
+    wasm_functype_t *type = wasmtime_func_type(in->cx, f);
+    bool ok = is_type(wasm_functype_params(type), params) &&
+              is_type(wasm_functype_results(type), results);
+    wasm_functype_delete(type);
+    return ok;
+}
+
+static bool get_export(struct instance *in, const char *name, wasmtime_extern_kind_t kind,
+                       wasmtime_extern_t *ret)
+{
+    return wasmtime_instance_export_get(in->cx, &in->handle, name, strlen(name), ret) &&
+           ret->kind == kind;
+}
+
+/* `check`: also verify the types; once per module and ABI is enough, they cannot change. */
+static int find_entries(struct instance *in, bool check, struct err *err)
+{
+    wasmtime_extern_t e;
+    if (!get_export(in, "__dm_mem", WASMTIME_EXTERN_MEMORY, &e))
+        return err_set(err, E_UNSUPPORTED, "the module has no memory");
+    in->memory = e.of.memory;
+    for (size_t i = 0; i < ARRAY_LEN(entry_rows); i++) {
+        const struct entry_row *row = &entry_rows[i];
+        if (row->abi != in->abi)
+            continue;
+        if (!get_export(in, row->name, WASMTIME_EXTERN_FUNC, &e) ||
+            (check && !has_sig(in, &e.of.func, row->sig)))
+            return err_set(err, E_UNSUPPORTED, "the module exports no function '%s' of type %s",
+                           row->name, row->sig);
+        in->entries[row->entry] = e.of.func;
+    }
+    return 0;
+}
+
+/* ---- life ---- */
+
+static int prepare(struct runner *r, struct run_module *m, enum guest_abi abi, struct err *err)
+{
+    if (m->status < 0) {
+        *err = m->err;
+        return m->status;
+    }
+    if (m->pre[abi])
+        return 0;
+    wasmtime_error_t *e = wasmtime_linker_instantiate_pre(r->linkers[abi], m->module, &m->pre[abi]);
+    return e ? engine_err(err, E_UNSUPPORTED, e, "link the module") : 0;
+}
+
+static int copy_setup(struct instance *in, struct str setup, struct err *err)
+{
+    in->setup_bytes = mem_try(setup.n);
+    if (!in->setup_bytes)
+        return err_sys(err, -ENOMEM, "copy the environment");
+    memcpy(in->setup_bytes, setup.p, setup.n);
+    if (proto_get_setup(str_n(in->setup_bytes, setup.n), &in->setup) < 0)
+        return err_set(err, E_PARSE, "malformed environment");
+    return 0;
+}
+
+int instance_new(struct runner *r, const struct proto_run *run, struct instance **ret,
+                 struct err *err)
+{
+    struct run_module *m = run->module < r->n_modules ? r->modules[run->module] : NULL;
+    if (!m)
+        return err_set(err, E_INVALID, "unknown module");
+    bool is_first_of_abi = !m->pre[run->abi];
+    int status = prepare(r, m, run->abi, err);
+    if (status < 0)
+        return status;
+    scoped(instance_free_scoped) struct instance *in = xnew(struct instance);
+    in->runner = r;
+    in->module = m;
+    m->n_instances++;
+    in->abi = run->abi;
+    in->guest = run->guest;
+    in->incarnation = run->incarnation;
+    in->activation_ms = run->activation_ms;
+    in->clock_offset_ns = run->clock_offset_ns;
+    in->swap_fd = -1;
+    buf_init(&in->lines[0], PROTO_LOG_LINE_MAX);
+    buf_init(&in->lines[1], PROTO_LOG_LINE_MAX);
+    status = copy_setup(in, run->setup, err);
+    if (status < 0)
+        return status;
+    in->store = wasmtime_store_new(r->engine, in, NULL);
+    in->cx = wasmtime_store_context(in->store);
+    wasmtime_store_limiter(in->store, (int64_t)run->memory_max_bytes, -1, 1, -1, 1);
+    wasmtime_context_set_epoch_deadline(in->cx, 1 + in->activation_ms / RUNNER_TICK_MS);
+    wasm_trap_t *trap = NULL;
+    wasmtime_error_t *e =
+        wasmtime_instance_pre_instantiate(m->pre[run->abi], in->cx, &in->handle, &trap);
+    if (e || trap)
+        return failure(in, e, trap, "instantiate", err);
+    status = find_entries(in, is_first_of_abi, err);
+    if (status < 0)
+        return status;
+    *ret = take_ptr(&in);
+    return 0;
+}
+
+void instance_free(struct instance *in)
+{
+    if (!in)
+        return;
+    if (in->store)
+        wasmtime_store_delete(in->store);
+    if (in->swap_fd >= 0)
+        (void)close(in->swap_fd);
+    in->module->n_instances--;
+    buf_fini(&in->lines[0]);
+    buf_fini(&in->lines[1]);
+    free(in->setup_bytes);
+    free(in);
+}
+
+/* ---- calls ---- */
+
+/* An exit with status 0 inside the entry point means "initialised"; any other one is a failure. */
+static int start_result(struct instance *in, int status, struct err *err)
+{
+    if (!in->has_exited)
+        return status;
+    in->has_exited = false;
+    in->failed[0] = 0;
+    if (in->exit_code == 0)
+        return 0;
+    return err_set(err, E_TRAP, "the guest exited with status %d", in->exit_code);
+}
+
+int instance_start(struct instance *in, struct err *err)
+{
+    wasmtime_val_raw_t none[1];
+    wasmtime_extern_t e;
+    if (in->module->has_start) {
+        if (!get_export(in, "__dm_start", WASMTIME_EXTERN_FUNC, &e) ||
+            !has_sig(in, &e.of.func, ":"))
+            return err_set(err, E_UNSUPPORTED, "the module has no start function");
+        int status = call(in, &e.of.func, none, 0, "start function", err);
+        if (status < 0)
+            return status;
+    }
+    return start_result(in, call(in, &in->entries[ENTRY_START], none, 0, "start", err), err);
+}
+
+/* Operator ABI 1.6 no. 3 and 4: null means no value, an empty value has a pointer of the guest's.
+ */
+static int hand_over(struct instance *in, struct str payload, uint32_t *ret_at, struct err *err)
+{
+    wasmtime_val_raw_t v[1] = { { .i32 = (int32_t)payload.n } };
+    int status = call(in, &in->entries[ENTRY_ALLOCATE], v, 1, "allocate", err);
+    if (status < 0)
+        return status;
+    uint32_t at = (uint32_t)v[0].i32;
+    if (payload.n) {
+        void *to = instance_range(in, at, payload.n); /* the memory may just have grown */
+        if (!to || at == 0)
+            return err_set(err, E_TRAP, "allocate(%zu) gave %u, which is not in the guest's memory",
+                           payload.n, at);
+        memcpy(to, payload.p, payload.n);
+    }
+    *ret_at = at;
+    return 0;
+}
+
+int instance_deliver(struct instance *in, const struct proto_delivery *d, struct err *err)
+{
+    uint32_t at = 0;
+    int status = 0;
+    if (!(d->flags & DELIVERY_NULL))
+        status = hand_over(in, d->payload, &at, err);
+    if (status < 0)
+        return status;
+    int32_t n = d->flags & DELIVERY_NULL ? 0 : (int32_t)d->payload.n;
+    wasmtime_val_raw_t v[4] = { { .i64 = (int64_t)d->id } };
+    switch (in->abi) {
+    case GUEST_ABI_G1:
+        v[1].i32 = (int32_t)at;
+        v[2].i32 = n;
+        status =
+            call(in, &in->entries[d->flags & DELIVERY_STREAM ? ENTRY_WAKEUP_STREAM : ENTRY_WAKEUP],
+                 v, 3, "wakeup", err);
+        break;
+    case GUEST_ABI_G2:
+        v[1].i32 = d->flags & DELIVERY_FINISHED ? 1 : 0;
+        v[2].i32 = (int32_t)at;
+        v[3].i32 = n;
+        status = call(in, &in->entries[ENTRY_WAKEUP], v, 4, "wakeup", err);
+        break;
+    }
+    if (in->has_exited)
+        return err_set(err, E_TRAP, "the guest exited with status %d", in->exit_code);
+    return status;
+}
+
+/* ---- output ---- */
+
+void instance_log(struct instance *in, uint32_t fd, struct str line)
+{
+    struct outcome *o = &in->runner->outcome;
+    if (o->n_logs >= PROTO_LOGS_MAX || o->logs.n + line.n + 8 > PROTO_LOGS_BYTES_MAX) {
+        o->logs_left_out++;
+        return;
+    }
+    proto_add_log(&o->logs, &(struct proto_log){ .fd = fd, .line = line });
+    o->n_logs++;
+}
+
+void instance_flush_lines(struct instance *in)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        if (in->lines[i].n)
+            instance_log(in, i + 1, buf_str(&in->lines[i]));
+        buf_reset(&in->lines[i]);
+    }
+}

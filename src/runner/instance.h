@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One awake guest: store, instance, and what its host functions need.
+ *
+ * A guest is called only through instance_call(), which bounds its CPU time. After any failure the
+ * instance is useless: instance_free().
+ */
+#pragma once
+
+#include "runner/runner.h"
+
+struct instance {
+    struct runner *runner;
+    struct run_module *module;
+    enum guest_abi abi;
+    uint32_t incarnation;
+    uint64_t guest;
+    wasmtime_store_t *store;
+    wasmtime_context_t *cx;
+    wasmtime_instance_t handle;
+    wasmtime_memory_t memory;
+    wasmtime_func_t entries[ENTRY_COUNT];
+
+    uint32_t activation_ms;
+    uint32_t ops_room;
+    uint64_t next_id;
+    uint64_t clock_offset_ns;
+    char *setup_bytes;
+    struct proto_setup setup;
+
+    int swap_fd;          /* -1: none yet */
+    uint32_t dirty_pages; /* as last counted */
+    uint64_t dirty_at_ms; /* when */
+
+    struct buf lines[2]; /* begun lines of standard output and error */
+    bool has_exited;
+    int32_t exit_code;
+    char failed[200]; /* set by the host function that ended the guest */
+};
+
+/*
+ * Make an instance as `run` says, without calling anything in it.
+ * ret: given, instance_free(). Errors: E_UNSUPPORTED imports or exports do not fit, -ENOMEM,
+ * E_TRAP.
+ */
+int instance_new(struct runner *r, const struct proto_run *run, struct instance **ret,
+                 struct err *err);
+void instance_free(struct instance *in);
+DEFINE_SCOPED(instance, instance_free)
+
+/* The start function, if the module had one, and the entry point. */
+int instance_start(struct instance *in, struct err *err);
+/* Hand over one completion: allocate, copy, wake up. */
+int instance_deliver(struct instance *in, const struct proto_delivery *d, struct err *err);
+/* Hand begun lines to the log; before the instance goes. */
+void instance_flush_lines(struct instance *in);
+
+/* ---- for host functions ---- */
+
+static inline struct instance *instance_of(wasmtime_caller_t *caller)
+{
+    return wasmtime_context_get_data(wasmtime_caller_context(caller));
+}
+/* [at, at + n) of the guest's memory, or NULL if that is not all inside. Valid until the guest
+ * runs. */
+void *instance_range(struct instance *in, uint32_t at, uint64_t n);
+/* End the guest with this reason: the result of the host function. */
+wasm_trap_t *instance_fail(struct instance *in, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* One line of output; counts what is over the limits instead. */
+void instance_log(struct instance *in, uint32_t fd, struct str line);
+
+/* Every function of abi.h, in the linker for this ABI. */
+int abi_define(wasmtime_linker_t *linker, enum guest_abi abi, struct err *err);
+int wasi_define(wasmtime_linker_t *linker, bool is_old, struct err *err);
+/* One function by name, its type from the letters of wasm/module_info.h. */
+int define_func(wasmtime_linker_t *linker, const char *module, const char *name, const char *sig,
+                wasmtime_func_unchecked_callback_t fn, struct err *err);

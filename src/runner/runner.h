@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dormouse-runner: the process in which guests run.
+ *
+ * One busy thread. It does what main orders (wasm/proto.h), one RUN after the other, and knows
+ * nothing beyond that: no files, no network, no clock events, no other guest's name. Reading order:
+ * main.c (life of the process), instance.c (one guest), abi.c and wasi.c (what guests call),
+ * hibernate.c (dissolve and resume), sandbox.c.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "wasm/proto.h"
+
+#include <dm_engine.h>
+
+enum {
+    RUNNER_SOCKET = 3, /* the descriptor that main leaves us */
+    RUNNER_SLOTS_MAX = 65536,
+    RUNNER_TICK_MS = 10,         /* CPU time between epochs */
+    RUNNER_TRIM_BYTES = 1 << 20, /* dissolved since the heap was last returned to the system */
+    RUNNER_COUNT_DIRTY_MS = 100  /* dirty pages of an awake guest are counted this often at most */
+};
+
+struct run_module {
+    wasmtime_module_t *module;
+    wasmtime_instance_pre_t *pre[GUEST_ABI_COUNT]; /* made when first needed */
+    bool has_memory, has_start, is_dissolvable;
+    uint64_t image_lo, image_hi;
+    char globals[MODULE_GLOBALS_MAX + 1];
+    uint32_t n_instances;
+    int status; /* why it could not be loaded */
+    struct err err;
+};
+
+/* What the running command has produced so far. */
+struct outcome {
+    struct buf ops, logs;
+    uint32_t n_ops, n_logs, logs_left_out;
+};
+
+struct instance;
+
+struct runner {
+    wasm_engine_t *engine;
+    wasmtime_linker_t *linkers[GUEST_ABI_COUNT];
+    struct run_module **modules; /* by id */
+    size_t n_modules;
+    VEC(struct instance *) slots;
+    struct outcome outcome;
+    int pagemap_fd;
+    bool has_pagemap_scan;
+    size_t dissolved_bytes; /* since the last trim */
+};

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Confinement of the runner; see sandbox.h. */
+#include "runner/sandbox.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+int sandbox_prepare(struct err *err)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return err_sys(err, -errno, "prctl");
+    /* One write to a memory of several MiB would dirty 512 pages. */
+    if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) < 0)
+        return err_sys(err, -errno, "disable huge pages");
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur =
+            files.rlim_max; /* one for each awake guest that has slept, one for each module */
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
+    const struct rlimit none = { 0, 0 };
+    const struct rlimit file_size = { (rlim_t)4 << 30, (rlim_t)4 << 30 }; /* a memory of 32 bits */
+    if (setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_NPROC, &none) < 0 ||
+        setrlimit(RLIMIT_FSIZE, &file_size) < 0)
+        return err_sys(err, -errno, "set resource limits");
+    (void)signal(SIGXFSZ, SIG_IGN);
+    (void)signal(SIGPIPE, SIG_IGN);
+    return 0;
+}
+
+/* PAGEMAP_SCAN; see hibernate.c. */
+#define PM_SCAN_REQUEST 0xc0606610u
+
+static const int allowed[] = {
+    SCMP_SYS(read),
+    SCMP_SYS(write),
+    SCMP_SYS(pread64),
+    SCMP_SYS(pwrite64),
+    SCMP_SYS(recvmsg),
+    SCMP_SYS(sendmsg),
+    SCMP_SYS(close),
+    SCMP_SYS(fstat),
+    SCMP_SYS(newfstatat),
+    SCMP_SYS(lseek),
+    SCMP_SYS(fallocate),
+    SCMP_SYS(fcntl),
+    SCMP_SYS(memfd_create),
+    SCMP_SYS(mmap),
+    SCMP_SYS(munmap),
+    SCMP_SYS(mprotect),
+    SCMP_SYS(mremap),
+    SCMP_SYS(madvise),
+    SCMP_SYS(brk),
+    SCMP_SYS(futex),
+    SCMP_SYS(getrandom),
+    SCMP_SYS(clock_gettime),
+    SCMP_SYS(sigaltstack),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+    SCMP_SYS(restart_syscall),
+    SCMP_SYS(gettid),
+    SCMP_SYS(getpid),
+    SCMP_SYS(sched_yield),
+};
+
+static int add_rules(scmp_filter_ctx ctx)
+{
+    for (size_t i = 0; i < ARRAY_LEN(allowed); i++) {
+        int r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
+        if (r < 0)
+            return r;
+    }
+    int r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+                             SCMP_A1(SCMP_CMP_EQ, PM_SCAN_REQUEST));
+    /* Standard libraries fall back to fstat. */
+    if (r == 0)
+        r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(statx), 0);
+    return r;
+}
+
+int sandbox_enter(struct err *err)
+{
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+        return err_sys(err, -errno, "become undumpable");
+        /* The sanitizers need system calls of their own, at any time. */
+#if defined(__SANITIZE_ADDRESS__)
+    return 0;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+    return 0;
+#endif
+#endif
+    scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
+    if (!ctx)
+        return err_set(err, -ENOMEM, "seccomp");
+    int r = add_rules(ctx);
+    if (r == 0)
+        r = seccomp_load(ctx);
+    seccomp_release(ctx);
+    return r < 0 ? err_sys(err, r, "load the system call filter") : 0;
+}

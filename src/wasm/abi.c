@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks a module against the tables of abi.h. */
+#include "wasm/abi.h"
+
+struct func_row {
+    enum guest_abi abi;
+    const char *module, *name, *sig;
+};
+
+static const struct func_row imports[] = {
+#define ROW(abi, module, name, sig, fn) { abi, module, name, sig },
+    ABI_IMPORTS(ROW)
+#undef ROW
+};
+
+static const struct func_row wasi[] = {
+#define ROW(name, sig) { GUEST_ABI_G1, WASI_MODULE, #name, sig },
+    WASI_IMPORTS(ROW)
+#undef ROW
+};
+
+static const struct func_row exports[] = {
+#define ROW(abi, role, name, sig) { abi, "", name, sig },
+    ABI_EXPORTS(ROW)
+#undef ROW
+};
+
+const char *abi_name(enum guest_abi abi)
+{
+    switch (abi) {
+    case GUEST_ABI_G1:
+        return "G1";
+    case GUEST_ABI_G2:
+        return "G2";
+    }
+    return "?";
+}
+
+static bool is_offered(const struct module_extern *e, enum guest_abi abi)
+{
+    if (e->kind != MODULE_FUNC)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(imports); i++)
+        if (imports[i].abi == abi && str_is(e->module, imports[i].module) &&
+            str_is(e->name, imports[i].name) && str_is(e->sig, imports[i].sig))
+            return true;
+    if (!str_is(e->module, WASI_MODULE) &&
+        !(abi == GUEST_ABI_G1 && str_is(e->module, WASI_MODULE_OLD)))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(wasi); i++)
+        if (str_is(e->name, wasi[i].name) && str_is(e->sig, wasi[i].sig))
+            return true;
+    return false;
+}
+
+int abi_check(const struct module_info *info, enum guest_abi abi, struct err *err)
+{
+    const struct module_extern *memory = module_info_export(info, "memory");
+    if (!info->has_memory || !memory || memory->kind != MODULE_MEMORY)
+        return err_set(err, E_UNSUPPORTED, "the module exports no 'memory'");
+    for (size_t i = 0; i < ARRAY_LEN(exports); i++)
+        if (exports[i].abi == abi && !module_info_has_func(info, exports[i].name, exports[i].sig))
+            return err_set(err, E_UNSUPPORTED,
+                           "the module exports no function '%s' of type %s, "
+                           "which ABI %s needs",
+                           exports[i].name, exports[i].sig, abi_name(abi));
+    for (size_t i = 0; i < info->n_imports; i++) {
+        const struct module_extern *e = &info->imports[i];
+        if (!is_offered(e, abi))
+            return err_set(err, E_UNSUPPORTED,
+                           "the module imports '" STR_FMT "." STR_FMT "' of type " STR_FMT
+                           ", which ABI %s does not offer",
+                           STR_ARG(e->module), STR_ARG(e->name), STR_ARG(e->sig), abi_name(abi));
+    }
+    return 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a guest may import and must export, per ABI: one table for main, which checks a module
+ * before it accepts a guest, and for the runner, which defines exactly these functions.
+ *
+ * Signatures are in the letters of wasm/module_info.h.
+ */
+#pragma once
+
+#include "wasm/module_info.h"
+
+enum guest_abi { GUEST_ABI_G1, GUEST_ABI_G2 }; /* specs/operator-abi.md 1.4, 1.5 */
+enum { GUEST_ABI_COUNT = 2 };
+
+/* One variable of a guest's environment. */
+struct guest_env {
+    struct str name, value;
+};
+
+/* abi, module, name, signature, function of the runner that implements it */
+#define ABI_IMPORTS(X)                                                                             \
+    X(GUEST_ABI_G1, "http-proxy-abi", "request", "ii:I", abi_g1_request)                           \
+    X(GUEST_ABI_G1, "delay-abi", "delay", "I:I", abi_delay)                                        \
+    X(GUEST_ABI_G1, "kube-watch-abi", "watch", "ii:I", abi_g1_watch)                               \
+    X(GUEST_ABI_G2, "http-proxy-abi", "request", "iii:I", abi_g2_request)                          \
+    X(GUEST_ABI_G2, "http-proxy-abi", "request_stream", "iii:I", abi_g2_request)                   \
+    X(GUEST_ABI_G2, "delay-abi", "delay", "I:I", abi_delay)
+
+/* name, signature; all of wasi_snapshot_preview1, and for G1 the same names in wasi_unstable. */
+#define WASI_IMPORTS(X)                                                                            \
+    X(args_get, "ii:i")                                                                            \
+    X(args_sizes_get, "ii:i")                                                                      \
+    X(environ_get, "ii:i")                                                                         \
+    X(environ_sizes_get, "ii:i")                                                                   \
+    X(clock_res_get, "ii:i")                                                                       \
+    X(clock_time_get, "iIi:i")                                                                     \
+    X(fd_advise, "iIIi:i")                                                                         \
+    X(fd_allocate, "iII:i")                                                                        \
+    X(fd_close, "i:i")                                                                             \
+    X(fd_datasync, "i:i")                                                                          \
+    X(fd_fdstat_get, "ii:i")                                                                       \
+    X(fd_fdstat_set_flags, "ii:i")                                                                 \
+    X(fd_fdstat_set_rights, "iII:i")                                                               \
+    X(fd_filestat_get, "ii:i")                                                                     \
+    X(fd_filestat_set_size, "iI:i")                                                                \
+    X(fd_filestat_set_times, "iIIi:i")                                                             \
+    X(fd_pread, "iiiIi:i")                                                                         \
+    X(fd_prestat_get, "ii:i")                                                                      \
+    X(fd_prestat_dir_name, "iii:i")                                                                \
+    X(fd_pwrite, "iiiIi:i")                                                                        \
+    X(fd_read, "iiii:i")                                                                           \
+    X(fd_readdir, "iiiIi:i")                                                                       \
+    X(fd_renumber, "ii:i")                                                                         \
+    X(fd_seek, "iIii:i")                                                                           \
+    X(fd_sync, "i:i")                                                                              \
+    X(fd_tell, "ii:i")                                                                             \
+    X(fd_write, "iiii:i")                                                                          \
+    X(path_create_directory, "iii:i")                                                              \
+    X(path_filestat_get, "iiiii:i")                                                                \
+    X(path_filestat_set_times, "iiiiIIi:i")                                                        \
+    X(path_link, "iiiiiii:i")                                                                      \
+    X(path_open, "iiiiiIIii:i")                                                                    \
+    X(path_readlink, "iiiiii:i")                                                                   \
+    X(path_remove_directory, "iii:i")                                                              \
+    X(path_rename, "iiiiii:i")                                                                     \
+    X(path_symlink, "iiiii:i")                                                                     \
+    X(path_unlink_file, "iii:i")                                                                   \
+    X(poll_oneoff, "iiii:i")                                                                       \
+    X(proc_exit, "i:")                                                                             \
+    X(proc_raise, "i:i")                                                                           \
+    X(sched_yield, ":i")                                                                           \
+    X(random_get, "ii:i")                                                                          \
+    X(sock_accept, "iii:i")                                                                        \
+    X(sock_recv, "iiiiii:i")                                                                       \
+    X(sock_send, "iiiii:i")                                                                        \
+    X(sock_shutdown, "ii:i")
+
+#define WASI_MODULE     "wasi_snapshot_preview1"
+#define WASI_MODULE_OLD "wasi_unstable"
+
+/* abi, role, name, signature; every one must be there. */
+#define ABI_EXPORTS(X)                                                                             \
+    X(GUEST_ABI_G1, ENTRY_START, "run", ":")                                                       \
+    X(GUEST_ABI_G1, ENTRY_ALLOCATE, "allocate", "i:i")                                             \
+    X(GUEST_ABI_G1, ENTRY_WAKEUP, "wakeup_future", "Iii:")                                         \
+    X(GUEST_ABI_G1, ENTRY_WAKEUP_STREAM, "wakeup_stream", "Iii:")                                  \
+    X(GUEST_ABI_G2, ENTRY_START, "_start", ":")                                                    \
+    X(GUEST_ABI_G2, ENTRY_ALLOCATE, "allocate", "i:i")                                             \
+    X(GUEST_ABI_G2, ENTRY_WAKEUP, "wakeup", "Iiii:")
+
+enum abi_entry { ENTRY_START, ENTRY_ALLOCATE, ENTRY_WAKEUP, ENTRY_WAKEUP_STREAM, ENTRY_COUNT };
+
+/*
+ * Can a guest of this ABI be made from the module? Errors: E_UNSUPPORTED names what is missing or
+ * what is imported that nobody offers.
+ */
+int abi_check(const struct module_info *info, enum guest_abi abi, struct err *err);
+/* "G1", "G2" */
+const char *abi_name(enum guest_abi abi);

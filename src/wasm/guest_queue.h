@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What waits for one guest: a FIFO per operation id, round robin over the ids
+ * (specs/operator-abi.md 1.6 no. 7: between two deliveries to one id come those of others, where
+ * there are any).
+ */
+#pragma once
+
+#include "base/list.h"
+#include "base/str.h"
+
+struct delivery {
+    struct list node;
+    uint64_t id;
+    uint32_t flags; /* of proto.h */
+    uint32_t n;
+    char payload[];
+};
+
+struct guest_queue {
+    struct list ids; /* struct id_queue: those with something to deliver, next one first */
+    size_t n, bytes;
+};
+
+void guest_queue_init(struct guest_queue *q);
+void guest_queue_fini(struct guest_queue *q);
+/* -ENOMEM */
+int guest_queue_add(struct guest_queue *q, uint64_t id, uint32_t flags, struct str payload);
+/* The next one without taking it; NULL when empty. */
+const struct delivery *guest_queue_peek(const struct guest_queue *q);
+/* The next one, given (free()); NULL when empty. */
+struct delivery *guest_queue_pop(struct guest_queue *q);
+/* Undo pops: `taken` holds deliveries in the order in which they were popped, and is empty
+ * afterwards. */
+void guest_queue_put_back(struct guest_queue *q, struct list *taken);

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages between main and its runners.
+ *
+ * One message is one packet of a SOCK_SEQPACKET socket pair: a frame of 16 bytes and a body. A body
+ * that does not fit travels in a sealed memfd and is copied before it is looked at. Integers are
+ * little endian; a string is its length, u32, and its bytes.
+ *
+ *     frame:  kind u32 | flags u32 (1: the body is in the first descriptor) | body bytes u64
+ *
+ *     main -> runner                                       runner -> main
+ *     MODULE  compiled code (+ fd), before its first RUN   HELLO   once, first
+ *     FORGET  that code is not needed any more             ANSWER  one to every RUN, in order
+ *     RUN     start or wake, deliver, suspend (+ swap fd)
+ *     DROP    end an instance; no answer
+ *
+ * A RUN combines what belongs together, so that a sleeping guest is woken, handed its first events
+ * and put back to sleep in one exchange. Its ANSWER tells which of these steps were reached.
+ *
+ * Decoders take any bytes: they fail with E_PARSE and never read outside. What the values mean is
+ * checked by the receiver. Decoded strings point into the message.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "wasm/abi.h"
+
+enum {
+    PROTO_VERSION = 1,
+    PROTO_FRAME_BYTES = 16,
+    PROTO_MESSAGE_MAX = 64 << 10,   /* one packet; what is larger goes through a memfd */
+    PROTO_BODY_MAX = 24 << 20,      /* one body: a payload of 16 MiB and what accompanies it */
+    PROTO_DELIVERIES_MAX = 32,      /* in one RUN */
+    PROTO_OPS_MAX = 1024,           /* in one ANSWER; more than one guest may have outstanding */
+    PROTO_OPS_BYTES_MAX = 20 << 20, /* payloads of one ANSWER together */
+    PROTO_LOGS_MAX = 256,           /* lines in one ANSWER */
+    PROTO_LOGS_BYTES_MAX = 64 << 10,
+    PROTO_LOG_LINE_MAX = 4 << 10, /* longer lines are cut */
+    PROTO_SETUP_MAX = 128 << 10,  /* arguments and environment of one guest */
+    PROTO_GLOBALS_MAX = 64 * 16,
+    PROTO_TEXT_MAX = 512
+};
+
+enum proto_kind {
+    PROTO_HELLO = 1,
+    PROTO_MODULE,
+    PROTO_FORGET,
+    PROTO_RUN,
+    PROTO_DROP,
+    PROTO_ANSWER
+};
+
+struct proto_hello {
+    uint32_t version;  /* PROTO_VERSION */
+    struct str engine; /* DM_ENGINE_VERSION */
+};
+
+/* module_info.h says what the fields mean. The descriptor is the compiled code. */
+struct proto_module {
+    uint32_t id;
+    bool has_memory, has_start, is_dissolvable;
+    uint64_t image_lo, image_hi;
+    struct str globals;
+};
+
+enum proto_run_flags {
+    RUN_START = 1 << 0,   /* make an instance and call its entry point */
+    RUN_WAKE = 1 << 1,    /* make an instance and restore it from the swap file */
+    RUN_SUSPEND = 1 << 2, /* afterwards write it to the swap file and dissolve it */
+    RUN_FIRST = 1 << 3,   /* with SUSPEND: the swap file is empty */
+    RUN_PAGEMAP = 1 << 4, /* with SUSPEND: find dirty pages the old way */
+    RUN_FLAGS = (1 << 5) - 1
+};
+
+enum proto_delivery_flags {
+    DELIVERY_FINISHED = 1 << 0,
+    DELIVERY_NULL = 1 << 1,
+    DELIVERY_STREAM = 1 << 2, /* G1: wakeup_stream */
+    DELIVERY_FLAGS = (1 << 3) - 1
+};
+
+struct proto_delivery {
+    uint64_t id;
+    uint32_t flags;
+    struct str payload;
+};
+
+/*
+ * slot: where the runner keeps the instance; main chooses it. A RUN without START and WAKE is for
+ * the instance that is there. The descriptor, if any, is the swap file.
+ */
+struct proto_run {
+    uint32_t slot, incarnation;
+    uint64_t guest, seq; /* echoed */
+    uint32_t flags;
+    uint32_t module;
+    enum guest_abi abi;
+    uint32_t activation_ms; /* CPU time for one call */
+    uint64_t memory_max_bytes;
+    uint32_t ops_room; /* operations it may start */
+    uint64_t next_id;
+    uint64_t clock_offset_ns; /* its monotonic clock is ahead of ours by this */
+    uint32_t memory_pages;    /* WAKE: of 64 KiB */
+    struct str globals;       /* WAKE: 8 bytes each, v128 16 */
+    struct str setup;         /* START and WAKE: proto_add_setup() */
+    uint32_t n_deliveries;
+    struct proto_delivery deliveries[PROTO_DELIVERIES_MAX];
+};
+
+struct proto_slot {
+    uint32_t slot; /* DROP; FORGET: the module's id */
+};
+
+enum proto_answer_flags {
+    ANSWER_DONE = 1 << 0,      /* every activation of the RUN ran to its end */
+    ANSWER_SUSPENDED = 1 << 1, /* the record is valid, the instance is gone */
+    ANSWER_KEPT = 1 << 2,      /* with SUSPENDED: its memory is paged out, but the instance stays */
+    ANSWER_SUSPEND_FAILED = 1 << 3, /* it stays awake; `text` says why */
+    ANSWER_TRAPPED = 1 << 4,        /* the instance is gone, `text` says why */
+    ANSWER_FLAGS = (1 << 5) - 1
+};
+
+struct proto_op {
+    uint32_t kind; /* enum of struct guest_op */
+    uint64_t id;
+    bool stream;
+    uint64_t delay_ms;
+    struct str payload;
+};
+
+struct proto_log {
+    uint32_t fd;
+    struct str line;
+};
+
+struct proto_answer {
+    uint32_t slot, incarnation;
+    uint64_t guest, seq;
+    uint32_t flags;
+    int32_t code; /* TRAPPED, SUSPEND_FAILED: a negative error code */
+    uint32_t activations;
+    uint64_t next_id, clock_offset_ns;
+    uint32_t memory_pages, dirty_pages; /* of 64 KiB and of 4 KiB */
+    uint64_t swap_bytes;
+    uint32_t resume_us, suspend_us;
+    uint32_t logs_left_out;
+    struct str text;
+    struct str globals;
+    uint32_t n_logs, n_ops;
+    struct rd logs, ops; /* walk them with proto_next_log(), proto_next_op() n times */
+};
+
+/* Encoding appends to a buffer that proto_begin() has prepared; failure shows in buf_ok(). */
+void proto_begin(struct buf *b);
+void proto_put_hello(struct buf *b, const struct proto_hello *m);
+void proto_put_module(struct buf *b, const struct proto_module *m);
+void proto_put_slot(struct buf *b, enum proto_kind kind, uint32_t slot);
+void proto_put_run(struct buf *b, const struct proto_run *m);
+/* `logs` and `ops` were encoded by proto_add_log() and proto_add_op(). */
+void proto_put_answer(struct buf *b, const struct proto_answer *m, struct str logs, struct str ops);
+void proto_add_log(struct buf *b, const struct proto_log *log);
+void proto_add_op(struct buf *b, const struct proto_op *op);
+
+/* Whole bodies; E_PARSE. */
+int proto_get_hello(struct str body, struct proto_hello *ret, struct err *err);
+int proto_get_module(struct str body, struct proto_module *ret, struct err *err);
+int proto_get_slot(struct str body, struct proto_slot *ret, struct err *err);
+int proto_get_run(struct str body, struct proto_run *ret, struct err *err);
+int proto_get_answer(struct str body, struct proto_answer *ret, struct err *err);
+void proto_next_log(struct rd *r, struct proto_log *ret);
+void proto_next_op(struct rd *r, struct proto_op *ret);
+
+/*
+ * Arguments and environment in the form that WASI hands out: for each of the two, count u32, bytes
+ * u32, and strings that end in NUL (environment: NAME=VALUE).
+ */
+struct proto_setup {
+    uint32_t n_args, n_env;
+    struct str args, env;
+};
+/* -E2BIG past PROTO_SETUP_MAX, -EINVAL for a NUL inside or a name with '='. */
+int proto_add_setup(struct buf *b, const struct str *args, size_t n_args,
+                    const struct guest_env *env, size_t n_env);
+/* E_PARSE; afterwards every string is known to end inside. */
+int proto_get_setup(struct str setup, struct proto_setup *ret);
+
+/*
+ * Send what was put, with `fd` unless it is -1. Never blocks with a non-blocking socket.
+ * Errors: -EAGAIN nothing was sent; -EMSGSIZE over PROTO_BODY_MAX; others of the socket or memfd.
+ */
+int proto_send(int sock, const struct buf *b, int fd, struct err *err);
+
+/* A received message. Zero-initialised but for fd = -1. */
+struct proto_in {
+    enum proto_kind kind;
+    struct str body; /* borrowed until the next proto_recv() or proto_in_fini() */
+    int fd;          /* attached descriptor or -1; whoever takes it sets -1 */
+    char *packet, *large;
+};
+#define PROTO_IN_INIT ((struct proto_in){ .fd = -1 })
+/*
+ * Receive one message; flags as of recvmsg(2). Closes a descriptor that nobody took from the last
+ * one. Errors: -EAGAIN nothing there; E_EOF the peer is gone; E_PARSE not a message; others of the
+ * system.
+ */
+int proto_recv(int sock, int flags, struct proto_in *in, struct err *err);
+void proto_in_fini(struct proto_in *in);

@@ -1,0 +1,804 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runner processes; see runner_pool.h. */
+#include "wasm/runner_pool.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/sm.h"
+#include "base/vec.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RUNNER_SOCKET_FD = 3, SOCKET_BUFFER = 1 << 20, MESSAGES_PER_TURN = 64 };
+
+enum runner_state { RUNNER_STARTING, RUNNER_SERVING, RUNNER_CLOSING };
+static const struct sm_state runner_table[] = {
+    [RUNNER_STARTING] = { "starting", EDGE(RUNNER_SERVING) | EDGE(RUNNER_CLOSING) },
+    [RUNNER_SERVING] = { "serving", EDGE(RUNNER_CLOSING) },
+    [RUNNER_CLOSING] = { "closing", 0 },
+};
+
+/* Compiled code that a runner has loaded. */
+struct pool_module {
+    struct module *module; /* referenced */
+    uint32_t id;
+    unsigned n_tenants;
+    struct list idle; /* on the runner's list while there is no tenant, longest first */
+};
+
+/* A command without an answer yet, oldest first. tenant NULL: it was dropped meanwhile. */
+struct pool_command {
+    struct list node;
+    struct tenant *tenant;
+    uint64_t seq, guest;
+    uint32_t slot;
+    uint64_t limit_ms;
+};
+
+/* A message that the socket did not take yet. */
+struct pool_unsent {
+    struct list node;
+    struct buf message;
+    int fd;
+};
+
+struct runner {
+    struct runner_pool *pool;
+    struct list node;
+    struct sm sm;
+    unsigned core;
+    int pid, sock, pidfd;
+    uv_poll_t sock_poll, pid_poll;
+    bool is_writing, is_alone;
+    unsigned n_handles;
+    struct list tenants, commands, unsent, idle_modules;
+    unsigned n_tenants, n_commands;
+    struct map modules; /* sha256 -> pool_module */
+    VEC(uint32_t) free_slots, free_module_ids;
+    uint32_t n_slots, n_module_ids;
+    uint64_t seq, progress_ms; /* progress: when the oldest command became that */
+    struct timer linger;
+};
+
+struct runner_pool {
+    struct loop *loop;
+    const struct runner_pool_ops *ops;
+    void *arg;
+    struct runner_pool_opts opts;
+    struct list runners;
+    unsigned n_runners, start_failures;
+    uint64_t starts, losses;
+    struct timer watchdog; /* armed while commands are in flight */
+    struct timer backoff;  /* armed while no runner may be started */
+    struct defer room;
+    struct buf message;   /* being encoded */
+    struct proto_in in;   /* being received */
+    struct defer closing; /* pool_close() without any runner */
+    void (*done)(void *arg);
+    void *done_arg;
+};
+
+static void runner_lost(struct runner *r, const struct err *why);
+
+/* ---- process ---- */
+
+/* The n-th core that this process may use, beginning with the one it runs on. */
+static unsigned core_for(unsigned n)
+{
+    cpu_set_t set;
+    int here = sched_getcpu();
+    if (here < 0 || sched_getaffinity(0, sizeof set, &set) < 0)
+        return UINT32_MAX;
+    unsigned count = (unsigned)CPU_COUNT(&set), core = (unsigned)here;
+    for (n %= count ? count : 1; n; n--)
+        do
+            core = (core + 1) % CPU_SETSIZE;
+        while (!CPU_ISSET(core, &set));
+    return core;
+}
+
+static unsigned core_count(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : (unsigned)CPU_COUNT(&set);
+}
+
+static void pool_free(struct runner_pool *p)
+{
+    void (*done)(void *arg) = p->done;
+    void *arg = p->done_arg;
+    defer_cancel(&p->closing);
+    buf_fini(&p->message);
+    proto_in_fini(&p->in);
+    free(p);
+    done(arg);
+}
+
+static void on_room(struct defer *d)
+{
+    struct runner_pool *p = container_of(d, struct runner_pool, room);
+    p->ops->on_room(p->arg);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct runner *r = handle->data;
+    if (--r->n_handles > 0)
+        return;
+    struct runner_pool *p = r->pool;
+    list_remove(&r->node);
+    p->n_runners--;
+    timer_stop(p->loop, &r->linger);
+    (void)close(r->pidfd);
+    vec_fini(&r->free_slots);
+    vec_fini(&r->free_module_ids);
+    free(r);
+    if (!p->done)
+        defer_start(p->loop, &p->room, on_room);
+    else if (list_is_empty(&p->runners))
+        pool_free(p);
+}
+
+static void on_process_end(uv_poll_t *poll, int status, int events)
+{
+    struct runner *r = poll->data;
+    int wait_status;
+    int pid = waitpid(r->pid, &wait_status, WNOHANG);
+    if (pid == 0)
+        return;
+    if (pid != r->pid)
+        wait_status = 0; /* somebody else reaped it */
+    if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) != SIGKILL)
+        log_error("runner crashed", "pid=%d signal=%d", r->pid, WTERMSIG(wait_status));
+    else
+        log_debug("runner ended", "pid=%d status=%d", r->pid, wait_status);
+    r->pid = 0;
+    if (r->sm.at != RUNNER_CLOSING) {
+        struct err why = { 0 };
+        (void)err_set(&why, E_EOF, "the runner process ended");
+        runner_lost(r, &why);
+    }
+    uv_close((uv_handle_t *)&r->pid_poll, on_handle_closed);
+}
+
+static int spawn(const char *path, unsigned core, int sock, struct err *err)
+{
+    char core_text[16] = "any";
+    if (core != UINT32_MAX)
+        (void)snprintf(core_text, sizeof core_text, "%u", core);
+    char program[] = "dormouse-runner";
+    char *argv[] = { program, core_text, NULL };
+    char *envp[] = { NULL };
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    sigset_t none, all;
+    (void)sigemptyset(&none);
+    (void)sigfillset(&all);
+    int pid, r = posix_spawn_file_actions_init(&actions);
+    if (r)
+        return err_sys(err, -r, "start a runner");
+    (void)posix_spawnattr_init(&attr);
+    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    (void)posix_spawnattr_setsigmask(&attr, &none);
+    (void)posix_spawnattr_setsigdefault(&attr, &all);
+    r = posix_spawn_file_actions_adddup2(&actions, sock, RUNNER_SOCKET_FD);
+    if (r == 0)
+        r = posix_spawn(&pid, path, &actions, &attr, argv, envp);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)posix_spawnattr_destroy(&attr);
+    return r ? err_sys(err, -r, "start '%s'", path) : pid;
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events);
+
+static int watch(struct runner *r, struct err *err)
+{
+    struct runner_pool *p = r->pool;
+    r->sock_poll.data = r->pid_poll.data = r;
+    int status = uv_poll_init(&p->loop->uv, &r->sock_poll, r->sock);
+    if (status < 0)
+        return err_sys(err, status, "watch a runner");
+    r->n_handles++;
+    status = uv_poll_init(&p->loop->uv, &r->pid_poll, r->pidfd);
+    if (status < 0)
+        return err_sys(err, status, "watch a runner");
+    r->n_handles++;
+    status = uv_poll_start(&r->sock_poll, UV_READABLE, on_socket);
+    if (status == 0)
+        status = uv_poll_start(&r->pid_poll, UV_READABLE, on_process_end);
+    return status < 0 ? err_sys(err, status, "watch a runner") : 0;
+}
+
+static int socket_pair(int *ret_ours, int *ret_theirs, struct err *err)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return err_sys(err, -errno, "make a socket for a runner");
+    const int size = SOCKET_BUFFER;
+    for (int i = 0; i < 2; i++)
+        (void)setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+    (void)fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    *ret_ours = pair[0];
+    *ret_theirs = pair[1];
+    return 0;
+}
+
+static int runner_start(struct runner_pool *p, bool is_alone, struct runner **ret, struct err *err)
+{
+    scoped(fd_scoped) int ours = -1;
+    scoped(fd_scoped) int theirs = -1;
+    int status = socket_pair(&ours, &theirs, err);
+    if (status < 0)
+        return status;
+    unsigned core = core_for(p->n_runners);
+    int pid = spawn(p->opts.runner_path, core, theirs, err);
+    if (pid < 0)
+        return pid;
+    struct runner *r = xnew(struct runner);
+    r->pool = p;
+    r->core = core;
+    r->pid = pid;
+    r->sock = take_fd(&ours);
+    r->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    r->is_alone = is_alone;
+    sm_init(&r->sm, runner_table, RUNNER_STARTING);
+    list_init(&r->tenants);
+    list_init(&r->commands);
+    list_init(&r->unsent);
+    list_init(&r->idle_modules);
+    list_push_back(&p->runners, &r->node);
+    p->n_runners++;
+    p->starts++;
+    status = r->pidfd < 0 ? err_sys(err, -errno, "watch a runner") : watch(r, err);
+    /* Without watching it nothing works: no such process, no such loop. */
+    assert(status == 0);
+    log_debug("runner started", "pid=%d core=%u", pid, core);
+    *ret = r;
+    return 0;
+}
+
+/* ---- messages out ---- */
+
+static void set_events(struct runner *r, bool is_writing)
+{
+    if (r->is_writing == is_writing)
+        return;
+    r->is_writing = is_writing;
+    (void)uv_poll_start(&r->sock_poll, UV_READABLE | (is_writing ? UV_WRITABLE : 0), on_socket);
+}
+
+/* The pool's message buffer, with `fd` (taken). A send that fails shows as the end of the socket.
+ */
+static void send_message(struct runner *r, int fd)
+{
+    scoped(fd_scoped) int owned = fd;
+    struct buf *b = &r->pool->message;
+    if (list_is_empty(&r->unsent)) {
+        struct err err = { 0 };
+        int status = proto_send(r->sock, b, owned, &err);
+        if (status >= 0)
+            return;
+        if (status != -EAGAIN) {
+            log_error("cannot send to a runner", "pid=%d reason=\"%s\"", r->pid, err_text(&err));
+            (void)shutdown(r->sock, SHUT_RDWR);
+            return;
+        }
+    }
+    struct pool_unsent *u = xnew(struct pool_unsent);
+    u->message = *b;
+    u->fd = take_fd(&owned);
+    *b = BUF_INIT(PROTO_FRAME_BYTES + PROTO_BODY_MAX);
+    list_push_back(&r->unsent, &u->node);
+    set_events(r, true);
+}
+
+static void unsent_free(struct pool_unsent *u)
+{
+    list_remove(&u->node);
+    buf_fini(&u->message);
+    fd_scoped(&u->fd);
+    free(u);
+}
+
+static void send_unsent(struct runner *r)
+{
+    while (!list_is_empty(&r->unsent)) {
+        struct pool_unsent *u = list_first(&r->unsent, struct pool_unsent, node);
+        int status = proto_send(r->sock, &u->message, u->fd, NULL);
+        if (status == -EAGAIN)
+            return;
+        if (status < 0)
+            (void)shutdown(r->sock, SHUT_RDWR);
+        unsent_free(u);
+    }
+    set_events(r, false);
+}
+
+/* ---- modules ---- */
+
+static struct str module_key(const struct module *m)
+{
+    return str_n(m->sha256, sizeof m->sha256);
+}
+
+static void forget_module(struct runner *r, struct pool_module *pm, bool tell)
+{
+    assert(pm->n_tenants == 0);
+    (void)map_del(&r->modules, module_key(pm->module));
+    list_remove(&pm->idle);
+    if (tell) {
+        proto_begin(&r->pool->message);
+        proto_put_slot(&r->pool->message, PROTO_FORGET, pm->id);
+        send_message(r, -1);
+        vec_push(&r->free_module_ids, pm->id);
+    }
+    module_unref(pm->module);
+    free(pm);
+}
+
+static void trim_modules(struct runner *r)
+{
+    unsigned n = 0;
+    list_each (node, &r->idle_modules)
+        n++;
+    for (; n > RUNNER_MODULES_IDLE_MAX; n--)
+        forget_module(r, list_first(&r->idle_modules, struct pool_module, idle), true);
+}
+
+static int load_module(struct runner *r, struct module *m, struct pool_module **ret,
+                       struct err *err)
+{
+    struct pool_module *pm = map_get(&r->modules, module_key(m));
+    if (pm) {
+        *ret = pm;
+        return 0;
+    }
+    int fd = module_open(m, err);
+    if (fd < 0)
+        return fd;
+    pm = xnew(struct pool_module);
+    pm->module = module_ref(m);
+    pm->id =
+        r->free_module_ids.n ? r->free_module_ids.p[--r->free_module_ids.n] : r->n_module_ids++;
+    (void)map_put(&r->modules, module_key(m), pm);
+    list_push_back(&r->idle_modules, &pm->idle);
+    const struct module_info *info = m->info;
+    proto_begin(&r->pool->message);
+    proto_put_module(&r->pool->message,
+                     &(struct proto_module){ .id = pm->id,
+                                             .has_memory = info->has_memory,
+                                             .has_start = info->has_start,
+                                             .is_dissolvable = info->is_dissolvable,
+                                             .image_lo = info->image_lo,
+                                             .image_hi = info->image_hi,
+                                             .globals = info->globals });
+    send_message(r, fd);
+    *ret = pm;
+    return 0;
+}
+
+/* ---- tenants ---- */
+
+static bool has_room(const struct runner *r)
+{
+    return r->sm.at != RUNNER_CLOSING && r->n_commands < RUNNER_COMMANDS_MAX &&
+           r->n_tenants < RUNNER_TENANTS_MAX;
+}
+
+/* The first runner as long as it keeps up; later ones live from what queues there. */
+static struct runner *choose(struct runner_pool *p)
+{
+    struct runner *best = NULL;
+    list_each (node, &p->runners) {
+        struct runner *r = list_entry(node, struct runner, node);
+        if (r->is_alone || !has_room(r))
+            continue;
+        if (r->n_commands < RUNNER_COMMANDS_DEEP)
+            return r;
+        if (!best || r->n_commands < best->n_commands)
+            best = r;
+    }
+    return best;
+}
+
+static unsigned count_shared(const struct runner_pool *p)
+{
+    unsigned n = 0;
+    list_each (node, &p->runners) {
+        const struct runner *r = list_entry(node, struct runner, node);
+        n += !r->is_alone && r->sm.at != RUNNER_CLOSING;
+    }
+    return n;
+}
+
+static int find_runner(struct runner_pool *p, bool is_alone, struct runner **ret, struct err *err)
+{
+    struct runner *r = is_alone ? NULL : choose(p);
+    unsigned max = p->opts.max_runners ? p->opts.max_runners : core_count();
+    bool may_start = is_alone ? p->n_runners <= max : count_shared(p) < max;
+    bool start = (!r || r->n_commands >= RUNNER_COMMANDS_DEEP) && may_start;
+    if (start && !timer_is_armed(&p->backoff)) {
+        int status = runner_start(p, is_alone, &r, err);
+        if (status < 0 && !r)
+            return status;
+    }
+    if (!r)
+        return err_set(err, -EAGAIN, "no runner has room");
+    *ret = r;
+    return 0;
+}
+
+int pool_place(struct runner_pool *p, struct tenant *t, struct module *m, bool is_alone,
+               struct err *err)
+{
+    struct runner *r = NULL;
+    struct pool_module *pm;
+    assert(!t->runner && !p->done);
+    int status = find_runner(p, is_alone, &r, err);
+    if (status < 0)
+        return status;
+    status = load_module(r, m, &pm, err);
+    if (status < 0)
+        return status;
+    if (pm->n_tenants++ == 0)
+        list_remove(&pm->idle);
+    t->runner = r;
+    t->module = pm;
+    t->sent = NULL;
+    t->slot = r->free_slots.n ? r->free_slots.p[--r->free_slots.n] : r->n_slots++;
+    list_push_back(&r->tenants, &t->node);
+    r->n_tenants++;
+    timer_stop(p->loop, &r->linger);
+    return 0;
+}
+
+static void on_linger(struct timer *timer)
+{
+    struct runner *r = container_of(timer, struct runner, linger);
+    if (r->n_tenants == 0 && r->n_commands == 0) {
+        struct err why = { 0 };
+        runner_lost(r, &why); /* an ordinary end: nobody is in it */
+    }
+}
+
+static void leave(struct tenant *t)
+{
+    struct runner *r = t->runner;
+    struct pool_module *pm = t->module;
+    list_remove(&t->node);
+    r->n_tenants--;
+    if (--pm->n_tenants == 0)
+        list_push_back(&r->idle_modules, &pm->idle);
+    t->runner = NULL;
+    t->module = NULL;
+    t->sent = NULL;
+}
+
+static void rest(struct runner *r)
+{
+    if (r->sm.at == RUNNER_CLOSING)
+        return;
+    trim_modules(r);
+    if (r->n_tenants == 0)
+        timer_start(r->pool->loop, &r->linger, RUNNER_LINGER_MS, on_linger);
+}
+
+void pool_release(struct tenant *t)
+{
+    struct runner *r = t->runner;
+    assert(r && !t->sent);
+    vec_push(&r->free_slots, t->slot);
+    leave(t);
+    rest(r);
+}
+
+void pool_drop(struct tenant *t)
+{
+    struct runner *r = t->runner;
+    if (!r)
+        return;
+    proto_begin(&r->pool->message);
+    proto_put_slot(&r->pool->message, PROTO_DROP, t->slot);
+    send_message(r, -1);
+    if (t->sent)
+        t->sent->tenant = NULL; /* the slot is free when the answer has come */
+    else
+        vec_push(&r->free_slots, t->slot);
+    leave(t);
+    rest(r);
+}
+
+void pool_mingle(struct tenant *t)
+{
+    if (t->runner)
+        t->runner->is_alone = false;
+}
+
+bool pool_can_send(const struct tenant *t)
+{
+    return t->runner && !t->sent && t->runner->n_commands < RUNNER_COMMANDS_MAX;
+}
+
+static void on_watchdog(struct timer *timer);
+
+void pool_send(struct tenant *t, struct proto_run *run, int fd, uint64_t limit_ms)
+{
+    struct runner *r = t->runner;
+    struct runner_pool *p = r->pool;
+    assert(pool_can_send(t));
+    struct pool_command *c = xnew(struct pool_command);
+    c->tenant = t;
+    c->seq = ++r->seq;
+    c->slot = t->slot;
+    c->guest = run->guest;
+    c->limit_ms = limit_ms;
+    if (r->n_commands++ == 0)
+        r->progress_ms = clock_mono_ms();
+    list_push_back(&r->commands, &c->node);
+    t->sent = c;
+    run->seq = c->seq;
+    run->slot = t->slot;
+    run->module = t->module->id;
+    proto_begin(&p->message);
+    proto_put_run(&p->message, run);
+    send_message(r, fd);
+    if (!timer_is_armed(&p->watchdog))
+        timer_start(p->loop, &p->watchdog, RUNNER_SILENT_MS, on_watchdog);
+}
+
+/* ---- answers ---- */
+
+static int on_answer(struct runner *r, struct str body, struct err *err)
+{
+    struct proto_answer a;
+    int status = proto_get_answer(body, &a, err);
+    if (status < 0)
+        return status;
+    if (list_is_empty(&r->commands))
+        return err_set(err, E_INVALID, "an answer to nothing");
+    struct pool_command *c = list_first(&r->commands, struct pool_command, node);
+    if (a.seq != c->seq || a.slot != c->slot || a.guest != c->guest)
+        return err_set(err, E_INVALID, "an answer to another command");
+    struct tenant *t = c->tenant;
+    list_remove(&c->node);
+    r->n_commands--;
+    r->progress_ms = clock_mono_ms();
+    if (t) {
+        t->sent = NULL;
+        status = r->pool->ops->on_answer(t, &a, err);
+        if (status < 0) { /* rejected: the command counts as the one that was running */
+            t->sent = c;
+            list_push_front(&r->commands, &c->node);
+            r->n_commands++;
+            return status;
+        }
+    } else {
+        vec_push(&r->free_slots, a.slot);
+        rest(r);
+    }
+    free(c);
+    return 0;
+}
+
+static int on_hello(struct runner *r, struct str body, struct err *err)
+{
+    struct proto_hello hello;
+    int status = proto_get_hello(body, &hello, err);
+    if (status < 0)
+        return status;
+    if (r->sm.at != RUNNER_STARTING || hello.version != PROTO_VERSION)
+        return err_set(err, E_VERSION, "the runner is of another version of dormouse");
+    sm_move(&r->sm, RUNNER_SERVING);
+    r->pool->start_failures = 0;
+    return 0;
+}
+
+static int dispatch(struct runner *r, const struct proto_in *in, struct err *err)
+{
+    switch (in->kind) {
+    case PROTO_HELLO:
+        return on_hello(r, in->body, err);
+    case PROTO_ANSWER:
+        if (r->sm.at == RUNNER_SERVING)
+            return on_answer(r, in->body, err);
+        return err_set(err, E_INVALID, "an answer before HELLO");
+    case PROTO_MODULE:
+    case PROTO_FORGET:
+    case PROTO_RUN:
+    case PROTO_DROP:
+        break;
+    }
+    return err_set(err, E_INVALID, "an order from a runner");
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+    struct runner *r = poll->data;
+    struct runner_pool *p = r->pool;
+    struct err err = { 0 };
+    if (events & UV_WRITABLE)
+        send_unsent(r);
+    bool had_answer = false;
+    int n = 0;
+    for (status = 0; status >= 0 && n < MESSAGES_PER_TURN && r->sm.at != RUNNER_CLOSING; n++) {
+        status = proto_recv(r->sock, 0, &p->in, &err);
+        if (status >= 0 && p->in.fd >= 0)
+            status = err_set(&err, E_INVALID, "an uninvited descriptor");
+        if (status >= 0)
+            status = dispatch(r, &p->in, &err);
+        had_answer = had_answer || status >= 0;
+        if (status >= 0 && r->n_commands == 0)
+            break; /* it has nothing more to say */
+    }
+    if (r->sm.at == RUNNER_CLOSING)
+        return;
+    if (status < 0 && status != -EAGAIN) {
+        if (status != E_EOF)
+            log_error("runner sends nonsense, ending it", "pid=%d reason=\"%s\"", r->pid,
+                      err_text(&err));
+        runner_lost(r, &err);
+        return;
+    }
+    if (had_answer && !p->done)
+        defer_start(p->loop, &p->room, on_room);
+}
+
+/* ---- the end ---- */
+
+static void on_backoff(struct timer *timer)
+{
+    struct runner_pool *p = container_of(timer, struct runner_pool, backoff);
+    p->ops->on_room(p->arg);
+}
+
+/* One that did not even say HELLO will hardly do better at once. */
+static void count_start_failure(struct runner_pool *p)
+{
+    unsigned n = p->start_failures++;
+    log_error("runner did not come up", "path=\"%s\" failures=%u", p->opts.runner_path, n + 1);
+    timer_start(p->loop, &p->backoff, (uint64_t)RUNNER_START_BACKOFF_MS << MIN(n, 6u), on_backoff);
+}
+
+static void tell_tenants(struct runner *r, bool was_starting, const struct err *why)
+{
+    struct runner_pool *p = r->pool;
+    struct tenant *running = NULL;
+    if (!list_is_empty(&r->commands))
+        running = list_first(&r->commands, struct pool_command, node)->tenant;
+    while (!list_is_empty(&r->tenants)) {
+        struct tenant *t = list_first(&r->tenants, struct tenant, node);
+        enum tenant_lost how = was_starting   ? LOST_AT_START
+                               : t == running ? LOST_RUNNING
+                               : t->sent      ? LOST_WAITING
+                                              : LOST_RESTING;
+        if (t->sent)
+            t->sent->tenant = NULL;
+        leave(t);
+        if (!p->done)
+            p->ops->on_lost(t, how, why);
+    }
+}
+
+/* The end of a runner, however it came. Its tenants are told; the memory goes when it is reaped. */
+static void runner_lost(struct runner *r, const struct err *why)
+{
+    struct runner_pool *p = r->pool;
+    bool was_starting = r->sm.at == RUNNER_STARTING, had_tenants = r->n_tenants > 0;
+    assert(r->sm.at != RUNNER_CLOSING);
+    sm_move(&r->sm, RUNNER_CLOSING);
+    timer_stop(p->loop, &r->linger);
+    if (r->pid > 0)
+        (void)kill(r->pid, SIGKILL); /* it holds nothing that is not ours to give up */
+    if (had_tenants || r->n_commands)
+        p->losses++;
+    if (was_starting && why->code && !p->done)
+        count_start_failure(p);
+    tell_tenants(r, was_starting, why);
+    while (!list_is_empty(&r->commands)) {
+        struct pool_command *c = list_first(&r->commands, struct pool_command, node);
+        list_remove(&c->node);
+        free(c);
+    }
+    while (!list_is_empty(&r->unsent))
+        unsent_free(list_first(&r->unsent, struct pool_unsent, node));
+    while (!list_is_empty(&r->idle_modules))
+        forget_module(r, list_first(&r->idle_modules, struct pool_module, idle), false);
+    map_fini(&r->modules);
+    r->n_commands = 0;
+    uv_close((uv_handle_t *)&r->sock_poll, on_handle_closed);
+    (void)close(r->sock); /* its end, if it is still there */
+    r->sock = -1;
+    if (!p->done)
+        defer_start(p->loop, &p->room, on_room);
+}
+
+/* A runner that is silent for longer than its command may take hangs. */
+static void on_watchdog(struct timer *timer)
+{
+    struct runner_pool *p = container_of(timer, struct runner_pool, watchdog);
+    uint64_t now = clock_mono_ms();
+    bool busy = false;
+    list_each_safe (node, &p->runners) {
+        struct runner *r = list_entry(node, struct runner, node);
+        if (r->n_commands == 0)
+            continue;
+        const struct pool_command *c = list_first(&r->commands, struct pool_command, node);
+        if (now - r->progress_ms > c->limit_ms + RUNNER_SILENT_MS) {
+            struct err why = { 0 };
+            (void)err_set(&why, -ETIMEDOUT, "the runner does not answer");
+            log_error("runner hangs, ending it", "pid=%d", r->pid);
+            runner_lost(r, &why);
+        } else {
+            busy = true;
+        }
+    }
+    if (busy)
+        timer_start(p->loop, timer, RUNNER_SILENT_MS, on_watchdog);
+}
+
+/* ---- the pool ---- */
+
+struct runner_pool *pool_new(struct loop *loop, const struct runner_pool_opts *opts,
+                             const struct runner_pool_ops *ops, void *arg)
+{
+    struct runner_pool *p = xnew(struct runner_pool);
+    p->loop = loop;
+    p->opts = *opts;
+    p->ops = ops;
+    p->arg = arg;
+    list_init(&p->runners);
+    buf_init(&p->message, PROTO_FRAME_BYTES + PROTO_BODY_MAX);
+    p->in = PROTO_IN_INIT;
+    return p;
+}
+
+static void on_closing(struct defer *d)
+{
+    pool_free(container_of(d, struct runner_pool, closing));
+}
+
+void pool_close(struct runner_pool *p, void (*done)(void *arg), void *arg)
+{
+    p->done = done;
+    p->done_arg = arg;
+    timer_stop(p->loop, &p->watchdog);
+    timer_stop(p->loop, &p->backoff);
+    defer_cancel(&p->room);
+    list_each_safe (node, &p->runners) {
+        struct runner *r = list_entry(node, struct runner, node);
+        struct err why = { 0 };
+        if (r->sm.at != RUNNER_CLOSING)
+            runner_lost(r, &why);
+    }
+    if (list_is_empty(&p->runners))
+        defer_start(p->loop, &p->closing, on_closing);
+}
+
+void pool_get_stats(const struct runner_pool *p, struct runner_pool_stats *ret)
+{
+    *ret = (struct runner_pool_stats){ .starts = p->starts, .losses = p->losses };
+    list_each (node, &p->runners)
+        ret->runners += list_entry(node, struct runner, node)->sm.at != RUNNER_CLOSING;
+}
+
+size_t pool_pids(const struct runner_pool *p, int *ret, size_t max)
+{
+    size_t n = 0;
+    list_each (node, &p->runners) {
+        const struct runner *r = list_entry(node, struct runner, node);
+        if (r->sm.at != RUNNER_CLOSING && n < max)
+            ret[n++] = r->pid;
+    }
+    return n;
+}

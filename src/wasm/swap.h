@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The directory of swap files: one sparse file per guest, as large as its memory may become. Nobody
+ * keeps a file open while its guest sleeps.
+ *
+ * An old file is unlinked and never truncated, since a runner may still have it mapped.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum { SWAP_NAME_MAX = 256 };
+
+struct swap {
+    int dir_fd;
+};
+
+/* Makes the directory with mode 0700 and removes the swap files of an earlier process. */
+int swap_init(struct swap *s, const char *dir, struct err *err);
+void swap_fini(struct swap *s);
+/* The file's name; parts that no name may hold are replaced. */
+void swap_name(char out[SWAP_NAME_MAX], const char *uid, uint64_t generation,
+               const char *module_hash);
+/* An empty file of this size, replacing an older one. Returns a descriptor (given). */
+int swap_create(struct swap *s, const char *name, uint64_t size_bytes, struct err *err);
+/* Returns a descriptor (given). */
+int swap_open(struct swap *s, const char *name, struct err *err);
+void swap_remove(struct swap *s, const char *name);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A runner that lies. The end of the path by which it was started says how: hello, garbage,
+ * truncated, order, ids, incarnation, slot, silent-exit, memory, fd.
+ */
+#include "wasm/proto.h"
+
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { SOCKET = 3 };
+
+static void send_or_exit(const struct buf *b, int fd)
+{
+    if (proto_send(SOCKET, b, fd, NULL) < 0)
+        _exit(0);
+}
+
+static void answer(const char *trick, const struct proto_run *run, struct buf *out)
+{
+    struct buf ops = BUF_INIT(4096), logs = BUF_INIT(4096);
+    struct proto_answer a = { .slot = run->slot,
+                              .incarnation = run->incarnation,
+                              .guest = run->guest,
+                              .seq = run->seq,
+                              .flags = ANSWER_DONE,
+                              .activations = 1,
+                              .next_id = run->next_id };
+    proto_add_log(&logs, &(struct proto_log){ .fd = 1, .line = STR("never to be seen") });
+    a.n_logs = 1;
+    if (strcmp(trick, "incarnation") == 0)
+        a.incarnation++;
+    if (strcmp(trick, "slot") == 0)
+        a.slot++;
+    if (strcmp(trick, "memory") == 0)
+        a.memory_pages = MODULE_PAGES_MAX;
+    if (strcmp(trick, "ids") == 0) {
+        proto_add_op(&ops, &(struct proto_op){ .kind = 1, .id = run->next_id + 7 });
+        a.n_ops = 1;
+        a.next_id++;
+    }
+    proto_begin(out);
+    proto_put_answer(out, &a, buf_str(&logs), buf_str(&ops));
+    send_or_exit(out, strcmp(trick, "fd") == 0 ? STDERR_FILENO : -1);
+    buf_fini(&ops);
+    buf_fini(&logs);
+}
+
+int main(void)
+{
+    const char *path = (const char *)getauxval(AT_EXECFN), *trick = strrchr(path, '/');
+    static struct proto_run run;
+    struct proto_in in = PROTO_IN_INIT;
+    struct buf out = BUF_INIT(PROTO_MESSAGE_MAX);
+    for (const char *p = trick; p && *p; p++) /* fake_runner-TRICK */
+        if (*p == '-') {
+            trick = p + 1;
+            break;
+        }
+    uint32_t version = strcmp(trick, "hello") == 0 ? PROTO_VERSION + 1 : PROTO_VERSION;
+    proto_begin(&out);
+    proto_put_hello(&out, &(struct proto_hello){ version, STR("fake") });
+    send_or_exit(&out, -1);
+    while (proto_recv(SOCKET, 0, &in, NULL) >= 0) {
+        if (in.kind != PROTO_RUN)
+            continue;
+        if (strcmp(trick, "silent-exit") == 0)
+            return 0;
+        if (strcmp(trick, "garbage") == 0) {
+            (void)!send(SOCKET,
+                        "\xff\xff\xff\xff"
+                        "garbage of more than a frame",
+                        32, MSG_NOSIGNAL);
+        } else if (strcmp(trick, "truncated") == 0) {
+            (void)!send(SOCKET, "\6\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0x", 17, MSG_NOSIGNAL);
+        } else if (strcmp(trick, "order") == 0) {
+            proto_begin(&out);
+            proto_put_slot(&out, PROTO_DROP, 0);
+            send_or_exit(&out, -1);
+        } else if (proto_get_run(in.body, &run, NULL) == 0) {
+            answer(trick, &run, &out);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A host of guests without a network, for tests: module cache, real runner, and a service that
+ * writes down what happens. A test completes operations by hand or lets `auto_delay` do it.
+ */
+#pragma once
+
+#include "test.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/sys.h"
+#include "base/vec.h"
+#include "wasm/guest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+struct rig {
+    struct loop loop;
+    struct module_cache *cache;
+    struct guest_host *host;
+    char dir[64];
+    bool is_closed;
+};
+
+struct rig_op {
+    struct guest_op op;
+    char *payload;
+    bool is_completed;
+};
+
+/* One guest and everything that was heard of it. */
+struct actor {
+    struct rig *rig;
+    struct guest *guest;
+    VEC(struct rig_op) ops;
+    struct buf log; /* lines, each with "1 " or "2 " in front */
+    unsigned lines, states[5], rooms;
+    struct err why;  /* of the last FAILED */
+    bool auto_delay; /* complete every DELAY at once */
+    void (*on_op)(struct actor *a, const struct guest_op *op);
+};
+
+/* Turn the loop until it holds. The test's own timeout ends a wait in vain. */
+#define WAIT(rig, cond)                                                                            \
+    do {                                                                                           \
+        while (!(cond))                                                                            \
+            (void)loop_turn(&(rig)->loop, true);                                                   \
+    } while (0)
+
+static inline void rig_open(struct rig *r, struct guest_host_opts opts)
+{
+    struct err err = { 0 };
+    *r = (struct rig){ 0 };
+    (void)snprintf(r->dir, sizeof r->dir, "/tmp/dormouse-test-XXXXXX");
+    CHECK(mkdtemp(r->dir));
+    CHECK_OK(loop_init(&r->loop, NULL));
+    const char *cache_dir = getenv("TEST_CACHE_DIR");
+    struct module_cache_config config = { .dir = cache_dir ? cache_dir : r->dir };
+    if (module_cache_new(&r->loop, &config, &r->cache, &err) < 0)
+        TEST_FAIL("%s", err.text);
+    char swap[96];
+    (void)snprintf(swap, sizeof swap, "%s/swap", r->dir);
+    if (!opts.swap_dir)
+        opts.swap_dir = swap;
+    if (guest_host_new(&r->loop, &opts, &r->host, &err) < 0)
+        TEST_FAIL("%s", err.text);
+}
+
+static inline void rig_on_closed(void *arg)
+{
+    *(bool *)arg = true;
+}
+
+static inline void rig_remove_dir(const char *path)
+{
+    DIR *dir = opendir(path);
+    if (!dir)
+        return;
+    for (struct dirent *e; (e = readdir(dir));)
+        if (e->d_name[0] != '.' && unlinkat(dirfd(dir), e->d_name, 0) < 0 && errno == EISDIR) {
+            char sub[512];
+            (void)snprintf(sub, sizeof sub, "%s/%s", path, e->d_name);
+            rig_remove_dir(sub);
+        }
+    (void)closedir(dir);
+    (void)rmdir(path);
+}
+
+static inline void rig_close(struct rig *r)
+{
+    bool host_closed = false, cache_closed = false;
+    guest_host_close(r->host, rig_on_closed, &host_closed);
+    WAIT(r, host_closed);
+    module_cache_close(r->cache, rig_on_closed, &cache_closed);
+    WAIT(r, cache_closed);
+    loop_run(&r->loop);
+    loop_fini(&r->loop);
+    rig_remove_dir(r->dir);
+}
+
+struct rig_get {
+    struct module *module;
+    bool done;
+};
+
+static inline void rig_on_module(struct module *m, int status, const struct err *err, void *arg)
+{
+    struct rig_get *get = arg;
+    if (status < 0)
+        TEST_FAIL("%s", err->text);
+    get->module = m;
+    get->done = true;
+}
+
+/* false: this machine could not build it. */
+static inline bool rig_has_module(const char *name)
+{
+    char path[512];
+    const char *dir = getenv("TEST_GUESTS_DIR");
+    (void)snprintf(path, sizeof path, "%s/%s.wasm", dir ? dir : ".", name);
+    return access(path, R_OK) == 0;
+}
+
+static inline struct module *rig_module(struct rig *r, const char *name)
+{
+    char path[512];
+    struct rig_get get = { 0 };
+    const char *dir = getenv("TEST_GUESTS_DIR");
+    (void)snprintf(path, sizeof path, "%s/%s.wasm", dir ? dir : ".", name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        TEST_FAIL("cannot open %s", path);
+    CHECK_OK(module_get(r->cache, fd, 0, rig_on_module, &get, NULL, NULL));
+    (void)close(fd);
+    WAIT(r, get.done);
+    return get.module;
+}
+
+/* ---- the service ---- */
+
+static inline void actor_complete(struct actor *a, uint64_t id, uint32_t incarnation)
+{
+    struct guest_delivery d = {
+        .id = id, .incarnation = incarnation, .finished = true, .last = true, .null = true
+    };
+    CHECK_OK(guest_deliver(a->guest, &d, NULL));
+}
+
+static inline void actor_on_op(struct guest *g, const struct guest_op *op, void *arg)
+{
+    struct actor *a = arg;
+    struct rig_op copy = { .op = *op, .payload = str_dup(op->payload) };
+    copy.op.payload.p = copy.payload;
+    vec_push(&a->ops, copy);
+    if (a->on_op)
+        a->on_op(a, op);
+    if (a->auto_delay && op->kind == GUEST_OP_DELAY)
+        actor_complete(a, op->id, op->incarnation);
+}
+
+static inline void actor_on_room(struct guest *g, void *arg)
+{
+    ((struct actor *)arg)->rooms++;
+}
+
+static inline void actor_on_state(struct guest *g, enum guest_state state, const struct err *why,
+                                  void *arg)
+{
+    struct actor *a = arg;
+    a->states[state]++;
+    if (why)
+        a->why = *why;
+}
+
+static inline void actor_on_log(struct guest *g, int fd, struct str line, void *arg)
+{
+    struct actor *a = arg;
+    (void)buf_printf(&a->log, "%d " STR_FMT "\n", fd, STR_ARG(line));
+    a->lines++;
+}
+
+static const struct guest_ops actor_ops = { actor_on_op, actor_on_room, actor_on_state,
+                                            actor_on_log };
+
+/* spec.name, abi, module and limits as the test wants them; the rest is filled in. */
+static inline int actor_try_open(struct actor *a, struct rig *r, struct guest_spec spec,
+                                 struct err *err)
+{
+    static unsigned serial;
+    char uid[32];
+    (void)snprintf(uid, sizeof uid, "uid-%u", ++serial);
+    spec.namespace = "test";
+    spec.name = spec.name ? spec.name : "guest";
+    spec.uid = uid;
+    a->rig = r;
+    if (!a->log.max)
+        buf_init(&a->log, (size_t)64 << 20);
+    return guest_new(r->host, &spec, &actor_ops, a, &a->guest, err);
+}
+
+static inline void actor_open(struct actor *a, struct rig *r, struct guest_spec spec)
+{
+    struct err err = { 0 };
+    if (actor_try_open(a, r, spec, &err) < 0)
+        TEST_FAIL("%s", err.text);
+    CHECK_OK(guest_start(a->guest, NULL));
+}
+
+static inline void actor_close(struct actor *a)
+{
+    guest_free(a->guest);
+    vec_each (op, &a->ops)
+        free(op->payload);
+    vec_fini(&a->ops);
+    buf_fini(&a->log);
+    *a = (struct actor){ 0 };
+}
+
+static inline struct guest_stats actor_stats(const struct actor *a)
+{
+    struct guest_stats s;
+    guest_get_stats(a->guest, &s);
+    return s;
+}
+
+static inline enum guest_state actor_state(const struct actor *a)
+{
+    return guest_state(a->guest);
+}
+
+static inline bool actor_is_idle(const struct actor *a)
+{
+    struct guest_stats s = actor_stats(a);
+    return s.queued == 0 && (s.state == GUEST_AWAKE || s.state == GUEST_ASLEEP);
+}
+
+static inline void actor_sleep(struct actor *a)
+{
+    WAIT(a->rig, actor_is_idle(a));
+    if (actor_state(a) == GUEST_ASLEEP)
+        return;
+    CHECK_OK(guest_sleep(a->guest));
+    WAIT(a->rig, actor_state(a) != GUEST_AWAKE);
+    CHECK_INT(actor_state(a), GUEST_ASLEEP);
+}
+
+static inline bool actor_logged(const struct actor *a, const char *text)
+{
+    return str_find(buf_str(&a->log), str_of(text)) >= 0;
+}

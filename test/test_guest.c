@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Guests in real runners: life, sleep, failure, and what happens when a runner goes away. */
+#include "guest_rig.h"
+
+#define ENV(...)                                                                                   \
+    .env = (struct guest_env[]){ __VA_ARGS__ },                                                    \
+    .n_env = sizeof((struct guest_env[]){ __VA_ARGS__ }) / sizeof(struct guest_env)
+#define VAR(name, value)                                                                           \
+    {                                                                                              \
+        { name, sizeof(name) - 1 },                                                                \
+        {                                                                                          \
+            value, sizeof(value) - 1                                                               \
+        }                                                                                          \
+    }
+
+static const struct {
+    enum guest_abi abi;
+    const char *suffix;
+} abis[] = { { GUEST_ABI_G1, "-g1" }, { GUEST_ABI_G2, "-g2" } };
+
+static struct module *module_for(struct rig *r, const char *name, unsigned abi)
+{
+    char full[64];
+    (void)snprintf(full, sizeof full, "%s%s", name, abis[abi].suffix);
+    return rig_module(r, full);
+}
+
+static const struct guest_host_opts awake = { .sleep_never = true };
+static const struct guest_host_opts manual = { .idle_ms = 600000 };
+
+TEST(a_guest_starts_works_sleeps_and_wakes_up_again)
+{
+    for (unsigned i = 0; i < ARRAY_LEN(abis); i++) {
+        struct rig r;
+        struct actor a = { 0 };
+        rig_open(&r, manual);
+        struct module *m = module_for(&r, "twin", i);
+        actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = abis[i].abi });
+        CHECK_INT(actor_state(&a), GUEST_COLD);
+        WAIT(&r, actor_state(&a) == GUEST_AWAKE);
+        CHECK_INT(a.ops.n, 1);
+        CHECK_INT(a.ops.p[0].op.kind, GUEST_OP_DELAY);
+        CHECK_INT(a.ops.p[0].op.id, 0);
+        CHECK(actor_logged(&a, "1 probe sum 1 "));
+
+        actor_sleep(&a);
+        struct guest_stats s = actor_stats(&a);
+        CHECK_INT(s.resident_bytes, 0);
+        CHECK(s.swap_bytes > 0 && s.dissolvable);
+        CHECK_INT(s.suspends, 1);
+
+        actor_complete(&a, 0, 0);
+        WAIT(&r, a.ops.n == 2);
+        CHECK(actor_logged(&a, "1 probe sum 2 "));
+        CHECK_INT(actor_state(&a), GUEST_AWAKE);
+        s = actor_stats(&a);
+        CHECK_INT(s.wakes, 1);
+        CHECK_INT(s.activations, 2);
+        CHECK(s.wake_us_last > 0 && s.wake_us_p50 > 0);
+        CHECK(s.resident_bytes > 0);
+        actor_close(&a);
+        module_unref(m);
+        rig_close(&r);
+    }
+}
+
+TEST(an_idle_guest_falls_asleep_by_itself_and_then_its_runner_ends)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    rig_open(&r, (struct guest_host_opts){ .idle_ms = 20 });
+    struct module *m = rig_module(&r, "twin-g2");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    WAIT(&r, actor_state(&a) == GUEST_ASLEEP);
+    struct guest_host_stats s;
+    int pid;
+    guest_host_get_stats(r.host, &s);
+    CHECK_INT(s.runners, 1);
+    CHECK_INT(guest_host_pids(r.host, &pid, 1), 1);
+    WAIT(&r, guest_host_pids(r.host, &pid, 1) == 0);
+    guest_host_get_stats(r.host, &s);
+    CHECK_INT(s.runner_losses, 0);
+    /* Nothing is armed any more, and work brings a runner back. */
+    actor_complete(&a, 0, 0);
+    WAIT(&r, a.ops.n == 2);
+    CHECK_INT(actor_stats(&a).incarnation, 0);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
+TEST(hibernation_after_every_activation_loses_nothing)
+{
+    struct rig r;
+    struct actor a = { .auto_delay = true };
+    rig_open(&r, (struct guest_host_opts){ .sleep_always = true });
+    struct module *m = rig_module(&r, "twin-g1");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G1 });
+    WAIT(&r, a.ops.n == 200);
+    struct guest_stats s = actor_stats(&a);
+    CHECK(s.wakes >= 199 && s.suspends >= 199);
+    CHECK_INT(s.incarnation, 0);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
+TEST(completions_come_after_the_import_returned_and_in_fair_order)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    rig_open(&r, awake);
+    struct module *m = rig_module(&r, "order-g2");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    WAIT(&r, a.ops.n == 4);
+    /* A head and a body for each of four requests, all of one id first. */
+    static const char head[62] =
+        "\xc8\x00\x01\0\0\0\0\0\0\0\x0c\0\0\0\0\0\0\0content-type\x01\0\0\0\0\0\0"
+        "\0\x10\0\0\0\0\0\0\0application/json";
+    for (uint64_t id = 0; id < 4; id++) {
+        struct guest_delivery d = { .id = id, .payload = str_n(head, sizeof head) };
+        CHECK_OK(guest_deliver(a.guest, &d, NULL));
+        d.payload = STR("{}");
+        d.finished = d.last = true;
+        CHECK_OK(guest_deliver(a.guest, &d, NULL));
+        CHECK_ERR(guest_deliver(a.guest, &d, NULL), -ESTALE);
+    }
+    WAIT(&r, actor_stats(&a).activations == 9);
+    if (!actor_logged(&a, "probe order 0h 1h 2h 3h 0b 1b 2b 3b"))
+        TEST_FAIL("%s", buf_cstr(&a.log));
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
+TEST(a_full_queue_refuses_and_says_when_there_is_room)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    rig_open(&r, awake);
+    struct module *m = rig_module(&r, "twin-g1");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G1 });
+    WAIT(&r, a.ops.n == 1);
+    struct guest_delivery d = { .id = 0, .payload = STR("x") };
+    for (unsigned i = 0; i < GUEST_QUEUE_MAX_EVENTS; i++)
+        CHECK_OK(guest_deliver(a.guest, &d, NULL));
+    CHECK_ERR(guest_deliver(a.guest, &d, NULL), -EBUSY);
+    WAIT(&r, a.rooms == 1);
+    CHECK_OK(guest_deliver(a.guest, &d, NULL));
+    WAIT(&r, actor_stats(&a).queued == 0);
+    d.payload.n = GUEST_PAYLOAD_MAX_BYTES + 1;
+    CHECK_ERR(guest_deliver(a.guest, &d, NULL), -EMSGSIZE);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
+TEST(large_payloads_arrive_whole_in_both_directions)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    rig_open(&r, manual);
+    struct module *m = rig_module(&r, "twin-g2");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    WAIT(&r, a.ops.n == 1);
+    size_t n = 3 << 20;
+    char *big = xalloc(n);
+    memset(big, 'x', n);
+    CHECK_OK(
+        guest_deliver(a.guest, &(struct guest_delivery){ .id = 0, .payload = { big, n } }, NULL));
+    WAIT(&r, actor_logged(&a, "probe sum 2 "));
+    CHECK(actor_stats(&a).memory_bytes >= n);
+    actor_sleep(&a);
+    CHECK_OK(
+        guest_deliver(a.guest, &(struct guest_delivery){ .id = 0, .payload = { big, n } }, NULL));
+    WAIT(&r, actor_logged(&a, "probe sum 3 "));
+    free(big);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
+/* ---- hostile guests ---- */
+
+struct hostile_case {
+    const char *mode, *extra_name, *extra;
+    const char *fails; /* part of the reason; NULL: it lives on */
+    const char *prints;
+};
+
+static const struct hostile_case hostile_cases[] = {
+    { "loop", NULL, NULL, "ran longer", NULL },
+    { "memory", NULL, NULL, "ran longer", NULL },
+    { "grow", NULL, NULL, NULL, "probe pages" },
+    { "recursion", NULL, NULL, "stack overflow", NULL },
+    { "trap", NULL, NULL, "unreachable", NULL },
+    { "exit", "EXIT_CODE", "3", "status 3", NULL },
+    { "garbage", NULL, NULL, "malformed", NULL },
+    { "flood", "BYTES", "1048576", NULL, "lines left out" },
+    { "partial", "BYTES", "1048576", NULL, "probe printed" },
+    { "timers", NULL, NULL, "too many operations", NULL },
+    { "requests", NULL, NULL, "too many operations", NULL },
+    { "ids", NULL, NULL, NULL, "probe id 3" },
+    { "wild", "FN", "request", "not in its memory", NULL },
+    { "wild", "FN", "request_length", "too large", NULL },
+    { "wild", "FN", "fd_write_buffer", "outside of its memory", NULL },
+    { "wild", "FN", "fd_write_vector", "outside of its memory", NULL },
+    { "wild", "FN", "fd_write_count", NULL, "probe survived 28" },
+    { "wild", "FN", "fd_write_result", "outside of its memory", NULL },
+    { "wild", "FN", "clock_time_get", "outside of its memory", NULL },
+    { "wild", "FN", "random_get", "outside of its memory", NULL },
+    { "wild", "FN", "random_get_length", "outside of its memory", NULL },
+    { "wild", "FN", "environ_get", "outside of its memory", NULL },
+    { "wild", "FN", "environ_sizes_get", "outside of its memory", NULL },
+    { "wild", "FN", "poll_oneoff", "outside of its memory", NULL },
+    { "wild", "FN", "fd_prestat_dir_name", NULL, "probe survived 8" },
+    { "wild", "FN", "path_open", "outside of its memory", NULL }, /* in its own strlen() */
+};
+
+static void run_hostile(struct rig *r, struct module *m, enum guest_abi abi,
+                        const struct hostile_case *c, const char *at)
+{
+    struct guest_env env[3] = { { STR("MODE"), str_of(c->mode) }, { STR("AT"), str_of(at) } };
+    size_t n_env = 2;
+    if (c->extra)
+        env[n_env++] = (struct guest_env){ str_of(c->extra_name), str_of(c->extra) };
+    struct actor a = { .auto_delay = strcmp(at, "wake") == 0 };
+    actor_open(&a, r,
+               (struct guest_spec){ .module = m,
+                                    .abi = abi,
+                                    .env = env,
+                                    .n_env = n_env,
+                                    .memory_max_bytes = 2 << 20,
+                                    .activation_ms = 50 });
+    if (c->fails) {
+        WAIT(r, actor_state(&a) == GUEST_FAILED);
+        if (str_find(str_of(a.why.text), str_of(c->fails)) < 0)
+            TEST_FAIL("%s %s: %s", c->mode, c->extra ? c->extra : "", a.why.text);
+    } else {
+        WAIT(r, actor_is_idle(&a) && actor_logged(&a, c->prints));
+        CHECK_INT(a.states[GUEST_FAILED], 0);
+    }
+    CHECK(actor_stats(&a).memory_bytes <= 2 << 20);
+    actor_close(&a);
+}
+
+TEST(hostile_guests_fail_alone)
+{
+    for (unsigned i = 0; i < ARRAY_LEN(abis); i++) {
+        struct rig r;
+        struct actor bystander = { 0 };
+        rig_open(&r, awake);
+        struct module *m = module_for(&r, "hostile", i), *twin = module_for(&r, "twin", i);
+        actor_open(&bystander, &r, (struct guest_spec){ .module = twin, .abi = abis[i].abi });
+        for (size_t c = 0; c < ARRAY_LEN(hostile_cases); c++) {
+            run_hostile(&r, m, abis[i].abi, &hostile_cases[c], "start");
+            run_hostile(&r, m, abis[i].abi, &hostile_cases[c], "wake");
+        }
+        actor_complete(&bystander, 0, 0);
+        WAIT(&r, bystander.ops.n == 2);
+        struct guest_host_stats s;
+        guest_host_get_stats(r.host, &s);
+        CHECK_INT(s.runner_losses, 0);
+        CHECK_INT(s.runner_starts, 1);
+        actor_close(&bystander);
+        module_unref(m);
+        module_unref(twin);
+        rig_close(&r);
+    }
+}
+
+TEST(an_exit_with_0_in_the_entry_point_means_initialised)
+{
+    for (unsigned i = 0; i < ARRAY_LEN(abis); i++) {
+        struct rig r;
+        struct actor a = { 0 };
+        rig_open(&r, manual);
+        struct module *m = module_for(&r, "hostile", i);
+        actor_open(
+            &a, &r,
+            (struct guest_spec){ .module = m, .abi = abis[i].abi, ENV(VAR("MODE", "exit")) });
+        WAIT(&r, actor_state(&a) == GUEST_AWAKE);
+        actor_sleep(&a);
+        actor_complete(&a, 0, 0);
+        WAIT(&r, actor_logged(&a, "probe woken 0"));
+        actor_close(&a);
+        module_unref(m);
+        rig_close(&r);
+    }
+}
+
+TEST(a_failed_guest_starts_again_after_a_while)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    rig_open(&r, awake);
+    struct module *m = rig_module(&r, "hostile-g2");
+    actor_open(&a, &r,
+               (struct guest_spec){
+                   .module = m, .abi = GUEST_ABI_G2, ENV(VAR("MODE", "trap"), VAR("AT", "wake")) });
+    WAIT(&r, a.ops.n == 1);
+    actor_complete(&a, 0, 0);
+    WAIT(&r, actor_state(&a) == GUEST_FAILED);
+    CHECK_ERR(guest_deliver(a.guest, &(struct guest_delivery){ .id = 0, .last = true }, NULL),
+              -ESTALE);
+    CHECK_INT(actor_stats(&a).incarnation, 1);
+    WAIT(&r, a.ops.n == 2);
+    CHECK_INT(a.ops.p[1].op.id, 0);
+    CHECK_INT(a.ops.p[1].op.incarnation, 1);
+    CHECK_INT(actor_stats(&a).restarts, 1);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
+TEST(the_service_can_end_an_incarnation)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    rig_open(&r, manual);
+    struct module *m = rig_module(&r, "twin-g2");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    WAIT(&r, a.ops.n == 1);
+    actor_sleep(&a);
+    struct err why = { 0 };
+    (void)err_set(&why, E_PARSE, "not an HttpRequest");
+    guest_fail(a.guest, &why);
+    CHECK_INT(actor_state(&a), GUEST_ASLEEP); /* callbacks come from the loop */
+    WAIT(&r, actor_state(&a) == GUEST_FAILED);
+    CHECK(str_find(str_of(a.why.text), STR("not an HttpRequest")) >= 0);
+    CHECK_INT(actor_stats(&a).swap_bytes, 0);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
+TEST(unfit_modules_are_refused_before_anything_runs)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    struct err err = { 0 };
+    rig_open(&r, awake);
+    struct module *m = rig_module(&r, "import-g2");
+    CHECK_ERR(actor_try_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 }, &err),
+              E_UNSUPPORTED);
+    CHECK(str_find(str_of(err.text), STR("surprise-abi.open")) >= 0);
+    module_unref(m);
+    m = rig_module(&r, "twin-g2");
+    CHECK_ERR(actor_try_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G1 }, &err),
+              E_UNSUPPORTED);
+    CHECK_ERR(actor_try_open(&a, &r,
+                             (struct guest_spec){
+                                 .module = m, .abi = GUEST_ABI_G2, .memory_max_bytes = 65536 },
+                             &err),
+              E_LIMIT);
+    module_unref(m);
+    buf_fini(&a.log);
+    rig_close(&r);
+}
+
+TEST(a_module_that_changes_its_table_sleeps_in_its_runner)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    if (!rig_has_module("table-g2"))
+        SKIP("no table-g2.wasm");
+    rig_open(&r, manual);
+    struct module *m = rig_module(&r, "table-g2");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    WAIT(&r, a.ops.n >= 1);
+    for (unsigned i = 0; i < 5; i++) {
+        size_t before = a.ops.n;
+        uint64_t id = a.ops.p[before - 1].op.id;
+        actor_sleep(&a);
+        struct guest_stats s = actor_stats(&a);
+        CHECK(!s.dissolvable);
+        CHECK_INT(s.suspends, i + 1);
+        actor_complete(&a, id, 0);
+        WAIT(&r, actor_stats(&a).activations == i + 2 && actor_is_idle(&a));
+        if (a.ops.n == before)
+            break;
+    }
+    int pid;
+    CHECK_INT(guest_host_pids(r.host, &pid, 1), 1);
+    CHECK_INT(a.states[GUEST_FAILED], 0);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
+/* ---- runners that go away ---- */
+
+static int only_pid(struct rig *r)
+{
+    int pids[2];
+    CHECK_INT(guest_host_pids(r->host, pids, 2), 1);
+    return pids[0];
+}
+
+TEST(a_killed_runner_costs_its_awake_guests_their_state_and_sleeping_ones_nothing)
+{
+    struct rig r;
+    struct actor busy = { 0 }, idle = { 0 }, asleep = { 0 };
+    rig_open(&r, manual);
+    struct module *hostile = rig_module(&r, "hostile-g2"), *twin = rig_module(&r, "twin-g2");
+    actor_open(&asleep, &r, (struct guest_spec){ .module = twin, .abi = GUEST_ABI_G2 });
+    actor_open(&idle, &r, (struct guest_spec){ .module = twin, .abi = GUEST_ABI_G2 });
+    actor_open(&busy, &r,
+               (struct guest_spec){ .module = hostile,
+                                    .abi = GUEST_ABI_G2,
+                                    .activation_ms = 60000,
+                                    ENV(VAR("MODE", "loop"), VAR("AT", "wake")) });
+    WAIT(&r, asleep.ops.n && idle.ops.n && busy.ops.n);
+    actor_sleep(&asleep);
+    int pid = only_pid(&r);
+    actor_complete(&busy, 0, 0);
+    WAIT(&r, actor_state(&busy) == GUEST_RUNNING);
+    /* Behind the one that never ends: their commands have not begun. */
+    actor_complete(&asleep, 0, 0);
+    WAIT(&r, actor_state(&asleep) == GUEST_RUNNING);
+    CHECK_OK(kill(pid, SIGKILL));
+    WAIT(&r, actor_state(&busy) == GUEST_FAILED);
+    WAIT(&r, asleep.ops.n == 2 && idle.ops.n == 2);
+    CHECK_INT(actor_stats(&asleep).incarnation, 0); /* its event was not lost, nor its state */
+    CHECK(actor_logged(&asleep, "probe sum 2 "));
+    CHECK_INT(actor_stats(&idle).incarnation, 1);
+    CHECK_INT(idle.states[GUEST_FAILED], 0);
+    CHECK_INT(idle.ops.p[1].op.id, 0);
+    CHECK(only_pid(&r) != pid);
+    /* The guest that ran starts again, alone. */
+    WAIT(&r, busy.ops.n == 2);
+    int pids[2];
+    CHECK_INT(guest_host_pids(r.host, pids, 2), 2);
+    struct guest_host_stats s;
+    guest_host_get_stats(r.host, &s);
+    CHECK_INT(s.runner_losses, 1);
+    actor_close(&busy);
+    actor_close(&idle);
+    actor_close(&asleep);
+    module_unref(hostile);
+    module_unref(twin);
+    rig_close(&r);
+}
+
+TEST(runners_that_talk_nonsense_are_ended)
+{
+    static const char *const tricks[] = { "hello",       "garbage", "truncated",   "order",  "ids",
+                                          "incarnation", "slot",    "silent-exit", "memory", "fd" };
+    const char *fake = getenv("TEST_FAKE_RUNNER");
+    if (!fake)
+        SKIP("TEST_FAKE_RUNNER is not set");
+    for (size_t i = 0; i < ARRAY_LEN(tricks); i++) {
+        char path[512];
+        struct rig r;
+        struct actor a = { 0 };
+        (void)snprintf(path, sizeof path, "%s-%s", fake, tricks[i]);
+        (void)unlink(path);
+        CHECK_OK(symlink(fake, path));
+        rig_open(&r, (struct guest_host_opts){ .runner_path = path, .sleep_never = true });
+        struct module *m = rig_module(&r, "twin-g2");
+        actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+        struct guest_host_stats s = { 0 };
+        while (s.runner_losses == 0) {
+            (void)loop_turn(&r.loop, true);
+            guest_host_get_stats(r.host, &s);
+        }
+        CHECK_INT(a.ops.n, 0);
+        CHECK_INT(a.lines, 0);
+        actor_close(&a);
+        module_unref(m);
+        rig_close(&r);
+        (void)unlink(path);
+    }
+}
+
+TEST(a_missing_runner_fails_the_guest_and_says_so)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    rig_open(&r, (struct guest_host_opts){ .runner_path = "/nonexistent/runner" });
+    struct module *m = rig_module(&r, "twin-g2");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    WAIT(&r, actor_state(&a) == GUEST_FAILED);
+    CHECK(str_find(str_of(a.why.text), STR("/nonexistent/runner")) >= 0);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
+/* ---- disk ---- */
+
+TEST(without_disk_quota_guests_stay_awake_and_work)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    rig_open(&r, (struct guest_host_opts){ .idle_ms = 600000, .swap_quota_bytes = 4096 });
+    struct module *m = rig_module(&r, "twin-g2");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    WAIT(&r, a.ops.n == 1);
+    CHECK_OK(guest_sleep(a.guest));
+    actor_complete(&a, 0, 0);
+    WAIT(&r, a.ops.n == 2);
+    CHECK_INT(actor_stats(&a).suspends, 0);
+    CHECK_INT(actor_stats(&a).incarnation, 0);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
+TEST(guests_can_be_freed_at_any_moment)
+{
+    struct rig r;
+    rig_open(&r, (struct guest_host_opts){ .sleep_always = true });
+    struct module *m = rig_module(&r, "twin-g2");
+    for (unsigned turns = 0; turns < 40; turns++) {
+        struct actor a = { .auto_delay = true }, b = { .auto_delay = true };
+        actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+        actor_open(&b, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+        for (unsigned i = 0; i < turns; i++)
+            (void)loop_turn(&r.loop, false);
+        actor_close(&a);
+        WAIT(&r, b.ops.n >= 3);
+        actor_close(&b);
+    }
+    struct guest_host_stats s;
+    guest_host_get_stats(r.host, &s);
+    CHECK_INT(s.runner_losses, 0);
+    CHECK_INT(s.guests, 0);
+    CHECK_INT(s.awake, 0);
+    module_unref(m);
+    rig_close(&r);
+}
+
+TEST_MAIN
