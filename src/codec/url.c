@@ -77,7 +77,8 @@ static int parse_path(struct arena *a, struct str path, struct url_target *t, st
             return err_set(err, r, "bad escape in path segment '" STR_FMT "'", STR_ARG(raw));
         if (str_is(segment, ".") || str_is(segment, "..") || str_find_char(segment, '/') >= 0 ||
             str_find_char(segment, '\0') >= 0)
-            return err_set(err, E_INVALID, "path segment '" STR_FMT "' is not allowed", STR_ARG(raw));
+            return err_set(err, E_INVALID, "path segment '" STR_FMT "' is not allowed",
+                           STR_ARG(raw));
         if (t->n_segments == URL_MAX_SEGMENTS)
             return err_set(err, E_LIMIT, "more than %d path segments", URL_MAX_SEGMENTS);
         t->segments[t->n_segments++] = segment;
@@ -97,7 +98,8 @@ static int parse_query(struct arena *a, struct str query, struct url_target *t, 
             return err_set(err, E_LIMIT, "more than %d query parameters", URL_MAX_PAIRS);
         struct url_pair *p = &t->pairs[t->n_pairs];
         if (url_decode(a, name, true, &p->name) < 0 || url_decode(a, value, true, &p->value) < 0)
-            return err_set(err, E_INVALID, "bad escape in query parameter '" STR_FMT "'", STR_ARG(name));
+            return err_set(err, E_INVALID, "bad escape in query parameter '" STR_FMT "'",
+                           STR_ARG(name));
         t->n_pairs++;
     }
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Request targets and query strings (RFC 3986 sections 2.1, 3.3, 3.4; the query as HTML forms write it,
- * with '+' for a blank, as Go's net/url reads it).
+ * Request targets and query strings (RFC 3986 sections 2.1, 3.3, 3.4; the query as HTML forms write
+ * it, with '+' for a blank, as Go's net/url reads it).
  */
 #pragma once
 
@@ -17,17 +17,18 @@ struct url_pair {
 };
 
 struct url_target {
-    struct str raw_path, raw_query;           /* as they came; raw_query without '?' */
-    struct str segments[URL_MAX_SEGMENTS];    /* decoded path segments; empty ones are left out */
+    struct str raw_path, raw_query;        /* as they came; raw_query without '?' */
+    struct str segments[URL_MAX_SEGMENTS]; /* decoded path segments; empty ones are left out */
     size_t n_segments;
     bool trailing_slash;
-    struct url_pair pairs[URL_MAX_PAIRS];     /* in order; pairs without a name are left out */
+    struct url_pair pairs[URL_MAX_PAIRS]; /* in order; pairs without a name are left out */
     size_t n_pairs;
 };
 
 /*
- * Take a target apart: origin form, or absolute form, whose scheme and authority are ignored. Strings are
- * borrowed from `text` or live in `a`. E_INVALID: no path, bad escapes, a "." or ".." segment, a decoded
+ * Take a target apart: origin form, or absolute form, whose scheme and authority are ignored.
+ * Strings are borrowed from `text` or live in `a`. E_INVALID: no path, bad escapes, a "." or ".."
+ * segment, a decoded
  * '/' or NUL in a segment; E_LIMIT: more segments or pairs than the bounds.
  */
 int url_parse(struct arena *a, struct str text, struct url_target *ret, struct err *err);
@@ -36,7 +37,8 @@ struct str url_query_get(const struct url_target *t, const char *name);
 /* Present and neither "0" nor "false" in any case, as upstream reads booleans in queries. */
 bool url_query_bool(const struct url_target *t, const char *name);
 
-/* Decoded bytes; E_INVALID for a bad escape. plus: '+' is a blank. Borrows `s` when there is nothing to do. */
+/* Decoded bytes; E_INVALID for a bad escape. plus: '+' is a blank. Borrows `s` when there is
+ * nothing to do. */
 int url_decode(struct arena *a, struct str s, bool plus, struct str *ret);
 /* Append with everything but RFC 3986 unreserved characters escaped. */
 int url_encode(struct buf *to, struct str s);
