@@ -137,9 +137,12 @@ static int find_entries(struct instance *in, bool check, struct err *err)
     if (!get_export(in, "__dm_mem", WASMTIME_EXTERN_MEMORY, &e))
         return err_set(err, E_UNSUPPORTED, "the module has no memory");
     in->memory = e.of.memory;
+    in->is_reactor = get_export(in, ABI_INITIALIZE, WASMTIME_EXTERN_FUNC, &e);
     for (size_t i = 0; i < ARRAY_LEN(entry_rows); i++) {
         const struct entry_row *row = &entry_rows[i];
         if (row->abi != in->abi)
+            continue;
+        if (in->is_reactor && abi_is_optional(in->abi, row->entry))
             continue;
         if (!get_export(in, row->name, WASMTIME_EXTERN_FUNC, &e) ||
             (check && !has_sig(in, &e.of.func, row->sig)))
@@ -245,19 +248,25 @@ static int start_result(struct instance *in, int status, struct err *err)
     return err_set(err, E_TRAP, "the guest exited with status %d", in->exit_code);
 }
 
-int instance_start(struct instance *in, struct err *err)
+/* A function without parameters and results, looked up because it is called once. */
+static int call_once(struct instance *in, const char *name, struct err *err)
 {
     wasmtime_val_raw_t none[1];
     wasmtime_extern_t e;
-    if (in->module->has_start) {
-        if (!get_export(in, "__dm_start", WASMTIME_EXTERN_FUNC, &e) ||
-            !has_sig(in, &e.of.func, ":"))
-            return err_set(err, E_UNSUPPORTED, "the module has no start function");
-        int status = call(in, &e.of.func, none, 0, "start function", err);
-        if (status < 0)
-            return status;
-    }
-    return start_result(in, call(in, &in->entries[ENTRY_START], none, 0, "start", err), err);
+    if (!get_export(in, name, WASMTIME_EXTERN_FUNC, &e) || !has_sig(in, &e.of.func, ":"))
+        return err_set(err, E_UNSUPPORTED, "the module has no function '%s'", name);
+    return call(in, &e.of.func, none, 0, name, err);
+}
+
+int instance_start(struct instance *in, struct err *err)
+{
+    wasmtime_val_raw_t none[1];
+    int status = in->module->has_start ? call_once(in, "__dm_start", err) : 0;
+    if (status == 0 && in->is_reactor)
+        status = start_result(in, call_once(in, ABI_INITIALIZE, err), err);
+    if (status == 0 && !(in->is_reactor && abi_is_optional(in->abi, ENTRY_START)))
+        status = start_result(in, call(in, &in->entries[ENTRY_START], none, 0, "start", err), err);
+    return status;
 }
 
 /* Operator ABI 1.6 no. 3 and 4: null means no value, an empty value has a pointer of the guest's.

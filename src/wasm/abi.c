@@ -5,25 +5,31 @@
 struct func_row {
     enum guest_abi abi;
     const char *module, *name, *sig;
+    enum abi_entry role; /* exports */
 };
 
 static const struct func_row imports[] = {
-#define ROW(abi, module, name, sig, fn) { abi, module, name, sig },
+#define ROW(abi, module, name, sig, fn) { abi, module, name, sig, 0 },
     ABI_IMPORTS(ROW)
 #undef ROW
 };
 
 static const struct func_row wasi[] = {
-#define ROW(name, sig) { GUEST_ABI_G1, WASI_MODULE, #name, sig },
+#define ROW(name, sig) { GUEST_ABI_G1, WASI_MODULE, #name, sig, 0 },
     WASI_IMPORTS(ROW)
 #undef ROW
 };
 
 static const struct func_row exports[] = {
-#define ROW(abi, role, name, sig) { abi, "", name, sig },
+#define ROW(abi, role, name, sig) { abi, "", name, sig, role },
     ABI_EXPORTS(ROW)
 #undef ROW
 };
+
+bool abi_is_optional(enum guest_abi abi, enum abi_entry entry)
+{
+    return abi == GUEST_ABI_G2 && entry == ENTRY_START;
+}
 
 const char *abi_name(enum guest_abi abi)
 {
@@ -58,12 +64,16 @@ int abi_check(const struct module_info *info, enum guest_abi abi, struct err *er
     const struct module_extern *memory = module_info_export(info, "memory");
     if (!info->has_memory || !memory || memory->kind != MODULE_MEMORY)
         return err_set(err, E_UNSUPPORTED, "the module exports no 'memory'");
-    for (size_t i = 0; i < ARRAY_LEN(exports); i++)
-        if (exports[i].abi == abi && !module_info_has_func(info, exports[i].name, exports[i].sig))
+    bool is_reactor = module_info_has_func(info, ABI_INITIALIZE, ":");
+    for (size_t i = 0; i < ARRAY_LEN(exports); i++) {
+        const struct func_row *e = &exports[i];
+        if (e->abi != abi || (is_reactor && abi_is_optional(abi, e->role)))
+            continue;
+        if (!module_info_has_func(info, e->name, e->sig))
             return err_set(err, E_UNSUPPORTED,
-                           "the module exports no function '%s' of type %s, "
-                           "which ABI %s needs",
-                           exports[i].name, exports[i].sig, abi_name(abi));
+                           "the module exports no function '%s' of type %s, which ABI %s needs",
+                           e->name, e->sig, abi_name(abi));
+    }
     for (size_t i = 0; i < info->n_imports; i++) {
         const struct module_extern *e = &info->imports[i];
         if (!is_offered(e, abi))

@@ -78,7 +78,11 @@ struct guest_env {
 #define WASI_MODULE     "wasi_snapshot_preview1"
 #define WASI_MODULE_OLD "wasi_unstable"
 
-/* abi, role, name, signature; every one must be there. */
+/*
+ * abi, role, name, signature; every one must be there. A reactor's ABI_INITIALIZE is called before
+ * its entry point; in G2 it stands for it, since a command's entry point would end the runtime.
+ */
+#define ABI_INITIALIZE "_initialize"
 #define ABI_EXPORTS(X)                                                                             \
     X(GUEST_ABI_G1, ENTRY_START, "run", ":")                                                       \
     X(GUEST_ABI_G1, ENTRY_ALLOCATE, "allocate", "i:i")                                             \
@@ -95,5 +99,7 @@ enum abi_entry { ENTRY_START, ENTRY_ALLOCATE, ENTRY_WAKEUP, ENTRY_WAKEUP_STREAM,
  * what is imported that nobody offers.
  */
 int abi_check(const struct module_info *info, enum guest_abi abi, struct err *err);
+/* Does an export with ABI_INITIALIZE do without this one? */
+bool abi_is_optional(enum guest_abi abi, enum abi_entry entry);
 /* "G1", "G2" */
 const char *abi_name(enum guest_abi abi);
