@@ -25,7 +25,7 @@ struct test_case {
     struct test_case *next;
 };
 
-static struct test_case *test_first, **test_last = &test_first;
+static struct test_case *test_first, **test_last __attribute__((unused)) = &test_first;
 static const char *test_running = "";
 static const char *test_skipped;
 static uint64_t test_seed_state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Twins: the same history in one instance that is dissolved and resumed between all events and in one
- * that never sleeps. Every line they print, checksums over all of their state among them, must be equal.
+ * Twins: the same history in one instance that is dissolved and resumed between all events and in
+ * one that never sleeps. Every line they print, checksums over all of their state among them, must
+ * be equal.
  */
 #include "guest_rig.h"
 
@@ -25,7 +26,7 @@ static void random_event(struct pair *p, size_t large)
 {
     static char payload[LARGE];
     struct rig_op *op = NULL;
-    vec_each(candidate, &p->sleeper.ops)
+    vec_each (candidate, &p->sleeper.ops)
         if (!candidate->is_completed)
             op = candidate;
     CHECK(op);

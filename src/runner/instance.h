@@ -20,7 +20,7 @@ struct instance {
     wasmtime_instance_t handle;
     wasmtime_memory_t memory;
     wasmtime_func_t entries[ENTRY_COUNT];
-    bool is_reactor;         /* has ABI_INITIALIZE */
+    bool is_reactor; /* has ABI_INITIALIZE */
 
     uint32_t activation_ms;
     uint32_t ops_room;
