@@ -116,73 +116,99 @@ static void put_number(struct dm_text *t, uint64_t v, unsigned radix, bool negat
     dm_text_put(t, digits + i, sizeof(digits) - i);
 }
 
-/* Length modifiers in bytes: what va_arg has to fetch. */
-static const char *read_size(const char *f, size_t *ret)
+/* One conversion of a format: where it is and what its arguments are. */
+struct conversion {
+    va_list ap;
+    const char *at;
+    size_t size;   /* of an integer argument */
+    int precision; /* of a string; -1: up to its NUL */
+};
+
+static void read_modifiers(struct conversion *c)
 {
-    *ret = sizeof(int);
-    for (;; f++) {
-        if (*f == 'l')
-            *ret = f[1] == 'l' ? sizeof(long long) : *ret > sizeof(long) ? *ret : sizeof(long);
-        else if (*f == 'z' || *f == 't')
-            *ret = sizeof(size_t);
-        else if (*f == 'j')
-            *ret = sizeof(intmax_t);
-        else if (*f != 'h')
-            return f;
+    c->size = sizeof(int);
+    c->precision = -1;
+    if (c->at[0] == '.' && c->at[1] == '*') {
+        c->precision = va_arg(c->ap, int);
+        c->at += 2;
+    }
+    for (;; c->at++) {
+        if (c->at[0] == 'l' && c->at[1] == 'l')
+            c->size = sizeof(long long);
+        else if (c->at[0] == 'l' && c->size < sizeof(long))
+            c->size = sizeof(long);
+        else if (c->at[0] == 'z' || c->at[0] == 't')
+            c->size = sizeof(size_t);
+        else if (c->at[0] == 'j')
+            c->size = sizeof(intmax_t);
+        else if (c->at[0] != 'h' && c->at[0] != 'l')
+            return;
+    }
+}
+
+static int64_t take_signed(struct conversion *c)
+{
+    return c->size == sizeof(int64_t) ? va_arg(c->ap, int64_t) : va_arg(c->ap, int);
+}
+
+static uint64_t take_unsigned(struct conversion *c)
+{
+    return c->size == sizeof(uint64_t) ? va_arg(c->ap, uint64_t) : va_arg(c->ap, unsigned);
+}
+
+static void put_string(struct dm_text *t, const char *s, int precision)
+{
+    if (!s)
+        s = "(null)";
+    dm_text_put(t, s, precision < 0 ? strlen(s) : strnlen(s, (size_t)precision));
+}
+
+/* c->at is behind the '%'; afterwards on the conversion's last character. */
+static void put_conversion(struct dm_text *t, struct conversion *c)
+{
+    const char *percent = c->at - 1;
+    int64_t v;
+    read_modifiers(c);
+    switch (*c->at) {
+    case 's':
+        put_string(t, va_arg(c->ap, const char *), c->precision);
+        return;
+    case 'c':
+        dm_text_char(t, (char)va_arg(c->ap, int));
+        return;
+    case 'd':
+    case 'i':
+        v = take_signed(c);
+        put_number(t, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 10, v < 0);
+        return;
+    case 'u':
+    case 'x':
+        put_number(t, take_unsigned(c), *c->at == 'x' ? 16 : 10, false);
+        return;
+    case '%':
+        dm_text_char(t, '%');
+        return;
+    default:
+        dm_text_put(t, percent, (size_t)(c->at - percent) + (*c->at ? 1 : 0));
     }
 }
 
 void dm_vtextf(struct dm_text *t, const char *fmt, va_list ap)
 {
+    struct conversion c = { .at = fmt };
+    va_copy(c.ap, ap);
     reserve(t, 0);
-    for (const char *f = fmt; *f; f++) {
-        const char *plain = f;
-        while (*f && *f != '%')
-            f++;
-        dm_text_put(t, plain, (size_t)(f - plain));
-        if (!*f)
-            return;
-        const char *start = f++;
-        int precision = -1;
-        if (f[0] == '.' && f[1] == '*') {
-            precision = va_arg(ap, int);
-            f += 2;
-        }
-        size_t size;
-        f = read_size(f, &size);
-        switch (*f) {
-        case 's': {
-            const char *s = va_arg(ap, const char *);
-            if (!s)
-                s = "(null)";
-            dm_text_put(t, s, precision < 0 ? strlen(s) : strnlen(s, (size_t)precision));
+    while (*c.at) {
+        size_t plain = strcspn(c.at, "%");
+        dm_text_put(t, c.at, plain);
+        c.at += plain;
+        if (!*c.at)
             break;
-        }
-        case 'c':
-            dm_text_char(t, (char)va_arg(ap, int));
-            break;
-        case 'd':
-        case 'i': {
-            int64_t v = size == sizeof(int64_t) ? va_arg(ap, int64_t) : va_arg(ap, int);
-            put_number(t, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 10, v < 0);
-            break;
-        }
-        case 'u':
-        case 'x': {
-            uint64_t v = size == sizeof(uint64_t) ? va_arg(ap, uint64_t) : va_arg(ap, unsigned);
-            put_number(t, v, *f == 'x' ? 16 : 10, false);
-            break;
-        }
-        case '%':
-            dm_text_char(t, '%');
-            break;
-        default:
-            dm_text_put(t, start, (size_t)(f - start) + (*f ? 1 : 0));
-            if (!*f)
-                return;
-            break;
-        }
+        c.at++;
+        put_conversion(t, &c);
+        c.at += *c.at ? 1 : 0;
     }
+    va_end(c.ap);
 }
 
 void dm_textf(struct dm_text *t, const char *fmt, ...)
