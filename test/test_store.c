@@ -179,6 +179,31 @@ TEST(too_much_waiting_is_refused_and_goes_through_later)
     fx_fini(&fx);
 }
 
+TEST(a_transaction_that_replaces_too_much_fails_alone)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    fx_open(&fx);
+    static char big[STORE_VALUE_MAX_BYTES];
+    enum { N = 9 }; /* 72 MiB */
+    char keys[N][8];
+    struct store_op ops[N];
+    for (int i = 0; i < N; i++) {
+        (void)snprintf(keys[i], sizeof keys[i], "/%d", i);
+        struct store_op op = { .kind = STORE_PUT,
+                               .key = str_of(keys[i]),
+                               .value = { big, sizeof big } };
+        CHECK_OK(fx_txn(&fx, &op, 1).r);
+        ops[i] = op_delete(keys[i]);
+    }
+    struct fx_txn all = { .done = false };
+    CHECK_OK(store_txn(fx.store, ops, N, fx_on_txn, &all, NULL));
+    CHECK_INT(fx_put(&fx, "/other", "x"), N + 1); /* in the same batch */
+    CHECK_ERR(all.res.r, -EMSGSIZE);
+    CHECK_OK(fx_txn(&fx, ops, N - 2).r);
+    fx_fini(&fx);
+}
+
 /* ------------------------------------------------------------------ ranges */
 
 TEST(ranges_are_pages_in_bytewise_order)
@@ -627,6 +652,7 @@ TEST(a_window_of_time_and_count_is_kept)
     fx_init(&fx);
     fx.opts.history_ms = 5;
     fx.opts.history_revisions = 10;
+    fx.opts.idle_ms = 50;
     fx_open(&fx);
     for (int i = 0; i < 10; i++)
         fx_put(&fx, "/a", "x");
@@ -643,18 +669,39 @@ TEST(a_window_of_time_and_count_is_kept)
     fx_fini(&fx);
 }
 
+static off_t wal_size(const struct fixture *fx)
+{
+    scoped(free_scoped) char *wal = xasprintf("%s-wal", fx->path);
+    struct stat st;
+    return stat(wal, &st) < 0 ? 0 : st.st_size;
+}
+
 TEST(an_idle_store_has_checkpointed_and_arms_nothing)
 {
     struct fixture fx;
     fx_init(&fx);
+    fx.opts.idle_ms = 20;
     fx_open(&fx);
-    fx_put(&fx, "/a", "x");
-    fx_get(&fx, "/a", 0);
+    char key[32];
+    for (int i = 0; i < 100; i++) {
+        (void)snprintf(key, sizeof key, "/k/%d", i);
+        fx_put(&fx, key, "x");
+    }
     CHECK_INT(fx.loop.n_timers, 1);
     while (fx.loop.n_timers)
         fx_turn(&fx);
-    fx_close(&fx); /* waits for the writer */
-    CHECK_INT(query(fx.path, "SELECT count(*) FROM cur"), 1);
+    struct store_stats stats;
+    do { /* the writer reports its checkpoint when another report wakes the loop, at the latest */
+        CHECK_OK(fx_compact(&fx, 0));
+        store_stats(fx.store, &stats);
+    } while (stats.fsyncs < stats.commits + 3);
+    fx_get(&fx, "/k/1", 0); /* a read makes it rest again */
+    CHECK_INT(fx.loop.n_timers, 1);
+    while (fx.loop.n_timers)
+        fx_turn(&fx);
+    fx_close(&fx);
+    CHECK_INT(wal_size(&fx), 0);
+    CHECK_INT(query(fx.path, "SELECT count(*) FROM cur"), 100);
     fx_fini(&fx);
 }
 

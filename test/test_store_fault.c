@@ -422,6 +422,33 @@ TEST(a_damaged_store_with_a_log_keeps_the_log)
     fx_fini(&copy);
 }
 
+TEST(damage_found_while_running_stops_writes_but_not_the_process)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    fill(&fx);
+    fx_open(&fx);
+    struct stat st;
+    CHECK_OK(stat(fx.path, &st));
+    static char noise[4096];
+    memset(noise, 0xa5, sizeof noise);
+    for (off_t at = 8 * 4096; at < st.st_size; at += 4096)
+        write_at(fx.path, (uint64_t)at, noise, sizeof noise);
+    CHECK_ERR(fx_get(&fx, "/k/150", 0).r, E_CORRUPT);
+    CHECK_ERR(fx_range(&fx, (struct store_range){ .prefix = STR("/k/") }).r, E_CORRUPT);
+    struct store_op op = op_put("/k/150", "x");
+    struct fx_txn t = { .done = false };
+    CHECK_OK(store_txn(fx.store, &op, 1, fx_on_txn, &t, NULL));
+    while (!t.done)
+        fx_turn(&fx);
+    CHECK_ERR(t.res.r, E_CORRUPT);
+    CHECK(str_find(str_of(t.err.text), str_of(fx.path)) >= 0);
+    op = op_put("/new", "x");
+    CHECK_ERR(fx_txn(&fx, &op, 1).r, E_CORRUPT);
+    CHECK_INT(store_revision(fx.store), 200);
+    fx_fini(&fx);
+}
+
 TEST(a_store_has_one_user_at_a_time)
 {
     struct fixture fx;

@@ -32,8 +32,8 @@ static void on_idle(struct timer *t)
 {
     struct sqlite_store *s = container_of(t, struct sqlite_store, idle_timer);
     uint64_t quiet_ms = loop_now_ms(s->loop) - s->active_ms;
-    if (quiet_ms < IDLE_MS) {
-        timer_start(s->loop, t, IDLE_MS - quiet_ms, on_idle);
+    if (quiet_ms < s->idle_ms) {
+        timer_start(s->loop, t, s->idle_ms - quiet_ms, on_idle);
         return;
     }
     db_trim(&s->reader);
@@ -46,7 +46,7 @@ static void note_activity(struct sqlite_store *s)
 {
     s->active_ms = loop_now_ms(s->loop);
     if (!timer_is_armed(&s->idle_timer) && !s->closing)
-        timer_start(s->loop, &s->idle_timer, IDLE_MS, on_idle);
+        timer_start(s->loop, &s->idle_timer, s->idle_ms, on_idle);
 }
 
 /* ------------------------------------------------------------------ reads */
@@ -603,6 +603,8 @@ static int start(struct sqlite_store *s, struct err *err)
         return r;
     s->revision = db_rev(last);
     s->compacted = (uint64_t)compacted;
+    db_trim(&s->writer.db); /* the checks have read pages that nobody may ask for */
+    db_trim(&s->reader);
     s->writer.on_report = on_report;
     s->writer.arg = s;
     return writer_start(&s->writer, s->loop, s->revision, s->compacted, swept, err);
@@ -657,6 +659,7 @@ int sqlite_store_open(struct loop *loop, const struct store_opts *opts, struct s
     s->lock_fd = -1;
     s->history_ms = opts->history_ms ? opts->history_ms : HISTORY_MS;
     s->history_revisions = opts->history_revisions ? opts->history_revisions : HISTORY_REVISIONS;
+    s->idle_ms = opts->idle_ms ? opts->idle_ms : IDLE_MS;
     list_init(&s->reads);
     list_init(&s->watches);
     list_init(&s->compactions);

@@ -43,6 +43,7 @@ struct sqlite_store {
     struct timer compact_timer;
     struct list compactions; /* struct compaction */
 
+    uint64_t idle_ms;
     struct timer idle_timer;
     uint64_t active_ms; /* last read or commit */
     bool untidy;        /* committed since the writer was last told to tidy up */

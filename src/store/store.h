@@ -35,6 +35,7 @@ struct store_opts {
     const char *path;           /* SQLite file; its directory must exist */
     uint64_t history_ms;        /* keep old revisions this long; 0: 300000 */
     uint64_t history_revisions; /* and at least this many; 0: 10000 */
+    uint64_t idle_ms;           /* give memory back after so much quiet; 0: 2000 */
 };
 
 /*
@@ -100,8 +101,9 @@ struct store_op {
  * All or nothing. Errors at once: -EINVAL (a key without bytes or too long, one changed twice),
  * -EMSGSIZE (a value, or all of it), -EBUSY (too much waits already). r: 0 with the revision;
  * E_CONFLICT with failed_op = index of the first comparison that did not hold (nothing changed, rev
- * = the revision seen); -ENOSPC and other I/O errors: nothing changed. A transaction of only
- * checks, or that deletes only absent keys, takes no revision.
+ * = the revision seen); -ENOSPC and other I/O errors: nothing changed; -EMSGSIZE: it would replace
+ * more than 64 MiB, the same. A transaction of only checks, or that deletes only absent keys, takes
+ * no revision.
  */
 struct store_txn_result {
     int r;

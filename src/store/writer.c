@@ -11,8 +11,9 @@
 #include <errno.h>
 #include <signal.h>
 
-/* A transaction and, for its events, what it replaces. */
-#define TXN_MEM_MAX_BYTES ((size_t)4 * STORE_PENDING_MAX_BYTES)
+enum {
+    REPLACED_MAX_BYTES = 64 << 20 /* what one transaction replaces, kept for its events */
+};
 
 /* ------------------------------------------------------------------ messages */
 
@@ -30,7 +31,6 @@ static bool copy_str(struct arena *mem, struct str *s)
 struct txn *txn_new(const struct store_op *ops, size_t n, size_t bytes)
 {
     struct txn *t = xnew(struct txn);
-    t->mem.max_bytes = TXN_MEM_MAX_BYTES;
     t->ops = arena_alloc_n(&t->mem, sizeof *ops, n);
     t->n_ops = n;
     t->bytes = bytes;
@@ -43,6 +43,7 @@ struct txn *txn_new(const struct store_op *ops, size_t n, size_t bytes)
             return NULL;
         }
     }
+    t->mem.max_bytes = t->mem.total_bytes + REPLACED_MAX_BYTES;
     return t;
 }
 
@@ -111,7 +112,8 @@ static int look_up(struct writer *w, struct txn *t, const struct store_op *op, s
                                .jump_len = row.jump_len,
                                .value = row.value };
         if (!copy_str(&t->mem, &ret->value))
-            r = err_sys(&t->err, -ENOMEM, "read the previous value");
+            r = err_set(&t->err, -EMSGSIZE, "transaction replaces more than %d bytes",
+                        REPLACED_MAX_BYTES);
     }
     db_done(&w->db, changes ? DB_FIND : DB_FIND_KEY);
     return r;
@@ -208,7 +210,7 @@ static int apply(struct writer *w, struct txn *t, struct report *rep)
     struct found found[STORE_TXN_MAX_OPS];
     for (size_t i = 0; i < t->n_ops; i++) {
         int r = look_up(w, t, &t->ops[i], &found[i]);
-        if (r == -ENOMEM) { /* too much for this one; nothing is written yet */
+        if (r == -EMSGSIZE) { /* its own fault, and nothing is written yet */
             t->res = (struct store_txn_result){ .r = r, .rev = w->revision };
             return 0;
         }
@@ -429,7 +431,7 @@ static int on_wal(void *arg, sqlite3 *sql, const char *name, int frames)
 /* A failure is worth a line in the log and nothing else: the write-ahead log keeps everything. */
 static void checkpoint(struct writer *w)
 {
-    if (w->log_frames == w->copied_frames || w->broken)
+    if (w->broken)
         return;
     struct report *rep = report_new(w);
     rep->upkeep_r = db_checkpoint(&w->db, &w->copied_frames, &rep->upkeep_err);
@@ -471,6 +473,12 @@ static void take_orders(struct writer *w, struct orders *o)
     uv_mutex_unlock(&w->lock);
 }
 
+/* When to copy the log into the file. */
+static int enough_frames(const struct orders *o)
+{
+    return o->stop ? 1 : o->tidy ? WRITER_TIDY_FRAMES : WRITER_CHECKPOINT_FRAMES;
+}
+
 static void work(void *arg)
 {
     struct writer *w = arg;
@@ -484,7 +492,7 @@ static void work(void *arg)
             compact_step(w);
         else if (o.compact)
             send_report(w, report_new(w)); /* done already */
-        if (w->log_frames - w->copied_frames >= WRITER_CHECKPOINT_FRAMES || o.tidy || o.stop)
+        if (w->log_frames - w->copied_frames >= enough_frames(&o))
             checkpoint(w);
         if (o.tidy)
             db_trim(&w->db);
