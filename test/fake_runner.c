@@ -67,7 +67,7 @@ int main(void)
         if (in.kind != PROTO_RUN)
             continue;
         if (strcmp(trick, "silent-exit") == 0)
-            return 0;
+            break;
         if (strcmp(trick, "garbage") == 0) {
             (void)!send(SOCKET,
                         "\xff\xff\xff\xff"
@@ -83,5 +83,7 @@ int main(void)
             answer(trick, &run, &out);
         }
     }
+    proto_in_fini(&in);
+    buf_fini(&out);
     return 0;
 }

@@ -2,6 +2,9 @@
 /* Guests in real runners: life, sleep, failure, and what happens when a runner goes away. */
 #include "guest_rig.h"
 
+#include <malloc.h>
+#include <sys/resource.h>
+
 #define ENV(...)                                                                                   \
     .env = (struct guest_env[]){ __VA_ARGS__ },                                                    \
     .n_env = sizeof((struct guest_env[]){ __VA_ARGS__ }) / sizeof(struct guest_env)
@@ -503,6 +506,118 @@ TEST(without_disk_quota_guests_stay_awake_and_work)
     CHECK_INT(actor_stats(&a).suspends, 0);
     CHECK_INT(actor_stats(&a).incarnation, 0);
     actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
+/* What the runner may write to a file from now on. */
+static void limit_files(struct rig *r, rlim_t bytes)
+{
+    const struct rlimit limit = { bytes, (rlim_t)4 << 30 };
+    CHECK_OK(prlimit(only_pid(r), RLIMIT_FSIZE, &limit, NULL));
+}
+
+TEST(a_failed_suspend_leaves_the_guest_as_it_was)
+{
+    struct rig r;
+    struct actor a = { 0 }, twin = { 0 };
+    rig_open(&r, manual);
+    struct module *m = rig_module(&r, "twin-g2");
+    struct guest_spec spec = { .module = m, .abi = GUEST_ABI_G2 };
+    actor_open(&a, &r, spec);
+    actor_open(&twin, &r, spec);
+    for (unsigned i = 0; i < 12; i++) {
+        WAIT(&r, a.ops.n == i + 1 && twin.ops.n == i + 1);
+        WAIT(&r, actor_is_idle(&a) && actor_is_idle(&twin));
+        if (i % 3 == 0) { /* also in the middle of the first save and of later ones */
+            limit_files(&r, (rlim_t)(64 + 16 * i) << 10);
+            CHECK_OK(guest_sleep(a.guest));
+            CHECK_ERR(guest_sleep(a.guest), 0); /* twice is once */
+            (void)loop_turn(&r.loop, true);
+            WAIT(&r, guest_sleep(a.guest) == 0); /* the attempt has failed, the next one begins */
+            WAIT(&r, guest_sleep(a.guest) == 0);
+            limit_files(&r, (rlim_t)4 << 30);
+        }
+        if (i % 3 == 2)
+            actor_sleep(&a);
+        actor_complete(&a, i, 0);
+        actor_complete(&twin, i, 0);
+    }
+    WAIT(&r, a.ops.n == 13 && twin.ops.n == 13);
+    CHECK(str_eq(buf_str(&a.log), buf_str(&twin.log)));
+    CHECK(actor_stats(&a).wakes >= 4);
+    CHECK_INT(actor_stats(&a).incarnation, 0);
+    actor_close(&a);
+    actor_close(&twin);
+    module_unref(m);
+    rig_close(&r);
+}
+
+TEST(without_a_swap_directory_guests_stay_awake_and_work)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    char swap[96];
+    rig_open(&r, manual);
+    (void)snprintf(swap, sizeof swap, "%s/swap", r.dir);
+    struct module *m = rig_module(&r, "twin-g2");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    WAIT(&r, a.ops.n == 1);
+    rig_remove_dir(swap);
+    CHECK_OK(guest_sleep(a.guest));
+    actor_complete(&a, 0, 0);
+    WAIT(&r, a.ops.n == 2 && actor_is_idle(&a));
+    CHECK_INT(actor_state(&a), GUEST_AWAKE);
+    CHECK_INT(actor_stats(&a).incarnation, 0);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
+static unsigned count_fds(void)
+{
+    unsigned n = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    CHECK(dir);
+    while (readdir(dir))
+        n++;
+    (void)closedir(dir);
+    return n;
+}
+
+TEST(a_thousand_sleeping_guests_hold_no_descriptor_and_little_memory)
+{
+    enum { N = 1000 };
+    struct rig r;
+    rig_open(&r, (struct guest_host_opts){ .sleep_always = true });
+    struct module *m = rig_module(&r, "order-g2");
+    struct actor *a = xnew_n(struct actor, N);
+    static const struct guest_env env[] = { { STR("MODE"), STR("timers") } };
+    unsigned fds = 0;
+    size_t used = 0;
+    for (unsigned i = 0; i < N; i++) {
+        if (i == 10) {
+            fds = count_fds();
+            used = mallinfo2().uordblks;
+        }
+        actor_open(&a[i], &r,
+                   (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2, .env = env, .n_env = 1 });
+        WAIT(&r, a[i].ops.n == 4 && actor_state(&a[i]) == GUEST_ASLEEP);
+        vec_each(op, &a[i].ops) /* ours, not the host's */
+            free(op->payload);
+        vec_fini(&a[i].ops);
+        buf_fini(&a[i].log);
+    }
+    CHECK_INT(count_fds(), fds);
+    size_t each = (mallinfo2().uordblks - used) / (N - 10);
+    (void)printf("# %zu bytes for each sleeping guest with 4 outstanding operations\n", each);
+    CHECK(each < 768);
+    struct guest_host_stats s;
+    guest_host_get_stats(r.host, &s);
+    CHECK_INT(s.asleep, N);
+    for (unsigned i = 0; i < N; i++)
+        guest_free(a[i].guest);
+    free(a);
     module_unref(m);
     rig_close(&r);
 }
