@@ -4,6 +4,7 @@
 Nothing here sleeps for a fixed time: whatever is waited for has an event or a deadline.
 The build directory comes from the environment (DORMOUSE_BUILD) or is build/ of this tree.
 """
+import functools
 import http.client
 import json
 import os
@@ -23,9 +24,10 @@ BUILD = pathlib.Path(os.environ.get("DORMOUSE_BUILD", ROOT / "build"))
 DEADLINE_S = 30
 
 
+@functools.cache
 def find_kubectl():
-    """kubectl from PATH, else built from its module by test/kubectl/build; None if neither can be had."""
-    found = shutil.which("kubectl")
+    """$KUBECTL, or the one in PATH, else built from its module by test/kubectl/build; None without any."""
+    found = os.environ.get("KUBECTL") or shutil.which("kubectl")
     if found:
         return found
     made = subprocess.run([ROOT / "test/kubectl/build"], capture_output=True, text=True)
