@@ -20,6 +20,8 @@
 
 enum { REMOVAL_MAX_ATTEMPTS = 16 };
 
+#define DELETE_OPTIONS "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
+
 struct delete_options {
     struct str uid, rev; /* preconditions, "" unset */
     bool dry_run;
@@ -53,7 +55,7 @@ static struct json *parse_delete_options(struct request *rq, struct delete_optio
     *ret = (struct delete_options){ .dry_run = opts.dry_run, .uid = STR(""), .rev = STR("") };
     if (no || rq->body.n == 0)
         return no;
-    no = write_parse_body(rq, NULL, &body);
+    no = write_parse_body(rq, builtin_type(DELETE_OPTIONS), NULL, &body);
     if (no)
         return no;
     if (!json_is(body, JSON_OBJECT))

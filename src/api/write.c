@@ -20,6 +20,7 @@
 #include "codec/media.h"
 #include "codec/yaml.h"
 #include "kube/patch.h"
+#include "kube/proto.h"
 
 #include <errno.h>
 
@@ -83,28 +84,63 @@ struct json *write_parse_options(struct request *rq, struct write_options *ret)
     return status_invalid(a, STR("meta.k8s.io"), str_of(kind), STR(""), &errs);
 }
 
-static const char body_types[] = "application/json, application/yaml";
+static struct json *unsupported_body(struct request *rq)
+{
+    return status_unsupported_media_type(
+        &rq->arena, rq->res->crd ? "application/json, application/yaml"
+                                 : "application/json, application/yaml, application/vnd.kubernetes.protobuf");
+}
 
-struct json *write_parse_body(struct request *rq, struct object_warnings *warnings, struct json **ret)
+static int parse_protobuf(struct request *rq, const struct schema *schema, struct json **ret, struct err *err)
 {
     struct arena *a = &rq->arena;
+    struct proto_envelope env;
+    struct json *obj;
+    a->max_bytes = 0; /* the decoder counts for itself */
+    int r = proto_open(buf_str(&rq->body), &env, err);
+    if (r >= 0)
+        r = proto_decode(a, schema, env.raw, &obj, err);
+    if (r < 0)
+        return r;
+    if (env.api_version.n)
+        json_set_str(a, obj, "apiVersion", env.api_version);
+    if (env.kind.n)
+        json_set_str(a, obj, "kind", env.kind);
+    *ret = obj;
+    return 0;
+}
+
+/* E_UNSUPPORTED: a content type that is not read. */
+static int parse_as(struct request *rq, const struct schema *schema, struct object_warnings *warnings,
+                    struct json **ret, struct err *err)
+{
+    struct arena *a = &rq->arena;
+    void (*on_duplicate)(void *arg, struct str path) = warnings ? object_on_duplicate : NULL;
+    const struct json_parse_opts json = { .on_duplicate = on_duplicate, .arg = warnings };
+    const struct yaml_opts yaml = { .on_duplicate = on_duplicate, .arg = warnings };
     struct media_type type;
-    struct err err = { 0 };
-    const struct json_parse_opts opts = { .on_duplicate = warnings ? object_on_duplicate : NULL,
-                                          .arg = warnings };
-    a->max_bytes = API_PARSE_MAX_BYTES;
-    const struct yaml_opts yaml = { .on_duplicate = opts.on_duplicate, .arg = opts.arg };
     bool typed = rq->content_type.n > 0;
-    int r = E_UNSUPPORTED;
     if (typed && media_parse(rq->content_type, &type) < 0)
-        return status_unsupported_media_type(a, body_types);
+        return E_UNSUPPORTED;
     if (!typed || media_is(&type, "application/json") || str_has_suffix(type.subtype, STR("+json")))
-        r = json_parse(a, buf_str(&rq->body), &opts, ret, &err);
-    else if (media_is(&type, "application/yaml"))
-        r = yaml_parse(a, buf_str(&rq->body), &yaml, ret, &err);
+        return json_parse(a, buf_str(&rq->body), &json, ret, err);
+    if (media_is(&type, "application/yaml"))
+        return yaml_parse(a, buf_str(&rq->body), &yaml, ret, err);
+    if (media_is(&type, "application/vnd.kubernetes.protobuf") && schema && (schema->flags & SCHEMA_BUILTIN))
+        return parse_protobuf(rq, schema, ret, err);
+    return E_UNSUPPORTED;
+}
+
+struct json *write_parse_body(struct request *rq, const struct schema *schema, struct object_warnings *warnings,
+                              struct json **ret)
+{
+    struct arena *a = &rq->arena;
+    struct err err = { 0 };
+    a->max_bytes = API_PARSE_MAX_BYTES;
+    int r = parse_as(rq, schema, warnings, ret, &err);
     a->max_bytes = 0;
     if (r == E_UNSUPPORTED)
-        return status_unsupported_media_type(a, body_types);
+        return unsupported_body(rq);
     if (r == -EMSGSIZE)
         return status_too_large(a, API_BODY_MAX_BYTES);
     if (r < 0)
@@ -550,7 +586,7 @@ static struct write *write_begin(struct request *rq)
     w->part = rq->sub && str_is(rq->sub->name, "status") ? OBJECT_STATUS : OBJECT_WHOLE;
     const struct json *no = write_parse_options(rq, &w->opts);
     if (!no)
-        no = write_parse_body(rq, &w->warnings, &w->input);
+        no = write_parse_body(rq, rq->res->schema, &w->warnings, &w->input);
     if (!no)
         return w;
     reply_status(rq, no);

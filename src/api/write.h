@@ -16,8 +16,12 @@ struct write_options {
 
 /* Query options; NULL, or the Status to answer. */
 struct json *write_parse_options(struct request *rq, struct write_options *ret);
-/* The body as a tree, by content type; NULL, or the Status to answer. warnings may be NULL. */
-struct json *write_parse_body(struct request *rq, struct object_warnings *warnings, struct json **ret);
+/*
+ * The body as a tree, by content type; NULL, or the Status to answer. schema: of what is in it, for
+ * protobuf. warnings may be NULL.
+ */
+struct json *write_parse_body(struct request *rq, const struct schema *schema, struct object_warnings *warnings,
+                              struct json **ret);
 /* No finalizer holds the object any more. */
 bool write_is_finished(const struct kube_resource *res, const struct json *obj);
 /* Stored bytes as the answer. */
