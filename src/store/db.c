@@ -206,6 +206,17 @@ int db_set_meta(struct db *db, const char *name, int64_t value, struct err *err)
 
 /* ------------------------------------------------------------------ rows */
 
+bool db_keep(struct arena *mem, struct str *s)
+{
+    char *p = arena_try(mem, s->n ? s->n : 1);
+    if (!p)
+        return false;
+    if (s->n)
+        memcpy(p, s->p, s->n);
+    s->p = p;
+    return true;
+}
+
 static struct str column_str(sqlite3_stmt *st, int at)
 {
     const void *p = sqlite3_column_blob(st, at);

@@ -22,6 +22,7 @@
  */
 #pragma once
 
+#include "base/mem.h"
 #include "store/store.h"
 
 #include <sqlite3.h>
@@ -88,6 +89,9 @@ enum db_statement {
 #undef DB_ENUM
         DB_STATEMENT_COUNT
 };
+
+/* Point *s at a copy in the arena. false, and nothing changed: no memory, or the arena's limit. */
+bool db_keep(struct arena *mem, struct str *s);
 
 struct db {
     sqlite3 *sql;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SQLite back end, loop side: opening and closing, reads, handing transactions to the writer, what
- * happens when it reports, when to compact, when to rest. See sqlite.h, writer.h, db.h.
+ * SQLite back end, loop side: opening and closing, handing transactions to the writer, what happens
+ * when it reports, when to compact, when to rest. See sqlite.h, writer.h, db.h; reads are in
+ * read.c.
  */
 #include "store/sqlite.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
 
@@ -21,8 +21,8 @@ enum {
     HISTORY_REVISIONS = 10000,
     READER_CACHE_KIB = 512,
     WRITER_CACHE_KIB = 1024,
-    READ_TURN_MAX_NS = 2000000, /* reads served in one turn of the loop before others get theirs */
     TXN_OVERHEAD_BYTES = 4096 + sizeof(struct txn), /* a block of its arena */
+    UPKEEP_LOG_MS = 60000,
     IDLE_MS = 2000 /* quiet for so long: checkpoint, give memory back */
 };
 
@@ -42,293 +42,25 @@ static void on_idle(struct timer *t)
     s->untidy = false;
 }
 
-static void note_activity(struct sqlite_store *s)
+void sqlite_note_activity(struct sqlite_store *s)
 {
     s->active_ms = loop_now_ms(s->loop);
     if (!timer_is_armed(&s->idle_timer) && !s->closing)
         timer_start(s->loop, &s->idle_timer, s->idle_ms, on_idle);
 }
 
-/* ------------------------------------------------------------------ reads */
+/* ------------------------------------------------------------------ transactions */
 
-struct read {
-    struct list node;
-    enum { READ_GET, READ_RANGE } kind;
-    char *key, *after; /* key or prefix */
-    size_t n_key, n_after;
-    struct store_range range; /* its strings point at those above */
-    union {
-        store_get_cb get;
-        store_range_cb range;
-    } cb;
-    void *arg;
-};
-
-static void read_free(struct read *rd)
-{
-    free(rd->key);
-    free(rd->after);
-    free(rd);
-}
-
-static bool copy_value(struct arena *mem, struct str *s)
-{
-    char *p = arena_try(mem, s->n + 1);
-    if (!p)
-        return false;
-    if (s->n)
-        memcpy(p, s->p, s->n);
-    *s = str_n(p, s->n);
-    return true;
-}
-
-static int copy_row(struct arena *mem, const struct db_row *row, struct store_kv *ret,
-                    struct err *err)
-{
-    *ret = (struct store_kv){ .key = row->key,
-                              .value = row->value,
-                              .create_rev = row->create_rev,
-                              .mod_rev = db_rev(row->id),
-                              .version = row->version };
-    if (!copy_value(mem, &ret->key) || !copy_value(mem, &ret->value))
-        return err_sys(err, -ENOMEM, "read '" STR_FMT "'", STR_ARG(row->key));
-    return 0;
-}
-
-/* The revision to read at, and the first id behind it. */
-static int read_point(const struct sqlite_store *s, uint64_t at_rev, uint64_t *ret_rev,
-                      int64_t *ret_limit, struct err *err)
-{
-    if (s->closing)
-        return err_set(err, -ECANCELED, "the store is closing");
-    if (at_rev > s->revision)
-        return err_set(err, E_FUTURE, "revision %llu is in the future, the newest is %llu",
-                       (unsigned long long)at_rev, (unsigned long long)s->revision);
-    if (at_rev && at_rev < s->compacted)
-        return err_set(err, E_EXPIRED, "revision %llu is gone, the oldest is %llu",
-                       (unsigned long long)at_rev, (unsigned long long)s->compacted);
-    *ret_rev = at_rev ? at_rev : s->revision;
-    *ret_limit = db_id(*ret_rev + 1, 0);
-    return 0;
-}
-
-/* 1 with *ret set, 0 absent. */
-static int find_at(struct sqlite_store *s, struct str key, int64_t limit, struct arena *mem,
-                   struct store_kv *ret, struct err *err)
-{
-    struct db_row row;
-    int r = db_find(&s->reader, key, true, &row, err);
-    if (r > 0 && row.id >= limit)
-        r = db_row_before(&s->reader, row.id, limit, true, &row, err);
-    if (r > 0 && row.version == 0)
-        r = 0;
-    if (r > 0) {
-        r = copy_row(mem, &row, ret, err);
-        r = r < 0 ? r : 1;
-    }
-    db_done(&s->reader, DB_FIND);
-    db_done(&s->reader, DB_ROW_BY_ID);
-    db_done(&s->reader, DB_KEY_BY_ID);
-    return r;
-}
-
-static void run_get(struct sqlite_store *s, struct read *rd)
-{
-    struct err err = { 0 };
-    struct arena mem = { 0 };
-    struct store_kv kv;
-    uint64_t rev = 0;
-    int64_t limit;
-    int r = read_point(s, rd->range.at_rev, &rev, &limit, &err);
-    if (r >= 0)
-        r = find_at(s, rd->range.prefix, limit, &mem, &kv, &err);
-    rd->cb.get(rd->arg, r < 0 ? r : 0, r > 0 ? &kv : NULL, rev, &err);
-    arena_fini(&mem);
-}
-
-struct page {
-    struct arena mem;
-    VEC(struct store_kv) rows;
-    size_t bytes;
-    bool more;
-};
-
-static bool is_full(const struct page *page, const struct store_range *range,
-                    const struct db_row *row)
-{
-    size_t max_rows = STORE_PAGE_MAX_ROWS;
-    if (range->limit && range->limit < max_rows)
-        max_rows = range->limit;
-    return page->rows.n && (page->rows.n >= max_rows ||
-                            page->bytes + row->key.n + row->value.n > STORE_PAGE_MAX_BYTES);
-}
-
-/* Rows of one page, and whether there is another one behind it. */
-static int fill_page(struct sqlite_store *s, const struct store_range *range, int64_t limit,
-                     struct page *page, struct err *err)
-{
-    struct db_scan scan;
-    struct db_row row;
-    bool values = !range->keys_only;
-    int r = db_scan_keys(&scan, &s->reader, range->prefix, range->after, values, err);
-    while (r >= 0 && (r = db_scan_next(&scan, &row, err)) > 0) {
-        if (row.id >= limit) {
-            r = db_row_before(&s->reader, row.id, limit, values, &row, err);
-            if (r <= 0)
-                continue;
-        }
-        if (row.version == 0)
-            continue;
-        page->more = is_full(page, range, &row);
-        if (page->more)
-            break;
-        struct store_kv kv;
-        r = copy_row(&page->mem, &row, &kv, err);
-        if (r < 0)
-            break;
-        page->bytes += kv.key.n + kv.value.n;
-        vec_push(&page->rows, kv);
-    }
-    db_scan_end(&scan);
-    db_done(&s->reader, DB_ROW_BY_ID);
-    db_done(&s->reader, DB_KEY_BY_ID);
-    return r < 0 ? r : 0;
-}
-
-static uint64_t memo_hash(struct str prefix, struct str after, uint64_t rev)
-{
-    return str_hash(after, str_hash(prefix, rev));
-}
-
-/*
- * Counting reads every key behind the page. A client that pages through a long list asks again and
- * again, so what was left is remembered where the last pages ended.
- */
-static int count_left(struct sqlite_store *s, const struct store_range *range, int64_t limit,
-                      const struct page *page, uint64_t rev, uint64_t *ret, struct err *err)
-{
-    *ret = 0;
-    if (!page->more)
-        return 0;
-    struct str last = page->rows.p[page->rows.n - 1].key;
-    uint64_t from = memo_hash(range->prefix, range->after, rev);
-    struct left_memo *memo = NULL;
-    for (size_t i = 0; i < ARRAY_LEN(s->left_memos); i++)
-        if (s->left_memos[i].left && s->left_memos[i].hash == from)
-            memo = &s->left_memos[i];
-    if (memo && memo->left > page->rows.n) {
-        memo->left -= page->rows.n;
-    } else {
-        uint64_t left;
-        int r = db_count(&s->reader, range->prefix, last, limit, &left, err);
-        if (r < 0)
-            return r;
-        memo = &s->left_memos[s->next_left_memo++ % ARRAY_LEN(s->left_memos)];
-        memo->left = left;
-    }
-    memo->hash = memo_hash(range->prefix, last, rev);
-    *ret = memo->left;
-    return 0;
-}
-
-static void run_range(struct sqlite_store *s, struct read *rd)
-{
-    struct err err = { 0 };
-    struct page page = { .more = false };
-    struct store_page out = { .n = 0 };
-    int64_t limit;
-    int r = read_point(s, rd->range.at_rev, &out.rev, &limit, &err);
-    if (r >= 0)
-        r = fill_page(s, &rd->range, limit, &page, &err);
-    if (r >= 0 && rd->range.count_left)
-        r = count_left(s, &rd->range, limit, &page, out.rev, &out.left, &err);
-    out.kv = page.rows.p;
-    out.n = page.rows.n;
-    out.more = page.more;
-    rd->cb.range(rd->arg, r, r < 0 ? NULL : &out, &err);
-    vec_fini(&page.rows);
-    arena_fini(&page.mem);
-}
-
-static void on_reads_due(struct defer *d)
-{
-    struct sqlite_store *s = container_of(d, struct sqlite_store, reads_due);
-    struct list batch;
-    list_move_all(&s->reads, &batch);
-    uint64_t start = clock_mono_ns();
-    while (!list_is_empty(&batch) && clock_mono_ns() - start < READ_TURN_MAX_NS) {
-        struct read *rd = list_entry(list_pop_front(&batch), struct read, node);
-        if (rd->kind == READ_GET)
-            run_get(s, rd);
-        else
-            run_range(s, rd);
-        read_free(rd);
-    }
-    struct list *node;
-    while ((node = list_pop_front(&s->reads))) /* asked for meanwhile */
-        list_push_back(&batch, node);
-    list_move_all(&batch, &s->reads);
-    if (!list_is_empty(&s->reads))
-        defer_start(s->loop, &s->reads_due, on_reads_due);
-    note_activity(s);
-}
-
-static struct read *read_new(struct sqlite_store *s, struct str key, struct str after, void *arg)
-{
-    struct read *rd = xnew(struct read);
-    rd->key = str_dup(key);
-    rd->after = str_dup(after);
-    rd->range.prefix = str_n(rd->key, key.n);
-    rd->range.after = str_n(rd->after, after.n);
-    rd->arg = arg;
-    list_push_back(&s->reads, &rd->node);
-    defer_start(s->loop, &s->reads_due, on_reads_due);
-    return rd;
-}
-
-static int refuse_closing(const struct sqlite_store *s, struct err *err)
+int sqlite_refuse_closing(const struct sqlite_store *s, struct err *err)
 {
     return s->closing ? err_set(err, -ECANCELED, "the store is closing") : 0;
 }
-
-static int sqlite_get(struct store *base, struct str key, uint64_t at_rev, store_get_cb cb,
-                      void *arg, struct err *err)
-{
-    struct sqlite_store *s = sqlite_store_of(base);
-    int r = refuse_closing(s, err);
-    if (r < 0)
-        return r;
-    struct read *rd = read_new(s, key, STR(""), arg);
-    rd->kind = READ_GET;
-    rd->range.at_rev = at_rev;
-    rd->cb.get = cb;
-    return 0;
-}
-
-static int sqlite_range(struct store *base, const struct store_range *range, store_range_cb cb,
-                        void *arg, struct err *err)
-{
-    struct sqlite_store *s = sqlite_store_of(base);
-    int r = refuse_closing(s, err);
-    if (r < 0)
-        return r;
-    struct read *rd = read_new(s, range->prefix, range->after, arg);
-    struct str prefix = rd->range.prefix, after = rd->range.after;
-    rd->kind = READ_RANGE;
-    rd->range = *range;
-    rd->range.prefix = prefix;
-    rd->range.after = after;
-    rd->cb.range = cb;
-    return 0;
-}
-
-/* ------------------------------------------------------------------ transactions */
 
 static int sqlite_txn(struct store *base, const struct store_op *ops, size_t n, size_t n_bytes,
                       store_txn_cb cb, void *arg, struct err *err)
 {
     struct sqlite_store *s = sqlite_store_of(base);
-    int r = refuse_closing(s, err);
+    int r = sqlite_refuse_closing(s, err);
     if (r < 0)
         return r;
     size_t bytes = n_bytes + n * sizeof *ops + TXN_OVERHEAD_BYTES;
@@ -388,7 +120,7 @@ static int sqlite_compact(struct store *base, uint64_t rev, store_compact_cb cb,
                           struct err *err)
 {
     struct sqlite_store *s = sqlite_store_of(base);
-    int r = refuse_closing(s, err);
+    int r = sqlite_refuse_closing(s, err);
     if (r < 0)
         return r;
     if (rev > s->revision)
@@ -458,6 +190,15 @@ static void note_history(struct sqlite_store *s)
 
 static void finish_close(struct sqlite_store *s);
 
+/* On a full disk it fails again and again. */
+static void log_upkeep(struct sqlite_store *s, const struct err *err)
+{
+    uint64_t skipped;
+    if (log_rate_ok(&s->upkeep_log, UPKEEP_LOG_MS, &skipped))
+        log_warn("store upkeep failed, going on", "error=\"%s\" skipped=%llu", err_text(err),
+                 (unsigned long long)skipped);
+}
+
 static void note_report(struct sqlite_store *s, const struct report *rep)
 {
     s->stats.commits += rep->commits;
@@ -465,7 +206,7 @@ static void note_report(struct sqlite_store *s, const struct report *rep)
     s->stats.conflicts += rep->conflicts;
     s->stats.rows += (uint64_t)rep->rows_added;
     if (rep->upkeep_r < 0)
-        log_warn("store upkeep failed, going on", "error=\"%s\"", err_text(&rep->upkeep_err));
+        log_upkeep(s, &rep->upkeep_err);
 }
 
 static void answer_txns(struct sqlite_store *s, struct report *rep)
@@ -490,7 +231,7 @@ static void on_report(void *arg, struct report *rep)
         s->revision = rep->last_rev;
         s->untidy = true;
         note_history(s);
-        note_activity(s);
+        sqlite_note_activity(s);
         watch_deliver_all(s, rep->events.p, rep->events.n, rep->last_rev);
     }
     answer_txns(s, rep);
@@ -638,8 +379,8 @@ static const struct store_backend sqlite_backend = {
     .close = sqlite_close,
     .revision = sqlite_revision,
     .compacted = sqlite_compacted,
-    .get = sqlite_get,
-    .range = sqlite_range,
+    .get = read_get,
+    .range = read_range,
     .txn = sqlite_txn,
     .watch_start = watch_start,
     .watch_pause = watch_pause,

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/log.h"
 #include "base/vec.h"
 #include "store/store_backend.h"
 #include "store/writer.h"
@@ -43,6 +44,8 @@ struct sqlite_store {
     struct timer compact_timer;
     struct list compactions; /* struct compaction */
 
+    struct log_rate upkeep_log;
+
     uint64_t idle_ms;
     struct timer idle_timer;
     uint64_t active_ms; /* last read or commit */
@@ -58,6 +61,15 @@ static inline struct sqlite_store *sqlite_store_of(const struct store *s)
 {
     return container_of(s, struct sqlite_store, base);
 }
+
+int sqlite_refuse_closing(const struct sqlite_store *s, struct err *err);
+/* Rest later. */
+void sqlite_note_activity(struct sqlite_store *s);
+
+int read_get(struct store *s, struct str key, uint64_t at_rev, store_get_cb cb, void *arg,
+             struct err *err);
+int read_range(struct store *s, const struct store_range *range, store_range_cb cb, void *arg,
+               struct err *err);
 
 int watch_start(struct store *s, struct str prefix, uint64_t from_rev,
                 const struct store_watch_ops *ops, void *arg, struct store_watch **ret,

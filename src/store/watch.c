@@ -161,17 +161,6 @@ struct page {
     uint64_t progress; /* everything up to here is in it */
 };
 
-static bool keep(struct page *page, struct str *s)
-{
-    char *p = arena_try(&page->mem, s->n ? s->n : 1);
-    if (!p)
-        return false;
-    if (s->n)
-        memcpy(p, s->p, s->n);
-    *s = str_n(p, s->n);
-    return true;
-}
-
 static int add_prev(struct sqlite_store *s, struct page *page, int64_t prev_id,
                     struct store_event *ev, struct err *err)
 {
@@ -184,7 +173,7 @@ static int add_prev(struct sqlite_store *s, struct page *page, int64_t prev_id,
                                       .create_rev = prev.create_rev,
                                       .mod_rev = db_rev(prev.id),
                                       .version = prev.version };
-        if (!keep(page, &ev->prev.value))
+        if (!db_keep(&page->mem, &ev->prev.value))
             r = err_sys(err, -ENOMEM, "replay");
     }
     db_done(&s->reader, DB_ROW_BY_ID);
@@ -200,7 +189,7 @@ static int add_event(struct sqlite_store *s, struct page *page, const struct db_
                                       .create_rev = row->create_rev,
                                       .mod_rev = db_rev(row->id),
                                       .version = row->version } };
-    if (!keep(page, &ev.kv.key) || !keep(page, &ev.kv.value))
+    if (!db_keep(&page->mem, &ev.kv.key) || !db_keep(&page->mem, &ev.kv.value))
         return err_sys(err, -ENOMEM, "replay");
     int r = add_prev(s, page, row->prev, &ev, err);
     if (r < 0)

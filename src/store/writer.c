@@ -17,17 +17,6 @@ enum {
 
 /* ------------------------------------------------------------------ messages */
 
-static bool copy_str(struct arena *mem, struct str *s)
-{
-    char *p = arena_try(mem, s->n ? s->n : 1);
-    if (!p)
-        return false;
-    if (s->n)
-        memcpy(p, s->p, s->n);
-    s->p = p;
-    return true;
-}
-
 struct txn *txn_new(const struct store_op *ops, size_t n, size_t bytes)
 {
     struct txn *t = xnew(struct txn);
@@ -38,7 +27,7 @@ struct txn *txn_new(const struct store_op *ops, size_t n, size_t bytes)
         t->ops[i] = ops[i];
         if (ops[i].kind != STORE_PUT)
             t->ops[i].value = STR("");
-        if (!copy_str(&t->mem, &t->ops[i].key) || !copy_str(&t->mem, &t->ops[i].value)) {
+        if (!db_keep(&t->mem, &t->ops[i].key) || !db_keep(&t->mem, &t->ops[i].value)) {
             txn_free(t);
             return NULL;
         }
@@ -111,7 +100,7 @@ static int look_up(struct writer *w, struct txn *t, const struct store_op *op, s
                                .jump = row.jump,
                                .jump_len = row.jump_len,
                                .value = row.value };
-        if (!copy_str(&t->mem, &ret->value))
+        if (!db_keep(&t->mem, &ret->value))
             r = err_set(&t->err, -EMSGSIZE, "transaction replaces more than %d bytes",
                         REPLACED_MAX_BYTES);
     }
