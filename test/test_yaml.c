@@ -355,6 +355,25 @@ TEST(aliases_cannot_multiply_without_bound)
     arena_fini(&a);
 }
 
+/* Without the limit this takes seconds. */
+TEST(long_lists_within_many_brackets_are_refused)
+{
+    struct arena a = { 0 };
+    struct json *v;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    for (int i = 0; i < 500; i++)
+        buf_add_char(&text, '[');
+    for (int i = 0; i < 150000; i++)
+        buf_add_cstr(&text, "x,");
+    CHECK_ERR(yaml_parse(&a, buf_str(&text), NULL, &v, NULL), E_LIMIT);
+    /* The same without the brackets. */
+    buf_consume(&text, 499);
+    buf_add_char(&text, ']');
+    CHECK_OK(yaml_parse(&a, buf_str(&text), NULL, &v, NULL));
+    CHECK_INT(v->n, 150000);
+    arena_fini(&a);
+}
+
 TEST(size_and_number_of_documents_are_limited)
 {
     struct arena a = { .max_bytes = 10000 };

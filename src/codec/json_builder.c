@@ -137,7 +137,8 @@ int json_builder_resolve(struct json_builder *b)
         first->type = c->type; /* `c` keeps its value too: an anchor may refer to it */
         first->n = c->n;
         first->s = c->s;
-        prev->next = next; /* a repeated key is never the first member */
+        assert(prev); /* a repeated key is never the first member */
+        prev->next = next;
         obj->n--;
     }
     obj->last = prev;

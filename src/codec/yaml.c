@@ -31,6 +31,8 @@ struct parser {
     struct anchor anchors[YAML_MAX_ANCHORS];
     size_t n_anchors;
     unsigned n_copied;
+    unsigned flow_depth; /* open collections in flow style */
+    uint64_t flow_work;  /* sum of flow_depth over all events */
     struct err *err;
 };
 
@@ -94,8 +96,12 @@ static int fail_memory(struct parser *ps)
 static int next_event(struct parser *ps)
 {
     yaml_event_delete(&ps->event);
-    if (yaml_parser_parse(&ps->lib, &ps->event))
+    if (yaml_parser_parse(&ps->lib, &ps->event)) {
+        ps->flow_work += ps->flow_depth;
+        if (ps->flow_work > YAML_MAX_FLOW_WORK)
+            return fail_here(ps, E_LIMIT, "too long for how deeply it is nested in brackets");
         return 0;
+    }
     const char *what = ps->lib.problem ? ps->lib.problem : "not YAML";
     switch (ps->lib.error) {
     case YAML_MEMORY_ERROR:
@@ -283,22 +289,25 @@ static int new_child(struct parser *ps, struct json **ret)
     return 0;
 }
 
-static int open_collection(struct parser *ps, struct json *node)
+static int open_collection(struct parser *ps, struct json *node, bool is_flow)
 {
     if (!json_builder_open(&ps->builder, node))
         return fail_here(ps, E_PARSE, "nested too deeply");
+    ps->flow_depth += is_flow;
     return 0;
 }
 
-static int close_collection(struct parser *ps)
+static int close_collection(struct parser *ps, bool is_flow)
 {
+    ps->flow_depth -= is_flow;
     return json_builder_close(&ps->builder) < 0 ? fail_memory(ps) : 0;
 }
 
 static int parse_sequence(struct parser *ps, struct json *node)
 {
+    bool is_flow = ps->event.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
     node->type = JSON_ARRAY;
-    int r = open_collection(ps, node);
+    int r = open_collection(ps, node, is_flow);
     if (r < 0)
         return r;
     for (;;) {
@@ -307,7 +316,7 @@ static int parse_sequence(struct parser *ps, struct json *node)
         if (r < 0)
             return r;
         if (ps->event.type == YAML_SEQUENCE_END_EVENT)
-            return close_collection(ps);
+            return close_collection(ps, is_flow);
         r = new_child(ps, &child);
         if (r < 0)
             return r;
@@ -427,14 +436,15 @@ static int parse_member(struct parser *ps)
 
 static int parse_mapping(struct parser *ps, struct json *node)
 {
+    bool is_flow = ps->event.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
     node->type = JSON_OBJECT;
-    int r = open_collection(ps, node);
+    int r = open_collection(ps, node, is_flow);
     while (r >= 0) {
         r = next_event(ps);
         if (r < 0)
             return r;
         if (ps->event.type == YAML_MAPPING_END_EVENT)
-            return close_collection(ps);
+            return close_collection(ps, is_flow);
         r = is_merge_key(&ps->event) ? parse_merge(ps) : parse_member(ps);
     }
     return r;

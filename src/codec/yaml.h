@@ -17,6 +17,11 @@ enum {
     YAML_MAX_DOCUMENTS = 10000,     /* in one stream */
     YAML_MAX_ANCHORS = 256,         /* in one document; each alias is searched among them */
     YAML_MAX_COPIED_NODES = 100000, /* made by all aliases and merges of a stream */
+    /*
+     * libyaml looks at every open '[' and '{' for each token: this many looks, some 0.4 s. A list
+     * of numbers that fills YAML_MAX_BYTES passes at depth 6.
+     */
+    YAML_MAX_FLOW_WORK = 50000000,
 };
 
 /*
