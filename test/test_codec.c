@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The small codecs: base64, media types. */
+/* The small codecs: base64, media types, request targets. */
 #include "base/mem.h"
 #include "codec/base64.h"
 #include "codec/media.h"
+#include "codec/url.h"
 #include "test.h"
 
 #include <errno.h>
@@ -195,6 +196,105 @@ TEST(the_best_offer_is_chosen)
     }
     struct media_accept none = { .n = 0 };
     CHECK_INT(media_choose(&none, offers, 0), -1);
+}
+
+/* ---- request targets ---- */
+
+TEST(a_target_is_taken_apart)
+{
+    struct arena a = { 0 };
+    static struct url_target t;
+    CHECK_OK(
+        url_parse(&a,
+                  STR("/api/v1//namespaces/a%20b/pods/?labelSelector=x%3Dy,z+in+(w)&watch=true&"
+                      "flag&=skipped&&limit=5&limit=6&off=FALSE"),
+                  &t, NULL));
+    static const char *const segments[] = { "api", "v1", "namespaces", "a b", "pods" };
+    CHECK_INT(t.n_segments, ARRAY_LEN(segments));
+    for (size_t i = 0; i < t.n_segments; i++)
+        CHECK_STR(t.segments[i], segments[i]);
+    CHECK(t.trailing_slash);
+    CHECK_STR(t.raw_path, "/api/v1//namespaces/a%20b/pods/");
+    CHECK_STR(url_query_get(&t, "labelSelector"), "x=y,z in (w)");
+    CHECK_STR(url_query_get(&t, "limit"), "5");
+    CHECK(url_query_get(&t, "flag").p && url_query_get(&t, "flag").n == 0);
+    CHECK(!url_query_get(&t, "absent").p);
+    CHECK(url_query_bool(&t, "watch") && url_query_bool(&t, "flag"));
+    CHECK(!url_query_bool(&t, "off") && !url_query_bool(&t, "absent"));
+    CHECK_INT(t.n_pairs, 6);
+    arena_fini(&a);
+}
+
+TEST(the_authority_of_an_absolute_target_is_ignored)
+{
+    static const struct {
+        const char *text, *path, *query;
+    } t[] = {
+        { "https://h:6443/a/b?c", "/a/b", "c" },
+        { "http://h", "/", "" },
+        { "/a?u=http://x/y", "/a", "u=http://x/y" },
+        { "/", "/", "" },
+        { "/a?b#frag", "/a", "b" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+        struct arena a = { 0 };
+        static struct url_target target;
+        CHECK_OK(url_parse(&a, str_of(t[i].text), &target, NULL));
+        CHECK_STR(target.raw_path, t[i].path);
+        CHECK_STR(target.raw_query, t[i].query);
+        arena_fini(&a);
+    }
+}
+
+TEST(targets_that_could_mean_another_path_are_refused)
+{
+    static const char *const bad[] = { "",        "?a",   "*",       "a/b",    "host:80",
+                                       "/a/../b", "/a/.", "/%2e%2e", "/a%2Fb", "/a%00b",
+                                       "/%",      "/%4",  "/%zz",    "/?a=%",  "/?%=a" };
+    struct arena a = { 0 };
+    static struct url_target t;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        CHECK_ERR(url_parse(&a, str_of(bad[i]), &t, NULL), E_INVALID);
+    arena_fini(&a);
+}
+
+TEST(targets_are_bounded)
+{
+    struct arena a = { 0 };
+    static struct url_target t;
+    scoped(buf_fini_scoped) struct buf path = BUF_INIT(10000), query = BUF_INIT(10000);
+    buf_add_cstr(&query, "/?");
+    for (int i = 0; i < URL_MAX_SEGMENTS; i++)
+        buf_add_cstr(&path, "/a");
+    for (int i = 0; i < URL_MAX_PAIRS; i++)
+        buf_add_cstr(&query, "a=b&");
+    CHECK_OK(url_parse(&a, buf_str(&path), &t, NULL));
+    CHECK_OK(url_parse(&a, buf_str(&query), &t, NULL));
+    buf_add_cstr(&path, "/a");
+    buf_add_cstr(&query, "a");
+    CHECK_ERR(url_parse(&a, buf_str(&path), &t, NULL), E_LIMIT);
+    CHECK_ERR(url_parse(&a, buf_str(&query), &t, NULL), E_LIMIT);
+    arena_fini(&a);
+}
+
+TEST(every_byte_survives_percent_encoding)
+{
+    struct arena a = { 0 };
+    char all[256];
+    struct str back;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(1000);
+    for (int i = 0; i < 256; i++)
+        all[i] = (char)i;
+    CHECK_OK(url_encode(&text, str_n(all, sizeof all)));
+    for (size_t i = 0; i < text.n; i++)
+        CHECK(strchr("%-._~", text.p[i]) || (text.p[i] | 0x20) >= 'a' || text.p[i] <= '9');
+    CHECK_OK(url_decode(&a, buf_str(&text), false, &back));
+    CHECK(str_eq(back, str_n(all, sizeof all)));
+    CHECK_OK(url_decode(&a, STR("a+b%2b"), false, &back));
+    CHECK_STR(back, "a+b+");
+    CHECK_OK(url_decode(&a, STR("a+b%2b"), true, &back));
+    CHECK_STR(back, "a b+");
+    arena_fini(&a);
 }
 
 TEST_MAIN

@@ -108,6 +108,9 @@ static int parse_query(struct arena *a, struct str query, struct url_target *t, 
 int url_parse(struct arena *a, struct str text, struct url_target *ret, struct err *err)
 {
     *ret = (struct url_target){ 0 };
+    if (text.n == 0 || text.p[0] == '?' ||
+        text.p[0] == '#') /* only after an authority it means "/" */
+        return err_set(err, E_INVALID, "request target without a path");
     struct str origin = without_authority(text);
     (void)str_cut(origin, '#', &origin, &(struct str){ 0 });
     (void)str_cut(origin, '?', &ret->raw_path, &ret->raw_query);
