@@ -236,8 +236,8 @@ static struct read *read_new(struct sqlite_store *s, struct str key, struct str 
     return rd;
 }
 
-int read_get(struct store *base, struct str key, uint64_t at_rev, store_get_cb cb, void *arg,
-             struct err *err)
+int sqlite_get(struct store *base, struct str key, uint64_t at_rev, store_get_cb cb, void *arg,
+               struct err *err)
 {
     struct sqlite_store *s = sqlite_store_of(base);
     int r = sqlite_refuse_closing(s, err);
@@ -250,8 +250,8 @@ int read_get(struct store *base, struct str key, uint64_t at_rev, store_get_cb c
     return 0;
 }
 
-int read_range(struct store *base, const struct store_range *range, store_range_cb cb, void *arg,
-               struct err *err)
+int sqlite_range(struct store *base, const struct store_range *range, store_range_cb cb, void *arg,
+                 struct err *err)
 {
     struct sqlite_store *s = sqlite_store_of(base);
     int r = sqlite_refuse_closing(s, err);

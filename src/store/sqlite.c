@@ -67,7 +67,7 @@ static int sqlite_txn(struct store *base, const struct store_op *ops, size_t n, 
     if (s->pending_bytes && s->pending_bytes + bytes > STORE_PENDING_MAX_BYTES)
         return err_set(err, -EBUSY, "more than %d bytes wait to be written",
                        STORE_PENDING_MAX_BYTES);
-    struct txn *t = txn_new(ops, n, bytes);
+    struct txn *t = writer_txn_new(ops, n, bytes);
     if (!t)
         return err_sys(err, -ENOMEM, "queue a transaction");
     t->cb = cb;
@@ -92,7 +92,7 @@ static void compact_to(struct sqlite_store *s, uint64_t rev)
 {
     if (rev > s->compacted) {
         s->compacted = rev;
-        watch_expire_soon(s);
+        sqlite_watch_expire_soon(s);
     }
     writer_compact(&s->writer, rev);
 }
@@ -218,7 +218,7 @@ static void answer_txns(struct sqlite_store *s, struct report *rep)
         s->stats.txns++;
         loop_release(s->loop);
         t->cb(t->arg, &t->res, &t->err);
-        txn_free(t);
+        writer_txn_free(t);
     }
 }
 
@@ -232,12 +232,12 @@ static void on_report(void *arg, struct report *rep)
         s->untidy = true;
         note_history(s);
         sqlite_note_activity(s);
-        watch_deliver_all(s, rep->events.p, rep->events.n, rep->last_rev);
+        sqlite_watch_deliver_all(s, rep->events.p, rep->events.n, rep->last_rev);
     }
     answer_txns(s, rep);
     finish_compactions(s, rep);
     bool last = rep->last;
-    report_free(rep);
+    writer_report_free(rep);
     if (last)
         finish_close(s);
 }
@@ -269,7 +269,7 @@ static void finish_close(struct sqlite_store *s)
 static void on_close_due(struct defer *d)
 {
     struct sqlite_store *s = container_of(d, struct sqlite_store, close_due);
-    watch_end_all(s, -ECANCELED, "the store is closing");
+    sqlite_watch_end_all(s, -ECANCELED, "the store is closing");
     if (!list_is_empty(&s->reads)) { /* answered before the reader goes */
         defer_start(s->loop, d, on_close_due);
         return;
@@ -379,14 +379,14 @@ static const struct store_backend sqlite_backend = {
     .close = sqlite_close,
     .revision = sqlite_revision,
     .compacted = sqlite_compacted,
-    .get = read_get,
-    .range = read_range,
+    .get = sqlite_get,
+    .range = sqlite_range,
     .txn = sqlite_txn,
-    .watch_start = watch_start,
-    .watch_pause = watch_pause,
-    .watch_resume = watch_resume,
-    .watch_cancel = watch_cancel,
-    .watch_progress = watch_progress,
+    .watch_start = sqlite_watch_start,
+    .watch_pause = sqlite_watch_pause,
+    .watch_resume = sqlite_watch_resume,
+    .watch_cancel = sqlite_watch_cancel,
+    .watch_progress = sqlite_watch_progress,
     .compact = sqlite_compact,
     .stats = sqlite_stats,
 };

@@ -66,22 +66,22 @@ int sqlite_refuse_closing(const struct sqlite_store *s, struct err *err);
 /* Rest later. */
 void sqlite_note_activity(struct sqlite_store *s);
 
-int read_get(struct store *s, struct str key, uint64_t at_rev, store_get_cb cb, void *arg,
-             struct err *err);
-int read_range(struct store *s, const struct store_range *range, store_range_cb cb, void *arg,
+int sqlite_get(struct store *s, struct str key, uint64_t at_rev, store_get_cb cb, void *arg,
                struct err *err);
+int sqlite_range(struct store *s, const struct store_range *range, store_range_cb cb, void *arg,
+                 struct err *err);
 
-int watch_start(struct store *s, struct str prefix, uint64_t from_rev,
-                const struct store_watch_ops *ops, void *arg, struct store_watch **ret,
-                struct err *err);
-void watch_pause(struct store_watch *w);
-void watch_resume(struct store_watch *w);
-void watch_cancel(struct store_watch *w);
-uint64_t watch_progress(const struct store_watch *w);
+int sqlite_watch_start(struct store *s, struct str prefix, uint64_t from_rev,
+                       const struct store_watch_ops *ops, void *arg, struct store_watch **ret,
+                       struct err *err);
+void sqlite_watch_pause(struct store_watch *w);
+void sqlite_watch_resume(struct store_watch *w);
+void sqlite_watch_cancel(struct store_watch *w);
+uint64_t sqlite_watch_progress(const struct store_watch *w);
 
 /* A commit became visible: s->revision is last_rev. */
-void watch_deliver_all(struct sqlite_store *s, const struct store_event *ev, size_t n,
-                       uint64_t last_rev);
+void sqlite_watch_deliver_all(struct sqlite_store *s, const struct store_event *ev, size_t n,
+                              uint64_t last_rev);
 /* End those whose history is gone, soon. */
-void watch_expire_soon(struct sqlite_store *s);
-void watch_end_all(struct sqlite_store *s, int r, const char *why);
+void sqlite_watch_expire_soon(struct sqlite_store *s);
+void sqlite_watch_end_all(struct sqlite_store *s, int r, const char *why);

@@ -144,8 +144,8 @@ static void visit_commit(struct watch *w, void *arg)
     }
 }
 
-void watch_deliver_all(struct sqlite_store *s, const struct store_event *ev, size_t n,
-                       uint64_t last_rev)
+void sqlite_watch_deliver_all(struct sqlite_store *s, const struct store_event *ev, size_t n,
+                              uint64_t last_rev)
 {
     struct delivery d = { .ev = ev, .n = n, .last_rev = last_rev };
     visit_all(s, visit_commit, &d);
@@ -266,7 +266,7 @@ static void on_watches_due(struct defer *d)
     visit_all(container_of(d, struct sqlite_store, watches_due), visit_due, NULL);
 }
 
-void watch_expire_soon(struct sqlite_store *s)
+void sqlite_watch_expire_soon(struct sqlite_store *s)
 {
     if (!list_is_empty(&s->watches))
         defer_start(s->loop, &s->watches_due, on_watches_due);
@@ -282,9 +282,9 @@ static void go_on(struct watch *w)
         defer_start(s->loop, &s->watches_due, on_watches_due);
 }
 
-int watch_start(struct store *base, struct str prefix, uint64_t from_rev,
-                const struct store_watch_ops *ops, void *arg, struct store_watch **ret,
-                struct err *err)
+int sqlite_watch_start(struct store *base, struct str prefix, uint64_t from_rev,
+                       const struct store_watch_ops *ops, void *arg, struct store_watch **ret,
+                       struct err *err)
 {
     struct sqlite_store *s = sqlite_store_of(base);
     if (s->closing)
@@ -311,14 +311,14 @@ int watch_start(struct store *base, struct str prefix, uint64_t from_rev,
     return 0;
 }
 
-void watch_pause(struct store_watch *base)
+void sqlite_watch_pause(struct store_watch *base)
 {
     struct watch *w = watch_of(base);
     if (w->state == WATCH_REPLAY || w->state == WATCH_LIVE)
         w->state = WATCH_PAUSED;
 }
 
-void watch_resume(struct store_watch *base)
+void sqlite_watch_resume(struct store_watch *base)
 {
     struct watch *w = watch_of(base);
     if (w->state != WATCH_PAUSED)
@@ -327,7 +327,7 @@ void watch_resume(struct store_watch *base)
     go_on(w);
 }
 
-void watch_cancel(struct store_watch *base)
+void sqlite_watch_cancel(struct store_watch *base)
 {
     struct watch *w = watch_of(base);
     if (w->state == WATCH_ENDED) /* from its own on_end */
@@ -337,7 +337,7 @@ void watch_cancel(struct store_watch *base)
     watch_free(w);
 }
 
-uint64_t watch_progress(const struct store_watch *base)
+uint64_t sqlite_watch_progress(const struct store_watch *base)
 {
     const struct watch *w = watch_of(base);
     return w->next_rev - 1;
@@ -354,7 +354,7 @@ static void visit_ending(struct watch *w, void *arg)
     end(w, e->r, &e->err);
 }
 
-void watch_end_all(struct sqlite_store *s, int r, const char *why)
+void sqlite_watch_end_all(struct sqlite_store *s, int r, const char *why)
 {
     struct ending e = { .r = r };
     (void)err_set(&e.err, r, "%s", why);

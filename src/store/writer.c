@@ -17,7 +17,7 @@ enum {
 
 /* ------------------------------------------------------------------ messages */
 
-struct txn *txn_new(const struct store_op *ops, size_t n, size_t bytes)
+struct txn *writer_txn_new(const struct store_op *ops, size_t n, size_t bytes)
 {
     struct txn *t = xnew(struct txn);
     t->ops = arena_alloc_n(&t->mem, sizeof *ops, n);
@@ -28,7 +28,7 @@ struct txn *txn_new(const struct store_op *ops, size_t n, size_t bytes)
         if (ops[i].kind != STORE_PUT)
             t->ops[i].value = STR("");
         if (!db_keep(&t->mem, &t->ops[i].key) || !db_keep(&t->mem, &t->ops[i].value)) {
-            txn_free(t);
+            writer_txn_free(t);
             return NULL;
         }
     }
@@ -36,7 +36,7 @@ struct txn *txn_new(const struct store_op *ops, size_t n, size_t bytes)
     return t;
 }
 
-void txn_free(struct txn *t)
+void writer_txn_free(struct txn *t)
 {
     if (!t)
         return;
@@ -59,7 +59,7 @@ static struct report *report_new(struct writer *w)
     return rep;
 }
 
-void report_free(struct report *rep)
+void writer_report_free(struct report *rep)
 {
     assert(list_is_empty(&rep->txns));
     vec_fini(&rep->events);

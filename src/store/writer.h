@@ -34,8 +34,9 @@ struct txn {
     struct store_txn_result res;
     struct err err;
 };
-struct txn *txn_new(const struct store_op *ops, size_t n, size_t bytes); /* NULL: no memory */
-void txn_free(struct txn *t);
+struct txn *writer_txn_new(const struct store_op *ops, size_t n,
+                           size_t bytes); /* NULL: no memory */
+void writer_txn_free(struct txn *t);
 
 /* What one commit, or one piece of upkeep, has done. */
 struct report {
@@ -55,8 +56,9 @@ struct report {
 
 struct writer {
     struct loop *loop;
-    struct db db;                                     /* the thread's, from writer_start() on */
-    void (*on_report)(void *arg, struct report *rep); /* loop thread; release with report_free() */
+    struct db db; /* the thread's, from writer_start() on */
+    void (*on_report)(void *arg,
+                      struct report *rep); /* loop thread; release with writer_report_free() */
     void *arg;
     uv_thread_t thread;
 
@@ -92,4 +94,4 @@ void writer_stop(struct writer *w);
 /* After the last report. */
 void writer_fini(struct writer *w);
 
-void report_free(struct report *rep); /* without its transactions, which must be gone */
+void writer_report_free(struct report *rep); /* without its transactions, which must be gone */
