@@ -15,7 +15,7 @@ uint64_t sleep_after_ms(const struct sleep_costs *c)
         even_ms /= 4;
     else if (c->gap_ms && c->gap_ms <= even_ms)
         even_ms *= 2;
-    return MAX((uint64_t)SLEEP_MIN_MS, MIN(even_ms, (uint64_t)SLEEP_MAX_MS));
+    return MAX((uint64_t)SLEEP_MIN_MS, MIN(even_ms, c->default_ms * SLEEP_MAX_TIMES));
 }
 
 uint32_t sleep_average(uint32_t average, uint64_t sample)

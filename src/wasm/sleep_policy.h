@@ -16,14 +16,14 @@
 enum {
     SLEEP_RATE_US = 500, /* what one MiB for one second is worth */
     SLEEP_MIN_MS = 20,   /* bursts go by */
-    SLEEP_MAX_MS = 30000
+    SLEEP_MAX_TIMES = 5  /* at most this many times what the user asked for (--idle) */
 };
 
 struct sleep_costs {
     uint32_t cycle_us; /* measured: suspend and wake together; 0: unknown */
     uint32_t gap_ms;   /* expected time between activations; 0: unknown */
     uint64_t resident_bytes;
-    uint64_t default_ms; /* when nothing was measured yet */
+    uint64_t default_ms; /* the user's choice: used when nothing was measured yet, and bounds the rest */
 };
 
 /* How long it should have been idle. */
