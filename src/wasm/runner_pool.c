@@ -425,7 +425,7 @@ static unsigned count_shared(const struct runner_pool *p)
 static int find_runner(struct runner_pool *p, bool is_alone, struct runner **ret, struct err *err)
 {
     struct runner *r = is_alone ? NULL : choose(p);
-    unsigned max = p->opts.max_runners ? p->opts.max_runners : core_count();
+    unsigned max = p->opts.max_runners;
     bool may_start = is_alone ? p->n_runners <= max : count_shared(p) < max;
     bool start = (!r || r->n_commands >= RUNNER_COMMANDS_DEEP) && may_start;
     if (start && !timer_is_armed(&p->backoff)) {
@@ -755,6 +755,8 @@ struct runner_pool *pool_new(struct loop *loop, const struct runner_pool_opts *o
     struct runner_pool *p = xnew(struct runner_pool);
     p->loop = loop;
     p->opts = *opts;
+    if (p->opts.max_runners == 0)
+        p->opts.max_runners = core_count();
     p->ops = ops;
     p->arg = arg;
     list_init(&p->runners);
