@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A runner that lies. The end of the path by which it was started says how: hello, garbage,
- * truncated, order, ids, incarnation, slot, silent-exit, memory, fd.
+ * truncated, order, ids, incarnation, slot, silent-exit, memory, more, fd.
  */
 #include "wasm/proto.h"
 
@@ -32,6 +32,8 @@ static void answer(const char *trick, const struct proto_run *run, struct buf *o
     a.n_logs = 1;
     if (strcmp(trick, "incarnation") == 0)
         a.incarnation++;
+    if (strcmp(trick, "more") == 0)
+        a.flags |= ANSWER_MORE;
     if (strcmp(trick, "slot") == 0)
         a.slot++;
     if (strcmp(trick, "memory") == 0)

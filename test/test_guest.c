@@ -447,8 +447,9 @@ TEST(a_killed_runner_costs_its_awake_guests_their_state_and_sleeping_ones_nothin
 
 TEST(runners_that_talk_nonsense_are_ended)
 {
-    static const char *const tricks[] = { "hello",       "garbage", "truncated",   "order",  "ids",
-                                          "incarnation", "slot",    "silent-exit", "memory", "fd" };
+    static const char *const tricks[] = { "hello",  "garbage",     "truncated", "order",
+                                          "ids",    "incarnation", "slot",      "silent-exit",
+                                          "memory", "more",        "fd" };
     const char *fake = getenv("TEST_FAKE_RUNNER");
     if (!fake)
         SKIP("TEST_FAKE_RUNNER is not set");
@@ -603,7 +604,7 @@ TEST(a_thousand_sleeping_guests_hold_no_descriptor_and_little_memory)
         actor_open(&a[i], &r,
                    (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2, .env = env, .n_env = 1 });
         WAIT(&r, a[i].ops.n == 4 && actor_state(&a[i]) == GUEST_ASLEEP);
-        vec_each(op, &a[i].ops) /* ours, not the host's */
+        vec_each (op, &a[i].ops) /* ours, not the host's */
             free(op->payload);
         vec_fini(&a[i].ops);
         buf_fini(&a[i].log);

@@ -229,6 +229,26 @@ static int take_order(struct runner *r, struct proto_in *msg, struct proto_run *
     return 0;
 }
 
+static void reset_outcome(struct outcome *o)
+{
+    buf_reset(&o->ops);
+    buf_reset(&o->logs);
+    o->n_ops = o->n_logs = o->logs_left_out = 0;
+}
+
+static int send_answer(struct runner *r, struct proto_answer *a, const struct err *why,
+                       struct buf *out, struct err *err)
+{
+    const struct outcome *o = &r->outcome;
+    a->text = str_of(why->text);
+    a->n_ops = o->n_ops;
+    a->n_logs = o->n_logs;
+    a->logs_left_out = o->logs_left_out;
+    proto_begin(out);
+    proto_put_answer(out, a, buf_str(&o->logs), buf_str(&o->ops));
+    return proto_send(RUNNER_SOCKET, out, -1, err);
+}
+
 static int on_run(struct runner *r, struct proto_in *msg, struct buf *out, struct err *err)
 {
     static struct proto_run run;
@@ -243,9 +263,7 @@ static int on_run(struct runner *r, struct proto_in *msg, struct buf *out, struc
                               .next_id = run.next_id,
                               .clock_offset_ns = run.clock_offset_ns };
     struct outcome *o = &r->outcome;
-    buf_reset(&o->ops);
-    buf_reset(&o->logs);
-    o->n_ops = o->n_logs = o->logs_left_out = 0;
+    reset_outcome(o);
 
     struct err why = { 0 };
     if (run.flags & (RUN_START | RUN_WAKE))
@@ -265,23 +283,27 @@ static int on_run(struct runner *r, struct proto_in *msg, struct buf *out, struc
         if (in)
             instance_flush_lines(in);
         drop_instance(r, run.slot);
-    } else {
-        a.flags = ANSWER_DONE;
-        a.memory_pages = (uint32_t)wasmtime_memory_size(in->cx, &in->memory);
-        if (run.flags & RUN_SUSPEND)
-            suspend(r, in, &run, &saved, &a, &why);
-        if (!(a.flags & ANSWER_SUSPENDED)) {
-            count_dirty(in, &run);
-            a.dirty_pages = in->dirty_pages;
-        }
+        return send_answer(r, &a, &why, out, err);
     }
-    a.text = str_of(why.text);
-    a.n_ops = o->n_ops;
-    a.n_logs = o->n_logs;
-    a.logs_left_out = o->logs_left_out;
-    proto_begin(out);
-    proto_put_answer(out, &a, buf_str(&o->logs), buf_str(&o->ops));
-    return proto_send(RUNNER_SOCKET, out, -1, err);
+    a.flags = ANSWER_DONE;
+    a.memory_pages = (uint32_t)wasmtime_memory_size(in->cx, &in->memory);
+    a.dirty_pages = in->dirty_pages;
+    if ((run.flags & RUN_SUSPEND) && o->n_ops) {
+        a.flags |= ANSWER_MORE;
+        status = send_answer(r, &a, &why, out, err);
+        if (status < 0)
+            return status;
+        reset_outcome(o);
+        a.flags = 0;
+        a.activations = 0;
+    }
+    if (run.flags & RUN_SUSPEND)
+        suspend(r, in, &run, &saved, &a, &why);
+    if (!(a.flags & ANSWER_SUSPENDED)) {
+        count_dirty(in, &run);
+        a.dirty_pages = in->dirty_pages;
+    }
+    return send_answer(r, &a, &why, out, err);
 }
 
 /* ---- the process ---- */

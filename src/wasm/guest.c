@@ -64,6 +64,7 @@ struct active {
     struct list idle;  /* on host->idle: awake without work, longest first */
     struct guest_queue queue;
     struct list sent;    /* deliveries of the command in flight */
+    bool is_done;        /* its activations have ended, its suspend not yet */
     uint32_t sent_flags; /* RUN_ of that command, */
     uint64_t sent_ns;    /* when it was decided */
     struct timer timer;  /* idle or back-off */
@@ -458,6 +459,7 @@ static int send_next(struct guest *g, struct err *err)
         run.memory_pages = g->memory_pages;
         run.globals = str_n(g->globals, g->globals_n);
     }
+    a->is_done = false;
     a->sent_flags = run.flags;
     a->sent_ns = decided_ns;
     a->sleep_wanted = false;
@@ -682,18 +684,35 @@ static size_t globals_size(const struct guest *g)
     return n;
 }
 
+/* Is this how the command in flight, or what is left of it, can end? */
+static bool is_expected(const struct active *act, const struct proto_answer *a)
+{
+    bool may_suspend_now = (act->sent_flags & RUN_SUSPEND) != 0;
+    switch (a->flags) {
+    case ANSWER_TRAPPED:
+    case ANSWER_DONE:
+        return !act->is_done;
+    case ANSWER_DONE | ANSWER_MORE:
+    case ANSWER_DONE | ANSWER_SUSPENDED:
+    case ANSWER_DONE | ANSWER_SUSPENDED | ANSWER_KEPT:
+    case ANSWER_DONE | ANSWER_SUSPEND_FAILED:
+        return may_suspend_now && !act->is_done;
+    case ANSWER_SUSPENDED:
+    case ANSWER_SUSPENDED | ANSWER_KEPT:
+    case ANSWER_SUSPEND_FAILED:
+        return act->is_done && a->n_ops == 0 && a->activations == 0;
+    default:
+        return false;
+    }
+}
+
 /* Nothing that a runner says is believed without need. */
 static int check_answer(const struct guest *g, const struct proto_answer *a, struct err *err)
 {
-    const uint32_t ends = ANSWER_DONE | ANSWER_TRAPPED;
-    const uint32_t suspends = ANSWER_SUSPENDED | ANSWER_SUSPEND_FAILED;
     bool suspended = (a->flags & ANSWER_SUSPENDED) != 0;
     if (a->incarnation != g->incarnation)
         return err_set(err, E_INVALID, "another incarnation");
-    if ((a->flags & ends) == 0 || (a->flags & ends) == ends || (a->flags & suspends) == suspends ||
-        ((a->flags & suspends) && !(g->active->sent_flags & RUN_SUSPEND)) ||
-        ((a->flags & suspends) && !(a->flags & ANSWER_DONE)) ||
-        ((a->flags & ANSWER_KEPT) && !suspended))
+    if (!is_expected(g->active, a))
         return err_set(err, E_INVALID, "flags %x make no sense", a->flags);
     if ((uint64_t)a->memory_pages * MODULE_PAGE_BYTES > g->memory_max ||
         (uint64_t)a->dirty_pages * 4096 > g->memory_max || a->swap_bytes > 2 * g->memory_max)
@@ -807,11 +826,11 @@ static void say_room(struct guest *g)
         g->ops->on_room(g, g->arg);
 }
 
+/* What the activations of a command did. */
 static void take_done(struct guest *g, const struct proto_answer *a)
 {
     struct active *act = g->active;
     struct rd r = a->ops;
-    uint64_t took_us = (clock_mono_ns() - act->sent_ns) / 1000;
     if (act->sent_flags & RUN_START)
         g->started_ms = clock_mono_ms();
     if (act->sent_flags & RUN_WAKE) {
@@ -819,19 +838,27 @@ static void take_done(struct guest *g, const struct proto_answer *a)
         g->host->wakes++;
         g->has_snapshot = false;
         g->resume_us = sleep_average(g->resume_us, a->resume_us);
-        count_wake(g, took_us);
+        count_wake(g, (clock_mono_ns() - act->sent_ns) / 1000);
     }
     free_sent(act);
     note_activation(g, a);
     g->next_id = a->next_id;
     g->clock_offset_ns = a->clock_offset_ns;
-    g->memory_pages = a->memory_pages;
-    act->dirty_pages = a->dirty_pages;
     for (uint32_t i = 0; i < a->n_ops; i++) {
         struct proto_op op;
         proto_next_op(&r, &op);
         add_outstanding(g, op.id, op.kind == GUEST_OP_WATCH);
     }
+    if (g->state == GUEST_RUNNING)
+        g->is_kept = false;
+}
+
+/* The end of a command. */
+static void take_end(struct guest *g, const struct proto_answer *a)
+{
+    struct active *act = g->active;
+    g->memory_pages = a->memory_pages;
+    act->dirty_pages = a->dirty_pages;
     if (a->flags & ANSWER_SUSPENDED) {
         keep_record(g, a);
         act->has_swap_fd = g->is_kept;
@@ -840,8 +867,6 @@ static void take_done(struct guest *g, const struct proto_answer *a)
     } else if (a->flags & ANSWER_SUSPEND_FAILED) {
         suspend_failed(g, a);
     }
-    if (!(a->flags & ANSWER_SUSPENDED) && g->state == GUEST_RUNNING)
-        g->is_kept = false;
 }
 
 /* The answer has been taken in: what now? */
@@ -883,9 +908,13 @@ static int pool_on_answer(struct tenant *t, const struct proto_answer *a, struct
         close_if_quiet(h);
         return 0;
     }
-    take_done(g, a);
+    if (a->flags & ANSWER_DONE)
+        take_done(g, a);
+    act->is_done = (a->flags & ANSWER_MORE) != 0;
+    if (!act->is_done)
+        take_end(g, a);
     hand_out_logs(g, a);
-    if (!g->is_dead)
+    if (!g->is_dead && !(a->flags & ANSWER_MORE))
         settle(g, a);
     hand_out_ops(g, a);
     say_room(g);

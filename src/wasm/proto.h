@@ -10,9 +10,8 @@
  *
  *     main -> runner                                       runner -> main
  *     MODULE  compiled code (+ fd), before its first RUN   HELLO   once, first
- *     FORGET  that code is not needed any more             ANSWER  one to every RUN, in order
- *     RUN     start or wake, deliver, suspend (+ swap fd)
- *     DROP    end an instance; no answer
+ *     FORGET  that code is not needed any more             ANSWER  one or two to every RUN, in
+ * order RUN     start or wake, deliver, suspend (+ swap fd) DROP    end an instance; no answer
  *
  * A RUN combines what belongs together, so that a sleeping guest is woken, handed its first events
  * and put back to sleep in one exchange. Its ANSWER tells which of these steps were reached.
@@ -119,7 +118,8 @@ enum proto_answer_flags {
     ANSWER_KEPT = 1 << 2,      /* with SUSPENDED: its memory is paged out, but the instance stays */
     ANSWER_SUSPEND_FAILED = 1 << 3, /* it stays awake; `text` says why */
     ANSWER_TRAPPED = 1 << 4,        /* the instance is gone, `text` says why */
-    ANSWER_FLAGS = (1 << 5) - 1
+    ANSWER_MORE = 1 << 5,           /* with DONE: the suspend goes on, another ANSWER follows */
+    ANSWER_FLAGS = (1 << 6) - 1
 };
 
 struct proto_op {

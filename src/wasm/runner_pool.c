@@ -43,6 +43,7 @@ struct pool_command {
     struct tenant *tenant;
     uint64_t seq, guest;
     uint32_t slot;
+    bool has_more; /* the first of two answers has come */
     uint64_t limit_ms;
 };
 
@@ -571,9 +572,16 @@ static int on_answer(struct runner *r, struct str body, struct err *err)
     if (a.seq != c->seq || a.slot != c->slot || a.guest != c->guest)
         return err_set(err, E_INVALID, "an answer to another command");
     struct tenant *t = c->tenant;
+    bool more = (a.flags & ANSWER_MORE) != 0;
+    r->progress_ms = clock_mono_ms();
+    if (more) {
+        if (c->has_more)
+            return err_set(err, E_INVALID, "more than two answers to a command");
+        c->has_more = true;
+        return t ? r->pool->ops->on_answer(t, &a, err) : 0;
+    }
     list_remove(&c->node);
     r->n_commands--;
-    r->progress_ms = clock_mono_ms();
     if (t) {
         t->sent = NULL;
         status = r->pool->ops->on_answer(t, &a, err);
