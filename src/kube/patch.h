@@ -11,7 +11,11 @@
 
 #include "kube/schema.h"
 
-enum { PATCH_MAX_OPS = 10000, PATCH_MAX_NODES = 1000000 };
+enum {
+    PATCH_MAX_OPS = 10000,
+    PATCH_MAX_NODES = 1000000,
+    PATCH_MAX_MERGED_ITEMS = 4096 /* merging lists costs the square of their length */
+};
 
 int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct json **ret,
                struct err *err);

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JSON patch (RFC 6902) and merge patch (RFC 7386); see patch.h. */
+#include "kube/patch.h"
+
+#include <errno.h>
+
+/* ---- size: a patch may copy, and copy what it copied ---- */
+
+static size_t count_nodes(const struct json *v)
+{
+    size_t n = 1;
+    json_each (child, v) {
+        n += count_nodes(child);
+    }
+    return n;
+}
+
+static size_t depth_of(const struct json *v)
+{
+    size_t deepest = 0;
+    json_each (child, v) {
+        size_t depth = depth_of(child);
+        deepest = MAX(deepest, depth);
+    }
+    return deepest + 1;
+}
+
+/* ---- pointers (RFC 6901) ---- */
+
+struct doc {
+    struct arena *a;
+    struct json *root;
+    size_t n_nodes;
+    struct err *err;
+};
+
+/* The next token of a pointer, unescaped; *at stands on its slash. */
+static struct str take_token(struct arena *a, struct str *at)
+{
+    size_t end = 1;
+    while (end < at->n && at->p[end] != '/')
+        end++;
+    char *out = arena_alloc(a, end);
+    size_t n = 0;
+    for (size_t i = 1; i < end; i++) {
+        char c = at->p[i];
+        if (c == '~' && i + 1 < end && (at->p[i + 1] == '0' || at->p[i + 1] == '1'))
+            c = at->p[++i] == '0' ? '~' : '/';
+        out[n++] = c;
+    }
+    *at = str_slice(*at, end, at->n);
+    return str_n(out, n);
+}
+
+static int array_index(const struct json *array, struct str token, bool for_add, size_t *ret)
+{
+    int64_t i;
+    if (for_add && str_is(token, "-")) {
+        *ret = array->n;
+        return 0;
+    }
+    if (parse_i64(token, -(int64_t)array->n, (int64_t)array->n - !for_add, &i) < 0)
+        return -EINVAL;
+    *ret = (size_t)(i < 0 ? i + (int64_t)array->n : i);
+    return 0;
+}
+
+static struct json *element(const struct json *array, size_t i)
+{
+    struct json *v = array->first;
+    while (v && i-- > 0)
+        v = v->next;
+    return v;
+}
+
+static struct json *child_of(const struct json *parent, struct str token)
+{
+    size_t i;
+    if (json_is(parent, JSON_OBJECT))
+        return json_get(parent, token);
+    if (json_is(parent, JSON_ARRAY) && array_index(parent, token, false, &i) == 0)
+        return element(parent, i);
+    return NULL;
+}
+
+/* Parent of what the pointer names, and the last token. NULL: some part is missing. */
+static struct json *resolve(struct doc *d, struct str pointer, struct str *ret_last)
+{
+    struct json *v = d->root;
+    for (struct str at = pointer; v && at.n > 0;) {
+        struct str token = take_token(d->a, &at);
+        if (at.n == 0) {
+            *ret_last = token;
+            return v->type >= JSON_ARRAY ? v : NULL;
+        }
+        v = child_of(v, token);
+    }
+    return NULL;
+}
+
+static struct json *find(struct doc *d, struct str pointer)
+{
+    struct str last;
+    if (pointer.n == 0)
+        return d->root;
+    struct json *parent = resolve(d, pointer, &last);
+    return parent ? child_of(parent, last) : NULL;
+}
+
+/* ---- operations ---- */
+
+static int missing(struct doc *d, const char *op, struct str path)
+{
+    return err_set(d->err, E_INVALID,
+                   "%s operation does not apply: doc is missing path: \"" STR_FMT
+                   "\": missing value",
+                   op, STR_ARG(path));
+}
+
+/* Walkers recurse, so nothing may be put deeper than the parser would have read it. */
+static int check_depth(struct doc *d, struct str path, const struct json *value)
+{
+    size_t depth = depth_of(value);
+    for (size_t i = 0; i < path.n; i++)
+        depth += path.p[i] == '/';
+    if (depth > JSON_MAX_DEPTH)
+        return err_set(d->err, E_LIMIT, "the patched document would be nested too deeply");
+    return 0;
+}
+
+static int op_add(struct doc *d, const char *op, struct str path, struct json *value)
+{
+    struct str last;
+    size_t i;
+    int r = check_depth(d, path, value);
+    if (r < 0)
+        return r;
+    if (path.n == 0) {
+        d->root = value;
+        return 0;
+    }
+    struct json *parent = resolve(d, path, &last);
+    if (!parent)
+        return missing(d, op, path);
+    if (parent->type == JSON_OBJECT) {
+        json_set(d->a, parent, last, value);
+        return 0;
+    }
+    if (array_index(parent, last, true, &i) < 0)
+        return err_set(d->err, E_INVALID,
+                       "%s operation does not apply: error in %s for path: '" STR_FMT
+                       "': Unable to access invalid index: " STR_FMT ": invalid index referenced",
+                       op, op, STR_ARG(path), STR_ARG(last));
+    json_insert_before(parent, element(parent, i), value);
+    return 0;
+}
+
+static int op_remove(struct doc *d, const char *op, struct str path)
+{
+    struct str last;
+    struct json *parent = path.n ? resolve(d, path, &last) : NULL;
+    struct json *v = parent ? child_of(parent, last) : NULL;
+    if (!v)
+        return missing(d, op, path);
+    (void)json_remove(parent, v);
+    return 0;
+}
+
+static int op_replace(struct doc *d, struct str path, struct json *value)
+{
+    struct json *v = find(d, path);
+    if (!v)
+        return missing(d, "replace", path);
+    int r = check_depth(d, path, value);
+    if (r < 0)
+        return r;
+    json_replace(v, value);
+    return 0;
+}
+
+static int op_test(struct doc *d, struct str path, const struct json *value)
+{
+    const struct json *v = find(d, path);
+    bool same = v ? json_equal(v, value) : value->type == JSON_NULL;
+    if (!same)
+        return err_set(d->err, E_CONFLICT, "testing value " STR_FMT " failed: test failed",
+                       STR_ARG(path));
+    return 0;
+}
+
+static int clone_counted(struct doc *d, const struct json *v, struct json **ret)
+{
+    d->n_nodes += count_nodes(v);
+    if (d->n_nodes > PATCH_MAX_NODES)
+        return err_set(d->err, E_LIMIT, "the patched document would have more than %d values",
+                       PATCH_MAX_NODES);
+    *ret = json_clone(d->a, v);
+    return 0;
+}
+
+/* A pointer into the moved value itself would tear the tree. */
+static bool is_below(struct str path, struct str prefix)
+{
+    return str_has_prefix(path, prefix) && path.n > prefix.n && path.p[prefix.n] == '/';
+}
+
+static int op_move(struct doc *d, struct str from, struct str path)
+{
+    struct json *v = find(d, from), *copy;
+    if (!v || from.n == 0 || is_below(path, from))
+        return missing(d, "move", from);
+    int r = clone_counted(d, v, &copy);
+    if (r == 0)
+        r = op_remove(d, "move", from);
+    return r < 0 ? r : op_add(d, "move", path, copy);
+}
+
+static int op_copy(struct doc *d, struct str from, struct str path)
+{
+    struct json *v = find(d, from), *copy;
+    if (!v)
+        return missing(d, "copy", from);
+    int r = clone_counted(d, v, &copy);
+    return r < 0 ? r : op_add(d, "copy", path, copy);
+}
+
+static int apply(struct doc *d, const struct json *op)
+{
+    struct str name = json_get_str(op, "op"), path = json_get_str(op, "path");
+    struct str from = json_get_str(op, "from");
+    const struct json *value = json_getc(op, "value");
+    struct json *copy = NULL;
+    bool needs_value = str_is(name, "add") || str_is(name, "replace") || str_is(name, "test");
+    if (!json_is(json_getc(op, "path"), JSON_STRING) || (path.n && path.p[0] != '/'))
+        return err_set(d->err, E_PARSE, "jsonpatch: operation without a valid path");
+    if (needs_value && !value)
+        return err_set(d->err, E_PARSE, "jsonpatch: '" STR_FMT "' operation without a value",
+                       STR_ARG(name));
+    if (str_is(name, "test"))
+        return op_test(d, path, value);
+    if (str_is(name, "remove"))
+        return op_remove(d, "remove", path);
+    if (str_is(name, "move") || str_is(name, "copy")) {
+        if (!json_is(json_getc(op, "from"), JSON_STRING) || (from.n && from.p[0] != '/'))
+            return err_set(d->err, E_PARSE,
+                           "jsonpatch: '" STR_FMT "' operation without a valid from",
+                           STR_ARG(name));
+        return str_is(name, "move") ? op_move(d, from, path) : op_copy(d, from, path);
+    }
+    if (!needs_value)
+        return err_set(d->err, E_PARSE, "Unexpected kind: " STR_FMT, STR_ARG(name));
+    int r = clone_counted(d, value, &copy);
+    if (r < 0)
+        return r;
+    return str_is(name, "add") ? op_add(d, "add", path, copy) : op_replace(d, path, copy);
+}
+
+int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct json **ret,
+               struct err *err)
+{
+    struct doc d = { .a = a, .root = doc, .n_nodes = count_nodes(doc), .err = err };
+    if (!json_is(ops, JSON_ARRAY))
+        return err_set(
+            err, E_PARSE,
+            "json: cannot unmarshal into Go value of type jsonpatch.Patch: not a list of "
+            "operations");
+    if (ops->n > PATCH_MAX_OPS)
+        return err_set(err, E_LIMIT, "The allowed maximum operations in a JSON patch is %d, got %u",
+                       PATCH_MAX_OPS, ops->n);
+    json_each (op, ops) {
+        int r = apply(&d, op);
+        if (r < 0)
+            return r;
+    }
+    *ret = d.root;
+    return 0;
+}
+
+/* ---- merge patch ---- */
+
+/* What a patch adds has no nulls left: they would delete. */
+static struct json *without_nulls(struct arena *a, const struct json *v)
+{
+    if (v->type != JSON_OBJECT)
+        return json_clone(a, v);
+    struct json *out = json_new_object(a);
+    json_each (m, v) {
+        if (m->type != JSON_NULL)
+            json_set(a, out, m->key, without_nulls(a, m));
+    }
+    return out;
+}
+
+static void merge(struct arena *a, struct json *doc, const struct json *patch)
+{
+    json_each (p, patch) {
+        struct json *m = json_get(doc, p->key);
+        if (p->type == JSON_NULL)
+            (void)json_del(doc, p->key);
+        else if (m && m->type == JSON_OBJECT && p->type == JSON_OBJECT)
+            merge(a, m, p);
+        else
+            json_set(a, doc, p->key, without_nulls(a, p));
+    }
+}
+
+int patch_merge(struct arena *a, struct json *doc, const struct json *patch, struct json **ret,
+                struct err *err)
+{
+    (void)err;
+    if (patch->type == JSON_OBJECT && doc->type == JSON_OBJECT) {
+        merge(a, doc, patch);
+        *ret = doc;
+    } else {
+        *ret = without_nulls(a, patch);
+    }
+    return 0;
+}
