@@ -396,6 +396,9 @@ TEST(requests_that_make_no_sense_get_a_status)
     CHECK_STR(json_get_str(want(&f, 404, "POST", "/api/v1/namespaces/none/configmaps", "{\"metadata\":{\"name\":\"x\"}}"), "message"),
               "namespaces \"none\" not found");
     struct answer a = ask(&f, "POST", MAPS, "application/vnd.kubernetes.protobuf", NULL, "k8s");
+    CHECK_INT(a.status, 400);
+    answer_fini(&a);
+    a = ask(&f, "POST", MAPS, "text/plain", NULL, "{}");
     CHECK_INT(a.status, 415);
     answer_fini(&a);
     a = ask(&f, "PATCH", MAPS "/x", "application/apply-patch+yaml", NULL, "a: b");
@@ -793,6 +796,37 @@ TEST(a_definition_brings_its_resource)
     close_server(&f);
     open_server(&f);
     CHECK(json_equal(want(&f, 200, "GET", MICE "/m", NULL), sp));
+    fixture_fini(&f);
+}
+
+TEST(scale_is_a_view_of_the_replicas)
+{
+    static const char herd[] =
+        "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"herds.zoo.io\"},"
+        "\"spec\":{\"group\":\"zoo.io\",\"scope\":\"Namespaced\",\"names\":{\"plural\":\"herds\",\"kind\":\"Herd\"},"
+        "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"subresources\":{\"status\":{},\"scale\":{"
+        "\"specReplicasPath\":\".spec.replicas\",\"statusReplicasPath\":\".status.replicas\"}},"
+        "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\","
+        "\"properties\":{\"replicas\":{\"type\":\"integer\"}}},\"status\":{\"type\":\"object\","
+        "\"properties\":{\"replicas\":{\"type\":\"integer\"}}}}}}}]}}";
+    static const char path[] = "/apis/zoo.io/v1/namespaces/default/herds";
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", CRDS, herd);
+    (void)want(&f, 201, "POST", path, "{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Herd\",\"metadata\":{\"name\":\"h\"},\"spec\":{\"replicas\":2}}");
+    scoped(free_scoped) char *scale = xasprintf("%s/h/scale", path), *whole = xasprintf("%s/h", path);
+    struct json *got = want(&f, 200, "GET", scale, NULL);
+    CHECK_STR(json_get_str(got, "kind"), "Scale");
+    CHECK_INT(json_int_or(json_path(got, "spec", "replicas", NULL), 0), 2);
+    got = want(&f, 200, "PATCH", scale, "{\"spec\":{\"replicas\":5}}");
+    CHECK_INT(json_int_or(json_path(got, "spec", "replicas", NULL), 0), 5);
+    got = want(&f, 200, "PUT", scale, "{\"metadata\":{\"name\":\"h\"},\"spec\":{\"replicas\":7}}");
+    CHECK_STR(json_get_str(got, "kind"), "Scale");
+    got = want(&f, 200, "GET", whole, NULL);
+    CHECK_INT(json_int_or(json_path(got, "spec", "replicas", NULL), 0), 7);
+    CHECK_INT(json_int_or(json_path(got, "metadata", "generation", NULL), 0), 3);
+    (void)want(&f, 422, "PATCH", scale, "{\"spec\":{\"replicas\":-1}}");
+    (void)want(&f, 409, "PATCH", scale, "{\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":{\"replicas\":1}}");
     fixture_fini(&f);
 }
 

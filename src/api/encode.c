@@ -3,6 +3,8 @@
 #include "api/encode.h"
 
 #include "api/core.h"
+#include "api/scale.h"
+#include "base/clock.h"
 #include "codec/media.h"
 #include "codec/yaml.h"
 #include "kube/meta.h"
@@ -234,6 +236,16 @@ int encode_object(struct arena *scratch, const struct kube_resource *res, const 
     struct json *v;
     int r = represent(scratch, res, rep, st, true, now_s, &v, err);
     return r < 0 ? r : encode_tree(rep, v, to);
+}
+
+int encode_answer(struct request *rq, struct stored st, struct buf *to, struct err *err)
+{
+    struct arena *a = &rq->arena;
+    struct json *obj;
+    if (!rq->sub || !str_is(rq->sub->name, "scale") || rq->rep.kind != REP_OBJECT)
+        return encode_object(a, rq->res, &rq->rep, st, clock_wall_ms() / 1000, to, err);
+    int r = decode_stored(a, rq->res, st, &obj, err);
+    return r < 0 ? r : encode_tree(&rq->rep, scale_of(a, rq->res, obj), to);
 }
 
 /* ------------------------------------------------------------------ lists */

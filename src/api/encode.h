@@ -44,6 +44,9 @@ int encode_tree(const struct rep *rep, const struct json *v, struct buf *to);
 int encode_object(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
                   struct stored st, int64_t now_s, struct buf *to, struct err *err);
 
+/* The same for what the request asked for: the object, or its scale. */
+int encode_answer(struct request *rq, struct stored st, struct buf *to, struct err *err);
+
 /* A list: begin, item, item, ..., end. */
 struct list_meta {
     uint64_t rev;

@@ -62,8 +62,7 @@ static void on_get(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
     }
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
     struct err why = { 0 };
-    r = encode_object(&rq->arena, rq->res, &rq->rep, stored_of(rq->api, rq->res, kv), clock_wall_ms() / 1000,
-                      &out, &why);
+    r = encode_answer(rq, stored_of(rq->api, rq->res, kv), &out, &why);
     if (r < 0)
         reply_err(rq, r, &why);
     else

@@ -14,6 +14,7 @@
 #include "api/controllers.h"
 #include "api/encode.h"
 #include "api/filter.h"
+#include "api/scale.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
@@ -199,44 +200,60 @@ static struct json *shape_new(struct write *w)
     return NULL;
 }
 
-static struct json *apply_patch(struct write *w)
+static bool is_scale(const struct request *rq)
+{
+    return rq->sub && str_is(rq->sub->name, "scale");
+}
+
+/* The body, or the patched document, in place of `from`: the object, or its scale. */
+static struct json *take_input(struct write *w, const struct json *from, struct json **ret)
 {
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
     struct err err = { 0 };
-    struct json *doc = json_clone(a, w->old), *patch = json_clone(a, w->input), *status = NULL;
+    struct json *doc = json_clone(a, from), *patch = json_clone(a, w->input);
     int r = -EINVAL;
     switch (w->patch_type) {
     case PATCH_JSON:
-        r = patch_json(a, doc, patch, &w->obj, &err);
+        r = patch_json(a, doc, patch, ret, &err);
         break;
     case PATCH_MERGE:
-        r = patch_merge(a, doc, patch, &w->obj, &err);
+        r = patch_merge(a, doc, patch, ret, &err);
         break;
     case PATCH_STRATEGIC:
-        r = patch_strategic(a, rq->res->schema, doc, patch, &w->obj, &err);
+        r = patch_strategic(a, rq->res->schema, doc, patch, ret, &err);
         break;
     case PATCH_NONE:
-        break;
+        *ret = patch;
+        return NULL;
     }
     if (r == E_PARSE)
         return status_bad_request(a, str_copy_arena(a, str_of(err_text(&err))));
     if (r < 0)
         return status_new(a, 422, "Invalid", str_copy_arena(a, str_of(err_text(&err))));
+    return NULL;
+}
+
+/* What a patch made of the object has to be decoded like any body. */
+static struct json *decode_patched(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct json *status = NULL;
     w->warnings.n = 0;
-    if (object_decode_tree(a, rq->res, w->obj, w->opts.fv, &w->warnings, &status) < 0)
+    if (object_decode_tree(&rq->arena, rq->res, w->obj, w->opts.fv, &w->warnings, &status) < 0)
         return status;
     return tell_warnings(w);
 }
 
-static struct json *check_revision(struct write *w)
+/* sent: what carries the client's resourceVersion. */
+static struct json *check_revision(struct write *w, const struct json *sent)
 {
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
-    struct str given = meta_resource_version(w->obj);
+    struct str given = meta_resource_version(sent);
     uint64_t rev;
     if (given.n == 0 || str_is(given, "0")) {
-        if (rq->res->strategy->unconditional_update || w->patch_type != PATCH_NONE)
+        if (rq->res->strategy->unconditional_update || w->patch_type != PATCH_NONE || is_scale(rq))
             return NULL;
         struct field_errors errs = field_errors_init(a);
         struct fpath meta = fpath_child(NULL, STR("metadata")),
@@ -268,6 +285,22 @@ static void shape_finalize(struct write *w)
     w->obj = obj;
 }
 
+static struct json *shape_scale(struct write *w)
+{
+    struct arena *a = &w->rq->arena;
+    struct json *scale;
+    struct err err = { 0 };
+    struct json *no = take_input(w, scale_of(a, w->rq->res, w->old), &scale);
+    if (!no)
+        no = check_revision(w, scale);
+    if (no)
+        return no;
+    w->obj = json_clone(a, w->old);
+    if (scale_apply(a, w->rq->res, w->obj, scale, &err) < 0)
+        return status_new(a, 422, "Invalid", str_copy_arena(a, str_of(err_text(&err))));
+    return NULL;
+}
+
 static bool is_finalize(const struct request *rq)
 {
     return rq->sub && str_is(rq->sub->name, "finalize");
@@ -290,11 +323,13 @@ static struct json *shape_update(struct write *w)
     struct arena *a = &rq->arena;
     struct object_env env = env_of(rq);
     struct json *status = NULL;
-    if (w->patch_type == PATCH_NONE)
-        w->obj = json_clone(a, w->input);
-    else if ((status = apply_patch(w)))
-        return status;
-    if ((status = check_revision(w)))
+    if (is_scale(rq))
+        status = shape_scale(w);
+    else if (!(status = take_input(w, w->old, &w->obj)) && w->patch_type != PATCH_NONE)
+        status = decode_patched(w);
+    if (!status && !is_scale(rq))
+        status = check_revision(w, w->obj);
+    if (status)
         return status;
     if (is_finalize(rq)) {
         shape_finalize(w);
@@ -332,7 +367,7 @@ void write_reply_object(struct request *rq, int code, struct str value, uint64_t
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
     struct err err = { 0 };
     struct stored st = { .value = value, .rev = rev, .is_current = true };
-    int r = encode_object(&rq->arena, rq->res, &rq->rep, st, clock_wall_ms() / 1000, &out, &err);
+    int r = encode_answer(rq, st, &out, &err);
     if (r < 0)
         reply_err(rq, r, &err);
     else
@@ -622,7 +657,7 @@ void write_update(struct request *rq)
     struct write *w = write_begin(rq);
     if (!w)
         return;
-    const struct json *no = decode_input(w);
+    const struct json *no = is_scale(rq) ? NULL : decode_input(w);
     if (no) {
         reply_status(rq, no);
         return;

@@ -97,11 +97,12 @@ class Server:
     def ask(self, method, path, body=None, connection=None, **headers):
         own = connection is None
         connection = connection or self.connect()
-        if body is not None and not isinstance(body, (bytes, str)):
+        if isinstance(body, (dict, list)):
             body = json.dumps(body)
         if body is not None:
             headers.setdefault("Content_Type", "application/json")
-        connection.request(method, path, body=body, headers=self.headers(**headers))
+        connection.request(method, path, body=body, headers=self.headers(**headers),
+                           encode_chunked="Transfer_Encoding" in headers)
         response = connection.getresponse()
         answer = Answer(response, response.read())
         if own:

@@ -208,13 +208,13 @@ def test_describe(api, ns):
 
 
 def test_bad_fields_are_named(api, ns):
-    bad = api.kubectl("-n", ns, "create", "-f", "-", check=False, input=CONFIG_MAP.replace("data:", "dta:") % ("a", 1))
+    bad = api.kubectl("-n", ns, "create", "-f", "-", check=False, input=CONFIG_MAP.replace("\ndata:", "\ndta:") % ("a", 1))
     assert bad.returncode != 0 and 'unknown field "dta"' in bad.stderr
     bad = api.kubectl("-n", ns, "create", "-f", "-", check=False, input=MOUSE % ("m", "never"))
     assert 'Unsupported value: "never": supported values: "long", "short"' in bad.stderr
     bad = api.kubectl("-n", ns, "create", "-f", "-", check=False, input=MOUSE % ("Bad_Name", "long"))
     assert "metadata.name" in bad.stderr
-    warned = api.kubectl("-n", ns, "create", "--validate=warn", "-f", "-", input=CONFIG_MAP.replace("data:", "dta:") % ("a", 1))
+    warned = api.kubectl("-n", ns, "create", "--validate=warn", "-f", "-", input=CONFIG_MAP.replace("\ndata:", "\ndta:") % ("a", 1))
     assert 'unknown field "dta"' in warned.stderr
 
 
