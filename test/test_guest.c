@@ -445,6 +445,31 @@ TEST(a_killed_runner_costs_its_awake_guests_their_state_and_sleeping_ones_nothin
     rig_close(&r);
 }
 
+TEST(a_second_runner_starts_when_commands_queue)
+{
+    enum { N = 24 };
+    struct rig r;
+    struct actor a[N];
+    struct guest_host_stats s;
+    memset(a, 0, sizeof a);
+    rig_open(&r, (struct guest_host_opts){ .sleep_never = true, .max_runners = 2 });
+    struct module *m = rig_module(&r, "hostile-g2");
+    for (unsigned i = 0; i < N; i++)
+        actor_open(
+            &a[i], &r,
+            (struct guest_spec){
+                .module = m, .abi = GUEST_ABI_G2, .activation_ms = 10, ENV(VAR("MODE", "loop")) });
+    for (unsigned i = 0; i < N; i++)
+        WAIT(&r, a[i].states[GUEST_FAILED] > 0);
+    guest_host_get_stats(r.host, &s);
+    CHECK_INT(s.runner_starts, 2);
+    CHECK_INT(s.runner_losses, 0);
+    for (unsigned i = 0; i < N; i++)
+        actor_close(&a[i]);
+    module_unref(m);
+    rig_close(&r);
+}
+
 TEST(runners_that_talk_nonsense_are_ended)
 {
     static const char *const tricks[] = { "hello",  "garbage",     "truncated", "order",
@@ -468,6 +493,7 @@ TEST(runners_that_talk_nonsense_are_ended)
             (void)loop_turn(&r.loop, true);
             guest_host_get_stats(r.host, &s);
         }
+        WAIT(&r, a.states[GUEST_FAILED] > 0);
         CHECK_INT(a.ops.n, 0);
         CHECK_INT(a.lines, 0);
         actor_close(&a);

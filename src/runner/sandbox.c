@@ -5,16 +5,19 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 int sandbox_prepare(struct err *err)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return err_sys(err, -errno, "prctl");
+    (void)close_range(4, UINT_MAX, 0); /* all that we should have is the socket, 3 */
     /* One write to a memory of several MiB would dirty 512 pages. */
     if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) < 0)
         return err_sys(err, -errno, "disable huge pages");

@@ -227,7 +227,7 @@ static void set_swap_bytes(struct guest *g, uint64_t bytes)
 
 static void swap_name_of(const struct guest *g, char out[SWAP_NAME_MAX])
 {
-    swap_name(out, g->name + g->uid_at, g->generation, g->module->hash);
+    swap_name(out, g->name + g->uid_at, g->generation, g->module->hash, g->serial);
 }
 
 static void remove_swap(struct guest *g)
@@ -944,6 +944,10 @@ static void pool_on_lost(struct tenant *t, enum tenant_lost how, const struct er
     struct err err = *why;
     (void)err_ctx(&err, E_EOF, "runner lost");
     bool begun = how == LOST_RUNNING || how == LOST_RESTING;
+    if (how == LOST_AT_START && (a->sent_flags & RUN_START)) {
+        fail(g, &err, true); /* there is nothing to lose, and somebody should know */
+        return;
+    }
     if (!begun && (a->sent_flags & (RUN_START | RUN_WAKE))) {
         set_error(g, &err);
         take_back(g);

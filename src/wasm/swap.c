@@ -48,10 +48,10 @@ void swap_fini(struct swap *s)
 }
 
 void swap_name(char out[SWAP_NAME_MAX], const char *uid, uint64_t generation,
-               const char *module_hash)
+               const char *module_hash, uint64_t serial)
 {
-    int n = snprintf(out, SWAP_NAME_MAX, "%.160s-%llu-%.16s" SUFFIX, uid,
-                     (unsigned long long)generation, module_hash);
+    int n = snprintf(out, SWAP_NAME_MAX, "%.150s-%llu-%.16s-%llu" SUFFIX, uid,
+                     (unsigned long long)generation, module_hash, (unsigned long long)serial);
     for (int i = 0; i < n && out[i]; i++)
         if (!isalnum((unsigned char)out[i]) && out[i] != '-' && (out[i] != '.' || i == 0))
             out[i] = '_';

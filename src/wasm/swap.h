@@ -19,9 +19,12 @@ struct swap {
 /* Makes the directory with mode 0700 and removes the swap files of an earlier process. */
 int swap_init(struct swap *s, const char *dir, struct err *err);
 void swap_fini(struct swap *s);
-/* The file's name; parts that no name may hold are replaced. */
+/*
+ * The file's name; bytes that no name may hold are replaced. serial: of the guest in this process, since
+ * the next guest of an operator may be there before the last one is gone.
+ */
 void swap_name(char out[SWAP_NAME_MAX], const char *uid, uint64_t generation,
-               const char *module_hash);
+               const char *module_hash, uint64_t serial);
 /* An empty file of this size, replacing an older one. Returns a descriptor (given). */
 int swap_create(struct swap *s, const char *name, uint64_t size_bytes, struct err *err);
 /* Returns a descriptor (given). */
