@@ -4,4 +4,4 @@
 
 #include "cmd/cmd.h"
 
-#define COMMANDS &cmd_version,
+#define COMMANDS &cmd_api, &cmd_version,
