@@ -20,7 +20,7 @@ enum {
     WRITER_BATCH_MAX_BYTES = 4 << 20, /* as above; also keeps a batch in the page cache */
     WRITER_COMPACT_ROWS = 128,        /* one step of compaction, about a millisecond */
     WRITER_TIDY_FRAMES = 64,          /* fewer are not worth two syncs when it gets quiet */
-    WRITER_CHECKPOINT_FRAMES = 2048   /* pages in the write-ahead log, 8 MiB */
+    WRITER_CHECKPOINT_FRAMES = 1024   /* pages in the write-ahead log, 4 MiB */
 };
 
 /* One transaction on its way to the writer and back. */
