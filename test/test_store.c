@@ -342,7 +342,7 @@ struct seen {
     uint64_t progress, revs[4096];
     char text[512]; /* "+/key=value(prev) -/key(prev)" */
     int end;
-    bool pause_after_each, cancel_at_once, ended;
+    bool pause_after_each, cancel_at_once, cancel_at_end, ended;
 };
 
 static void on_events(void *arg, const struct store_event *ev, size_t n, uint64_t progress)
@@ -377,6 +377,8 @@ static void on_end(void *arg, int r, const struct err *err)
     CHECK(!s->ended && r < 0);
     s->ended = true;
     s->end = r;
+    if (s->cancel_at_end) /* too late, and harmless */
+        store_watch_cancel(s->w);
 }
 
 static const struct store_watch_ops watch_ops = { on_events, on_end };
@@ -476,6 +478,7 @@ TEST(a_watcher_that_stays_paused_ends_when_too_much_waits)
     watch(&fx, slow, "/a", 0);
     watch(&fx, fast, "/a", 0);
     watch(&fx, other, "/b", 0);
+    slow->cancel_at_end = true;
     store_watch_pause(slow->w);
     store_watch_pause(other->w);
     static char big[1 << 20];
@@ -563,6 +566,35 @@ TEST(callbacks_may_cancel_any_watch_and_start_others)
     free(before);
     free(after);
     free(late);
+}
+
+struct order {
+    struct seen *seen;
+    bool done;
+};
+
+static void on_txn_after_events(void *arg, const struct store_txn_result *res,
+                                const struct err *err)
+{
+    struct order *o = arg;
+    CHECK_INT(res->rev, 1);
+    CHECK_INT(o->seen->n, 1);
+    o->done = true;
+}
+
+TEST(watchers_know_before_the_writer_is_answered)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    fx_open(&fx);
+    struct order o = { .seen = xnew(struct seen) };
+    watch(&fx, o.seen, "", 0);
+    struct store_op op = op_put("/a", "x");
+    CHECK_OK(store_txn(fx.store, &op, 1, on_txn_after_events, &o, NULL));
+    while (!o.done)
+        fx_turn(&fx);
+    fx_fini(&fx);
+    free(o.seen);
 }
 
 /* A replay that fills several pages, while new commits arrive. */
