@@ -122,6 +122,8 @@ static void on_uv_timer(uv_timer_t *uv)
     }
     loop->in_timers = false;
     arm(loop, 1);
+    if (loop->single_turn)
+        uv_stop(&loop->uv); /* libuv may run timers before it polls, and would block for one more event */
 }
 
 void timer_start(struct loop *loop, struct timer *t, uint64_t after_ms,
@@ -333,7 +335,10 @@ void loop_stop(struct loop *loop)
 
 bool loop_turn(struct loop *loop, bool wait)
 {
-    return uv_run(&loop->uv, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT) != 0;
+    loop->single_turn = true;
+    bool alive = uv_run(&loop->uv, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT) != 0;
+    loop->single_turn = false;
+    return alive;
 }
 
 uint64_t loop_now_ms(const struct loop *loop)

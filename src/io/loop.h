@@ -31,6 +31,7 @@ struct loop {
     size_t n_timers, heap_cap;
     uv_timer_t uv_timer; /* armed for heap[1] */
     bool in_timers;      /* heap runs; the uv timer is armed once afterwards */
+    bool single_turn;    /* loop_turn() runs */
     uv_async_t async;
     uv_mutex_t post_lock;
     struct list posted; /* struct post, guarded by post_lock */
