@@ -84,8 +84,9 @@ static int add_rules(scmp_filter_ctx ctx)
         if (r < 0)
             return r;
     }
-    int r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-                             SCMP_A1(SCMP_CMP_EQ, PM_SCAN_REQUEST));
+    /* SCMP_A1() would leave a field out. */
+    const struct scmp_arg_cmp is_scan = { .arg = 1, .op = SCMP_CMP_EQ, .datum_a = PM_SCAN_REQUEST };
+    int r = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, &is_scan);
     /* Standard libraries fall back to fstat. */
     if (r == 0)
         r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(statx), 0);
