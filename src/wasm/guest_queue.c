@@ -14,6 +14,7 @@ void guest_queue_init(struct guest_queue *q)
 {
     list_init(&q->ids);
     q->n = q->bytes = 0;
+    q->last = UINT64_MAX;
 }
 
 void guest_queue_fini(struct guest_queue *q)
@@ -61,21 +62,30 @@ int guest_queue_add(struct guest_queue *q, uint64_t id, uint32_t flags, struct s
     return 0;
 }
 
+/* Whose turn it is: the first one's, unless it had the last one as well and somebody else waits. */
+static struct id_queue *turn(const struct guest_queue *q)
+{
+    struct id_queue *iq = list_first(&q->ids, struct id_queue, node);
+    if (iq->id == q->last && iq->node.next != &q->ids)
+        return list_entry(iq->node.next, struct id_queue, node);
+    return iq;
+}
+
 const struct delivery *guest_queue_peek(const struct guest_queue *q)
 {
     if (list_is_empty(&q->ids))
         return NULL;
-    const struct id_queue *iq = list_first(&q->ids, struct id_queue, node);
-    return list_first(&iq->deliveries, struct delivery, node);
+    return list_first(&turn(q)->deliveries, struct delivery, node);
 }
 
 struct delivery *guest_queue_pop(struct guest_queue *q)
 {
     if (list_is_empty(&q->ids))
         return NULL;
-    struct id_queue *iq = list_first(&q->ids, struct id_queue, node);
+    struct id_queue *iq = turn(q);
     struct delivery *d = list_entry(list_pop_front(&iq->deliveries), struct delivery, node);
     list_remove(&iq->node);
+    q->last = iq->id;
     if (list_is_empty(&iq->deliveries))
         free(iq);
     else
@@ -100,4 +110,5 @@ void guest_queue_put_back(struct guest_queue *q, struct list *taken)
         q->n++;
         q->bytes += d->n;
     }
+    q->last = UINT64_MAX; /* nothing was delivered after all */
 }

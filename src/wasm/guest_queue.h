@@ -20,6 +20,7 @@ struct delivery {
 struct guest_queue {
     struct list ids; /* struct id_queue: those with something to deliver, next one first */
     size_t n, bytes;
+    uint64_t last; /* the id popped last, UINT64_MAX at first */
 };
 
 void guest_queue_init(struct guest_queue *q);
