@@ -303,6 +303,7 @@ int http_parse_feed(struct http_parse *p, const char *data, size_t n, size_t *re
     }
     p->input = data;
     p->input_end = data + n;
+    p->name_end = NULL; /* events stop between fields only: no name is open across them */
     p->chunk = STR_NULL;
     bool had_head = p->head_done;
     llhttp_errno_t code = llhttp_execute(&p->ll, data, n);
