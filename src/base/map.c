@@ -52,6 +52,14 @@ void *map_get(const struct map *m, struct str key)
     return probe(m, key, str_hash(key, m->seed))->value;
 }
 
+struct map_entry *map_find(const struct map *m, struct str key)
+{
+    if (m->n == 0)
+        return NULL;
+    struct map_entry *e = probe(m, key, str_hash(key, m->seed));
+    return e->key.p ? e : NULL;
+}
+
 bool map_has(const struct map *m, struct str key)
 {
     return map_get(m, key) != NULL;

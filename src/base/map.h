@@ -26,6 +26,8 @@ struct map {
 void map_fini(struct map *m);
 /* NULL when absent. */
 void *map_get(const struct map *m, struct str key);
+/* The entry, NULL when absent. Its key stays valid until it is deleted; the entry itself only until the next change. */
+struct map_entry *map_find(const struct map *m, struct str key);
 bool map_has(const struct map *m, struct str key);
 /* Insert or replace; returns the previous value or NULL. value may not be NULL. */
 void *map_put(struct map *m, struct str key, void *value);
