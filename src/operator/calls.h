@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The outer half of ABIs G1 and G2 for one guest: performs the operations that it started and delivers their
+ * completions (specs/operator-abi.md 1.4-1.6, defects H1-H4, H6, H11).
+ *
+ *     request, watch=true with a version   -> shared watch, one delivery per event, never renewed by the guest
+ *     request, stream                      -> head, then pieces as they come (watches: one line a piece)
+ *     request                              -> head and whole body together, so that a failure after the head
+ *                                             can still become a proper 5xx
+ *     delay                                -> timer of the loop
+ *     watch (G1)                           -> kind to plural by the cluster's discovery, then as above
+ *
+ * The ABIs cannot express transport errors: they become a 503 or 504 response with a Status body, or the end
+ * of a stream. When the guest's queue is full, the source is paused and one piece waits here.
+ */
+#pragma once
+
+#include "io/loop.h"
+#include "kube/transport.h"
+#include "kube/watch_hub.h"
+#include "operator/allow.h"
+#include "wasm/guest.h"
+
+enum {
+    CALLS_REQUESTS_MAX = 16,          /* exchanges in flight for one guest; more wait in order (H11) */
+    CALLS_REQUEST_TIMEOUT_MS = 60000  /* to the response head; then 504 */
+};
+
+struct discovery;
+
+/* Shared by all operators; kept. */
+struct calls_env {
+    struct loop *loop;
+    struct transport *transport;
+    struct watch_hub *hub;
+    struct discovery *discovery;
+    const struct kube_identity *identity; /* NULL: the host's own */
+};
+
+struct calls;
+
+/* allow is borrowed for the life of the result; NULL allows all. */
+struct calls *calls_new(const struct calls_env *env, enum guest_abi abi, const struct allow *allow);
+/* The guest that operations come from; once, before the first. */
+void calls_set_guest(struct calls *c, struct guest *g);
+/* For guest_ops.on_op and on_room. */
+void calls_on_op(struct calls *c, const struct guest_op *op);
+void calls_on_room(struct calls *c);
+/* The incarnation ended: every operation is dropped; requests already sent may take effect. */
+void calls_reset(struct calls *c);
+/* calls_reset() and release; exchanges still running end by themselves. */
+void calls_free(struct calls *c);
+
+struct calls_stats {
+    size_t requests, queued, streams, watches, timers;
+    uint64_t next_timer_ms; /* loop time of the earliest timer; 0: none */
+};
+void calls_get_stats(const struct calls *c, struct calls_stats *ret);

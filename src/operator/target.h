@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a guest's request means: its target taken apart by the rules of upstream's RequestInfo, so that the
+ * host can tell a watch from a list, check the allow-list, and share watches.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+enum kube_verb {
+    KUBE_GET, KUBE_LIST, KUBE_WATCH, KUBE_CREATE, KUBE_UPDATE, KUBE_PATCH, KUBE_DELETE,
+    KUBE_DELETECOLLECTION, KUBE_VERB_COUNT
+};
+const char *kube_verb_name(enum kube_verb verb); /* "get", ... */
+
+struct target {
+    enum kube_verb verb;
+    bool is_resource;         /* below /api/V or /apis/G/V; otherwise only `path` is set */
+    struct str origin;        /* path and query as they go to the server */
+    struct str path;          /* decoded segments joined by '/' */
+    struct str group_version; /* "v1", "group/version" */
+    struct str namespace, resource, name, subresource;
+    bool watch, bookmarks, send_initial_events;
+    uint64_t rv;              /* 0: absent, "0", or not a number */
+    struct str label_selector, field_selector;
+};
+
+/* Strings are borrowed from `text` or live in `a`. Errors as url_parse(), E_INVALID for an unknown method. */
+int target_parse(struct arena *a, struct str method, struct str text, struct target *ret, struct err *err);
