@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kind to plural by discovery; see discovery.h. */
+#include "operator/discovery.h"
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "codec/json.h"
+
+#include <errno.h>
+
+struct question {
+    struct list node; /* in group->questions, or discovery->answered */
+    char *kind;
+    char *plural; /* the answer */
+    int r;
+    struct err err;
+    discovery_cb cb;
+    void *arg;
+};
+
+struct group {
+    struct discovery *d;
+    char *group_version;
+    struct map plurals; /* kind -> char * */
+    struct list questions;
+    struct kube_call *call;
+    struct buf body;
+    int status;
+};
+
+struct discovery {
+    struct loop *loop;
+    struct transport *transport;
+    struct map groups;
+    struct list answered;
+    struct defer answer;
+};
+
+static void on_answer(struct defer *defer)
+{
+    struct discovery *d = container_of(defer, struct discovery, answer);
+    struct list round;
+    list_move_all(&d->answered, &round);
+    struct list *node;
+    while ((node = list_pop_front(&round))) {
+        struct question *q = list_entry(node, struct question, node);
+        q->cb(q->arg, q->r, str_of(q->plural ? q->plural : ""), &q->err);
+        free(q->plural);
+        free(q->kind);
+        free(q);
+    }
+}
+
+static void answer(struct discovery *d, struct question *q, int r, const char *plural, const struct err *err)
+{
+    list_remove(&q->node);
+    q->r = r;
+    if (plural)
+        q->plural = xstrdup(plural);
+    if (err)
+        q->err = *err;
+    list_push_back(&d->answered, &q->node);
+    defer_start(d->loop, &d->answer, on_answer);
+}
+
+static void forget_plurals(struct group *g)
+{
+    map_each(e, &g->plurals) free(e->value);
+    map_fini(&g->plurals);
+}
+
+static void read_list(struct group *g)
+{
+    struct arena arena = { .max_bytes = (size_t)DISCOVERY_MAX_BYTES * 16 };
+    struct json *list;
+    forget_plurals(g);
+    if (json_parse(&arena, buf_str(&g->body), NULL, &list, NULL) >= 0) {
+        json_each(r, json_getc(list, "resources"))
+        {
+            struct str kind = json_get_str(r, "kind"), name = json_get_str(r, "name");
+            /* Subresources ("pods/status") repeat kinds. */
+            if (kind.n == 0 || name.n == 0 || str_find_char(name, '/') >= 0)
+                continue;
+            free(map_put(&g->plurals, kind, str_dup(name)));
+        }
+    }
+    arena_fini(&arena);
+}
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct group *g = arg;
+    g->status = status;
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct group *g = arg;
+    (void)buf_add_str(&g->body, chunk);
+}
+
+static void on_end(void *arg, int r, const struct err *cause)
+{
+    struct group *g = arg;
+    struct err err = cause ? *cause : (struct err){ 0 };
+    g->call = NULL;
+    if (r >= 0 && !buf_ok(&g->body))
+        r = err_set(&err, E_LIMIT, "discovery of '%s' is larger than %d bytes", g->group_version, DISCOVERY_MAX_BYTES);
+    else if (r >= 0 && g->status == 404)
+        r = err_set(&err, -ENOENT, "the cluster does not serve '%s'", g->group_version);
+    else if (r >= 0 && g->status != 200)
+        r = err_set(&err, E_UNSUPPORTED, "discovery of '%s' answered %d", g->group_version, g->status);
+    if (r >= 0)
+        read_list(g);
+    while (!list_is_empty(&g->questions)) {
+        struct question *q = list_first(&g->questions, struct question, node);
+        const char *plural = r < 0 ? NULL : map_get(&g->plurals, str_of(q->kind));
+        if (r >= 0 && !plural)
+            (void)err_set(&err, -ENOENT, "'%s' has no kind '%s'", g->group_version, q->kind);
+        answer(g->d, q, r < 0 ? r : plural ? 0 : -ENOENT, plural, &err);
+    }
+    buf_reset(&g->body);
+}
+
+static const struct kube_call_ops call_ops = { .on_head = on_head, .on_data = on_data, .on_end = on_end };
+
+static void ask(struct group *g)
+{
+    scoped(free_scoped) char *target =
+        xasprintf("/%s/%s", str_find_char(str_of(g->group_version), '/') < 0 ? "api" : "apis", g->group_version);
+    struct headers h = { 0 };
+    struct err err = { 0 };
+    (void)headers_addc(&h, "accept", "application/json");
+    struct kube_request req = { .method = STR("GET"), .target = str_of(target), .headers = &h };
+    int r = transport_start(g->d->transport, &req, &call_ops, g, &g->call, &err);
+    headers_fini(&h);
+    if (r < 0)
+        on_end(g, r, &err);
+}
+
+struct discovery *discovery_new(struct loop *loop, struct transport *transport)
+{
+    struct discovery *d = xnew(struct discovery);
+    d->loop = loop;
+    d->transport = transport;
+    list_init(&d->answered);
+    return d;
+}
+
+void discovery_free(struct discovery *d)
+{
+    if (!d)
+        return;
+    struct err err = { 0 };
+    (void)err_set(&err, -ECANCELED, "shutting down");
+    map_each(e, &d->groups)
+    {
+        struct group *g = e->value;
+        assert(!g->call);
+        while (!list_is_empty(&g->questions))
+            answer(d, list_first(&g->questions, struct question, node), -ECANCELED, NULL, &err);
+        forget_plurals(g);
+        buf_fini(&g->body);
+        free(g->group_version);
+        free(g);
+    }
+    map_fini(&d->groups);
+    defer_cancel(&d->answer);
+    on_answer(&d->answer);
+    free(d);
+}
+
+void discovery_plural(struct discovery *d, struct str group_version, struct str kind, discovery_cb cb, void *arg)
+{
+    struct question *q = xnew(struct question);
+    q->kind = str_dup(kind);
+    q->cb = cb;
+    q->arg = arg;
+    struct group *g = map_get(&d->groups, group_version);
+    if (!g && d->groups.n == DISCOVERY_MAX_GROUPS) {
+        struct err err = { 0 };
+        answer(d, q, err_set(&err, E_LIMIT, "more than %d API groups", DISCOVERY_MAX_GROUPS), NULL, &err);
+        return;
+    }
+    if (!g) {
+        g = xnew(struct group);
+        g->d = d;
+        g->group_version = str_dup(group_version);
+        list_init(&g->questions);
+        buf_init(&g->body, DISCOVERY_MAX_BYTES);
+        (void)map_put(&d->groups, group_version, g);
+    }
+    const char *plural = map_get(&g->plurals, kind);
+    if (plural) {
+        answer(d, q, 0, plural, NULL);
+        return;
+    }
+    list_push_back(&g->questions, &q->node);
+    if (!g->call)
+        ask(g);
+}

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators: specs made into running guests; see operator.h. */
+#include "operator/operator.h"
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+enum { KEY_MAX_BYTES = 600, MESSAGE_BYTES = 200 };
+
+/* What a spec asks for, kept until its guest stands. */
+struct plan {
+    uint64_t generation;
+    char *uid, *module_path;
+    int abi;
+    struct guest_env *env;
+    size_t n_env;
+    struct str *args;
+    size_t n_args;
+    uint64_t memory_max_bytes, activation_ms, idle_ms;
+    struct allow *allow;
+    bool paused;
+    struct arena arena; /* the strings of env and args */
+};
+
+/* A guest and what belongs to it. */
+struct instance {
+    struct guest *guest;
+    struct calls *calls;
+    struct allow *allow;
+    uint64_t generation;
+};
+
+struct operator {
+    struct operators *os;
+    char *namespace, *name, *uid;
+    uint64_t generation;
+    struct plan *plan;      /* newer than what runs; NULL: nothing to do */
+    struct module *module;  /* of the plan, compiled; the swap waits for the old guest's activation to end */
+    struct module_get *get; /* compiling */
+    struct instance run;    /* guest NULL: none */
+    enum operator_phase phase;
+    const char *reason;
+    char *message;
+    void *data;
+    struct list change; /* on os->changes */
+    struct list wait;   /* on os->waiting: the cache took no more at once */
+    struct list ready;  /* on os->ready: the replacement may take over */
+    bool removed;
+    bool replan;        /* a newer plan came while the module of the old one was compiling */
+};
+
+struct operators {
+    struct operators_opts opts;
+    struct map map; /* "namespace/name" */
+    struct list changes, waiting, ready;
+    struct defer work;
+    size_t n_getting; /* module_get() calls whose callback has not come */
+    bool closing;
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+static void begin(struct operator *o);
+static void on_work(struct defer *d);
+
+/* ---------------------------------------------------------------- plans */
+
+static void free_plan(struct plan *p)
+{
+    if (!p)
+        return;
+    allow_free(p->allow);
+    free(p->uid);
+    free(p->module_path);
+    arena_fini(&p->arena);
+    free(p);
+}
+
+static int check_spec(const struct operator_spec *spec, struct err *err)
+{
+    size_t bytes = 0;
+    if (spec->n_env > OPERATOR_ENV_MAX)
+        return err_set(err, E_LIMIT, "more than %d environment variables", OPERATOR_ENV_MAX);
+    if (spec->n_args > OPERATOR_ARGS_MAX)
+        return err_set(err, E_LIMIT, "more than %d arguments", OPERATOR_ARGS_MAX);
+    for (size_t i = 0; i < spec->n_env; i++) {
+        bytes += spec->env[i].name.n + spec->env[i].value.n;
+        if (spec->env[i].name.n == 0 || str_find_char(spec->env[i].name, '=') >= 0)
+            return err_set(err, E_INVALID, "environment variable name '" STR_FMT "'", STR_ARG(spec->env[i].name));
+    }
+    for (size_t i = 0; i < spec->n_args; i++)
+        bytes += spec->args[i].n;
+    if (bytes > OPERATOR_ENV_MAX_BYTES)
+        return err_set(err, E_LIMIT, "environment and arguments are larger than %d bytes", OPERATOR_ENV_MAX_BYTES);
+    return 0;
+}
+
+static struct plan *make_plan(struct operator_spec *spec)
+{
+    struct plan *p = xnew(struct plan);
+    p->generation = spec->generation;
+    p->uid = xstrdup(spec->uid ? spec->uid : "");
+    p->module_path = xstrdup(spec->module_path);
+    p->abi = (int)spec->abi;
+    p->memory_max_bytes = spec->memory_max_bytes;
+    p->activation_ms = spec->activation_ms;
+    p->idle_ms = spec->idle_ms;
+    p->paused = spec->paused;
+    p->allow = take_ptr(&spec->allow);
+    p->n_env = spec->n_env;
+    p->env = arena_new_n(&p->arena, struct guest_env, spec->n_env);
+    for (size_t i = 0; i < spec->n_env; i++)
+        p->env[i] = (struct guest_env){ str_copy_arena(&p->arena, spec->env[i].name),
+                                        str_copy_arena(&p->arena, spec->env[i].value) };
+    p->n_args = spec->n_args;
+    p->args = arena_new_n(&p->arena, struct str, spec->n_args);
+    for (size_t i = 0; i < spec->n_args; i++)
+        p->args[i] = str_copy_arena(&p->arena, spec->args[i]);
+    return p;
+}
+
+/* ---------------------------------------------------------------- changes */
+
+static void schedule(struct operators *os)
+{
+    defer_start(os->opts.loop, &os->work, on_work);
+}
+
+static void changed(struct operator *o, enum operator_phase phase, const char *reason, const char *message)
+{
+    o->phase = phase;
+    o->reason = reason;
+    free(o->message);
+    o->message = message && message[0] ? xstrdup(message) : NULL;
+    if (!list_is_linked(&o->change))
+        list_push_back(&o->os->changes, &o->change);
+    schedule(o->os);
+}
+
+static void refuse(struct operator *o, const char *reason, const struct err *err)
+{
+    log_warn("operator refused", "operator=%s/%s reason=%s message=\"%s\"", o->namespace, o->name, reason,
+             err_text(err));
+    free_plan(take_ptr(&o->plan));
+    module_unref(take_ptr(&o->module));
+    changed(o, OPERATOR_REFUSED, reason, err_text(err));
+}
+
+/* ---------------------------------------------------------------- guests */
+
+static void end_instance(struct instance *run)
+{
+    if (!run->guest)
+        return;
+    calls_free(run->calls);
+    guest_free(run->guest);
+    allow_free(run->allow);
+    *run = (struct instance){ 0 };
+}
+
+static void on_op(struct guest *g, const struct guest_op *op, void *arg)
+{
+    struct operator *o = arg;
+    calls_on_op(o->run.calls, op);
+}
+
+static void on_room(struct guest *g, void *arg)
+{
+    struct operator *o = arg;
+    calls_on_room(o->run.calls);
+}
+
+static void on_state(struct guest *g, enum guest_state state, const struct err *why, void *arg)
+{
+    struct operator *o = arg;
+    if (state == GUEST_FAILED || state == GUEST_COLD)
+        calls_reset(o->run.calls);
+    if (state == GUEST_FAILED) {
+        log_warn("operator failed", "operator=%s/%s reason=\"%s\"", o->namespace, o->name,
+                 why ? err_text(why) : "unknown");
+        changed(o, OPERATOR_RUNNING, "GuestFailed", why ? err_text(why) : "unknown");
+    } else if (state == GUEST_RUNNING && o->message) {
+        changed(o, OPERATOR_RUNNING, "Running", NULL);
+    }
+    if (o->module && state != GUEST_RUNNING && !list_is_linked(&o->ready)) {
+        list_push_back(&o->os->ready, &o->ready);
+        schedule(o->os);
+    }
+}
+
+static void on_log(struct guest *g, int fd, struct str line, void *arg)
+{
+    struct operator *o = arg;
+    log_info("guest", "operator=%s/%s line=\"" STR_FMT "\"", o->namespace, o->name, STR_ARG(line));
+}
+
+static const struct guest_ops guest_ops = { .on_op = on_op, .on_room = on_room, .on_state = on_state, .on_log = on_log };
+
+/* specs/operator-abi.md 1.7 */
+static int detect_abi(const struct module_info *info, int wanted, enum guest_abi *ret, struct err *err)
+{
+    bool g2 = module_info_has_func(info, "wakeup", "Iiii:") && module_info_has_func(info, "_start", ":");
+    bool g1 = module_info_has_func(info, "wakeup_future", "Iii:") && module_info_has_func(info, "wakeup_stream", "Iii:") &&
+              module_info_has_func(info, "run", ":");
+    bool allocate = module_info_has_func(info, "allocate", "i:i");
+    if ((g1 || g2) && !allocate)
+        return err_set(err, E_UNSUPPORTED, "the module does not export 'allocate (i32) -> i32'");
+    if (!module_info_export(info, "memory") && (g1 || g2))
+        return err_set(err, E_UNSUPPORTED, "the module does not export its memory as 'memory'");
+    if (wanted == OPERATOR_ABI_G1 ? g1 : wanted == OPERATOR_ABI_G2 ? g2 : g1 != g2) {
+        *ret = wanted == OPERATOR_ABI_G1 || (wanted == OPERATOR_ABI_AUTO && g1) ? GUEST_ABI_G1 : GUEST_ABI_G2;
+        return 0;
+    }
+    if (g1 && g2)
+        return err_set(err, E_UNSUPPORTED, "the module exports the functions of both ABIs g1 and g2; name one in 'abi'");
+    if (g1 || g2)
+        return err_set(err, E_UNSUPPORTED, "the module is of ABI %s, not of the one that was asked for", g1 ? "g1" : "g2");
+    const struct module_extern *request = module_info_import(info, "http-proxy-abi", "request");
+    if (request && str_is(request->sig, "iii:I"))
+        return err_set(err, E_UNSUPPORTED, "the module is of the synchronous ABI of 2020, which is not supported");
+    if (module_info_has_func(info, "_start", ":"))
+        return err_set(err, E_UNSUPPORTED, "the module is a plain WASI command: it exports none of the wake-up "
+                                           "functions of an operator");
+    return err_set(err, E_UNSUPPORTED, "the module exports none of the wake-up functions of an operator");
+}
+
+/* The plan's module is compiled and nothing runs an activation: the new generation takes over. */
+static void take_over(struct operator *o)
+{
+    struct plan *p = o->plan;
+    struct err err = { 0 };
+    enum guest_abi abi;
+    if (detect_abi(o->module->info, p->abi, &abi, &err) < 0) {
+        refuse(o, "ModuleUnsupported", &err);
+        return;
+    }
+    end_instance(&o->run);
+    struct instance run = { .generation = p->generation, .allow = take_ptr(&p->allow) };
+    run.calls = calls_new(o->os->opts.env, abi, run.allow);
+    struct guest_spec spec = { .namespace = o->namespace,
+                               .name = o->name,
+                               .uid = p->uid,
+                               .generation = p->generation,
+                               .abi = abi,
+                               .module = o->module,
+                               .env = p->env,
+                               .n_env = p->n_env,
+                               .args = p->args,
+                               .n_args = p->n_args,
+                               .memory_max_bytes = p->memory_max_bytes,
+                               .activation_ms = p->activation_ms,
+                               .idle_ms = p->idle_ms };
+    int r = guest_new(o->os->opts.guests, &spec, &guest_ops, o, &run.guest, &err);
+    if (r >= 0) {
+        calls_set_guest(run.calls, run.guest);
+        o->run = run;
+        r = guest_start(run.guest, &err);
+    }
+    if (r < 0) {
+        if (o->run.guest) {
+            end_instance(&o->run);
+        } else {
+            calls_free(run.calls);
+            allow_free(run.allow);
+        }
+        refuse(o, "GuestRefused", &err);
+        return;
+    }
+    module_unref(take_ptr(&o->module));
+    free_plan(take_ptr(&o->plan));
+    log_info("operator started", "operator=%s/%s generation=%llu abi=%s", o->namespace, o->name,
+             (unsigned long long)run.generation, abi == GUEST_ABI_G1 ? "g1" : "g2");
+    changed(o, OPERATOR_RUNNING, "Running", NULL);
+}
+
+/* ---------------------------------------------------------------- modules */
+
+static void free_operator(struct operator *o)
+{
+    list_remove(&o->change);
+    list_remove(&o->wait);
+    list_remove(&o->ready);
+    end_instance(&o->run);
+    free_plan(o->plan);
+    module_unref(o->module);
+    free(o->message);
+    free(o->namespace);
+    free(o->name);
+    free(o->uid);
+    free(o);
+}
+
+static void on_module(struct module *m, int r, const struct err *err, void *arg)
+{
+    struct operator *o = arg;
+    struct operators *os = o->os;
+    o->get = NULL;
+    os->n_getting--;
+    schedule(os); /* room for one that waits, or the end of closing */
+    if (o->removed) {
+        module_unref(m);
+        free_operator(o);
+        return;
+    }
+    if (o->replan) {
+        o->replan = false;
+        module_unref(m);
+        begin(o);
+        return;
+    }
+    if (r < 0) {
+        refuse(o, r == -ENOENT ? "CompilerMissing" : "ModuleInvalid", err);
+        return;
+    }
+    o->module = m;
+    if (!o->run.guest || guest_state(o->run.guest) != GUEST_RUNNING)
+        take_over(o);
+}
+
+/* Fetch the plan's module. */
+static void begin(struct operator *o)
+{
+    struct err err = { 0 };
+    module_unref(take_ptr(&o->module));
+    if (o->plan->paused) {
+        end_instance(&o->run);
+        free_plan(take_ptr(&o->plan));
+        changed(o, OPERATOR_PAUSED, "Paused", NULL);
+        return;
+    }
+    if (!o->run.guest)
+        changed(o, OPERATOR_PREPARING, "Compiling", NULL);
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, o->plan->module_path, O_RDONLY, 0);
+    if (fd < 0) {
+        int code = take_fd(&fd);
+        (void)err_sys(&err, code, "open module '%s'", o->plan->module_path);
+        refuse(o, "ModuleNotFound", &err);
+        return;
+    }
+    int r = module_get(o->os->opts.modules, fd, 0, on_module, o, &o->get, &err);
+    if (r >= 0)
+        o->os->n_getting++;
+    else if (r == E_LIMIT || r == -EMFILE)
+        list_push_back(&o->os->waiting, &o->wait);
+    else
+        refuse(o, "ModuleInvalid", &err);
+}
+
+static void finish_close(struct operators *os)
+{
+    void (*closed)(void *) = os->closed;
+    void *arg = os->closed_arg;
+    map_fini(&os->map);
+    free(os);
+    if (closed)
+        closed(arg);
+}
+
+static void on_work(struct defer *d)
+{
+    struct operators *os = container_of(d, struct operators, work);
+    struct list round;
+    list_move_all(&os->waiting, &round);
+    struct list *node;
+    while ((node = list_pop_front(&round)))
+        begin(list_entry(node, struct operator, wait));
+    list_move_all(&os->changes, &round);
+    while ((node = list_pop_front(&round))) {
+        struct operator *o = list_entry(node, struct operator, change);
+        if (os->opts.on_change && !os->closing)
+            os->opts.on_change(o, os->opts.arg);
+    }
+    list_move_all(&os->ready, &round);
+    while ((node = list_pop_front(&round))) {
+        struct operator *o = list_entry(node, struct operator, ready);
+        if (o->module && (!o->run.guest || guest_state(o->run.guest) != GUEST_RUNNING))
+            take_over(o);
+    }
+    if (os->closing && os->n_getting == 0)
+        finish_close(os);
+}
+
+/* ---------------------------------------------------------------- public */
+
+static struct str make_key(char buf[KEY_MAX_BYTES], const char *namespace, const char *name)
+{
+    int n = snprintf(buf, KEY_MAX_BYTES, "%s/%s", namespace, name);
+    return str_n(buf, MIN((size_t)n, (size_t)KEY_MAX_BYTES - 1));
+}
+
+int operators_new(const struct operators_opts *opts, struct operators **ret, struct err *err)
+{
+    struct operators *os = xnew(struct operators);
+    os->opts = *opts;
+    list_init(&os->changes);
+    list_init(&os->waiting);
+    list_init(&os->ready);
+    *ret = os;
+    return 0;
+}
+
+static void remove_operator(struct operator *o)
+{
+    o->removed = true;
+    list_remove(&o->wait);
+    list_remove(&o->change);
+    list_remove(&o->ready);
+    end_instance(&o->run);
+    if (o->get)
+        module_get_cancel(o->get); /* on_module() frees */
+    else
+        free_operator(o);
+}
+
+void operators_close(struct operators *os, void (*done)(void *arg), void *arg)
+{
+    os->closing = true;
+    os->closed = done;
+    os->closed_arg = arg;
+    map_each(e, &os->map) remove_operator(e->value);
+    map_fini(&os->map);
+    schedule(os);
+}
+
+int operators_apply(struct operators *os, struct operator_spec *spec, struct err *err)
+{
+    char buf[KEY_MAX_BYTES];
+    if (strlen(spec->namespace) + strlen(spec->name) + 2 > KEY_MAX_BYTES)
+        return err_set(err, E_LIMIT, "operator name is longer than %d bytes", KEY_MAX_BYTES - 2);
+    int r = check_spec(spec, err);
+    if (r < 0)
+        return err_ctx(err, r, "operator '%s/%s'", spec->namespace, spec->name);
+    struct str key = make_key(buf, spec->namespace, spec->name);
+    struct operator *o = map_get(&os->map, key);
+    if (!o && os->map.n == OPERATORS_MAX)
+        return err_set(err, E_LIMIT, "more than %d operators", OPERATORS_MAX);
+    if (!o) {
+        o = xnew(struct operator);
+        o->os = os;
+        o->namespace = xstrdup(spec->namespace);
+        o->name = xstrdup(spec->name);
+        o->reason = "Pending";
+        (void)map_put(&os->map, key, o);
+    }
+    free(o->uid);
+    o->uid = xstrdup(spec->uid ? spec->uid : "");
+    o->generation = spec->generation;
+    free_plan(o->plan);
+    o->plan = make_plan(spec);
+    if (o->get) {
+        o->replan = true;
+        module_get_cancel(o->get); /* its callback begins the new plan */
+    } else if (!list_is_linked(&o->wait)) {
+        begin(o);
+    }
+    return 0;
+}
+
+void operators_remove(struct operators *os, const char *namespace, const char *name)
+{
+    char buf[KEY_MAX_BYTES];
+    struct operator *o = map_del(&os->map, make_key(buf, namespace, name));
+    if (!o)
+        return;
+    log_info("operator removed", "operator=%s/%s", namespace, name);
+    remove_operator(o);
+}
+
+struct operator *operators_find(const struct operators *os, const char *namespace, const char *name)
+{
+    char buf[KEY_MAX_BYTES];
+    return map_get(&os->map, make_key(buf, namespace, name));
+}
+
+size_t operators_count(const struct operators *os)
+{
+    return os->map.n;
+}
+
+void operators_each(struct operators *os, void (*fn)(struct operator *o, void *arg), void *arg)
+{
+    map_each(e, &os->map) fn(e->value, arg);
+}
+
+void operator_view(const struct operator *o, struct operator_view *ret)
+{
+    *ret = (struct operator_view){ .namespace = o->namespace,
+                                   .name = o->name,
+                                   .uid = o->uid,
+                                   .generation = o->generation,
+                                   .running_generation = o->run.guest ? o->run.generation : 0,
+                                   .phase = o->phase,
+                                   .reason = o->reason,
+                                   .message = o->message ? o->message : "",
+                                   .guest = o->run.guest,
+                                   .calls = o->run.calls,
+                                   .owner_data = o->data };
+}
+
+void operator_set_data(struct operator *o, void *data)
+{
+    o->data = data;
+}
+
+const char *operator_phase_name(enum operator_phase phase)
+{
+    static const char *const names[] = { "Preparing", "Running", "Paused", "Refused" };
+    return names[phase];
+}
