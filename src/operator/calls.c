@@ -203,7 +203,11 @@ static void write_status(struct buf *b, int code, const char *reason, struct str
 static void deliver_meta(struct op *op, int status, const struct headers *headers)
 {
     scoped(buf_fini_scoped) struct buf meta = BUF_INIT(GUEST_PAYLOAD_MAX_BYTES);
-    bincode_write_response_meta(&meta, status, headers);
+    /* The views of `headers` are only read. */
+    struct bincode_response res = { .status = (unsigned)status };
+    if (headers)
+        res.headers = *headers;
+    (void)bincode_response_meta_encode(&meta, &res);
     deliver(op, false, false, false, buf_str(&meta));
 }
 
@@ -218,7 +222,8 @@ static void deliver_response(struct op *op, int status, const struct headers *he
         return;
     }
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(GUEST_PAYLOAD_MAX_BYTES);
-    bincode_write_response(&b, status, headers, body);
+    struct bincode_response res = { .status = (unsigned)status, .headers = *headers, .body = body };
+    (void)bincode_response_encode(&b, &res);
     deliver(op, true, true, false, buf_str(&b));
 }
 
@@ -383,9 +388,9 @@ static void begin_exchange(struct op *op, const struct bincode_request *req, con
     x->target = str_dup(t->origin);
     x->split_lines = t->watch;
     buf_init(&x->in, GUEST_PAYLOAD_MAX_BYTES - (64 << 10)); /* leaves room for the head */
-    for (size_t i = 0; i < req->n_headers; i++)
-        if (!is_hosts(req->headers[i].name))
-            (void)headers_add(&x->headers, req->headers[i].name, req->headers[i].value);
+    for (size_t i = 0; i < req->headers.n; i++)
+        if (!is_hosts(headers_name(&req->headers, i)))
+            (void)headers_add(&x->headers, headers_name(&req->headers, i), headers_value(&req->headers, i));
     if (req->body.n) {
         x->body = xstrndup(req->body.p, req->body.n);
         x->body_n = req->body.n;
@@ -478,12 +483,11 @@ static bool is_allowed(struct op *op, enum kube_verb verb, struct str path)
 static void begin_request(struct calls *c, const struct guest_op *from)
 {
     struct arena arena = { 0 };
-    struct bincode_request req;
+    struct bincode_request req = { 0 };
     struct target target;
     struct err err = { 0 };
-    if (bincode_read_request(&arena, from->payload, &req, &err) < 0) {
+    if (bincode_request_decode(from->payload, &req, &err) < 0) {
         violation(c, &err);
-        arena_fini(&arena);
         return;
     }
     struct op *op = new_op(c, from, from->stream ? OP_STREAM : OP_UNARY);
@@ -503,6 +507,7 @@ static void begin_request(struct calls *c, const struct guest_op *from)
         else
             begin_exchange(op, &req, &target);
     }
+    bincode_request_fini(&req);
     arena_fini(&arena);
 }
 
@@ -519,8 +524,8 @@ static void begin_g1_stream(struct op *op, const struct bincode_watch *w, struct
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(16 << 10);
     bool core = str_find_char(w->api_version, '/') < 0;
     buf_printf(&target, "/%s/" STR_FMT "/", core ? "api" : "apis", STR_ARG(w->api_version));
-    if (w->namespace.n)
-        buf_printf(&target, "namespaces/" STR_FMT "/", STR_ARG(w->namespace));
+    if (w->ns.n)
+        buf_printf(&target, "namespaces/" STR_FMT "/", STR_ARG(w->ns));
     buf_printf(&target, STR_FMT "?watch=true&resourceVersion=" STR_FMT, STR_ARG(plural), STR_ARG(w->resource_version));
     struct arena arena = { 0 };
     struct target t;
@@ -532,7 +537,6 @@ static void begin_g1_stream(struct op *op, const struct bincode_watch *w, struct
     else
         begin_exchange(op, &req, &t);
     arena_fini(&arena);
-    (void)w;
 }
 
 static void on_plural(void *arg, int r, struct str plural, const struct err *err)
@@ -543,7 +547,7 @@ static void on_plural(void *arg, int r, struct str plural, const struct err *err
     (void)parse_u64(w->watch.resource_version, 1, UINT64_MAX, &rv);
     struct watch_key key = { .group_version = w->watch.api_version,
                              .plural = plural,
-                             .namespace = w->watch.namespace,
+                             .namespace = w->watch.ns,
                              .label_selector = w->watch.label_selector,
                              .field_selector = w->watch.field_selector };
     if (!op->calls) {
@@ -578,7 +582,7 @@ static void begin_g1_watch(struct calls *c, const struct guest_op *from)
     struct err err = { 0 };
     /* The views point into the payload, which lives only for this call. */
     struct str payload = str_copy_arena(&w->arena, from->payload);
-    if (bincode_read_watch(payload, &w->watch, &err) < 0) {
+    if (bincode_watch_decode(payload, &w->watch, &err) < 0) {
         violation(c, &err);
         arena_fini(&w->arena);
         free(w);

@@ -91,7 +91,7 @@ static const char crd_json[] =
 
 struct str objects_crd(void)
 {
-    return STR(crd_json);
+    return str_n(crd_json, sizeof crd_json - 1);
 }
 
 /* ---------------------------------------------------------------- specs */
