@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operator host put together; see host.h. */
+#include "node/host.h"
+
+#include "base/sys.h"
+#include "codec/json.h"
+#include "kube/watch_hub.h"
+#include "operator/dir.h"
+#include "operator/discovery.h"
+#include "operator/objects.h"
+
+#include <inttypes.h>
+#include <limits.h>
+
+enum { WIDEN_AFTER = 8 /* namespaced watches of one resource, against a cluster that is not ours */ };
+
+struct host {
+    struct host_opts opts;
+    struct module_cache *modules;
+    struct guest_host *guests;
+    struct watch_hub *hub;
+    struct discovery *discovery;
+    struct calls_env env;
+    struct operators *operators;
+    struct objects *objects;
+    struct dir *dir;
+    void (*stopped)(void *arg);
+    void *stopped_arg;
+};
+
+static void on_change(struct operator *o, void *arg)
+{
+    struct host *h = arg;
+    if (h->objects)
+        objects_on_change(h->objects, o);
+}
+
+static void on_synced(void *arg)
+{
+    struct host *h = arg;
+    if (h->opts.on_synced)
+        h->opts.on_synced(h->opts.arg);
+}
+
+static char *make_dir(const struct host_opts *opts, const char *name, struct err *err)
+{
+    char *path = xasprintf("%s/%s", opts->data_dir, name);
+    if (sys_mkdir_all(path, 0700, err) >= 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+static int start_mechanisms(struct host *h, const char *modules_dir, const char *swap_dir, struct err *err)
+{
+    const struct host_opts *o = &h->opts;
+    struct module_cache_config cache = { .dir = modules_dir };
+    int r = module_cache_new(o->loop, &cache, &h->modules, err);
+    if (r < 0)
+        return err_ctx(err, r, "module cache");
+    struct guest_host_opts guests = o->guests;
+    guests.swap_dir = swap_dir;
+    r = guest_host_new(o->loop, &guests, &h->guests, err);
+    if (r < 0)
+        return err_ctx(err, r, "guest host");
+    struct watch_hub_opts hub = { .transport = o->transport, .widen_at = o->embedded ? 0 : WIDEN_AFTER };
+    return watch_hub_new(o->loop, &hub, &h->hub, err);
+}
+
+static int start_source(struct host *h, const char *operators_dir, struct err *err)
+{
+    const struct host_opts *o = &h->opts;
+    if (o->operators_dir) {
+        struct dir_opts opts = { .loop = o->loop, .path = o->operators_dir, .on_synced = on_synced, .arg = h };
+        return dir_start(&opts, h->operators, &h->dir, err);
+    }
+    const char **dirs = xnew_n(const char *, o->n_module_dirs + 1);
+    dirs[0] = operators_dir;
+    for (size_t i = 0; i < o->n_module_dirs; i++)
+        dirs[i + 1] = o->module_dirs[i];
+    struct objects_opts opts = { .loop = o->loop,
+                                 .transport = o->transport,
+                                 .hub = h->hub,
+                                 .module_dirs = dirs,
+                                 .n_module_dirs = o->n_module_dirs + 1,
+                                 .on_synced = on_synced,
+                                 .arg = h };
+    int r = objects_start(&opts, h->operators, &h->objects, err);
+    free(dirs);
+    return r;
+}
+
+int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
+{
+    scoped(free_scoped) char *modules_dir = make_dir(opts, "modules", err);
+    scoped(free_scoped) char *swap_dir = make_dir(opts, "swap", err);
+    scoped(free_scoped) char *operators_dir = make_dir(opts, "operators", err);
+    if (!modules_dir || !swap_dir || !operators_dir)
+        return err ? err->code : -EACCES;
+    struct host *h = xnew(struct host);
+    h->opts = *opts;
+    int r = start_mechanisms(h, modules_dir, swap_dir, err);
+    if (r >= 0) {
+        h->discovery = discovery_new(opts->loop, opts->transport);
+        h->env = (struct calls_env){ .loop = opts->loop,
+                                     .transport = opts->transport,
+                                     .hub = h->hub,
+                                     .discovery = h->discovery };
+        struct operators_opts o = { .loop = opts->loop,
+                                    .env = &h->env,
+                                    .guests = h->guests,
+                                    .modules = h->modules,
+                                    .on_change = on_change,
+                                    .arg = h };
+        r = operators_new(&o, &h->operators, err);
+    }
+    if (r >= 0)
+        r = start_source(h, operators_dir, err);
+    if (r < 0) {
+        host_stop(h, NULL, NULL);
+        return r;
+    }
+    *ret = h;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- stopping, one after the other */
+
+static void on_hub_closed(void *arg)
+{
+    struct host *h = arg;
+    void (*stopped)(void *) = h->stopped;
+    void *stopped_arg = h->stopped_arg;
+    discovery_free(h->discovery);
+    free(h);
+    if (stopped)
+        stopped(stopped_arg);
+}
+
+static void on_guests_closed(void *arg)
+{
+    struct host *h = arg;
+    if (h->hub)
+        watch_hub_close(h->hub, on_hub_closed, h);
+    else
+        on_hub_closed(h);
+}
+
+static void on_modules_closed(void *arg)
+{
+    struct host *h = arg;
+    if (h->guests)
+        guest_host_close(h->guests, on_guests_closed, h);
+    else
+        on_guests_closed(h);
+}
+
+static void on_operators_closed(void *arg)
+{
+    struct host *h = arg;
+    if (h->modules)
+        module_cache_close(h->modules, on_modules_closed, h);
+    else
+        on_modules_closed(h);
+}
+
+void host_stop(struct host *h, void (*done)(void *arg), void *arg)
+{
+    h->stopped = done;
+    h->stopped_arg = arg;
+    objects_close(take_ptr(&h->objects));
+    dir_close(take_ptr(&h->dir));
+    if (h->operators)
+        operators_close(h->operators, on_operators_closed, h);
+    else
+        on_operators_closed(h);
+}
+
+/* ---------------------------------------------------------------- what it tells */
+
+void host_get_counts(const struct host *h, struct host_counts *ret)
+{
+    struct guest_host_stats s;
+    guest_host_get_stats(h->guests, &s);
+    *ret = (struct host_counts){ .operators = operators_count(h->operators),
+                                 .guests = s.guests,
+                                 .awake = s.awake,
+                                 .asleep = s.asleep,
+                                 .failed = s.failed,
+                                 .runners = s.runners,
+                                 .wakes = s.wakes,
+                                 .activations = s.activations };
+}
+
+static void add_guest(struct operator *o, void *arg)
+{
+    struct buf *to = arg;
+    struct operator_view v;
+    struct guest_stats s = { 0 };
+    operator_view(o, &v);
+    if (v.guest)
+        guest_get_stats(v.guest, &s);
+    if (to->n && to->p[to->n - 1] == '}')
+        buf_add_char(to, ',');
+    buf_add_cstr(to, "{\"namespace\":");
+    json_write_str(to, str_of(v.namespace));
+    buf_add_cstr(to, ",\"name\":");
+    json_write_str(to, str_of(v.name));
+    buf_printf(to, ",\"abi\":\"%s\",\"state\":\"%s\",\"memoryBytes\":%" PRIu64 ",\"residentBytes\":%" PRIu64
+               ",\"swapBytes\":%" PRIu64 ",\"activations\":%" PRIu64 ",\"wakes\":%" PRIu64 ",\"suspends\":%" PRIu64
+               ",\"restarts\":%" PRIu64 ",\"wakeMicroseconds\":{\"last\":%" PRIu64 ",\"p50\":%" PRIu64 ",\"p99\":%" PRIu64
+               "},\"queued\":%" PRIu64 ",\"outstanding\":%" PRIu64 ",\"lastError\":",
+               !v.guest ? "" : s.abi == GUEST_ABI_G1 ? "g1" : "g2",
+               v.guest ? guest_state_name(s.state) : operator_phase_name(v.phase), s.memory_bytes, s.resident_bytes,
+               s.swap_bytes, s.activations, s.wakes, s.suspends, s.restarts, s.wake_us_last, s.wake_us_p50,
+               s.wake_us_p99, s.queued, s.outstanding);
+    json_write_str(to, str_of(v.message[0] ? v.message : s.last_error));
+    buf_add_char(to, '}');
+}
+
+void host_guests_json(const struct host *h, struct buf *to)
+{
+    buf_add_char(to, '[');
+    operators_each(h->operators, add_guest, to);
+    buf_add_char(to, ']');
+}
+
+static void gauge(struct buf *to, const char *name, const char *type, const char *help, uint64_t value)
+{
+    buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name, type, name, value);
+}
+
+struct sums {
+    uint64_t resident, swap, restarts, queued;
+};
+
+static void add_sums(struct guest *g, void *arg)
+{
+    struct sums *sums = arg;
+    struct guest_stats s;
+    guest_get_stats(g, &s);
+    sums->resident += s.resident_bytes;
+    sums->swap += s.swap_bytes;
+    sums->restarts += s.restarts;
+    sums->queued += s.queued;
+}
+
+void host_metrics(const struct host *h, struct buf *to)
+{
+    struct guest_host_stats g;
+    struct watch_hub_stats w;
+    struct module_cache_stats m;
+    struct sums sums = { 0 };
+    guest_host_get_stats(h->guests, &g);
+    watch_hub_get_stats(h->hub, &w);
+    module_cache_stats(h->modules, &m);
+    guest_host_each(h->guests, add_sums, &sums);
+    gauge(to, "dormouse_operators", "gauge", "Operators known.", operators_count(h->operators));
+    gauge(to, "dormouse_guests", "gauge", "Guests of any state.", g.guests);
+    gauge(to, "dormouse_guests_awake", "gauge", "Guests with an instance in a runner.", g.awake);
+    gauge(to, "dormouse_guests_asleep", "gauge", "Hibernated guests.", g.asleep);
+    gauge(to, "dormouse_guests_failed", "gauge", "Guests in back-off.", g.failed);
+    gauge(to, "dormouse_guest_activations_total", "counter", "Entries into guests.", g.activations);
+    gauge(to, "dormouse_guest_wakes_total", "counter", "Guests resumed from their swap file.", g.wakes);
+    gauge(to, "dormouse_guest_suspends_total", "counter", "Guests written to their swap file.", g.suspends);
+    gauge(to, "dormouse_guest_restarts_total", "counter", "Restarts of guests that exist now.", sums.restarts);
+    gauge(to, "dormouse_guest_resident_bytes", "gauge", "Dirty pages and bookkeeping of awake guests.", sums.resident);
+    gauge(to, "dormouse_guest_swap_bytes", "gauge", "Blocks of swap files.", sums.swap);
+    gauge(to, "workqueue_depth", "gauge", "Deliveries that wait for guests.", sums.queued);
+    gauge(to, "dormouse_runners", "gauge", "Runner processes.", g.runners);
+    gauge(to, "dormouse_runner_starts_total", "counter", "Runner processes started.", g.runner_starts);
+    gauge(to, "dormouse_runner_losses_total", "counter", "Runner processes that ended on their own.", g.runner_losses);
+    gauge(to, "dormouse_watches", "gauge", "Upstream watches.", w.upstreams);
+    gauge(to, "dormouse_watch_subscribers", "gauge", "Subscriptions served by them.", w.subscribers);
+    gauge(to, "dormouse_watch_events_total", "counter", "Events received.", w.events);
+    gauge(to, "dormouse_watch_reconnects_total", "counter", "Upstream watches opened again.", w.reconnects);
+    gauge(to, "dormouse_watch_expired_total", "counter", "Subscribers told to list again (410).", w.expired);
+    gauge(to, "dormouse_watch_history_bytes", "gauge", "Events kept for late subscribers.", w.history_bytes);
+    gauge(to, "dormouse_modules_compiled_total", "counter", "Modules compiled.", m.compiled);
+    gauge(to, "dormouse_modules_refused_total", "counter", "Modules refused.", m.refused);
+    gauge(to, "dormouse_module_cache_bytes", "gauge", "Compiled code on disk.", m.bytes);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators from a directory: its wasm_config.yaml in the form of the wasm-operator paper
+ * (specs/operator-abi.md 2.2), YAML documents each with
+ *
+ *     name: ring-0               required
+ *     wasm: ring.wasm            required; looked for below the directory, then below the working directory
+ *     env: [{name: A, value: b}] optional, like all that follow
+ *     args: [a, b]
+ *     abi: auto | g1 | g2
+ *     memory: 64Mi
+ *     allow: [{verbs: [get], paths: ["/api/v1/..."]}]      see allow.h
+ *
+ * A key that is none of these is an error that names key and line. The directory is watched: operators come,
+ * change and go with the file and with the modules; a file with an error changes nothing and is logged.
+ */
+#pragma once
+
+#include "operator/operator.h"
+
+struct dir;
+
+enum { DIR_CONFIG_MAX_BYTES = 16 << 20 };
+
+struct dir_opts {
+    struct loop *loop;
+    const char *path;             /* copied */
+    void (*on_synced)(void *arg); /* the operators of the start have been applied */
+    void *arg;
+};
+
+/* Errors: the config's; nothing has been applied then. operators: kept. */
+int dir_start(const struct dir_opts *opts, struct operators *operators, struct dir **ret, struct err *err);
+/* NULL is fine. Operators stay. */
+void dir_close(struct dir *d);
