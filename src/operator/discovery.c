@@ -99,11 +99,23 @@ static void on_data(void *arg, struct str chunk)
     (void)buf_add_str(&g->body, chunk);
 }
 
+static void free_group(struct group *g)
+{
+    forget_plurals(g);
+    buf_fini(&g->body);
+    free(g->group_version);
+    free(g);
+}
+
 static void on_end(void *arg, int r, const struct err *cause)
 {
     struct group *g = arg;
     struct err err = cause ? *cause : (struct err){ 0 };
     g->call = NULL;
+    if (!g->d) {
+        free_group(g);
+        return;
+    }
     if (r >= 0 && !buf_ok(&g->body))
         r = err_set(&err, E_LIMIT, "discovery of '%s' is larger than %d bytes", g->group_version, DISCOVERY_MAX_BYTES);
     else if (r >= 0 && g->status == 404)
@@ -156,13 +168,13 @@ void discovery_free(struct discovery *d)
     map_each(e, &d->groups)
     {
         struct group *g = e->value;
-        assert(!g->call);
         while (!list_is_empty(&g->questions))
             answer(d, list_first(&g->questions, struct question, node), -ECANCELED, NULL, &err);
-        forget_plurals(g);
-        buf_fini(&g->body);
-        free(g->group_version);
-        free(g);
+        g->d = NULL; /* with a call under way on_end() frees it */
+        if (g->call)
+            transport_cancel(d->transport, g->call);
+        else
+            free_group(g);
     }
     map_fini(&d->groups);
     defer_cancel(&d->answer);

@@ -18,7 +18,7 @@ struct discovery;
 
 /* transport is kept. */
 struct discovery *discovery_new(struct loop *loop, struct transport *transport);
-/* Waiting callers get -ECANCELED, from here. No call may be running in the transport afterwards: end it first. */
+/* Waiting callers get -ECANCELED, from here. NULL is fine. */
 void discovery_free(struct discovery *d);
 
 /*
