@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kubernetes requests over HTTP; see http_transport.h. */
+#include "kube/http_transport.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/sys.h"
+#include "io/http.h"
+#include "io/tls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+struct http_transport {
+    struct transport base;
+    struct loop *loop;
+    struct http_client *client;
+    struct tls_ctx *tls;
+    char *prefix;     /* path of the server URL, "" or "/k8s/clusters/x" */
+    char *token, *token_file, *basic, *impersonate;
+    uint64_t token_read_ms;
+    size_t calls;
+    bool lost; /* said so */
+    bool closing;
+    struct defer close_defer;
+    void (*done)(void *arg);
+    void *done_arg;
+};
+
+/* The kube_call of this transport. */
+struct call {
+    struct http_transport *t;
+    struct http_call *http;
+    const struct kube_call_ops *ops;
+    void *arg;
+};
+
+static void finish_close(struct defer *d)
+{
+    struct http_transport *t = container_of(d, struct http_transport, close_defer);
+    void (*done)(void *) = t->done;
+    void *arg = t->done_arg;
+    tls_ctx_free(t->tls);
+    free(t->prefix);
+    free(t->token);
+    free(t->token_file);
+    free(t->basic);
+    free(t->impersonate);
+    free(t);
+    if (done)
+        done(arg);
+}
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct call *c = arg;
+    if (c->t->lost) {
+        c->t->lost = false;
+        log_info("cluster answers again", "status=%d", status);
+    }
+    if (c->ops->on_head)
+        c->ops->on_head(c->arg, status, headers);
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct call *c = arg;
+    if (c->ops->on_data)
+        c->ops->on_data(c->arg, chunk);
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct call *c = arg;
+    struct http_transport *t = c->t;
+    if (r < 0 && r != -ECANCELED && !t->lost && !t->closing) {
+        t->lost = true;
+        log_warn("cluster does not answer, retrying", "reason=\"%s\"", err ? err_text(err) : err_strerror(r));
+    }
+    t->calls--;
+    c->ops->on_end(c->arg, r, err);
+    free(c);
+    if (t->closing && t->calls == 0)
+        defer_start(t->loop, &t->close_defer, finish_close);
+}
+
+static const struct http_call_ops http_ops = { .on_head = on_head, .on_data = on_data, .on_end = on_end };
+
+/* Service account tokens are replaced on disk before they end. */
+static void refresh_token(struct http_transport *t)
+{
+    uint64_t now = loop_now_ms(t->loop);
+    if (!t->token_file || (t->token && now - t->token_read_ms < HTTP_TRANSPORT_TOKEN_REFRESH_MS))
+        return;
+    struct err err = { 0 };
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(64 << 10);
+    t->token_read_ms = now;
+    if (sys_read_file(AT_FDCWD, t->token_file, &b, &err) < 0) {
+        log_warn("token file cannot be read", "reason=\"%s\"", err_text(&err));
+        return;
+    }
+    free(t->token);
+    t->token = str_dup(str_trim(buf_str(&b)));
+}
+
+static int add_credentials(struct http_transport *t, const struct kube_identity *identity, struct headers *h)
+{
+    int r = 0;
+    refresh_token(t);
+    if (t->token || t->basic) {
+        scoped(free_scoped) char *value = t->token ? xasprintf("Bearer %s", t->token) : xasprintf("Basic %s", t->basic);
+        r = headers_set(h, STR("authorization"), str_of(value));
+    }
+    if (r >= 0 && identity && identity->user.n) {
+        r = headers_set(h, STR("impersonate-user"), identity->user);
+        for (size_t i = 0; r >= 0 && i < identity->n_groups; i++)
+            r = headers_add(h, STR("impersonate-group"), identity->groups[i]);
+    } else if (r >= 0 && t->impersonate) {
+        r = headers_set(h, STR("impersonate-user"), str_of(t->impersonate));
+    }
+    if (r >= 0)
+        r = headers_set(h, STR("user-agent"), STR("dormouse/" DORMOUSE_VERSION));
+    return r;
+}
+
+static int start(struct transport *base, const struct kube_request *req, const struct kube_call_ops *ops, void *arg,
+                 struct kube_call **ret, struct err *err)
+{
+    struct http_transport *t = container_of(base, struct http_transport, base);
+    if (t->closing)
+        return err_set(err, -ECANCELED, "the connection to the cluster is being closed");
+    struct headers h = { 0 };
+    int r = req->headers ? headers_copy(&h, req->headers) : 0;
+    if (r >= 0)
+        r = add_credentials(t, req->identity, &h);
+    if (r < 0) {
+        headers_fini(&h);
+        return err_sys(err, r, "request headers");
+    }
+    scoped(free_scoped) char *target = xasprintf("%s" STR_FMT, t->prefix, STR_ARG(req->target));
+    struct call *c = xnew(struct call);
+    c->t = t;
+    c->ops = ops;
+    c->arg = arg;
+    struct http_call_opts opts = { .method = req->method,
+                                   .target = str_of(target),
+                                   .headers = &h,
+                                   .body = req->body,
+                                   .head_timeout_ms = req->timeout_ms ? req->timeout_ms : 30000,
+                                   .ops = &http_ops,
+                                   .arg = c };
+    r = http_call_start(t->client, &opts, &c->http, err);
+    headers_fini(&h);
+    if (r < 0) {
+        free(c);
+        return r;
+    }
+    t->calls++;
+    *ret = (struct kube_call *)c;
+    return 0;
+}
+
+static void pause(struct transport *base, struct kube_call *call)
+{
+    http_call_pause(((struct call *)call)->http);
+}
+
+static void resume(struct transport *base, struct kube_call *call)
+{
+    http_call_resume(((struct call *)call)->http);
+}
+
+static void cancel(struct transport *base, struct kube_call *call)
+{
+    http_call_cancel(((struct call *)call)->http);
+}
+
+static const struct transport_ops ops = { .start = start, .pause = pause, .resume = resume, .cancel = cancel };
+
+struct server_url {
+    bool tls;
+    char host[256];
+    uint16_t port;
+    struct str path;
+};
+
+static int parse_url(const char *text, struct server_url *ret, struct err *err)
+{
+    struct str s = str_of(text), authority, host, port;
+    ret->tls = str_has_prefix(s, STR("https://"));
+    if (!ret->tls && !str_has_prefix(s, STR("http://")))
+        return err_set(err, E_INVALID, "server '%s' is neither http:// nor https://", text);
+    s = str_slice(s, ret->tls ? 8 : 7, s.n);
+    bool has_path = str_cut(s, '/', &authority, &ret->path);
+    ret->path = has_path ? str_slice(s, authority.n, s.n) : STR("");
+    while (ret->path.n && ret->path.p[ret->path.n - 1] == '/')
+        ret->path.n--;
+    uint64_t n = ret->tls ? 443 : 80;
+    if (authority.n && authority.p[0] == '[') {
+        (void)str_cut(str_slice(authority, 1, authority.n), ']', &host, &port);
+        if (port.n && port.p[0] == ':')
+            port = str_slice(port, 1, port.n);
+    } else {
+        (void)str_cut(authority, ':', &host, &port);
+    }
+    if (host.n == 0 || host.n >= sizeof ret->host || (port.n && parse_u64(port, 1, 65535, &n) < 0))
+        return err_set(err, E_INVALID, "server '%s' has no valid host and port", text);
+    memcpy(ret->host, host.p, host.n);
+    ret->host[host.n] = '\0';
+    ret->port = (uint16_t)n;
+    return 0;
+}
+
+static char *base64(const char *text)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    struct buf b = BUF_INIT(8192);
+    size_t n = strlen(text), unused;
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t v = (uint32_t)(uint8_t)text[i] << 16;
+        v |= i + 1 < n ? (uint32_t)(uint8_t)text[i + 1] << 8 : 0;
+        v |= i + 2 < n ? (uint32_t)(uint8_t)text[i + 2] : 0;
+        buf_add_char(&b, digits[v >> 18]);
+        buf_add_char(&b, digits[v >> 12 & 63]);
+        buf_add_char(&b, i + 1 < n ? digits[v >> 6 & 63] : '=');
+        buf_add_char(&b, i + 2 < n ? digits[v & 63] : '=');
+    }
+    return buf_take(&b, &unused);
+}
+
+int http_transport_new(struct loop *loop, const struct kubeconfig *config, struct http_transport **ret, struct err *err)
+{
+    struct server_url url;
+    int r = parse_url(config->server, &url, err);
+    if (r < 0)
+        return r;
+    struct http_transport *t = xnew(struct http_transport);
+    t->base.ops = &ops;
+    t->loop = loop;
+    t->prefix = str_dup(url.path);
+    if (config->token)
+        t->token = xstrdup(config->token);
+    else if (config->token_file)
+        t->token_file = xstrdup(config->token_file);
+    if (config->username && config->password) {
+        scoped(free_scoped) char *pair = xasprintf("%s:%s", config->username, config->password);
+        t->basic = base64(pair);
+    }
+    if (config->impersonate_user)
+        t->impersonate = xstrdup(config->impersonate_user);
+    if (url.tls)
+        r = tls_ctx_new_client(str_of(config->ca_pem), str_of(config->client_cert_pem), str_of(config->client_key_pem),
+                               config->insecure, &t->tls, err);
+    if (r >= 0) {
+        struct http_client_opts opts = { .host = url.host,
+                                         .port = url.port,
+                                         .tls = t->tls,
+                                         .server_name = config->tls_server_name,
+                                         .max_connections = HTTP_TRANSPORT_CONNECTIONS };
+        r = http_client_new(loop, &opts, &t->client, err);
+    }
+    if (r < 0) {
+        finish_close(&t->close_defer);
+        return err_ctx(err, r, "cluster '%s'", config->server);
+    }
+    *ret = t;
+    return 0;
+}
+
+struct transport *http_transport_base(struct http_transport *t)
+{
+    return &t->base;
+}
+
+void http_transport_close(struct http_transport *t, void (*done)(void *arg), void *arg)
+{
+    t->closing = true;
+    t->done = done;
+    t->done_arg = arg;
+    http_client_close(t->client);
+    if (t->calls == 0)
+        defer_start(t->loop, &t->close_defer, finish_close);
+}
