@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "codec/base64.h"
 #include "io/http.h"
 #include "io/tls.h"
 
@@ -161,22 +162,22 @@ static int start(struct transport *base, const struct kube_request *req, const s
     return 0;
 }
 
-static void pause(struct transport *base, struct kube_call *call)
+static void pause_call(struct transport *base, struct kube_call *call)
 {
     http_call_pause(((struct call *)call)->http);
 }
 
-static void resume(struct transport *base, struct kube_call *call)
+static void resume_call(struct transport *base, struct kube_call *call)
 {
     http_call_resume(((struct call *)call)->http);
 }
 
-static void cancel(struct transport *base, struct kube_call *call)
+static void cancel_call(struct transport *base, struct kube_call *call)
 {
     http_call_cancel(((struct call *)call)->http);
 }
 
-static const struct transport_ops ops = { .start = start, .pause = pause, .resume = resume, .cancel = cancel };
+static const struct transport_ops ops = { .start = start, .pause = pause_call, .resume = resume_call, .cancel = cancel_call };
 
 struct server_url {
     bool tls;
@@ -212,23 +213,6 @@ static int parse_url(const char *text, struct server_url *ret, struct err *err)
     return 0;
 }
 
-static char *base64(const char *text)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    struct buf b = BUF_INIT(8192);
-    size_t n = strlen(text), unused;
-    for (size_t i = 0; i < n; i += 3) {
-        uint32_t v = (uint32_t)(uint8_t)text[i] << 16;
-        v |= i + 1 < n ? (uint32_t)(uint8_t)text[i + 1] << 8 : 0;
-        v |= i + 2 < n ? (uint32_t)(uint8_t)text[i + 2] : 0;
-        buf_add_char(&b, digits[v >> 18]);
-        buf_add_char(&b, digits[v >> 12 & 63]);
-        buf_add_char(&b, i + 1 < n ? digits[v >> 6 & 63] : '=');
-        buf_add_char(&b, i + 2 < n ? digits[v & 63] : '=');
-    }
-    return buf_take(&b, &unused);
-}
-
 int http_transport_new(struct loop *loop, const struct kubeconfig *config, struct http_transport **ret, struct err *err)
 {
     struct server_url url;
@@ -245,7 +229,10 @@ int http_transport_new(struct loop *loop, const struct kubeconfig *config, struc
         t->token_file = xstrdup(config->token_file);
     if (config->username && config->password) {
         scoped(free_scoped) char *pair = xasprintf("%s:%s", config->username, config->password);
-        t->basic = base64(pair);
+        struct buf b = BUF_INIT(64 << 10);
+        size_t n;
+        (void)base64_encode(&b, str_of(pair), BASE64_STD);
+        t->basic = buf_take(&b, &n);
     }
     if (config->impersonate_user)
         t->impersonate = xstrdup(config->impersonate_user);

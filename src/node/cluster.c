@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A cluster of our own; see cluster.h. */
+#include "node/cluster.h"
+
+#include "api/datadir.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/tls.h"
+#include "store/store.h"
+
+struct cluster {
+    struct cluster_opts opts;
+    char *host, *kubeconfig_wanted;
+    struct datadir *dir;
+    struct store *store;
+    struct api *api;
+    struct tls_ctx *tls;
+    char *url, *kubeconfig;
+    void (*stopped)(void *arg);
+    void *stopped_arg;
+};
+
+/* Called on a request once the certificate nears its end; returns when to ask again. */
+static int64_t renew(void *arg)
+{
+    struct cluster *c = arg;
+    struct err err = { 0 };
+    bool replaced;
+    if (datadir_renew(c->dir, c->host, &replaced, &err) < 0)
+        log_error("server certificate not renewed", "reason=\"%s\"", err_text(&err));
+    else if (replaced && tls_ctx_set_server_cert(c->tls, buf_str(&c->dir->server_cert), buf_str(&c->dir->server_key), &err) < 0)
+        log_error("server certificate not taken", "reason=\"%s\"", err_text(&err));
+    else if (replaced)
+        log_info("server certificate renewed", "");
+    return c->dir->cert_renew_at_s;
+}
+
+static int listen_and_tell(struct cluster *c, struct err *err)
+{
+    int r = tls_ctx_new_server(buf_str(&c->dir->server_cert), buf_str(&c->dir->server_key), buf_str(&c->dir->ca_cert),
+                               &c->tls, err);
+    if (r >= 0)
+        r = api_listen(c->api, c->host, c->opts.port, c->tls, err);
+    if (r < 0)
+        return r;
+    api_on_renewal(c->api, c->dir->cert_renew_at_s, renew, c);
+    c->url = datadir_url(c->host, api_port(c->api));
+    return datadir_write_kubeconfig(c->dir, c->kubeconfig_wanted, c->url, &c->kubeconfig, err);
+}
+
+static void on_api_ready(void *arg, int r, const struct err *cause)
+{
+    struct cluster *c = arg;
+    struct err err = cause ? *cause : (struct err){ 0 };
+    if (r >= 0)
+        r = listen_and_tell(c, &err);
+    c->opts.on_ready(c->opts.arg, r, &err);
+}
+
+static void free_cluster(struct cluster *c)
+{
+    tls_ctx_free(c->tls);
+    datadir_free(c->dir);
+    free(c->host);
+    free(c->kubeconfig_wanted);
+    free(c->url);
+    free(c->kubeconfig);
+    free(c);
+}
+
+static int open_parts(struct cluster *c, struct err *err)
+{
+    int r = datadir_open(c->opts.data_dir, c->host, &c->dir, err);
+    if (r < 0)
+        return r;
+    scoped(free_scoped) char *path = xasprintf("%s/store.db", c->dir->path);
+    struct store_opts store = { .path = path };
+    return store_open(c->opts.loop, &store, &c->store, err);
+}
+
+int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct err *err)
+{
+    struct cluster *c = xnew(struct cluster);
+    c->opts = *opts;
+    c->host = xstrdup(opts->host);
+    if (opts->kubeconfig)
+        c->kubeconfig_wanted = xstrdup(opts->kubeconfig);
+    int r = open_parts(c, err);
+    if (r < 0) {
+        free_cluster(c);
+        return r;
+    }
+    struct api_opts api = { .loop = opts->loop, .store = c->store, .admin_token = buf_str(&c->dir->token) };
+    r = api_new(&api, &c->api, err);
+    if (r < 0) {
+        cluster_stop(c, 0, NULL, NULL);
+        return r;
+    }
+    api_start(c->api, on_api_ready, c);
+    *ret = c;
+    return 0;
+}
+
+static void on_store_closed(void *arg)
+{
+    struct cluster *c = arg;
+    void (*stopped)(void *) = c->stopped;
+    void *stopped_arg = c->stopped_arg;
+    free_cluster(c);
+    if (stopped)
+        stopped(stopped_arg);
+}
+
+static void on_api_closed(void *arg)
+{
+    struct cluster *c = arg;
+    store_close(c->store, on_store_closed, c);
+}
+
+void cluster_stop(struct cluster *c, uint64_t grace_ms, void (*done)(void *arg), void *arg)
+{
+    c->stopped = done;
+    c->stopped_arg = arg;
+    if (c->api)
+        api_close(c->api, grace_ms, on_api_closed, c);
+    else
+        on_api_closed(c);
+}
+
+struct api *cluster_api(struct cluster *c)
+{
+    return c->api;
+}
+
+const char *cluster_url(const struct cluster *c)
+{
+    return c->url;
+}
+
+const char *cluster_kubeconfig(const struct cluster *c)
+{
+    return c->kubeconfig;
+}

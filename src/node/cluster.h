@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A cluster of our own in this process: data directory, store and embedded API, put together.
+ *
+ *     cluster_start() -> store opens, API reads its definitions -> listening, kubeconfig written -> on_ready
+ */
+#pragma once
+
+#include "api/server.h"
+#include "base/err.h"
+#include "io/loop.h"
+
+struct cluster;
+
+struct cluster_opts {
+    struct loop *loop;
+    const char *data_dir;   /* made when missing */
+    const char *host;       /* listen address; port 0: any free one */
+    uint16_t port;
+    const char *kubeconfig; /* where to write it; NULL: data_dir/kubeconfig */
+    /* Once: r 0, or why it could not start, after which only cluster_stop() is left. */
+    void (*on_ready)(void *arg, int r, const struct err *err);
+    void *arg;
+};
+
+/* Errors here: what the data directory or the store says. */
+int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct err *err);
+/* End watches, finish requests for up to grace_ms, drain and close the store; done() last. */
+void cluster_stop(struct cluster *c, uint64_t grace_ms, void (*done)(void *arg), void *arg);
+
+struct api *cluster_api(struct cluster *c);
+const char *cluster_url(const struct cluster *c);        /* valid once ready */
+const char *cluster_kubeconfig(const struct cluster *c); /* path; valid once ready */
