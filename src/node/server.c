@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One server process; see server.h. Read from server_run() at the end upwards. */
+#include "node/server.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sys.h"
+#include "kube/http_transport.h"
+#include "node/admin.h"
+#include "node/cluster.h"
+#include "node/host.h"
+#include "operator/objects.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { STATUS_LINE_MS = 1000 };
+
+struct server {
+    struct server_opts opts;
+    struct loop loop;
+    int lock_fd; /* of the data directory when there is no cluster, whose store has its own lock */
+    struct cluster *cluster;
+    struct http_transport *remote;
+    struct host *host;
+    struct admin *admin;
+    struct sig_watch term, interrupt;
+    struct timer deadline, status_line;
+    struct defer stop;
+    bool stopping, ready;
+    uint64_t started_ms;
+    char last_line[160];
+    int r;
+    struct err err;
+};
+
+/* ---------------------------------------------------------------- stopping */
+
+static void on_sig_closed(struct sig_watch *w)
+{
+}
+
+static void on_all_stopped(void *arg)
+{
+    struct server *s = arg;
+    timer_stop(&s->loop, &s->deadline);
+    sig_watch_close(&s->term, on_sig_closed);
+    sig_watch_close(&s->interrupt, on_sig_closed);
+    loop_stop(&s->loop);
+}
+
+static void stop_transport(void *arg)
+{
+    struct server *s = arg;
+    if (s->cluster)
+        cluster_stop(take_ptr(&s->cluster), SERVER_STOP_GRACE_MS, on_all_stopped, s);
+    else if (s->remote)
+        http_transport_close(take_ptr(&s->remote), on_all_stopped, s);
+    else
+        on_all_stopped(s);
+}
+
+static void stop_host(void *arg)
+{
+    struct server *s = arg;
+    if (s->host)
+        host_stop(take_ptr(&s->host), stop_transport, s);
+    else
+        stop_transport(s);
+}
+
+static void on_stop(struct defer *d)
+{
+    struct server *s = container_of(d, struct server, stop);
+    timer_stop(&s->loop, &s->status_line);
+    if (s->admin)
+        admin_close(take_ptr(&s->admin), stop_host, s);
+    else
+        stop_host(s);
+}
+
+static void on_deadline(struct timer *t)
+{
+    log_error("not stopped in time, ending", "limit_ms=%d", SERVER_STOP_MAX_MS);
+    _exit(1);
+}
+
+static void begin_stop(struct server *s, int r, const struct err *err)
+{
+    if (r < 0 && s->r >= 0) {
+        s->r = r;
+        s->err = err ? *err : (struct err){ .code = r };
+    }
+    if (s->stopping)
+        return;
+    s->stopping = true;
+    timer_start(&s->loop, &s->deadline, SERVER_STOP_MAX_MS, on_deadline);
+    defer_start(&s->loop, &s->stop, on_stop);
+}
+
+static void on_signal(struct sig_watch *w, int signum)
+{
+    struct server *s = signum == SIGTERM ? container_of(w, struct server, term)
+                                         : container_of(w, struct server, interrupt);
+    log_info("stopping", "signal=%d", signum);
+    begin_stop(s, 0, NULL);
+}
+
+/* ---------------------------------------------------------------- what it tells */
+
+static void render_metrics(void *arg, struct buf *to)
+{
+    struct server *s = arg;
+    if (s->cluster)
+        api_metrics(cluster_api(s->cluster), to);
+    if (s->host)
+        host_metrics(s->host, to);
+}
+
+static void render_guests(void *arg, struct buf *to)
+{
+    struct server *s = arg;
+    if (s->host)
+        host_guests_json(s->host, to);
+    else
+        buf_add_cstr(to, "[]");
+}
+
+static void render_status(void *arg, struct buf *to)
+{
+    struct server *s = arg;
+    struct host_counts n = { 0 };
+    if (s->host)
+        host_get_counts(s->host, &n);
+    buf_printf(to,
+               "{\"version\":\"%s\",\"pid\":%d,\"uptimeSeconds\":%" PRIu64 ",\"operators\":%zu,\"guests\":%zu,"
+               "\"awake\":%zu,\"asleep\":%zu,\"failed\":%zu,\"runners\":%u,\"wakes\":%" PRIu64
+               ",\"activations\":%" PRIu64 "}\n",
+               DORMOUSE_VERSION, (int)getpid(), (clock_mono_ms() - s->started_ms) / 1000, n.operators, n.guests,
+               n.awake, n.asleep, n.failed, n.runners, n.wakes, n.activations);
+}
+
+static const struct admin_page pages[] = { { "/metrics", "text/plain; version=0.0.4", render_metrics },
+                                           { "/guests", "application/json", render_guests },
+                                           { "/status", "application/json", render_status },
+                                           { NULL, NULL, NULL } };
+
+/* One line that is rewritten in place; only on a terminal, and only while it is one does a timer run. */
+static void on_status_line(struct timer *t)
+{
+    struct server *s = container_of(t, struct server, status_line);
+    struct host_counts n = { 0 };
+    char line[sizeof s->last_line];
+    host_get_counts(s->host, &n);
+    (void)snprintf(line, sizeof line, "%zu operators: %zu awake, %zu asleep, %zu failed; %" PRIu64 " activations, %" PRIu64 " wakes",
+                   n.operators, n.awake, n.asleep, n.failed, n.activations, n.wakes);
+    if (strcmp(line, s->last_line) != 0) {
+        memcpy(s->last_line, line, sizeof line);
+        (void)printf("\r\033[K%s", line);
+        (void)fflush(stdout);
+    }
+    timer_start(&s->loop, &s->status_line, STATUS_LINE_MS, on_status_line);
+}
+
+static void tell_ready(struct server *s)
+{
+    s->ready = true;
+    if (s->cluster)
+        (void)printf("ready url=%s kubeconfig=%s data-dir=%s pid=%d\n", cluster_url(s->cluster),
+                     cluster_kubeconfig(s->cluster), s->opts.data_dir, (int)getpid());
+    else
+        (void)printf("ready data-dir=%s pid=%d\n", s->opts.data_dir, (int)getpid());
+    (void)fflush(stdout);
+    if (s->host && isatty(STDOUT_FILENO))
+        timer_start(&s->loop, &s->status_line, STATUS_LINE_MS, on_status_line);
+}
+
+/* ---------------------------------------------------------------- starting */
+
+static void on_synced(void *arg)
+{
+    log_info("operators are known", "");
+}
+
+static void start_host(struct server *s, struct transport *transport)
+{
+    const struct server_opts *o = &s->opts;
+    struct host_opts opts = { .loop = &s->loop,
+                              .data_dir = o->data_dir,
+                              .transport = transport,
+                              .embedded = s->cluster != NULL,
+                              .module_dirs = o->module_dirs,
+                              .n_module_dirs = o->n_module_dirs,
+                              .operators_dir = o->operators_dir,
+                              .guests = o->guests,
+                              .on_synced = on_synced,
+                              .arg = s };
+    struct err err = { 0 };
+    int r = host_start(&opts, &s->host, &err);
+    if (r >= 0)
+        r = admin_start(&s->loop, o->data_dir, pages, s, &s->admin, &err);
+    if (r < 0)
+        begin_stop(s, r, &err);
+    else
+        tell_ready(s);
+}
+
+static void on_crd(void *arg, int r, const struct err *err)
+{
+    struct server *s = arg;
+    if (s->stopping)
+        return;
+    if (r < 0)
+        begin_stop(s, r, err);
+    else
+        start_host(s, api_transport(cluster_api(s->cluster)));
+}
+
+static void on_cluster_ready(void *arg, int r, const struct err *cause)
+{
+    struct server *s = arg;
+    struct err err = cause ? *cause : (struct err){ 0 };
+    if (s->stopping)
+        return;
+    if (r < 0) {
+        begin_stop(s, r, &err);
+    } else if (!s->opts.with_operators) {
+        r = admin_start(&s->loop, s->opts.data_dir, pages, s, &s->admin, &err);
+        if (r < 0)
+            begin_stop(s, r, &err);
+        else
+            tell_ready(s);
+    } else if ((r = api_ensure_objects(cluster_api(s->cluster), objects_crd(), on_crd, s, &err)) < 0) {
+        begin_stop(s, r, &err);
+    }
+}
+
+static int start_cluster(struct server *s, struct err *err)
+{
+    struct cluster_opts opts = { .loop = &s->loop,
+                                 .data_dir = s->opts.data_dir,
+                                 .host = s->opts.host,
+                                 .port = s->opts.port,
+                                 .kubeconfig = s->opts.kubeconfig,
+                                 .on_ready = on_cluster_ready,
+                                 .arg = s };
+    return cluster_start(&opts, &s->cluster, err);
+}
+
+/* One process a data directory. */
+static int lock_data_dir(struct server *s, struct err *err)
+{
+    int r = sys_mkdir_all(s->opts.data_dir, 0700, err);
+    if (r < 0)
+        return r;
+    scoped(free_scoped) char *path = xasprintf("%s/lock", s->opts.data_dir);
+    s->lock_fd = sys_openat(AT_FDCWD, path, O_RDWR | O_CREAT, 0600);
+    if (s->lock_fd < 0)
+        return err_sys(err, s->lock_fd, "open '%s'", path);
+    if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
+        return err_set(err, -EWOULDBLOCK, "data directory '%s' is in use by another process", s->opts.data_dir);
+    return 0;
+}
+
+static int start_remote(struct server *s, struct err *err)
+{
+    scoped(kubeconfig_free_scoped) struct kubeconfig *config = NULL;
+    int r = lock_data_dir(s, err);
+    if (r >= 0)
+        r = kubeconfig_load(s->opts.kubeconfig, s->opts.context, &config, err);
+    if (r >= 0)
+        r = http_transport_new(&s->loop, config, &s->remote, err);
+    if (r < 0)
+        return r;
+    start_host(s, http_transport_base(s->remote));
+    return 0;
+}
+
+int server_run(const struct server_opts *opts, struct err *err)
+{
+    struct server s = { .opts = *opts, .lock_fd = -1, .started_ms = clock_mono_ms() };
+    int r = loop_init(&s.loop, err);
+    if (r < 0)
+        return r;
+    r = sig_watch_start(&s.loop, &s.term, SIGTERM, true, on_signal, err);
+    if (r < 0) {
+        loop_fini(&s.loop);
+        return r;
+    }
+    r = sig_watch_start(&s.loop, &s.interrupt, SIGINT, true, on_signal, err);
+    if (r < 0) {
+        sig_watch_close(&s.term, on_sig_closed);
+    } else {
+        struct err cause = { 0 };
+        r = opts->with_cluster ? start_cluster(&s, &cause) : start_remote(&s, &cause);
+        if (r < 0)
+            begin_stop(&s, r, &cause);
+    }
+    loop_run(&s.loop);
+    while (loop_turn(&s.loop, false)) /* handles that are closing */
+        ;
+    loop_fini(&s.loop);
+    fd_scoped(&s.lock_fd);
+    if (s.r < 0 && err)
+        *err = s.err;
+    return s.r;
+}

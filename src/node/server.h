@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One server process: which parts run in it, started in order and stopped in the reverse order.
+ *
+ *     dormouse api            cluster
+ *     dormouse up             cluster + operator host + admin socket
+ *     dormouse operator run   transport to some cluster + operator host + admin socket
+ *
+ * server_run() blocks until SIGTERM or SIGINT, or until a part fails to start.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "wasm/guest.h"
+
+enum {
+    SERVER_STOP_GRACE_MS = 2000, /* running requests and activations */
+    SERVER_STOP_MAX_MS = 9000    /* then the process ends whatever hangs */
+};
+
+struct server_opts {
+    const char *data_dir;
+    /* with_cluster: listen here and write the kubeconfig; otherwise `kubeconfig` names the cluster to join */
+    bool with_cluster;
+    const char *host;
+    uint16_t port;
+    const char *kubeconfig; /* NULL: the default place for either meaning */
+    const char *context;    /* of the kubeconfig of a cluster to join; NULL: its current one */
+    bool with_operators;
+    const char *operators_dir;      /* NULL: Operator objects */
+    const char *const *module_dirs;
+    size_t n_module_dirs;
+    struct guest_host_opts guests;
+};
+
+/* 0 after an orderly end; the error of what could not start. Prints the "ready " line on stdout. */
+int server_run(const struct server_opts *opts, struct err *err);
