@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ask a running server; see admin_client.h. */
+#include "node/admin_client.h"
+
+#include "base/mem.h"
+#include "io/http.h"
+
+struct ask {
+    struct loop loop;
+    struct buf *to;
+    int status, r;
+    struct err err;
+};
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct ask *a = arg;
+    a->status = status;
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct ask *a = arg;
+    if (a->status == 200)
+        (void)buf_add_str(a->to, chunk);
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct ask *a = arg;
+    a->r = r;
+    if (err)
+        a->err = *err;
+    loop_stop(&a->loop);
+}
+
+int admin_get(const char *data_dir, const char *path, struct buf *to, struct err *err)
+{
+    static const struct http_call_ops ops = { .on_head = on_head, .on_data = on_data, .on_end = on_end };
+    scoped(free_scoped) char *socket_path = xasprintf("%s/admin.sock", data_dir);
+    struct ask a = { .to = to };
+    struct http_client_opts opts = { .unix_path = socket_path, .host = "localhost", .max_connections = 1 };
+    struct http_client *client = NULL;
+    struct http_call *call;
+    int r = loop_init(&a.loop, err);
+    if (r < 0)
+        return r;
+    r = http_client_new(&a.loop, &opts, &client, err);
+    if (r >= 0) {
+        struct http_call_opts req = { .method = STR("GET"),
+                                      .target = str_of(path),
+                                      .head_timeout_ms = ADMIN_TIMEOUT_MS,
+                                      .ops = &ops,
+                                      .arg = &a };
+        r = http_call_start(client, &req, &call, err);
+        if (r >= 0)
+            loop_run(&a.loop);
+        http_client_close(client);
+        while (loop_turn(&a.loop, true))
+            ;
+    }
+    loop_fini(&a.loop);
+    if (r >= 0 && a.r < 0)
+        r = err_set(err, a.r, "%s", err_text(&a.err));
+    if (r >= 0 && a.status != 200)
+        r = err_set(err, E_UNSUPPORTED, "the server answered %d", a.status);
+    return r < 0 ? err_ctx(err, r, "no answer from a dormouse in '%s' (is it running? --data-dir?)", data_dir) : 0;
+}
