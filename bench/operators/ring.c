@@ -4,6 +4,7 @@
  *
  *     ring setup   --kubeconfig F --operators N [--module-prefix controller] [--heap MIB]
  *     ring rounds  --kubeconfig F --operators N --rounds R [--first J] [--asleep DATA_DIR]
+ *     ring wait    --operators N --asleep DATA_DIR
  *     ring delete  --kubeconfig F --operators N
  *
  * Operator i (namespace "operators", object "ring-i") watches namespace "ring<i>" and writes "ring<i+1 mod N>".
@@ -49,7 +50,7 @@ static const struct cmd_opt opts[] = {
     { .name = NULL },
 };
 
-static const struct cmd ring_cmd = { .name = "ring", .args = "setup|rounds|delete", .doc = "drive the paper's ring" };
+static const struct cmd ring_cmd = { .name = "ring", .args = "setup|rounds|wait|delete", .doc = "drive the paper's ring" };
 
 struct ring {
     struct loop loop;
@@ -193,7 +194,7 @@ static void create_namespace(struct ring *ring, const char *name)
 
 static void setup(struct ring *ring)
 {
-    start_request(ring, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", STR(crd), 409);
+    start_request(ring, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", str_of(crd), 409);
     wait_all(ring, "create the CRD");
     create_namespace(ring, "operators");
     for (uint64_t i = 0; i < operators; i++) {
@@ -295,9 +296,11 @@ static void start_watch(struct ring *ring)
         die("watch", &err);
 }
 
-static void wait_asleep(void)
+/* min_guests: so many must be there at all. Shows how far it is on a terminal. */
+static void wait_asleep(uint64_t min_guests)
 {
-    uint64_t until = clock_mono_ms() + ASLEEP_TIMEOUT_MS;
+    uint64_t until = clock_mono_ms() + ASLEEP_TIMEOUT_MS + min_guests * 100;
+    bool tell = min_guests && isatty(STDERR_FILENO);
     for (;;) {
         scoped(buf_fini_scoped) struct buf b = BUF_INIT(65536);
         struct arena a = { 0 };
@@ -307,8 +310,13 @@ static void wait_asleep(void)
             die("status", &err);
         int64_t n = json_int_or(json_getc(v, "guests"), -1), asleep = json_int_or(json_getc(v, "asleep"), -2);
         arena_fini(&a);
-        if (n == asleep)
+        if (tell)
+            (void)fprintf(stderr, "\r\033[K%" PRId64 " of %" PRIu64 " operators compiled and started, %" PRId64 " asleep", n, min_guests, asleep);
+        if (n == asleep && n >= (int64_t)min_guests) {
+            if (tell)
+                (void)fprintf(stderr, "\n");
             return;
+        }
         if (clock_mono_ms() > until)
             die("not all guests fell asleep", NULL);
         usleep(20000);
@@ -369,7 +377,7 @@ static void drive(struct ring *ring)
     for (uint64_t j = 0; j < rounds; j++) {
         struct timer timeout = { 0 };
         if (asleep_dir)
-            wait_asleep();
+            wait_asleep(0);
         memset(ring->arrived_ns, 0, operators * sizeof *ring->arrived_ns);
         ring->nonce = first_nonce + j;
         ring->left = operators;
@@ -406,7 +414,13 @@ int main(int argc, char **argv)
         return r - 1;
     scoped(kubeconfig_free_scoped) struct kubeconfig *config = NULL;
     if (n != 1)
-        return cmd_failf(CMD_USAGE, "ring setup, ring rounds or ring delete");
+        return cmd_failf(CMD_USAGE, "ring setup, ring rounds, ring wait or ring delete");
+    if (strcmp(argv[1], "wait") == 0) {
+        if (!asleep_dir)
+            return cmd_failf(CMD_USAGE, "ring wait needs --asleep DATA_DIR");
+        wait_asleep(operators);
+        return 0;
+    }
     if (kubeconfig_load(kubeconfig, NULL, &config, &err) < 0 || loop_init(&ring.loop, &err) < 0 ||
         http_transport_new(&ring.loop, config, &ring.transport, &err) < 0)
         die("connect", &err);
@@ -417,6 +431,6 @@ int main(int argc, char **argv)
     else if (strcmp(argv[1], "delete") == 0)
         delete_all(&ring);
     else
-        return cmd_failf(CMD_USAGE, "ring setup, ring rounds or ring delete, not '%s'", argv[1]);
+        return cmd_failf(CMD_USAGE, "ring setup, ring rounds, ring wait or ring delete, not '%s'", argv[1]);
     return 0;
 }
