@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators from a directory; see dir.h.
+ *
+ * A change of the directory is noticed by inotify (through libuv) and read after a short rest, since editors and
+ * copies write in several steps. What an operator is made of is compared by a fingerprint (its document and its
+ * module file's identity), so only those that changed are applied.
+ */
+#include "operator/dir.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/sys.h"
+#include "codec/yaml.h"
+#include "kube/quantity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { REST_MS = 200 };
+
+#define CONFIG_NAME "wasm_config.yaml"
+
+struct member {
+    uint64_t fingerprint, generation, round;
+};
+
+struct dir {
+    struct dir_opts opts;
+    struct operators *operators;
+    char *path;
+    uv_fs_event_t events;
+    struct timer rest;
+    struct defer synced;
+    struct map members; /* name -> struct member */
+    uint64_t round;
+    bool closed;
+};
+
+/* One parse of the config, and what its errors need. */
+struct reading {
+    struct dir *d;
+    struct arena arena;
+    struct yaml_marks marks;
+    struct json *docs;
+};
+
+static int unknown_key(struct reading *in, const struct json *obj, const char *const *known, struct err *err)
+{
+    json_each(member, obj)
+    {
+        bool found = false;
+        for (size_t i = 0; known[i]; i++)
+            found = found || str_is(member->key, known[i]);
+        if (!found)
+            return yaml_err(err, E_INVALID, &in->marks, member, "unknown key '" STR_FMT "'", STR_ARG(member->key));
+    }
+    return 0;
+}
+
+static int need_type(struct reading *in, const struct json *v, enum json_type type, const char *what, struct err *err)
+{
+    if (!v || v->type == type)
+        return 0;
+    return yaml_err(err, E_INVALID, &in->marks, v, "%s", what);
+}
+
+/* The module's path: absolute, or below the directory, or below the working directory as in the paper's host. */
+static char *find_module(struct dir *d, struct str name)
+{
+    if (name.p[0] == '/')
+        return str_dup(name);
+    scoped(free_scoped) char *here = xasprintf("%s/" STR_FMT, d->path, STR_ARG(name));
+    if (access(here, F_OK) == 0)
+        return take_ptr(&here);
+    scoped(free_scoped) char *beside = str_dup(name);
+    return access(beside, F_OK) == 0 ? take_ptr(&beside) : take_ptr(&here);
+}
+
+static int read_env(struct reading *in, const struct json *list, struct operator_spec *spec, struct err *err)
+{
+    static const char *const keys[] = { "name", "value", NULL };
+    int r = need_type(in, list, JSON_ARRAY, "'env' is not a list of {name, value}", err);
+    if (r < 0 || !list)
+        return r;
+    spec->env = arena_new_n(&in->arena, struct guest_env, list->n);
+    json_each(item, list)
+    {
+        r = need_type(in, item, JSON_OBJECT, "an 'env' entry is not {name, value}", err);
+        if (r >= 0)
+            r = unknown_key(in, item, keys, err);
+        if (r < 0)
+            return r;
+        struct json *name = json_getc(item, "name"), *value = json_getc(item, "value");
+        if (!json_is(name, JSON_STRING) || (value && !json_is(value, JSON_STRING)))
+            return yaml_err(err, E_INVALID, &in->marks, item, "'name' and 'value' of an 'env' entry are strings (quote numbers)");
+        spec->env[spec->n_env++] = (struct guest_env){ json_str(name), json_str(value) };
+    }
+    return 0;
+}
+
+static int read_strings(struct reading *in, const struct json *list, const char *key, struct str **ret, size_t *ret_n,
+                        struct err *err)
+{
+    scoped(free_scoped) char *what = xasprintf("'%s' is not a list of strings", key);
+    int r = need_type(in, list, JSON_ARRAY, what, err);
+    if (r < 0 || !list)
+        return r;
+    *ret = arena_new_n(&in->arena, struct str, list->n);
+    json_each(item, list)
+    {
+        r = need_type(in, item, JSON_STRING, what, err);
+        if (r < 0)
+            return r;
+        (*ret)[(*ret_n)++] = json_str(item);
+    }
+    return 0;
+}
+
+static int read_allow(struct reading *in, const struct json *list, struct operator_spec *spec, struct err *err)
+{
+    static const char *const keys[] = { "verbs", "paths", NULL };
+    int r = need_type(in, list, JSON_ARRAY, "'allow' is not a list of {verbs, paths}", err);
+    json_each(rule, list)
+    {
+        struct str *verbs = NULL, *paths = NULL;
+        size_t n_verbs = 0, n_paths = 0;
+        if (r >= 0)
+            r = need_type(in, rule, JSON_OBJECT, "an 'allow' rule is not {verbs, paths}", err);
+        if (r >= 0)
+            r = unknown_key(in, rule, keys, err);
+        if (r >= 0)
+            r = read_strings(in, json_getc(rule, "verbs"), "verbs", &verbs, &n_verbs, err);
+        if (r >= 0)
+            r = read_strings(in, json_getc(rule, "paths"), "paths", &paths, &n_paths, err);
+        if (r < 0)
+            return r;
+        struct err why = { 0 };
+        r = allow_add(&spec->allow, verbs, n_verbs, paths, n_paths, &why);
+        if (r < 0)
+            return yaml_err(err, r, &in->marks, rule, "%s", err_text(&why));
+    }
+    return r;
+}
+
+static int read_abi_and_memory(struct reading *in, const struct json *doc, struct operator_spec *spec, struct err *err)
+{
+    struct json *abi = json_getc(doc, "abi"), *memory = json_getc(doc, "memory");
+    if (abi && !str_is(json_str(abi), "auto") && !str_is(json_str(abi), "g1") && !str_is(json_str(abi), "g2"))
+        return yaml_err(err, E_INVALID, &in->marks, abi, "'abi' is auto, g1 or g2");
+    spec->abi = str_is(json_str(abi), "g1") ? OPERATOR_ABI_G1 : str_is(json_str(abi), "g2") ? OPERATOR_ABI_G2 : OPERATOR_ABI_AUTO;
+    if (!memory)
+        return 0;
+    struct quantity q;
+    int64_t n;
+    if (json_is(memory, JSON_STRING) && quantity_parse(json_str(memory), &q, NULL) >= 0)
+        n = quantity_value(q);
+    else if (json_int(memory, &n) < 0)
+        n = 0;
+    if (n < 64 << 10 || n > (int64_t)4 << 30)
+        return yaml_err(err, E_INVALID, &in->marks, memory, "'memory' is a size between 64Ki and 4Gi");
+    spec->memory_max_bytes = (uint64_t)n;
+    return 0;
+}
+
+static int read_spec(struct reading *in, const struct json *doc, struct operator_spec *spec, struct err *err)
+{
+    static const char *const keys[] = { "name", "wasm", "env", "args", "abi", "memory", "allow", NULL };
+    int r = need_type(in, doc, JSON_OBJECT, "a document is not a mapping", err);
+    if (r >= 0)
+        r = unknown_key(in, doc, keys, err);
+    if (r < 0)
+        return r;
+    struct json *name = json_getc(doc, "name"), *wasm = json_getc(doc, "wasm");
+    if (!json_is(name, JSON_STRING) || json_str(name).n == 0)
+        return yaml_err(err, E_INVALID, &in->marks, name ? name : doc, "'name' is required and a string");
+    if (!json_is(wasm, JSON_STRING) || json_str(wasm).n == 0)
+        return yaml_err(err, E_INVALID, &in->marks, wasm ? wasm : doc, "'wasm' is required and a file name");
+    spec->namespace = "";
+    spec->uid = "";
+    spec->name = str_dup_arena(&in->arena, json_str(name));
+    scoped(free_scoped) char *path = find_module(in->d, json_str(wasm));
+    spec->module_path = str_dup_arena(&in->arena, str_of(path));
+    r = read_env(in, json_getc(doc, "env"), spec, err);
+    if (r >= 0)
+        r = read_strings(in, json_getc(doc, "args"), "args", &spec->args, &spec->n_args, err);
+    if (r >= 0)
+        r = read_abi_and_memory(in, doc, spec, err);
+    return r < 0 ? r : read_allow(in, json_getc(doc, "allow"), spec, err);
+}
+
+/* Of the document and of the module file as it is now. */
+static uint64_t fingerprint(const struct json *doc, const char *module_path)
+{
+    struct stat st = { 0 };
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(DIR_CONFIG_MAX_BYTES * 2);
+    (void)json_write(&b, doc);
+    if (stat(module_path, &st) == 0)
+        buf_printf(&b, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, (uint64_t)st.st_ino, (uint64_t)st.st_size,
+                   (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec);
+    return str_hash(buf_str(&b), 1);
+}
+
+static int apply_changed(struct dir *d, struct operator_spec *specs, struct json *const *docs, size_t n, struct err *err)
+{
+    d->round++;
+    for (size_t i = 0; i < n; i++) {
+        struct str name = str_of(specs[i].name);
+        uint64_t print = fingerprint(docs[i], specs[i].module_path);
+        struct member *m = map_get(&d->members, name);
+        if (!m) {
+            m = xnew(struct member);
+            (void)map_put(&d->members, name, m);
+        }
+        m->round = d->round;
+        if (m->fingerprint == print)
+            continue;
+        specs[i].generation = ++m->generation;
+        m->fingerprint = print;
+        int r = operators_apply(d->operators, &specs[i], err);
+        if (r < 0)
+            return r;
+    }
+    for (bool again = true; again;) {
+        again = false;
+        map_each(e, &d->members)
+        {
+            struct member *m = e->value;
+            if (m->round == d->round)
+                continue;
+            scoped(free_scoped) char *name = str_dup(e->key);
+            operators_remove(d->operators, "", name);
+            free(map_del(&d->members, str_of(name)));
+            again = true;
+            break;
+        }
+    }
+    return 0;
+}
+
+static int read_documents(struct reading *in, struct operator_spec *specs, struct json **docs, size_t *ret_n, struct err *err)
+{
+    struct map names = { 0 };
+    size_t n = 0;
+    int r = 0;
+    json_each(doc, in->docs)
+    {
+        if (doc->type == JSON_NULL)
+            continue;
+        docs[n] = doc;
+        r = read_spec(in, doc, &specs[n], err);
+        if (r < 0) {
+            n++; /* its allow list may exist */
+            break;
+        }
+        if (map_put(&names, str_of(specs[n].name), doc))
+            r = yaml_err(err, E_INVALID, &in->marks, json_getc(doc, "name"), "two operators are named '%s'", specs[n].name);
+        n++;
+        if (r < 0)
+            break;
+    }
+    map_fini(&names);
+    *ret_n = n;
+    return r;
+}
+
+static int read_dir(struct dir *d, struct err *err)
+{
+    struct reading in = { .d = d };
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(DIR_CONFIG_MAX_BYTES);
+    scoped(free_scoped) char *path = xasprintf("%s/" CONFIG_NAME, d->path);
+    struct yaml_opts opts = { .marks = &in.marks };
+    int r = sys_read_file(AT_FDCWD, path, &text, err);
+    if (r < 0)
+        return r;
+    r = yaml_parse_all(&in.arena, buf_str(&text), &opts, &in.docs, err);
+    if (r >= 0) {
+        struct operator_spec *specs = xnew_n(struct operator_spec, in.docs->n + 1);
+        struct json **docs = xnew_n(struct json *, in.docs->n + 1);
+        size_t n;
+        r = read_documents(&in, specs, docs, &n, err);
+        if (r >= 0)
+            r = apply_changed(d, specs, docs, n, err);
+        for (size_t i = 0; i < n; i++)
+            allow_free(specs[i].allow);
+        free(specs);
+        free(docs);
+    }
+    yaml_marks_fini(&in.marks);
+    arena_fini(&in.arena);
+    return r < 0 ? err_ctx(err, r, "'%s'", path) : 0;
+}
+
+static void on_rest(struct timer *t)
+{
+    struct dir *d = container_of(t, struct dir, rest);
+    struct err err = { 0 };
+    if (read_dir(d, &err) < 0)
+        log_error("operators unchanged", "reason=\"%s\"", err_text(&err));
+}
+
+static void on_event(uv_fs_event_t *h, const char *name, int events, int status)
+{
+    struct dir *d = h->data;
+    if (!d->closed)
+        timer_start(d->opts.loop, &d->rest, REST_MS, on_rest);
+}
+
+static void on_synced(struct defer *defer)
+{
+    struct dir *d = container_of(defer, struct dir, synced);
+    if (d->opts.on_synced)
+        d->opts.on_synced(d->opts.arg);
+}
+
+static void on_handle_closed(uv_handle_t *h)
+{
+    struct dir *d = h->data;
+    map_each(e, &d->members) free(e->value);
+    map_fini(&d->members);
+    free(d->path);
+    free(d);
+}
+
+int dir_start(const struct dir_opts *opts, struct operators *operators, struct dir **ret, struct err *err)
+{
+    struct dir *d = xnew(struct dir);
+    d->opts = *opts;
+    d->operators = operators;
+    d->path = realpath(opts->path, NULL);
+    if (!d->path) {
+        int r = err_sys(err, -errno, "operator directory '%s'", opts->path);
+        free(d);
+        return r;
+    }
+    (void)uv_fs_event_init(&opts->loop->uv, &d->events);
+    d->events.data = d;
+    int r = uv_fs_event_start(&d->events, on_event, d->path, 0);
+    if (r < 0)
+        r = err_sys(err, r, "watch directory '%s'", d->path);
+    else
+        r = read_dir(d, err);
+    if (r < 0) {
+        dir_close(d);
+        return r;
+    }
+    defer_start(opts->loop, &d->synced, on_synced);
+    *ret = d;
+    return 0;
+}
+
+void dir_close(struct dir *d)
+{
+    if (!d)
+        return;
+    d->closed = true;
+    timer_stop(d->opts.loop, &d->rest);
+    defer_cancel(&d->synced);
+    uv_close((uv_handle_t *)&d->events, on_handle_closed);
+}
