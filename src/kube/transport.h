@@ -30,6 +30,7 @@ struct kube_request {
 
 struct kube_call; /* valid until on_end has returned */
 
+/* None may be NULL. */
 struct kube_call_ops {
     void (*on_head)(void *arg, int status, const struct headers *headers); /* at most once */
     void (*on_data)(void *arg, struct str chunk);                          /* decoded bytes */

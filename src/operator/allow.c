@@ -8,7 +8,7 @@
 
 struct rule {
     struct rule *next;
-    uint32_t verbs; /* 1 << enum kube_verb */
+    unsigned verbs; /* enum kube_verb */
     size_t n_paths;
     char *paths[];
 };
@@ -18,16 +18,21 @@ struct allow {
     size_t n, bytes;
 };
 
-static int verb_bits(struct str name, uint32_t *ret)
+static int verb_bits(struct str name, unsigned *ret)
 {
+    static const enum kube_verb verbs[] = {
+#define ALLOW_VERB(id, bit, text) id,
+        KUBE_VERBS(ALLOW_VERB)
+#undef ALLOW_VERB
+    };
     if (str_is(name, "*")) {
-        *ret |= UINT32_MAX;
+        *ret |= KUBE_VERBS_ALL;
         return 0;
     }
-    for (unsigned v = 0; v < KUBE_VERB_COUNT; v++) {
-        if (!str_is(name, kube_verb_name((enum kube_verb)v)))
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+        if (!str_is(name, kube_verb_name(verbs[i])))
             continue;
-        *ret |= UINT32_C(1) << v;
+        *ret |= verbs[i];
         return 0;
     }
     return E_INVALID;
@@ -36,7 +41,7 @@ static int verb_bits(struct str name, uint32_t *ret)
 int allow_add(struct allow **list, const struct str *verbs, size_t n_verbs, const struct str *paths,
               size_t n_paths, struct err *err)
 {
-    uint32_t bits = 0;
+    unsigned bits = 0;
     size_t bytes = 0;
     if (n_verbs == 0 || n_paths == 0)
         return err_set(err, E_INVALID, "an allow rule needs at least one verb and one path");
@@ -106,7 +111,7 @@ bool allow_check(const struct allow *list, enum kube_verb verb, struct str path)
     if (!list)
         return true;
     for (const struct rule *rule = list->first; rule; rule = rule->next) {
-        if (!(rule->verbs & (UINT32_C(1) << verb)))
+        if (!(rule->verbs & verb))
             continue;
         for (size_t i = 0; i < rule->n_paths; i++)
             if (path_matches(str_of(rule->paths[i]), path))

@@ -243,6 +243,15 @@ static void drop_entry(struct entry *e)
     free(e);
 }
 
+/* Heads and bodies of writes tell nothing that the status of the next one does not. */
+static void ignore_head(void *arg, int status, const struct headers *headers)
+{
+}
+
+static void ignore_data(void *arg, struct str chunk)
+{
+}
+
 /* ---------------------------------------------------------------- events */
 
 /* Kubernetes Events in the same namespace; a source that repeats itself is cut off (10 minutes, 5 events). */
@@ -254,7 +263,7 @@ static void on_event_written(void *arg, int r, const struct err *err)
         free_objects(s);
 }
 
-static const struct kube_call_ops event_ops = { .on_end = on_event_written };
+static const struct kube_call_ops event_ops = { .on_head = ignore_head, .on_data = ignore_data, .on_end = on_event_written };
 
 static bool may_tell(struct entry *e, const char *reason)
 {
@@ -358,7 +367,7 @@ static void on_written(void *arg, int r, const struct err *err)
         free_objects(s);
 }
 
-static const struct kube_call_ops status_ops = { .on_end = on_written };
+static const struct kube_call_ops status_ops = { .on_head = ignore_head, .on_data = ignore_data, .on_end = on_written };
 
 static void write_status(struct entry *e)
 {

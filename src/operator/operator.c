@@ -234,7 +234,7 @@ static void take_over(struct operator *o)
 {
     struct plan *p = o->plan;
     struct err err = { 0 };
-    enum guest_abi abi;
+    enum guest_abi abi = GUEST_ABI_G2;
     if (detect_abi(o->module->info, p->abi, &abi, &err) < 0) {
         refuse(o, "ModuleUnsupported", &err);
         return;

@@ -7,13 +7,6 @@
 
 enum { PATH_MAX_BYTES = 32 << 10 };
 
-const char *kube_verb_name(enum kube_verb verb)
-{
-    static const char *const names[] = { "get",    "list",  "watch",  "create",
-                                         "update", "patch", "delete", "deletecollection" };
-    return names[verb];
-}
-
 static int verb_of_method(struct str method, struct target *t)
 {
     if (str_is(method, "GET") || str_is(method, "HEAD"))

@@ -8,12 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
-
-enum kube_verb {
-    KUBE_GET, KUBE_LIST, KUBE_WATCH, KUBE_CREATE, KUBE_UPDATE, KUBE_PATCH, KUBE_DELETE,
-    KUBE_DELETECOLLECTION, KUBE_VERB_COUNT
-};
-const char *kube_verb_name(enum kube_verb verb); /* "get", ... */
+#include "kube/resource.h"
 
 struct target {
     enum kube_verb verb;
