@@ -376,8 +376,10 @@ static void drive(struct ring *ring)
     start_watch(ring);
     for (uint64_t j = 0; j < rounds; j++) {
         struct timer timeout = { 0 };
-        if (asleep_dir)
+        if (asleep_dir) {
             wait_asleep(0);
+            uv_update_time(&ring->loop.uv); /* time-outs count from now, not from before the wait */
+        }
         memset(ring->arrived_ns, 0, operators * sizeof *ring->arrived_ns);
         ring->nonce = first_nonce + j;
         ring->left = operators;
