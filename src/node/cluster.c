@@ -3,10 +3,13 @@
 #include "node/cluster.h"
 
 #include "api/datadir.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/tls.h"
 #include "store/store.h"
+
+enum { RENEW_RETRY_S = 3600 };
 
 struct cluster {
     struct cluster_opts opts;
@@ -26,11 +29,14 @@ static int64_t renew(void *arg)
     struct cluster *c = arg;
     struct err err = { 0 };
     bool replaced;
-    if (datadir_renew(c->dir, c->host, &replaced, &err) < 0)
+    int r = datadir_renew(c->dir, c->host, &replaced, &err);
+    if (r >= 0 && replaced)
+        r = tls_ctx_set_server_cert(c->tls, buf_str(&c->dir->server_cert), buf_str(&c->dir->server_key), &err);
+    if (r < 0) {
         log_error("server certificate not renewed", "reason=\"%s\"", err_text(&err));
-    else if (replaced && tls_ctx_set_server_cert(c->tls, buf_str(&c->dir->server_cert), buf_str(&c->dir->server_key), &err) < 0)
-        log_error("server certificate not taken", "reason=\"%s\"", err_text(&err));
-    else if (replaced)
+        return clock_wall_ms() / 1000 + RENEW_RETRY_S;
+    }
+    if (replaced)
         log_info("server certificate renewed", "");
     return c->dir->cert_renew_at_s;
 }
@@ -75,7 +81,8 @@ static int open_parts(struct cluster *c, struct err *err)
         return r;
     scoped(free_scoped) char *path = xasprintf("%s/store.db", c->dir->path);
     struct store_opts store = { .path = path };
-    return store_open(c->opts.loop, &store, &c->store, err);
+    r = store_open(c->opts.loop, &store, &c->store, err);
+    return r < 0 ? err_ctx(err, r, "store '%s'", path) : 0;
 }
 
 int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct err *err)
