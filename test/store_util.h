@@ -23,9 +23,11 @@ static inline void fx_init(struct fixture *fx)
 {
     *fx = (struct fixture){ .store = NULL };
     CHECK_OK(loop_init(&fx->loop, NULL));
+    /* In memory where there is such a place: thousands of syncs would measure the disk. */
     const char *base = getenv("TMPDIR");
-    (void)snprintf(fx->dir, sizeof fx->dir, "%s/store-XXXXXX",
-                   base && strlen(base) < 40 ? base : "/tmp");
+    if (!base || strlen(base) >= 40)
+        base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    (void)snprintf(fx->dir, sizeof fx->dir, "%s/store-XXXXXX", base);
     CHECK(mkdtemp(fx->dir));
     (void)snprintf(fx->path, sizeof fx->path, "%s/store.db", fx->dir);
     fx->opts.path = fx->path;
