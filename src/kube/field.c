@@ -151,7 +151,8 @@ static void append(struct field_errors *errs, enum field_error_type type, const 
     errs->n++;
 }
 
-static void add_detail(struct buf *to, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void add_detail(struct buf *to, const char *fmt,
+                                                             va_list ap)
 {
     size_t before = to->n;
     (void)buf_add_cstr(to, ": ");

@@ -111,15 +111,12 @@ static int parse_filter(struct arena *a, struct jsonpath *p, struct str inner, s
                    ? err_set(err, E_INVALID, "unterminated string in filter")
                    : 0;
     }
-    if (str_is(inner, "true") || str_is(inner, "false")) {
-        s->value.type = str_is(inner, "true") ? JSON_TRUE : JSON_FALSE;
-        return 0;
-    }
-    double d;
-    s->value = (struct json){ .type = JSON_NUMBER, .s = str_copy_arena(a, inner) };
-    if (json_float(&s->value, &d) < 0)
+    struct json *value;
+    if (json_parse(a, inner, NULL, &value, NULL) < 0 ||
+        (value->type != JSON_NUMBER && !json_is_bool(value)))
         return err_set(err, E_INVALID, "unrecognized value '" STR_FMT "' in filter",
                        STR_ARG(inner));
+    s->value = *value;
     return 0;
 }
 
