@@ -4,6 +4,7 @@
  * one loop and waits for events; a guard timer ends a test that waits in vain.
  */
 #include "io/http.h"
+#include "io/tls.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -1038,6 +1039,54 @@ TEST(a_body_that_stops_is_408)
     teardown();
 }
 
+TEST(a_peer_that_does_not_read_is_cut)
+{
+    setup_with((struct http_server_opts){ .write_stall_ms = 30 });
+    struct raw raw;
+    raw_open(&raw);
+    CHECK_OK(uv_read_stop((uv_stream_t *)&raw.tcp));
+    raw_send(&raw, STR("GET /big HTTP/1.1\r\nHost: a\r\n\r\n"));
+    WAIT_FOR(seen.gones);
+    CHECK_ERR(seen.gone_r, -ETIMEDOUT);
+    raw_close(&raw);
+    teardown();
+}
+
+TEST(a_half_closed_peer_is_not_waited_for_without_end)
+{
+    setup_with((struct http_server_opts){ .half_closed_ms = 30 });
+    struct raw raw;
+    raw_open(&raw);
+    raw_send(&raw, STR("GET /watch HTTP/1.1\r\nHost: a\r\n\r\n"));
+    WAIT_FOR(raw_has(&raw, "begun"));
+    uv_shutdown_t req;
+    CHECK_OK(uv_shutdown(&req, (uv_stream_t *)&raw.tcp, on_shutdown));
+    WAIT_FOR(seen.gones && raw.eof);
+    CHECK_ERR(seen.gone_r, -ECONNRESET);
+    raw_close(&raw);
+    teardown();
+}
+
+TEST(a_refused_peer_that_keeps_talking_is_cut)
+{
+    setup();
+    struct raw raw;
+    raw_open(&raw);
+    raw_send(&raw, STR("POST /limited HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n"));
+    static char noise[100 << 10];
+    timer_start(&loop, &guard, 20000, on_guard);
+    while (raw.r >= 0 || raw.r == UV_EOF) { /* the answer and its end come first, then the cut */
+        raw_send(&raw, str_n(noise, sizeof noise));
+        (void)loop_turn(&loop, true);
+        if (raw.r == UV_EOF && http_server_connections(server) == 0)
+            break;
+    }
+    timer_stop(&loop, &guard);
+    CHECK_STARTS(buf_cstr(&raw.in), "HTTP/1.1 413 ");
+    raw_close(&raw);
+    teardown();
+}
+
 TEST(an_idle_connection_ends_and_then_nothing_is_armed)
 {
     setup_with((struct http_server_opts){ .keepalive_ms = 30 });
@@ -1415,6 +1464,58 @@ TEST(a_late_head_times_out)
     CHECK_STR(str_of(r.err.text), "no response within 30 ms");
     WAIT_FOR(seen.gones);
     reply_fini(&r);
+    http_client_close(client);
+    teardown();
+}
+
+static void ignore_connection(uv_stream_t *listener, int status)
+{
+}
+
+TEST(a_connection_that_is_not_made_times_out)
+{
+    setup();
+    uv_tcp_t listener; /* the kernel connects, nobody accepts, and no TLS handshake comes */
+    struct sockaddr_storage addr;
+    int n = sizeof addr;
+    CHECK_OK(uv_ip4_addr("127.0.0.1", 0, (struct sockaddr_in *)&addr));
+    CHECK_OK(uv_tcp_init(&loop.uv, &listener));
+    CHECK_OK(uv_tcp_bind(&listener, (struct sockaddr *)&addr, 0));
+    CHECK_OK(uv_listen((uv_stream_t *)&listener, 4, ignore_connection));
+    CHECK_OK(uv_tcp_getsockname(&listener, (struct sockaddr *)&addr, &n));
+    struct err err = { 0 };
+    struct tls_ctx *tls;
+    CHECK_OK(tls_ctx_new_client(STR(""), STR(""), STR(""), true, &tls, &err));
+    client_setup_with(
+        (struct http_client_opts){ .port = ntohs(((struct sockaddr_in *)&addr)->sin_port),
+                                   .tls = tls,
+                                   .connect_timeout_ms = 30 });
+    struct reply r = { 0 };
+    get(&r, "/");
+    WAIT_FOR(r.ends);
+    CHECK_ERR(r.r, -ETIMEDOUT);
+    CHECK(str_has_suffix(str_of(r.err.text), STR(": no connection within 30 ms")));
+    reply_fini(&r);
+    http_client_close(client);
+    tls_ctx_free(tls);
+    uv_close((uv_handle_t *)&listener, NULL);
+    teardown();
+}
+
+TEST(an_idle_client_closes_its_connections)
+{
+    setup();
+    client_setup_with((struct http_client_opts){ .idle_ms = 30 });
+    struct reply r[3] = { 0 };
+    for (int i = 0; i < 3; i++)
+        get(&r[i], "/hello");
+    for (int i = 0; i < 3; i++) {
+        WAIT_FOR(r[i].ends);
+        reply_fini(&r[i]);
+    }
+    CHECK_INT(http_server_connections(server), 3);
+    WAIT_FOR(http_server_connections(server) == 0);
+    CHECK_INT(loop.n_timers, 0);
     http_client_close(client);
     teardown();
 }

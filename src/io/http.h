@@ -30,6 +30,7 @@ enum {
                                           the connection is cut */
     HTTP_HALF_CLOSED_MS =
         30000, /* for a response after the peer shut its sending side (plain TCP only) */
+    HTTP_WRITE_STALL_MS = 60000,      /* output waits and the peer takes none of it */
     HTTP_CLIENT_IDLE_MS = 90000,      /* a pooled connection, coalesced like the server's */
     HTTP_WRITE_HIGH_BYTES = 256 << 10 /* http_write() reports full above this */
 };
@@ -68,13 +69,14 @@ struct http_server_opts {
     void (*on_request)(struct http_exchange *x, const struct http_request *req, void *arg);
     void *arg;
     /* 0: the values above */
-    uint64_t head_timeout_ms, body_idle_ms, keepalive_ms;
+    uint64_t head_timeout_ms, body_idle_ms, keepalive_ms, write_stall_ms, half_closed_ms;
     size_t max_connections;
 };
 
 int http_server_start(struct loop *loop, const struct http_server_opts *opts,
                       struct http_server **ret, struct err *err);
 uint16_t http_server_port(const struct http_server *s);
+size_t http_server_connections(const struct http_server *s); /* open ones */
 /* Stop accepting; finish running exchanges up to grace_ms, then cut; done() once all is released.
  */
 void http_server_close(struct http_server *s, uint64_t grace_ms, void (*done)(void *arg),
@@ -122,7 +124,8 @@ struct http_client_opts {
     struct tls_ctx *tls;         /* kept; NULL: plain */
     const char *server_name;     /* for SNI and verification; NULL: host */
     unsigned max_connections;    /* 0: 64; further calls queue in order */
-    uint64_t connect_timeout_ms; /* 0: 10000 */
+    uint64_t connect_timeout_ms; /* 0: 10000; name, connection and TLS handshake together */
+    uint64_t idle_ms;            /* 0: HTTP_CLIENT_IDLE_MS */
 };
 
 struct http_call_ops {

@@ -40,7 +40,7 @@ struct http_client {
     uint16_t port;
     struct tls_ctx *tls;
     size_t max_links;
-    uint64_t connect_timeout_ms;
+    uint64_t connect_timeout_ms, idle_ms;
     struct list queue; /* struct http_call, waiting for a link */
     struct list calls; /* struct http_call, all the others until on_end() has run */
     struct list idle;  /* struct link by idle_since, the oldest first */
@@ -210,9 +210,9 @@ static void arm_idle_timer(struct http_client *c)
 {
     if (timer_is_armed(&c->idle_timer) || list_is_empty(&c->idle))
         return;
-    uint64_t due = list_first(&c->idle, struct link, node)->idle_since + HTTP_CLIENT_IDLE_MS;
+    uint64_t due = list_first(&c->idle, struct link, node)->idle_since + c->idle_ms;
     uint64_t now = loop_now_ms(c->loop), wait = due > now ? due - now : 0;
-    timer_start(c->loop, &c->idle_timer, wait + HTTP_CLIENT_IDLE_MS / 3, on_idle_timer);
+    timer_start(c->loop, &c->idle_timer, wait + c->idle_ms / 3, on_idle_timer);
 }
 
 static void on_idle_timer(struct timer *t)
@@ -221,7 +221,7 @@ static void on_idle_timer(struct timer *t)
     uint64_t now = loop_now_ms(c->loop);
     list_each_safe (node, &c->idle) {
         struct link *l = list_entry(node, struct link, node);
-        if (l->idle_since + HTTP_CLIENT_IDLE_MS > now)
+        if (l->idle_since + c->idle_ms > now)
             break;
         link_close(l);
     }
@@ -670,6 +670,7 @@ int http_client_new(struct loop *loop, const struct http_client_opts *opts,
         .max_links = opts->max_connections ? opts->max_connections : CONNECTIONS_DEFAULT,
         .connect_timeout_ms =
             opts->connect_timeout_ms ? opts->connect_timeout_ms : CONNECT_TIMEOUT_DEFAULT_MS,
+        .idle_ms = opts->idle_ms ? opts->idle_ms : HTTP_CLIENT_IDLE_MS,
     };
     c->server_name = xstrdup(opts->server_name ? opts->server_name : c->host);
     list_init(&c->queue);

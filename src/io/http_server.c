@@ -70,7 +70,7 @@ struct http_server {
     struct tls_ctx *tls;
     void (*on_request)(struct http_exchange *x, const struct http_request *req, void *arg);
     void *arg;
-    uint64_t head_timeout_ms, body_idle_ms, keepalive_ms;
+    uint64_t head_timeout_ms, body_idle_ms, keepalive_ms, write_stall_ms, half_closed_ms;
     size_t connections_max;
     struct list idle; /* struct conn by idle_since, the oldest first */
     struct list busy;
@@ -582,7 +582,7 @@ static void arm_timer(struct http_exchange *x)
     if (timer_is_armed(&x->timer))
         return;
     if (x->half_closed && x->out.at != OUT_GONE)
-        timer_start(srv->loop, &x->timer, HTTP_HALF_CLOSED_MS, on_exchange_timer);
+        timer_start(srv->loop, &x->timer, srv->half_closed_ms, on_exchange_timer);
     else if (x->in.at == IN_HEAD) {
         timer_start(srv->loop, &x->timer, srv->head_timeout_ms, on_exchange_timer);
     } else if (x->in.at == IN_BODY && is_body_wanted_now(x)) {
@@ -763,6 +763,7 @@ static void accept_one(struct http_server *srv)
                      (unsigned long long)skipped);
         return;
     }
+    c->s.stall_ms = srv->write_stall_ms;
     set_peer(c);
     arm_timer(exchange_new(c));
 }
@@ -870,6 +871,8 @@ int http_server_start(struct loop *loop, const struct http_server_opts *opts,
         .head_timeout_ms = opts->head_timeout_ms ? opts->head_timeout_ms : HTTP_HEAD_TIMEOUT_MS,
         .body_idle_ms = opts->body_idle_ms ? opts->body_idle_ms : HTTP_BODY_IDLE_TIMEOUT_MS,
         .keepalive_ms = opts->keepalive_ms ? opts->keepalive_ms : HTTP_KEEPALIVE_MS,
+        .write_stall_ms = opts->write_stall_ms ? opts->write_stall_ms : HTTP_WRITE_STALL_MS,
+        .half_closed_ms = opts->half_closed_ms ? opts->half_closed_ms : HTTP_HALF_CLOSED_MS,
         .connections_max = opts->max_connections ? opts->max_connections : HTTP_CONNECTIONS_MAX,
     };
     list_init(&srv->idle);
@@ -900,6 +903,11 @@ uint16_t http_server_port(const struct http_server *srv)
         return 0;
     return ntohs(addr.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&addr)->sin6_port
                                             : ((struct sockaddr_in *)&addr)->sin_port);
+}
+
+size_t http_server_connections(const struct http_server *srv)
+{
+    return srv->n_conns;
 }
 
 static void cut(struct list *conns)

@@ -123,7 +123,8 @@ static void on_uv_timer(uv_timer_t *uv)
     loop->in_timers = false;
     arm(loop, 1);
     if (loop->single_turn)
-        uv_stop(&loop->uv); /* libuv may run timers before it polls, and would block for one more event */
+        uv_stop(&loop->uv); /* libuv may run timers before it polls, and would block for one more
+                               event */
 }
 
 void timer_start(struct loop *loop, struct timer *t, uint64_t after_ms,

@@ -65,7 +65,7 @@ static void on_stall(struct timer *t)
         return;
     }
     s->stall_left = left;
-    timer_start(s->loop, &s->stall, STREAM_STALL_MS, on_stall);
+    timer_start(s->loop, &s->stall, s->stall_ms, on_stall);
 }
 
 static void on_written(uv_write_t *req, int status);
@@ -78,7 +78,7 @@ static int send_piece(struct flight *f)
     f->at += n;
     s->sent_bytes += n;
     s->stall_left = n;
-    timer_start(s->loop, &s->stall, STREAM_STALL_MS, on_stall);
+    timer_start(s->loop, &s->stall, s->stall_ms, on_stall);
     return uv_write(&f->req, &s->uv.stream, &piece, 1, on_written);
 }
 
@@ -137,10 +137,9 @@ static void seal(struct stream *s, struct str bytes)
 }
 
 /* Number of bytes the kernel took, or -1 after a failure. */
-static ptrdiff_t try_write(struct stream *s, struct str bytes)
+static ptrdiff_t try_write(struct stream *s, const uv_buf_t *bufs, unsigned n_bufs)
 {
-    uv_buf_t b = uv_buf_init((char *)bytes.p, (unsigned)MIN(bytes.n, (size_t)STREAM_OUT_MAX_BYTES));
-    int n = uv_try_write(&s->uv.stream, &b, 1);
+    int n = uv_try_write(&s->uv.stream, bufs, n_bufs);
     if (n == UV_EAGAIN)
         return 0;
     if (n < 0) {
@@ -149,6 +148,12 @@ static ptrdiff_t try_write(struct stream *s, struct str bytes)
     }
     s->sent_bytes += (uint64_t)n;
     return n;
+}
+
+static ptrdiff_t try_write_buf(struct stream *s, const struct buf *b)
+{
+    uv_buf_t one = uv_buf_init(b->p, (unsigned)b->n);
+    return try_write(s, &one, 1);
 }
 
 static void end_output(struct stream *s)
@@ -164,7 +169,7 @@ static void flush_tls(struct stream *s)
 {
     if (!s->ssl || s->flight || !s->wire.n)
         return;
-    ptrdiff_t n = try_write(s, buf_str(&s->wire));
+    ptrdiff_t n = try_write_buf(s, &s->wire);
     if (n >= 0 && (size_t)n < s->wire.n && !s->failed)
         take_off(s, &s->wire, (size_t)n);
     else
@@ -187,7 +192,7 @@ static void flush(struct stream *s)
     if (s->ssl && s->finishing && !(SSL_get_shutdown(s->ssl) & SSL_SENT_SHUTDOWN))
         (void)SSL_shutdown(s->ssl);
     if (b->n && !s->failed) {
-        ptrdiff_t n = try_write(s, buf_str(b));
+        ptrdiff_t n = try_write_buf(s, b);
         if (n >= 0 && (size_t)n < b->n)
             take_off(s, b, (size_t)n);
         else
@@ -197,21 +202,29 @@ static void flush(struct stream *s)
         end_output(s);
 }
 
-/* A large write with nothing before it: as much as the kernel takes needs no copy. */
+/* A large write: what the kernel takes at once, behind what has been gathered, needs no copy. */
 static struct str write_through(struct stream *s, struct str bytes)
 {
-    flush(s);
-    if (s->failed || s->flight)
-        return bytes;
-    ptrdiff_t n = try_write(s, bytes);
-    return n < 0 ? STR_NULL : str_slice(bytes, (size_t)n, bytes.n);
+    uv_buf_t both[] = { uv_buf_init(s->out.p, (unsigned)s->out.n),
+                        uv_buf_init((char *)bytes.p,
+                                    (unsigned)MIN(bytes.n, (size_t)STREAM_OUT_MAX_BYTES)) };
+    bool alone = s->out.n == 0;
+    ptrdiff_t n = try_write(s, both + alone, 2 - alone);
+    if (n < 0)
+        return STR_NULL;
+    size_t before = MIN((size_t)n, s->out.n);
+    if (before == s->out.n)
+        buf_fini(&s->out);
+    else
+        buf_consume(&s->out, before);
+    return str_slice(bytes, (size_t)n - before, bytes.n);
 }
 
 void stream_write(struct stream *s, struct str bytes)
 {
     if (s->failed || s->closing || s->finishing || !bytes.n)
         return;
-    if (bytes.n >= STREAM_DIRECT_BYTES && s->opened && !s->flight) {
+    if (bytes.n >= STREAM_DIRECT_BYTES && s->opened && !s->flight && buf_ok(&s->out)) {
         if (!s->ssl) {
             bytes = write_through(s, bytes);
         } else {
@@ -570,6 +583,7 @@ static void init(struct stream *s, struct loop *loop, bool is_pipe, const struct
 {
     *s = (struct stream){ .loop = loop, .ops = ops, .is_pipe = is_pipe };
     s->out = s->wire = BUF_INIT(STREAM_OUT_MAX_BYTES);
+    s->stall_ms = STREAM_STALL_MS;
     if (is_pipe)
         (void)uv_pipe_init(&loop->uv, &s->uv.pipe, 0);
     else

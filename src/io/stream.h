@@ -64,6 +64,7 @@ struct stream {
     struct defer turn;
     struct timer stall;
     size_t stall_left;
+    uint64_t stall_ms;   /* STREAM_STALL_MS unless the owner changes it */
     uint64_t sent_bytes; /* that the kernel took, sealed ones with TLS */
     struct err *err;     /* once it failed */
     uint32_t read_max;   /* bytes per read; 0: as much as comes */
