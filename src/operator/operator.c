@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-enum { KEY_MAX_BYTES = 600, MESSAGE_BYTES = 200 };
+enum { KEY_MAX_BYTES = 600 };
 
 /* What a spec asks for, kept until its guest stands. */
 struct plan {
@@ -81,9 +81,11 @@ static void free_plan(struct plan *p)
     free(p);
 }
 
-static int check_spec(const struct operator_spec *spec, struct err *err)
+int operator_spec_check(const struct operator_spec *spec, struct err *err)
 {
     size_t bytes = 0;
+    if (strlen(spec->namespace) + strlen(spec->name) + 2 > KEY_MAX_BYTES)
+        return err_set(err, E_LIMIT, "operator name is longer than %d bytes", KEY_MAX_BYTES - 2);
     if (spec->n_env > OPERATOR_ENV_MAX)
         return err_set(err, E_LIMIT, "more than %d environment variables", OPERATOR_ENV_MAX);
     if (spec->n_args > OPERATOR_ARGS_MAX)
@@ -91,7 +93,7 @@ static int check_spec(const struct operator_spec *spec, struct err *err)
     for (size_t i = 0; i < spec->n_env; i++) {
         bytes += spec->env[i].name.n + spec->env[i].value.n;
         if (spec->env[i].name.n == 0 || str_find_char(spec->env[i].name, '=') >= 0)
-            return err_set(err, E_INVALID, "environment variable name '" STR_FMT "'", STR_ARG(spec->env[i].name));
+            return err_set(err, E_INVALID, "'" STR_FMT "' is no name of an environment variable", STR_ARG(spec->env[i].name));
     }
     for (size_t i = 0; i < spec->n_args; i++)
         bytes += spec->args[i].n;
@@ -131,15 +133,20 @@ static void schedule(struct operators *os)
     defer_start(os->opts.loop, &os->work, on_work);
 }
 
+static void notify(struct operator *o)
+{
+    if (!list_is_linked(&o->change))
+        list_push_back(&o->os->changes, &o->change);
+    schedule(o->os);
+}
+
 static void changed(struct operator *o, enum operator_phase phase, const char *reason, const char *message)
 {
     o->phase = phase;
     o->reason = reason;
     free(o->message);
     o->message = message && message[0] ? xstrdup(message) : NULL;
-    if (!list_is_linked(&o->change))
-        list_push_back(&o->os->changes, &o->change);
-    schedule(o->os);
+    notify(o);
 }
 
 static void refuse(struct operator *o, const char *reason, const struct err *err)
@@ -175,6 +182,15 @@ static void on_room(struct guest *g, void *arg)
     calls_on_room(o->run.calls);
 }
 
+static bool is_reason(const struct operator *o, const char *reason)
+{
+    return strcmp(o->reason, reason) == 0;
+}
+
+/*
+ * While a replacement is refused, that is what the status tells: the old generation goes on with its
+ * failures and recoveries, of which only the number of restarts shows.
+ */
 static void on_state(struct guest *g, enum guest_state state, const struct err *why, void *arg)
 {
     struct operator *o = arg;
@@ -183,9 +199,12 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
     if (state == GUEST_FAILED) {
         log_warn("operator failed", "operator=%s/%s reason=\"%s\"", o->namespace, o->name,
                  why ? err_text(why) : "unknown");
-        changed(o, OPERATOR_RUNNING, "GuestFailed", why ? err_text(why) : "unknown");
-    } else if (state == GUEST_RUNNING && o->message) {
-        changed(o, OPERATOR_RUNNING, "Running", NULL);
+        if (o->phase == OPERATOR_REFUSED)
+            notify(o);
+        else
+            changed(o, OPERATOR_RUNNING, "GuestFailed", why ? err_text(why) : "unknown");
+    } else if ((state == GUEST_AWAKE || state == GUEST_ASLEEP) && is_reason(o, "GuestFailed")) {
+        changed(o, OPERATOR_RUNNING, "Running", NULL); /* it survived an activation */
     }
     if (o->module && state != GUEST_RUNNING && !list_is_linked(&o->ready)) {
         list_push_back(&o->os->ready, &o->ready);
@@ -239,9 +258,7 @@ static void take_over(struct operator *o)
         refuse(o, "ModuleUnsupported", &err);
         return;
     }
-    end_instance(&o->run);
     struct instance run = { .generation = p->generation, .allow = take_ptr(&p->allow) };
-    run.calls = calls_new(o->os->opts.env, abi, run.allow);
     struct guest_spec spec = { .namespace = o->namespace,
                                .name = o->name,
                                .uid = p->uid,
@@ -255,19 +272,17 @@ static void take_over(struct operator *o)
                                .memory_max_bytes = p->memory_max_bytes,
                                .activation_ms = p->activation_ms,
                                .idle_ms = p->idle_ms };
-    int r = guest_new(o->os->opts.guests, &spec, &guest_ops, o, &run.guest, &err);
-    if (r >= 0) {
-        calls_set_guest(run.calls, run.guest);
-        o->run = run;
-        r = guest_start(run.guest, &err);
+    if (guest_new(o->os->opts.guests, &spec, &guest_ops, o, &run.guest, &err) < 0) {
+        allow_free(run.allow);
+        refuse(o, "GuestRefused", &err); /* the old generation goes on */
+        return;
     }
-    if (r < 0) {
-        if (o->run.guest) {
-            end_instance(&o->run);
-        } else {
-            calls_free(run.calls);
-            allow_free(run.allow);
-        }
+    run.calls = calls_new(o->os->opts.env, abi, run.allow);
+    calls_set_guest(run.calls, run.guest);
+    end_instance(&o->run);
+    o->run = run;
+    if (guest_start(run.guest, &err) < 0) {
+        end_instance(&o->run);
         refuse(o, "GuestRefused", &err);
         return;
     }
@@ -430,9 +445,7 @@ void operators_close(struct operators *os, void (*done)(void *arg), void *arg)
 int operators_apply(struct operators *os, struct operator_spec *spec, struct err *err)
 {
     char buf[KEY_MAX_BYTES];
-    if (strlen(spec->namespace) + strlen(spec->name) + 2 > KEY_MAX_BYTES)
-        return err_set(err, E_LIMIT, "operator name is longer than %d bytes", KEY_MAX_BYTES - 2);
-    int r = check_spec(spec, err);
+    int r = operator_spec_check(spec, err);
     if (r < 0)
         return err_ctx(err, r, "operator '%s/%s'", spec->namespace, spec->name);
     struct str key = make_key(buf, spec->namespace, spec->name);

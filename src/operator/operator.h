@@ -8,7 +8,7 @@
  *               REFUSED: module missing, does not compile, unknown ABI: until the spec or file changes
  *
  * A replacement is prepared while the old generation runs; the old one ends when the new module is
- * compiled, so that a module that does not compile changes nothing.
+ * compiled and accepted, so that a module that is refused changes nothing but phase, reason and message.
  *
  * Where specs come from (Operator objects, a directory) is the business of objects.h and dir.h. Loop thread only.
  */
@@ -62,9 +62,11 @@ int operators_new(const struct operators_opts *opts, struct operators **ret, str
 /* Removes all; done() when nothing of it is left running. */
 void operators_close(struct operators *os, void (*done)(void *arg), void *arg);
 
+/* What operators_apply() checks. Errors: E_LIMIT, E_INVALID (bounds above). */
+int operator_spec_check(const struct operator_spec *spec, struct err *err);
 /*
- * Add, or replace when it exists and the generation or module file differs. Copies the spec.
- * Errors: E_LIMIT, E_INVALID (bounds above).
+ * Add, or replace when it exists; whether anything differs is the caller's to know. Copies the spec.
+ * Errors: as operator_spec_check(), E_LIMIT with OPERATORS_MAX operators; then nothing has changed.
  */
 int operators_apply(struct operators *os, struct operator_spec *spec, struct err *err);
 /* Nothing if it does not exist. */
