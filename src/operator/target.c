@@ -24,9 +24,17 @@ static int verb_of_method(struct str method, struct target *t)
     return 0;
 }
 
-/* segments behind the group and version: [namespaces/NS/]resource[/name[/subresource]] */
+/*
+ * segments behind the group and version: [watch/][namespaces/NS/]resource[/name[/subresource]]. The prefix is
+ * upstream's old way to ask for a watch, and still means one to servers that know it.
+ */
 static void parse_resource(struct target *t, const struct str *seg, size_t n)
 {
+    if (n > 1 && str_is(seg[0], "watch") && t->verb == KUBE_GET) {
+        t->is_old_watch = true;
+        seg++;
+        n--;
+    }
     if (n >= 3 && str_is(seg[0], "namespaces") && !str_is(seg[2], "status") && !str_is(seg[2], "finalize")) {
         t->namespace = seg[1];
         seg += 2;
@@ -83,8 +91,14 @@ int target_parse(struct arena *a, struct str method, struct str text, struct tar
         t.group_version = str_of(arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(seg[1]), STR_ARG(seg[2])));
         parse_resource(&t, seg + 3, n - 3);
     }
-    if (t.is_resource && t.verb == KUBE_GET && (t.watch || t.name.n == 0))
+    if (t.is_resource && t.verb == KUBE_GET && t.name.n == 0)
         t.verb = t.watch ? KUBE_WATCH : KUBE_LIST;
+    if (t.is_old_watch) {
+        t.verb = KUBE_WATCH;
+        t.watch = true;
+    }
+    if (t.verb != KUBE_WATCH)
+        t.watch = false; /* upstream ignores it on a name and on what is no GET */
     if (t.is_resource && t.verb == KUBE_DELETE && t.name.n == 0)
         t.verb = KUBE_DELETECOLLECTION;
     *ret = t;

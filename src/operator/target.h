@@ -18,6 +18,7 @@ struct target {
     struct str group_version; /* "v1", "group/version" */
     struct str namespace, resource, name, subresource;
     bool watch, bookmarks, send_initial_events;
+    bool is_old_watch;        /* /api/v1/watch/...: watched, but not by a query that could be shared */
     uint64_t rv;              /* 0: absent, "0", or not a number */
     struct str label_selector, field_selector;
 };
