@@ -238,6 +238,119 @@ TEST(g1_watch_finds_the_plural_by_discovery_not_by_guessing)
     rig_fini(&r);
 }
 
+/* A G1 guest's watch; discovery is answered with one kind, Ring. */
+static void watch_rings(struct rig *r, struct bincode_watch *w)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(4096);
+    w->api_version = w->api_version.n ? w->api_version : STR("example.org/v1");
+    w->kind = STR("Ring");
+    CHECK_OK(bincode_watch_encode(&b, w));
+    struct guest_op op = { .kind = GUEST_OP_WATCH, .id = 4, .payload = buf_str(&b) };
+    calls_on_op(r->calls, &op);
+    fake_head(&r->fake.call[0], 200);
+    fake_data(&r->fake.call[0], "{\"resources\":[{\"name\":\"rings\",\"kind\":\"Ring\"}]}");
+    fake_end(&r->fake.call[0], 0);
+    turn(r);
+}
+
+/* One ERROR event, then the end: a stream of G1 has no response. */
+static void check_error_event(const char *reason)
+{
+    CHECK_INT(guest.n, 2);
+    CHECK(str_has_prefix(buf_str(&guest.got[0].payload), STR("{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\"")));
+    CHECK(strstr(buf_cstr(&guest.got[0].payload), reason));
+    CHECK(!guest.got[0].last && !guest.got[0].null);
+    CHECK(guest.got[1].last && guest.got[1].null);
+}
+
+TEST(g1_watch_from_no_version_keeps_its_selectors)
+{
+    struct rig r;
+    rig_init(&r, GUEST_ABI_G1, NULL);
+    struct bincode_watch w = { .ns = STR("a"), .label_selector = STR("a=b,c"), .field_selector = STR("metadata.name=x") };
+    watch_rings(&r, &w);
+    CHECK_STR(str_of(r.fake.call[1].target), "/apis/example.org/v1/namespaces/a/rings?watch=true&labelSelector=a%3Db%2Cc"
+                                             "&fieldSelector=metadata.name%3Dx");
+    fake_head(&r.fake.call[1], 200);
+    fake_data(&r.fake.call[1], "{\"type\":\"ADDED\"}\n{\"type\":");
+    fake_data(&r.fake.call[1], "\"DELETED\"}\n");
+    CHECK_INT(guest.n, 2);
+    CHECK_STR(buf_str(&guest.got[1].payload), "{\"type\":\"DELETED\"}");
+    fake_end(&r.fake.call[1], 0);
+    CHECK(guest.got[2].last && guest.got[2].null);
+    rig_fini(&r);
+}
+
+TEST(g1_watch_that_is_refused_gets_an_error_event_and_its_end)
+{
+    struct rig r;
+    struct bincode_watch none = { 0 };
+    rig_init(&r, GUEST_ABI_G1, NULL);
+    watch_rings(&r, &none);
+    fake_head(&r.fake.call[1], 403);
+    fake_data(&r.fake.call[1], "{\"kind\":\"Status\",\n\"reason\":");
+    fake_data(&r.fake.call[1], "\"Forbidden\"}");
+    fake_end(&r.fake.call[1], 0);
+    check_error_event("Forbidden");
+    CHECK(!strchr(buf_cstr(&guest.got[0].payload), '\n'));
+    rig_fini(&r);
+}
+
+TEST(g1_watch_whose_connection_fails_gets_an_error_event_and_its_end)
+{
+    struct rig r;
+    struct bincode_watch none = { 0 };
+    rig_init(&r, GUEST_ABI_G1, NULL);
+    watch_rings(&r, &none);
+    fake_end(&r.fake.call[1], -ECONNREFUSED);
+    check_error_event("ServiceUnavailable");
+    rig_fini(&r);
+}
+
+TEST(g1_watch_that_is_not_allowed_gets_an_error_event_and_is_never_sent)
+{
+    struct rig r;
+    struct allow *allow = NULL;
+    struct str verbs[] = { STR("watch") }, paths[] = { STR("/apis/example.org/v1/namespaces/a/rings") };
+    CHECK_OK(allow_add(&allow, verbs, 1, paths, 1, NULL));
+    rig_init(&r, GUEST_ABI_G1, allow);
+    struct bincode_watch w = { .ns = STR("b"), .resource_version = STR("5") };
+    watch_rings(&r, &w);
+    CHECK_INT(r.fake.n, 1);
+    check_error_event("Forbidden");
+    rig_fini(&r);
+}
+
+TEST(g1_watch_cannot_smuggle_a_path_into_its_namespace)
+{
+    static const char *const namespaces[] = { "a/secrets?x=", "a/pods/b", "../x", "a%2Fb" };
+    for (size_t i = 0; i < ARRAY_LEN(namespaces); i++) {
+        struct rig r;
+        rig_init(&r, GUEST_ABI_G1, NULL);
+        struct bincode_watch w = { .ns = str_of(namespaces[i]), .resource_version = STR("5") };
+        watch_rings(&r, &w);
+        CHECK_INT(r.fake.n, 1);
+        check_error_event("BadRequest");
+        rig_fini(&r);
+    }
+}
+
+TEST(g1_watch_of_an_unknown_kind_gets_an_error_event)
+{
+    struct rig r;
+    rig_init(&r, GUEST_ABI_G1, NULL);
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(4096);
+    struct bincode_watch w = { .api_version = STR("gone.example/v1"), .kind = STR("Gone") };
+    CHECK_OK(bincode_watch_encode(&b, &w));
+    struct guest_op op = { .kind = GUEST_OP_WATCH, .id = 0, .payload = buf_str(&b) };
+    calls_on_op(r.calls, &op);
+    fake_head(&r.fake.call[0], 404);
+    fake_end(&r.fake.call[0], 0);
+    turn(&r);
+    check_error_event("NotFound");
+    rig_fini(&r);
+}
+
 TEST(a_full_guest_queue_holds_the_source_and_keeps_order)
 {
     struct rig r;

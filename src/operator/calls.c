@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "codec/bincode.h"
 #include "codec/json.h"
+#include "codec/url.h"
 #include "operator/discovery.h"
 #include "operator/target.h"
 
@@ -200,6 +201,33 @@ static void write_status(struct buf *b, int code, const char *reason, struct str
     buf_printf(b, ",\"reason\":\"%s\",\"code\":%d}", reason, code);
 }
 
+/* A watch of G1 knows events and its end, no responses. */
+static bool is_g1_watch(const struct op *op)
+{
+    return op->calls->abi == GUEST_ABI_G1 && (op->kind == OP_WATCH || op->kind == OP_STREAM);
+}
+
+/* A refused watch as an event; `status` is the server's Status object, or empty. */
+static void deliver_error_event(struct op *op, struct str status)
+{
+    scoped(buf_fini_scoped) struct buf line = BUF_INIT(GUEST_PAYLOAD_MAX_BYTES);
+    struct arena arena = { .max_bytes = (size_t)GUEST_PAYLOAD_MAX_BYTES * 4 };
+    struct json *object;
+    buf_add_cstr(&line, "{\"type\":\"ERROR\",\"object\":");
+    if (json_parse(&arena, status, NULL, &object, NULL) >= 0)
+        (void)json_write(&line, object);
+    else
+        buf_add_cstr(&line, "null");
+    buf_add_char(&line, '}');
+    arena_fini(&arena);
+    deliver(op, false, false, false, buf_str(&line));
+}
+
+static void end_stream(struct op *op)
+{
+    deliver(op, true, true, true, STR(""));
+}
+
 static void deliver_meta(struct op *op, int status, const struct headers *headers)
 {
     scoped(buf_fini_scoped) struct buf meta = BUF_INIT(GUEST_PAYLOAD_MAX_BYTES);
@@ -232,9 +260,14 @@ static void deliver_failure(struct op *op, int code, const char *reason, struct 
 {
     struct headers h = { 0 };
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(8192);
+    if (!op->calls)
+        return;
     (void)headers_addc(&h, "content-type", "application/json");
     write_status(&body, code, reason, message);
-    if (op->kind == OP_STREAM && op->calls && op->calls->abi == GUEST_ABI_G2) {
+    if (is_g1_watch(op)) {
+        deliver_error_event(op, buf_str(&body));
+        end_stream(op);
+    } else if (op->kind == OP_STREAM) {
         deliver_meta(op, code, &h);
         deliver(op, false, false, false, buf_str(&body));
         deliver(op, true, true, true, STR(""));
@@ -242,11 +275,6 @@ static void deliver_failure(struct op *op, int code, const char *reason, struct 
         deliver_response(op, code, &h, buf_str(&body));
     }
     headers_fini(&h);
-}
-
-static void end_stream(struct op *op)
-{
-    deliver(op, true, true, true, STR(""));
 }
 
 /* ---------------------------------------------------------------- exchanges */
@@ -288,7 +316,7 @@ static void on_data(void *arg, struct str chunk)
     if (!op->calls)
         return;
     struct exchange *x = op->exchange;
-    if (op->kind == OP_UNARY) {
+    if (op->kind == OP_UNARY || (is_g1_watch(op) && x->status != 200)) {
         if (buf_add_str(&x->in, chunk) < 0 && x->call)
             transport_cancel(op->calls->env->transport, x->call);
     } else if (x->split_lines && x->status == 200) {
@@ -321,7 +349,9 @@ static void on_end(void *arg, int r, const struct err *err)
     }
     c->running--;
     if (op->kind == OP_STREAM && x->status) {
-        if (x->split_lines && x->in.n && buf_ok(&x->in))
+        if (is_g1_watch(op) && x->status != 200)
+            deliver_error_event(op, buf_ok(&x->in) ? buf_str(&x->in) : STR(""));
+        else if (x->split_lines && x->in.n && buf_ok(&x->in))
             deliver(op, false, false, false, str_trim(buf_str(&x->in)));
         end_stream(op);
     } else if (r < 0 || !x->status) {
@@ -413,11 +443,8 @@ static void on_watch_open(void *arg, int status, struct str body)
 {
     struct op *op = arg;
     if (op->calls->abi == GUEST_ABI_G1) {
-        if (status == 200)
-            return;
-        scoped(buf_fini_scoped) struct buf line = BUF_INIT(GUEST_PAYLOAD_MAX_BYTES);
-        buf_printf(&line, "{\"type\":\"ERROR\",\"object\":" STR_FMT "}", STR_ARG(body.n ? body : STR("null")));
-        deliver(op, false, false, false, buf_str(&line));
+        if (status != 200)
+            deliver_error_event(op, body);
         return;
     }
     struct headers h = { 0 };
@@ -495,7 +522,7 @@ static void begin_request(struct calls *c, const struct guest_op *from)
         deliver_failure(op, 400, "BadRequest", str_of(err_text(&err)));
         free_if_done(op);
     } else if (is_allowed(op, target.verb, target.path)) {
-        bool shared = from->stream && target.verb == KUBE_WATCH && target.rv && target.name.n == 0 &&
+        bool shared = from->stream && target.verb == KUBE_WATCH && target.rv && !target.is_old_watch &&
                       !target.send_initial_events;
         struct watch_key key = { .group_version = target.group_version,
                                  .plural = target.resource,
@@ -518,24 +545,70 @@ struct g1_watch {
     struct arena arena;
 };
 
-/* A G1 watch from no version, or whose kind is unknown, is an ordinary request. */
+/* The request that a G1 watch stands for, with its selectors. */
+static int write_g1_target(struct buf *to, const struct bincode_watch *w, struct str plural)
+{
+    bool core = str_find_char(w->api_version, '/') < 0;
+    buf_printf(to, "/%s/" STR_FMT "/", core ? "api" : "apis", STR_ARG(w->api_version));
+    if (w->ns.n)
+        buf_printf(to, "namespaces/" STR_FMT "/", STR_ARG(w->ns));
+    buf_printf(to, STR_FMT "?watch=true", STR_ARG(plural));
+    const struct url_pair pairs[] = { { STR("resourceVersion"), w->resource_version },
+                                      { STR("labelSelector"), w->label_selector },
+                                      { STR("fieldSelector"), w->field_selector },
+                                      { STR("allowWatchBookmarks"), w->allow_bookmarks ? STR("true") : STR("") } };
+    for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+        if (pairs[i].value.n == 0)
+            continue;
+        buf_printf(to, "&" STR_FMT "=", STR_ARG(pairs[i].name));
+        (void)url_encode(to, pairs[i].value);
+    }
+    return buf_ok(to) ? 0 : E_LIMIT;
+}
+
+/*
+ * What the guest put into version and namespace becomes part of a path: it must still be the path of a watch
+ * of this resource, so that the allow-list judges what will be asked.
+ */
+static int parse_g1_target(struct arena *a, struct str text, const struct bincode_watch *w, struct str plural,
+                           struct target *ret, struct err *err)
+{
+    int r = target_parse(a, STR("GET"), text, ret, err);
+    if (r < 0)
+        return r;
+    if (ret->verb != KUBE_WATCH || !str_eq(ret->group_version, w->api_version) || !str_eq(ret->namespace, w->ns) ||
+        !str_eq(ret->resource, plural) || ret->name.n)
+        return err_set(err, E_INVALID, "no such API version or namespace");
+    return 0;
+}
+
+/* From a version: shared. From none: a stream of its own. */
 static void begin_g1_stream(struct op *op, const struct bincode_watch *w, struct str plural)
 {
-    scoped(buf_fini_scoped) struct buf target = BUF_INIT(16 << 10);
-    bool core = str_find_char(w->api_version, '/') < 0;
-    buf_printf(&target, "/%s/" STR_FMT "/", core ? "api" : "apis", STR_ARG(w->api_version));
-    if (w->ns.n)
-        buf_printf(&target, "namespaces/" STR_FMT "/", STR_ARG(w->ns));
-    buf_printf(&target, STR_FMT "?watch=true&resourceVersion=" STR_FMT, STR_ARG(plural), STR_ARG(w->resource_version));
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(16 << 10);
     struct arena arena = { 0 };
     struct target t;
     struct err err = { 0 };
-    struct bincode_request req = { .method = STR("GET"), .uri = buf_str(&target) };
-    op->kind = OP_STREAM;
-    if (target_parse(&arena, req.method, req.uri, &t, &err) < 0)
-        end_stream(op);
-    else
-        begin_exchange(op, &req, &t);
+    int r = write_g1_target(&text, w, plural);
+    if (r >= 0)
+        r = parse_g1_target(&arena, buf_str(&text), w, plural, &t, &err);
+    if (r < 0) {
+        deliver_failure(op, 400, "BadRequest", str_of(r == E_LIMIT ? "the watch is too long" : err_text(&err)));
+        free_if_done(op);
+    } else if (is_allowed(op, KUBE_WATCH, t.path)) {
+        struct watch_key key = { .group_version = t.group_version,
+                                 .plural = t.resource,
+                                 .namespace = t.namespace,
+                                 .label_selector = t.label_selector,
+                                 .field_selector = t.field_selector };
+        struct bincode_request req = { .method = STR("GET"), .uri = buf_str(&text) };
+        if (t.rv) {
+            begin_watch(op, &key, t.rv, t.bookmarks);
+        } else {
+            op->kind = OP_STREAM;
+            begin_exchange(op, &req, &t);
+        }
+    }
     arena_fini(&arena);
 }
 
@@ -543,34 +616,13 @@ static void on_plural(void *arg, int r, struct str plural, const struct err *err
 {
     struct g1_watch *w = arg;
     struct op *op = w->op;
-    uint64_t rv = 0;
-    (void)parse_u64(w->watch.resource_version, 1, UINT64_MAX, &rv);
-    struct watch_key key = { .group_version = w->watch.api_version,
-                             .plural = plural,
-                             .namespace = w->watch.ns,
-                             .label_selector = w->watch.label_selector,
-                             .field_selector = w->watch.field_selector };
     if (!op->calls) {
         free_op(op);
     } else if (r < 0) {
-        scoped(buf_fini_scoped) struct buf body = BUF_INIT(4096);
-        write_status(&body, r == -ENOENT ? 404 : 503, r == -ENOENT ? "NotFound" : "ServiceUnavailable",
-                     str_of(err_text(err)));
-        on_watch_open(op, 404, buf_str(&body));
-        end_stream(op);
+        deliver_failure(op, r == -ENOENT ? 404 : 503, r == -ENOENT ? "NotFound" : "ServiceUnavailable", str_of(err_text(err)));
         free_if_done(op);
     } else {
-        scoped(buf_fini_scoped) struct buf path = BUF_INIT(8192);
-        bool core = str_find_char(key.group_version, '/') < 0;
-        buf_printf(&path, "/%s/" STR_FMT "/%s" STR_FMT "%s" STR_FMT, core ? "api" : "apis",
-                   STR_ARG(key.group_version), key.namespace.n ? "namespaces/" : "", STR_ARG(key.namespace),
-                   key.namespace.n ? "/" : "", STR_ARG(plural));
-        if (!is_allowed(op, KUBE_WATCH, buf_str(&path)))
-            ;
-        else if (rv)
-            begin_watch(op, &key, rv, w->watch.allow_bookmarks);
-        else
-            begin_g1_stream(op, &w->watch, plural);
+        begin_g1_stream(op, &w->watch, plural);
     }
     arena_fini(&w->arena);
     free(w);
