@@ -47,7 +47,15 @@ struct reading {
     struct arena arena;
     struct yaml_marks marks;
     struct json *docs;
+    char *repeated; /* path of a key that stands there twice */
 };
+
+static void on_duplicate(void *arg, struct str path)
+{
+    struct reading *in = arg;
+    if (!in->repeated)
+        in->repeated = str_dup(path);
+}
 
 static int unknown_key(struct reading *in, const struct json *obj, const char *const *known, struct err *err)
 {
@@ -181,8 +189,9 @@ static int read_spec(struct reading *in, const struct json *doc, struct operator
     if (!json_is(wasm, JSON_STRING) || json_str(wasm).n == 0)
         return yaml_err(err, E_INVALID, &in->marks, wasm ? wasm : doc, "'wasm' is required and a file name");
     spec->namespace = "";
-    spec->uid = "";
     spec->name = str_dup_arena(&in->arena, json_str(name));
+    /* It names the swap file, for which "a/b" and "a_b" are the same; the hash keeps them apart. */
+    spec->uid = arena_printf(&in->arena, "%.100s-%016" PRIx64, spec->name, str_hash(json_str(name), 1));
     scoped(free_scoped) char *path = find_module(in->d, json_str(wasm));
     spec->module_path = str_dup_arena(&in->arena, str_of(path));
     r = read_env(in, json_getc(doc, "env"), spec, err);
@@ -190,7 +199,13 @@ static int read_spec(struct reading *in, const struct json *doc, struct operator
         r = read_strings(in, json_getc(doc, "args"), "args", &spec->args, &spec->n_args, err);
     if (r >= 0)
         r = read_abi_and_memory(in, doc, spec, err);
-    return r < 0 ? r : read_allow(in, json_getc(doc, "allow"), spec, err);
+    if (r >= 0)
+        r = read_allow(in, json_getc(doc, "allow"), spec, err);
+    if (r < 0)
+        return r;
+    struct err why = { 0 };
+    r = operator_spec_check(spec, &why);
+    return r < 0 ? yaml_err(err, r, &in->marks, doc, "%s", err_text(&why)) : 0;
 }
 
 /* Of the document and of the module file as it is now. */
@@ -220,10 +235,10 @@ static int apply_changed(struct dir *d, struct operator_spec *specs, struct json
         if (m->fingerprint == print)
             continue;
         specs[i].generation = ++m->generation;
-        m->fingerprint = print;
         int r = operators_apply(d->operators, &specs[i], err);
         if (r < 0)
-            return r;
+            return r; /* not after read_documents(), which checked everything */
+        m->fingerprint = print;
     }
     for (bool again = true; again;) {
         again = false;
@@ -251,6 +266,10 @@ static int read_documents(struct reading *in, struct operator_spec *specs, struc
     {
         if (doc->type == JSON_NULL)
             continue;
+        if (n == OPERATORS_MAX) {
+            r = yaml_err(err, E_LIMIT, &in->marks, doc, "more than %d operators", OPERATORS_MAX);
+            break;
+        }
         docs[n] = doc;
         r = read_spec(in, doc, &specs[n], err);
         if (r < 0) {
@@ -273,11 +292,13 @@ static int read_dir(struct dir *d, struct err *err)
     struct reading in = { .d = d };
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(DIR_CONFIG_MAX_BYTES);
     scoped(free_scoped) char *path = xasprintf("%s/" CONFIG_NAME, d->path);
-    struct yaml_opts opts = { .marks = &in.marks };
+    struct yaml_opts opts = { .marks = &in.marks, .on_duplicate = on_duplicate, .arg = &in };
     int r = sys_read_file(AT_FDCWD, path, &text, err);
     if (r < 0)
         return r;
     r = yaml_parse_all(&in.arena, buf_str(&text), &opts, &in.docs, err);
+    if (r >= 0 && in.repeated)
+        r = err_set(err, E_INVALID, "key '%s' stands there twice", in.repeated);
     if (r >= 0) {
         struct operator_spec *specs = xnew_n(struct operator_spec, in.docs->n + 1);
         struct json **docs = xnew_n(struct json *, in.docs->n + 1);
@@ -290,6 +311,7 @@ static int read_dir(struct dir *d, struct err *err)
         free(specs);
         free(docs);
     }
+    free(in.repeated);
     yaml_marks_fini(&in.marks);
     arena_fini(&in.arena);
     return r < 0 ? err_ctx(err, r, "'%s'", path) : 0;

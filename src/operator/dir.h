@@ -12,7 +12,8 @@
  *     allow: [{verbs: [get], paths: ["/api/v1/..."]}]      see allow.h
  *
  * A key that is none of these is an error that names key and line. The directory is watched: operators come,
- * change and go with the file and with the modules; a file with an error changes nothing and is logged.
+ * change and go with the file and with the modules that lie directly in it (others are looked at again with the
+ * next change there); a file with an error changes nothing and is logged.
  */
 #pragma once
 
