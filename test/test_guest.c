@@ -92,6 +92,28 @@ TEST(an_idle_guest_falls_asleep_by_itself_and_then_its_runner_ends)
     rig_close(&r);
 }
 
+TEST(under_pressure_all_idle_guests_fall_asleep)
+{
+    enum { N = 5 };
+    struct rig r;
+    struct actor a[N];
+    memset(a, 0, sizeof a);
+    rig_open(&r, manual);
+    struct module *m = rig_module(&r, "twin-g2");
+    for (unsigned i = 0; i < N; i++) {
+        actor_open(&a[i], &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+        WAIT(&r, actor_is_idle(&a[i]));
+    }
+    CHECK_INT(guest_host_relieve(r.host), N);
+    CHECK_INT(guest_host_relieve(r.host), 0);
+    for (unsigned i = 0; i < N; i++) {
+        WAIT(&r, actor_state(&a[i]) == GUEST_ASLEEP);
+        actor_close(&a[i]);
+    }
+    module_unref(m);
+    rig_close(&r);
+}
+
 TEST(hibernation_after_every_activation_loses_nothing)
 {
     struct rig r;

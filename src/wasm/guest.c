@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/sm.h"
 #include "wasm/guest_queue.h"
+#include "wasm/pressure.h"
 #include "wasm/proto.h"
 #include "wasm/runner_pool.h"
 #include "wasm/sleep_policy.h"
@@ -128,6 +129,7 @@ struct guest_host {
     unsigned n_awake;
     uint64_t wakes, suspends, activations;
     struct log_rate disk_rate;
+    struct pressure pressure;
     bool is_closing;
     struct timer closing;
     void (*done)(void *arg);
@@ -497,15 +499,35 @@ static bool wants_to_act(const struct guest *g)
     return a->queue.n > 0 || (a->sleep_wanted && g->state == GUEST_AWAKE);
 }
 
-/* Too many are awake: those that have been idle for longest make room. */
-static void relieve(struct guest_host *h)
+static void sleep_longest_idle(struct guest_host *h)
 {
-    if (h->n_awake <= AWAKE_MAX || list_is_empty(&h->idle))
-        return;
     struct active *a = list_first(&h->idle, struct active, idle);
     list_remove(&a->idle);
     a->sleep_wanted = true;
     make_ready(a->guest);
+}
+
+/* Too many are awake: those that have been idle for longest make room. */
+static void make_room(struct guest_host *h)
+{
+    if (h->n_awake > AWAKE_MAX && !list_is_empty(&h->idle))
+        sleep_longest_idle(h);
+}
+
+unsigned guest_host_relieve(struct guest_host *h)
+{
+    unsigned n = 0;
+    for (; !list_is_empty(&h->idle); n++)
+        sleep_longest_idle(h);
+    return n;
+}
+
+static void on_pressure(void *arg)
+{
+    struct guest_host *h = arg;
+    unsigned n = h->opts.sleep_never || h->is_closing ? 0 : guest_host_relieve(h);
+    if (n)
+        log_info("memory is short, putting idle guests to sleep", "guests=%u", n);
 }
 
 static void reap_dead(struct guest_host *h);
@@ -529,7 +551,7 @@ static void pump(struct defer *d)
         }
         if (!wants_to_act(g))
             continue;
-        relieve(h);
+        make_room(h);
         int r = send_next(g, &err);
         if (r == -EAGAIN) {
             list_push_front(&h->ready, &a->ready); /* pool_on_room() goes on */
@@ -1193,11 +1215,12 @@ int guest_host_new(struct loop *loop, const struct guest_host_opts *opts, struct
                        &(struct runner_pool_opts){ .runner_path = h->runner_path,
                                                    .max_runners = opts->max_runners },
                        &pool_ops, h);
+    pressure_start(&h->pressure, loop, on_pressure, h);
     *ret = h;
     return 0;
 }
 
-static void on_pool_closed(void *arg)
+static void on_pressure_closed(void *arg)
 {
     struct guest_host *h = arg;
     h->done(h->done_arg);
@@ -1207,6 +1230,12 @@ static void on_pool_closed(void *arg)
     swap_fini(&h->swap);
     free(h->runner_path);
     free(h);
+}
+
+static void on_pool_closed(void *arg)
+{
+    struct guest_host *h = arg;
+    pressure_close(&h->pressure, on_pressure_closed);
 }
 
 static void on_closing(struct timer *timer)

@@ -158,5 +158,7 @@ struct guest_host_stats {
     uint64_t runner_starts, runner_losses, wakes, suspends, activations;
 };
 void guest_host_get_stats(const struct guest_host *h, struct guest_host_stats *ret);
+/* Put every idle guest to sleep now, as under memory pressure; returns how many. */
+unsigned guest_host_relieve(struct guest_host *h);
 /* Process ids of the runners, for accounting and tests; returns how many were stored. */
 size_t guest_host_pids(const struct guest_host *h, int *ret, size_t max);

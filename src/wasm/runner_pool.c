@@ -193,7 +193,12 @@ static int spawn(const char *path, unsigned core, int sock, struct err *err)
     (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     (void)posix_spawnattr_setsigmask(&attr, &none);
     (void)posix_spawnattr_setsigdefault(&attr, &all);
-    r = posix_spawn_file_actions_adddup2(&actions, sock, RUNNER_SOCKET_FD);
+    /* Its messages go to our stderr; whoever reads our stdout does not wait for it. */
+    r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (r == 0)
+        r = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    if (r == 0)
+        r = posix_spawn_file_actions_adddup2(&actions, sock, RUNNER_SOCKET_FD);
     if (r == 0)
         r = posix_spawn(&pid, path, &actions, &attr, argv, envp);
     (void)posix_spawn_file_actions_destroy(&actions);
