@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole requests against a server in process: every input gets exactly one answer with a valid status,
- * and the server stays able to answer. Input: method, target, content type, accept, one a line; the
- * rest is the body. Writes go to a store in memory-backed storage where there is some.
+ * Whole requests against a server in process: every input gets exactly one answer with a valid
+ * status, and the server stays able to answer. Input: method, target, content type, accept, one a
+ * line; the rest is the body. Writes go to a store in memory-backed storage where there is some.
  */
 #include "fuzz.h"
 
@@ -40,7 +40,9 @@ static void setup(void)
     scoped(free_scoped) char *path = xasprintf("%s/store.db", at);
     FUZZ_CHECK(loop_init(&f.loop, &err) == 0);
     FUZZ_CHECK(store_open(&f.loop, &(struct store_opts){ .path = path }, &f.store, &err) == 0);
-    FUZZ_CHECK(api_new(&(struct api_opts){ .loop = &f.loop, .store = f.store, .admin_token = STR("t") }, &f.api, &err) == 0);
+    FUZZ_CHECK(
+        api_new(&(struct api_opts){ .loop = &f.loop, .store = f.store, .admin_token = STR("t") },
+                &f.api, &err) == 0);
     /* The files go when the process does: nothing is left behind by a crash either. */
     static const char *const names[] = { "store.db", "store.db-wal", "store.db-shm" };
     api_start(f.api, on_ready, NULL);
@@ -81,21 +83,26 @@ static void on_end(void *arg, int r, const struct err *err)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const struct kube_call_ops ops = { .on_head = on_head, .on_data = on_data, .on_end = on_end };
+    static const struct kube_call_ops ops = { .on_head = on_head,
+                                              .on_data = on_data,
+                                              .on_end = on_end };
     struct str rest = str_n(data, n), line[4];
     struct headers h = { 0 };
     if (!f.api)
         setup();
     for (size_t i = 0; i < ARRAY_LEN(line); i++)
         (void)str_cut(rest, '\n', &line[i], &rest);
-    if (headers_add(&h, STR("content-type"), line[2]) < 0 || headers_add(&h, STR("accept"), line[3]) < 0) {
+    if (headers_add(&h, STR("content-type"), line[2]) < 0 ||
+        headers_add(&h, STR("accept"), line[3]) < 0) {
         headers_fini(&h);
         return 0;
     }
     f.done = false;
     f.status = 0;
     f.watching = str_find(line[1], STR("watch")) >= 0;
-    const struct kube_request req = { .method = line[0], .target = line[1], .headers = &h, .body = rest };
+    const struct kube_request req = {
+        .method = line[0], .target = line[1], .headers = &h, .body = rest
+    };
     if (transport_start(api_transport(f.api), &req, &ops, NULL, &f.call, NULL) >= 0)
         while (!f.done)
             (void)loop_turn(&f.loop, true);

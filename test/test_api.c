@@ -52,7 +52,9 @@ static void open_server(struct fixture *f)
     struct err err = { 0 };
     scoped(free_scoped) char *path = xasprintf("%s/store.db", f->dir);
     CHECK_OK(store_open(&f->loop, &(struct store_opts){ .path = path }, &f->store, &err));
-    CHECK_OK(api_new(&(struct api_opts){ .loop = &f->loop, .store = f->store, .admin_token = STR("secret") }, &f->api, &err));
+    CHECK_OK(api_new(
+        &(struct api_opts){ .loop = &f->loop, .store = f->store, .admin_token = STR("secret") },
+        &f->api, &err));
     api_start(f->api, on_ready, f);
     wait_done(f);
     CHECK_OK(f->r);
@@ -83,7 +85,8 @@ static void fixture_fini(struct fixture *f)
         ;
     loop_fini(&f->loop);
     arena_fini(&f->arena);
-    static const char *const files[] = { "store.db", "store.db-wal", "store.db-shm", "store.db.lock", "store.db-lock" };
+    static const char *const files[] = { "store.db", "store.db-wal", "store.db-shm",
+                                         "store.db.lock", "store.db-lock" };
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         scoped(free_scoped) char *path = xasprintf("%s/%s", f->dir, files[i]);
         (void)unlink(path);
@@ -124,10 +127,12 @@ static void answer_end(void *arg, int r, const struct err *err)
     a->f->done = true;
 }
 
-static const struct kube_call_ops answer_ops = { .on_head = answer_head, .on_data = answer_data, .on_end = answer_end };
+static const struct kube_call_ops answer_ops = { .on_head = answer_head,
+                                                 .on_data = answer_data,
+                                                 .on_end = answer_end };
 
-static struct answer ask(struct fixture *f, const char *method, const char *target, const char *type,
-                         const char *accept, const char *body)
+static struct answer ask(struct fixture *f, const char *method, const char *target,
+                         const char *type, const char *accept, const char *body)
 {
     struct answer a = { .f = f, .body = BUF_INIT(64 << 20) };
     struct headers h = { 0 };
@@ -137,7 +142,9 @@ static struct answer ask(struct fixture *f, const char *method, const char *targ
         CHECK_OK(headers_addc(&h, "content-type", type));
     if (accept)
         CHECK_OK(headers_addc(&h, "accept", accept));
-    const struct kube_request req = { .method = str_of(method), .target = str_of(target), .headers = &h,
+    const struct kube_request req = { .method = str_of(method),
+                                      .target = str_of(target),
+                                      .headers = &h,
                                       .body = body ? str_of(body) : STR("") };
     CHECK_OK(transport_start(api_transport(f->api), &req, &answer_ops, &a, &call, &err));
     CHECK(a.status == 0);
@@ -157,12 +164,15 @@ static void answer_fini(struct answer *a)
 }
 
 /* Ask, check the status, return the parsed answer (in the fixture's arena). */
-static struct json *want(struct fixture *f, int status, const char *method, const char *target, const char *body)
+static struct json *want(struct fixture *f, int status, const char *method, const char *target,
+                         const char *body)
 {
-    const char *type = strcmp(method, "PATCH") == 0 ? "application/merge-patch+json" : "application/json";
+    const char *type =
+        strcmp(method, "PATCH") == 0 ? "application/merge-patch+json" : "application/json";
     struct answer a = ask(f, method, target, body ? type : NULL, NULL, body);
     if (a.status != status)
-        TEST_FAIL("%s %s: status %d, expected %d: %s", method, target, a.status, status, buf_cstr(&a.body));
+        TEST_FAIL("%s %s: status %d, expected %d: %s", method, target, a.status, status,
+                  buf_cstr(&a.body));
     answer_fini(&a);
     return a.json;
 }
@@ -184,7 +194,9 @@ static uint64_t rev_of(const struct json *obj)
 static struct json *make_map(struct fixture *f, const char *name, const char *value)
 {
     scoped(free_scoped) char *body =
-        xasprintf("{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\"},\"data\":{\"k\":\"%s\"}}", name, value);
+        xasprintf("{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\"},"
+                  "\"data\":{\"k\":\"%s\"}}",
+                  name, value);
     return want(f, 201, "POST", MAPS, body);
 }
 
@@ -219,7 +231,9 @@ static void watching_end(void *arg, int r, const struct err *err)
     w->ended = true;
 }
 
-static const struct kube_call_ops watching_ops = { .on_head = watching_head, .on_data = watching_data, .on_end = watching_end };
+static const struct kube_call_ops watching_ops = { .on_head = watching_head,
+                                                   .on_data = watching_data,
+                                                   .on_end = watching_end };
 
 static void watch(struct fixture *f, struct watching *w, const char *target)
 {
@@ -322,12 +336,15 @@ TEST(accept_headers_choose_a_representation)
     struct rep rep;
     CHECK(rep_negotiate(STR(""), false, &rep));
     CHECK_INT(rep.kind, REP_OBJECT);
-    CHECK(rep_negotiate(STR("application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"), false, &rep));
+    CHECK(rep_negotiate(STR("application/json;as=Table;v=v1;g=meta.k8s.io,application/"
+                            "json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"),
+                        false, &rep));
     CHECK_INT(rep.kind, REP_TABLE);
     CHECK(!rep.v1beta1);
     CHECK(rep_negotiate(STR("application/vnd.kubernetes.protobuf,application/json"), false, &rep));
     CHECK_INT(rep.kind, REP_OBJECT);
-    CHECK(rep_negotiate(STR("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"), false, &rep));
+    CHECK(rep_negotiate(STR("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"),
+                        false, &rep));
     CHECK_INT(rep.kind, REP_PARTIAL);
     CHECK(!rep_negotiate(STR("application/vnd.kubernetes.protobuf"), false, &rep));
     CHECK(rep_negotiate(STR("application/json;stream=watch"), true, &rep));
@@ -359,13 +376,15 @@ TEST(an_object_can_be_made_read_changed_and_removed)
     CHECK_OK(json_write(&old, made));
     struct json *conflict = want(&f, 409, "PUT", MAPS "/a", buf_cstr(&old));
     CHECK_STR(json_get_str(conflict, "reason"), "Conflict");
-    struct json *put = want(&f, 200, "PUT", MAPS "/a", "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"3\"}}");
+    struct json *put =
+        want(&f, 200, "PUT", MAPS "/a", "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"3\"}}");
     CHECK_STR(text_at(put, "data", "k"), "3");
     CHECK(str_eq(text_at(put, "metadata", "uid"), text_at(made, "metadata", "uid")));
 
     struct json *gone = want(&f, 200, "DELETE", MAPS "/a", NULL);
     CHECK_STR(json_get_str(gone, "status"), "Success");
-    CHECK_STR(json_get_str(want(&f, 404, "GET", MAPS "/a", NULL), "message"), "configmaps \"a\" not found");
+    CHECK_STR(json_get_str(want(&f, 404, "GET", MAPS "/a", NULL), "message"),
+              "configmaps \"a\" not found");
     (void)want(&f, 404, "DELETE", MAPS "/a", NULL);
     (void)want(&f, 404, "PATCH", MAPS "/a", "{}");
     (void)want(&f, 404, "PUT", MAPS "/a", "{\"metadata\":{\"name\":\"a\"}}");
@@ -376,7 +395,8 @@ TEST(requests_that_make_no_sense_get_a_status)
 {
     struct fixture f;
     fixture_init(&f);
-    CHECK_STR(json_get_str(want(&f, 404, "GET", "/apis/none.io/v1/things", NULL), "reason"), "NotFound");
+    CHECK_STR(json_get_str(want(&f, 404, "GET", "/apis/none.io/v1/things", NULL), "reason"),
+              "NotFound");
     (void)want(&f, 404, "GET", "/api/v1/configmaps/x", NULL);
     (void)want(&f, 405, "POST", "/api/v1/configmaps", "{}");
     (void)want(&f, 405, "PUT", MAPS, "{}");
@@ -389,11 +409,14 @@ TEST(requests_that_make_no_sense_get_a_status)
     (void)want(&f, 400, "GET", MAPS "?continue=nonsense", NULL);
     (void)want(&f, 422, "GET", MAPS "?resourceVersionMatch=Exact", NULL);
     (void)want(&f, 504, "GET", MAPS "?resourceVersion=999999", NULL);
-    (void)want(&f, 400, "POST", MAPS, "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"x\"}}");
+    (void)want(&f, 400, "POST", MAPS,
+               "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"x\"}}");
     struct json *bad = want(&f, 422, "POST", MAPS, "{\"metadata\":{\"name\":\"Not Valid\"}}");
     CHECK_STR(json_get_str(bad, "reason"), "Invalid");
     CHECK(json_path(bad, "details", "causes", NULL) != NULL);
-    CHECK_STR(json_get_str(want(&f, 404, "POST", "/api/v1/namespaces/none/configmaps", "{\"metadata\":{\"name\":\"x\"}}"), "message"),
+    CHECK_STR(json_get_str(want(&f, 404, "POST", "/api/v1/namespaces/none/configmaps",
+                                "{\"metadata\":{\"name\":\"x\"}}"),
+                           "message"),
               "namespaces \"none\" not found");
     struct answer a = ask(&f, "POST", MAPS, "application/vnd.kubernetes.protobuf", NULL, "k8s");
     CHECK_INT(a.status, 400);
@@ -416,7 +439,8 @@ TEST(unknown_fields_follow_field_validation)
     fixture_init(&f);
     static const char body[] = "{\"metadata\":{\"name\":\"a\"},\"dta\":{}}";
     (void)want(&f, 400, "POST", MAPS "?fieldValidation=Strict", body);
-    struct answer a = ask(&f, "POST", MAPS "?fieldValidation=Warn&dryRun=All", "application/json", NULL, body);
+    struct answer a =
+        ask(&f, "POST", MAPS "?fieldValidation=Warn&dryRun=All", "application/json", NULL, body);
     CHECK_INT(a.status, 201);
     CHECK_STR(headers_get(&a.headers, "warning"), "299 - \"unknown field \\\"dta\\\"\"");
     answer_fini(&a);
@@ -459,7 +483,8 @@ TEST(finalizers_hold_a_deleted_object)
 {
     struct fixture f;
     fixture_init(&f);
-    (void)want(&f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x.io/y\"]}}");
+    (void)want(&f, 201, "POST", MAPS,
+               "{\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x.io/y\"]}}");
     struct json *marked = want(&f, 200, "DELETE", MAPS "/a", NULL);
     CHECK(text_at(marked, "metadata", "deletionTimestamp").n > 0);
     struct json *again = want(&f, 200, "DELETE", MAPS "/a", NULL);
@@ -474,10 +499,12 @@ TEST(delete_honours_preconditions)
     struct fixture f;
     fixture_init(&f);
     struct json *made = make_map(&f, "a", "1");
-    (void)want(&f, 409, "DELETE", MAPS "/a", "{\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"other\"}}");
-    scoped(free_scoped) char *body = xasprintf("{\"preconditions\":{\"uid\":\"" STR_FMT "\",\"resourceVersion\":\"" STR_FMT "\"}}",
-                                               STR_ARG(text_at(made, "metadata", "uid")),
-                                               STR_ARG(text_at(made, "metadata", "resourceVersion")));
+    (void)want(&f, 409, "DELETE", MAPS "/a",
+               "{\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"other\"}}");
+    scoped(free_scoped) char *body = xasprintf(
+        "{\"preconditions\":{\"uid\":\"" STR_FMT "\",\"resourceVersion\":\"" STR_FMT "\"}}",
+        STR_ARG(text_at(made, "metadata", "uid")),
+        STR_ARG(text_at(made, "metadata", "resourceVersion")));
     (void)want(&f, 200, "DELETE", MAPS "/a", body);
     fixture_fini(&f);
 }
@@ -501,12 +528,14 @@ TEST(a_list_continues_on_its_snapshot)
     CHECK(token.n > 0);
     (void)want(&f, 200, "DELETE", MAPS "/m3", NULL);
     (void)make_map(&f, "m9", "1");
-    scoped(free_scoped) char *target = xasprintf(MAPS "?limit=10&continue=" STR_FMT, STR_ARG(token));
+    scoped(free_scoped) char *target =
+        xasprintf(MAPS "?limit=10&continue=" STR_FMT, STR_ARG(token));
     struct json *rest = want(&f, 200, "GET", target, NULL);
     CHECK_INT(json_getc(rest, "items")->n, 3);
     CHECK_STR(text_at(json_getc(rest, "items")->first->next, "metadata", "name"), "m3");
     CHECK_STR(text_at(rest, "metadata", "continue"), "");
-    CHECK(str_eq(text_at(rest, "metadata", "resourceVersion"), text_at(page, "metadata", "resourceVersion")));
+    CHECK(str_eq(text_at(rest, "metadata", "resourceVersion"),
+                 text_at(page, "metadata", "resourceVersion")));
     fixture_fini(&f);
 }
 
@@ -519,9 +548,18 @@ TEST(selectors_choose)
     (void)want(&f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"c\"}}");
     CHECK_INT(json_getc(want(&f, 200, "GET", MAPS "?labelSelector=x", NULL), "items")->n, 2);
     CHECK_INT(json_getc(want(&f, 200, "GET", MAPS "?labelSelector=x%3D2", NULL), "items")->n, 1);
-    CHECK_INT(json_getc(want(&f, 200, "GET", MAPS "?fieldSelector=metadata.name%3Dc", NULL), "items")->n, 1);
-    CHECK_INT(json_getc(want(&f, 200, "GET", MAPS "?fieldSelector=metadata.name!%3Dc", NULL), "items")->n, 2);
-    CHECK_INT(json_getc(want(&f, 200, "GET", "/api/v1/configmaps?fieldSelector=metadata.namespace%3Dkube-system", NULL), "items")->n, 0);
+    CHECK_INT(
+        json_getc(want(&f, 200, "GET", MAPS "?fieldSelector=metadata.name%3Dc", NULL), "items")->n,
+        1);
+    CHECK_INT(
+        json_getc(want(&f, 200, "GET", MAPS "?fieldSelector=metadata.name!%3Dc", NULL), "items")->n,
+        2);
+    CHECK_INT(
+        json_getc(want(&f, 200, "GET",
+                       "/api/v1/configmaps?fieldSelector=metadata.namespace%3Dkube-system", NULL),
+                  "items")
+            ->n,
+        0);
     struct json *swept = want(&f, 200, "DELETE", MAPS "?labelSelector=x", NULL);
     CHECK_INT(json_getc(swept, "items")->n, 2);
     CHECK_INT(json_getc(want(&f, 200, "GET", MAPS, NULL), "items")->n, 1);
@@ -543,7 +581,8 @@ TEST(a_long_list_is_whole)
     struct json *some = want(&f, 200, "GET", MAPS "?limit=700", NULL);
     CHECK_INT(json_getc(some, "items")->n, 700);
     CHECK_INT(json_int_or(json_path(some, "metadata", "remainingItemCount", NULL), -1), N - 700);
-    struct answer t = ask(&f, "GET", MAPS, NULL, "application/json;as=Table;v=v1;g=meta.k8s.io", NULL);
+    struct answer t =
+        ask(&f, "GET", MAPS, NULL, "application/json;as=Table;v=v1;g=meta.k8s.io", NULL);
     CHECK_INT(t.status, 200);
     CHECK_STR(json_get_str(t.json, "kind"), "Table");
     CHECK_INT(json_getc(t.json, "rows")->n, N);
@@ -563,7 +602,9 @@ TEST(a_watch_tells_every_change_in_order)
     fixture_init(&f);
     (void)make_map(&f, "old", "1");
     struct json *list = want(&f, 200, "GET", MAPS, NULL);
-    scoped(free_scoped) char *target = xasprintf(MAPS "?watch=1&resourceVersion=" STR_FMT, STR_ARG(text_at(list, "metadata", "resourceVersion")));
+    scoped(free_scoped) char *target =
+        xasprintf(MAPS "?watch=1&resourceVersion=" STR_FMT,
+                  STR_ARG(text_at(list, "metadata", "resourceVersion")));
     watch(&f, &w, target);
     struct json *made = make_map(&f, "a", "1");
     (void)want(&f, 200, "PATCH", MAPS "/a", "{\"data\":{\"k\":\"2\"}}");
@@ -600,7 +641,8 @@ TEST(a_selector_is_a_view_on_a_watch)
     (void)make_map(&f, "a", "1");
     (void)want(&f, 200, "PATCH", MAPS "/a", "{\"metadata\":{\"labels\":{\"x\":\"1\"}}}");
     (void)want(&f, 200, "PATCH", MAPS "/a", "{\"data\":{\"k\":\"2\"}}");
-    struct json *left = want(&f, 200, "PATCH", MAPS "/a", "{\"metadata\":{\"labels\":{\"x\":\"2\"}}}");
+    struct json *left =
+        want(&f, 200, "PATCH", MAPS "/a", "{\"metadata\":{\"labels\":{\"x\":\"2\"}}}");
     (void)want(&f, 200, "DELETE", MAPS "/a", NULL);
     (void)want(&f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"end\",\"labels\":{\"x\":\"1\"}}}");
     (void)expect(&w, "ADDED", "a");
@@ -619,10 +661,14 @@ TEST(a_streaming_list_ends_with_its_bookmark)
     struct watching w;
     fixture_init(&f);
     (void)make_map(&f, "a", "1");
-    watch(&f, &w, MAPS "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true");
+    watch(&f, &w,
+          MAPS "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
+               "allowWatchBookmarks=true");
     (void)expect(&w, "ADDED", "a");
     struct json *mark = expect(&w, "BOOKMARK", NULL);
-    CHECK_STR(json_get_str(json_path(mark, "metadata", "annotations", NULL), "k8s.io/initial-events-end"), "true");
+    CHECK_STR(
+        json_get_str(json_path(mark, "metadata", "annotations", NULL), "k8s.io/initial-events-end"),
+        "true");
     CHECK_STR(json_get_str(mark, "kind"), "ConfigMap");
     (void)make_map(&f, "b", "1");
     (void)expect(&w, "ADDED", "b");
@@ -662,7 +708,8 @@ TEST(a_forgotten_revision_is_an_error_event)
     CHECK_STR(json_get_str(status, "reason"), "Expired");
     wait_end(&w);
     CHECK_OK(w.end);
-    scoped(free_scoped) char *target = xasprintf(MAPS "?limit=2&continue=" STR_FMT, STR_ARG(text_at(page, "metadata", "continue")));
+    scoped(free_scoped) char *target = xasprintf(MAPS "?limit=2&continue=" STR_FMT,
+                                                 STR_ARG(text_at(page, "metadata", "continue")));
     struct json *expired = want(&f, 410, "GET", target, NULL);
     CHECK_STR(json_get_str(expired, "reason"), "Expired");
     struct str token = text_at(expired, "metadata", "continue");
@@ -719,18 +766,25 @@ TEST(a_namespace_takes_its_contents_with_it)
 {
     struct fixture f;
     fixture_init(&f);
-    struct json *ns = want(&f, 201, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"n\"}}");
+    struct json *ns =
+        want(&f, 201, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"n\"}}");
     CHECK_STR(text_at(ns, "status", "phase"), "Active");
-    CHECK_STR(json_get_str(json_path(ns, "metadata", "labels", NULL), "kubernetes.io/metadata.name"), "n");
-    (void)want(&f, 201, "POST", "/api/v1/namespaces/n/configmaps", "{\"metadata\":{\"name\":\"a\"}}");
-    (void)want(&f, 201, "POST", "/api/v1/namespaces/n/secrets", "{\"metadata\":{\"name\":\"s\",\"finalizers\":[\"x.io/y\"]}}");
+    CHECK_STR(
+        json_get_str(json_path(ns, "metadata", "labels", NULL), "kubernetes.io/metadata.name"),
+        "n");
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/n/configmaps",
+               "{\"metadata\":{\"name\":\"a\"}}");
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/n/secrets",
+               "{\"metadata\":{\"name\":\"s\",\"finalizers\":[\"x.io/y\"]}}");
     struct json *marked = want(&f, 200, "DELETE", "/api/v1/namespaces/n", NULL);
     CHECK_STR(text_at(marked, "status", "phase"), "Terminating");
-    struct json *no = want(&f, 403, "POST", "/api/v1/namespaces/n/configmaps", "{\"metadata\":{\"name\":\"b\"}}");
+    struct json *no =
+        want(&f, 403, "POST", "/api/v1/namespaces/n/configmaps", "{\"metadata\":{\"name\":\"b\"}}");
     CHECK_STR(json_get_str(no, "reason"), "Forbidden");
     until_gone(&f, "/api/v1/namespaces/n/configmaps/a");
     (void)want(&f, 200, "GET", "/api/v1/namespaces/n", NULL);
-    (void)want(&f, 200, "PATCH", "/api/v1/namespaces/n/secrets/s", "{\"metadata\":{\"finalizers\":null}}");
+    (void)want(&f, 200, "PATCH", "/api/v1/namespaces/n/secrets/s",
+               "{\"metadata\":{\"finalizers\":null}}");
     until_gone(&f, "/api/v1/namespaces/n");
     (void)want(&f, 403, "DELETE", "/api/v1/namespaces/default", NULL);
     fixture_fini(&f);
@@ -741,11 +795,13 @@ TEST(a_namespace_being_deleted_goes_on_after_a_restart)
     struct fixture f;
     fixture_init(&f);
     (void)want(&f, 201, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"n\"}}");
-    (void)want(&f, 201, "POST", "/api/v1/namespaces/n/secrets", "{\"metadata\":{\"name\":\"s\",\"finalizers\":[\"x.io/y\"]}}");
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/n/secrets",
+               "{\"metadata\":{\"name\":\"s\",\"finalizers\":[\"x.io/y\"]}}");
     (void)want(&f, 200, "DELETE", "/api/v1/namespaces/n", NULL);
     close_server(&f);
     open_server(&f);
-    (void)want(&f, 200, "PATCH", "/api/v1/namespaces/n/secrets/s", "{\"metadata\":{\"finalizers\":null}}");
+    (void)want(&f, 200, "PATCH", "/api/v1/namespaces/n/secrets/s",
+               "{\"metadata\":{\"finalizers\":null}}");
     until_gone(&f, "/api/v1/namespaces/n");
     fixture_fini(&f);
 }
@@ -756,12 +812,18 @@ TEST(a_namespace_being_deleted_goes_on_after_a_restart)
 #define MICE "/apis/zoo.io/v1/namespaces/default/mice"
 
 static const char mice[] =
-    "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"mice.zoo.io\"},"
-    "\"spec\":{\"group\":\"zoo.io\",\"scope\":\"Namespaced\",\"names\":{\"plural\":\"mice\",\"singular\":\"mouse\",\"kind\":\"Mouse\","
-    "\"shortNames\":[\"mo\"]},\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"subresources\":{\"status\":{}},"
-    "\"additionalPrinterColumns\":[{\"name\":\"Nap\",\"type\":\"string\",\"jsonPath\":\".spec.nap\"}],"
-    "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\",\"required\":[\"nap\"],"
-    "\"properties\":{\"nap\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"default\":3}}},"
+    "{\"apiVersion\":\"apiextensions.k8s.io/"
+    "v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"mice.zoo.io\"},"
+    "\"spec\":{\"group\":\"zoo.io\",\"scope\":\"Namespaced\",\"names\":{\"plural\":\"mice\","
+    "\"singular\":\"mouse\",\"kind\":\"Mouse\","
+    "\"shortNames\":[\"mo\"]},\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,"
+    "\"subresources\":{\"status\":{}},"
+    "\"additionalPrinterColumns\":[{\"name\":\"Nap\",\"type\":\"string\",\"jsonPath\":\".spec."
+    "nap\"}],"
+    "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":"
+    "\"object\",\"required\":[\"nap\"],"
+    "\"properties\":{\"nap\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"default\":3}}}"
+    ","
     "\"status\":{\"type\":\"object\",\"properties\":{\"phase\":{\"type\":\"string\"}}}}}}}]}}";
 
 TEST(a_definition_brings_its_resource)
@@ -772,21 +834,28 @@ TEST(a_definition_brings_its_resource)
     CHECK(json_path(crd, "status", "conditions", NULL) != NULL);
     struct json *doc = want(&f, 200, "GET", "/apis/zoo.io/v1", NULL);
     CHECK_INT(json_getc(doc, "resources")->n, 2);
-    struct json *mouse = want(&f, 201, "POST", MICE, "{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"metadata\":{\"name\":\"m\"},"
-                                                     "\"spec\":{\"nap\":\"long\",\"tail\":1},\"status\":{\"phase\":\"x\"}}");
+    struct json *mouse =
+        want(&f, 201, "POST", MICE,
+             "{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"metadata\":{\"name\":\"m\"},"
+             "\"spec\":{\"nap\":\"long\",\"tail\":1},\"status\":{\"phase\":\"x\"}}");
     CHECK_INT(json_int_or(json_path(mouse, "spec", "count", NULL), 0), 3);
     CHECK(!json_path(mouse, "spec", "tail", NULL));
     CHECK(!json_getc(mouse, "status"));
     CHECK_INT(json_int_or(json_path(mouse, "metadata", "generation", NULL), 0), 1);
-    struct json *st = want(&f, 200, "PATCH", MICE "/m/status", "{\"status\":{\"phase\":\"asleep\"},\"spec\":{\"nap\":\"no\"}}");
+    struct json *st = want(&f, 200, "PATCH", MICE "/m/status",
+                           "{\"status\":{\"phase\":\"asleep\"},\"spec\":{\"nap\":\"no\"}}");
     CHECK_STR(text_at(st, "status", "phase"), "asleep");
     CHECK_STR(text_at(st, "spec", "nap"), "long");
     CHECK_INT(json_int_or(json_path(st, "metadata", "generation", NULL), 0), 1);
-    struct json *sp = want(&f, 200, "PATCH", MICE "/m", "{\"status\":{\"phase\":\"no\"},\"spec\":{\"nap\":\"short\"}}");
+    struct json *sp = want(&f, 200, "PATCH", MICE "/m",
+                           "{\"status\":{\"phase\":\"no\"},\"spec\":{\"nap\":\"short\"}}");
     CHECK_STR(text_at(sp, "status", "phase"), "asleep");
     CHECK_INT(json_int_or(json_path(sp, "metadata", "generation", NULL), 0), 2);
-    (void)want(&f, 422, "POST", MICE, "{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"metadata\":{\"name\":\"n\"},\"spec\":{}}");
-    struct answer a = ask(&f, "GET", MICE, NULL, "application/json;as=Table;v=v1;g=meta.k8s.io", NULL);
+    (void)want(&f, 422, "POST", MICE,
+               "{\"apiVersion\":\"zoo.io/"
+               "v1\",\"kind\":\"Mouse\",\"metadata\":{\"name\":\"n\"},\"spec\":{}}");
+    struct answer a =
+        ask(&f, "GET", MICE, NULL, "application/json;as=Table;v=v1;g=meta.k8s.io", NULL);
     struct json *row = json_getc(a.json, "rows")->first;
     CHECK_STR(json_str(json_getc(row, "cells")->first->next), "short");
     answer_fini(&a);
@@ -802,19 +871,26 @@ TEST(a_definition_brings_its_resource)
 TEST(scale_is_a_view_of_the_replicas)
 {
     static const char herd[] =
-        "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"herds.zoo.io\"},"
-        "\"spec\":{\"group\":\"zoo.io\",\"scope\":\"Namespaced\",\"names\":{\"plural\":\"herds\",\"kind\":\"Herd\"},"
-        "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"subresources\":{\"status\":{},\"scale\":{"
+        "{\"apiVersion\":\"apiextensions.k8s.io/"
+        "v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"herds.zoo.io\"},"
+        "\"spec\":{\"group\":\"zoo.io\",\"scope\":\"Namespaced\",\"names\":{\"plural\":\"herds\","
+        "\"kind\":\"Herd\"},"
+        "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"subresources\":{"
+        "\"status\":{},\"scale\":{"
         "\"specReplicasPath\":\".spec.replicas\",\"statusReplicasPath\":\".status.replicas\"}},"
-        "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\","
+        "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":"
+        "\"object\","
         "\"properties\":{\"replicas\":{\"type\":\"integer\"}}},\"status\":{\"type\":\"object\","
         "\"properties\":{\"replicas\":{\"type\":\"integer\"}}}}}}}]}}";
     static const char path[] = "/apis/zoo.io/v1/namespaces/default/herds";
     struct fixture f;
     fixture_init(&f);
     (void)want(&f, 201, "POST", CRDS, herd);
-    (void)want(&f, 201, "POST", path, "{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Herd\",\"metadata\":{\"name\":\"h\"},\"spec\":{\"replicas\":2}}");
-    scoped(free_scoped) char *scale = xasprintf("%s/h/scale", path), *whole = xasprintf("%s/h", path);
+    (void)want(&f, 201, "POST", path,
+               "{\"apiVersion\":\"zoo.io/"
+               "v1\",\"kind\":\"Herd\",\"metadata\":{\"name\":\"h\"},\"spec\":{\"replicas\":2}}");
+    scoped(free_scoped) char *scale = xasprintf("%s/h/scale", path),
+                             *whole = xasprintf("%s/h", path);
     struct json *got = want(&f, 200, "GET", scale, NULL);
     CHECK_STR(json_get_str(got, "kind"), "Scale");
     CHECK_INT(json_int_or(json_path(got, "spec", "replicas", NULL), 0), 2);
@@ -826,7 +902,8 @@ TEST(scale_is_a_view_of_the_replicas)
     CHECK_INT(json_int_or(json_path(got, "spec", "replicas", NULL), 0), 7);
     CHECK_INT(json_int_or(json_path(got, "metadata", "generation", NULL), 0), 3);
     (void)want(&f, 422, "PATCH", scale, "{\"spec\":{\"replicas\":-1}}");
-    (void)want(&f, 409, "PATCH", scale, "{\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":{\"replicas\":1}}");
+    (void)want(&f, 409, "PATCH", scale,
+               "{\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":{\"replicas\":1}}");
     fixture_fini(&f);
 }
 
@@ -836,12 +913,18 @@ TEST(a_definition_goes_after_its_instances)
     struct watching w;
     fixture_init(&f);
     (void)want(&f, 201, "POST", CRDS, mice);
-    (void)want(&f, 201, "POST", MICE, "{\"metadata\":{\"name\":\"a\"},\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"spec\":{\"nap\":\"x\"}}");
-    (void)want(&f, 201, "POST", MICE, "{\"metadata\":{\"name\":\"b\",\"finalizers\":[\"x.io/y\"]},\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"spec\":{\"nap\":\"x\"}}");
+    (void)want(&f, 201, "POST", MICE,
+               "{\"metadata\":{\"name\":\"a\"},\"apiVersion\":\"zoo.io/"
+               "v1\",\"kind\":\"Mouse\",\"spec\":{\"nap\":\"x\"}}");
+    (void)want(&f, 201, "POST", MICE,
+               "{\"metadata\":{\"name\":\"b\",\"finalizers\":[\"x.io/y\"]},\"apiVersion\":\"zoo.io/"
+               "v1\",\"kind\":\"Mouse\",\"spec\":{\"nap\":\"x\"}}");
     watch(&f, &w, MICE "?watch=1&resourceVersion=0");
     (void)want(&f, 200, "DELETE", CRDS "/mice.zoo.io", NULL);
     until_gone(&f, MICE "/a");
-    (void)want(&f, 405, "POST", MICE, "{\"metadata\":{\"name\":\"c\"},\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"spec\":{\"nap\":\"x\"}}");
+    (void)want(&f, 405, "POST", MICE,
+               "{\"metadata\":{\"name\":\"c\"},\"apiVersion\":\"zoo.io/"
+               "v1\",\"kind\":\"Mouse\",\"spec\":{\"nap\":\"x\"}}");
     (void)want(&f, 200, "GET", CRDS "/mice.zoo.io", NULL);
     (void)want(&f, 200, "PATCH", MICE "/b", "{\"metadata\":{\"finalizers\":null}}");
     until_gone(&f, CRDS "/mice.zoo.io");
@@ -865,14 +948,20 @@ TEST(a_service_can_make_sure_of_its_objects)
     struct err err = { 0 };
     fixture_init(&f);
     for (int i = 0; i < 2; i++) {
-        scoped(free_scoped) char *list = xasprintf("{\"items\":[%s,{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\","
-                                                   "\"metadata\":{\"name\":\"m\"},\"spec\":{\"nap\":\"%d\"}}]}", mice, i);
+        scoped(free_scoped) char *list =
+            xasprintf("{\"items\":[%s,{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\","
+                      "\"metadata\":{\"name\":\"m\"},\"spec\":{\"nap\":\"%d\"}}]}",
+                      mice, i);
         CHECK_OK(api_ensure_objects(f.api, str_of(list), on_ensured, &f, &err));
         wait_done(&f);
         CHECK_OK(f.r);
     }
     CHECK_STR(text_at(want(&f, 200, "GET", MICE "/m", NULL), "spec", "nap"), "1");
-    CHECK_OK(api_ensure_objects(f.api, STR("{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"metadata\":{\"name\":\"n\"},\"spec\":{}}"), on_ensured, &f, &err));
+    CHECK_OK(api_ensure_objects(
+        f.api,
+        STR("{\"apiVersion\":\"zoo.io/"
+            "v1\",\"kind\":\"Mouse\",\"metadata\":{\"name\":\"n\"},\"spec\":{}}"),
+        on_ensured, &f, &err));
     wait_done(&f);
     CHECK_ERR(f.r, E_INVALID);
     fixture_fini(&f);
@@ -888,11 +977,15 @@ TEST(discovery_health_and_metrics_answer)
     CHECK_STR(json_get_str(want(&f, 200, "GET", "/apis", NULL), "kind"), "APIGroupList");
     CHECK_STR(json_get_str(want(&f, 200, "GET", "/api/v1", NULL), "kind"), "APIResourceList");
     CHECK_STR(json_get_str(want(&f, 200, "GET", "/version", NULL), "major"), "1");
-    struct answer a = ask(&f, "GET", "/apis", NULL, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json", NULL);
+    struct answer a =
+        ask(&f, "GET", "/apis", NULL,
+            "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json",
+            NULL);
     CHECK_STR(json_get_str(a.json, "kind"), "APIGroupDiscoveryList");
     CHECK(headers_get(&a.headers, "etag").n > 2);
     answer_fini(&a);
-    static const char *const plain[] = { "/healthz", "/livez", "/readyz", "/readyz?verbose", "/livez/ping", "/metrics" };
+    static const char *const plain[] = { "/healthz",        "/livez",      "/readyz",
+                                         "/readyz?verbose", "/livez/ping", "/metrics" };
     for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
         a = ask(&f, "GET", plain[i], NULL, NULL, NULL);
         CHECK_INT(a.status, 200);

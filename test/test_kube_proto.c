@@ -21,9 +21,21 @@ static const struct schema *config_map(void)
     return builtin_schema(STR(""), STR("v1"), STR("ConfigMap"));
 }
 
-/* k8s\0, Unknown{TypeMeta{v1, ConfigMap}, raw = ConfigMap{metadata{name "a"}, data{"k": "v"}}, "", ""} */
-#define CONFIG_MAP_RAW "\x0a\x03\x0a\x01" "a" "\x12\x06\x0a\x01" "k" "\x12\x01" "v"
-static const char envelope[] = "k8s\0" "\x0a\x0f\x0a\x02" "v1" "\x12\x09" "ConfigMap" "\x12\x0d" CONFIG_MAP_RAW "\x1a\x00\x22\x00";
+/* k8s\0, Unknown{TypeMeta{v1, ConfigMap}, raw = ConfigMap{metadata{name "a"}, data{"k": "v"}}, "",
+ * ""} */
+#define CONFIG_MAP_RAW                                                                             \
+    "\x0a\x03\x0a\x01"                                                                             \
+    "a"                                                                                            \
+    "\x12\x06\x0a\x01"                                                                             \
+    "k"                                                                                            \
+    "\x12\x01"                                                                                     \
+    "v"
+static const char envelope[] = "k8s\0"
+                               "\x0a\x0f\x0a\x02"
+                               "v1"
+                               "\x12\x09"
+                               "ConfigMap"
+                               "\x12\x0d" CONFIG_MAP_RAW "\x1a\x00\x22\x00";
 
 TEST(a_message_in_its_envelope_becomes_an_object)
 {
@@ -47,7 +59,8 @@ TEST(malformed_messages_are_refused)
     struct proto_envelope env;
     CHECK_ERR(proto_open(STR("{}"), &env, &err), E_PARSE);
     CHECK_ERR(proto_open(STR(""), &env, &err), E_PARSE);
-    for (size_t n = 4; n < sizeof envelope - 1; n++) { /* every cut, and every flipped byte, ends in an answer */
+    for (size_t n = 4; n < sizeof envelope - 1;
+         n++) { /* every cut, and every flipped byte, ends in an answer */
         struct arena a = { 0 };
         struct json *obj;
         if (proto_open(str_n(envelope, n), &env, &err) >= 0)
@@ -61,10 +74,13 @@ TEST(malformed_messages_are_refused)
     }
     struct arena a = { 0 };
     struct json *obj;
-    CHECK_ERR(proto_decode(&a, config_map(), STR("\x0a\x7f"), &obj, &err), E_PARSE); /* longer than it is */
-    CHECK_ERR(proto_decode(&a, config_map(), STR("\x08\x01"), &obj, &err), E_PARSE); /* a number where a message is due */
+    CHECK_ERR(proto_decode(&a, config_map(), STR("\x0a\x7f"), &obj, &err),
+              E_PARSE); /* longer than it is */
+    CHECK_ERR(proto_decode(&a, config_map(), STR("\x08\x01"), &obj, &err),
+              E_PARSE); /* a number where a message is due */
     CHECK_ERR(proto_decode(&a, config_map(), STR("\x0b\x0c"), &obj, &err), E_PARSE); /* a group */
-    CHECK_OK(proto_decode(&a, config_map(), STR("\x98\x06\x01"), &obj, &err));        /* a field of the future */
+    CHECK_OK(proto_decode(&a, config_map(), STR("\x98\x06\x01"), &obj,
+                          &err)); /* a field of the future */
     arena_fini(&a);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Controllers inside the API server. They follow the store by watches of their own and act through the
- * in-process transport, like any client: event-driven, nothing polls.
+ * Controllers inside the API server. They follow the store by watches of their own and act through
+ * the in-process transport, like any client: event-driven, nothing polls.
  *
  * Owner-reference garbage collection belongs here as a third one; until then dependants stay.
  */
@@ -27,7 +27,8 @@ bool crds_is_busy(const struct crds *c);
 void crds_prepare(struct crds *c, struct arena *a, struct json *obj);
 /* After it was written or removed (value ""), before the writer learns of it. */
 void crds_written(struct crds *c, struct str name, struct str value, uint64_t rev);
-/* Revision of the definition behind a resource: older objects were shaped by another schema. 0: built-in. */
+/* Revision of the definition behind a resource: older objects were shaped by another schema. 0:
+ * built-in. */
 uint64_t crds_revision(const struct crds *c, const struct kube_resource *res);
 
 /* Its definition is being deleted: no new instances. */

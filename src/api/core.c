@@ -31,9 +31,13 @@ static const char *scope_of(const struct request *rq)
 static void count_request(struct request *rq)
 {
     const struct route *rt = &rq->route;
-    static const struct { enum kube_verb verb; const char *name; } names[] = {
-        { KUBE_GET, "GET" },       { KUBE_LIST, "LIST" },   { KUBE_WATCH, "WATCH" },
-        { KUBE_CREATE, "POST" },   { KUBE_UPDATE, "PUT" },  { KUBE_PATCH, "PATCH" },
+    static const struct {
+        enum kube_verb verb;
+        const char *name;
+    } names[] = {
+        { KUBE_GET, "GET" },       { KUBE_LIST, "LIST" },
+        { KUBE_WATCH, "WATCH" },   { KUBE_CREATE, "POST" },
+        { KUBE_UPDATE, "PUT" },    { KUBE_PATCH, "PATCH" },
         { KUBE_DELETE, "DELETE" }, { KUBE_DELETECOLLECTION, "DELETECOLLECTION" },
     };
     const char *verb = "GET";
@@ -43,12 +47,12 @@ static void count_request(struct request *rq)
     struct str none = STR("");
     struct str group = rq->res ? rt->group : none, version = rq->res ? rt->version : none;
     struct str resource = rq->res ? rt->resource : none, sub = rq->sub ? rt->subresource : none;
-    char *labels = arena_printf(&rq->arena,
-                                "verb=\"%s\",group=\"" STR_FMT "\",version=\"" STR_FMT
-                                "\",resource=\"" STR_FMT "\",subresource=\"" STR_FMT
-                                "\",scope=\"%s\",code=\"%d\"",
-                                verb, STR_ARG(group), STR_ARG(version), STR_ARG(resource), STR_ARG(sub),
-                                scope_of(rq), rq->status);
+    char *labels =
+        arena_printf(&rq->arena,
+                     "verb=\"%s\",group=\"" STR_FMT "\",version=\"" STR_FMT "\",resource=\"" STR_FMT
+                     "\",subresource=\"" STR_FMT "\",scope=\"%s\",code=\"%d\"",
+                     verb, STR_ARG(group), STR_ARG(version), STR_ARG(resource), STR_ARG(sub),
+                     scope_of(rq), rq->status);
     metrics_request(&rq->api->metrics, str_of(labels), (clock_mono_ns() - rq->start_ns) / 1000);
 }
 
@@ -106,7 +110,8 @@ void reply_json(struct request *rq, int status, const struct json *v)
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
     int r = encode_tree(&rq->rep, v, &b);
     if (r < 0) {
-        log_error("answer does not fit", "path=" STR_FMT " error=%s", STR_ARG(rq->route.path), err_name(r));
+        log_error("answer does not fit", "path=" STR_FMT " error=%s", STR_ARG(rq->route.path),
+                  err_name(r));
         reply_bytes(rq, 500, "text/plain", STR("answer too large"));
         return;
     }
@@ -127,8 +132,9 @@ void reply_err(struct request *rq, int r, const struct err *err)
 {
     const struct json *status = status_from_err(&rq->arena, r, err);
     if (status_code(status) >= 500)
-        log_error("request failed", "method=" STR_FMT " path=" STR_FMT " error=\"%s\"", STR_ARG(rq->method),
-                  STR_ARG(rq->route.path), err ? err_text(err) : err_strerror(r));
+        log_error("request failed", "method=" STR_FMT " path=" STR_FMT " error=\"%s\"",
+                  STR_ARG(rq->method), STR_ARG(rq->route.path),
+                  err ? err_text(err) : err_strerror(r));
     reply_status(rq, status);
 }
 
@@ -137,9 +143,10 @@ void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struc
     struct arena *a = &rq->arena;
     struct store *s = rq->api->store;
     if (r == E_EXPIRED)
-        reply_status(rq, status_expired(a, str_of(arena_printf(a, "too old resource version: %llu (%llu)",
-                                                               (unsigned long long)wanted_rev,
-                                                               (unsigned long long)store_compacted(s)))));
+        reply_status(
+            rq, status_expired(a, str_of(arena_printf(a, "too old resource version: %llu (%llu)",
+                                                      (unsigned long long)wanted_rev,
+                                                      (unsigned long long)store_compacted(s)))));
     else if (r == E_FUTURE)
         reply_status(rq, status_future(a, wanted_rev, store_revision(s)));
     else if (r == -EBUSY)
@@ -207,11 +214,13 @@ static struct json *authenticate(struct request *rq)
 
 static struct json *method_not_allowed(struct request *rq)
 {
-    const char *verb = rq->route.verb ? kube_verb_name(rq->route.verb) : str_dup_arena(&rq->arena, rq->method);
+    const char *verb =
+        rq->route.verb ? kube_verb_name(rq->route.verb) : str_dup_arena(&rq->arena, rq->method);
     return status_method_not_allowed(&rq->arena, rq->route.group, rq->route.resource, verb);
 }
 
-/* Whether the path's shape fits the resource: a namespace where there is one, a name where one must be. */
+/* Whether the path's shape fits the resource: a namespace where there is one, a name where one must
+ * be. */
 static struct json *check_scope(struct request *rq)
 {
     const struct route *rt = &rq->route;
@@ -222,7 +231,8 @@ static struct json *check_scope(struct request *rq)
     bool everywhere = res->namespaced && rt->ns.n == 0;
     if (everywhere && rt->name.n)
         return status_no_resource(&rq->arena);
-    if (everywhere && (rt->verb == KUBE_CREATE || (rt->verb == KUBE_DELETECOLLECTION && !rq->in_process)))
+    if (everywhere &&
+        (rt->verb == KUBE_CREATE || (rt->verb == KUBE_DELETECOLLECTION && !rq->in_process)))
         return method_not_allowed(rq);
     if (rt->verb == KUBE_CREATE && rt->name.n && !rq->sub)
         return method_not_allowed(rq);
@@ -232,7 +242,8 @@ static struct json *check_scope(struct request *rq)
 static struct json *route_resource(struct request *rq)
 {
     struct route *rt = &rq->route;
-    const struct kube_resource *res = registry_find(&rq->api->reg, rt->group, rt->version, rt->resource);
+    const struct kube_resource *res =
+        registry_find(&rq->api->reg, rt->group, rt->version, rt->resource);
     if (!res)
         return status_no_resource(&rq->arena);
     rq->res = kube_resource_ref(res);
@@ -262,7 +273,8 @@ static struct json *route(struct request *rq)
     if (rq->route.kind == ROUTE_RESOURCE)
         return route_resource(rq);
     if (!str_is(rq->method, "GET") && !str_is(rq->method, "HEAD"))
-        return status_method_not_allowed(&rq->arena, STR(""), STR(""), str_dup_arena(&rq->arena, rq->method));
+        return status_method_not_allowed(&rq->arena, STR(""), STR(""),
+                                         str_dup_arena(&rq->arena, rq->method));
     return NULL;
 }
 
@@ -406,7 +418,8 @@ void request_body_end(struct request *rq, int r)
     if (r == -EMSGSIZE || rq->body.failed == -EMSGSIZE)
         reply_status(rq, status_too_large(&rq->arena, API_BODY_MAX_BYTES));
     else if (r < 0 || !buf_ok(&rq->body))
-        reply_status(rq, status_bad_request(&rq->arena, STR("the request body did not arrive completely")));
+        reply_status(
+            rq, status_bad_request(&rq->arena, STR("the request body did not arrive completely")));
     else
         run(rq);
 }
@@ -507,7 +520,8 @@ static void on_crds_ready(void *arg, int r, const struct err *err)
         api->namespaces = namespaces_start(api, on_namespaces_ready, api);
 }
 
-void api_start(struct api *api, void (*on_ready)(void *arg, int r, const struct err *err), void *arg)
+void api_start(struct api *api, void (*on_ready)(void *arg, int r, const struct err *err),
+               void *arg)
 {
     api->on_ready = on_ready;
     api->on_ready_arg = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of the API server, shared by the files of src/api. Reading order: request.h, core.c (the
- * steps), read.c, write.c, watch.c, encode.c; then the controllers crds.c and namespaces.c.
+ * The inside of the API server, shared by the files of src/api. Reading order: request.h, core.c
+ * (the steps), read.c, write.c, watch.c, encode.c; then the controllers crds.c and namespaces.c.
  */
 #pragma once
 
@@ -50,7 +50,8 @@ struct api {
 
 extern const struct transport_ops api_local_ops;
 
-/* ---- answers (core.c); each may be called once for a request and is nothing once it is gone ---- */
+/* ---- answers (core.c); each may be called once for a request and is nothing once it is gone ----
+ */
 
 void reply_bytes(struct request *rq, int status, const char *content_type, struct str body);
 /* The tree in the negotiated format, as it is. */
@@ -91,10 +92,11 @@ void endpoint_serve(struct request *rq);
 struct str key_prefix(struct arena *a, const struct kube_resource *res);
 /* The prefix, with "<ns>/" behind it unless ns is "" . */
 struct str key_prefix_ns(struct arena *a, const struct kube_resource *res, struct str ns);
-struct str key_object(struct arena *a, const struct kube_resource *res, struct str ns, struct str name);
+struct str key_object(struct arena *a, const struct kube_resource *res, struct str ns,
+                      struct str name);
 /* Namespace ("" when cluster-scoped) and name in a key of this resource. */
-void key_split(const struct kube_resource *res, struct str prefix, struct str key, struct str *ret_ns,
-               struct str *ret_name);
+void key_split(const struct kube_resource *res, struct str prefix, struct str key,
+               struct str *ret_ns, struct str *ret_name);
 
 /* ---- watches ---- */
 

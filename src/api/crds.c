@@ -4,8 +4,8 @@
  *
  * Each stored definition has an entry here with its compiled form. A change reaches the registry
  * through crds_written(), called by whoever committed it before the client is answered, and again
- * through the store's watch, which also tells of changes made by other processes; the revision makes
- * the second one a no-op.
+ * through the store's watch, which also tells of changes made by other processes; the revision
+ * makes the second one a no-op.
  *
  * A definition that is being deleted stays served until its instances are gone:
  *
@@ -29,14 +29,14 @@ enum cleanup { CLEANUP_NONE, CLEANUP_SWEEP, CLEANUP_LOOK, CLEANUP_WAIT, CLEANUP_
 struct entry {
     struct crds *owner;
     char *name;
-    struct crd *crd;      /* NULL: does not compile */
-    bool served;          /* its resources are in the registry */
-    bool accepted;        /* condition NamesAccepted */
+    struct crd *crd; /* NULL: does not compile */
+    bool served;     /* its resources are in the registry */
+    bool accepted;   /* condition NamesAccepted */
     bool terminating;
-    uint64_t rev;         /* of the stored definition */
-    uint64_t shape_rev;   /* last revision that may have changed the schema */
+    uint64_t rev;       /* of the stored definition */
+    uint64_t shape_rev; /* last revision that may have changed the schema */
     int64_t generation;
-    struct buf names;     /* {metadata, spec.group, status.acceptedNames}: for others' name conflicts */
+    struct buf names; /* {metadata, spec.group, status.acceptedNames}: for others' name conflicts */
     enum cleanup cleanup;
     struct store_watch *watch; /* CLEANUP_WAIT */
 };
@@ -134,7 +134,8 @@ static void compile(struct entry *e, const struct json *obj)
     crd_unref(e->crd);
     e->crd = NULL;
     if (crd_new(obj, &crd, &err) < 0) {
-        log_error("stored definition does not compile, not served", "crd=%s error=\"%s\"", e->name, err_text(&err));
+        log_error("stored definition does not compile, not served", "crd=%s error=\"%s\"", e->name,
+                  err_text(&err));
         return;
     }
     e->crd = crd;
@@ -190,7 +191,8 @@ void crds_written(struct crds *c, struct str name, struct str value, uint64_t re
         if (e)
             entry_remove(e);
     } else if (json_parse(&a, value, NULL, &obj, &err) < 0) {
-        log_error("stored definition does not parse", "crd=" STR_FMT " error=\"%s\"", STR_ARG(name), err_text(&err));
+        log_error("stored definition does not parse", "crd=" STR_FMT " error=\"%s\"", STR_ARG(name),
+                  err_text(&err));
     } else {
         entry_update(entry_of(c, name), &a, obj, rev);
     }
@@ -205,8 +207,7 @@ void crds_prepare(struct crds *c, struct arena *a, struct json *obj)
     struct str group = json_get_str(json_getc(obj, "spec"), "group");
     char now[RFC3339_MAX];
     rfc3339_format(clock_wall_ms() / 1000, now);
-    map_each(m, &c->entries)
-    {
+    map_each (m, &c->entries) {
         const struct entry *e = m->value;
         if (json_parse(a, buf_str(&e->names), NULL, &other, NULL) >= 0 &&
             str_eq(json_get_str(json_getc(other, "spec"), "group"), group))
@@ -224,18 +225,20 @@ static void on_rechecked(void *arg, int r, struct str body)
     controllers_idle(c->api);
 }
 
-/* Names became free: definitions of the group that wanted some are written again, which decides anew. */
+/* Names became free: definitions of the group that wanted some are written again, which decides
+ * anew. */
 static void recheck_conflicts(struct crds *c, struct str group)
 {
-    map_each(m, &c->entries)
-    {
+    map_each (m, &c->entries) {
         const struct entry *e = m->value;
         struct arena a = { 0 };
         struct json *v;
-        if (!e->accepted && !e->terminating && json_parse(&a, buf_str(&e->names), NULL, &v, NULL) >= 0 &&
+        if (!e->accepted && !e->terminating &&
+            json_parse(&a, buf_str(&e->names), NULL, &v, NULL) >= 0 &&
             str_eq(json_get_str(json_getc(v, "spec"), "group"), group)) {
             const struct inner_request req = { .method = "PATCH",
-                                               .target = str_of(arena_printf(&a, CRD_PATH "%s/status", e->name)),
+                                               .target = str_of(
+                                                   arena_printf(&a, CRD_PATH "%s/status", e->name)),
                                                .content_type = "application/merge-patch+json",
                                                .body = STR("{}") };
             if (inner_call(c->api, &req, on_rechecked, c) >= 0)
@@ -268,7 +271,8 @@ static bool call(struct entry *e, const struct inner_request *req)
     return false;
 }
 
-static void on_instance_events(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev)
+static void on_instance_events(void *arg, const struct store_event *ev, size_t n,
+                               uint64_t progress_rev)
 {
     struct entry *e = arg;
     (void)progress_rev;
@@ -294,7 +298,8 @@ static void on_instance_end(void *arg, int r, const struct err *err)
     cleanup_run(e);
 }
 
-static const struct store_watch_ops instance_ops = { .on_events = on_instance_events, .on_end = on_instance_end };
+static const struct store_watch_ops instance_ops = { .on_events = on_instance_events,
+                                                     .on_end = on_instance_end };
 
 static void wait_for_instances(struct entry *e)
 {
@@ -302,7 +307,8 @@ static void wait_for_instances(struct entry *e)
     struct str prefix = key_prefix(&a, crd_storage(e->crd));
     struct err err = { 0 };
     if (store_watch_start(e->owner->api->store, prefix, 0, &instance_ops, e, &e->watch, &err) < 0)
-        log_error("cannot follow the removal of instances", "crd=%s error=\"%s\"", e->name, err_text(&err));
+        log_error("cannot follow the removal of instances", "crd=%s error=\"%s\"", e->name,
+                  err_text(&err));
     arena_fini(&a);
 }
 
@@ -315,19 +321,23 @@ static void cleanup_run(struct entry *e)
         e->cleanup = CLEANUP_RELEASE;
     switch (e->cleanup) {
     case CLEANUP_SWEEP:
-        (void)call(e, &(struct inner_request){ .method = "DELETE", .target = inner_path(&a, res[0], STR(""), STR("")) });
+        (void)call(e, &(struct inner_request){
+                          .method = "DELETE", .target = inner_path(&a, res[0], STR(""), STR("")) });
         break;
     case CLEANUP_LOOK: {
         struct str path = inner_path(&a, res[0], STR(""), STR(""));
         (void)call(e, &(struct inner_request){
-                          .method = "GET", .target = str_of(arena_printf(&a, STR_FMT "?limit=1", STR_ARG(path))) });
+                          .method = "GET",
+                          .target = str_of(arena_printf(&a, STR_FMT "?limit=1", STR_ARG(path))) });
         break;
     }
     case CLEANUP_WAIT:
         wait_for_instances(e);
         break;
     case CLEANUP_RELEASE:
-        (void)call(e, &(struct inner_request){ .method = "GET", .target = str_of(arena_printf(&a, CRD_PATH "%s", e->name)) });
+        (void)call(
+            e, &(struct inner_request){
+                   .method = "GET", .target = str_of(arena_printf(&a, CRD_PATH "%s", e->name)) });
         break;
     case CLEANUP_NONE:
         break;
@@ -349,10 +359,11 @@ static void put_released(struct entry *e, struct str body)
                 (void)json_remove(list, f);
         }
         (void)json_write(&out, obj);
-        (void)call(e, &(struct inner_request){ .method = "PUT",
-                                               .target = str_of(arena_printf(&a, CRD_PATH "%s", e->name)),
-                                               .content_type = "application/json",
-                                               .body = buf_str(&out) });
+        (void)call(
+            e, &(struct inner_request){ .method = "PUT",
+                                        .target = str_of(arena_printf(&a, CRD_PATH "%s", e->name)),
+                                        .content_type = "application/json",
+                                        .body = buf_str(&out) });
     }
     arena_fini(&a);
 }
@@ -361,8 +372,8 @@ static bool list_is_short(struct str body)
 {
     struct arena a = { 0 };
     struct json *v;
-    bool empty = json_parse(&a, body, NULL, &v, NULL) >= 0 && json_is(json_getc(v, "items"), JSON_ARRAY) &&
-                 json_getc(v, "items")->n == 0;
+    bool empty = json_parse(&a, body, NULL, &v, NULL) >= 0 &&
+                 json_is(json_getc(v, "items"), JSON_ARRAY) && json_getc(v, "items")->n == 0;
     arena_fini(&a);
     return empty;
 }
@@ -411,7 +422,8 @@ static void on_events(void *arg, const struct store_event *ev, size_t n, uint64_
     (void)progress_rev;
     for (size_t i = 0; i < n; i++) {
         struct str name = str_slice(ev[i].kv.key, strlen(CRD_PREFIX), ev[i].kv.key.n);
-        crds_written(c, name, ev[i].kind == STORE_EV_PUT ? ev[i].kv.value : STR(""), ev[i].kv.mod_rev);
+        crds_written(c, name, ev[i].kind == STORE_EV_PUT ? ev[i].kv.value : STR(""),
+                     ev[i].kv.mod_rev);
     }
 }
 
@@ -430,12 +442,12 @@ static void loaded(struct crds *c, int r, const struct err *err)
     struct err why = { 0 };
     c->loading = false;
     if (r >= 0 && !c->stopped) {
-        r = store_watch_start(c->api->store, STR(CRD_PREFIX), c->loaded_rev + 1, &watch_ops, c, &c->watch, &why);
+        r = store_watch_start(c->api->store, STR(CRD_PREFIX), c->loaded_rev + 1, &watch_ops, c,
+                              &c->watch, &why);
         err = &why;
     }
     c->ready(c->ready_arg, c->stopped ? -ECANCELED : r, err);
-    map_each(m, &c->entries)
-    {
+    map_each (m, &c->entries) {
         struct entry *e = m->value;
         if (r >= 0 && e->terminating && e->cleanup == CLEANUP_NONE && !c->stopped) {
             e->cleanup = CLEANUP_SWEEP;
@@ -468,7 +480,9 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
 static void load_next(struct crds *c)
 {
     struct err err = { 0 };
-    const struct store_range range = { .prefix = STR(CRD_PREFIX), .after = buf_str(&c->after), .at_rev = c->loaded_rev };
+    const struct store_range range = { .prefix = STR(CRD_PREFIX),
+                                       .after = buf_str(&c->after),
+                                       .at_rev = c->loaded_rev };
     int r = store_range(c->api->store, &range, on_page, c, &err);
     if (r < 0)
         loaded(c, r, &err);
@@ -477,7 +491,10 @@ static void load_next(struct crds *c)
 struct crds *crds_start(struct api *api, controller_ready_cb ready, void *arg)
 {
     struct crds *c = xnew(struct crds);
-    *c = (struct crds){ .api = api, .ready = ready, .ready_arg = arg, .loading = true,
+    *c = (struct crds){ .api = api,
+                        .ready = ready,
+                        .ready_arg = arg,
+                        .loading = true,
                         .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
     registry_init(&c->builtin);
     builtin_register(&c->builtin);
@@ -493,8 +510,7 @@ void crds_stop(struct crds *c)
     if (c->watch)
         store_watch_cancel(c->watch);
     c->watch = NULL;
-    map_each(m, &c->entries)
-    {
+    map_each (m, &c->entries) {
         struct entry *e = m->value;
         if (e->watch)
             store_watch_cancel(e->watch);
@@ -512,8 +528,7 @@ void crds_free(struct crds *c)
     if (!c)
         return;
     assert(!crds_is_busy(c));
-    map_each(m, &c->entries)
-    {
+    map_each (m, &c->entries) {
         struct entry *e = m->value;
         unserve(e);
         entry_free(e);

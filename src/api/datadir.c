@@ -66,9 +66,10 @@ static int check_format(const struct datadir *d, struct err *err)
         if (r < 0)
             return r;
         if (!empty)
-            return err_set(err, -ENOTEMPTY,
-                           "has files but no 'format' file, so it is not dormouse's; give an empty or "
-                           "new directory");
+            return err_set(
+                err, -ENOTEMPTY,
+                "has files but no 'format' file, so it is not dormouse's; give an empty or "
+                "new directory");
         (void)buf_printf(&text, FORMAT_PREFIX "%d\n", DATADIR_FORMAT);
         return sys_write_file_atomic(d->fd, "format", buf_str(&text), 0600, err);
     }
@@ -80,7 +81,8 @@ static int check_format(const struct datadir *d, struct err *err)
         parse_u64(str_slice(s, strlen(FORMAT_PREFIX), s.n), 1, UINT32_MAX, &format) < 0)
         return err_set(err, E_CORRUPT, "file 'format' does not say what this directory is");
     if (format > DATADIR_FORMAT)
-        return err_set(err, E_VERSION, "written by a newer dormouse (format %llu, this one knows %d)",
+        return err_set(err, E_VERSION,
+                       "written by a newer dormouse (format %llu, this one knows %d)",
                        (unsigned long long)format, DATADIR_FORMAT);
     return 0;
 }

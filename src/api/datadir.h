@@ -36,11 +36,10 @@ struct datadir {
 };
 
 /*
- * Open or make the directory, and whatever of the above is missing. host: what the API listens on; it
- * goes into the certificate along with the loopback addresses, the machine's name and the names that
- * pods use.
- * Errors: -EACCES, -EROFS, ... not writable; -ENOTEMPTY: has content that is not ours; -EPERM: belongs
- * to another user; E_VERSION: written by a newer program; E_CORRUPT.
+ * Open or make the directory, and whatever of the above is missing. host: what the API listens on;
+ * it goes into the certificate along with the loopback addresses, the machine's name and the names
+ * that pods use. Errors: -EACCES, -EROFS, ... not writable; -ENOTEMPTY: has content that is not
+ * ours; -EPERM: belongs to another user; E_VERSION: written by a newer program; E_CORRUPT.
  */
 int datadir_open(const char *path, const char *host, struct datadir **ret, struct err *err);
 void datadir_free(struct datadir *d);

@@ -2,10 +2,10 @@
 /*
  * delete and deletecollection.
  *
- * An object without finalizers goes at once; one with finalizers gets a deletionTimestamp and goes with
- * the update that removes the last of them (write.c). Both verbs are made of `struct removal`, the
- * deletion of one object; a collection runs those of one page at the same time, so that the store
- * commits them together.
+ * An object without finalizers goes at once; one with finalizers gets a deletionTimestamp and goes
+ * with the update that removes the last of them (write.c). Both verbs are made of `struct removal`,
+ * the deletion of one object; a collection runs those of one page at the same time, so that the
+ * store commits them together.
  *
  * propagationPolicy is accepted; dependants stay until there is a garbage collector.
  */
@@ -35,10 +35,10 @@ struct removal {
     const struct delete_options *opts;
     struct str key, name;
     unsigned attempt;
-    struct json *obj;   /* as it was, or as it is now when marked; in the request's version */
-    struct str value;   /* stored bytes: the last ones, or the marked ones */
+    struct json *obj; /* as it was, or as it is now when marked; in the request's version */
+    struct str value; /* stored bytes: the last ones, or the marked ones */
     struct buf marked;
-    uint64_t rev;       /* of value */
+    uint64_t rev;        /* of value */
     struct json *status; /* REMOVED_REFUSED */
     int store_r;         /* failure of the store, else 0 */
     void (*done)(struct removal *rm, enum removed how);
@@ -62,7 +62,9 @@ static struct json *parse_delete_options(struct request *rq, struct delete_optio
         return status_bad_request(a, STR("the body of a delete must be DeleteOptions"));
     struct str kind = json_get_str(body, "kind");
     if (kind.n && !str_is(kind, "DeleteOptions"))
-        return status_bad_request(a, str_of(arena_printf(a, "no kind \"" STR_FMT "\" is accepted in the body of a delete", STR_ARG(kind))));
+        return status_bad_request(
+            a, str_of(arena_printf(a, "no kind \"" STR_FMT "\" is accepted in the body of a delete",
+                                   STR_ARG(kind))));
     const struct json *pre = json_getc(body, "preconditions"), *dry = json_getc(body, "dryRun");
     ret->uid = json_get_str(pre, "uid");
     ret->rev = json_get_str(pre, "resourceVersion");
@@ -79,7 +81,8 @@ static bool is_namespace(const struct kube_resource *res)
 
 static bool is_crd(const struct kube_resource *res)
 {
-    return str_is(res->group, "apiextensions.k8s.io") && str_is(res->plural, "customresourcedefinitions");
+    return str_is(res->group, "apiextensions.k8s.io") &&
+           str_is(res->plural, "customresourcedefinitions");
 }
 
 static struct json *check_preconditions(const struct removal *rm)
@@ -89,7 +92,9 @@ static struct json *check_preconditions(const struct removal *rm)
     struct str uid = meta_uid(rm->obj), rev = meta_resource_version(rm->obj);
     const char *why = NULL;
     if (rm->opts->uid.n && !str_eq(rm->opts->uid, uid))
-        why = arena_printf(a, "Precondition failed: UID in precondition: " STR_FMT ", UID in object meta: " STR_FMT,
+        why = arena_printf(a,
+                           "Precondition failed: UID in precondition: " STR_FMT
+                           ", UID in object meta: " STR_FMT,
                            STR_ARG(rm->opts->uid), STR_ARG(uid));
     else if (rm->opts->rev.n && !str_eq(rm->opts->rev, rev))
         why = arena_printf(a,
@@ -128,9 +133,10 @@ static void begin_deletion(struct removal *rm, const char *now)
         json_setc(a, meta, "finalizers", list);
     }
     json_add(list, json_new_cstr(a, CRD_FINALIZER));
-    (void)crd_set_condition(a, rm->obj, "Terminating", true, "InstanceDeletionPending",
-                            "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
-                            str_of(now));
+    (void)crd_set_condition(
+        a, rm->obj, "Terminating", true, "InstanceDeletionPending",
+        "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+        str_of(now));
 }
 
 static int mark(struct removal *rm, struct err *err)
@@ -227,7 +233,8 @@ static void removal_decide(struct removal *rm)
         return;
     }
     buf_reset(&rm->marked);
-    bool at_once = write_is_finished(rq->res, rm->obj) && (!is_crd(rq->res) || meta_is_deleting(rm->obj));
+    bool at_once =
+        write_is_finished(rq->res, rm->obj) && (!is_crd(rq->res) || meta_is_deleting(rm->obj));
     if (!at_once && meta_is_deleting(rm->obj)) {
         rm->done(rm, REMOVED_MARKED);
         return;
@@ -248,7 +255,8 @@ static int removal_take(struct removal *rm, const struct store_kv *kv, struct er
     return decode_stored(&rq->arena, rq->res, st, &rm->obj, err);
 }
 
-static void on_read(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
+static void on_read(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                    const struct err *err)
 {
     struct removal *rm = arg;
     (void)rev;
@@ -292,7 +300,9 @@ static void on_deleted(struct removal *rm, enum removed how)
         write_reply_object(rq, 200, rm->value, rm->rev);
         return;
     case REMOVED_GONE:
-        reply_json(rq, 200, status_deleted(&rq->arena, rq->route.group, rq->route.resource, rm->name, meta_uid(rm->obj)));
+        reply_json(rq, 200,
+                   status_deleted(&rq->arena, rq->route.group, rq->route.resource, rm->name,
+                                  meta_uid(rm->obj)));
         return;
     }
 }
@@ -337,7 +347,7 @@ struct sweep {
     struct removal *removals;
     size_t n, running;
     bool more;
-    struct json *no;   /* first refusal */
+    struct json *no; /* first refusal */
     int store_r;
     uint64_t n_items;
     struct buf items;
@@ -358,11 +368,14 @@ static void sweep_finish(struct sweep *s)
     }
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
     arena_reset(&s->scratch);
-    encode_list_begin(&s->scratch, rq->res, &rq->rep, &(struct list_meta){ .rev = store_revision(rq->api->store) }, &out);
+    encode_list_begin(&s->scratch, rq->res, &rq->rep,
+                      &(struct list_meta){ .rev = store_revision(rq->api->store) }, &out);
     (void)buf_add_str(&out, buf_str(&s->items));
     encode_list_end(&rq->rep, &out);
     if (!buf_ok(&out) || !buf_ok(&s->items)) /* done, only too long to tell */
-        reply_json(rq, 200, status_deleted(&rq->arena, rq->route.group, rq->route.resource, STR(""), STR("")));
+        reply_json(
+            rq, 200,
+            status_deleted(&rq->arena, rq->route.group, rq->route.resource, STR(""), STR("")));
     else
         reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&out));
 }
@@ -431,7 +444,8 @@ static void on_sweep_page(void *arg, int r, const struct store_page *page, const
     for (size_t i = 0; i < page->n; i++) {
         arena_reset(&s->scratch);
         if (filter_matches_key(&s->filter, page->kv[i].key) &&
-            filter_matches_value(&s->filter, &s->scratch, stored_of(rq->api, rq->res, &page->kv[i])))
+            filter_matches_value(&s->filter, &s->scratch,
+                                 stored_of(rq->api, rq->res, &page->kv[i])))
             add_removal(s, &s->removals[s->n++], &page->kv[i]);
     }
     if (s->n == 0) {
@@ -467,7 +481,9 @@ static void on_sweep_gone(struct request *rq)
 void write_delete_collection(struct request *rq)
 {
     struct sweep *s = arena_new(&rq->arena, struct sweep);
-    *s = (struct sweep){ .rq = rq, .after = BUF_INIT(STORE_KEY_MAX_BYTES), .items = BUF_INIT(BUF_MAX_DEFAULT) };
+    *s = (struct sweep){ .rq = rq,
+                         .after = BUF_INIT(STORE_KEY_MAX_BYTES),
+                         .items = BUF_INIT(BUF_MAX_DEFAULT) };
     rq->work = s;
     rq->on_gone = on_sweep_gone;
     const struct json *no = parse_delete_options(rq, &s->opts);

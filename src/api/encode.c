@@ -17,7 +17,8 @@
 static bool rep_of_media(const struct media_type *m, bool stream, struct rep *ret)
 {
     struct rep rep = { 0 };
-    struct str as = media_param(m, "as"), version = media_param(m, "v"), how = media_param(m, "stream");
+    struct str as = media_param(m, "as"), version = media_param(m, "v"),
+               how = media_param(m, "stream");
     bool json = media_matches(m, "application", "json");
     if (m->q_milli == 0 || !(json || (!stream && media_matches(m, "application", "yaml"))))
         return false;
@@ -28,7 +29,8 @@ static bool rep_of_media(const struct media_type *m, bool stream, struct rep *re
         *ret = rep;
         return true;
     }
-    if (!str_is(media_param(m, "g"), "meta.k8s.io") || !(str_is(version, "v1") || str_is(version, "v1beta1")))
+    if (!str_is(media_param(m, "g"), "meta.k8s.io") ||
+        !(str_is(version, "v1") || str_is(version, "v1beta1")))
         return false;
     rep.v1beta1 = str_is(version, "v1beta1");
     if (str_is(as, "Table"))
@@ -79,8 +81,7 @@ static void write_stored_meta(struct buf *to, const struct json *meta)
 {
     bool first = true;
     (void)buf_add_cstr(to, ",\"metadata\":{");
-    json_each(m, meta)
-    {
+    json_each (m, meta) {
         if (str_is(m->key, "resourceVersion"))
             continue;
         if (!first)
@@ -98,8 +99,7 @@ int encode_stored(const struct json *obj, struct buf *to)
     (void)buf_add_cstr(to, ",\"kind\":");
     (void)json_write_str(to, json_get_str(obj, "kind"));
     write_stored_meta(to, json_getc(obj, "metadata"));
-    json_each(m, obj)
-    {
+    json_each (m, obj) {
         if (is_head_key(m->key))
             continue;
         (void)buf_add_char(to, ',');
@@ -108,8 +108,8 @@ int encode_stored(const struct json *obj, struct buf *to)
     return buf_add_char(to, '}');
 }
 
-int decode_stored(struct arena *a, const struct kube_resource *res, struct stored st, struct json **ret,
-                  struct err *err)
+int decode_stored(struct arena *a, const struct kube_resource *res, struct stored st,
+                  struct json **ret, struct err *err)
 {
     struct json *obj;
     int r = json_parse(a, st.value, NULL, &obj, err);
@@ -142,8 +142,8 @@ static struct str rep_version(const struct rep *rep)
 }
 
 /*
- * What stands behind `"metadata":{` in stored bytes; "" if they do not begin as they should. The two
- * strings in front are ours (a group version and a kind), so they hold no escapes.
+ * What stands behind `"metadata":{` in stored bytes; "" if they do not begin as they should. The
+ * two strings in front are ours (a group version and a kind), so they hold no escapes.
  */
 static struct str behind_metadata(struct str value)
 {
@@ -168,7 +168,8 @@ static bool can_splice(const struct kube_resource *res, const struct rep *rep, s
 }
 
 /* named: with apiVersion and kind, which upstream leaves out of the items of built-in lists. */
-static bool splice_object(struct buf *to, const struct kube_resource *res, struct stored st, bool named)
+static bool splice_object(struct buf *to, const struct kube_resource *res, struct stored st,
+                          bool named)
 {
     struct str rest = behind_metadata(st.value);
     if (rest.n == 0)
@@ -188,11 +189,13 @@ static bool splice_object(struct buf *to, const struct kube_resource *res, struc
     return true;
 }
 
-static struct json *table_of(struct arena *a, const struct kube_resource *res, const struct rep *rep,
-                             const struct json *obj, uint64_t rev, bool columns, int64_t now_s)
+static struct json *table_of(struct arena *a, const struct kube_resource *res,
+                             const struct rep *rep, const struct json *obj, uint64_t rev,
+                             bool columns, int64_t now_s)
 {
     struct json *meta = json_new_object(a);
-    json_set_str(a, meta, "resourceVersion", str_of(arena_printf(a, "%llu", (unsigned long long)rev)));
+    json_set_str(a, meta, "resourceVersion",
+                 str_of(arena_printf(a, "%llu", (unsigned long long)rev)));
     struct json *table = table_new(a, res, rep_version(rep), columns, meta);
     table_add_row(a, table, res, obj, (enum table_include)rep->include, rep_version(rep), now_s);
     return table;
@@ -208,7 +211,8 @@ static struct json *partial_of(struct arena *a, const struct rep *rep, const str
 
 /* The tree of one object in the representation. */
 static int represent(struct arena *a, const struct kube_resource *res, const struct rep *rep,
-                     struct stored st, bool columns, int64_t now_s, struct json **ret, struct err *err)
+                     struct stored st, bool columns, int64_t now_s, struct json **ret,
+                     struct err *err)
 {
     struct json *obj;
     int r = decode_stored(a, res, st, &obj, err);
@@ -252,7 +256,8 @@ int encode_answer(struct request *rq, struct stored st, struct buf *to, struct e
 
 static void write_list_meta(const struct list_meta *meta, struct buf *to)
 {
-    (void)buf_printf(to, "\"metadata\":{\"resourceVersion\":\"%llu\"", (unsigned long long)meta->rev);
+    (void)buf_printf(to, "\"metadata\":{\"resourceVersion\":\"%llu\"",
+                     (unsigned long long)meta->rev);
     if (meta->continue_token.n) {
         (void)buf_add_cstr(to, ",\"continue\":");
         (void)json_write_str(to, meta->continue_token);
@@ -262,15 +267,15 @@ static void write_list_meta(const struct list_meta *meta, struct buf *to)
     (void)buf_add_char(to, '}');
 }
 
-static void write_table_head(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
-                             struct buf *to)
+static void write_table_head(struct arena *scratch, const struct kube_resource *res,
+                             const struct rep *rep, struct buf *to)
 {
     struct json *table = table_new(scratch, res, rep_version(rep), true, NULL);
     (void)json_write(to, json_getc(table, "columnDefinitions"));
 }
 
-void encode_list_begin(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
-                       const struct list_meta *meta, struct buf *to)
+void encode_list_begin(struct arena *scratch, const struct kube_resource *res,
+                       const struct rep *rep, const struct list_meta *meta, struct buf *to)
 {
     const char *version = rep->v1beta1 ? "v1beta1" : "v1";
     switch (rep->kind) {
@@ -281,8 +286,9 @@ void encode_list_begin(struct arena *scratch, const struct kube_resource *res, c
         (void)buf_add_cstr(to, ",\"items\":[");
         return;
     case REP_PARTIAL:
-        (void)buf_printf(to, "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/%s\",",
-                         version);
+        (void)buf_printf(
+            to, "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/%s\",",
+            version);
         write_list_meta(meta, to);
         (void)buf_add_cstr(to, ",\"items\":[");
         return;
@@ -340,14 +346,15 @@ int encode_event(struct arena *scratch, const struct kube_resource *res, const s
     return buf_add_cstr(to, "}\n");
 }
 
-static struct json *bookmark_object(struct arena *a, const struct kube_resource *res, const struct rep *rep,
-                                    uint64_t rev, bool initial_end)
+static struct json *bookmark_object(struct arena *a, const struct kube_resource *res,
+                                    const struct rep *rep, uint64_t rev, bool initial_end)
 {
     struct json *obj = json_new_object(a);
     json_set_str(a, obj, "kind", res->kind);
     json_set_str(a, obj, "apiVersion", kube_api_version(a, res));
     struct json *meta = json_obj(a, obj, "metadata");
-    json_set_str(a, meta, "resourceVersion", str_of(arena_printf(a, "%llu", (unsigned long long)rev)));
+    json_set_str(a, meta, "resourceVersion",
+                 str_of(arena_printf(a, "%llu", (unsigned long long)rev)));
     if (initial_end)
         json_set_str(a, json_obj(a, meta, "annotations"), "k8s.io/initial-events-end", STR("true"));
     switch (rep->kind) {

@@ -15,7 +15,8 @@
 
 /* ---- Accept ---- */
 
-/* The range that the client likes best among those that we can write. stream: for a watch. false: none (406). */
+/* The range that the client likes best among those that we can write. stream: for a watch. false:
+ * none (406). */
 bool rep_negotiate(struct str accept, bool stream, struct rep *ret);
 
 /* ---- stored form ---- */
@@ -33,8 +34,8 @@ struct stored {
  * The object as a version of its kind, with resourceVersion. Borrows from value.
  * E_CORRUPT when the bytes do not parse.
  */
-int decode_stored(struct arena *a, const struct kube_resource *res, struct stored st, struct json **ret,
-                  struct err *err);
+int decode_stored(struct arena *a, const struct kube_resource *res, struct stored st,
+                  struct json **ret, struct err *err);
 
 /* ---- representations ---- */
 
@@ -54,8 +55,8 @@ struct list_meta {
     bool has_left;
     uint64_t left;
 };
-void encode_list_begin(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
-                       const struct list_meta *meta, struct buf *to);
+void encode_list_begin(struct arena *scratch, const struct kube_resource *res,
+                       const struct rep *rep, const struct list_meta *meta, struct buf *to);
 int encode_list_item(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
                      struct stored st, int64_t now_s, bool first, struct buf *to, struct err *err);
 void encode_list_end(const struct rep *rep, struct buf *to);

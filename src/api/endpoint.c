@@ -9,8 +9,8 @@
 #include <sys/utsname.h>
 
 /* What the API claims to be, for clients that decide by version. */
-#define KUBE_MAJOR "1"
-#define KUBE_MINOR "32"
+#define KUBE_MAJOR       "1"
+#define KUBE_MINOR       "32"
 #define KUBE_GIT_VERSION "v" KUBE_MAJOR "." KUBE_MINOR ".0+dormouse-" DORMOUSE_VERSION
 
 static void serve_build(struct request *rq)
@@ -28,9 +28,10 @@ static void serve_build(struct request *rq)
     json_set_str(a, v, "goVersion", STR(""));
     json_set_str(a, v, "compiler", STR(__VERSION__));
     json_set_str(a, v, "platform",
-                 str_of(arena_printf(a, "linux/%s", strcmp(machine, "x86_64") == 0    ? "amd64"
-                                                    : strcmp(machine, "aarch64") == 0 ? "arm64"
-                                                                                      : machine)));
+                 str_of(arena_printf(a, "linux/%s",
+                                     strcmp(machine, "x86_64") == 0    ? "amd64"
+                                     : strcmp(machine, "aarch64") == 0 ? "arm64"
+                                                                       : machine)));
     reply_json(rq, 200, v);
 }
 
@@ -40,9 +41,13 @@ static void serve_health(struct request *rq)
 {
     struct api *api = rq->api;
     const char *which = str_dup_arena(&rq->arena, rq->route.resource);
-    const struct { const char *name; bool ok; } checks[] = {
-        { "ping", true }, { "log", true }, { "store", true }, { "poststarthook/start-controllers", api->ready }
-    };
+    const struct {
+        const char *name;
+        bool ok;
+    } checks[] = { { "ping", true },
+                   { "log", true },
+                   { "store", true },
+                   { "poststarthook/start-controllers", api->ready } };
     bool wants_ready = strcmp(which, "readyz") == 0, ok = true, found = rq->route.rest.n == 0;
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(4096);
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
@@ -59,7 +64,8 @@ static void serve_health(struct request *rq)
         return;
     }
     (void)buf_printf(&b, "%s check %s\n", which, ok ? "passed" : "failed");
-    bool verbose = route_query(&rq->route, "verbose").n || url_query_get(rq->route.url, "verbose").p;
+    bool verbose =
+        route_query(&rq->route, "verbose").n || url_query_get(rq->route.url, "verbose").p;
     if (ok && !verbose)
         reply_bytes(rq, 200, "text/plain; charset=utf-8", STR("ok"));
     else
@@ -98,11 +104,13 @@ static void serve_aggregated(struct request *rq, struct str version)
 {
     struct arena *a = &rq->arena;
     version = str_copy_arena(a, version);
-    const struct json *v = discovery_aggregated(a, &rq->api->reg, rq->route.kind == ROUTE_LEGACY, version);
+    const struct json *v =
+        discovery_aggregated(a, &rq->api->reg, rq->route.kind == ROUTE_LEGACY, version);
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
     (void)json_write(&b, v);
-    const char *type = arena_printf(a, "application/json;g=apidiscovery.k8s.io;v=" STR_FMT ";as=APIGroupDiscoveryList",
-                                    STR_ARG(version));
+    const char *type = arena_printf(
+        a, "application/json;g=apidiscovery.k8s.io;v=" STR_FMT ";as=APIGroupDiscoveryList",
+        STR_ARG(version));
     (void)headers_addc(&rq->warnings, "vary", "Accept");
     reply_tagged(rq, type, buf_str(&b));
 }
@@ -135,8 +143,9 @@ static void serve_discovery(struct request *rq)
 
 static void serve_root(struct request *rq)
 {
-    static const char *const fixed[] = { "/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2",
-                                         "/openapi/v3", "/readyz", "/version" };
+    static const char *const fixed[] = { "/api",        "/apis",    "/healthz",
+                                         "/livez",      "/metrics", "/openapi/v2",
+                                         "/openapi/v3", "/readyz",  "/version" };
     struct arena *a = &rq->arena;
     struct json *v = json_new_object(a), *paths = json_new_array(a);
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
@@ -189,22 +198,23 @@ void api_metrics(const struct api *api, struct buf *to)
     struct store_stats st;
     store_stats(api->store, &st);
     metrics_write(&api->metrics, to);
-    (void)buf_printf(to,
-                     "# HELP apiserver_current_inflight_requests Requests that are being worked on.\n"
-                     "# TYPE apiserver_current_inflight_requests gauge\n"
-                     "apiserver_current_inflight_requests %zu\n"
-                     "# HELP apiserver_storage_size_bytes Size of the store's file.\n"
-                     "# TYPE apiserver_storage_size_bytes gauge\n"
-                     "apiserver_storage_size_bytes %llu\n"
-                     "# HELP dormouse_store_commits_total Groups of transactions committed together.\n"
-                     "# TYPE dormouse_store_commits_total counter\n"
-                     "dormouse_store_commits_total %llu\n"
-                     "# HELP dormouse_store_transactions_total Transactions committed.\n"
-                     "# TYPE dormouse_store_transactions_total counter\n"
-                     "dormouse_store_transactions_total %llu\n"
-                     "# HELP dormouse_store_revision Newest durable revision.\n"
-                     "# TYPE dormouse_store_revision gauge\n"
-                     "dormouse_store_revision %llu\n",
-                     api->n_inflight, (unsigned long long)st.bytes_on_disk, (unsigned long long)st.commits,
-                     (unsigned long long)st.txns, (unsigned long long)store_revision(api->store));
+    (void)buf_printf(
+        to,
+        "# HELP apiserver_current_inflight_requests Requests that are being worked on.\n"
+        "# TYPE apiserver_current_inflight_requests gauge\n"
+        "apiserver_current_inflight_requests %zu\n"
+        "# HELP apiserver_storage_size_bytes Size of the store's file.\n"
+        "# TYPE apiserver_storage_size_bytes gauge\n"
+        "apiserver_storage_size_bytes %llu\n"
+        "# HELP dormouse_store_commits_total Groups of transactions committed together.\n"
+        "# TYPE dormouse_store_commits_total counter\n"
+        "dormouse_store_commits_total %llu\n"
+        "# HELP dormouse_store_transactions_total Transactions committed.\n"
+        "# TYPE dormouse_store_transactions_total counter\n"
+        "dormouse_store_transactions_total %llu\n"
+        "# HELP dormouse_store_revision Newest durable revision.\n"
+        "# TYPE dormouse_store_revision gauge\n"
+        "dormouse_store_revision %llu\n",
+        api->n_inflight, (unsigned long long)st.bytes_on_disk, (unsigned long long)st.commits,
+        (unsigned long long)st.txns, (unsigned long long)store_revision(api->store));
 }

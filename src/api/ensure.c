@@ -40,8 +40,9 @@ static void fail(struct ensure *e, int r, struct str body)
     struct str why = body;
     if (json_parse(&e->arena, str_copy_arena(&e->arena, body), NULL, &status, NULL) >= 0)
         why = status_message(status);
-    (void)err_set(&err, r < 0 ? r : E_INVALID, STR_FMT " '" STR_FMT "': " STR_FMT,
-                  STR_ARG(json_get_str(e->at, "kind")), STR_ARG(meta_name(e->at)), STR_ARG(why));
+    (void)err_set(&err, r < 0 ? r : E_INVALID, "make %s '" STR_FMT "': " STR_FMT,
+                  str_dup_arena(&e->arena, json_get_str(e->at, "kind")), STR_ARG(meta_name(e->at)),
+                  STR_ARG(why));
     finish(e, err.code, &err);
 }
 
@@ -65,7 +66,8 @@ static int request(struct ensure *e, const char *method, bool named, const char 
     if (res->namespaced && ns.n == 0)
         ns = STR("default");
     const struct inner_request req = { .method = method,
-                                       .target = inner_path(&e->arena, res, ns, named ? meta_name(e->at) : STR("")),
+                                       .target = inner_path(&e->arena, res, ns,
+                                                            named ? meta_name(e->at) : STR("")),
                                        .content_type = type,
                                        .body = buf_str(&body) };
     return inner_call(e->api, &req, cb, e);
@@ -113,8 +115,9 @@ static void begin(struct defer *d)
         finish(e, 0, NULL);
 }
 
-int api_ensure_objects(struct api *api, struct str json, void (*on_done)(void *arg, int r, const struct err *err),
-                       void *arg, struct err *err)
+int api_ensure_objects(struct api *api, struct str json,
+                       void (*on_done)(void *arg, int r, const struct err *err), void *arg,
+                       struct err *err)
 {
     struct ensure *e = xnew(struct ensure);
     struct json *v;

@@ -7,7 +7,8 @@
 static struct json *parse_labels(struct request *rq, struct filter *f)
 {
     struct err err = { 0 };
-    if (selector_parse_labels(&rq->arena, route_query(&rq->route, "labelSelector"), &f->labels, &err) < 0)
+    if (selector_parse_labels(&rq->arena, route_query(&rq->route, "labelSelector"), &f->labels,
+                              &err) < 0)
         return status_bad_request(&rq->arena, str_copy_arena(&rq->arena, str_of(err_text(&err))));
     return NULL;
 }
@@ -16,9 +17,11 @@ static struct json *parse_fields(struct request *rq, struct filter *f)
 {
     struct err err = { 0 };
     const struct kube_resource *res = rq->res;
-    int r = selector_parse_fields(&rq->arena, route_query(&rq->route, "fieldSelector"), &f->fields, &err);
+    int r = selector_parse_fields(&rq->arena, route_query(&rq->route, "fieldSelector"), &f->fields,
+                                  &err);
     if (r >= 0)
-        r = selector_check_fields(&f->fields, res->selectable_fields, res->n_selectable_fields, &err);
+        r = selector_check_fields(&f->fields, res->selectable_fields, res->n_selectable_fields,
+                                  &err);
     if (r < 0)
         return status_bad_request(&rq->arena, str_copy_arena(&rq->arena, str_of(err_text(&err))));
     return NULL;
@@ -73,10 +76,12 @@ bool filter_matches_value(const struct filter *f, struct arena *scratch, struct 
     if (f->by_key_only)
         return true;
     struct json *obj;
-    return decode_stored(scratch, f->res, st, &obj, NULL) >= 0 && filter_matches_object(f, scratch, obj);
+    return decode_stored(scratch, f->res, st, &obj, NULL) >= 0 &&
+           filter_matches_object(f, scratch, obj);
 }
 
-struct stored stored_of(const struct api *api, const struct kube_resource *res, const struct store_kv *kv)
+struct stored stored_of(const struct api *api, const struct kube_resource *res,
+                        const struct store_kv *kv)
 {
     return (struct stored){ .value = kv->value,
                             .rev = kv->mod_rev,

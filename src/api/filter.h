@@ -26,4 +26,5 @@ bool filter_matches_object(const struct filter *f, struct arena *scratch, const 
 bool filter_matches_value(const struct filter *f, struct arena *scratch, struct stored st);
 
 /* An object of the store as the encoder wants it. */
-struct stored stored_of(const struct api *api, const struct kube_resource *res, const struct store_kv *kv);
+struct stored stored_of(const struct api *api, const struct kube_resource *res,
+                        const struct store_kv *kv);

@@ -33,7 +33,9 @@ static void on_end(void *arg, int r, const struct err *err)
     free(in);
 }
 
-static const struct kube_call_ops ops = { .on_head = on_head, .on_data = on_data, .on_end = on_end };
+static const struct kube_call_ops ops = { .on_head = on_head,
+                                          .on_data = on_data,
+                                          .on_end = on_end };
 
 int inner_call(struct api *api, const struct inner_request *req, inner_cb cb, void *arg)
 {
@@ -43,7 +45,9 @@ int inner_call(struct api *api, const struct inner_request *req, inner_cb cb, vo
     *in = (struct inner){ .cb = cb, .arg = arg, .body = BUF_INIT(BUF_MAX_DEFAULT) };
     if (req->content_type)
         (void)headers_addc(&h, "content-type", req->content_type);
-    const struct kube_request kr = { .method = str_of(req->method), .target = req->target, .headers = &h, .body = req->body };
+    const struct kube_request kr = {
+        .method = str_of(req->method), .target = req->target, .headers = &h, .body = req->body
+    };
     int r = transport_start(&api->transport, &kr, &ops, in, &call, NULL);
     headers_fini(&h);
     if (r < 0)
@@ -51,10 +55,12 @@ int inner_call(struct api *api, const struct inner_request *req, inner_cb cb, vo
     return r;
 }
 
-struct str inner_path(struct arena *a, const struct kube_resource *res, struct str ns, struct str name)
+struct str inner_path(struct arena *a, const struct kube_resource *res, struct str ns,
+                      struct str name)
 {
     const char *root = res->group.n ? "/apis/" : "/api/";
     const char *scope = ns.n ? arena_printf(a, "/namespaces/" STR_FMT, STR_ARG(ns)) : "";
-    return str_of(arena_printf(a, "%s" STR_FMT "%s/" STR_FMT "%s" STR_FMT, root, STR_ARG(kube_api_version(a, res)),
-                               scope, STR_ARG(res->plural), name.n ? "/" : "", STR_ARG(name)));
+    return str_of(arena_printf(a, "%s" STR_FMT "%s/" STR_FMT "%s" STR_FMT, root,
+                               STR_ARG(kube_api_version(a, res)), scope, STR_ARG(res->plural),
+                               name.n ? "/" : "", STR_ARG(name)));
 }

@@ -18,4 +18,5 @@ struct inner_request {
 int inner_call(struct api *api, const struct inner_request *req, inner_cb cb, void *arg);
 
 /* "/api/v1/namespaces/NS/PLURAL/NAME" and the like; ns and name may be "". In the arena. */
-struct str inner_path(struct arena *a, const struct kube_resource *res, struct str ns, struct str name);
+struct str inner_path(struct arena *a, const struct kube_resource *res, struct str ns,
+                      struct str name);

@@ -12,17 +12,19 @@ struct str key_prefix_ns(struct arena *a, const struct kube_resource *res, struc
     struct str name = kube_storage_name(a, res);
     if (ns.n == 0)
         return key_prefix(a, res);
-    return str_of(arena_printf(a, "/registry/" STR_FMT "/" STR_FMT "/", STR_ARG(name), STR_ARG(ns)));
+    return str_of(
+        arena_printf(a, "/registry/" STR_FMT "/" STR_FMT "/", STR_ARG(name), STR_ARG(ns)));
 }
 
-struct str key_object(struct arena *a, const struct kube_resource *res, struct str ns, struct str name)
+struct str key_object(struct arena *a, const struct kube_resource *res, struct str ns,
+                      struct str name)
 {
     struct str prefix = key_prefix_ns(a, res, res->namespaced ? ns : STR(""));
     return str_of(arena_printf(a, STR_FMT STR_FMT, STR_ARG(prefix), STR_ARG(name)));
 }
 
-void key_split(const struct kube_resource *res, struct str prefix, struct str key, struct str *ret_ns,
-               struct str *ret_name)
+void key_split(const struct kube_resource *res, struct str prefix, struct str key,
+               struct str *ret_ns, struct str *ret_name)
 {
     struct str rest = str_slice(key, prefix.n, key.n);
     *ret_ns = STR("");

@@ -6,7 +6,8 @@
 
 #include <errno.h>
 
-static void sink_head(struct request *rq, int status, const struct headers *headers, uint64_t body_n)
+static void sink_head(struct request *rq, int status, const struct headers *headers,
+                      uint64_t body_n)
 {
     http_respond(rq->sink_data, status, headers, body_n);
 }
@@ -93,7 +94,8 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     request_start(rq, req->has_body);
 }
 
-int api_listen(struct api *api, const char *host, uint16_t port, struct tls_ctx *tls, struct err *err)
+int api_listen(struct api *api, const char *host, uint16_t port, struct tls_ctx *tls,
+               struct err *err)
 {
     const struct http_server_opts opts = {
         .host = host, .port = port, .tls = tls, .on_request = on_request, .arg = api

@@ -35,7 +35,8 @@ static void call_later(struct kube_call *c)
     defer_start(c->api->loop, &c->defer, call_turn);
 }
 
-static void sink_head(struct request *rq, int status, const struct headers *headers, uint64_t body_n)
+static void sink_head(struct request *rq, int status, const struct headers *headers,
+                      uint64_t body_n)
 {
     (void)body_n;
     struct kube_call *c = rq->sink_data;
@@ -155,16 +156,18 @@ static struct str copy_header(struct request *rq, const struct headers *h, const
 
 static void copy_identity(struct request *rq, const struct kube_identity *id)
 {
-    static const struct str masters[] = { { "system:masters", 14 }, { "system:authenticated", 20 } };
+    static const struct str masters[] = { { "system:masters", 14 },
+                                          { "system:authenticated", 20 } };
     if (!id) {
-        rq->identity = (struct kube_identity){ STR("system:dormouse"), masters, ARRAY_LEN(masters) };
+        rq->identity =
+            (struct kube_identity){ STR("system:dormouse"), masters, ARRAY_LEN(masters) };
         return;
     }
     struct str *groups = arena_new_n(&rq->arena, struct str, id->n_groups + 1);
     for (size_t i = 0; i < id->n_groups; i++)
         groups[i] = str_copy_arena(&rq->arena, id->groups[i]);
-    rq->identity = (struct kube_identity){ str_copy_arena(&rq->arena, id->user), groups,
-                                           id->n_groups };
+    rq->identity =
+        (struct kube_identity){ str_copy_arena(&rq->arena, id->user), groups, id->n_groups };
 }
 
 static int local_start(struct transport *t, const struct kube_request *req,

@@ -21,6 +21,7 @@ struct metrics {
 };
 
 void metrics_fini(struct metrics *m);
-/* labels: `verb="GET",...` without braces. Beyond METRICS_SERIES_MAX combinations it is only counted. */
+/* labels: `verb="GET",...` without braces. Beyond METRICS_SERIES_MAX combinations it is only
+ * counted. */
 void metrics_request(struct metrics *m, struct str labels, uint64_t us);
 void metrics_write(const struct metrics *m, struct buf *to);

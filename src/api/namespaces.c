@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Namespaces: the four that every cluster has are made at start, and one that is being deleted loses
- * its contents before it goes.
+ * Namespaces: the four that every cluster has are made at start, and one that is being deleted
+ * loses its contents before it goes.
  *
  *     sweep each kind in turn (deletecollection) -> look at each kind in turn
  *        ^                                             | none left        | some left (finalizers)
@@ -26,8 +26,8 @@ struct doom {
     struct namespaces *owner;
     char *name;
     enum doom_at at;
-    size_t next;              /* position in the registry, while sweeping and looking */
-    uint64_t generation;      /* of the registry when the round began */
+    size_t next;         /* position in the registry, while sweeping and looking */
+    uint64_t generation; /* of the registry when the round began */
     bool left;
 };
 
@@ -72,7 +72,8 @@ static void call(struct doom *d, const struct inner_request *req)
     d->owner->n_calls++;
 }
 
-/* The next kind that can have objects in a namespace: one version of each, in the registry's order. */
+/* The next kind that can have objects in a namespace: one version of each, in the registry's order.
+ */
 static const struct kube_resource *next_kind(struct doom *d)
 {
     const struct registry *reg = &d->owner->api->reg;
@@ -82,7 +83,8 @@ static const struct kube_resource *next_kind(struct doom *d)
     }
     while (d->next < reg->n) {
         const struct kube_resource *res = reg->all[d->next++];
-        if (res->namespaced && (res->verbs & KUBE_DELETECOLLECTION) && (res->storage == res || res->crd))
+        if (res->namespaced && (res->verbs & KUBE_DELETECOLLECTION) &&
+            (res->storage == res || res->crd))
             return res;
     }
     return NULL;
@@ -99,8 +101,7 @@ static void on_contents(void *arg, const struct store_event *ev, size_t n, uint6
         return;
     store_watch_cancel(ns->contents);
     ns->contents = NULL;
-    map_each(m, &ns->doomed)
-    {
+    map_each (m, &ns->doomed) {
         struct doom *d = m->value;
         if (d->at != DOOM_WAIT)
             continue;
@@ -118,12 +119,14 @@ static void on_contents_end(void *arg, int r, const struct err *err)
         log_error("cannot follow the contents of namespaces", "error=\"%s\"", err_text(err));
 }
 
-static const struct store_watch_ops contents_ops = { .on_events = on_contents, .on_end = on_contents_end };
+static const struct store_watch_ops contents_ops = { .on_events = on_contents,
+                                                     .on_end = on_contents_end };
 
 static void wait_for_contents(struct namespaces *n)
 {
     struct err err = { 0 };
-    if (!n->contents && store_watch_start(n->api->store, STR("/registry/"), 0, &contents_ops, n, &n->contents, &err) < 0)
+    if (!n->contents && store_watch_start(n->api->store, STR("/registry/"), 0, &contents_ops, n,
+                                          &n->contents, &err) < 0)
         log_error("cannot follow the contents of namespaces", "error=\"%s\"", err_text(&err));
 }
 
@@ -142,18 +145,22 @@ static void doom_run(struct doom *d)
         d->at = d->left ? DOOM_WAIT : DOOM_READ;
     switch (d->at) {
     case DOOM_SWEEP:
-        call(d, &(struct inner_request){ .method = "DELETE", .target = inner_path(&a, res, name, STR("")) });
+        call(d, &(struct inner_request){ .method = "DELETE",
+                                         .target = inner_path(&a, res, name, STR("")) });
         break;
     case DOOM_LOOK: {
         struct str path = inner_path(&a, res, name, STR(""));
-        call(d, &(struct inner_request){ .method = "GET", .target = str_of(arena_printf(&a, STR_FMT "?limit=1", STR_ARG(path))) });
+        call(d, &(struct inner_request){
+                    .method = "GET",
+                    .target = str_of(arena_printf(&a, STR_FMT "?limit=1", STR_ARG(path))) });
         break;
     }
     case DOOM_WAIT:
         wait_for_contents(d->owner);
         break;
     case DOOM_READ:
-        call(d, &(struct inner_request){ .method = "GET", .target = str_of(arena_printf(&a, NS_PATH "%s", d->name)) });
+        call(d, &(struct inner_request){
+                    .method = "GET", .target = str_of(arena_printf(&a, NS_PATH "%s", d->name)) });
         break;
     case DOOM_FINALIZE:
         break;
@@ -175,10 +182,11 @@ static void finalize(struct doom *d, struct str body)
         }
         (void)json_write(&out, obj);
         d->at = DOOM_FINALIZE;
-        call(d, &(struct inner_request){ .method = "PUT",
-                                         .target = str_of(arena_printf(&a, NS_PATH "%s/finalize", d->name)),
-                                         .content_type = "application/json",
-                                         .body = buf_str(&out) });
+        call(d, &(struct inner_request){
+                    .method = "PUT",
+                    .target = str_of(arena_printf(&a, NS_PATH "%s/finalize", d->name)),
+                    .content_type = "application/json",
+                    .body = buf_str(&out) });
     }
     arena_fini(&a);
 }
@@ -187,8 +195,8 @@ static bool has_items(struct str body)
 {
     struct arena a = { 0 };
     struct json *v;
-    bool some = json_parse(&a, body, NULL, &v, NULL) >= 0 && json_is(json_getc(v, "items"), JSON_ARRAY) &&
-                json_getc(v, "items")->n > 0;
+    bool some = json_parse(&a, body, NULL, &v, NULL) >= 0 &&
+                json_is(json_getc(v, "items"), JSON_ARRAY) && json_getc(v, "items")->n > 0;
     arena_fini(&a);
     return some;
 }
@@ -251,7 +259,8 @@ static void doom(struct namespaces *n, struct str name)
     doom_run(d);
 }
 
-/* A namespace that is being deleted and still held by the "kubernetes" finalizer is ours to empty. */
+/* A namespace that is being deleted and still held by the "kubernetes" finalizer is ours to empty.
+ */
 static void consider(struct namespaces *n, const struct store_kv *kv)
 {
     struct arena a = { 0 };
@@ -260,7 +269,8 @@ static void consider(struct namespaces *n, const struct store_kv *kv)
         return;
     if (json_parse(&a, kv->value, NULL, &obj, NULL) >= 0 && meta_is_deleting(obj)) {
         bool held = false;
-        json_each(f, json_path(obj, "spec", "finalizers", NULL)) held = held || str_is(json_str(f), "kubernetes");
+        json_each (f, json_path(obj, "spec", "finalizers", NULL))
+            held = held || str_is(json_str(f), "kubernetes");
         if (held)
             doom(n, meta_name(obj));
     }
@@ -300,7 +310,8 @@ static void loaded(struct namespaces *n, int r, const struct err *err)
     struct err why = { 0 };
     n->loading = false;
     if (r >= 0 && !n->stopped) {
-        r = store_watch_start(n->api->store, STR(NS_PREFIX), n->loaded_rev + 1, &watch_ops, n, &n->watch, &why);
+        r = store_watch_start(n->api->store, STR(NS_PREFIX), n->loaded_rev + 1, &watch_ops, n,
+                              &n->watch, &why);
         err = &why;
     }
     tell_ready(n, n->stopped ? -ECANCELED : r, err);
@@ -328,7 +339,9 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
 static void load_next(struct namespaces *n)
 {
     struct err err = { 0 };
-    const struct store_range range = { .prefix = STR(NS_PREFIX), .after = buf_str(&n->after), .at_rev = n->loaded_rev };
+    const struct store_range range = { .prefix = STR(NS_PREFIX),
+                                       .after = buf_str(&n->after),
+                                       .at_rev = n->loaded_rev };
     n->loading = true;
     int r = store_range(n->api->store, &range, on_page, n, &err);
     if (r < 0)
@@ -353,16 +366,21 @@ static void on_made(void *arg, int r, struct str body)
 
 struct namespaces *namespaces_start(struct api *api, controller_ready_cb ready, void *arg)
 {
-    static const char *const names[] = { "default", "kube-system", "kube-public", "kube-node-lease" };
+    static const char *const names[] = { "default", "kube-system", "kube-public",
+                                         "kube-node-lease" };
     struct namespaces *n = xnew(struct namespaces);
-    *n = (struct namespaces){ .api = api, .ready = ready, .ready_arg = arg, .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
+    *n = (struct namespaces){
+        .api = api, .ready = ready, .ready_arg = arg, .after = BUF_INIT(STORE_KEY_MAX_BYTES)
+    };
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct arena a = { 0 };
         const struct inner_request req = {
             .method = "POST",
             .target = STR("/api/v1/namespaces"),
             .content_type = "application/json",
-            .body = str_of(arena_printf(&a, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"%s\"}}", names[i]))
+            .body = str_of(arena_printf(
+                &a, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"%s\"}}",
+                names[i]))
         };
         int r = inner_call(api, &req, on_made, n);
         assert(r >= 0); /* nobody closes the server while it starts this */
@@ -394,8 +412,7 @@ void namespaces_free(struct namespaces *n)
 {
     if (!n)
         return;
-    map_each(m, &n->doomed)
-    {
+    map_each (m, &n->doomed) {
         struct doom *d = m->value;
         free(d->name);
         free(d);

@@ -6,9 +6,9 @@
  * revision, waiting for the client in between, so its memory does not depend on its length. With a
  * limit the answer is complete before its head is sent, because the head says how to continue.
  */
+#include "api/read.h"
 #include "api/core.h"
 #include "api/filter.h"
-#include "api/read.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "codec/base64.h"
@@ -27,8 +27,8 @@ struct json *read_parse_rev(struct request *rq, uint64_t *ret, bool *ret_set)
         return NULL;
     struct field_errors errs = field_errors_init(&rq->arena);
     struct fpath at = fpath_child(NULL, STR("resourceVersion"));
-    field_error_str(&errs, FIELD_INVALID, &at, s, "strconv.ParseUint: parsing \"" STR_FMT "\": invalid syntax",
-                    STR_ARG(s));
+    field_error_str(&errs, FIELD_INVALID, &at, s,
+                    "strconv.ParseUint: parsing \"" STR_FMT "\": invalid syntax", STR_ARG(s));
     return status_bad_request(&rq->arena, field_errors_text(&errs));
 }
 
@@ -95,11 +95,11 @@ struct listing {
     struct request *rq;
     struct filter filter;
     struct str range_prefix;
-    struct str after;  /* key behind which to go on */
-    uint64_t limit;    /* 0: none */
-    uint64_t at_rev;   /* 0: newest, until the first page says which */
-    uint64_t min_rev;  /* not older than */
-    uint64_t n;        /* items written */
+    struct str after;    /* key behind which to go on */
+    uint64_t limit;      /* 0: none */
+    uint64_t at_rev;     /* 0: newest, until the first page says which */
+    uint64_t min_rev;    /* not older than */
+    uint64_t n;          /* items written */
     struct buf last_key; /* last one looked at */
     struct buf out;
     struct arena scratch;
@@ -107,7 +107,8 @@ struct listing {
     bool streaming, from_token, inconsistent;
 };
 
-static void write_token(struct buf *to, const struct listing *l, struct str start, bool with_rev, uint64_t rev)
+static void write_token(struct buf *to, const struct listing *l, struct str start, bool with_rev,
+                        uint64_t rev)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(STORE_KEY_MAX_BYTES * 8);
     (void)buf_printf(&text, "{\"v\":\"meta.k8s.io/v1\",\"rv\":");
@@ -150,8 +151,9 @@ static struct json *parse_match(struct request *rq, bool rev_set, enum list_matc
     if (s.n == 0)
         return NULL;
     if (!rev_set)
-        return invalid_option(rq, "resourceVersionMatch",
-                              "resourceVersionMatch is forbidden unless resourceVersion is provided");
+        return invalid_option(
+            rq, "resourceVersionMatch",
+            "resourceVersionMatch is forbidden unless resourceVersion is provided");
     if (str_is(s, "Exact"))
         *ret = MATCH_EXACT;
     else if (str_is(s, "NotOlderThan"))
@@ -178,14 +180,16 @@ static struct json *parse_rev_and_match(struct listing *l, bool has_token)
     if (no)
         return no;
     if (match == MATCH_EXACT && rev == 0)
-        return invalid_option(rq, "resourceVersionMatch",
-                              "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+        return invalid_option(
+            rq, "resourceVersionMatch",
+            "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
     if (has_token) {
         if (match != MATCH_UNSET)
             return invalid_option(rq, "resourceVersionMatch",
                                   "resourceVersionMatch is forbidden when continue is provided");
         if (rev != 0)
-            return status_bad_request(&rq->arena, STR("specifying resource version is not allowed when using continue"));
+            return status_bad_request(
+                &rq->arena, STR("specifying resource version is not allowed when using continue"));
         return NULL;
     }
     bool exact = match == MATCH_EXACT || (match == MATCH_UNSET && l->limit && rev);
@@ -197,7 +201,8 @@ static struct json *parse_rev_and_match(struct listing *l, bool has_token)
 static struct json *parse_list(struct listing *l)
 {
     struct request *rq = l->rq;
-    struct str limit = route_query(&rq->route, "limit"), token = route_query(&rq->route, "continue");
+    struct str limit = route_query(&rq->route, "limit"),
+               token = route_query(&rq->route, "continue");
     struct json *no = filter_parse(rq, &l->filter);
     if (no)
         return no;
@@ -230,10 +235,14 @@ static void list_fail(struct listing *l, int r, const struct err *err)
         write_token(&token, l, l->after, false, 0);
         struct json *no = status_expired(
             &rq->arena,
-            STR("The provided continue parameter is too old to display a consistent list result. You can "
-                "start a new list without the continue parameter, or use the continue token in this "
-                "response to retrieve the remainder of the results. Continuing with the provided token "
-                "results in an inconsistent list - objects that were created, modified, or deleted between "
+            STR("The provided continue parameter is too old to display a consistent list result. "
+                "You can "
+                "start a new list without the continue parameter, or use the continue token in "
+                "this "
+                "response to retrieve the remainder of the results. Continuing with the provided "
+                "token "
+                "results in an inconsistent list - objects that were created, modified, or deleted "
+                "between "
                 "the time the first chunk was returned and now may show up in the list."));
         json_set_str(&rq->arena, json_obj(&rq->arena, no, "metadata"), "continue", buf_str(&token));
         reply_status(rq, no);
@@ -243,7 +252,8 @@ static void list_fail(struct listing *l, int r, const struct err *err)
 }
 
 /* Write what matches; true when the limit is reached. */
-static int add_page(struct listing *l, const struct store_page *page, bool *ret_full, struct err *err)
+static int add_page(struct listing *l, const struct store_page *page, bool *ret_full,
+                    struct err *err)
 {
     struct request *rq = l->rq;
     for (size_t i = 0; i < page->n; i++) {
@@ -256,9 +266,11 @@ static int add_page(struct listing *l, const struct store_page *page, bool *ret_
         (void)buf_add_str(&l->last_key, kv->key);
         struct stored st = stored_of(rq->api, rq->res, kv);
         arena_reset(&l->scratch);
-        if (!filter_matches_key(&l->filter, kv->key) || !filter_matches_value(&l->filter, &l->scratch, st))
+        if (!filter_matches_key(&l->filter, kv->key) ||
+            !filter_matches_value(&l->filter, &l->scratch, st))
             continue;
-        int r = encode_list_item(&l->scratch, rq->res, &rq->rep, st, l->now_s, l->n == 0, &l->out, err);
+        int r =
+            encode_list_item(&l->scratch, rq->res, &rq->rep, st, l->now_s, l->n == 0, &l->out, err);
         if (r < 0)
             return r;
         l->n++;
@@ -295,7 +307,8 @@ static void list_finish(struct listing *l, bool more, uint64_t left)
     begin(l, &meta, &head);
     (void)buf_add_str(&head, buf_str(&l->out));
     if (!buf_ok(&head) || !buf_ok(&l->out)) {
-        reply_status(rq, status_internal(&rq->arena, STR("the list does not fit; use limit and continue")));
+        reply_status(
+            rq, status_internal(&rq->arena, STR("the list does not fit; use limit and continue")));
         return;
     }
     if (rq->rep.pretty || rq->rep.format != FORMAT_JSON) {
@@ -353,7 +366,8 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
         list_fail(l, r, err);
         return;
     }
-    bool more = page->more || (full && page->n && !str_eq(buf_str(&l->last_key), page->kv[page->n - 1].key));
+    bool more = page->more ||
+                (full && page->n && !str_eq(buf_str(&l->last_key), page->kv[page->n - 1].key));
     if (full || !more) {
         list_finish(l, more, page->left);
         return;
@@ -366,7 +380,9 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
 static void list_next(struct listing *l)
 {
     struct request *rq = l->rq;
-    struct store_range range = { .prefix = l->range_prefix, .after = l->after, .at_rev = l->at_rev };
+    struct store_range range = { .prefix = l->range_prefix,
+                                 .after = l->after,
+                                 .at_rev = l->at_rev };
     struct err err = { 0 };
     if (l->limit && l->filter.by_key_only) {
         range.limit = MIN(l->limit - l->n, (uint64_t)STORE_PAGE_MAX_ROWS);
@@ -396,10 +412,10 @@ void read_list(struct request *rq)
 {
     struct listing *l = arena_new(&rq->arena, struct listing);
     *l = (struct listing){ .rq = rq,
-                        .now_s = clock_wall_ms() / 1000,
-                        .out = BUF_INIT(BUF_MAX_DEFAULT),
-                        .last_key = BUF_INIT(STORE_KEY_MAX_BYTES),
-                        .scratch = { .max_bytes = API_ARENA_MAX_BYTES } };
+                           .now_s = clock_wall_ms() / 1000,
+                           .out = BUF_INIT(BUF_MAX_DEFAULT),
+                           .last_key = BUF_INIT(STORE_KEY_MAX_BYTES),
+                           .scratch = { .max_bytes = API_ARENA_MAX_BYTES } };
     rq->work = l;
     rq->on_gone = on_gone;
     rq->on_writable = on_writable;

@@ -3,8 +3,8 @@
  * One request from its head to the last byte of its answer. Internal to src/api.
  *
  * The core neither knows sockets nor who asks: an adapter (listen.c for HTTP, local.c for the
- * transport inside the process) makes the request, feeds it the body, and takes the answer through a
- * `struct sink_ops`. The steps in between run in the order in which core.c lists them.
+ * transport inside the process) makes the request, feeds it the body, and takes the answer through
+ * a `struct sink_ops`. The steps in between run in the order in which core.c lists them.
  *
  *     adapter                        core
  *     request_new()
@@ -52,8 +52,8 @@ enum rep_format { FORMAT_JSON, FORMAT_YAML }; /* protobuf comes here */
 struct rep {
     enum rep_kind kind;
     enum rep_format format;
-    bool v1beta1;     /* Table and PartialObjectMetadata of meta.k8s.io/v1beta1 */
-    uint8_t include;  /* Table: enum table_include */
+    bool v1beta1;    /* Table and PartialObjectMetadata of meta.k8s.io/v1beta1 */
+    uint8_t include; /* Table: enum table_include */
     bool pretty;
 };
 
@@ -77,7 +77,7 @@ struct request {
     struct kube_identity identity;
 
     struct route route;
-    const struct kube_resource *res; /* a reference; NULL for other paths */
+    const struct kube_resource *res;    /* a reference; NULL for other paths */
     const struct kube_subresource *sub; /* of res, or NULL */
     struct rep rep;
     struct headers warnings; /* "warning" fields of the answer */
@@ -86,7 +86,8 @@ struct request {
     /* the verb's own continuation */
     void *work;
     void (*on_writable)(struct request *rq);
-    void (*on_gone)(struct request *rq); /* release what `work` holds; no store callback is outstanding */
+    void (*on_gone)(
+        struct request *rq); /* release what `work` holds; no store callback is outstanding */
 };
 
 /* The request belongs to the core from now on; the adapter says request_gone() exactly once. */
@@ -108,5 +109,6 @@ static inline void request_busy(struct request *rq)
 {
     rq->busy++;
 }
-/* From the operation's callback; true: nobody waits any more and the request is released: return. */
+/* From the operation's callback; true: nobody waits any more and the request is released: return.
+ */
 bool request_idle(struct request *rq);

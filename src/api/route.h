@@ -32,7 +32,7 @@ enum route_kind {
 struct route {
     enum route_kind kind;
     enum kube_verb verb; /* 0: the method means nothing here (405) */
-    struct str path; /* as it came, without query */
+    struct str path;     /* as it came, without query */
     struct str group, version, ns, resource, name, subresource;
     struct str rest;
     struct url_target *url;

@@ -23,7 +23,8 @@ static void copy(struct arena *a, struct json *to, const char *key, const struct
 
 struct json *scale_of(struct arena *a, const struct kube_resource *res, const struct json *obj)
 {
-    static const char *const kept[] = { "name", "namespace", "uid", "resourceVersion", "creationTimestamp" };
+    static const char *const kept[] = { "name", "namespace", "uid", "resourceVersion",
+                                        "creationTimestamp" };
     struct json *scale = json_new_object(a);
     json_set_str(a, scale, "kind", STR("Scale"));
     json_set_str(a, scale, "apiVersion", STR("autoscaling/v1"));
@@ -41,13 +42,14 @@ struct json *scale_of(struct arena *a, const struct kube_resource *res, const st
     return scale;
 }
 
-int scale_apply(struct arena *a, const struct kube_resource *res, struct json *obj, const struct json *scale,
-                struct err *err)
+int scale_apply(struct arena *a, const struct kube_resource *res, struct json *obj,
+                const struct json *scale, struct err *err)
 {
     int64_t replicas = 0;
     const struct json *v = json_path(scale, "spec", "replicas", NULL);
     if (v && (json_int(v, &replicas) < 0 || replicas < 0 || replicas > INT32_MAX))
-        return err_set(err, E_INVALID, "spec.replicas: Invalid value: should be a non-negative integer");
+        return err_set(err, E_INVALID,
+                       "spec.replicas: Invalid value: should be a non-negative integer");
     struct str path = res->scale_spec_path, name;
     while (path.n) {
         (void)str_cut(path, '.', &name, &path);

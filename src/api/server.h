@@ -2,8 +2,8 @@
 /*
  * The embedded API server: serves a store as a Kubernetes API.
  *
- * The request core knows no sockets. It is reached through HTTP (api_listen()) and, by services of the
- * same process, through a struct transport (api_transport()); both take the same path.
+ * The request core knows no sockets. It is reached through HTTP (api_listen()) and, by services of
+ * the same process, through a struct transport (api_transport()); both take the same path.
  *
  *     api_new()  ->  api_start()  ->  on_ready  ->  api_listen()  ...  api_close()
  *
@@ -23,18 +23,20 @@ struct tls_ctx;
 /* What a request wants, in the terms of RBAC. */
 struct api_attributes {
     const struct kube_identity *identity;
-    struct str verb;                             /* "get", "deletecollection"; of paths: "get", "post" */
+    struct str verb; /* "get", "deletecollection"; of paths: "get", "post" */
     struct str group, version, resource, subresource, name, ns; /* resource "" for a path */
     struct str path;
 };
 
-/* Decides without waiting. ret_reason: static or in the identity's life; shown to the client on "no". */
-typedef bool (*api_authorize_fn)(void *arg, const struct api_attributes *at, const char **ret_reason);
+/* Decides without waiting. ret_reason: static or in the identity's life; shown to the client on
+ * "no". */
+typedef bool (*api_authorize_fn)(void *arg, const struct api_attributes *at,
+                                 const char **ret_reason);
 
 struct api_opts {
     struct loop *loop;
-    struct store *store;   /* kept */
-    struct str admin_token; /* copied; bearer token of user "admin", group system:masters */
+    struct store *store;        /* kept */
+    struct str admin_token;     /* copied; bearer token of user "admin", group system:masters */
     api_authorize_fn authorize; /* NULL: whoever is authenticated may do everything */
     void *authorize_arg;
 };
@@ -44,30 +46,34 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err);
  * Read the CustomResourceDefinitions, make what every cluster has (the four namespaces), start the
  * controllers. on_ready: once, from the loop; on failure only api_close() is left to do.
  */
-void api_start(struct api *api, void (*on_ready)(void *arg, int r, const struct err *err), void *arg);
+void api_start(struct api *api, void (*on_ready)(void *arg, int r, const struct err *err),
+               void *arg);
 
 /*
  * Make sure that objects exist: `json` is an object or a List. Absent ones are created; one that
- * exists with another spec is updated to it. Conditions and status are left alone. on_done: once, from
- * the loop; r: E_INVALID with the server's answer when one of them was refused. After on_ready. One
- * after the other, so that a definition may stand in front of its instances. `json` is copied.
- * Errors: E_PARSE.
+ * exists with another spec is updated to it. Conditions and status are left alone. on_done: once,
+ * from the loop; r: E_INVALID with the server's answer when one of them was refused. After
+ * on_ready. One after the other, so that a definition may stand in front of its instances. `json`
+ * is copied. Errors: E_PARSE.
  */
-int api_ensure_objects(struct api *api, struct str json, void (*on_done)(void *arg, int r, const struct err *err),
-                       void *arg, struct err *err);
+int api_ensure_objects(struct api *api, struct str json,
+                       void (*on_done)(void *arg, int r, const struct err *err), void *arg,
+                       struct err *err);
 
 /* In process; lives as long as the api. A request without identity speaks as system:dormouse. */
 struct transport *api_transport(struct api *api);
 
 /* Errors: -EADDRINUSE, ... tls: kept. */
-int api_listen(struct api *api, const char *host, uint16_t port, struct tls_ctx *tls, struct err *err);
+int api_listen(struct api *api, const char *host, uint16_t port, struct tls_ctx *tls,
+               struct err *err);
 uint16_t api_port(const struct api *api); /* 0: not listening */
-/* Called on requests when the wall clock has passed `at_s`; the callee replaces its certificate and sets
- * the next time. */
+/* Called on requests when the wall clock has passed `at_s`; the callee replaces its certificate and
+ * sets the next time. */
 void api_on_renewal(struct api *api, int64_t at_s, int64_t (*renew)(void *arg), void *arg);
 
 /* Prometheus text with upstream's names. */
 void api_metrics(const struct api *api, struct buf *to);
 
-/* Refuse new requests, end watches, wait up to grace_ms for the rest; done() once all is released. */
+/* Refuse new requests, end watches, wait up to grace_ms for the rest; done() once all is released.
+ */
 void api_close(struct api *api, uint64_t grace_ms, void (*done)(void *arg), void *arg);

@@ -3,9 +3,9 @@
  * watch.
  *
  * All watchers of a kind hang on one hub, which has one watch of the store: each event is parsed at
- * most once and encoded once for each representation, however many watchers there are. A watcher that
- * is not where the hub is (it starts from an older revision, or its client did not read for a while)
- * follows a watch of the store of its own until it has caught up:
+ * most once and encoded once for each representation, however many watchers there are. A watcher
+ * that is not where the hub is (it starts from an older revision, or its client did not read for a
+ * while) follows a watch of the store of its own until it has caught up:
  *
  *     initial ----> behind <----> joined          any -> ended
  *     (list)        (own watch)   (hub)
@@ -13,8 +13,8 @@
  *                      v  |
  *                     stalled  (the client's buffer is full; nothing is read for it)
  *
- * Nothing is queued for a slow client beyond the sink's own buffer: what it misses stays in the store.
- * One that stays stalled is cut off.
+ * Nothing is queued for a slow client beyond the sink's own buffer: what it misses stays in the
+ * store. One that stays stalled is cut off.
  */
 #include "api/controllers.h"
 #include "api/filter.h"
@@ -29,8 +29,8 @@
 #include <errno.h>
 
 enum {
-    WATCH_STALL_MAX_MS = 60000,   /* a client that does not read is cut off */
-    WATCH_BOOKMARK_MS = 60000,    /* after a write, at the latest, bookmarks say how far we are */
+    WATCH_STALL_MAX_MS = 60000, /* a client that does not read is cut off */
+    WATCH_BOOKMARK_MS = 60000,  /* after a write, at the latest, bookmarks say how far we are */
     WATCH_TIMEOUT_MAX_S = 86400,
     EVENT_MAX_BYTES = 16 << 20
 };
@@ -47,7 +47,7 @@ static const struct sm_state watch_table[] = {
 
 struct hub {
     struct api *api;
-    char *name;           /* storage name */
+    char *name; /* storage name */
     struct store_watch *watch;
     uint64_t last_event;  /* revision of the last event seen, or where the watch began */
     struct list watchers; /* joined ones */
@@ -97,7 +97,8 @@ struct event {
 
 static void event_fini(struct event *e)
 {
-    vec_each(c, &e->encoded) buf_fini(&c->bytes);
+    vec_each (c, &e->encoded)
+        buf_fini(&c->bytes);
     vec_fini(&e->encoded);
     arena_reset(e->scratch);
 }
@@ -111,7 +112,8 @@ static void event_parse(struct event *e, const struct kube_resource *res)
     if (e->ev->kind == STORE_EV_PUT)
         (void)decode_stored(e->scratch, res, stored_of(e->api, res, &e->ev->kv), &e->now, NULL);
     if (e->ev->has_prev)
-        (void)decode_stored(e->scratch, res, stored_of(e->api, res, &e->ev->prev), &e->before, NULL);
+        (void)decode_stored(e->scratch, res, stored_of(e->api, res, &e->ev->prev), &e->before,
+                            NULL);
 }
 
 /* What the event is in the eyes of this watcher; NULL: nothing. */
@@ -131,7 +133,8 @@ static const char *event_type(struct event *e, const struct filter *f)
 }
 
 /* A deleted object is shown as it was, with the revision of its end. */
-static struct stored event_object(const struct event *e, const struct kube_resource *res, const char *type)
+static struct stored event_object(const struct event *e, const struct kube_resource *res,
+                                  const char *type)
 {
     if (strcmp(type, "DELETED") != 0)
         return stored_of(e->api, res, &e->ev->kv);
@@ -149,18 +152,22 @@ static struct str event_bytes(struct event *e, const struct watcher *w, const ch
 {
     const struct request *rq = w->rq;
     bool columns = rq->rep.kind == REP_TABLE && !w->columns_sent;
-    vec_each(c, &e->encoded)
-    {
-        if (c->res == rq->res && c->type == type && c->columns == columns && same_rep(&c->rep, &rq->rep))
+    vec_each (c, &e->encoded) {
+        if (c->res == rq->res && c->type == type && c->columns == columns &&
+            same_rep(&c->rep, &rq->rep))
             return buf_str(&c->bytes);
     }
-    struct encoded c = { .res = rq->res, .rep = rq->rep, .type = type, .columns = columns,
+    struct encoded c = { .res = rq->res,
+                         .rep = rq->rep,
+                         .type = type,
+                         .columns = columns,
                          .bytes = BUF_INIT(EVENT_MAX_BYTES) };
     struct err err = { 0 };
-    int r = encode_event(e->scratch, rq->res, &rq->rep, type, event_object(e, rq->res, type), columns,
-                         clock_wall_ms() / 1000, &c.bytes, &err);
+    int r = encode_event(e->scratch, rq->res, &rq->rep, type, event_object(e, rq->res, type),
+                         columns, clock_wall_ms() / 1000, &c.bytes, &err);
     if (r < 0) {
-        log_error("event not sent", "key=" STR_FMT " error=\"%s\"", STR_ARG(e->ev->kv.key), err_text(&err));
+        log_error("event not sent", "key=" STR_FMT " error=\"%s\"", STR_ARG(e->ev->kv.key),
+                  err_text(&err));
         buf_reset(&c.bytes);
     }
     vec_push(&e->encoded, c);
@@ -256,8 +263,8 @@ static void on_timeout(struct timer *t)
 static void on_stall(struct timer *t)
 {
     struct watcher *w = container_of(t, struct watcher, stall);
-    log_warn("watcher does not read, closing", "peer=" STR_FMT " path=" STR_FMT, STR_ARG(w->rq->peer),
-             STR_ARG(w->rq->route.path));
+    log_warn("watcher does not read, closing", "peer=" STR_FMT " path=" STR_FMT,
+             STR_ARG(w->rq->peer), STR_ARG(w->rq->route.path));
     release(w);
     move(w, WATCH_ENDED);
     w->rq->ended = true;
@@ -308,8 +315,7 @@ static bool may_send(const struct watcher *w, const struct store_event *ev)
 static void hub_send(struct hub *h, const struct store_event *ev, struct arena *scratch)
 {
     struct event e = { .ev = ev, .api = h->api, .scratch = scratch };
-    list_each(node, &h->watchers)
-    {
+    list_each (node, &h->watchers) {
         struct watcher *w = list_entry(node, struct watcher, node);
         if (!may_send(w, ev))
             continue;
@@ -327,8 +333,7 @@ static void on_hub_events(void *arg, const struct store_event *ev, size_t n, uin
         hub_send(h, &ev[i], &scratch);
     arena_fini(&scratch);
     h->last_event = n ? ev[n - 1].kv.mod_rev : h->last_event;
-    list_each_safe(node, &h->watchers)
-    {
+    list_each_safe (node, &h->watchers) {
         struct watcher *w = list_entry(node, struct watcher, node);
         if (w->full)
             stall(w);
@@ -363,7 +368,8 @@ static int hub_new(struct watcher *w, struct hub **ret, struct err *err)
     h->api = api;
     h->last_event = MIN(w->seen, newest);
     list_init(&h->watchers);
-    int r = store_watch_start(api->store, w->filter.prefix, h->last_event + 1, &hub_ops, h, &h->watch, err);
+    int r = store_watch_start(api->store, w->filter.prefix, h->last_event + 1, &hub_ops, h,
+                              &h->watch, err);
     if (r < 0) {
         free(h);
         return r;
@@ -438,7 +444,8 @@ static void go_live(struct watcher *w)
         return;
     int r = 0;
     if (map_has(&api->hubs, w->storage_name))
-        r = store_watch_start(api->store, w->filter.prefix, w->seen + 1, &own_ops, w, &w->own, &err);
+        r = store_watch_start(api->store, w->filter.prefix, w->seen + 1, &own_ops, w, &w->own,
+                              &err);
     else if ((r = hub_new(w, &h, &err)) >= 0)
         join(w, h);
     if (r < 0)
@@ -467,13 +474,16 @@ static void send_initial(struct watcher *w, const struct store_kv *kv)
     struct request *rq = w->rq;
     struct stored st = stored_of(rq->api, rq->res, kv);
     arena_reset(&w->scratch);
-    if (!filter_matches_key(&w->filter, kv->key) || !filter_matches_value(&w->filter, &w->scratch, st))
+    if (!filter_matches_key(&w->filter, kv->key) ||
+        !filter_matches_value(&w->filter, &w->scratch, st))
         return;
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
     struct err err = { 0 };
-    if (encode_event(&w->scratch, rq->res, &rq->rep, "ADDED", st, rq->rep.kind == REP_TABLE && !w->columns_sent,
-                     clock_wall_ms() / 1000, &b, &err) < 0) {
-        log_error("event not sent", "key=" STR_FMT " error=\"%s\"", STR_ARG(kv->key), err_text(&err));
+    if (encode_event(&w->scratch, rq->res, &rq->rep, "ADDED", st,
+                     rq->rep.kind == REP_TABLE && !w->columns_sent, clock_wall_ms() / 1000, &b,
+                     &err) < 0) {
+        log_error("event not sent", "key=" STR_FMT " error=\"%s\"", STR_ARG(kv->key),
+                  err_text(&err));
         return;
     }
     w->columns_sent = true;
@@ -511,7 +521,9 @@ static void on_initial_page(void *arg, int r, const struct store_page *page, con
 
 static void initial_next(struct watcher *w)
 {
-    const struct store_range range = { .prefix = w->range_prefix, .after = buf_str(&w->after), .at_rev = w->at_rev };
+    const struct store_range range = { .prefix = w->range_prefix,
+                                       .after = buf_str(&w->after),
+                                       .at_rev = w->at_rev };
     struct err err = { 0 };
     request_busy(w->rq);
     int r = store_range(w->rq->api->store, &range, on_initial_page, w, &err);
@@ -557,14 +569,16 @@ static struct json *parse_initial(struct watcher *w, uint64_t rev)
     bool given = route_query(&rq->route, "sendInitialEvents").n > 0;
     if (!given) {
         if (match.n)
-            return forbidden_option(rq, "resourceVersionMatch",
-                                    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+            return forbidden_option(
+                rq, "resourceVersionMatch",
+                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
         w->initial = rev == 0; /* "most recent" and "any" begin with what there is */
         return NULL;
     }
     if (!str_is(match, "NotOlderThan"))
-        return forbidden_option(rq, "resourceVersionMatch",
-                                "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+        return forbidden_option(
+            rq, "resourceVersionMatch",
+            "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
     w->initial = url_query_bool(url, "sendInitialEvents");
     w->announce_initial = w->initial && w->bookmarks;
     return NULL;
@@ -587,7 +601,8 @@ static struct json *parse_watch(struct watcher *w, uint64_t *ret_timeout_s)
     struct str timeout = route_query(&rq->route, "timeoutSeconds");
     *ret_timeout_s = 0;
     if (timeout.n && parse_u64(timeout, 0, INT64_MAX, ret_timeout_s) < 0)
-        return status_bad_request(&rq->arena, STR("timeoutSeconds must be a number that is not negative"));
+        return status_bad_request(&rq->arena,
+                                  STR("timeoutSeconds must be a number that is not negative"));
     w->min_rev = rev;
     w->seen = rev ? rev : store_revision(rq->api->store);
     w->range_prefix = key_prefix_ns(&rq->arena, rq->res, w->filter.ns);
@@ -613,7 +628,8 @@ void watch_begin(struct request *rq)
     rq->on_writable = on_writable;
     api->metrics.watchers++;
     if (timeout_s)
-        timer_start(api->loop, &w->timeout, MIN(timeout_s, (uint64_t)WATCH_TIMEOUT_MAX_S) * 1000, on_timeout);
+        timer_start(api->loop, &w->timeout, MIN(timeout_s, (uint64_t)WATCH_TIMEOUT_MAX_S) * 1000,
+                    on_timeout);
     reply_head(rq, 200, rep_content_type(&rq->rep, true), HTTP_CHUNKED);
     if (w->initial)
         initial_next(w);
@@ -631,8 +647,7 @@ static bool is_watch(const struct request *rq)
 void watch_close_all(struct api *api)
 {
     timer_stop(api->loop, &api->bookmark_timer);
-    list_each_safe(node, &api->requests)
-    {
+    list_each_safe (node, &api->requests) {
         struct request *rq = list_entry(node, struct request, node);
         if (is_watch(rq))
             end_watch(watcher_of(rq));
@@ -641,8 +656,7 @@ void watch_close_all(struct api *api)
 
 void watch_close_resource(struct api *api, struct str storage_name)
 {
-    list_each_safe(node, &api->requests)
-    {
+    list_each_safe (node, &api->requests) {
         struct request *rq = list_entry(node, struct request, node);
         if (is_watch(rq) && str_eq(watcher_of(rq)->storage_name, storage_name))
             end_watch(watcher_of(rq));
@@ -664,8 +678,7 @@ static void send_bookmark(struct watcher *w)
 static void on_bookmark_timer(struct timer *t)
 {
     struct api *api = container_of(t, struct api, bookmark_timer);
-    list_each(node, &api->requests)
-    {
+    list_each (node, &api->requests) {
         struct request *rq = list_entry(node, struct request, node);
         if (is_watch(rq) && watcher_of(rq)->sm.at == WATCH_JOINED && watcher_of(rq)->bookmarks)
             send_bookmark(watcher_of(rq));

@@ -6,8 +6,8 @@
  *                             ^                                        |
  *                             +------- somebody else was first --------+
  *
- * A write that names a resourceVersion fails on conflict; one that does not is computed again from the
- * newer object, a bounded number of times.
+ * A write that names a resourceVersion fails on conflict; one that does not is computed again from
+ * the newer object, a bounded number of times.
  */
 #include "api/write.h"
 
@@ -26,8 +26,8 @@
 #include <errno.h>
 
 enum {
-    WRITE_MAX_ATTEMPTS = 16,  /* of an update or patch without resourceVersion */
-    NAME_MAX_ATTEMPTS = 8     /* of a generated name */
+    WRITE_MAX_ATTEMPTS = 16, /* of an update or patch without resourceVersion */
+    NAME_MAX_ATTEMPTS = 8    /* of a generated name */
 };
 
 enum patch_type { PATCH_NONE, PATCH_JSON, PATCH_MERGE, PATCH_STRATEGIC };
@@ -38,20 +38,20 @@ struct write {
     struct object_warnings warnings;
     enum patch_type patch_type;
     enum object_part part;
-    struct json *input;     /* the decoded body, or the patch; cloned for every attempt */
+    struct json *input; /* the decoded body, or the patch; cloned for every attempt */
     struct str key, ns_key;
     unsigned attempt;
     bool warned;
 
-    struct json *old;       /* current object in the request's version; NULL: create */
+    struct json *old; /* current object in the request's version; NULL: create */
     uint64_t old_rev;
-    struct str old_value;   /* stored bytes */
+    struct str old_value; /* stored bytes */
     uint64_t ns_rev;
 
-    struct json *obj;       /* what is being written, in the request's version */
-    struct buf value;       /* and as it will be stored */
-    bool removes;           /* the update takes the last finalizer of a deleted object */
-    int success;            /* 200 or 201 */
+    struct json *obj; /* what is being written, in the request's version */
+    struct buf value; /* and as it will be stored */
+    bool removes;     /* the update takes the last finalizer of a deleted object */
+    int success;      /* 200 or 201 */
 };
 
 /* ------------------------------------------------------------------ options and body */
@@ -79,7 +79,7 @@ struct json *write_parse_options(struct request *rq, struct write_options *ret)
     }
     if (errs.n == 0)
         return NULL;
-    const char *kind = rq->route.verb == KUBE_CREATE ? "CreateOptions"
+    const char *kind = rq->route.verb == KUBE_CREATE  ? "CreateOptions"
                        : rq->route.verb == KUBE_PATCH ? "PatchOptions"
                                                       : "UpdateOptions";
     return status_invalid(a, STR("meta.k8s.io"), str_of(kind), STR(""), &errs);
@@ -88,11 +88,13 @@ struct json *write_parse_options(struct request *rq, struct write_options *ret)
 static struct json *unsupported_body(struct request *rq)
 {
     return status_unsupported_media_type(
-        &rq->arena, rq->res->crd ? "application/json, application/yaml"
-                                 : "application/json, application/yaml, application/vnd.kubernetes.protobuf");
+        &rq->arena,
+        rq->res->crd ? "application/json, application/yaml"
+                     : "application/json, application/yaml, application/vnd.kubernetes.protobuf");
 }
 
-static int parse_protobuf(struct request *rq, const struct schema *schema, struct json **ret, struct err *err)
+static int parse_protobuf(struct request *rq, const struct schema *schema, struct json **ret,
+                          struct err *err)
 {
     struct arena *a = &rq->arena;
     struct proto_envelope env;
@@ -112,8 +114,8 @@ static int parse_protobuf(struct request *rq, const struct schema *schema, struc
 }
 
 /* E_UNSUPPORTED: a content type that is not read. */
-static int parse_as(struct request *rq, const struct schema *schema, struct object_warnings *warnings,
-                    struct json **ret, struct err *err)
+static int parse_as(struct request *rq, const struct schema *schema,
+                    struct object_warnings *warnings, struct json **ret, struct err *err)
 {
     struct arena *a = &rq->arena;
     void (*on_duplicate)(void *arg, struct str path) = warnings ? object_on_duplicate : NULL;
@@ -127,13 +129,14 @@ static int parse_as(struct request *rq, const struct schema *schema, struct obje
         return json_parse(a, buf_str(&rq->body), &json, ret, err);
     if (media_is(&type, "application/yaml"))
         return yaml_parse(a, buf_str(&rq->body), &yaml, ret, err);
-    if (media_is(&type, "application/vnd.kubernetes.protobuf") && schema && (schema->flags & SCHEMA_BUILTIN))
+    if (media_is(&type, "application/vnd.kubernetes.protobuf") && schema &&
+        (schema->flags & SCHEMA_BUILTIN))
         return parse_protobuf(rq, schema, ret, err);
     return E_UNSUPPORTED;
 }
 
-struct json *write_parse_body(struct request *rq, const struct schema *schema, struct object_warnings *warnings,
-                              struct json **ret)
+struct json *write_parse_body(struct request *rq, const struct schema *schema,
+                              struct object_warnings *warnings, struct json **ret)
 {
     struct arena *a = &rq->arena;
     struct err err = { 0 };
@@ -164,7 +167,8 @@ static struct object_env env_of(struct request *rq)
 
 static bool is_crd(const struct kube_resource *res)
 {
-    return str_is(res->group, "apiextensions.k8s.io") && str_is(res->plural, "customresourcedefinitions");
+    return str_is(res->group, "apiextensions.k8s.io") &&
+           str_is(res->plural, "customresourcedefinitions");
 }
 
 /* Warnings of decoding go to the client once, however many attempts there are. */
@@ -188,7 +192,8 @@ static struct json *shape_new(struct write *w)
     struct json *status = NULL;
     w->obj = json_clone(a, w->input);
     if (meta_resource_version(w->obj).n)
-        return status_bad_request(a, STR("resourceVersion should not be set on objects to be created"));
+        return status_bad_request(
+            a, STR("resourceVersion should not be set on objects to be created"));
     if (object_prepare_create(a, rq->res, w->obj, &env, &status) < 0)
         return status;
     if (object_validate(a, rq->res, OBJECT_WHOLE, w->obj, NULL, &status) < 0)
@@ -334,7 +339,8 @@ static struct json *shape_update(struct write *w)
     if (is_finalize(rq)) {
         shape_finalize(w);
     } else {
-        if (object_prepare_update(a, rq->res, w->part, w->obj, w->old, &env, rq->route.name, &status) < 0)
+        if (object_prepare_update(a, rq->res, w->part, w->obj, w->old, &env, rq->route.name,
+                                  &status) < 0)
             return status;
         if (object_validate(a, rq->res, w->part, w->obj, w->old, &status) < 0)
             return status;
@@ -357,7 +363,9 @@ static int to_stored(struct write *w, struct err *err)
     }
     buf_reset(&w->value);
     int r = encode_stored(obj, &w->value);
-    return r < 0 ? err_set(err, E_LIMIT, "the object is larger than %d bytes", (int)WRITE_VALUE_MAX_BYTES) : 0;
+    return r < 0 ? err_set(err, E_LIMIT, "the object is larger than %d bytes",
+                           (int)WRITE_VALUE_MAX_BYTES)
+                 : 0;
 }
 
 /* ------------------------------------------------------------------ reply */
@@ -374,8 +382,8 @@ void write_reply_object(struct request *rq, int code, struct str value, uint64_t
         reply_bytes(rq, code, rep_content_type(&rq->rep, false), buf_str(&out));
 }
 
-void write_committed(struct api *api, const struct kube_resource *res, struct str name, struct str value,
-                     uint64_t rev)
+void write_committed(struct api *api, const struct kube_resource *res, struct str name,
+                     struct str value, uint64_t rev)
 {
     if (is_crd(res))
         crds_written(api->crds, name, value, rev);
@@ -393,15 +401,18 @@ static void create_lost(struct write *w, size_t failed_op)
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
     bool ns_moved = w->ns_key.n && failed_op == 0;
-    bool generated = json_path(w->input, "metadata", "generateName", NULL) && meta_name(w->input).n == 0;
+    bool generated =
+        json_path(w->input, "metadata", "generateName", NULL) && meta_name(w->input).n == 0;
     if (ns_moved && ++w->attempt < WRITE_MAX_ATTEMPTS)
         read_namespace(w);
     else if (!ns_moved && generated && ++w->attempt < NAME_MAX_ATTEMPTS)
         shape_and_commit(w);
     else if (generated)
-        reply_status(rq, status_generate_name_conflict(a, rq->route.group, rq->route.resource, meta_name(w->obj)));
+        reply_status(rq, status_generate_name_conflict(a, rq->route.group, rq->route.resource,
+                                                       meta_name(w->obj)));
     else
-        reply_status(rq, status_already_exists(a, rq->route.group, rq->route.resource, meta_name(w->obj)));
+        reply_status(
+            rq, status_already_exists(a, rq->route.group, rq->route.resource, meta_name(w->obj)));
 }
 
 static void update_lost(struct write *w)
@@ -411,7 +422,8 @@ static void update_lost(struct write *w)
     if (!conditional && ++w->attempt < WRITE_MAX_ATTEMPTS)
         read_current(w);
     else
-        reply_status(rq, status_modified(&rq->arena, rq->route.group, rq->route.resource, rq->route.name));
+        reply_status(
+            rq, status_modified(&rq->arena, rq->route.group, rq->route.resource, rq->route.name));
 }
 
 static void on_txn(void *arg, const struct store_txn_result *res, const struct err *err)
@@ -419,7 +431,8 @@ static void on_txn(void *arg, const struct store_txn_result *res, const struct e
     struct write *w = arg;
     struct request *rq = w->rq;
     if (res->r >= 0)
-        write_committed(rq->api, rq->res, meta_name(w->obj), w->removes ? STR("") : buf_str(&w->value), res->rev);
+        write_committed(rq->api, rq->res, meta_name(w->obj),
+                        w->removes ? STR("") : buf_str(&w->value), res->rev);
     if (request_idle(rq))
         return;
     if (res->r == E_CONFLICT && !w->old)
@@ -438,7 +451,9 @@ static void commit(struct write *w)
     struct store_op ops[2];
     size_t n = 0;
     if (w->ns_key.n)
-        ops[n++] = (struct store_op){ .kind = STORE_CHECK, .key = w->ns_key, .cmp = STORE_MOD_REV, .cmp_rev = w->ns_rev };
+        ops[n++] = (struct store_op){
+            .kind = STORE_CHECK, .key = w->ns_key, .cmp = STORE_MOD_REV, .cmp_rev = w->ns_rev
+        };
     ops[n++] = (struct store_op){ .kind = w->removes ? STORE_DELETE : STORE_PUT,
                                   .key = w->key,
                                   .value = w->removes ? STR("") : buf_str(&w->value),
@@ -451,7 +466,8 @@ static void commit(struct write *w)
         reply_store_err(rq, r, 0, &err);
 }
 
-static void on_dry_run(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
+static void on_dry_run(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                       const struct err *err)
 {
     struct write *w = arg;
     struct request *rq = w->rq;
@@ -511,21 +527,25 @@ static struct json *check_namespace(struct write *w, const struct store_kv *kv)
     struct str value = str_copy_arena(a, kv->value);
     if (json_parse(a, value, NULL, &ns, NULL) < 0 || !meta_is_deleting(ns))
         return NULL;
-    struct json *no = status_forbidden(
-        a, rq->route.group, rq->route.resource, meta_name(w->input),
-        str_of(arena_printf(a, "unable to create new content in namespace " STR_FMT " because it is being terminated",
-                            STR_ARG(rq->route.ns))));
+    struct json *no =
+        status_forbidden(a, rq->route.group, rq->route.resource, meta_name(w->input),
+                         str_of(arena_printf(a,
+                                             "unable to create new content in namespace " STR_FMT
+                                             " because it is being terminated",
+                                             STR_ARG(rq->route.ns))));
     struct json *cause = json_new_object(a), *causes = json_new_array(a);
     json_set_str(a, cause, "reason", STR("NamespaceTerminating"));
     json_set_str(a, cause, "message",
-                 str_of(arena_printf(a, "namespace " STR_FMT " is being terminated", STR_ARG(rq->route.ns))));
+                 str_of(arena_printf(a, "namespace " STR_FMT " is being terminated",
+                                     STR_ARG(rq->route.ns))));
     json_set_str(a, cause, "field", STR("metadata.namespace"));
     json_add(causes, cause);
     json_setc(a, json_obj(a, no, "details"), "causes", causes);
     return no;
 }
 
-static void on_namespace(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
+static void on_namespace(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                         const struct err *err)
 {
     struct write *w = arg;
     struct request *rq = w->rq;
@@ -554,14 +574,16 @@ static void read_namespace(struct write *w)
         shape_and_commit(w);
         return;
     }
-    w->ns_key = str_of(arena_printf(&rq->arena, "/registry/namespaces/" STR_FMT, STR_ARG(rq->route.ns)));
+    w->ns_key =
+        str_of(arena_printf(&rq->arena, "/registry/namespaces/" STR_FMT, STR_ARG(rq->route.ns)));
     request_busy(rq);
     int r = store_get(rq->api->store, w->ns_key, 0, on_namespace, w, &err);
     if (r < 0 && !request_idle(rq))
         reply_store_err(rq, r, 0, &err);
 }
 
-static void on_current(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
+static void on_current(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                       const struct err *err)
 {
     struct write *w = arg;
     struct request *rq = w->rq;
@@ -574,8 +596,8 @@ static void on_current(void *arg, int r, const struct store_kv *kv, uint64_t rev
         return;
     }
     if (!kv) {
-        bool create = rq->res->strategy->create_on_update && w->patch_type == PATCH_NONE && !rq->sub &&
-                      meta_resource_version(w->input).n == 0;
+        bool create = rq->res->strategy->create_on_update && w->patch_type == PATCH_NONE &&
+                      !rq->sub && meta_resource_version(w->input).n == 0;
         if (create)
             read_namespace(w);
         else
@@ -615,7 +637,9 @@ static void on_gone(struct request *rq)
 static struct write *write_begin(struct request *rq)
 {
     struct write *w = arena_new(&rq->arena, struct write);
-    *w = (struct write){ .rq = rq, .warnings = { .a = &rq->arena }, .value = BUF_INIT(WRITE_VALUE_MAX_BYTES) };
+    *w = (struct write){ .rq = rq,
+                         .warnings = { .a = &rq->arena },
+                         .value = BUF_INIT(WRITE_VALUE_MAX_BYTES) };
     rq->work = w;
     rq->on_gone = on_gone;
     w->part = rq->sub && str_is(rq->sub->name, "status") ? OBJECT_STATUS : OBJECT_WHOLE;
@@ -644,8 +668,9 @@ void write_create(struct request *rq)
         return;
     const struct json *no = decode_input(w);
     if (!no && crds_is_terminating(rq->api->crds, rq->res))
-        no = status_method_not_allowed(&rq->arena, rq->route.group, rq->route.resource,
-                                       "create not allowed while custom resource definition is terminating");
+        no = status_method_not_allowed(
+            &rq->arena, rq->route.group, rq->route.resource,
+            "create not allowed while custom resource definition is terminating");
     if (no)
         reply_status(rq, no);
     else
@@ -681,10 +706,12 @@ void write_patch(struct request *rq)
         if (media_is(&media, types[i].media))
             type = types[i].type;
     if (type == PATCH_NONE || (type == PATCH_STRATEGIC && rq->res->crd)) {
-        reply_status(rq, status_unsupported_media_type(
-                             &rq->arena, rq->res->crd ? "application/json-patch+json, application/merge-patch+json"
-                                                      : "application/json-patch+json, application/merge-patch+json, "
-                                                        "application/strategic-merge-patch+json"));
+        reply_status(
+            rq, status_unsupported_media_type(
+                    &rq->arena, rq->res->crd
+                                    ? "application/json-patch+json, application/merge-patch+json"
+                                    : "application/json-patch+json, application/merge-patch+json, "
+                                      "application/strategic-merge-patch+json"));
         return;
     }
     struct write *w = write_begin(rq);

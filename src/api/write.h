@@ -5,8 +5,9 @@
 #include "api/core.h"
 
 enum {
-    API_PARSE_MAX_BYTES = 48 << 20,    /* of tree made from one body */
-    WRITE_VALUE_MAX_BYTES = 4 << 20    /* one stored object: the largest body and what the server adds */
+    API_PARSE_MAX_BYTES = 48 << 20, /* of tree made from one body */
+    WRITE_VALUE_MAX_BYTES =
+        4 << 20 /* one stored object: the largest body and what the server adds */
 };
 
 struct write_options {
@@ -20,12 +21,13 @@ struct json *write_parse_options(struct request *rq, struct write_options *ret);
  * The body as a tree, by content type; NULL, or the Status to answer. schema: of what is in it, for
  * protobuf. warnings may be NULL.
  */
-struct json *write_parse_body(struct request *rq, const struct schema *schema, struct object_warnings *warnings,
-                              struct json **ret);
+struct json *write_parse_body(struct request *rq, const struct schema *schema,
+                              struct object_warnings *warnings, struct json **ret);
 /* No finalizer holds the object any more. */
 bool write_is_finished(const struct kube_resource *res, const struct json *obj);
 /* Stored bytes as the answer. */
 void write_reply_object(struct request *rq, int code, struct str value, uint64_t rev);
-/* Something was written: what in this process must know before the client does. value "": deleted. */
-void write_committed(struct api *api, const struct kube_resource *res, struct str name, struct str value,
-                     uint64_t rev);
+/* Something was written: what in this process must know before the client does. value "": deleted.
+ */
+void write_committed(struct api *api, const struct kube_resource *res, struct str name,
+                     struct str value, uint64_t rev);

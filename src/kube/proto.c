@@ -91,7 +91,9 @@ int proto_open(struct str body, struct proto_envelope *ret, struct err *err)
 {
     static const struct str magic = { "k8s\0", 4 };
     if (!str_has_prefix(body, magic))
-        return err_set(err, E_PARSE, "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
+        return err_set(err, E_PARSE,
+                       "provided data does not appear to be a protobuf message, expected prefix "
+                       "[107 56 115 0]");
     struct str unknown = str_slice(body, magic.n, body.n), type = bytes_at(unknown, 1);
     struct rd r = rd_init(unknown.p, unknown.n);
     struct field_value f;
@@ -102,7 +104,9 @@ int proto_open(struct str body, struct proto_envelope *ret, struct err *err)
     struct str encoding = bytes_at(unknown, 3), content = bytes_at(unknown, 4);
     if (encoding.n || (content.n && !str_is(content, "application/vnd.kubernetes.protobuf")))
         return err_set(err, E_PARSE, "protobuf message in an encoding that is not understood");
-    *ret = (struct proto_envelope){ .api_version = bytes_at(type, 1), .kind = bytes_at(type, 2), .raw = bytes_at(unknown, 2) };
+    *ret = (struct proto_envelope){ .api_version = bytes_at(type, 1),
+                                    .kind = bytes_at(type, 2),
+                                    .raw = bytes_at(unknown, 2) };
     return 0;
 }
 
@@ -119,8 +123,8 @@ static int malformed(struct decoder *d)
     return err_set(d->err, E_PARSE, "malformed protobuf message");
 }
 
-static int decode_object(struct decoder *d, const struct schema *s, struct str raw, uint16_t outer, struct json *obj,
-                         unsigned depth);
+static int decode_object(struct decoder *d, const struct schema *s, struct str raw, uint16_t outer,
+                         struct json *obj, unsigned depth);
 
 static struct json *time_value(struct arena *a, struct str message, bool micro)
 {
@@ -177,7 +181,8 @@ static int raw_value(struct decoder *d, struct str message, struct json **ret)
     *ret = json_new_null(d->a);
     if (text.n == 0)
         return 0;
-    int r = json_parse(d->a, text, &(struct json_parse_opts){ .max_depth = PROTO_MAX_DEPTH }, ret, d->err);
+    int r = json_parse(d->a, text, &(struct json_parse_opts){ .max_depth = PROTO_MAX_DEPTH }, ret,
+                       d->err);
     return r < 0 ? malformed(d) : 0;
 }
 
@@ -194,12 +199,12 @@ static struct json *double_value(struct arena *a, uint64_t bits)
     return __builtin_isfinite(v) ? json_new_float(a, v) : json_new_null(a);
 }
 
-static int decode_value(struct decoder *d, const struct schema *s, const struct field_value *f, unsigned depth,
-                        struct json **ret);
+static int decode_value(struct decoder *d, const struct schema *s, const struct field_value *f,
+                        unsigned depth, struct json **ret);
 
 /* A named list type (the value of a map) travels as a message with the list in field 1. */
-static int decode_list_type(struct decoder *d, const struct schema *s, struct str message, unsigned depth,
-                            struct json **ret)
+static int decode_list_type(struct decoder *d, const struct schema *s, struct str message,
+                            unsigned depth, struct json **ret)
 {
     struct rd rd = rd_init(message.p, message.n);
     struct field_value f;
@@ -216,8 +221,8 @@ static int decode_list_type(struct decoder *d, const struct schema *s, struct st
     return rd_ok(&rd) ? 0 : malformed(d);
 }
 
-static int decode_value(struct decoder *d, const struct schema *s, const struct field_value *f, unsigned depth,
-                        struct json **ret)
+static int decode_value(struct decoder *d, const struct schema *s, const struct field_value *f,
+                        unsigned depth, struct json **ret)
 {
     struct arena *a = d->a;
     if (++d->n_nodes > PROTO_MAX_NODES)
@@ -271,7 +276,8 @@ static int decode_value(struct decoder *d, const struct schema *s, const struct 
 
 /* ------------------------------------------------------------------ members */
 
-static int add_map_entry(struct decoder *d, const struct schema *s, struct str entry, struct json *map, unsigned depth)
+static int add_map_entry(struct decoder *d, const struct schema *s, struct str entry,
+                         struct json *map, unsigned depth)
 {
     struct field_value value = { .number = 2, .bytes = STR("") };
     struct str key = bytes_at(entry, 1);
@@ -284,7 +290,8 @@ static int add_map_entry(struct decoder *d, const struct schema *s, struct str e
 }
 
 /* Numbers of a list may be packed into one field. */
-static int add_packed(struct decoder *d, const struct schema *item, struct str bytes, struct json *list, unsigned depth)
+static int add_packed(struct decoder *d, const struct schema *item, struct str bytes,
+                      struct json *list, unsigned depth)
 {
     struct rd r = rd_init(bytes.p, bytes.n);
     while (rd_left(&r) > 0) {
@@ -302,7 +309,8 @@ static int add_packed(struct decoder *d, const struct schema *item, struct str b
 
 static bool is_number(const struct schema *s)
 {
-    return s->type == SCHEMA_BOOL || s->type == SCHEMA_INT32 || s->type == SCHEMA_INT64 || s->type == SCHEMA_NUMBER;
+    return s->type == SCHEMA_BOOL || s->type == SCHEMA_INT32 || s->type == SCHEMA_INT64 ||
+           s->type == SCHEMA_NUMBER;
 }
 
 static bool wire_fits(const struct schema *s, enum wire wire)
@@ -314,8 +322,8 @@ static bool wire_fits(const struct schema *s, enum wire wire)
     return wire == (is_number(s) ? WIRE_VARINT : WIRE_BYTES);
 }
 
-static int add_member(struct decoder *d, const struct schema_field *field, const struct field_value *f,
-                      struct json *obj, unsigned depth)
+static int add_member(struct decoder *d, const struct schema_field *field,
+                      const struct field_value *f, struct json *obj, unsigned depth)
 {
     const struct schema *s = field->schema;
     struct json *v = json_get(obj, field->name);
@@ -343,11 +351,13 @@ static int add_member(struct decoder *d, const struct schema_field *field, const
     return r;
 }
 
-/* Fields that Go embeds travel in a message of their own and are members of the same JSON object. */
+/* Fields that Go embeds travel in a message of their own and are members of the same JSON object.
+ */
 static bool has_embedded(const struct schema_field *fields, size_t n, uint16_t outer)
 {
     for (size_t i = 0; i < n; i++)
-        if (fields[i].proto_outer == outer || (outer < 256 && (fields[i].proto_outer & 0xff) == outer))
+        if (fields[i].proto_outer == outer ||
+            (outer < 256 && (fields[i].proto_outer & 0xff) == outer))
             return true;
     return false;
 }
@@ -360,8 +370,8 @@ static uint16_t nested_outer(uint16_t outer, uint32_t number)
 }
 
 /* outer: as in schema_field.proto_outer, of the message being read; 0: the object itself. */
-static int decode_object(struct decoder *d, const struct schema *s, struct str raw, uint16_t outer, struct json *obj,
-                         unsigned depth)
+static int decode_object(struct decoder *d, const struct schema *s, struct str raw, uint16_t outer,
+                         struct json *obj, unsigned depth)
 {
     size_t n;
     const struct schema_field *fields = schema_fields(s, &n);
@@ -386,7 +396,8 @@ static int decode_object(struct decoder *d, const struct schema *s, struct str r
     return rd_ok(&rd) ? 0 : malformed(d);
 }
 
-int proto_decode(struct arena *a, const struct schema *s, struct str raw, struct json **ret, struct err *err)
+int proto_decode(struct arena *a, const struct schema *s, struct str raw, struct json **ret,
+                 struct err *err)
 {
     struct decoder d = { .a = a, .err = err };
     struct json *obj = json_new_object(a);

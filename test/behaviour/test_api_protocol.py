@@ -2,9 +2,12 @@
 """The wire: authentication, streaming, malformed input, limits; with nothing but Python's own HTTP client."""
 import http.client
 import json
+import resource
 import socket
 import ssl
 import stat
+
+from conftest import wait_for
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -157,3 +160,25 @@ def test_metrics_count(shared_api):
     shared_api.get(MAPS)
     text = shared_api.get("/metrics").body.decode()
     assert 'apiserver_request_total{verb="LIST",group="",version="v1",resource="configmaps"' in text
+
+
+def test_too_many_requests_at_once_are_told_to_come_back(dormouse_api):
+    """Requests whose bodies do not come count as in flight; beyond the cap others get 429, and go on later."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    head = (f"POST {MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {dormouse_api.token}\r\n"
+            "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n").encode()
+    waiting = []
+    try:
+        for _ in range(1024):
+            s = dormouse_api.tls.wrap_socket(socket.create_connection((dormouse_api.host, dormouse_api.port), 30),
+                                             server_hostname=dormouse_api.host)
+            s.sendall(head)
+            waiting.append(s)
+        refused = wait_for(lambda: (a := dormouse_api.get("/readyz")).status == 429 and a, "the cap to be reached")
+        assert refused.headers["retry-after"] == "1" and refused.json()["reason"] == "TooManyRequests"
+    finally:
+        for s in waiting:
+            s.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    wait_for(lambda: dormouse_api.get("/readyz").status == 200, "the server to go on")

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/datadir: first start, restart, renewal, refusal of what is not ours, a disk that fails. */
+#include "test.h"
+
+#include "api/datadir.h"
+#include "base/clock.h"
+#include "base/sys.h"
+#include "codec/base64.h"
+#include "io/tls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+    (void)st;
+    (void)kind;
+    (void)ftw;
+    return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+    (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static struct datadir *opened(const char *path, const char *host)
+{
+    struct datadir *d = NULL;
+    struct err err = { 0 };
+    int r = datadir_open(path, host, &d, &err);
+    if (r < 0)
+        TEST_FAIL("datadir_open: %s", err_text(&err));
+    return d;
+}
+
+TEST(a_first_start_makes_all_and_a_second_finds_it)
+{
+    char root[] = "/tmp/dm-test-XXXXXX";
+    CHECK(mkdtemp(root));
+    scoped(free_scoped) char *path = xasprintf("%s/a/data", root);
+    struct datadir *d = opened(path, "127.0.0.1");
+    struct stat st;
+    CHECK_INT(fstat(d->fd, &st), 0);
+    CHECK_INT(st.st_mode & 0777, 0700);
+    CHECK_INT(fstatat(d->fd, "admin.token", &st, 0), 0);
+    CHECK_INT(st.st_mode & 0777, 0600);
+    CHECK(d->token.n >= 2 * DATADIR_TOKEN_BYTES);
+    struct datadir *again = opened(path, "127.0.0.1");
+    CHECK(str_eq(buf_str(&d->token), buf_str(&again->token)));
+    CHECK(str_eq(buf_str(&d->ca_cert), buf_str(&again->ca_cert)));
+    CHECK(str_eq(buf_str(&d->server_cert), buf_str(&again->server_cert)));
+    datadir_free(again);
+    again = opened(path, "10.1.2.3"); /* a name that the old certificate does not have */
+    CHECK(!str_eq(buf_str(&d->server_cert), buf_str(&again->server_cert)));
+    datadir_free(again);
+    datadir_free(d);
+    remove_tree(root);
+}
+
+TEST(a_certificate_near_its_end_is_replaced)
+{
+    static const char *const names[] = { "localhost" };
+    char root[] = "/tmp/dm-test-XXXXXX";
+    struct err err = { 0 };
+    CHECK(mkdtemp(root));
+    struct datadir *d = opened(root, "127.0.0.1");
+    bool replaced = true;
+    CHECK_OK(datadir_renew(d, "127.0.0.1", &replaced, &err));
+    CHECK(!replaced);
+    CHECK(d->cert_renew_at_s > clock_wall_ms() / 1000);
+    buf_reset(&d->server_cert);
+    buf_reset(&d->server_key);
+    CHECK_OK(x509_make_server(buf_str(&d->ca_cert), buf_str(&d->ca_key), "x", names, 1,
+                              DATADIR_CERT_RENEW_DAYS - 1, &d->server_cert, &d->server_key, &err));
+    CHECK_OK(datadir_renew(d, "127.0.0.1", &replaced, &err));
+    CHECK(replaced);
+    int64_t left_s;
+    CHECK_OK(x509_seconds_left(buf_str(&d->server_cert), &left_s, &err));
+    CHECK(left_s > (DATADIR_CERT_DAYS - 1) * 86400LL);
+    datadir_free(d);
+    remove_tree(root);
+}
+
+static int try_open(const char *path, struct err *err)
+{
+    struct datadir *d = NULL;
+    int r = datadir_open(path, "127.0.0.1", &d, err);
+    datadir_free(d);
+    return r;
+}
+
+TEST(what_is_not_ours_is_left_alone)
+{
+    char root[] = "/tmp/dm-test-XXXXXX";
+    struct err err = { 0 };
+    CHECK(mkdtemp(root));
+    scoped(free_scoped) char *file = xasprintf("%s/thesis.txt", root);
+    scoped(free_scoped) char *format = xasprintf("%s/format", root);
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, file, STR("precious"), 0600, &err));
+    CHECK_ERR(try_open(root, &err), -ENOTEMPTY);
+    CHECK(access(format, F_OK) != 0);
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, format, STR("dormouse data 2\n"), 0600, &err));
+    CHECK_ERR(try_open(root, &err), E_VERSION);
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, format, STR("something else\n"), 0600, &err));
+    CHECK_ERR(try_open(root, &err), E_CORRUPT);
+    CHECK_ERR(try_open(file, &err), -ENOTDIR);
+    remove_tree(root);
+}
+
+TEST(a_disk_that_fails_leaves_a_directory_that_can_be_opened)
+{
+    static const enum sys_call kinds[] = { SYS_OPENAT, SYS_WRITE, SYS_FSYNC, SYS_RENAMEAT };
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+        for (unsigned nth = 1;; nth++) {
+            char root[] = "/tmp/dm-test-XXXXXX";
+            struct err err = { 0 };
+            CHECK(mkdtemp(root));
+            sys_fail_nth(kinds[k], nth, ENOSPC);
+            int r = try_open(root, &err);
+            bool reached = sys_call_count(kinds[k]) >= nth;
+            sys_fail_nth(kinds[k], 0, 0);
+            if (reached)
+                CHECK(r < 0);
+            if (try_open(root, &err) < 0)
+                TEST_FAIL("after failure %u of call %zu: %s", nth, k, err_text(&err));
+            remove_tree(root);
+            if (!reached)
+                break;
+        }
+    }
+}
+
+TEST(urls_name_an_address_that_can_be_reached)
+{
+    static const struct {
+        const char *host, *url;
+    } cases[] = { { "127.0.0.1", "https://127.0.0.1:6443" },
+                  { "0.0.0.0", "https://127.0.0.1:6443" },
+                  { "::", "https://[::1]:6443" },
+                  { "fd00::1", "https://[fd00::1]:6443" } };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        scoped(free_scoped) char *url = datadir_url(cases[i].host, 6443);
+        CHECK_STR(str_of(url), cases[i].url);
+    }
+}
+
+TEST(the_kubeconfig_carries_the_authority_and_the_token)
+{
+    char root[] = "/tmp/dm-test-XXXXXX";
+    struct err err = { 0 };
+    CHECK(mkdtemp(root));
+    struct datadir *d = opened(root, "127.0.0.1");
+    scoped(free_scoped) char *path = NULL;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20), ca = BUF_INIT(1 << 20);
+    CHECK_OK(datadir_write_kubeconfig(d, NULL, "https://127.0.0.1:1", &path, &err));
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &text, &err));
+    CHECK_OK(base64_encode(&ca, buf_str(&d->ca_cert), BASE64_STD));
+    CHECK(str_find(buf_str(&text), buf_str(&ca)) > 0);
+    CHECK(str_find(buf_str(&text), buf_str(&d->token)) > 0);
+    CHECK(str_find(buf_str(&text), STR("server: https://127.0.0.1:1\n")) > 0);
+    datadir_free(d);
+    remove_tree(root);
+}
+
+TEST_MAIN
