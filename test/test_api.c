@@ -985,7 +985,7 @@ TEST(discovery_health_and_metrics_answer)
     CHECK(headers_get(&a.headers, "etag").n > 2);
     answer_fini(&a);
     static const char *const plain[] = { "/healthz",        "/livez",      "/readyz",
-                                         "/readyz?verbose", "/livez/ping", "/metrics" };
+                                         "/readyz?verbose", "/livez/ping", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/api/v1" };
     for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
         a = ask(&f, "GET", plain[i], NULL, NULL, NULL);
         CHECK_INT(a.status, 200);

@@ -85,6 +85,8 @@ void write_delete(struct request *rq);
 void write_delete_collection(struct request *rq);
 /* Paths that are no resource: discovery, version, health, OpenAPI, metrics. */
 void endpoint_serve(struct request *rq);
+void openapi_serve_v2(struct request *rq);
+void openapi_serve_v3(struct request *rq);
 
 /* ---- keys ---- */
 

@@ -179,13 +179,17 @@ void endpoint_serve(struct request *rq)
     case ROUTE_HEALTH:
         serve_health(rq);
         return;
+    case ROUTE_OPENAPI_V2:
+        openapi_serve_v2(rq);
+        return;
+    case ROUTE_OPENAPI_V3:
+        openapi_serve_v3(rq);
+        return;
     case ROUTE_METRICS:
         serve_metrics(rq);
         return;
     case ROUTE_UNKNOWN:
     case ROUTE_RESOURCE:
-    case ROUTE_OPENAPI_V2: /* with kube/openapi.c */
-    case ROUTE_OPENAPI_V3:
         break;
     }
     reply_status(rq, status_no_resource(&rq->arena));
