@@ -62,7 +62,7 @@ struct http_exchange_ops {
 };
 
 struct http_server_opts {
-    const char *host;      /* "127.0.0.1", "::1", "0.0.0.0" */
+    const char *host;      /* "127.0.0.1", "::1", "0.0.0.0"; "localhost" and NULL: 127.0.0.1 */
     uint16_t port;         /* 0: any free one */
     const char *unix_path; /* instead of host and port; the socket gets mode 0600 */
     struct tls_ctx *tls;   /* kept; NULL: plain */

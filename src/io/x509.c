@@ -186,7 +186,7 @@ int x509_make_server(struct str ca_cert_pem, struct str ca_key_pem, const char *
 
 int x509_seconds_left(struct str cert_pem, int64_t *ret, struct err *err)
 {
-    X509 *cert;
+    X509 *cert = NULL;
     int r = read_cert(cert_pem, &cert, err);
     if (r < 0)
         return r;
