@@ -695,4 +695,93 @@ TEST(guests_can_be_freed_at_any_moment)
     rig_close(&r);
 }
 
+/* ---- everything at once ---- */
+
+struct crowd {
+    struct rig rig;
+    struct module *twin, *hostile;
+    struct actor actors[12];
+};
+
+static void crowd_open(struct crowd *c, struct actor *a)
+{
+    static const struct guest_env traps[] = { { STR("MODE"), STR("trap") },
+                                              { STR("AT"), STR("wake") } };
+    bool is_hostile = test_random_below(6) == 0;
+    a->auto_delay = true;
+    actor_open(a, &c->rig,
+               (struct guest_spec){ .module = is_hostile ? c->hostile : c->twin,
+                                    .abi = GUEST_ABI_G2,
+                                    .env = is_hostile ? traps : NULL,
+                                    .n_env = is_hostile ? 2 : 0 });
+}
+
+static void crowd_step(struct crowd *c)
+{
+    struct actor *a = &c->actors[test_random_below(ARRAY_LEN(c->actors))];
+    struct err why = { 0 };
+    int pids[4];
+    switch (test_random_below(40)) {
+    case 0:
+        if (guest_host_pids(c->rig.host, pids, 4) > 0)
+            CHECK_OK(kill(pids[0], SIGKILL));
+        break;
+    case 1:
+        actor_close(a);
+        crowd_open(c, a);
+        break;
+    case 2:
+        (void)err_set(&why, E_INVALID, "random");
+        guest_fail(a->guest, &why);
+        break;
+    case 3:
+        (void)guest_host_relieve(c->rig.host);
+        break;
+    default:
+        (void)guest_sleep(a->guest);
+        break;
+    }
+}
+
+TEST(whatever_happens_guests_go_on)
+{
+    static struct crowd c;
+    rig_open(&c.rig, (struct guest_host_opts){ .idle_ms = 5 });
+    c.twin = rig_module(&c.rig, "twin-g2");
+    c.hostile = rig_module(&c.rig, "hostile-g2");
+    for (size_t i = 0; i < ARRAY_LEN(c.actors); i++)
+        crowd_open(&c, &c.actors[i]);
+    for (unsigned step = 0; step < 600; step++) {
+        crowd_step(&c);
+        for (uint64_t turns = test_random_below(20); turns; turns--)
+            (void)loop_turn(&c.rig.loop, false);
+    }
+    /* Those that behave come back after whatever hit them, and all numbers add up. */
+    struct guest_host_stats s;
+    unsigned n_awake = 0, n_asleep = 0, n_failed = 0;
+    for (size_t i = 0; i < ARRAY_LEN(c.actors); i++) {
+        struct actor *a = &c.actors[i];
+        if (actor_state(a) == GUEST_FAILED)
+            continue;
+        uint64_t before = actor_stats(a).activations;
+        WAIT(&c.rig, actor_stats(a).activations > before || actor_state(a) == GUEST_FAILED);
+    }
+    guest_host_get_stats(c.rig.host, &s);
+    for (size_t i = 0; i < ARRAY_LEN(c.actors); i++) {
+        enum guest_state state = actor_state(&c.actors[i]);
+        n_awake += state == GUEST_AWAKE || state == GUEST_RUNNING;
+        n_asleep += state == GUEST_ASLEEP;
+        n_failed += state == GUEST_FAILED;
+    }
+    CHECK_INT(s.awake, n_awake);
+    CHECK_INT(s.asleep, n_asleep);
+    CHECK_INT(s.failed, n_failed);
+    CHECK_INT(s.guests, ARRAY_LEN(c.actors));
+    for (size_t i = 0; i < ARRAY_LEN(c.actors); i++)
+        actor_close(&c.actors[i]);
+    module_unref(c.twin);
+    module_unref(c.hostile);
+    rig_close(&c.rig);
+}
+
 TEST_MAIN
