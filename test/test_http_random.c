@@ -401,8 +401,10 @@ static int first_free_fd(void)
     return fd;
 }
 
-/* The n-th descriptor is not to be had: server and client start, or say why not; nothing hangs or
- * leaks. */
+/*
+ * The n-th descriptor is not to be had: server and client start, or say why not; nothing hangs or
+ * leaks.
+ */
 TEST(running_out_of_descriptors_is_an_error_or_a_lost_connection)
 {
     struct rlimit old;

@@ -21,18 +21,17 @@ enum {
     HTTP_HEAD_MAX_BYTES = 64 << 10,    /* request line and fields: 431 beyond */
     HTTP_URI_MAX_BYTES = 16 << 10,     /* 414 beyond */
     HTTP_HEAD_TIMEOUT_MS = 10000,      /* from accept or first byte to the end of the head: 408 */
-    HTTP_BODY_IDLE_TIMEOUT_MS = 30000, /* no byte of an expected body */
-    HTTP_KEEPALIVE_MS = 180000, /* idle connection; one coalesced timer per server, armed only while
-                                   it has connections */
-    HTTP_CONNECTIONS_MAX =
-        20000, /* further ones wait in the kernel; the longest idle is closed for them */
-    HTTP_DISCARD_MAX_BYTES = 64 << 10, /* of a body that nobody asked for, after the response: then
-                                          the connection is cut */
-    HTTP_HALF_CLOSED_MS =
-        30000, /* for a response after the peer shut its sending side (plain TCP only) */
-    HTTP_WRITE_STALL_MS = 60000,      /* output waits and the peer takes none of it */
-    HTTP_CLIENT_IDLE_MS = 90000,      /* a pooled connection, coalesced like the server's */
-    HTTP_WRITE_HIGH_BYTES = 256 << 10 /* http_write() reports full above this */
+    HTTP_BODY_IDLE_TIMEOUT_MS = 30000, /* no byte of an expected body: 408 */
+    HTTP_WRITE_STALL_MS = 60000,       /* output waits and the peer takes none of it */
+    HTTP_HALF_CLOSED_MS = 30000,       /* for the answer to who shut its sending side; plain TCP */
+    /* An idle connection: one timer for all of a server, armed only while there is one. */
+    HTTP_KEEPALIVE_MS = 180000,
+    /* Further ones wait in the kernel; the longest idle is closed for them. */
+    HTTP_CONNECTIONS_MAX = 20000,
+    /* Of a body that nobody asked for, after the response: past it the connection is cut. */
+    HTTP_DISCARD_MAX_BYTES = 64 << 10,
+    HTTP_WRITE_HIGH_BYTES = 256 << 10, /* http_write() reports full above this */
+    HTTP_CLIENT_IDLE_MS = 90000        /* a pooled connection, by one timer like the server's */
 };
 
 struct http_server;
@@ -54,9 +53,13 @@ struct http_request {
  * exchange must not be touched. Calls on the exchange never invoke these callbacks synchronously.
  */
 struct http_exchange_ops {
-    void (*on_body)(struct http_exchange *x, struct str chunk); /* only when body is wanted */
-    void (*on_body_end)(struct http_exchange *x,
-                        int r); /* once; 0, -EMSGSIZE over the limit, or as on_gone */
+    void (*on_body)(struct http_exchange *x, struct str chunk);
+    /*
+     * Once if the body was asked for. 0; -EMSGSIZE past the limit; E_PARSE; -ECANCELED if the
+     * response was complete before; or as on_gone. After a failure the handler may answer in its
+     * own words before it returns; otherwise the server does: 413, 400, 408.
+     */
+    void (*on_body_end)(struct http_exchange *x, int r);
     void (*on_writable)(struct http_exchange *x); /* after http_write() said full */
     void (*on_gone)(struct http_exchange *x, int r);
 };
@@ -65,7 +68,7 @@ struct http_server_opts {
     const char *host;      /* "127.0.0.1", "::1", "0.0.0.0"; "localhost" and NULL: 127.0.0.1 */
     uint16_t port;         /* 0: any free one */
     const char *unix_path; /* instead of host and port; the socket gets mode 0600 */
-    struct tls_ctx *tls;   /* kept; NULL: plain */
+    struct tls_ctx *tls;   /* kept until done(); NULL: plain */
     void (*on_request)(struct http_exchange *x, const struct http_request *req, void *arg);
     void *arg;
     /* 0: the values above */
@@ -77,18 +80,18 @@ int http_server_start(struct loop *loop, const struct http_server_opts *opts,
                       struct http_server **ret, struct err *err);
 uint16_t http_server_port(const struct http_server *s);
 size_t http_server_connections(const struct http_server *s); /* open ones */
-/* Stop accepting; finish running exchanges up to grace_ms, then cut; done() once all is released.
+/* Stop accepting; finish running exchanges up to grace_ms, then cut; done() when all is released.
  */
 void http_server_close(struct http_server *s, uint64_t grace_ms, void (*done)(void *arg),
                        void *arg);
 
 void http_exchange_set(struct http_exchange *x, const struct http_exchange_ops *ops, void *data);
 void *http_exchange_data(const struct http_exchange *x);
-/* TLS client certificate subject common name and organisations would come here with issue 4's
- * identity work. */
 
-/* Ask for the body (default: discarded up to 64 KiB, then the connection is cut). 413 past
- * max_bytes. */
+/*
+ * Ask for the body, in on_request or later: until then it waits with the peer. A body that nobody
+ * has asked for when the response is complete is discarded.
+ */
 void http_read_body(struct http_exchange *x, uint64_t max_bytes);
 /* Stop and go on reading from the peer (back-pressure). */
 void http_pause_body(struct http_exchange *x);
@@ -101,8 +104,10 @@ void http_resume_body(struct http_exchange *x);
 #define HTTP_CHUNKED UINT64_MAX
 void http_respond(struct http_exchange *x, int status, const struct headers *headers,
                   uint64_t body_n);
-/* Bytes are copied (or queued). Returns false once HTTP_WRITE_HIGH_BYTES wait: stop until
- * on_writable. */
+/*
+ * Bytes are copied (or queued). Returns false once HTTP_WRITE_HIGH_BYTES wait: stop until
+ * on_writable.
+ */
 bool http_write(struct http_exchange *x, struct str chunk);
 size_t http_write_pending(const struct http_exchange *x); /* bytes waiting for the peer */
 void http_end(struct http_exchange *x);                   /* end of the response body */
@@ -121,7 +126,7 @@ struct http_client_opts {
     const char *host;
     uint16_t port;
     const char *unix_path;       /* instead */
-    struct tls_ctx *tls;         /* kept; NULL: plain */
+    struct tls_ctx *tls;         /* kept until http_client_close(); NULL: plain */
     const char *server_name;     /* for SNI and verification; NULL: host */
     unsigned max_connections;    /* 0: 64; further calls queue in order */
     uint64_t connect_timeout_ms; /* 0: 10000; name, connection and TLS handshake together */
@@ -129,8 +134,8 @@ struct http_client_opts {
 };
 
 struct http_call_ops {
-    void (*on_head)(void *arg, int status,
-                    const struct headers *headers); /* at most once; not for 1xx */
+    /* At most once; not for 1xx. */
+    void (*on_head)(void *arg, int status, const struct headers *headers);
     void (*on_data)(void *arg, struct str chunk);
     /* Exactly once, the last call. 0: response complete. Else a negative code, err borrowed. */
     void (*on_end)(void *arg, int r, const struct err *err);

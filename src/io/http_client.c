@@ -182,8 +182,10 @@ static void on_head_timeout(struct timer *t)
         link_abort(l);
 }
 
-/* A kept connection turned out to be dead: once more, on a new one, if that cannot do anything
- * twice. */
+/*
+ * A kept connection turned out to be dead: once more, on a new one, if that cannot do anything
+ * twice.
+ */
 static bool call_retry(struct http_call *call, const struct link *l)
 {
     bool harmless = call->repeatable || l->s.sent_bytes == l->sent_before;
@@ -240,8 +242,10 @@ static void link_free(struct link *l)
     client_check_free(c);
 }
 
-/* As link_close(), in the middle of a call: the peer shall notice at once, and not take it for a
- * half-close. */
+/*
+ * As link_close(), in the middle of a call: the peer shall notice at once, and not take it for a
+ * half-close.
+ */
 static void link_abort(struct link *l)
 {
     if (l->begun)
@@ -585,8 +589,10 @@ static void link_new(struct http_client *c, struct http_call *call)
 
 /* ------------------------------------------------------------------ the queue */
 
-/* The peer's end may be in the kernel already, and a call that may not be repeated should not run
- * into it. */
+/*
+ * The peer's end may be in the kernel already, and a call that may not be repeated should not run
+ * into it.
+ */
 static bool is_dead(struct link *l)
 {
     uv_os_fd_t fd;

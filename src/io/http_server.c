@@ -230,8 +230,10 @@ static void set_peer(struct conn *c)
 static void accept_one(struct http_server *srv)
 {
     if (srv->n_conns >= srv->connections_max) {
-        /* The kernel's queue holds the newcomer until someone has gone; the longest idle goes
-         * first. */
+        /*
+         * The kernel's queue holds the newcomer until someone has gone; the longest idle goes
+         * first.
+         */
         srv->accept_waits = true;
         if (!list_is_empty(&srv->idle))
             stream_close(&list_first(&srv->idle, struct conn, node)->s);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop: deferred calls on an idle handle, a timer heap on one uv_timer_t, jobs, posts; see
- * loop.h. */
+/*
+ * The loop: deferred calls on an idle handle, a timer heap on one uv_timer_t, jobs, posts; see
+ * loop.h.
+ */
 #include "io/loop.h"
 
 #include <errno.h>
@@ -92,8 +94,10 @@ static void heap_remove(struct loop *loop, struct timer *t)
 
 static void on_uv_timer(uv_timer_t *uv);
 
-/* at_least_ms: 1 from the uv timer's own callback, which libuv before 1.45 would call again at
- * once. */
+/*
+ * at_least_ms: 1 from the uv timer's own callback, which libuv before 1.45 would call again at
+ * once.
+ */
 static void arm(struct loop *loop, uint64_t at_least_ms)
 {
     if (loop->in_timers)

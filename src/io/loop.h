@@ -50,8 +50,10 @@ void loop_stop(struct loop *loop);
  */
 bool loop_turn(struct loop *loop, bool wait);
 uint64_t loop_now_ms(const struct loop *loop); /* cached at the start of the turn */
-/* LOOP_SCRATCH_BYTES that whoever runs may use until it returns to the loop; made at the first
- * call. */
+/*
+ * LOOP_SCRATCH_BYTES that whoever runs may use until it returns to the loop; made at the first
+ * call.
+ */
 char *loop_scratch(struct loop *loop);
 
 /* ---- run a function on the next turn, before polling; each struct at most once at a time ---- */

@@ -509,8 +509,7 @@ void stream_kick(struct stream *s)
         defer_start(s->loop, &s->turn, on_turn);
 }
 
-/* ------------------------------------------------------------------ TLS bytes in and out of
- * OpenSSL */
+/* ------------------------------------------------------------------ between OpenSSL and the wire */
 
 static int bio_write(BIO *bio, const char *p, int n)
 {

@@ -9,6 +9,8 @@
 
 /* A new connection state; given, SSL_free(). name (client only): for SNI and verification. */
 int tls_ctx_ssl(struct tls_ctx *ctx, const char *name, SSL **ret, struct err *err);
-/* E_TLS with the reason of the failed operation on ssl; empties OpenSSL's error queue. ssl may be
- * NULL. */
+/*
+ * E_TLS with the reason of the failed operation on ssl; empties OpenSSL's error queue. ssl may be
+ * NULL.
+ */
 int tls_error(SSL *ssl, struct err *err);
