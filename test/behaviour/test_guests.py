@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from conftest import BUILD, Server, wait_for
-from operators import apply_crd, check_mirror, make_namespaces, nonce_of, set_nonce
+from guest_kit import apply_crd, check_mirror, make_namespaces, nonce_of, set_nonce
 
 OPERATORS = "/apis/dormouse.dev/v1alpha1/namespaces/operators/operators"
 

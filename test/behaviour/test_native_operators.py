@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from conftest import BUILD, DEADLINE_S, Server, wait_for
-from operators import apply_crd, check_mirror, make_namespaces, nonce_of, set_nonce
+from guest_kit import apply_crd, check_mirror, make_namespaces, nonce_of, set_nonce
 
 class Operator:
     """A native operator, told by a kubeconfig where its cluster is."""
