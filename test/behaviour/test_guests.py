@@ -17,6 +17,8 @@ OPERATORS = "/apis/dormouse.dev/v1alpha1/namespaces/operators/operators"
 class Host(Server):
     """`dormouse up` with a directory of modules."""
 
+    COMMAND = "up"
+
     def __init__(self, path, *extra):
         modules = os.path.join(path, "modules")
         is_new = not os.path.exists(modules)
@@ -24,7 +26,7 @@ class Host(Server):
         for directory in (BUILD / "guests", BUILD / "test/guests"):
             for module in directory.glob("*.wasm"):
                 shutil.copy(module, modules)
-        super().__init__(os.path.join(path, "data"), extra=["--modules", modules, *extra], command="up")
+        super().__init__(os.path.join(path, "data"), extra=["--modules", modules, *extra])
         self.modules = modules
         if is_new:
             make_namespaces(self, "operators")
