@@ -39,6 +39,16 @@ static void close_dir(DIR **d)
         (void)closedir(*d);
 }
 
+/* What an operator host makes there; alone, it does not make a directory somebody else's. */
+static bool is_of_host(const char *name)
+{
+    static const char *const names[] = { "modules", "swap", "operators", "admin.sock" };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static int is_empty_dir(int dir_fd, bool *ret, struct err *err)
 {
     scoped(fd_scoped) int fd = sys_openat(dir_fd, ".", O_RDONLY | O_DIRECTORY, 0);
@@ -50,7 +60,7 @@ static int is_empty_dir(int dir_fd, bool *ret, struct err *err)
     (void)take_fd(&fd);
     *ret = true;
     for (struct dirent *e; (e = readdir(dir));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && !is_of_host(e->d_name))
             *ret = false;
     return 0;
 }

@@ -24,7 +24,7 @@ enum { STATUS_LINE_MS = 1000 };
 struct server {
     struct server_opts opts;
     struct loop loop;
-    int lock_fd; /* of the data directory when there is no cluster, whose store has its own lock */
+    int lock_fd; /* the data directory, locked */
     struct cluster *cluster;
     struct http_transport *remote;
     struct host *host;
@@ -252,27 +252,28 @@ static int start_cluster(struct server *s, struct err *err)
     return cluster_start(&opts, &s->cluster, err);
 }
 
-/* One process a data directory. */
+/*
+ * One process a data directory, whatever the process does: swap files and the admin socket have no lock of
+ * their own. The directory itself is locked, so that no file of ours makes it look like somebody's.
+ */
 static int lock_data_dir(struct server *s, struct err *err)
 {
-    int r = sys_mkdir_all(s->opts.data_dir, 0700, err);
+    const char *dir = s->opts.data_dir;
+    int r = sys_mkdir_all(dir, 0700, err);
     if (r < 0)
         return r;
-    scoped(free_scoped) char *path = xasprintf("%s/lock", s->opts.data_dir);
-    s->lock_fd = sys_openat(AT_FDCWD, path, O_RDWR | O_CREAT, 0600);
+    s->lock_fd = sys_openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0);
     if (s->lock_fd < 0)
-        return err_sys(err, s->lock_fd, "open '%s'", path);
+        return err_sys(err, s->lock_fd, "open data directory '%s'", dir);
     if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
-        return err_set(err, -EWOULDBLOCK, "data directory '%s' is in use by another process", s->opts.data_dir);
+        return err_set(err, -EWOULDBLOCK, "data directory '%s' is in use by another process", dir);
     return 0;
 }
 
 static int start_remote(struct server *s, struct err *err)
 {
     scoped(kubeconfig_free_scoped) struct kubeconfig *config = NULL;
-    int r = lock_data_dir(s, err);
-    if (r >= 0)
-        r = kubeconfig_load(s->opts.kubeconfig, s->opts.context, &config, err);
+    int r = kubeconfig_load(s->opts.kubeconfig, s->opts.context, &config, err);
     if (r >= 0)
         r = http_transport_new(&s->loop, config, &s->remote, err);
     if (r < 0)
@@ -308,7 +309,9 @@ int server_run(const struct server_opts *opts, struct err *err)
         sig_watch_close(&s.term, on_sig_closed);
     } else {
         struct err cause = { 0 };
-        r = opts->with_cluster ? start_cluster(&s, &cause) : start_remote(&s, &cause);
+        r = lock_data_dir(&s, &cause);
+        if (r >= 0)
+            r = opts->with_cluster ? start_cluster(&s, &cause) : start_remote(&s, &cause);
         if (r < 0)
             begin_stop(&s, r, &cause);
     }

@@ -126,7 +126,7 @@ def test_a_directory_of_a_newer_program_is_left_alone(data_dir):
 
 def test_a_second_server_on_the_same_directory_is_refused(data_dir):
     server = Server(data_dir)
-    assert "store" in fails(data_dir)
+    assert "in use" in fails(data_dir)
     assert server.get("/readyz").status == 200
     assert server.stop() == 0
 
