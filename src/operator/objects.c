@@ -23,11 +23,15 @@ enum { OBJECT_KEY_MAX = 600 };
 /* Per operator: what the status writer knows. */
 struct entry {
     struct objects *s;
-    char *namespace, *name;
+    char *namespace, *name, *uid;
     struct kube_call *call;  /* a write under way */
+    int http_status;         /* of that write */
+    unsigned failures;       /* of writes, one after the other */
     struct timer pace;
     uint64_t written_ms;
     bool dirty, gone;
+    bool ready;                 /* as it was written last, */
+    char ready_at[RFC3339_MAX]; /* since then; "": never */
     uint64_t event_window_ms;
     unsigned events;
     char last_reason[32];
@@ -226,6 +230,15 @@ static void free_objects(struct objects *s)
     free(s);
 }
 
+static void free_entry(struct entry *e)
+{
+    free(e->namespace);
+    free(e->name);
+    free(e->uid);
+    free(e->bad);
+    free(e);
+}
+
 /* Off the map; with a write under way on_written() frees it. */
 static void drop_entry(struct entry *e)
 {
@@ -237,13 +250,10 @@ static void drop_entry(struct entry *e)
         transport_cancel(e->s->opts.transport, e->call);
         return;
     }
-    free(e->namespace);
-    free(e->name);
-    free(e->bad);
-    free(e);
+    free_entry(e);
 }
 
-/* Heads and bodies of writes tell nothing that the status of the next one does not. */
+/* An event that is refused is not worth another try; the bodies of answers tell nothing. */
 static void ignore_head(void *arg, int status, const struct headers *headers)
 {
 }
@@ -276,7 +286,7 @@ static bool may_tell(struct entry *e, const char *reason)
     return e->events++ < OBJECTS_EVENTS_MAX;
 }
 
-static void write_event(struct entry *e, const char *uid, const char *type, const char *reason, const char *message)
+static void write_event(struct entry *e, const char *type, const char *reason, const char *message)
 {
     struct objects *s = e->s;
     if (!may_tell(e, reason))
@@ -294,7 +304,7 @@ static void write_event(struct entry *e, const char *uid, const char *type, cons
     json_set_str(&a, about, "kind", STR("Operator"));
     json_set_str(&a, about, "namespace", str_of(e->namespace));
     json_set_str(&a, about, "name", str_of(e->name));
-    json_set_str(&a, about, "uid", str_of(uid));
+    json_set_str(&a, about, "uid", str_of(e->uid));
     json_set_str(&a, source, "component", STR("dormouse"));
     json_set_str(&a, ev, "type", str_of(type));
     json_set_str(&a, ev, "reason", str_of(reason));
@@ -323,17 +333,18 @@ static void write_event(struct entry *e, const char *uid, const char *type, cons
 
 /* ---------------------------------------------------------------- status */
 
-static struct json *ready_condition(struct arena *a, const struct operator_view *v, bool ready)
+static struct json *ready_condition(struct arena *a, struct entry *e, const struct operator_view *v, bool ready)
 {
-    char now[RFC3339_MAX];
-    rfc3339_format(clock_wall_ms() / 1000, now);
+    if (!e->ready_at[0] || e->ready != ready)
+        rfc3339_format(clock_wall_ms() / 1000, e->ready_at);
+    e->ready = ready;
     struct json *c = json_new_object(a);
     json_set_str(a, c, "type", STR("Ready"));
     json_set_str(a, c, "status", ready ? STR("True") : STR("False"));
     json_set_str(a, c, "reason", str_of(v->reason));
     json_set_str(a, c, "message", str_of(v->message));
     json_set_int(a, c, "observedGeneration", (int64_t)v->generation);
-    json_set_str(a, c, "lastTransitionTime", str_of(now));
+    json_set_str(a, c, "lastTransitionTime", str_of(e->ready_at));
     return c;
 }
 
@@ -344,30 +355,44 @@ static void on_pace(struct timer *t)
         write_status(e);
 }
 
+static void on_status_head(void *arg, int status, const struct headers *headers)
+{
+    struct entry *e = arg;
+    e->http_status = status;
+}
+
+/* To the next write: longer after each that failed, since then it is the cluster that has troubles. */
+static uint64_t pause_ms(const struct entry *e)
+{
+    uint64_t wait = OBJECTS_STATUS_MIN_INTERVAL_MS;
+    for (unsigned i = 0; i < e->failures && wait < OBJECTS_STATUS_RETRY_MAX_MS; i++)
+        wait *= 2;
+    return MIN(wait, (uint64_t)OBJECTS_STATUS_RETRY_MAX_MS);
+}
+
 static void on_written(void *arg, int r, const struct err *err)
 {
     struct entry *e = arg;
     struct objects *s = e->s;
+    bool again = r < 0 || e->http_status >= 500 || e->http_status == 429;
     e->call = NULL;
     s->calls--;
     if (e->gone) {
-        free(e->namespace);
-        free(e->name);
-        free(e->bad);
-        free(e);
+        free_entry(e);
     } else {
-        if (r < 0) {
-            log_debug("status not written", "operator=%s/%s reason=\"%s\"", e->namespace, e->name, err ? err_text(err) : "");
-            e->dirty = true;
-        }
+        if (again || e->http_status >= 400)
+            log_debug("status not written", "operator=%s/%s code=%d reason=\"%s\"", e->namespace, e->name, e->http_status,
+                      r < 0 && err ? err_text(err) : "");
+        e->failures = again ? e->failures + 1 : 0;
+        e->dirty = e->dirty || again;
         if (e->dirty && !timer_is_armed(&e->pace))
-            timer_start(s->opts.loop, &e->pace, OBJECTS_STATUS_MIN_INTERVAL_MS, on_pace);
+            timer_start(s->opts.loop, &e->pace, pause_ms(e), on_pace);
     }
     if (s->closed && s->calls == 0)
         free_objects(s);
 }
 
-static const struct kube_call_ops status_ops = { .on_head = ignore_head, .on_data = ignore_data, .on_end = on_written };
+static const struct kube_call_ops status_ops = { .on_head = on_status_head, .on_data = ignore_data, .on_end = on_written };
 
 static void write_status(struct entry *e)
 {
@@ -395,7 +420,7 @@ static void write_status(struct entry *e)
     json_set_str(&a, status, "message", str_of(v.message));
     json_set_int(&a, status, "observedGeneration", (int64_t)v.generation);
     json_set_int(&a, status, "restarts", (int64_t)stats.restarts);
-    json_add(conditions, ready_condition(&a, &v, ready));
+    json_add(conditions, ready_condition(&a, e, &v, ready));
     json_setc(&a, status, "conditions", conditions);
     struct buf body = BUF_INIT(16 << 10);
     (void)json_write(&body, patch);
@@ -408,17 +433,21 @@ static void write_status(struct entry *e)
         .headers = &h,
         .body = buf_str(&body),
     };
+    bool first_try = e->failures == 0;
     e->dirty = false;
+    e->http_status = 0;
     e->written_ms = loop_now_ms(s->opts.loop);
-    if (transport_start(s->opts.transport, &req, &status_ops, e, &e->call, NULL) >= 0)
+    if (transport_start(s->opts.transport, &req, &status_ops, e, &e->call, NULL) >= 0) {
         s->calls++;
-    else
-        timer_start(s->opts.loop, &e->pace, OBJECTS_STATUS_MIN_INTERVAL_MS, on_pace);
+    } else {
+        e->failures++;
+        timer_start(s->opts.loop, &e->pace, pause_ms(e), on_pace);
+    }
     headers_fini(&h);
     buf_fini(&body);
     arena_fini(&a);
-    if (!ready && v.message[0])
-        write_event(e, v.uid, "Warning", v.reason, v.message);
+    if (first_try && !ready && v.message[0])
+        write_event(e, "Warning", v.reason, v.message);
 }
 
 static void mark(struct entry *e)
@@ -442,6 +471,28 @@ void objects_on_change(struct objects *s, struct operator *o)
 
 /* ---------------------------------------------------------------- following */
 
+/* Its identity, and since when it has been as it is: an earlier process may have written that. */
+static void know_object(struct entry *e, const struct json *object)
+{
+    struct str uid = json_get_str(json_getc(object, "metadata"), "uid");
+    if (e->uid && str_eq(str_of(e->uid), uid))
+        return;
+    if (e->uid) { /* another object of this name */
+        e->ready_at[0] = '\0';
+        free(take_ptr(&e->bad));
+    }
+    free(e->uid);
+    e->uid = str_dup(uid);
+    json_each(c, json_path(object, "status", "conditions", NULL))
+    {
+        struct str since = json_get_str(c, "lastTransitionTime");
+        if (!str_is(json_get_str(c, "type"), "Ready") || since.n == 0 || since.n >= sizeof e->ready_at)
+            continue;
+        e->ready = str_is(json_get_str(c, "status"), "True");
+        (void)snprintf(e->ready_at, sizeof e->ready_at, STR_FMT, STR_ARG(since));
+    }
+}
+
 static void on_object(void *arg, const struct json *object)
 {
     struct objects *s = arg;
@@ -449,12 +500,13 @@ static void on_object(void *arg, const struct json *object)
     struct str namespace = json_get_str(meta, "namespace"), name = json_get_str(meta, "name");
     uint64_t generation = (uint64_t)json_int_or(json_getc(meta, "generation"), 1);
     struct entry *e = need_entry(s, namespace, name);
+    know_object(e, object);
     struct operator *o = operators_find(s->operators, e->namespace, e->name);
     struct operator_view v = { 0 };
     if (o)
         operator_view(o, &v);
     bool same = o && v.generation == generation && str_eq(str_of(v.uid), json_get_str(meta, "uid"));
-    if (same || (e->bad && e->bad_generation == generation))
+    if (e->bad ? e->bad_generation == generation : same)
         return; /* our own status, or metadata */
     struct arena a = { 0 };
     struct err err = { 0 };

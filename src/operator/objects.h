@@ -15,7 +15,8 @@
 struct objects;
 
 enum {
-    OBJECTS_STATUS_MIN_INTERVAL_MS = 1000, /* between two writes for one operator */
+    OBJECTS_STATUS_MIN_INTERVAL_MS = 1000, /* between two writes for one operator; doubles after failures */
+    OBJECTS_STATUS_RETRY_MAX_MS = 30000,
     OBJECTS_EVENT_WINDOW_MS = 600000,
     OBJECTS_EVENTS_MAX = 5                 /* Events of one reason for one operator in the window */
 };
