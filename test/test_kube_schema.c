@@ -2,7 +2,10 @@
 /* kube/: built-in schemas, decoding, custom resources; expected texts come from upstream. */
 #include "test_kube.h"
 
+#include "base/sys.h"
 #include "kube/meta.h"
+
+#include <fcntl.h>
 
 /* Decode a body; the Status' message on failure, else the object. */
 static struct str decode(struct arena *a, const struct kube_resource *res, const char *text,
@@ -288,56 +291,119 @@ TEST(custom_resources_are_pruned_defaulted_and_validated)
     arena_fini(&a);
 }
 
-static struct str crd_error(struct arena *a, const char *schema)
+/* ---- agreement with upstream: test/data/crd_cases.json, results beside it ---- */
+
+static int cmp_line(const void *x, const void *y)
+{
+    const struct str *a = x, *b = y;
+    return str_cmp(*a, *b);
+}
+
+struct lines {
+    struct arena *a;
+    struct buf out;
+    struct str unknown[64];
+    size_t n_unknown;
+};
+
+static void note_unknown(void *arg, struct str path)
+{
+    struct lines *l = arg;
+    CHECK(l->n_unknown < ARRAY_LEN(l->unknown));
+    l->unknown[l->n_unknown++] = str_copy_arena(l->a, path);
+}
+
+static void print_sorted(struct lines *l, const char *tag, const char *what, struct str *line,
+                         size_t n)
+{
+    qsort(line, n, sizeof *line, cmp_line);
+    for (size_t i = 0; i < n; i++)
+        (void)buf_printf(&l->out, "%s %s " STR_FMT "\n", tag, what, STR_ARG(line[i]));
+}
+
+static void print_errors(struct lines *l, const char *tag, const char *what,
+                         const struct field_errors *errs)
+{
+    struct str line[FIELD_ERRORS_MAX];
+    size_t n = 0;
+    for (const struct field_error *e = errs->first; e; e = e->next)
+        line[n++] =
+            str_of(arena_printf(l->a, STR_FMT ": " STR_FMT, STR_ARG(e->field), STR_ARG(e->body)));
+    print_sorted(l, tag, what, line, n);
+}
+
+static struct json *definition_with(struct arena *a, const struct json *schema)
+{
+    struct json *crd =
+        parse(a, "{'metadata':{'name':'rings.example.com'},'spec':{'group':'example.com','scope':"
+                 "'Namespaced','names':{'plural':'rings','kind':'Ring'},'versions':[{'name':'v1',"
+                 "'served':true,'storage':true,'schema':{}}]}}");
+    struct json *version = json_path(crd, "spec", "versions", NULL)->first;
+    json_setc(a, json_getc(version, "schema"), "openAPIV3Schema", json_clone(a, schema));
+    return crd;
+}
+
+static void run_case(struct lines *l, int i, const struct json *c)
 {
     const struct kube_resource *crds =
         resource("apiextensions.k8s.io", "v1", "customresourcedefinitions");
-    return validation(
-        a, crds,
-        arena_printf(
-            a,
-            "{'metadata':{'name':'rings.example.com'},'spec':{'group':'example.com','scope':"
-            "'Namespaced','names':{'plural':'rings','kind':'Ring'},'versions':[{'name':'v1',"
-            "'served':true,'storage':true,'schema':{'openAPIV3Schema':%s}}]}}",
-            schema),
-        NULL);
+    struct json *obj = definition_with(l->a, json_getc(c, "schema")), *status;
+    struct object_warnings w = { .a = l->a };
+    struct field_errors errs = field_errors_init(l->a);
+    const struct schema *s;
+    char tag[32];
+    int k = 0;
+    (void)snprintf(tag, sizeof tag, "%d", i);
+    if (object_decode_tree(l->a, crds, obj, FIELD_VALIDATION_IGNORE, &w, &status) < 0) {
+        (void)buf_printf(&l->out, "%s crd unmarshal\n", tag);
+        return;
+    }
+    crd_validate(obj, NULL, &errs);
+    print_errors(l, tag, "crd", &errs);
+    if (errs.n)
+        return;
+    (void)schema_from_openapi(l->a, json_getc(c, "schema"), NULL, &errs, &s);
+    json_each (value, json_getc(c, "values")) {
+        struct json *v = json_clone(l->a, value);
+        struct field_errors own = field_errors_init(l->a);
+        (void)snprintf(tag, sizeof tag, "%d.%d", i, k++);
+        l->n_unknown = 0;
+        schema_prune(s, v, true, note_unknown, l);
+        schema_default(l->a, s, v);
+        schema_validate(s, v, NULL, &own);
+        (void)buf_printf(&l->out, "%s obj ", tag);
+        (void)json_write_sorted(&l->out, v);
+        (void)buf_add_char(&l->out, '\n');
+        print_sorted(l, tag, "unknown", l->unknown, l->n_unknown);
+        print_errors(l, tag, "err", &own);
+    }
+    schema_release(s);
 }
 
-TEST(schemas_of_definitions_must_be_structural)
+TEST(definitions_and_their_objects_agree_with_upstream)
 {
     struct arena a = { 0 };
-#define WRONG "CustomResourceDefinition.apiextensions.k8s.io \"rings.example.com\" is invalid: "
-    CHECK_STR(crd_error(&a, "{'type':'object'}"), "valid");
-    CHECK_STR(crd_error(&a, "{'type':'object','properties':{'spec':{}}}"),
-              WRONG "spec.validation.openAPIV3Schema.properties[spec].type: Required value: must "
-                    "not be empty for "
-                    "specified object fields");
-    CHECK_STR(
-        crd_error(&a, "{'type':'object','properties':{'a':{'type':'array'}}}"), WRONG
-        "spec.validation.openAPIV3Schema.properties[a].items: Required value: must be specified");
-    CHECK_STR(
-        crd_error(&a, "{'type':'object','properties':{'a':{'type':'string','pattern':'(?=x)'}}}"),
-        WRONG
-        "spec.validation.openAPIV3Schema.properties[a].pattern: Invalid value: \"(?=x)\": must be "
-        "a "
-        "valid regular expression, but isn't: error parsing regexp: invalid or unsupported Perl "
-        "syntax: `(?=x)`");
-    CHECK_STR(crd_error(&a, "{'type':'object','properties':{'a':{'type':'object','anyOf':[{'"
-                            "properties':{'b':{}}}]}}}"),
-              WRONG
-              "spec.validation.openAPIV3Schema.properties[a].properties[b]: Required value: "
-              "because it is "
-              "defined in spec.validation.openAPIV3Schema.properties[a].anyOf[0].properties[b]");
-    CHECK_STR(
-        crd_error(&a, "{'type':'object','properties':{'a':{'type':'integer','default':'x'}}}"),
-        WRONG "spec.validation.openAPIV3Schema.properties[a].default: Invalid value: \"x\": : "
-              "Invalid value: "
-              "\"string\":  must be of type integer: \"string\"");
-    CHECK_STR(
-        crd_error(&a,
-                  "{'type':'object','properties':{'a':{'x-kubernetes-int-or-string':true,'anyOf':"
-                  "[{'type':'integer'},{'type':'string'}]}}}"),
-        "valid");
+    struct lines l = { .a = &a, .out = BUF_INIT(1 << 20) };
+    struct buf cases = BUF_INIT(1 << 20), want = BUF_INIT(1 << 20);
+    struct json *list;
+    int i = 0;
+    CHECK_OK(sys_read_file(AT_FDCWD, TEST_DATA "/crd_cases.json", &cases, NULL));
+    CHECK_OK(sys_read_file(AT_FDCWD, TEST_DATA "/crd_cases.want", &want, NULL));
+    CHECK_OK(json_parse(&a, buf_str(&cases), NULL, &list, NULL));
+    json_each (c, list) {
+        run_case(&l, i++, c);
+    }
+    struct str got = buf_str(&l.out), expected = buf_str(&want);
+    while (got.n || expected.n) {
+        struct str line, other;
+        (void)str_cut(got, '\n', &line, &got);
+        (void)str_cut(expected, '\n', &other, &expected);
+        if (!str_eq(line, other))
+            TEST_FAIL("got      " STR_FMT "\nexpected " STR_FMT, STR_ARG(line), STR_ARG(other));
+    }
+    buf_fini(&l.out);
+    buf_fini(&cases);
+    buf_fini(&want);
     arena_fini(&a);
 }
 

@@ -212,6 +212,14 @@ void field_error_enum(struct field_errors *errs, const struct fpath *at, const s
     append(errs, FIELD_NOT_SUPPORTED, at, &b);
 }
 
+void field_error_again(struct field_errors *errs, const struct field_error *e,
+                       const struct fpath *at)
+{
+    struct buf b = BUF_INIT(FIELD_TEXT_MAX_BYTES);
+    (void)buf_add_str(&b, e->body);
+    append(errs, e->type, at, &b);
+}
+
 static bool is_repeated(const struct field_error *first, const struct field_error *e)
 {
     for (; first != e; first = first->next)

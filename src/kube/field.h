@@ -89,6 +89,9 @@ void field_error_str(struct field_errors *errs, enum field_error_type type, cons
 /* Unsupported value with the list of what is: `"x": supported values: "a", "b"`. */
 void field_error_enum(struct field_errors *errs, const struct fpath *at, const struct json *value,
                       const struct str *supported, size_t n);
+/* The same complaint at another place. */
+void field_error_again(struct field_errors *errs, const struct field_error *e,
+                       const struct fpath *at);
 /* "field: body" of one, or "[a, b]" of several, without repetitions; as text of a Status. */
 struct str field_errors_text(const struct field_errors *errs);
 /* As Go's %q. */

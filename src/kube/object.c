@@ -118,6 +118,25 @@ static int decode_builtin(struct arena *a, const struct kube_resource *res, stru
     return 0;
 }
 
+/* Go reads 2.0 and 2e0 as the number 2 and writes it so. */
+static void canonical_numbers(struct arena *a, struct json *v)
+{
+    double d;
+    int64_t i;
+    bool plain = true;
+    if (v->type == JSON_NUMBER) {
+        for (size_t k = 0; k < v->s.n; k++)
+            plain = plain && v->s.p[k] != '.' && v->s.p[k] != 'e' && v->s.p[k] != 'E';
+        if (!plain && json_int(v, &i) == 0)
+            json_replace(v, json_new_int(a, i));
+        else if ((!plain || json_int(v, &i) < 0) && json_float(v, &d) == 0)
+            json_replace(v, json_new_float(a, d));
+    }
+    json_each (child, v) {
+        canonical_numbers(a, child);
+    }
+}
+
 /* Custom resources: metadata is upstream's struct, the rest follows the definition. */
 static int decode_custom(struct arena *a, const struct kube_resource *res, struct json *obj,
                          struct object_warnings *w, struct json **ret_status)
@@ -129,6 +148,7 @@ static int decode_custom(struct arena *a, const struct kube_resource *res, struc
     if (r < 0)
         return bad(ret_status, cannot_handle(a, res, err_text(&err)));
     schema_prune(res->schema, obj, true, w ? on_unknown : NULL, w);
+    canonical_numbers(a, obj);
     return 0;
 }
 

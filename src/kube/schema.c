@@ -122,6 +122,19 @@ void schema_prune(const struct schema *s, struct json *v, bool is_root, schema_u
 
 /* ---- defaulting ---- */
 
+/* Nulls that a field cannot hold go, unless a default takes their place. */
+static void drop_nulls(const struct schema *s, struct json *v)
+{
+    struct json *next;
+    for (struct json *m = v->first; m; m = next) {
+        next = m->next;
+        const struct schema *sub = m->type == JSON_NULL ? schema_child(s, m->key) : NULL;
+        bool holds_null = sub && (sub->flags & SCHEMA_NULLABLE || sub->def);
+        if (sub && !holds_null)
+            (void)json_remove(v, m);
+    }
+}
+
 static void default_fields(struct arena *a, const struct schema *s, struct json *v)
 {
     size_t n;
@@ -139,6 +152,7 @@ static void default_fields(struct arena *a, const struct schema *s, struct json 
 void schema_default(struct arena *a, const struct schema *s, struct json *v)
 {
     if (v->type == JSON_OBJECT && (s->type == SCHEMA_OBJECT || s->type == SCHEMA_MAP)) {
+        drop_nulls(s, v);
         default_fields(a, s, v);
         json_each (m, v) {
             const struct schema *sub = schema_child(s, m->key);

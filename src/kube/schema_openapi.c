@@ -359,6 +359,22 @@ static void check_list_map(struct build *b, const struct json *spec, const struc
     }
 }
 
+/* Elements of a set are compared whole, so they must be replaced whole. */
+static void check_set_items(struct build *b, const struct json *items, const struct fpath *at)
+{
+    struct fpath items_at = fpath_child(at, STR("items"));
+    const struct json *list_type = json_getc(items, "x-kubernetes-list-type");
+    struct json none = { .type = JSON_NULL };
+    if (str_is(json_get_str(items, "type"), "object") &&
+        !str_is(json_get_str(items, "x-kubernetes-map-type"), "atomic"))
+        invalid(b, &items_at, "x-kubernetes-map-type", list_type ? list_type : &none,
+                "must be atomic as item of a list with x-kubernetes-list-type=set");
+    if (str_is(json_get_str(items, "type"), "array") && list_type &&
+        !str_is(json_str(list_type), "atomic"))
+        invalid(b, &items_at, "x-kubernetes-list-type", list_type,
+                "must be atomic as item of a list with x-kubernetes-list-type=set");
+}
+
 static void check_list_type(struct build *b, const struct json *spec, struct schema *s,
                             const struct fpath *at)
 {
@@ -382,8 +398,10 @@ static void check_list_type(struct build *b, const struct json *spec, struct sch
     else if (!str_is(own, "array"))
         invalid(b, at, "type", json_getc(spec, "type"),
                 "must be array if x-kubernetes-list-type is specified");
-    if (str_is(type, "set"))
+    if (str_is(type, "set")) {
         s->list_type = SCHEMA_LIST_SET;
+        check_set_items(b, json_getc(spec, "items"), at);
+    }
     if (!str_is(type, "map"))
         return;
     check_list_map(b, spec, at);
@@ -479,7 +497,7 @@ static void check_extensions(struct build *b, const struct json *spec, const str
 static bool is_plain_metadata(const struct json *spec)
 {
     json_each (m, spec) {
-        if (!str_is(m->key, "type") && !str_is(m->key, "properties"))
+        if (!str_is(m->key, "type") && !str_is(m->key, "properties") && !str_is(m->key, "default"))
             return false;
     }
     json_each (p, json_getc(spec, "properties")) {
@@ -553,11 +571,8 @@ static void build_additional(struct build *b, const struct json *spec, struct sc
     if (has_members(json_getc(spec, "properties")))
         field_error(b->errs, FIELD_FORBIDDEN, &child, NULL,
                     "additionalProperties and properties are mutual exclusive");
-    if (more->type == JSON_FALSE) {
-        field_error(b->errs, FIELD_FORBIDDEN, &child, NULL,
-                    "additionalProperties cannot be set to false");
+    if (more->type == JSON_FALSE) /* nothing but the properties, which is so anyway */
         return;
-    }
     if (s->type == SCHEMA_OBJECT)
         s->type = SCHEMA_MAP;
     s->items = more->type == JSON_TRUE ? &preserve_any : build(b, more, LEVEL_FIELD, &child);
@@ -588,6 +603,8 @@ static const struct schema *build(struct build *b, const struct json *spec, enum
     s->type = (uint8_t)type_of(json_get_str(spec, "type"));
     s->description = json_get_str(spec, "description");
     s->def = json_getc(spec, "default");
+    if (json_is(s->def, JSON_NULL))
+        s->def = NULL;
     if (flag(spec, "nullable"))
         s->flags |= SCHEMA_NULLABLE;
     if (flag(spec, "x-kubernetes-preserve-unknown-fields"))
@@ -606,7 +623,8 @@ static const struct schema *build(struct build *b, const struct json *spec, enum
     if (level == LEVEL_ROOT && flag(spec, "nullable"))
         forbidden(b, at, "nullable", "nullable cannot be true at the root");
     s->rules = rules_of(b, spec, at);
-    complete_combinations(b, spec, spec, at, at);
+    if (level == LEVEL_ROOT) /* upstream looks at the rules of the root only */
+        complete_combinations(b, spec, spec, at, at);
     build_fields(b, spec, s, at);
     build_additional(b, spec, s, level, at);
     if (s->type != SCHEMA_MAP)
@@ -623,32 +641,72 @@ static void note_unknown(void *arg, struct str path)
     *(bool *)arg = true;
 }
 
+/* Complaints about the value of a default, under the default's path. */
+static void report_below(struct build *b, const struct fpath *at, const struct field_errors *own)
+{
+    for (const struct field_error *e = own->first; e; e = e->next) {
+        struct fpath child = fpath_child(at, e->field);
+        field_error_again(b->errs, e, e->field.n ? &child : at);
+    }
+}
+
+static void check_default(struct build *b, const struct schema *s, const struct fpath *at)
+{
+    struct fpath here = fpath_child(at, STR("default"));
+    struct json *copy = json_clone(b->a, s->def);
+    struct field_errors own = field_errors_init(b->a);
+    bool unknown = false;
+    schema_prune(s, copy, (s->flags & SCHEMA_EMBEDDED) != 0, note_unknown, &unknown);
+    if (unknown)
+        field_error(b->errs, FIELD_INVALID, &here, s->def, "must not have unknown fields");
+    schema_validate(s, s->def, NULL, &own);
+    report_below(b, &here, &own);
+}
+
+/* Those inside additionalProperties are not looked at, as upstream does not. */
 static void check_defaults(struct build *b, const struct schema *s, const struct fpath *at)
 {
-    if (s->def) {
-        struct fpath here = fpath_child(at, STR("default"));
-        struct json *copy = json_clone(b->a, s->def);
-        bool unknown = false;
-        schema_prune(s, copy, (s->flags & SCHEMA_EMBEDDED) != 0, note_unknown, &unknown);
-        if (unknown)
-            field_error(b->errs, FIELD_INVALID, &here, s->def, "must not have unknown fields");
-        struct field_errors own = field_errors_init(b->a);
-        schema_default(b->a, s, copy);
-        schema_validate(s, copy, NULL, &own);
-        if (own.n)
-            field_error(b->errs, FIELD_INVALID, &here, s->def, STR_FMT,
-                        STR_ARG(field_errors_text(&own)));
-    }
-    struct fpath props = fpath_child(at, STR("properties"));
+    if (s->def)
+        check_default(b, s, at);
+    struct fpath props = fpath_child(at, STR("properties")), items = fpath_child(at, STR("items"));
     for (uint32_t i = 0; i < s->n_fields; i++) {
         struct fpath child = fpath_key(&props, s->fields[i].name);
         check_defaults(b, s->fields[i].schema, &child);
     }
-    if (s->items) {
-        struct fpath child =
-            fpath_child(at, s->type == SCHEMA_MAP ? STR("additionalProperties") : STR("items"));
-        check_defaults(b, s->items, &child);
+    if (s->items && s->type != SCHEMA_MAP)
+        check_defaults(b, s->items, &items);
+}
+
+/* What every object has cannot be defaulted by a definition. */
+static void forbid_defaults(struct build *b, const struct schema *s, const char *where,
+                            const struct fpath *at)
+{
+    struct fpath here = fpath_child(at, STR("default")), props = fpath_child(at, STR("properties"));
+    if (s->def)
+        field_error(b->errs, FIELD_FORBIDDEN, &here, NULL, "must not be set in top-level %s",
+                    where);
+    for (uint32_t i = 0; i < s->n_fields; i++) {
+        struct fpath child = fpath_key(&props, s->fields[i].name);
+        forbid_defaults(b, s->fields[i].schema, where, &child);
     }
+}
+
+static void check_root_defaults(struct build *b, const struct schema *s, const struct fpath *at)
+{
+    static const char *const own[] = { "apiVersion", "kind", "metadata" };
+    struct fpath props = fpath_child(at, STR("properties")), here = fpath_child(at, STR("default"));
+    size_t before = b->errs->n;
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        const struct schema_field *f = schema_field(s, str_of(own[i]));
+        struct fpath child = fpath_key(&props, str_of(own[i])),
+                     missing = fpath_child(&here, str_of(own[i]));
+        if (f)
+            forbid_defaults(b, f->schema, own[i], &child);
+        if (i < 2 && s->def && json_get_str(s->def, own[i]).n == 0)
+            field_error(b->errs, FIELD_REQUIRED, &missing, NULL, "%s", "");
+    }
+    if (b->errs->n == before)
+        check_defaults(b, s, at);
 }
 
 int schema_from_openapi(struct arena *a, const struct json *spec, const struct fpath *at,
@@ -658,7 +716,7 @@ int schema_from_openapi(struct arena *a, const struct json *spec, const struct f
     size_t before = errs->n;
     const struct schema *s = build(&b, spec, LEVEL_ROOT, at);
     if (errs->n == before)
-        check_defaults(&b, s, at);
+        check_root_defaults(&b, s, at);
     *ret = s;
     return errs->n == before ? 0 : E_INVALID;
 }

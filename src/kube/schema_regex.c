@@ -55,6 +55,27 @@ static const char *foreign_construct(struct str p)
     return NULL;
 }
 
+/* RE2's words for what PCRE2 found; its own where RE2 has none. */
+static const char *reason(int code, char *own, size_t size)
+{
+    static const struct {
+        int code;
+        const char *text;
+    } words[] = { { PCRE2_ERROR_MISSING_CLOSING_PARENTHESIS, "missing closing )" },
+                  { PCRE2_ERROR_UNMATCHED_CLOSING_PARENTHESIS, "unexpected )" },
+                  { PCRE2_ERROR_MISSING_SQUARE_BRACKET, "missing closing ]" },
+                  { PCRE2_ERROR_QUANTIFIER_INVALID, "missing argument to repetition operator" },
+                  { PCRE2_ERROR_QUANTIFIER_OUT_OF_ORDER, "invalid repeat count" },
+                  { PCRE2_ERROR_QUANTIFIER_TOO_BIG, "invalid repeat count" },
+                  { PCRE2_ERROR_CLASS_RANGE_ORDER, "invalid character class range" },
+                  { PCRE2_ERROR_END_BACKSLASH, "trailing backslash at end of expression" } };
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (words[i].code == code)
+            return words[i].text;
+    (void)pcre2_get_error_message(code, (PCRE2_UCHAR *)own, size);
+    return own;
+}
+
 int schema_regex_new(struct str pattern, struct schema_regex **ret, struct err *err)
 {
     if (pattern.n > REGEX_PATTERN_MAX_BYTES)
@@ -69,10 +90,9 @@ int schema_regex_new(struct str pattern, struct schema_regex **ret, struct err *
                                          PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C,
                                          &code, &offset, NULL);
     if (!compiled) {
-        PCRE2_UCHAR text[128];
-        (void)pcre2_get_error_message(code, text, sizeof text);
+        char text[128];
         return err_set(err, E_INVALID, "error parsing regexp: %s: `" STR_FMT "`",
-                       (const char *)text, STR_ARG(pattern));
+                       reason(code, text, sizeof text), STR_ARG(pattern));
     }
     struct schema_regex *re = xnew(struct schema_regex);
     re->code = compiled;

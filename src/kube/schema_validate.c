@@ -23,10 +23,10 @@ static const char *where(struct valid *v, const struct fpath *at)
     return str_dup_arena(v->errs->a, fpath_text(v->errs->a, at));
 }
 
-/* "spec.a in body", or nothing in front at the root. */
+/* "spec.a in body"; upstream has an empty name at the root. */
 static const char *subject(struct valid *v, const struct fpath *at)
 {
-    return at ? arena_printf(v->errs->a, "%s in body", where(v, at)) : "";
+    return arena_printf(v->errs->a, "%s in body", where(v, at));
 }
 
 /* ---- types ---- */
@@ -158,23 +158,37 @@ static bool is_mac(struct str s)
     return true;
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* One label, or several of which the last consists of at least two letters. */
 static bool is_hostname(struct str s)
 {
     if (s.n == 0 || s.n > 255)
         return false;
+    size_t top = s.n;
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
-        bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!alnum && c != '-' && c != '.')
+        if (!(c >= '0' && c <= '9') && !is_letter(c) && c != '-' && c != '.')
             return false;
+        if (c == '.')
+            top = i + 1;
     }
-    return s.p[0] != '-' && s.p[0] != '.' && s.p[s.n - 1] != '-';
+    bool fine = s.p[0] != '-' && s.p[0] != '.' && s.p[s.n - 1] != '-';
+    for (size_t i = top; i < s.n; i++)
+        fine = fine && is_letter(s.p[i]);
+    return fine && (top == s.n || s.n - top >= 2);
 }
 
 static bool is_email(struct str s)
 {
     struct str user, host;
-    return str_cut(s, '@', &user, &host) && user.n > 0 && is_hostname(host);
+    bool fine = str_cut(s, '@', &user, &host) && user.n > 0 && host.n > 0;
+    for (size_t i = 0; fine && i < s.n; i++)
+        fine = (unsigned char)s.p[i] > ' ' && !strchr("<>()[],;:\\\"", s.p[i]);
+    return fine && str_find_char(host, '@') < 0;
 }
 
 static bool is_uri(struct str s)
@@ -450,10 +464,13 @@ static void check_enum(struct valid *v, const struct schema_rules *r, const stru
 
 /* ---- combinations ---- */
 
+/* Some of upstream's complaints have no field; their path prints as this. */
+static const struct fpath nil_path = { .kind = FPATH_CHILD, .name = { "<nil>", 5 } };
+
 static void report_combination(struct valid *v, const struct fpath *at, const char *rest)
 {
-    struct fpath nil = fpath_child(NULL, STR("<nil>"));
-    field_error_str(v->errs, FIELD_INVALID, &nil, STR(""), "\"%s\" must %s", where(v, at), rest);
+    field_error_str(v->errs, FIELD_INVALID, &nil_path, STR(""), "\"%s\" must %s", where(v, at),
+                    rest);
 }
 
 /* Complaints of one alternative, apart. */
@@ -485,30 +502,30 @@ static void merge(struct field_errors *to, const struct field_errors *from)
 static void check_any_of(struct valid *v, const struct schema_rules *r, const struct json *value,
                          const struct fpath *at)
 {
-    struct field_errors best = { 0 };
+    struct field_errors first = { 0 };
     for (size_t i = 0; i < r->n_any_of; i++) {
         struct field_errors e = attempt(v, r->any_of[i], value, at);
         if (e.n == 0)
             return;
-        if (i == 0 || e.n < best.n)
-            best = e;
+        if (i == 0)
+            first = e;
     }
     if (r->n_any_of == 0)
         return;
     report_combination(v, at, "validate at least one schema (anyOf)");
-    merge(v->errs, &best);
+    merge(v->errs, &first);
 }
 
 static void check_one_of(struct valid *v, const struct schema_rules *r, const struct json *value,
                          const struct fpath *at)
 {
-    struct field_errors best = { 0 };
+    struct field_errors first = { 0 };
     size_t n_valid = 0;
     for (size_t i = 0; i < r->n_one_of; i++) {
         struct field_errors e = attempt(v, r->one_of[i], value, at);
         n_valid += e.n == 0;
-        if (i == 0 || (e.n && e.n < best.n))
-            best = e;
+        if (i == 0)
+            first = e;
     }
     if (r->n_one_of == 0 || n_valid == 1)
         return;
@@ -518,7 +535,7 @@ static void check_one_of(struct valid *v, const struct schema_rules *r, const st
     report_combination(
         v, at, arena_printf(v->errs->a, "validate one and only one schema (oneOf). %s", found));
     if (n_valid == 0)
-        merge(v->errs, &best);
+        merge(v->errs, &first);
 }
 
 static void check_all_of(struct valid *v, const struct schema_rules *r, const struct json *value,
@@ -626,6 +643,24 @@ static void validate_items(struct valid *v, const struct schema *s, const struct
     }
 }
 
+/* A number where an integer is wanted, or one that its format cannot hold. */
+static void check_integer(struct valid *v, const struct schema *s, const struct json *value,
+                          const struct fpath *at)
+{
+    int64_t i;
+    bool wide = s->type == SCHEMA_INT64;
+    if ((!wide && s->type != SCHEMA_INT32) || s->flags & SCHEMA_BUILTIN ||
+        value->type != JSON_NUMBER)
+        return;
+    if (json_int(value, &i) == 0 && (wide || (i >= INT32_MIN && i <= INT32_MAX)))
+        return;
+    struct str format = s->rules ? s->rules->format : STR("");
+    const char *kind = format.n ? arena_printf(v->errs->a, "with format " STR_FMT, STR_ARG(format))
+                                : "(default format)";
+    field_error_str(v->errs, FIELD_INVALID, &nil_path, STR(""),
+                    "Checked value must be of type integer %s in %s", kind, where(v, at));
+}
+
 static void check_rules(struct valid *v, const struct schema_rules *r, const struct json *value,
                         const struct fpath *at)
 {
@@ -660,10 +695,9 @@ static void validate(struct valid *v, const struct schema *s, const struct json 
         report_type(v, s, value, at);
         return;
     }
-    if (!type_fits(s, value)) {
+    if (!type_fits(s, value))
         report_type(v, s, value, at);
-        return;
-    }
+    check_integer(v, s, value, at);
     if (s->rules)
         check_rules(v, s->rules, value, at);
     if (value->type == JSON_OBJECT)
