@@ -16,6 +16,27 @@
 
 #define PEER_SILENT_MS 60000 /* a peer that answers no probe for so long is gone */
 
+static char last_why[200];
+
+const char *conn_why(void)
+{
+    return last_why;
+}
+
+static void note_errno(const char *what, int code)
+{
+    (void)snprintf(last_why, sizeof(last_why), "%s: %s", what, strerrordesc_np(code));
+}
+
+static void note_tls(const SSL *ssl)
+{
+    long verified = SSL_get_verify_result(ssl);
+    const char *reason = ERR_reason_error_string(ERR_peek_error());
+    if (verified != X509_V_OK)
+        reason = X509_verify_cert_error_string(verified);
+    (void)snprintf(last_why, sizeof(last_why), "TLS: %s", reason ? reason : "connection broken");
+}
+
 static bool add_authorities(SSL_CTX *ctx, const char *pem)
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
@@ -79,6 +100,7 @@ static int open_socket(const struct addrinfo *a)
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silent_ms, sizeof(silent_ms));
     if (connect(fd, a->ai_addr, a->ai_addrlen) < 0 && errno != EINPROGRESS) {
+        note_errno("connect", errno);
         (void)close(fd);
         return -1;
     }
@@ -111,8 +133,11 @@ int conn_open(struct conn *c, const struct cluster *to, SSL_CTX *ctx)
 {
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL;
     *c = (struct conn){ .fd = -1 };
-    if (getaddrinfo(to->host, to->port, &hints, &list) != 0)
+    int r = getaddrinfo(to->host, to->port, &hints, &list);
+    if (r != 0) {
+        (void)snprintf(last_why, sizeof(last_why), "look up '%s': %s", to->host, gai_strerror(r));
         return -1;
+    }
     for (const struct addrinfo *a = list; a && c->fd < 0; a = a->ai_next)
         c->fd = open_socket(a);
     freeaddrinfo(list);
@@ -142,6 +167,8 @@ void conn_close(struct conn *c)
 static long tls_result(struct conn *c, int r)
 {
     int why = SSL_get_error(c->ssl, r);
+    if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE)
+        note_tls(c->ssl);
     ERR_clear_error();
     if (why == SSL_ERROR_WANT_WRITE)
         c->wants_write = true;
@@ -156,8 +183,10 @@ static long get_ready(struct conn *c)
     if (c->connecting) {
         int failed = 0;
         socklen_t n = sizeof(failed);
-        if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &failed, &n) < 0 || failed)
+        if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &failed, &n) < 0 || failed) {
+            note_errno("connect", failed);
             return -1;
+        }
         c->connecting = c->wants_write = false;
     }
     if (c->handshaking) {
@@ -185,6 +214,7 @@ long conn_write(struct conn *c, const char *p, size_t n)
     if (r >= 0)
         return r;
     c->wants_write = errno == EAGAIN;
+    note_errno("send", errno);
     return errno == EAGAIN || errno == EINTR ? 0 : -1;
 }
 
@@ -201,6 +231,7 @@ long conn_read(struct conn *c, char *p, size_t n)
     ssize_t r = recv(c->fd, p, n, 0);
     if (r > 0)
         return r;
+    note_errno("receive", r == 0 ? ECONNRESET : errno);
     if (r == 0)
         return -2;
     return errno == EAGAIN || errno == EINTR ? 0 : -1;

@@ -19,6 +19,9 @@ struct conn {
 /* Returns NULL when the cluster's certificates are of no use (the reason goes to `why`). */
 SSL_CTX *conn_context(const struct cluster *c, char *why, size_t why_size);
 
+/* Why the last call of conn_open(), conn_write() or conn_read() failed, for a person. */
+const char *conn_why(void);
+
 /* Begin to connect. ctx is NULL for plain connections. -1 on failure. */
 int conn_open(struct conn *c, const struct cluster *to, SSL_CTX *ctx);
 void conn_close(struct conn *c);

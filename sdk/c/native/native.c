@@ -33,7 +33,7 @@ struct exchange {
     bool stream;
     bool reused;   /* runs on a kept connection, which may have been closed meanwhile */
     bool answered; /* a byte of an answer has come */
-    bool too_large;
+    bool too_large, late;
     uint64_t deadline_ms;
     struct dm_text out, body;
     size_t sent;
@@ -175,9 +175,23 @@ static void deactivate(struct exchange *x)
     n_unary -= x->stream ? 0 : 1;
 }
 
+/* Told when it changes, not for every request. */
+static void note_reachable(bool reachable, const char *why)
+{
+    static bool was_reachable = true;
+    if (reachable != was_reachable && reachable)
+        dm_log(DM_INFO, "the API server answers again host=%s port=%s", cluster.host, cluster.port);
+    else if (reachable != was_reachable)
+        dm_log(DM_WARN, "no answer from the API server host=%s port=%s: %s", cluster.host,
+               cluster.port, why);
+    was_reachable = reachable;
+}
+
 /* The exchange ends; `complete` with a whole answer. */
 static void over(struct exchange *x, bool complete)
 {
+    if (complete || !x->answered)
+        note_reachable(complete, x->late ? "it takes too long" : conn_why());
     deactivate(x);
     if (complete && !x->response.close && n_idle < IDLE_MAX)
         idle[n_idle++] = x->conn;
@@ -204,6 +218,12 @@ static void broken(struct exchange *x)
         if (conn_open(&x->conn, &cluster, tls) == 0)
             return;
     }
+    over(x, false);
+}
+
+static void expire(struct exchange *x)
+{
+    x->late = true;
     over(x, false);
 }
 
@@ -361,7 +381,7 @@ static void turn(void)
         if (x && fds[i].revents)
             drive(x);
         else if (x && x->deadline_ms <= now)
-            over(x, false);
+            expire(x);
     }
     end_delays();
 }
