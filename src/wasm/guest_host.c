@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host of guests: its turn of the loop, memory pressure, its life; see guest_impl.h. */
+#include "wasm/guest_impl.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <unistd.h>
+
+enum {
+    PUMP_MAX = 64, /* commands sent in one turn */
+    SWAP_QUOTA_DEFAULT = 1 << 30,
+    IDLE_MS_DEFAULT = 1000,
+    AWAKE_MAX = 4096, /* beyond, the longest idle one goes to sleep */
+    CLOSE_MS = 2000   /* for running activations */
+};
+
+static void reap_dead(struct guest_host *h)
+{
+    while (!list_is_empty(&h->dead))
+        guest_destroy(list_entry(list_pop_front(&h->dead), struct guest, node));
+}
+
+static void sleep_longest_idle(struct guest_host *h)
+{
+    struct active *a = list_first(&h->idle, struct active, idle);
+    list_remove(&a->idle);
+    a->sleep_wanted = true;
+    guest_make_ready(a->guest);
+}
+
+/* Too many are awake: those that have been idle for longest make room. */
+static void make_room(struct guest_host *h)
+{
+    if (h->n_awake > AWAKE_MAX && !list_is_empty(&h->idle))
+        sleep_longest_idle(h);
+}
+
+unsigned guest_host_relieve(struct guest_host *h)
+{
+    unsigned n = 0;
+    for (; !list_is_empty(&h->idle); n++)
+        sleep_longest_idle(h);
+    return n;
+}
+
+static void on_pressure(void *arg)
+{
+    struct guest_host *h = arg;
+    unsigned n = h->opts.sleep_never || h->is_closing ? 0 : guest_host_relieve(h);
+    if (n)
+        log_info("memory is short, putting idle guests to sleep", "guests=%u", n);
+}
+
+void host_pump(struct defer *d)
+{
+    struct guest_host *h = container_of(d, struct guest_host, pump);
+    reap_dead(h);
+    if (h->is_closing)
+        return;
+    for (int n = 0; n < PUMP_MAX && !list_is_empty(&h->ready); n++) {
+        struct active *a = list_first(&h->ready, struct active, ready);
+        struct guest *g = a->guest;
+        struct err err = { 0 };
+        list_remove(&a->ready);
+        if (g->fail_wanted) {
+            g->fail_wanted = false;
+            (void)err_set(&err, E_TRAP, "%s", g->last_error);
+            guest_end(g, &err, true);
+            continue;
+        }
+        if (!guest_wants_to_act(g))
+            continue;
+        make_room(h);
+        int r = guest_send_next(g, &err);
+        if (r == -EAGAIN) {
+            list_push_front(&h->ready, &a->ready); /* pool_on_room() goes on */
+            return;
+        }
+        if (r < 0)
+            guest_cannot_send(g, &err);
+    }
+    if (!list_is_empty(&h->ready))
+        defer_start(h->loop, &h->pump, host_pump);
+}
+
+static void pool_on_room(void *arg)
+{
+    struct guest_host *h = arg;
+    if (!list_is_empty(&h->ready))
+        defer_start(h->loop, &h->pump, host_pump);
+}
+
+/* ---- life ---- */
+
+static const struct runner_pool_ops pool_ops = {
+    .on_answer = guest_on_answer,
+    .on_lost = guest_on_lost,
+    .on_room = pool_on_room,
+};
+
+/* $DORMOUSE_RUNNER, else the program of that name beside ours. */
+static char *find_runner_path(const char *given)
+{
+    const char *env = getenv("DORMOUSE_RUNNER");
+    if (given || env)
+        return xstrdup(given ? given : env);
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+    while (n > 0 && self[n - 1] != '/')
+        n--;
+    return xasprintf("%.*sdormouse-runner", n > 0 ? (int)n : 0, self);
+}
+
+int guest_host_new(struct loop *loop, const struct guest_host_opts *opts, struct guest_host **ret,
+                   struct err *err)
+{
+    struct swap swap;
+    int r = swap_init(&swap, opts->swap_dir, err);
+    if (r < 0)
+        return r;
+    struct guest_host *h = xnew(struct guest_host);
+    h->loop = loop;
+    h->opts = *opts;
+    h->opts.idle_ms = opts->idle_ms ? opts->idle_ms : IDLE_MS_DEFAULT;
+    h->opts.swap_quota_bytes = opts->swap_quota_bytes ? opts->swap_quota_bytes : SWAP_QUOTA_DEFAULT;
+    h->opts.swap_dir = NULL; /* not kept */
+    h->opts.runner_path = h->runner_path = find_runner_path(opts->runner_path);
+    h->swap = swap;
+    list_init(&h->guests);
+    list_init(&h->ready);
+    list_init(&h->idle);
+    list_init(&h->dead);
+    h->pool = pool_new(loop,
+                       &(struct runner_pool_opts){ .runner_path = h->runner_path,
+                                                   .max_runners = opts->max_runners },
+                       &pool_ops, h);
+    pressure_start(&h->pressure, loop, on_pressure, h);
+    *ret = h;
+    return 0;
+}
+
+static void on_pressure_closed(void *arg)
+{
+    struct guest_host *h = arg;
+    h->done(h->done_arg);
+    defer_cancel(&h->pump);
+    reap_dead(h);
+    assert(list_is_empty(&h->guests));
+    swap_fini(&h->swap);
+    free(h->runner_path);
+    free(h);
+}
+
+static void on_pool_closed(void *arg)
+{
+    struct guest_host *h = arg;
+    pressure_close(&h->pressure, on_pressure_closed);
+}
+
+static void on_closing(struct timer *timer)
+{
+    struct guest_host *h = container_of(timer, struct guest_host, closing);
+    list_each (node, &h->guests) {
+        struct guest *g = list_entry(node, struct guest, node);
+        if (g->active)
+            timer_stop(h->loop, &g->active->timer);
+    }
+    pool_close(h->pool, on_pool_closed, h);
+}
+
+/* Called after every answer: the sooner the last activation ends, the sooner we do. */
+void host_close_if_quiet(struct guest_host *h)
+{
+    if (!h->is_closing || !timer_is_armed(&h->closing))
+        return;
+    list_each (node, &h->guests)
+        if (list_entry(node, struct guest, node)->state == GUEST_RUNNING)
+            return;
+    timer_start(h->loop, &h->closing, 0, on_closing);
+}
+
+void guest_host_close(struct guest_host *h, void (*done)(void *arg), void *arg)
+{
+    assert(!h->is_closing);
+    h->is_closing = true;
+    h->done = done;
+    h->done_arg = arg;
+    timer_start(h->loop, &h->closing, CLOSE_MS, on_closing);
+    host_close_if_quiet(h);
+}
+
+void guest_host_each(struct guest_host *h, void (*fn)(struct guest *g, void *arg), void *arg)
+{
+    list_each (node, &h->guests)
+        fn(list_entry(node, struct guest, node), arg);
+}
+
+void guest_host_get_stats(const struct guest_host *h, struct guest_host_stats *ret)
+{
+    struct runner_pool_stats pool;
+    pool_get_stats(h->pool, &pool);
+    *ret = (struct guest_host_stats){
+        .runners = pool.runners,
+        .awake = h->n_awake,
+        .runner_starts = pool.starts,
+        .runner_losses = pool.losses,
+        .wakes = h->wakes,
+        .suspends = h->suspends,
+        .activations = h->activations,
+    };
+    list_each (node, &h->guests) {
+        const struct guest *g = list_entry(node, struct guest, node);
+        ret->guests++;
+        ret->asleep += g->state == GUEST_ASLEEP;
+        ret->failed += g->state == GUEST_FAILED;
+    }
+}
+
+size_t guest_host_pids(const struct guest_host *h, int *ret, size_t max)
+{
+    return pool_pids(h->pool, ret, max);
+}

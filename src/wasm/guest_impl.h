@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of guest.h share, and nobody else sees.
+ *
+ * Everything goes through one place: whoever changes something that may let a guest act puts it on
+ * the ready list (guest_make_ready()), and host_pump(), which runs from the loop, sends the next
+ * command of each ready guest (guest_send_next()). guest_on_answer() takes what comes back. What
+ * only a guest with work or memory needs is in struct active; a sleeping guest without work has
+ * none.
+ *
+ *     guest.c          what services call        guest_send.c     the next command, falling asleep
+ *     guest_host.c     pump, pressure, the end   guest_answer.c   results, failures, lost runners
+ *     guest_record.c   state, operations, swap file
+ *
+ * A callback may free its guest: after each, is_dead is looked at before anything else is touched.
+ */
+#pragma once
+
+#include "wasm/guest.h"
+
+#include "base/log.h"
+#include "wasm/guest_queue.h"
+#include "wasm/latency.h"
+#include "wasm/pressure.h"
+#include "wasm/runner_pool.h"
+#include "wasm/swap.h"
+
+enum {
+    SUSPEND_RETRY_MS = 30000, /* after a full disk */
+    LOG_LINES_PER_S = 200,    /* of one guest, */
+    LOG_LINES_BURST = 1000    /* after silence */
+};
+
+/* A guest that is awake, has work, or waits for its next start. */
+struct active {
+    struct guest *guest;
+    struct tenant tenant;
+    struct list ready; /* on host->ready */
+    struct list idle;  /* on host->idle: awake without work, longest first */
+    struct guest_queue queue;
+    struct list sent;    /* deliveries of the command in flight */
+    bool is_done;        /* its activations have ended, its suspend not yet */
+    uint32_t sent_flags; /* RUN_ of that command, */
+    uint64_t sent_ns;    /* when it was decided */
+    struct timer timer;  /* idle or back-off */
+    uint64_t idle_since_ms, no_sleep_until_ms;
+    uint32_t dirty_pages;
+    bool has_swap_fd; /* the runner has the file */
+    bool sleep_wanted;
+    bool room_wanted; /* -EBUSY was said */
+};
+
+struct guest {
+    struct list node;
+    struct guest_host *host;
+    const struct guest_ops *ops;
+    void *arg;
+    struct module *module;
+    struct active *active;
+    char *name;  /* "namespace\0name\0uid\0" */
+    char *setup; /* proto_add_setup(); NULL when empty */
+    uint64_t serial, generation;
+    uint64_t next_id, clock_offset_ns;
+    uint64_t *outstanding; /* id << 1 | is a stream of G1 */
+    uint32_t n_outstanding, outstanding_cap;
+    uint32_t setup_n;
+    char *globals; /* of the record */
+    uint32_t globals_n, memory_pages;
+    uint64_t memory_max, swap_bytes;
+    uint32_t activation_ms, idle_ms;
+    uint32_t incarnation;
+    uint32_t suspends, restarts, wake_us_last;
+    uint64_t activations, wakes;
+    uint64_t last_ms, started_ms;           /* last: end of the last activation */
+    uint32_t gap_ms, resume_us, suspend_us; /* averages */
+    uint32_t backoff_ms;
+    uint32_t log_at_s;
+    uint16_t log_tokens;
+    uint16_t name_at, uid_at;
+    uint8_t suspect; /* activations it must survive alone; 0: trusted */
+    uint8_t state;   /* enum guest_state */
+    uint8_t abi;
+    bool start_wanted; /* cold, and to be started */
+    bool has_file;     /* there is a swap file, */
+    bool has_image;    /* and it holds the module's image */
+    bool is_kept;      /* asleep, but its instance stays in the runner */
+    bool is_dead;      /* guest_free() was called */
+    bool fail_wanted;
+    struct latency *latency; /* of wakes; NULL before the first */
+    char *last_error;
+};
+
+struct guest_host {
+    struct loop *loop;
+    struct guest_host_opts opts;
+    char *runner_path;
+    struct swap swap;
+    struct runner_pool *pool;
+    struct list guests, ready, idle, dead;
+    struct defer pump;
+    uint64_t serial, swap_total;
+    unsigned n_awake;
+    uint64_t wakes, suspends, activations;
+    struct log_rate disk_rate;
+    struct pressure pressure;
+    bool is_closing;
+    struct timer closing;
+    void (*done)(void *arg);
+    void *done_arg;
+};
+
+/* ---- guest_record.c ---- */
+
+void guest_report(struct guest *g, const struct err *why);
+bool guest_is_awake(unsigned state);
+/* The only way to another state; tells the service. */
+void guest_move(struct guest *g, enum guest_state to, const struct err *why);
+struct active *guest_activate(struct guest *g);
+/* It may be able to act: look at it in the next turn. */
+void guest_make_ready(struct guest *g);
+void guest_free_sent(struct active *a);
+/* Keep its record only; it is in no runner. */
+void guest_deactivate(struct guest *g);
+void guest_set_swap_bytes(struct guest *g, uint64_t bytes);
+void guest_swap_name(const struct guest *g, char out[SWAP_NAME_MAX]);
+void guest_remove_swap(struct guest *g);
+uint64_t guest_resident_bytes(const struct guest *g);
+void guest_set_error(struct guest *g, const struct err *why);
+void guest_destroy(struct guest *g);
+/* Outstanding operations: NULL if it is not, else its place in *at. */
+uint32_t *guest_find_op(const struct guest *g, uint64_t id, uint32_t *at);
+void guest_add_op(struct guest *g, uint64_t id, bool is_stream);
+void guest_remove_op(struct guest *g, uint32_t at);
+
+/* ---- guest_send.c ---- */
+
+bool guest_wants_to_act(const struct guest *g);
+/* Send what this guest should do next. -EAGAIN: no runner has room. */
+int guest_send_next(struct guest *g, struct err *err);
+void guest_cannot_send(struct guest *g, const struct err *why);
+/* It is awake and has nothing to do. */
+void guest_rest_awake(struct guest *g);
+
+/* ---- guest_answer.c ---- */
+
+/* This incarnation is over. is_strike: its own fault; otherwise it starts again at once. */
+void guest_end(struct guest *g, const struct err *why, bool is_strike);
+int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *err);
+void guest_on_lost(struct tenant *t, enum tenant_lost how, const struct err *why);
+
+/* ---- guest_host.c ---- */
+
+void host_pump(struct defer *d);
+void host_close_if_quiet(struct guest_host *h);

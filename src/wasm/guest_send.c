@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a guest does next, and when it falls asleep; see guest_impl.h. */
+#include "wasm/guest_impl.h"
+
+#include "base/clock.h"
+#include "wasm/sleep_policy.h"
+
+#include <errno.h>
+
+enum { BATCH_BYTES_MAX = 32 << 10 }; /* small deliveries that share one command */
+
+_Static_assert((int)GUEST_OPS_MAX <= (int)PROTO_OPS_MAX &&
+                   (int)GUEST_PAYLOAD_MAX_BYTES < (int)PROTO_OPS_BYTES_MAX &&
+                   (int)GUEST_PAYLOAD_MAX_BYTES + (int)PROTO_SETUP_MAX + 4096 < (int)PROTO_BODY_MAX,
+               "limits of guest.h and proto.h");
+
+/* ---- commands ---- */
+
+static bool may_suspend(struct guest *g)
+{
+    struct guest_host *h = g->host;
+    uint64_t quota = h->opts.swap_quota_bytes, skipped;
+    if (h->opts.sleep_never || clock_mono_ms() < g->active->no_sleep_until_ms)
+        return false;
+    /* What it may add: all that it has in memory. */
+    if (h->swap_total + (uint64_t)g->active->dirty_pages * 4096 <= quota)
+        return true;
+    if (log_rate_ok(&h->disk_rate, 60000, &skipped))
+        log_warn("swap quota used up, guests stay awake", "quota_bytes=%llu",
+                 (unsigned long long)quota);
+    g->active->no_sleep_until_ms = clock_mono_ms() + SUSPEND_RETRY_MS;
+    return false;
+}
+
+/* The file that goes with this command; -1: none is needed. */
+static int open_swap(struct guest *g, struct proto_run *run, struct err *err)
+{
+    char name[SWAP_NAME_MAX];
+    struct active *a = g->active;
+    if (run->flags & RUN_WAKE) {
+        guest_swap_name(g, name);
+        return swap_open(&g->host->swap, name, err);
+    }
+    if (!(run->flags & RUN_SUSPEND))
+        return -1;
+    if (!g->has_image)
+        run->flags |= RUN_FIRST;
+    if (a->has_swap_fd)
+        return -1;
+    guest_swap_name(g, name);
+    int fd = swap_create(&g->host->swap, name, g->memory_max, err);
+    g->has_file = g->has_file || fd >= 0;
+    return fd;
+}
+
+static void take_deliveries(struct guest *g, struct proto_run *run)
+{
+    struct active *a = g->active;
+    size_t bytes = 0;
+    const struct delivery *next;
+    while (run->n_deliveries < PROTO_DELIVERIES_MAX && (next = guest_queue_peek(&a->queue))) {
+        bytes += next->n;
+        if (run->n_deliveries && bytes > BATCH_BYTES_MAX)
+            break;
+        struct delivery *d = guest_queue_pop(&a->queue);
+        list_push_back(&a->sent, &d->node);
+        run->deliveries[run->n_deliveries++] = (struct proto_delivery){
+            .id = d->id, .flags = d->flags, .payload = str_n(d->payload, d->n)
+        };
+    }
+}
+
+static uint32_t order_flags(struct guest *g)
+{
+    const struct guest_host *h = g->host;
+    uint32_t flags = h->opts.force_pagemap ? RUN_PAGEMAP : 0;
+    if (g->state == GUEST_COLD)
+        flags |= RUN_START;
+    else if (g->state == GUEST_ASLEEP && !g->is_kept)
+        flags |= RUN_WAKE;
+    if ((g->active->sleep_wanted || h->opts.sleep_always) && may_suspend(g))
+        flags |= RUN_SUSPEND;
+    return flags;
+}
+
+static const struct str no_setup = { "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16 };
+
+static int place(struct guest *g, struct err *err)
+{
+    if (g->active->tenant.runner)
+        return pool_can_send(&g->active->tenant) ? 0 : -EAGAIN;
+    int r = pool_place(g->host->pool, &g->active->tenant, g->module, g->suspect > 0, err);
+    if (r == 0)
+        g->active->has_swap_fd = false;
+    return r;
+}
+
+/* Send what this guest should do next. -EAGAIN: no runner has room. */
+int guest_send_next(struct guest *g, struct err *err)
+{
+    static struct proto_run run; /* large, and filled anew each time */
+    struct active *a = g->active;
+    uint64_t decided_ns = clock_mono_ns();
+    uint32_t flags = order_flags(g);
+    if (!(flags & (RUN_START | RUN_SUSPEND)) && a->queue.n == 0) {
+        a->sleep_wanted = false; /* it may not sleep now */
+        guest_rest_awake(g);
+        return 0;
+    }
+    int r = place(g, err);
+    if (r < 0)
+        return r;
+    run = (struct proto_run){ .flags = flags };
+    bool was_placed = run.flags & (RUN_START | RUN_WAKE);
+    int fd = open_swap(g, &run, err);
+    if (fd < 0 && (run.flags & RUN_WAKE)) {
+        pool_drop(&a->tenant);
+        g->has_file = fd != -ENOENT; /* without it there is nothing to wake */
+        return fd;
+    }
+    if (fd < 0 && fd != -1) { /* it cannot sleep, but it can work */
+        log_warn("cannot make a swap file", "guest=%s/%s reason=\"%s\"", g->name,
+                 g->name + g->name_at, err_text(err));
+        a->no_sleep_until_ms = clock_mono_ms() + SUSPEND_RETRY_MS;
+        run.flags &= ~(uint32_t)(RUN_SUSPEND | RUN_FIRST);
+        fd = -1;
+    }
+    a->has_swap_fd = a->has_swap_fd || fd >= 0;
+    if (g->state != GUEST_COLD)
+        take_deliveries(g, &run);
+    run.guest = g->serial;
+    run.incarnation = g->incarnation;
+    run.abi = (enum guest_abi)g->abi;
+    run.activation_ms = g->activation_ms;
+    run.memory_max_bytes = g->memory_max;
+    run.ops_room = GUEST_OPS_MAX - g->n_outstanding;
+    run.next_id = g->next_id;
+    run.clock_offset_ns = g->clock_offset_ns;
+    if (was_placed)
+        run.setup = g->setup ? str_n(g->setup, g->setup_n) : no_setup;
+    if (run.flags & RUN_WAKE) {
+        run.memory_pages = g->memory_pages;
+        run.globals = str_n(g->globals, g->globals_n);
+    }
+    a->is_done = false;
+    a->sent_flags = run.flags;
+    a->sent_ns = decided_ns;
+    a->sleep_wanted = false;
+    g->start_wanted = false;
+    list_remove(&a->idle);
+    pool_send(&a->tenant, &run, fd, (uint64_t)g->activation_ms * (run.n_deliveries + 1));
+    if (run.n_deliveries || (run.flags & RUN_START))
+        guest_move(g, GUEST_RUNNING, NULL);
+    return 0;
+}
+
+/* Without a runner a sleeping guest goes on sleeping, one that was never started has failed. */
+static void on_retry(struct timer *timer)
+{
+    guest_make_ready(container_of(timer, struct active, timer)->guest);
+}
+
+void guest_cannot_send(struct guest *g, const struct err *why)
+{
+    if (g->state != GUEST_ASLEEP || !g->has_file) {
+        guest_end(g, why, true);
+        return;
+    }
+    guest_set_error(g, why);
+    timer_start(g->host->loop, &g->active->timer, GUEST_BACKOFF_FIRST_MS, on_retry);
+}
+
+bool guest_wants_to_act(const struct guest *g)
+{
+    const struct active *a = g->active;
+    if (a->tenant.sent || g->state == GUEST_FAILED || g->state == GUEST_RUNNING)
+        return false;
+    if (g->state == GUEST_COLD)
+        return g->start_wanted;
+    return a->queue.n > 0 || (a->sleep_wanted && g->state == GUEST_AWAKE);
+}
+
+/* ---- sleep ---- */
+
+static uint64_t idle_limit_ms(const struct guest *g)
+{
+    if (g->idle_ms)
+        return g->idle_ms;
+    uint64_t default_ms = g->host->opts.idle_ms;
+    if (!g->suspends || !g->wakes)
+        return default_ms;
+    return sleep_after_ms(&(struct sleep_costs){ .cycle_us = g->resume_us + g->suspend_us,
+                                                 .gap_ms = g->gap_ms,
+                                                 .resident_bytes = guest_resident_bytes(g),
+                                                 .default_ms = default_ms });
+}
+
+/* Armed at the first idle moment and left alone while events come: it looks again when it fires. */
+static void on_idle(struct timer *timer)
+{
+    struct active *a = container_of(timer, struct active, timer);
+    struct guest *g = a->guest;
+    uint64_t now = clock_mono_ms(), due = a->idle_since_ms + idle_limit_ms(g);
+    if (g->state != GUEST_AWAKE || a->tenant.sent)
+        return; /* armed again when that ends */
+    due = MAX(due, a->no_sleep_until_ms);
+    if (now < due) {
+        timer_start(g->host->loop, timer, due - now, on_idle);
+        return;
+    }
+    a->sleep_wanted = true;
+    guest_make_ready(g);
+}
+
+void guest_rest_awake(struct guest *g)
+{
+    struct active *a = g->active;
+    struct guest_host *h = g->host;
+    a->idle_since_ms = clock_mono_ms();
+    list_remove(&a->idle);
+    list_push_back(&h->idle, &a->idle);
+    if (!timer_is_armed(&a->timer) && !h->opts.sleep_never)
+        timer_start(h->loop, &a->timer, MAX(idle_limit_ms(g), (uint64_t)1), on_idle);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A histogram of latencies in 88 bytes: four buckets for each power of two, up to 4 s. The past
+ * fades: when a bucket is full, all are halved.
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct latency;
+
+/* *l NULL: none yet; it is made (free()). */
+void latency_add(struct latency **l, uint64_t us);
+/* The lower bound of the bucket that holds it, at most a fifth below; 0 without samples. */
+uint64_t latency_percentile(const struct latency *l, unsigned percent);
