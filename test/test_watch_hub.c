@@ -212,6 +212,66 @@ TEST(a_renewal_is_invisible_and_goes_on_from_the_last_version)
     rig_fini(&r);
 }
 
+/* As if it had been accepted a minute ago: the loop's clock is right again in the next turn. */
+static void head_long_ago(struct rig *r, struct fake_call *c)
+{
+    r->loop.uv.time -= 60000;
+    fake_head(c, 200);
+}
+
+TEST(a_cluster_that_vanishes_after_a_long_stream_is_not_asked_again_and_again)
+{
+    struct rig r;
+    rig_init(&r, 0);
+    subscribe(&r, 0, "", 10, false);
+    head_long_ago(&r, &r.fake.call[0]);
+    turn(&r);
+    fake_end(&r.fake.call[0], -ECONNRESET);
+    for (size_t n = 1; n < 4; n++) {
+        while (r.fake.n == n)
+            (void)loop_turn(&r.loop, true);
+        fake_end(&r.fake.call[n], -ECONNREFUSED);
+    }
+    /* Three refusals in a row: the next attempt is at least half of 400 ms away. */
+    for (int i = 0; i < 20; i++)
+        (void)loop_turn(&r.loop, false);
+    CHECK_INT(r.fake.n, 4);
+    rig_fini(&r);
+}
+
+TEST(an_event_over_the_limit_breaks_the_stream_even_if_nothing_follows_it)
+{
+    struct rig r;
+    rig_init(&r, 0);
+    subscribe(&r, 0, "", 10, false);
+    fake_head(&r.fake.call[0], 200);
+    turn(&r);
+    size_t n = WATCH_LINE_MAX_BYTES;
+    scoped(free_scoped) char *big = xalloc(n + 1);
+    memset(big, ' ', n);
+    big[n] = '\0';
+    fake_data(&r.fake.call[0], big);
+    CHECK(!r.fake.call[0].cancelled);
+    fake_data(&r.fake.call[0], "{}\n");
+    CHECK(r.fake.call[0].cancelled);
+    rig_fini(&r);
+}
+
+TEST(subscriptions_that_ended_do_not_count_towards_the_wide_watch)
+{
+    struct rig r;
+    rig_init(&r, 2);
+    for (int i = 0; i < 5; i++) {
+        subscribe(&r, 0, "a", 10, false);
+        CHECK(strstr(r.fake.call[r.fake.n - 1].target, "/namespaces/a/"));
+        watch_sub_cancel(r.l[0].sub);
+        r.l[0].sub = NULL;
+        turn(&r);
+        fake_settle(&r.fake);
+    }
+    rig_fini(&r);
+}
+
 TEST(an_event_split_over_chunks_and_two_in_one_chunk_are_two_events)
 {
     struct rig r;

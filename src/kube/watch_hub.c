@@ -72,8 +72,14 @@ struct upstream {
     size_t n_subs;
 };
 
+/* Namespaced subscriptions to one resource that stand, of either kind. */
+struct narrow {
+    unsigned n_subs;
+};
+
 struct watch_sub {
     struct upstream *up;
+    struct narrow *narrow;  /* counts it; NULL: not namespaced, or not counted */
     struct topic *topic;
     struct list node;       /* in its topic */
     struct list pump_node;  /* on the hub's list of those that have a cursor and may run */
@@ -92,7 +98,7 @@ struct watch_hub {
     const struct kube_identity *identity;
     unsigned widen_at;
     struct map upstreams;
-    struct map narrow; /* "gv|plural|labels|fields" -> count of namespaced subscriptions, as pointer */
+    struct map narrow; /* "gv|plural|labels|fields" -> struct narrow; kept as long as the hub */
     struct list pump;
     struct defer pump_defer;
     struct watch_hub_stats stats;
@@ -124,6 +130,8 @@ static void release_sub(struct watch_sub *sub)
     list_remove(&sub->pump_node);
     list_remove(&sub->node);
     sub->topic->n--;
+    if (sub->narrow)
+        sub->narrow->n_subs--;
     up->n_subs--;
     up->hub->stats.subscribers--;
     /* An empty topic or upstream goes in the pump's turn, when nobody walks over it. */
@@ -296,6 +304,7 @@ static void finish_close(struct defer *d)
     void *arg = hub->closed_arg;
     defer_cancel(&hub->pump_defer);
     map_fini(&hub->upstreams);
+    map_each(e, &hub->narrow) free(e->value);
     map_fini(&hub->narrow);
     free(hub);
     if (closed)
@@ -486,6 +495,12 @@ static void on_head(void *arg, int status, const struct headers *headers)
     }
 }
 
+static void break_oversized(struct upstream *up)
+{
+    log_warn("watch: event too large, reconnecting", "watch=%s limit=%d", up->target, WATCH_LINE_MAX_BYTES);
+    break_stream(up);
+}
+
 static void on_data(void *arg, struct str chunk)
 {
     struct upstream *up = arg;
@@ -500,8 +515,10 @@ static void on_data(void *arg, struct str chunk)
     while (str_find_char(rest, '\n') >= 0) {
         (void)str_cut(rest, '\n', &line, &rest);
         if (up->partial.n) {
-            if (buf_add_str(&up->partial, line) < 0)
-                break;
+            if (buf_add_str(&up->partial, line) < 0) {
+                break_oversized(up);
+                return;
+            }
             size_t n;
             char *whole = buf_take(&up->partial, &n);
             bool more = on_line(up, str_n(whole, n));
@@ -512,10 +529,8 @@ static void on_data(void *arg, struct str chunk)
             return;
         }
     }
-    if (rest.n && buf_add_str(&up->partial, rest) < 0) {
-        log_warn("watch: event too large, reconnecting", "watch=%s limit=%d", up->target, WATCH_LINE_MAX_BYTES);
-        break_stream(up);
-    }
+    if (rest.n && buf_add_str(&up->partial, rest) < 0)
+        break_oversized(up);
 }
 
 static void on_retry(struct timer *t)
@@ -561,6 +576,7 @@ static void on_end(void *arg, int r, const struct err *err)
             defer_start(hub->loop, &hub->close_defer, finish_close);
         return;
     }
+    bool was_open = up->state == UP_OPEN; /* else the status may be that of the stream before */
     bool answered = up->status != 0;
     int status = up->status;
     if (answered && is_final(status) && r == 0) {
@@ -572,7 +588,7 @@ static void on_end(void *arg, int r, const struct err *err)
     }
     if (status != 200)
         up->status = 0;
-    else if (!up->broken && loop_now_ms(hub->loop) - up->opened_ms > STEADY_MS)
+    else if (was_open && !up->broken && loop_now_ms(hub->loop) - up->opened_ms > STEADY_MS)
         up->failures = 0;
     up->broken = false;
     buf_reset(&up->partial);
@@ -677,19 +693,28 @@ static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_
     return up;
 }
 
-/* Counts namespaced subscriptions to a resource; true when this one goes to the wide watch. */
-static bool use_wide(struct watch_hub *hub, const struct watch_key *key)
+/* The count that a namespaced subscription goes into; NULL: none is kept. */
+static struct narrow *find_narrow(struct watch_hub *hub, const struct watch_key *key)
+{
+    if (key->namespace.n == 0 || hub->widen_at == 0 || hub->widen_at == UINT_MAX)
+        return NULL;
+    char text[KEY_MAX_BYTES * 2];
+    int n = snprintf(text, sizeof text, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT, STR_ARG(key->group_version),
+                     STR_ARG(key->plural), STR_ARG(key->label_selector), STR_ARG(key->field_selector));
+    struct str name = str_n(text, (size_t)n);
+    struct narrow *narrow = map_get(&hub->narrow, name);
+    if (!narrow) {
+        narrow = xnew(struct narrow);
+        (void)map_put(&hub->narrow, name, narrow);
+    }
+    return narrow;
+}
+
+static bool use_wide(const struct watch_hub *hub, const struct watch_key *key, const struct narrow *narrow)
 {
     if (key->namespace.n == 0 || hub->widen_at == 0)
         return true;
-    if (hub->widen_at == UINT_MAX)
-        return false;
-    char name[KEY_MAX_BYTES * 2];
-    int n = snprintf(name, sizeof name, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT, STR_ARG(key->group_version),
-                     STR_ARG(key->plural), STR_ARG(key->label_selector), STR_ARG(key->field_selector));
-    uintptr_t count = (uintptr_t)map_get(&hub->narrow, str_n(name, (size_t)n)) + 1;
-    (void)map_put(&hub->narrow, str_n(name, (size_t)n), (void *)count);
-    return count > hub->widen_at;
+    return narrow && narrow->n_subs >= hub->widen_at;
 }
 
 int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint64_t rv, bool bookmarks,
@@ -701,7 +726,8 @@ int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint
     if (total > KEY_MAX_BYTES)
         return err_set(err, -E2BIG, "watch selectors are longer than %d bytes", KEY_MAX_BYTES);
     assert(!hub->closing);
-    bool wide = use_wide(hub, key);
+    struct narrow *narrow = find_narrow(hub, key);
+    bool wide = use_wide(hub, key, narrow);
     struct upstream *up = open_upstream(hub, key, wide ? STR("") : key->namespace, rv);
     struct str topic_name = wide && key->namespace.n ? key->namespace : STR("\1");
     struct topic *topic = map_get(&up->topics, topic_name);
@@ -713,6 +739,7 @@ int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint
     struct watch_sub *sub = xnew(struct watch_sub);
     sub->up = up;
     sub->topic = topic;
+    sub->narrow = narrow;
     sub->rv = rv;
     sub->bookmarks = bookmarks;
     sub->ops = ops;
@@ -723,6 +750,8 @@ int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint
     sub->expired = rv < up->floor_rv;
     list_push_back(&topic->subs, &sub->node);
     topic->n++;
+    if (narrow)
+        narrow->n_subs++;
     up->n_subs++;
     hub->stats.subscribers++;
     schedule_pump(sub);
