@@ -255,7 +255,9 @@ static void take_done(struct guest *g, const struct proto_answer *a)
         g->wakes++;
         g->host->wakes++;
         g->resume_us = sleep_average(g->resume_us, a->resume_us);
-        latency_add(&g->latency, (clock_mono_ns() - act->sent_ns) / 1000);
+        uint64_t took_us = (clock_mono_ns() - act->sent_ns) / 1000;
+        g->wake_us_last = (uint32_t)MIN(took_us, (uint64_t)UINT32_MAX);
+        latency_add(&g->latency, took_us);
     }
     guest_free_sent(act);
     note_activation(g, a);
