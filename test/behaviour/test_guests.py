@@ -7,8 +7,9 @@ import shutil
 import subprocess
 
 import pytest
+import yaml
 
-from conftest import BUILD, Server, wait_for
+from conftest import BUILD, ROOT, Server, wait_for
 from guest_kit import apply_crd, check_mirror, make_namespaces, nonce_of, set_nonce
 
 OPERATORS = "/apis/dormouse.dev/v1alpha1/namespaces/operators/operators"
@@ -86,10 +87,15 @@ def test_the_ring_turns_awake_and_asleep(host, abi):
 
 
 @pytest.mark.parametrize("abi", ["g1", "g2"])
-def test_the_mirror_mirrors(host, abi):
+def test_the_mirror_mirrors_with_the_rights_of_its_manifest(host, abi):
     apply_crd(host, "guests/mirror/crd.yaml")
-    host.add("mirror", f"mirror-{abi}")
+    _, operator = yaml.safe_load_all((ROOT / "guests/mirror/operator.yaml").read_text())
+    operator["spec"]["module"]["file"] = f"mirror-{abi}.wasm"
+    host.create(OPERATORS, operator)
     check_mirror(host)
+    events = "/api/v1/namespaces/hub/events"
+    wait_for(lambda: any(e["reason"] == "InStep" for e in host.get(events).json()["items"]), "an event about the rule")
+    assert "status=403" not in host.text_of_log()
     host.remove("mirror")
     for namespace in ("hub", "web1", "web2", "web3"):
         host.ask("DELETE", f"/api/v1/namespaces/{namespace}")
