@@ -40,12 +40,17 @@ static void print_row(const struct json *g, bool wide)
     (void)printf("\n");
 }
 
+/* Operators of a directory have no namespace. */
+static void print_name(struct str namespace, struct str name)
+{
+    (void)printf(STR_FMT "%s" STR_FMT "\n", STR_ARG(namespace), namespace.n ? "/" : "", STR_ARG(name));
+}
+
 static int print_guests(const struct json *list)
 {
     bool wide = strcmp(output, "wide") == 0;
     if (strcmp(output, "name") == 0) {
-        json_each(g, list)
-            (void)printf(STR_FMT "/" STR_FMT "\n", STR_ARG(json_get_str(g, "namespace")), STR_ARG(json_get_str(g, "name")));
+        json_each(g, list) print_name(json_get_str(g, "namespace"), json_get_str(g, "name"));
         return CMD_OK;
     }
     if (output[0] && !wide)
