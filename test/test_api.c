@@ -2,6 +2,7 @@
 /* The API server through its in-process transport, on a store in a temporary directory. */
 #include "test.h"
 
+#include "api/core.h"
 #include "api/encode.h"
 #include "api/route.h"
 #include "api/server.h"
@@ -677,6 +678,26 @@ TEST(a_streaming_list_ends_with_its_bookmark)
     fixture_fini(&f);
 }
 
+TEST(a_bookmark_tells_a_quiet_watcher_how_far_it_is)
+{
+    struct fixture f;
+    struct watching w;
+    fixture_init(&f);
+    watch(&f, &w, MAPS "?watch=1&labelSelector=none&allowWatchBookmarks=true");
+    struct timer *t = &f.api->bookmark_timer;
+    struct json *made = make_map(&f, "a", "1");
+    CHECK(timer_is_armed(t));
+    timer_stop(&f.loop, t);
+    t->run(t); /* as if its minute were over */
+    struct json *mark = expect(&w, "BOOKMARK", NULL);
+    CHECK_INT(rev_of(mark), rev_of(made));
+    t->run(t); /* nothing new, nothing said */
+    (void)want(&f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"b\",\"labels\":{\"none\":\"\"}}}");
+    (void)expect(&w, "ADDED", "b");
+    unwatch(&w);
+    fixture_fini(&f);
+}
+
 static void on_compacted(void *arg, int r, const struct err *err)
 {
     struct fixture *f = arg;
@@ -967,6 +988,175 @@ TEST(a_service_can_make_sure_of_its_objects)
     fixture_fini(&f);
 }
 
+/* ------------------------------------------------------------------ versions, watches and servers
+ * that end */
+
+static const char voles[] =
+    "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
+    "\"metadata\":{\"name\":\"voles.zoo.io\"},\"spec\":{\"group\":\"zoo.io\",\"scope\":\"Cluster\","
+    "\"names\":{\"plural\":\"voles\",\"kind\":\"Vole\"},\"versions\":["
+    "{\"name\":\"v1\",\"served\":true,\"storage\":%s,\"schema\":{\"openAPIV3Schema\":{\"type\":"
+    "\"object\","
+    "\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"}}}}}}"
+    "},"
+    "{\"name\":\"v2\",\"served\":true,\"storage\":%s,\"schema\":{\"openAPIV3Schema\":{\"type\":"
+    "\"object\","
+    "\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"},"
+    "\"b\":{\"type\":\"integer\",\"default\":4}}}}}},\"selectableFields\":[{\"jsonPath\":\".spec."
+    "a\"}]}]}}";
+
+TEST(an_object_is_seen_in_every_version)
+{
+    struct fixture f;
+    struct watching w;
+    fixture_init(&f);
+    scoped(free_scoped) char *first = xasprintf(voles, "true", "false");
+    scoped(free_scoped) char *second = xasprintf(voles, "false", "true");
+    (void)want(&f, 201, "POST", CRDS, first);
+    watch(&f, &w, "/apis/zoo.io/v2/voles?watch=1&resourceVersion=0");
+    (void)want(&f, 201, "POST", "/apis/zoo.io/v1/voles",
+               "{\"apiVersion\":\"zoo.io/"
+               "v1\",\"kind\":\"Vole\",\"metadata\":{\"name\":\"v\"},\"spec\":{\"a\":\"x\"}}");
+    struct json *seen = expect(&w, "ADDED", "v");
+    CHECK_STR(json_get_str(seen, "apiVersion"), "zoo.io/v2");
+    struct json *v1 = want(&f, 200, "GET", "/apis/zoo.io/v1/voles/v", NULL);
+    struct json *v2 = want(&f, 200, "GET", "/apis/zoo.io/v2/voles/v", NULL);
+    CHECK_STR(json_get_str(v1, "apiVersion"), "zoo.io/v1");
+    CHECK_STR(json_get_str(v2, "apiVersion"), "zoo.io/v2");
+    CHECK(str_eq(text_at(v1, "metadata", "uid"), text_at(v2, "metadata", "uid")));
+    /* Another storage version: what is stored stays readable, and writes move it. */
+    struct json *crd = want(&f, 200, "GET", CRDS "/voles.zoo.io", NULL);
+    CHECK_INT(json_path(crd, "status", "storedVersions", NULL)->n, 1);
+    (void)want(&f, 200, "PATCH", CRDS "/voles.zoo.io", second);
+    wait_end(&w); /* the shape has changed: watchers come anew */
+    v1 = want(&f, 200, "PATCH", "/apis/zoo.io/v1/voles/v",
+              "{\"metadata\":{\"labels\":{\"x\":\"y\"}}}");
+    CHECK_STR(json_get_str(v1, "apiVersion"), "zoo.io/v1");
+    v2 = want(&f, 200, "GET", "/apis/zoo.io/v2/voles/v", NULL);
+    CHECK_INT(json_int_or(json_path(v2, "spec", "b", NULL), 0), 4);
+    CHECK_INT(
+        json_getc(want(&f, 200, "GET", "/apis/zoo.io/v2/voles?fieldSelector=spec.a%3Dx", NULL),
+                  "items")
+            ->n,
+        1);
+    CHECK_INT(
+        json_getc(want(&f, 200, "GET", "/apis/zoo.io/v2/voles?fieldSelector=spec.a%3Dy", NULL),
+                  "items")
+            ->n,
+        0);
+    (void)want(&f, 400, "GET", "/apis/zoo.io/v1/voles?fieldSelector=spec.a%3Dx", NULL);
+    crd = want(&f, 200, "GET", CRDS "/voles.zoo.io", NULL);
+    CHECK_INT(json_path(crd, "status", "storedVersions", NULL)->n, 2);
+    fixture_fini(&f);
+}
+
+TEST(a_definition_whose_names_are_taken_waits_for_them)
+{
+    struct fixture f;
+    fixture_init(&f);
+    scoped(free_scoped) char *first = xasprintf(voles, "true", "false");
+    (void)want(&f, 201, "POST", CRDS, first);
+    static const char rival[] =
+        "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
+        "\"metadata\":{\"name\":\"diggers.zoo.io\"},\"spec\":{\"group\":\"zoo.io\",\"scope\":"
+        "\"Cluster\","
+        "\"names\":{\"plural\":\"diggers\",\"kind\":\"Vole\"},\"versions\":[{\"name\":\"v1\","
+        "\"served\":true,"
+        "\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}";
+    (void)want(&f, 201, "POST", CRDS, rival);
+    (void)want(&f, 404, "GET", "/apis/zoo.io/v1/diggers", NULL);
+    (void)want(&f, 200, "DELETE", CRDS "/voles.zoo.io", NULL);
+    until_gone(&f, CRDS "/voles.zoo.io");
+    for (;;) {
+        struct answer a = ask(&f, "GET", "/apis/zoo.io/v1/diggers", NULL, NULL, NULL);
+        int status = a.status;
+        answer_fini(&a);
+        if (status == 200)
+            break;
+        CHECK_INT(status, 404);
+    }
+    fixture_fini(&f);
+}
+
+TEST(a_server_that_closes_ends_its_watches)
+{
+    struct fixture f;
+    struct watching w;
+    struct err err = { 0 };
+    fixture_init(&f);
+    watch(&f, &w, MAPS "?watch=1&resourceVersion=0");
+    api_close(f.api, 1000, on_done, &f);
+    struct kube_call *call;
+    const struct kube_request late = { .method = STR("GET"), .target = STR("/version") };
+    CHECK_ERR(transport_start(api_transport(f.api), &late, &watching_ops, &w, &call, &err),
+              -ECANCELED);
+    wait_done(&f);
+    CHECK(w.ended);
+    CHECK_OK(w.end);
+    buf_fini(&w.text);
+    store_close(f.store, on_done, &f);
+    wait_done(&f);
+    open_server(&f);
+    fixture_fini(&f);
+}
+
+static bool only_reads(void *arg, const struct api_attributes *at, const char **ret_reason)
+{
+    (void)arg;
+    if (str_is(at->identity->user, "system:dormouse") || str_is(at->verb, "get"))
+        return true;
+    *ret_reason = "only reading is allowed";
+    return false;
+}
+
+TEST(an_authorizer_is_asked)
+{
+    struct fixture f;
+    struct err err = { 0 };
+    fixture_init(&f);
+    close_server(&f);
+    scoped(free_scoped) char *path = xasprintf("%s/store.db", f.dir);
+    CHECK_OK(store_open(&f.loop, &(struct store_opts){ .path = path }, &f.store, &err));
+    CHECK_OK(
+        api_new(&(struct api_opts){ .loop = &f.loop, .store = f.store, .authorize = only_reads },
+                &f.api, &err));
+    api_start(f.api, on_ready, &f);
+    wait_done(&f);
+    CHECK_OK(f.r);
+    const struct kube_identity somebody = { .user = STR("somebody") };
+    struct watching w = { .f = &f, .text = BUF_INIT(1 << 20) };
+    const struct kube_request req = { .identity = &somebody,
+                                      .method = STR("GET"),
+                                      .target = STR(MAPS) };
+    CHECK_OK(transport_start(api_transport(f.api), &req, &watching_ops, &w, &w.call, &err));
+    while (!w.ended)
+        (void)loop_turn(&f.loop, true);
+    CHECK_INT(w.status, 403);
+    CHECK(str_find(buf_str(&w.text), STR("only reading is allowed")) > 0);
+    buf_fini(&w.text);
+    (void)want(&f, 200, "GET", MAPS, NULL);
+    fixture_fini(&f);
+}
+
+static int64_t renewed(void *arg)
+{
+    struct fixture *f = arg;
+    f->r++;
+    return INT64_MAX;
+}
+
+TEST(a_certificate_is_renewed_by_a_request_and_not_by_a_timer)
+{
+    struct fixture f;
+    fixture_init(&f);
+    f.r = 0;
+    api_on_renewal(f.api, 1, renewed, &f);
+    (void)want(&f, 200, "GET", "/version", NULL);
+    (void)want(&f, 200, "GET", "/version", NULL);
+    CHECK_INT(f.r, 1);
+    fixture_fini(&f);
+}
+
 /* ------------------------------------------------------------------ other paths */
 
 TEST(discovery_health_and_metrics_answer)
@@ -985,7 +1175,8 @@ TEST(discovery_health_and_metrics_answer)
     CHECK(headers_get(&a.headers, "etag").n > 2);
     answer_fini(&a);
     static const char *const plain[] = { "/healthz",        "/livez",      "/readyz",
-                                         "/readyz?verbose", "/livez/ping", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/api/v1" };
+                                         "/readyz?verbose", "/livez/ping", "/metrics",
+                                         "/openapi/v2",     "/openapi/v3", "/openapi/v3/api/v1" };
     for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
         a = ask(&f, "GET", plain[i], NULL, NULL, NULL);
         CHECK_INT(a.status, 200);

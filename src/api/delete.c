@@ -151,13 +151,7 @@ static int mark(struct removal *rm, struct err *err)
     if (rq->res->strategy->has_generation)
         json_set_int(a, meta, "generation", json_int_or(json_getc(meta, "generation"), 0) + 1);
     begin_deletion(rm, now);
-    struct json *obj = rm->obj;
-    if (rq->res->storage != rq->res) {
-        obj = json_clone(a, obj);
-        object_convert(a, obj, rq->res, rq->res->storage);
-    }
-    buf_reset(&rm->marked);
-    int r = encode_stored(obj, &rm->marked);
+    int r = encode_for_storage(a, rq->res, rm->obj, &rm->marked);
     return r < 0 ? err_set(err, E_LIMIT, "the object is too large") : 0;
 }
 

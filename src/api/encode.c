@@ -92,7 +92,7 @@ static void write_stored_meta(struct buf *to, const struct json *meta)
     (void)buf_add_char(to, '}');
 }
 
-int encode_stored(const struct json *obj, struct buf *to)
+static int encode_stored(const struct json *obj, struct buf *to)
 {
     (void)buf_add_cstr(to, "{\"apiVersion\":");
     (void)json_write_str(to, json_get_str(obj, "apiVersion"));
@@ -108,6 +108,29 @@ int encode_stored(const struct json *obj, struct buf *to)
     return buf_add_char(to, '}');
 }
 
+/* What the other version's schema does not know goes, what it adds comes. */
+static void change_version(struct arena *a, struct json *obj, const struct kube_resource *from,
+                           const struct kube_resource *to)
+{
+    object_convert(a, obj, from, to);
+    if (!to->crd)
+        return;
+    schema_prune(to->schema, obj, true, NULL, NULL);
+    object_default(a, to, obj);
+}
+
+int encode_for_storage(struct arena *a, const struct kube_resource *res, const struct json *obj,
+                       struct buf *to)
+{
+    struct json *stored = NULL;
+    if (res->storage != res) {
+        stored = json_clone(a, obj);
+        change_version(a, stored, res, res->storage);
+    }
+    buf_reset(to);
+    return encode_stored(stored ? stored : obj, to);
+}
+
 int decode_stored(struct arena *a, const struct kube_resource *res, struct stored st,
                   struct json **ret, struct err *err)
 {
@@ -116,9 +139,9 @@ int decode_stored(struct arena *a, const struct kube_resource *res, struct store
     if (r < 0)
         return r == E_PARSE ? err_ctx(err, E_CORRUPT, "stored object") : r;
     if (!st.is_current)
-        object_default(a, res, obj);
+        object_default(a, res->storage, obj);
     if (res->storage != res)
-        object_convert(a, obj, res->storage, res);
+        change_version(a, obj, res->storage, res);
     meta_set_resource_version(a, obj, st.rev);
     *ret = obj;
     return 0;

@@ -21,8 +21,12 @@ bool rep_negotiate(struct str accept, bool stream, struct rep *ret);
 
 /* ---- stored form ---- */
 
-/* The bytes to store: metadata.resourceVersion left out, members in the order above. */
-int encode_stored(const struct json *obj, struct buf *to);
+/*
+ * The bytes to store, in place of what `to` holds: in the storage version, metadata.resourceVersion
+ * left out, members in the order above. The buffer's failure.
+ */
+int encode_for_storage(struct arena *a, const struct kube_resource *res, const struct json *obj,
+                       struct buf *to);
 
 /* One stored object as it stands in the store. */
 struct stored {

@@ -62,6 +62,7 @@ struct watcher {
     struct str range_prefix, storage_name;
     struct store_watch *own; /* while behind */
     uint64_t seen;           /* all events up to this revision have been sent, or did not match */
+    uint64_t told;           /* the newest revision that the client knows of */
     uint64_t min_rev;        /* the client has seen this already */
     uint64_t at_rev;         /* of the initial list */
     struct buf after;
@@ -187,6 +188,7 @@ static void send_event(struct watcher *w, struct event *e)
         return;
     put(w, event_bytes(e, w, type));
     w->columns_sent = true;
+    w->told = e->ev->kv.mod_rev;
     w->rq->api->metrics.watch_events++;
 }
 
@@ -460,6 +462,7 @@ static void initial_done(struct watcher *w)
 {
     w->seen = MAX(w->at_rev, w->min_rev);
     if (w->announce_initial) {
+        w->told = w->at_rev;
         scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
         encode_bookmark(&w->scratch, w->rq->res, &w->rq->rep, w->at_rev, true, &b);
         arena_reset(&w->scratch);
@@ -666,10 +669,11 @@ void watch_close_resource(struct api *api, struct str storage_name)
 static void send_bookmark(struct watcher *w)
 {
     uint64_t progress = store_watch_progress(w->hub->watch);
-    if (w->full || w->seen >= progress)
+    if (w->full || w->told >= progress)
         return;
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
-    w->seen = progress;
+    w->seen = MAX(w->seen, progress);
+    w->told = progress;
     arena_reset(&w->scratch);
     encode_bookmark(&w->scratch, w->rq->res, &w->rq->rep, progress, false, &b);
     put(w, buf_str(&b));

@@ -355,14 +355,7 @@ static struct json *shape_update(struct write *w)
 /* The bytes for the store, in the storage version. */
 static int to_stored(struct write *w, struct err *err)
 {
-    const struct kube_resource *res = w->rq->res;
-    struct json *obj = w->obj;
-    if (res->storage != res) {
-        obj = json_clone(&w->rq->arena, obj);
-        object_convert(&w->rq->arena, obj, res, res->storage);
-    }
-    buf_reset(&w->value);
-    int r = encode_stored(obj, &w->value);
+    int r = encode_for_storage(&w->rq->arena, w->rq->res, w->obj, &w->value);
     return r < 0 ? err_set(err, E_LIMIT, "the object is larger than %d bytes",
                            (int)WRITE_VALUE_MAX_BYTES)
                  : 0;

@@ -24,11 +24,22 @@ BUILD = pathlib.Path(os.environ.get("DORMOUSE_BUILD", ROOT / "build"))
 DEADLINE_S = 30
 
 
+OLDEST_KUBECTL = 28  # 1.28; older ones want OpenAPI v2 as protobuf
+
+
+def is_new_enough(kubectl):
+    out = subprocess.run([kubectl, "version", "--client", "-o", "json"], capture_output=True, text=True).stdout
+    try:
+        return int(json.loads(out)["clientVersion"]["minor"].rstrip("+")) >= OLDEST_KUBECTL
+    except (ValueError, KeyError):
+        return False
+
+
 @functools.cache
 def find_kubectl():
     """$KUBECTL, or the one in PATH, else built from its module by test/kubectl/build; None without any."""
     found = os.environ.get("KUBECTL") or shutil.which("kubectl")
-    if found:
+    if found and (os.environ.get("KUBECTL") or is_new_enough(found)):
         return found
     made = subprocess.run([ROOT / "test/kubectl/build"], capture_output=True, text=True)
     return made.stdout.strip() if made.returncode == 0 else None

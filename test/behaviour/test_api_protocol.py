@@ -2,6 +2,7 @@
 """The wire: authentication, streaming, malformed input, limits; with nothing but Python's own HTTP client."""
 import http.client
 import json
+import re
 import resource
 import socket
 import ssl
@@ -133,6 +134,27 @@ def test_a_streaming_list_ends_with_a_bookmark(shared_api):
 def test_timeout_seconds_ends_a_watch_cleanly(shared_api):
     watch = shared_api.watch(MAPS + "?watch=1&resourceVersion=0&labelSelector=none&timeoutSeconds=1")
     assert watch.next() is None
+
+
+def pss_kib(api):
+    rollup = open(f"/proc/{api.process.pid}/smaps_rollup").read()
+    return int(re.search(r"^Pss:\s+(\d+) kB", rollup, re.M).group(1))
+
+
+def test_a_watcher_that_does_not_read_costs_little_and_misses_nothing(dormouse_api):
+    """30 MB of events for somebody who reads later."""
+    dormouse_api.create(MAPS, config_map("slow", n="0"))
+    watch = dormouse_api.watch(MAPS + "?watch=1&resourceVersion=0")
+    assert watch.next()["type"] == "ADDED"
+    before = pss_kib(dormouse_api)
+    connection = dormouse_api.connect()
+    for i in range(1, 151):
+        assert dormouse_api.ask("PUT", MAPS + "/slow", config_map("slow", n=str(i), pad="x" * 200000),
+                                connection=connection).status == 200
+    assert pss_kib(dormouse_api) - before < 12 * 1024
+    for i in range(1, 151):
+        assert watch.next()["object"]["data"]["n"] == str(i)
+    watch.close()
 
 
 def test_versions_in_the_past_and_future(shared_api):
