@@ -228,4 +228,30 @@ TEST(patches_cannot_grow_without_bound)
     arena_fini(&a);
 }
 
+TEST(huge_objects_are_refused_rather_than_searched)
+{
+    struct arena a = { 0 };
+    struct json *doc, *got;
+    char key[16];
+    struct buf text = BUF_INIT(1 << 20);
+    (void)buf_add_char(&text, '{');
+    for (int i = 0; i < 20000; i++)
+        (void)buf_printf(&text, "%s\"k%d\":1", i ? "," : "", i);
+    (void)buf_add_char(&text, '}');
+    CHECK_OK(json_parse(&a, buf_str(&text), NULL, &doc, NULL));
+    CHECK_ERR(patch_merge(&a, json_clone(&a, doc), doc, &got, NULL), E_LIMIT);
+    const struct schema *s = builtin_schema(STR(""), STR("v1"), STR("ConfigMap"));
+    CHECK_ERR(patch_strategic(&a, s, json_clone(&a, doc), doc, &got, NULL), E_LIMIT);
+    struct json *ops = json_new_array(&a);
+    for (int i = 0; i < 2000; i++) {
+        struct json *op = parse(&a, "{'op':'remove'}");
+        (void)snprintf(key, sizeof key, "/k%d", 19999 - i);
+        json_set_str(&a, op, "path", str_of(key));
+        json_add(ops, op);
+    }
+    CHECK_ERR(patch_json(&a, doc, ops, &got, NULL), E_LIMIT);
+    buf_fini(&text);
+    arena_fini(&a);
+}
+
 TEST_MAIN

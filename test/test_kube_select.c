@@ -126,6 +126,24 @@ TEST(json_paths_find)
     arena_fini(&a);
 }
 
+TEST(descending_paths_end)
+{
+    struct arena a = { 0 };
+    struct json *deep = json_new_object(&a), *at = deep;
+    struct buf text = BUF_INIT(1024);
+    struct jsonpath *p;
+    const struct json *found[1];
+    for (int i = 0; i < 400; i++)
+        at = json_obj(&a, at, "a");
+    for (int i = 0; i < 40; i++)
+        (void)buf_add_cstr(&text, "..a");
+    (void)buf_add_cstr(&text, "..zz");
+    CHECK_OK(jsonpath_parse(&a, buf_str(&text), &p, NULL));
+    CHECK_INT(jsonpath_find(p, deep, found, 1), 0);
+    buf_fini(&text);
+    arena_fini(&a);
+}
+
 TEST(durations_are_for_humans)
 {
     static const struct {

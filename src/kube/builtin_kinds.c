@@ -53,14 +53,18 @@ static size_t validate_bag(const struct json *obj, const char *bag, const char *
 {
     size_t total = 0;
     struct fpath up = fpath_child(NULL, str_of(bag));
+    struct map others = { 0 }; /* both may hold very many keys */
+    json_each (v, other ? json_getc(obj, other) : NULL)
+        (void)map_put(&others, v->key, v);
     json_each (v, json_getc(obj, bag)) {
         struct fpath at = fpath_key(&up, v->key);
         report_key(errs, &at, v->key);
-        if (other && json_get(json_getc(obj, other), v->key))
+        if (map_has(&others, v->key))
             field_error_str(errs, FIELD_INVALID, &at, v->key, "duplicate of key present in %s",
                             other);
         total += encoded ? decoded_bytes(json_str(v)) : json_str(v).n;
     }
+    map_fini(&others);
     return total;
 }
 

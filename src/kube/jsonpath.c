@@ -232,7 +232,7 @@ int jsonpath_parse(struct arena *a, struct str text, struct jsonpath **ret, stru
 
 struct find {
     const struct json **out;
-    size_t n, max;
+    size_t n, max, visits;
 };
 
 static void walk(struct find *f, const struct jsonpath *p, size_t step, const struct json *v);
@@ -293,18 +293,19 @@ static void walk_slice(struct find *f, const struct jsonpath *p, size_t step, co
 
 static void descend(struct find *f, const struct jsonpath *p, size_t step, const struct json *v)
 {
+    if (f->n == f->max || f->visits++ >= JSONPATH_MAX_VISITS)
+        return;
     const struct json *m = json_get(v, p->steps[step].name);
     if (m)
         walk(f, p, step + 1, m);
     json_each (child, v) {
-        if (f->n < f->max)
-            descend(f, p, step, child);
+        descend(f, p, step, child);
     }
 }
 
 static void walk(struct find *f, const struct jsonpath *p, size_t step, const struct json *v)
 {
-    if (f->n == f->max)
+    if (f->n == f->max || f->visits++ >= JSONPATH_MAX_VISITS)
         return;
     if (step == p->n) {
         f->out[f->n++] = v;

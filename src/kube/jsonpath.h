@@ -8,7 +8,12 @@
 
 #include "codec/json.h"
 
-enum { JSONPATH_MAX_BYTES = 1024, JSONPATH_MAX_STEPS = 64, JSONPATH_MAX_RESULTS = 1024 };
+enum {
+    JSONPATH_MAX_BYTES = 1024,
+    JSONPATH_MAX_STEPS = 64,
+    JSONPATH_MAX_RESULTS = 1024,
+    JSONPATH_MAX_VISITS = 200000 /* values looked at; several ".." multiply */
+};
 
 struct jsonpath;
 /* In the arena. Errors: E_INVALID with the reason. */

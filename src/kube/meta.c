@@ -2,6 +2,8 @@
 /* Object metadata; see meta.h. The rules are written out as scanners: they run for every write. */
 #include "kube/meta.h"
 
+#include "base/map.h"
+
 #include <inttypes.h>
 
 struct str meta_name(const struct json *obj)
@@ -427,21 +429,15 @@ void meta_validate(const struct json *obj, bool namespaced, meta_rule rule,
     validate_finalizers(json_getc(meta, "finalizers"), &finalizers_at, errs);
 }
 
-static bool has_string(const struct json *list, struct str s)
-{
-    json_each (v, list) {
-        if (str_eq(json_str(v), s))
-            return true;
-    }
-    return false;
-}
-
 static void validate_no_new_finalizers(const struct json *meta, const struct json *old,
                                        const struct fpath *at, struct field_errors *errs)
 {
     struct buf extra = BUF_INIT(64 * 1024);
+    struct map known = { 0 };
+    json_each (f, json_getc(old, "finalizers"))
+        (void)map_put(&known, json_str(f), f);
     json_each (f, json_getc(meta, "finalizers")) {
-        if (has_string(json_getc(old, "finalizers"), json_str(f)))
+        if (map_has(&known, json_str(f)))
             continue;
         if (extra.n)
             (void)buf_add_cstr(&extra, ", ");
@@ -452,6 +448,7 @@ static void validate_no_new_finalizers(const struct json *meta, const struct jso
                     "no new finalizers can be added if the object is being deleted, found new "
                     "finalizers []string{%s}",
                     buf_cstr(&extra));
+    map_fini(&known);
     buf_fini(&extra);
 }
 

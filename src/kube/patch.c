@@ -31,6 +31,7 @@ struct doc {
     struct arena *a;
     struct json *root;
     size_t n_nodes;
+    size_t work; /* members passed so far */
     struct err *err;
 };
 
@@ -73,9 +74,10 @@ static struct json *element(const struct json *array, size_t i)
     return v;
 }
 
-static struct json *child_of(const struct json *parent, struct str token)
+static struct json *child_of(struct doc *d, const struct json *parent, struct str token)
 {
     size_t i;
+    d->work += parent->type >= JSON_ARRAY ? parent->n : 0;
     if (json_is(parent, JSON_OBJECT))
         return json_get(parent, token);
     if (json_is(parent, JSON_ARRAY) && array_index(parent, token, false, &i) == 0)
@@ -93,7 +95,7 @@ static struct json *resolve(struct doc *d, struct str pointer, struct str *ret_l
             *ret_last = token;
             return v->type >= JSON_ARRAY ? v : NULL;
         }
-        v = child_of(v, token);
+        v = child_of(d, v, token);
     }
     return NULL;
 }
@@ -104,7 +106,7 @@ static struct json *find(struct doc *d, struct str pointer)
     if (pointer.n == 0)
         return d->root;
     struct json *parent = resolve(d, pointer, &last);
-    return parent ? child_of(parent, last) : NULL;
+    return parent ? child_of(d, parent, last) : NULL;
 }
 
 /* ---- operations ---- */
@@ -159,7 +161,7 @@ static int op_remove(struct doc *d, const char *op, struct str path)
 {
     struct str last;
     struct json *parent = path.n ? resolve(d, path, &last) : NULL;
-    struct json *v = parent ? child_of(parent, last) : NULL;
+    struct json *v = parent ? child_of(d, parent, last) : NULL;
     if (!v)
         return missing(d, op, path);
     (void)json_remove(parent, v);
@@ -271,6 +273,8 @@ int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct
         int r = apply(&d, op);
         if (r < 0)
             return r;
+        if (d.work > PATCH_MAX_WORK)
+            return err_set(err, E_LIMIT, "the patch is too much work");
     }
     *ret = d.root;
     return 0;
@@ -285,34 +289,55 @@ static struct json *without_nulls(struct arena *a, const struct json *v)
         return json_clone(a, v);
     struct json *out = json_new_object(a);
     json_each (m, v) {
-        if (m->type != JSON_NULL)
-            json_set(a, out, m->key, without_nulls(a, m));
+        struct json *copy = m->type == JSON_NULL ? NULL : without_nulls(a, m);
+        if (!copy)
+            continue;
+        copy->key = str_copy_arena(a, m->key); /* keys are unique: no need to look for one */
+        if (out->last)
+            out->last->next = copy;
+        else
+            out->first = copy;
+        out->last = copy;
+        out->n++;
     }
     return out;
 }
 
-static void merge(struct arena *a, struct json *doc, const struct json *patch)
+struct merge {
+    struct arena *a;
+    size_t work;
+};
+
+static int merge(struct merge *m, struct json *doc, const struct json *patch)
 {
     json_each (p, patch) {
-        struct json *m = json_get(doc, p->key);
-        if (p->type == JSON_NULL)
+        struct json *own = json_get(doc, p->key);
+        m->work += doc->n;
+        if (m->work > PATCH_MAX_WORK)
+            return E_LIMIT;
+        if (p->type == JSON_NULL) {
             (void)json_del(doc, p->key);
-        else if (m && m->type == JSON_OBJECT && p->type == JSON_OBJECT)
-            merge(a, m, p);
-        else
-            json_set(a, doc, p->key, without_nulls(a, p));
+        } else if (own && own->type == JSON_OBJECT && p->type == JSON_OBJECT) {
+            int r = merge(m, own, p);
+            if (r < 0)
+                return r;
+        } else {
+            json_set(m->a, doc, p->key, without_nulls(m->a, p));
+        }
     }
+    return 0;
 }
 
 int patch_merge(struct arena *a, struct json *doc, const struct json *patch, struct json **ret,
                 struct err *err)
 {
-    (void)err;
-    if (patch->type == JSON_OBJECT && doc->type == JSON_OBJECT) {
-        merge(a, doc, patch);
-        *ret = doc;
-    } else {
+    struct merge m = { .a = a };
+    if (patch->type != JSON_OBJECT || doc->type != JSON_OBJECT) {
         *ret = without_nulls(a, patch);
+        return 0;
     }
+    if (merge(&m, doc, patch) < 0)
+        return err_set(err, E_LIMIT, "the patch is too much work");
+    *ret = doc;
     return 0;
 }

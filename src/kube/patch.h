@@ -14,12 +14,13 @@
 enum {
     PATCH_MAX_OPS = 10000,
     PATCH_MAX_NODES = 1000000,
-    PATCH_MAX_MERGED_ITEMS = 4096 /* merging lists costs the square of their length */
+    PATCH_MAX_MERGED_ITEMS = 4096, /* merging lists costs the square of their length */
+    PATCH_MAX_WORK = 30000000      /* members passed while looking for others: some 100 ms */
 };
 
 int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct json **ret,
                struct err *err);
-/* Never fails on well-formed input; null deletes. */
+/* null deletes. Fails with E_LIMIT only. */
 int patch_merge(struct arena *a, struct json *doc, const struct json *patch, struct json **ret,
                 struct err *err);
 /* s: schema of doc; unknown parts merge as plain JSON (maps by key, lists replaced). */

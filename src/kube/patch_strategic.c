@@ -18,6 +18,7 @@ static const struct str order_prefix = { "$setElementOrder/", 17 };
 
 struct smp {
     struct arena *a;
+    size_t work; /* members passed so far */
     struct err *err;
 };
 
@@ -477,6 +478,9 @@ static int merge_map(struct smp *m, const struct schema *s, struct json *doc, st
         return r;
     while (patch->first) {
         struct json *p = patch->first;
+        m->work += doc->n;
+        if (m->work > PATCH_MAX_WORK)
+            return err_set(m->err, E_LIMIT, "the patch is too much work");
         (void)json_remove(patch, p);
         r = merge_member(m, s, doc, p);
         if (r < 0)
