@@ -180,6 +180,28 @@ TEST(a_full_queue_refuses_and_says_when_there_is_room)
     rig_close(&r);
 }
 
+TEST(a_full_queue_says_when_there_is_room_even_if_the_guest_falls_asleep_at_once)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    rig_open(&r, (struct guest_host_opts){ .sleep_always = true });
+    struct module *m = rig_module(&r, "twin-g2");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    WAIT(&r, a.ops.n == 1 && actor_state(&a) == GUEST_ASLEEP);
+    size_t n = GUEST_QUEUE_MAX_BYTES / 2 + 1;
+    char *big = xalloc(n);
+    memset(big, 'x', n);
+    struct guest_delivery d = { .id = 0, .payload = { big, n } };
+    CHECK_OK(guest_deliver(a.guest, &d, NULL));
+    CHECK_ERR(guest_deliver(a.guest, &d, NULL), -EBUSY);
+    WAIT(&r, actor_is_idle(&a) && actor_state(&a) == GUEST_ASLEEP);
+    CHECK_INT(a.rooms, 1);
+    free(big);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
 TEST(large_payloads_arrive_whole_in_both_directions)
 {
     struct rig r;

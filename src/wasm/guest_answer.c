@@ -333,10 +333,10 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
     if (!act->is_done)
         take_end(g, a);
     hand_out_logs(g, a);
+    say_room(g); /* before a guest that sleeps without work forgets who waits for room */
     if (!g->is_dead && !(a->flags & ANSWER_MORE))
         settle(g, a);
     hand_out_ops(g, a);
-    say_room(g);
     host_close_if_quiet(h);
     return 0;
 }

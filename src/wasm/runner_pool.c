@@ -91,6 +91,7 @@ struct runner_pool {
 };
 
 static void runner_lost(struct runner *r, const struct err *why);
+static void hear_out(struct runner *r);
 
 /* ---- process ---- */
 
@@ -165,6 +166,7 @@ static void on_process_end(uv_poll_t *poll, int status, int events)
     else
         log_debug("runner ended", "pid=%d status=%d", r->pid, wait_status);
     r->pid = 0;
+    hear_out(r);
     if (r->sm.at != RUNNER_CLOSING) {
         struct err why = { 0 };
         (void)err_set(&why, E_EOF, "the runner process ended");
@@ -251,12 +253,19 @@ static int runner_start(struct runner_pool *p, bool is_alone, struct runner **re
     int pid = spawn(p->opts.runner_path, core, theirs, err);
     if (pid < 0)
         return pid;
+    scoped(fd_scoped) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (pidfd < 0) { /* out of descriptors, for instance */
+        status = err_sys(err, -errno, "watch a runner");
+        (void)kill(pid, SIGKILL);
+        (void)waitpid(pid, NULL, 0);
+        return status;
+    }
     struct runner *r = xnew(struct runner);
     r->pool = p;
     r->core = core;
     r->pid = pid;
     r->sock = take_fd(&ours);
-    r->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    r->pidfd = take_fd(&pidfd);
     r->is_alone = is_alone;
     sm_init(&r->sm, runner_table, RUNNER_STARTING);
     list_init(&r->tenants);
@@ -266,9 +275,8 @@ static int runner_start(struct runner_pool *p, bool is_alone, struct runner **re
     list_push_back(&p->runners, &r->node);
     p->n_runners++;
     p->starts++;
-    status = r->pidfd < 0 ? err_sys(err, -errno, "watch a runner") : watch(r, err);
-    /* Without watching it nothing works: no such process, no such loop. */
-    assert(status == 0);
+    status = watch(r, err);
+    assert(status == 0); /* both are open and can be polled */
     log_debug("runner started", "pid=%d core=%u", pid, core);
     *ret = r;
     return 0;
@@ -635,36 +643,53 @@ static int dispatch(struct runner *r, const struct proto_in *in, struct err *err
     return err_set(err, E_INVALID, "an order from a runner");
 }
 
-static void on_socket(uv_poll_t *poll, int status, int events)
+/* Take up to `max` messages that have come. Returns how many; it may end the runner. */
+static int receive(struct runner *r, int max)
 {
-    struct runner *r = poll->data;
     struct runner_pool *p = r->pool;
     struct err err = { 0 };
-    if (events & UV_WRITABLE)
-        send_unsent(r);
-    bool had_answer = false;
-    int n = 0;
-    for (status = 0; status >= 0 && n < MESSAGES_PER_TURN && r->sm.at != RUNNER_CLOSING; n++) {
+    int n = 0, status = 0;
+    for (; status >= 0 && n < max && r->sm.at != RUNNER_CLOSING; n++) {
         status = proto_recv(r->sock, 0, &p->in, &err);
         if (status >= 0 && p->in.fd >= 0)
             status = err_set(&err, E_INVALID, "an uninvited descriptor");
         if (status >= 0)
             status = dispatch(r, &p->in, &err);
-        had_answer = had_answer || status >= 0;
-        if (status >= 0 && r->n_commands == 0)
+        if (status >= 0 && r->n_commands == 0) {
+            n++;
             break; /* it has nothing more to say */
+        }
     }
-    if (r->sm.at == RUNNER_CLOSING)
-        return;
-    if (status < 0 && status != -EAGAIN) {
+    if (status >= 0)
+        return n;
+    n--; /* the last one was none */
+    if (status != -EAGAIN && r->sm.at != RUNNER_CLOSING) {
         if (status != E_EOF)
             log_error("runner sends nonsense, ending it", "pid=%d reason=\"%s\"", r->pid,
                       err_text(&err));
         runner_lost(r, &err);
-        return;
     }
-    if (had_answer && !p->done)
+    return n;
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+    struct runner *r = poll->data;
+    struct runner_pool *p = r->pool;
+    if (events & UV_WRITABLE)
+        send_unsent(r);
+    if (receive(r, MESSAGES_PER_TURN) > 0 && r->sm.at != RUNNER_CLOSING && !p->done)
         defer_start(p->loop, &p->room, on_room);
+}
+
+/*
+ * Before a runner is given up: what it has answered counts, and so does which command it was at. One that
+ * it had begun must not pass for one that it had not, since its swap file may be half written.
+ */
+static void hear_out(struct runner *r)
+{
+    if (r->sm.at != RUNNER_CLOSING)
+        (void)receive(r, 2 * RUNNER_COMMANDS_MAX + 1); /* two answers each, and HELLO */
 }
 
 /* ---- the end ---- */
@@ -737,6 +762,14 @@ static void runner_lost(struct runner *r, const struct err *why)
 }
 
 /* A runner that is silent for longer than its command may take hangs. */
+static bool is_late(const struct runner *r, uint64_t now)
+{
+    if (r->n_commands == 0)
+        return false;
+    const struct pool_command *c = list_first(&r->commands, struct pool_command, node);
+    return now > r->progress_ms + c->limit_ms + RUNNER_SILENT_MS;
+}
+
 static void on_watchdog(struct timer *timer)
 {
     struct runner_pool *p = container_of(timer, struct runner_pool, watchdog);
@@ -744,10 +777,11 @@ static void on_watchdog(struct timer *timer)
     bool busy = false;
     list_each_safe (node, &p->runners) {
         struct runner *r = list_entry(node, struct runner, node);
+        if (is_late(r, now))
+            hear_out(r); /* we may be the late ones */
         if (r->n_commands == 0)
             continue;
-        const struct pool_command *c = list_first(&r->commands, struct pool_command, node);
-        if (now - r->progress_ms > c->limit_ms + RUNNER_SILENT_MS) {
+        if (is_late(r, now)) {
             struct err why = { 0 };
             (void)err_set(&why, -ETIMEDOUT, "the runner does not answer");
             log_error("runner hangs, ending it", "pid=%d", r->pid);
