@@ -39,17 +39,11 @@ bool guest_is_awake(unsigned state)
     return state == GUEST_AWAKE || state == GUEST_RUNNING;
 }
 
-/* The only place that moves the state. */
-static void move_quietly(struct guest *g, enum guest_state to)
+void guest_move(struct guest *g, enum guest_state to, const struct err *why)
 {
     assert(guest_table[g->state].next & EDGE(to));
     g->host->n_awake += (unsigned)guest_is_awake(to) - (unsigned)guest_is_awake(g->state);
     g->state = (uint8_t)to;
-}
-
-void guest_move(struct guest *g, enum guest_state to, const struct err *why)
-{
-    move_quietly(g, to);
     guest_report(g, why);
 }
 
