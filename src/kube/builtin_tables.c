@@ -1399,197 +1399,48 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
-    /* v1.MutatingAdmissionPolicy */
+    /* v1.AdmissionReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 401, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    /* v1.MutatingAdmissionPolicySpec */
-    { 6446, 382, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
-    { 6456, 389, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
-    { 6473, 391, 3, 0, FIELD_OMIT_EMPTY }, /* variables */
-    { 6483, 396, 4, 0, FIELD_OMIT_EMPTY }, /* mutations */
-    { 6493, 397, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6507, 399, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
-    { 6523, 400, 7, 0, FIELD_OMIT_EMPTY }, /* reinvocationPolicy */
-    /* v1.ParamKind */
-    { 6, 0, 1, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 1, 0, 2, 0, FIELD_OMIT_EMPTY }, /* kind */
-    /* v1.MatchResources */
-    { 5020, 134, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 6542, 134, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
-    { 6557, 387, 3, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
-    { 6571, 387, 4, 0, FIELD_OMIT_EMPTY }, /* excludeResourceRules */
-    { 6592, 388, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
-    /* v1.NamedRuleWithOperations */
-    { 6604, 47, 1, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
-    { 6618, 384, 1, 2, FIELD_OMIT_EMPTY }, /* operations */
-    { 6629, 47, 1, 514, FIELD_OMIT_EMPTY }, /* apiGroups */
-    { 6639, 47, 2, 514, FIELD_OMIT_EMPTY }, /* apiVersions */
-    { 2529, 47, 3, 514, FIELD_OMIT_EMPTY }, /* resources */
-    { 6651, 385, 4, 514, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
-    /* v1.Variable */
-    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6657, 0, 2, 0, FIELD_IS_REQUIRED }, /* expression */
-    /* v1.Mutation */
-    { 6668, 392, 2, 0, FIELD_IS_REQUIRED }, /* patchType */
-    { 6678, 393, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* applyConfiguration */
-    { 6697, 394, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* jsonPatch */
-    /* v1.ApplyConfiguration */
-    { 6657, 0, 1, 0, FIELD_OMIT_EMPTY }, /* expression */
-    /* v1.JSONPatch */
-    { 6657, 0, 1, 0, FIELD_OMIT_EMPTY }, /* expression */
-    /* v1.MatchCondition */
-    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6657, 0, 2, 0, FIELD_IS_REQUIRED }, /* expression */
-    /* v1.MutatingAdmissionPolicyBinding */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 403, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    /* v1.MutatingAdmissionPolicyBindingSpec */
-    { 6707, 0, 1, 0, FIELD_OMIT_EMPTY }, /* policyName */
-    { 6718, 402, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
-    { 6727, 389, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
-    /* v1.ParamRef */
-    { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
-    { 51, 0, 2, 0, FIELD_OMIT_EMPTY }, /* namespace */
-    { 400, 134, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
-    { 6742, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameterNotFoundAction */
-    /* v1.MutatingAdmissionPolicyBindingList */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 405, 2, 0, FIELD_IS_REQUIRED }, /* items */
-    /* v1.MutatingAdmissionPolicyList */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 407, 2, 0, FIELD_IS_REQUIRED }, /* items */
-    /* v1.MutatingWebhookConfiguration */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 6766, 414, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
-    /* v1.MutatingWebhook */
-    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6775, 409, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
-    { 6788, 411, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
-    { 6493, 397, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6592, 388, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
-    { 5020, 134, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 6542, 134, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
-    { 6794, 412, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
-    { 4346, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
-    { 6806, 47, 8, 0, FIELD_IS_REQUIRED }, /* admissionReviewVersions */
-    { 6523, 400, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reinvocationPolicy */
-    { 6507, 399, 12, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
-    /* v1.WebhookClientConfig */
-    { 6830, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* url */
-    { 4428, 408, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
-    { 6834, 19, 2, 0, FIELD_OMIT_EMPTY }, /* caBundle */
-    /* v1.ServiceReference */
-    { 51, 0, 1, 0, FIELD_IS_REQUIRED }, /* namespace */
-    { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
-    { 1421, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* path */
-    { 508, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
-    /* v1.RuleWithOperations */
-    { 6618, 384, 1, 0, FIELD_OMIT_EMPTY }, /* operations */
-    { 6629, 47, 1, 2, FIELD_OMIT_EMPTY }, /* apiGroups */
-    { 6639, 47, 2, 2, FIELD_OMIT_EMPTY }, /* apiVersions */
-    { 2529, 47, 3, 2, FIELD_OMIT_EMPTY }, /* resources */
-    { 6651, 385, 4, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
-    /* v1.MutatingWebhookConfigurationList */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 416, 2, 0, FIELD_IS_REQUIRED }, /* items */
-    /* v1.ValidatingAdmissionPolicy */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 422, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 427, 3, 0, FIELD_OMIT_EMPTY }, /* status */
-    /* v1.ValidatingAdmissionPolicySpec */
-    { 6446, 382, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
-    { 6456, 389, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
-    { 6843, 418, 3, 0, FIELD_OMIT_EMPTY }, /* validations */
-    { 6493, 397, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6855, 420, 5, 0, FIELD_OMIT_EMPTY }, /* auditAnnotations */
-    { 6507, 399, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
-    { 6473, 421, 7, 0, FIELD_OMIT_EMPTY }, /* variables */
-    /* v1.Validation */
-    { 6657, 0, 1, 0, FIELD_IS_REQUIRED }, /* expression */
-    { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 549, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reason */
-    { 6872, 0, 4, 0, FIELD_OMIT_EMPTY }, /* messageExpression */
-    /* v1.AuditAnnotation */
-    { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
-    { 6890, 0, 2, 0, FIELD_IS_REQUIRED }, /* valueExpression */
-    /* v1.ValidatingAdmissionPolicyStatus */
-    { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 6906, 425, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* typeChecking */
-    { 319, 426, 3, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    /* v1.TypeChecking */
-    { 6919, 424, 1, 0, FIELD_OMIT_EMPTY }, /* expressionWarnings */
-    /* v1.ExpressionWarning */
-    { 3540, 0, 2, 0, FIELD_IS_REQUIRED }, /* fieldRef */
-    { 6938, 0, 3, 0, FIELD_IS_REQUIRED }, /* warning */
-    /* v1.ValidatingAdmissionPolicyBinding */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 430, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    /* v1.ValidatingAdmissionPolicyBindingSpec */
-    { 6707, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* policyName */
-    { 6718, 402, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
-    { 6727, 389, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
-    { 6946, 429, 4, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* validationActions */
-    /* v1.ValidatingAdmissionPolicyBindingList */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 432, 2, 0, FIELD_IS_REQUIRED }, /* items */
-    /* v1.ValidatingAdmissionPolicyList */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 434, 2, 0, FIELD_IS_REQUIRED }, /* items */
-    /* v1.ValidatingWebhookConfiguration */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 6766, 436, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
-    /* v1.ValidatingWebhook */
-    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6775, 409, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
-    { 6788, 411, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
-    { 6493, 397, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6592, 388, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
-    { 5020, 134, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 6542, 134, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
-    { 6794, 412, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
-    { 4346, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
-    { 6806, 47, 8, 0, FIELD_IS_REQUIRED }, /* admissionReviewVersions */
-    { 6507, 399, 11, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
-    /* v1.ValidatingWebhookConfigurationList */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 438, 2, 0, FIELD_IS_REQUIRED }, /* items */
-    /* v1.ConversionReview */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 4185, 439, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
-    { 6964, 444, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
-    /* v1.ConversionRequest */
-    { 70, 0, 1, 0, FIELD_IS_REQUIRED }, /* uid */
-    { 6973, 0, 2, 0, FIELD_IS_REQUIRED }, /* desiredAPIVersion */
-    { 6991, 46, 3, 0, FIELD_IS_REQUIRED }, /* objects */
-    /* v1.ConversionResponse */
-    { 70, 0, 1, 0, FIELD_IS_REQUIRED }, /* uid */
-    { 6999, 46, 2, 0, FIELD_IS_REQUIRED }, /* convertedObjects */
-    { 7016, 443, 3, 0, FIELD_IS_REQUIRED }, /* result */
+    { 4185, 386, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
+    { 6446, 391, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
+    /* v1.AdmissionRequest */
+    { 70, 0, 1, 0, 0 }, /* uid */
+    { 1, 382, 2, 0, 0 }, /* kind */
+    { 3580, 383, 3, 0, 0 }, /* resource */
+    { 6455, 0, 4, 0, FIELD_OMIT_EMPTY }, /* subResource */
+    { 6467, 382, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestKind */
+    { 6479, 383, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestResource */
+    { 6495, 0, 15, 0, FIELD_OMIT_EMPTY }, /* requestSubResource */
+    { 33, 0, 5, 0, FIELD_OMIT_EMPTY }, /* name */
+    { 51, 0, 6, 0, FIELD_OMIT_EMPTY }, /* namespace */
+    { 262, 0, 7, 0, 0 }, /* operation */
+    { 6514, 385, 8, 0, 0 }, /* userInfo */
+    { 6523, 45, 9, 0, FIELD_OMIT_EMPTY }, /* object */
+    { 6530, 45, 10, 0, FIELD_OMIT_EMPTY }, /* oldObject */
+    { 6540, 4, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dryRun */
+    { 2043, 45, 12, 0, FIELD_OMIT_EMPTY }, /* options */
+    /* v1.GroupVersionKind */
+    { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
+    { 6547, 0, 2, 0, FIELD_IS_REQUIRED }, /* version */
+    { 1, 0, 3, 0, FIELD_IS_REQUIRED }, /* kind */
+    /* v1.GroupVersionResource */
+    { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
+    { 6547, 0, 2, 0, FIELD_IS_REQUIRED }, /* version */
+    { 3580, 0, 3, 0, FIELD_IS_REQUIRED }, /* resource */
+    /* v1.UserInfo */
+    { 6555, 0, 1, 0, FIELD_OMIT_EMPTY }, /* username */
+    { 70, 0, 2, 0, FIELD_OMIT_EMPTY }, /* uid */
+    { 6564, 47, 3, 0, FIELD_OMIT_EMPTY }, /* groups */
+    { 6571, 384, 4, 0, FIELD_OMIT_EMPTY }, /* extra */
+    /* v1.AdmissionResponse */
+    { 70, 0, 1, 0, 0 }, /* uid */
+    { 6577, 4, 2, 0, 0 }, /* allowed */
+    { 335, 390, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
+    { 6585, 19, 4, 0, FIELD_OMIT_EMPTY }, /* patch */
+    { 6591, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* patchType */
+    { 6601, 3, 6, 0, FIELD_OMIT_EMPTY }, /* auditAnnotations */
+    { 6618, 47, 7, 0, FIELD_OMIT_EMPTY }, /* warnings */
     /* v1.Status */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -1597,142 +1448,361 @@ const struct builtin_field_row builtin_fields[] = {
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
     { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
-    { 7023, 442, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* details */
-    { 7031, 25, 6, 0, FIELD_OMIT_EMPTY }, /* code */
+    { 6627, 389, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* details */
+    { 6635, 25, 6, 0, FIELD_OMIT_EMPTY }, /* code */
     /* v1.StatusDetails */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     { 2149, 0, 2, 0, FIELD_OMIT_EMPTY }, /* group */
     { 1, 0, 3, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 70, 0, 6, 0, FIELD_OMIT_EMPTY }, /* uid */
-    { 7036, 441, 4, 0, FIELD_OMIT_EMPTY }, /* causes */
-    { 7043, 25, 5, 0, FIELD_OMIT_EMPTY }, /* retryAfterSeconds */
+    { 6640, 388, 4, 0, FIELD_OMIT_EMPTY }, /* causes */
+    { 6647, 25, 5, 0, FIELD_OMIT_EMPTY }, /* retryAfterSeconds */
     /* v1.StatusCause */
     { 549, 0, 1, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 7061, 0, 3, 0, FIELD_OMIT_EMPTY }, /* field */
+    { 6665, 0, 3, 0, FIELD_OMIT_EMPTY }, /* field */
+    /* v1.MutatingAdmissionPolicy */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 699, 411, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    /* v1.MutatingAdmissionPolicySpec */
+    { 6671, 392, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
+    { 6681, 399, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
+    { 6698, 401, 3, 0, FIELD_OMIT_EMPTY }, /* variables */
+    { 6708, 406, 4, 0, FIELD_OMIT_EMPTY }, /* mutations */
+    { 6718, 407, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6732, 409, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6748, 410, 7, 0, FIELD_OMIT_EMPTY }, /* reinvocationPolicy */
+    /* v1.ParamKind */
+    { 6, 0, 1, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 1, 0, 2, 0, FIELD_OMIT_EMPTY }, /* kind */
+    /* v1.MatchResources */
+    { 5020, 134, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
+    { 6767, 134, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
+    { 6782, 397, 3, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
+    { 6796, 397, 4, 0, FIELD_OMIT_EMPTY }, /* excludeResourceRules */
+    { 6817, 398, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
+    /* v1.NamedRuleWithOperations */
+    { 6829, 47, 1, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
+    { 6843, 394, 1, 2, FIELD_OMIT_EMPTY }, /* operations */
+    { 6854, 47, 1, 514, FIELD_OMIT_EMPTY }, /* apiGroups */
+    { 6864, 47, 2, 514, FIELD_OMIT_EMPTY }, /* apiVersions */
+    { 2529, 47, 3, 514, FIELD_OMIT_EMPTY }, /* resources */
+    { 6876, 395, 4, 514, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
+    /* v1.Variable */
+    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
+    { 6882, 0, 2, 0, FIELD_IS_REQUIRED }, /* expression */
+    /* v1.Mutation */
+    { 6591, 402, 2, 0, FIELD_IS_REQUIRED }, /* patchType */
+    { 6893, 403, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* applyConfiguration */
+    { 6912, 404, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* jsonPatch */
+    /* v1.ApplyConfiguration */
+    { 6882, 0, 1, 0, FIELD_OMIT_EMPTY }, /* expression */
+    /* v1.JSONPatch */
+    { 6882, 0, 1, 0, FIELD_OMIT_EMPTY }, /* expression */
+    /* v1.MatchCondition */
+    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
+    { 6882, 0, 2, 0, FIELD_IS_REQUIRED }, /* expression */
+    /* v1.MutatingAdmissionPolicyBinding */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 699, 413, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    /* v1.MutatingAdmissionPolicyBindingSpec */
+    { 6922, 0, 1, 0, FIELD_OMIT_EMPTY }, /* policyName */
+    { 6933, 412, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
+    { 6942, 399, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
+    /* v1.ParamRef */
+    { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
+    { 51, 0, 2, 0, FIELD_OMIT_EMPTY }, /* namespace */
+    { 400, 134, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 6957, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameterNotFoundAction */
+    /* v1.MutatingAdmissionPolicyBindingList */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 356, 415, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    /* v1.MutatingAdmissionPolicyList */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 356, 417, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    /* v1.MutatingWebhookConfiguration */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 6981, 424, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
+    /* v1.MutatingWebhook */
+    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
+    { 6990, 419, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
+    { 7003, 421, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 6718, 407, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6817, 398, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
+    { 5020, 134, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
+    { 6767, 134, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
+    { 7009, 422, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
+    { 4346, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
+    { 7021, 47, 8, 0, FIELD_IS_REQUIRED }, /* admissionReviewVersions */
+    { 6748, 410, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reinvocationPolicy */
+    { 6732, 409, 12, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    /* v1.WebhookClientConfig */
+    { 7045, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* url */
+    { 4428, 418, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 7049, 19, 2, 0, FIELD_OMIT_EMPTY }, /* caBundle */
+    /* v1.ServiceReference */
+    { 51, 0, 1, 0, FIELD_IS_REQUIRED }, /* namespace */
+    { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
+    { 1421, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* path */
+    { 508, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
+    /* v1.RuleWithOperations */
+    { 6843, 394, 1, 0, FIELD_OMIT_EMPTY }, /* operations */
+    { 6854, 47, 1, 2, FIELD_OMIT_EMPTY }, /* apiGroups */
+    { 6864, 47, 2, 2, FIELD_OMIT_EMPTY }, /* apiVersions */
+    { 2529, 47, 3, 2, FIELD_OMIT_EMPTY }, /* resources */
+    { 6876, 395, 4, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
+    /* v1.MutatingWebhookConfigurationList */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 356, 426, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    /* v1.ValidatingAdmissionPolicy */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 699, 432, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 437, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    /* v1.ValidatingAdmissionPolicySpec */
+    { 6671, 392, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
+    { 6681, 399, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
+    { 7058, 428, 3, 0, FIELD_OMIT_EMPTY }, /* validations */
+    { 6718, 407, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6601, 430, 5, 0, FIELD_OMIT_EMPTY }, /* auditAnnotations */
+    { 6732, 409, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6698, 431, 7, 0, FIELD_OMIT_EMPTY }, /* variables */
+    /* v1.Validation */
+    { 6882, 0, 1, 0, FIELD_IS_REQUIRED }, /* expression */
+    { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
+    { 549, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reason */
+    { 7070, 0, 4, 0, FIELD_OMIT_EMPTY }, /* messageExpression */
+    /* v1.AuditAnnotation */
+    { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
+    { 7088, 0, 2, 0, FIELD_IS_REQUIRED }, /* valueExpression */
+    /* v1.ValidatingAdmissionPolicyStatus */
+    { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
+    { 7104, 435, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* typeChecking */
+    { 319, 436, 3, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    /* v1.TypeChecking */
+    { 7117, 434, 1, 0, FIELD_OMIT_EMPTY }, /* expressionWarnings */
+    /* v1.ExpressionWarning */
+    { 3540, 0, 2, 0, FIELD_IS_REQUIRED }, /* fieldRef */
+    { 7136, 0, 3, 0, FIELD_IS_REQUIRED }, /* warning */
+    /* v1.ValidatingAdmissionPolicyBinding */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 699, 440, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    /* v1.ValidatingAdmissionPolicyBindingSpec */
+    { 6922, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* policyName */
+    { 6933, 412, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
+    { 6942, 399, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
+    { 7144, 439, 4, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* validationActions */
+    /* v1.ValidatingAdmissionPolicyBindingList */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 356, 442, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    /* v1.ValidatingAdmissionPolicyList */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 356, 444, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    /* v1.ValidatingWebhookConfiguration */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 6981, 446, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
+    /* v1.ValidatingWebhook */
+    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
+    { 6990, 419, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
+    { 7003, 421, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 6718, 407, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6817, 398, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
+    { 5020, 134, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
+    { 6767, 134, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
+    { 7009, 422, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
+    { 4346, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
+    { 7021, 47, 8, 0, FIELD_IS_REQUIRED }, /* admissionReviewVersions */
+    { 6732, 409, 11, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    /* v1.ValidatingWebhookConfigurationList */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 356, 448, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    /* v2.APIGroupDiscovery */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 7162, 455, 2, 0, FIELD_OMIT_EMPTY }, /* versions */
+    /* v2.APIVersionDiscovery */
+    { 6547, 0, 1, 0, 0 }, /* version */
+    { 2529, 453, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
+    { 7171, 0, 3, 0, FIELD_OMIT_EMPTY }, /* freshness */
+    /* v2.APIResourceDiscovery */
+    { 3580, 0, 1, 0, 0 }, /* resource */
+    { 7181, 382, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* responseKind */
+    { 6876, 0, 3, 0, 0 }, /* scope */
+    { 7194, 0, 4, 0, 0 }, /* singularResource */
+    { 7211, 60, 5, 0, 0 }, /* verbs */
+    { 7217, 60, 6, 0, FIELD_OMIT_EMPTY }, /* shortNames */
+    { 7228, 60, 7, 0, FIELD_OMIT_EMPTY }, /* categories */
+    { 7239, 451, 8, 0, FIELD_OMIT_EMPTY }, /* subresources */
+    /* v2.APISubresourceDiscovery */
+    { 297, 0, 1, 0, 0 }, /* subresource */
+    { 7181, 382, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* responseKind */
+    { 7252, 449, 3, 0, FIELD_OMIT_EMPTY }, /* acceptedTypes */
+    { 7211, 60, 4, 0, 0 }, /* verbs */
+    /* v2.APIGroupDiscoveryList */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 356, 457, 2, 0, 0 }, /* items */
+    /* v1.ConversionReview */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 4185, 458, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
+    { 6446, 459, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
+    /* v1.ConversionRequest */
+    { 70, 0, 1, 0, FIELD_IS_REQUIRED }, /* uid */
+    { 7266, 0, 2, 0, FIELD_IS_REQUIRED }, /* desiredAPIVersion */
+    { 7284, 46, 3, 0, FIELD_IS_REQUIRED }, /* objects */
+    /* v1.ConversionResponse */
+    { 70, 0, 1, 0, FIELD_IS_REQUIRED }, /* uid */
+    { 7292, 46, 2, 0, FIELD_IS_REQUIRED }, /* convertedObjects */
+    { 7309, 390, 3, 0, FIELD_IS_REQUIRED }, /* result */
     /* v1.CustomResourceDefinition */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 472, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 475, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 487, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 490, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CustomResourceDefinitionSpec */
     { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
-    { 1300, 445, 3, 0, FIELD_IS_REQUIRED }, /* names */
-    { 6651, 0, 4, 0, FIELD_IS_REQUIRED }, /* scope */
-    { 7067, 467, 7, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 7076, 471, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* conversion */
-    { 7087, 4, 10, 0, FIELD_OMIT_EMPTY }, /* preserveUnknownFields */
+    { 1300, 460, 3, 0, FIELD_IS_REQUIRED }, /* names */
+    { 6876, 0, 4, 0, FIELD_IS_REQUIRED }, /* scope */
+    { 7162, 482, 7, 0, FIELD_IS_REQUIRED }, /* versions */
+    { 7316, 486, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* conversion */
+    { 7327, 4, 10, 0, FIELD_OMIT_EMPTY }, /* preserveUnknownFields */
     /* v1.CustomResourceDefinitionNames */
-    { 7109, 0, 1, 0, FIELD_IS_REQUIRED }, /* plural */
-    { 7116, 0, 2, 0, FIELD_OMIT_EMPTY }, /* singular */
-    { 7125, 47, 3, 0, FIELD_OMIT_EMPTY }, /* shortNames */
+    { 7349, 0, 1, 0, FIELD_IS_REQUIRED }, /* plural */
+    { 7356, 0, 2, 0, FIELD_OMIT_EMPTY }, /* singular */
+    { 7217, 47, 3, 0, FIELD_OMIT_EMPTY }, /* shortNames */
     { 1, 0, 4, 0, FIELD_IS_REQUIRED }, /* kind */
-    { 7136, 0, 5, 0, FIELD_OMIT_EMPTY }, /* listKind */
-    { 7145, 47, 6, 0, FIELD_OMIT_EMPTY }, /* categories */
+    { 7365, 0, 5, 0, FIELD_OMIT_EMPTY }, /* listKind */
+    { 7228, 47, 6, 0, FIELD_OMIT_EMPTY }, /* categories */
     /* v1.CustomResourceDefinitionVersion */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 7156, 4, 2, 0, FIELD_IS_REQUIRED }, /* served */
-    { 7163, 4, 3, 0, FIELD_IS_REQUIRED }, /* storage */
-    { 7171, 4, 7, 0, FIELD_OMIT_EMPTY }, /* deprecated */
-    { 7182, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deprecationWarning */
-    { 7201, 458, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schema */
-    { 7208, 461, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* subresources */
-    { 7221, 463, 6, 0, FIELD_OMIT_EMPTY }, /* additionalPrinterColumns */
-    { 7246, 465, 9, 0, FIELD_OMIT_EMPTY }, /* selectableFields */
+    { 7374, 4, 2, 0, FIELD_IS_REQUIRED }, /* served */
+    { 7381, 4, 3, 0, FIELD_IS_REQUIRED }, /* storage */
+    { 7389, 4, 7, 0, FIELD_OMIT_EMPTY }, /* deprecated */
+    { 7400, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deprecationWarning */
+    { 7419, 473, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schema */
+    { 7239, 476, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* subresources */
+    { 7426, 478, 6, 0, FIELD_OMIT_EMPTY }, /* additionalPrinterColumns */
+    { 7451, 480, 9, 0, FIELD_OMIT_EMPTY }, /* selectableFields */
     /* v1.CustomResourceValidation */
-    { 7263, 449, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* openAPIV3Schema */
+    { 7468, 464, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* openAPIV3Schema */
     /* v1.JSONSchemaProps */
-    { 7279, 0, 1, 0, FIELD_OMIT_EMPTY }, /* id */
-    { 7282, 0, 2, 0, FIELD_OMIT_EMPTY }, /* $schema */
-    { 7290, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* $ref */
-    { 7295, 0, 4, 0, FIELD_OMIT_EMPTY }, /* description */
+    { 7484, 0, 1, 0, FIELD_OMIT_EMPTY }, /* id */
+    { 7487, 0, 2, 0, FIELD_OMIT_EMPTY }, /* $schema */
+    { 7495, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* $ref */
+    { 7500, 0, 4, 0, FIELD_OMIT_EMPTY }, /* description */
     { 330, 0, 5, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 7307, 0, 6, 0, FIELD_OMIT_EMPTY }, /* format */
-    { 7314, 0, 7, 0, FIELD_OMIT_EMPTY }, /* title */
-    { 719, 446, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* default */
-    { 7320, 447, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maximum */
-    { 7328, 4, 10, 0, FIELD_OMIT_EMPTY }, /* exclusiveMaximum */
-    { 7345, 447, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minimum */
-    { 7353, 4, 12, 0, FIELD_OMIT_EMPTY }, /* exclusiveMinimum */
-    { 7370, 1, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxLength */
-    { 7380, 1, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minLength */
-    { 7390, 0, 15, 0, FIELD_OMIT_EMPTY }, /* pattern */
-    { 7398, 1, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxItems */
-    { 7407, 1, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minItems */
-    { 7416, 4, 18, 0, FIELD_OMIT_EMPTY }, /* uniqueItems */
-    { 7428, 447, 19, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* multipleOf */
-    { 7439, 448, 20, 0, FIELD_OMIT_EMPTY }, /* enum */
-    { 7444, 1, 21, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxProperties */
-    { 7458, 1, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minProperties */
+    { 7512, 0, 6, 0, FIELD_OMIT_EMPTY }, /* format */
+    { 7519, 0, 7, 0, FIELD_OMIT_EMPTY }, /* title */
+    { 719, 461, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* default */
+    { 7525, 462, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maximum */
+    { 7533, 4, 10, 0, FIELD_OMIT_EMPTY }, /* exclusiveMaximum */
+    { 7550, 462, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minimum */
+    { 7558, 4, 12, 0, FIELD_OMIT_EMPTY }, /* exclusiveMinimum */
+    { 7575, 1, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxLength */
+    { 7585, 1, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minLength */
+    { 7595, 0, 15, 0, FIELD_OMIT_EMPTY }, /* pattern */
+    { 7603, 1, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxItems */
+    { 7612, 1, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minItems */
+    { 7621, 4, 18, 0, FIELD_OMIT_EMPTY }, /* uniqueItems */
+    { 7633, 462, 19, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* multipleOf */
+    { 7644, 463, 20, 0, FIELD_OMIT_EMPTY }, /* enum */
+    { 7649, 1, 21, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxProperties */
+    { 7663, 1, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minProperties */
     { 2433, 47, 23, 0, FIELD_OMIT_EMPTY }, /* required */
-    { 356, 450, 24, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* items */
-    { 7472, 451, 25, 0, FIELD_OMIT_EMPTY }, /* allOf */
-    { 7478, 451, 26, 0, FIELD_OMIT_EMPTY }, /* oneOf */
-    { 7484, 451, 27, 0, FIELD_OMIT_EMPTY }, /* anyOf */
-    { 7490, 449, 28, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* not */
-    { 7494, 452, 29, 0, FIELD_OMIT_EMPTY }, /* properties */
-    { 7505, 450, 30, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalProperties */
-    { 7526, 452, 31, 0, FIELD_OMIT_EMPTY }, /* patternProperties */
-    { 7544, 453, 32, 0, FIELD_OMIT_EMPTY }, /* dependencies */
-    { 7557, 450, 33, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalItems */
-    { 7573, 452, 34, 0, FIELD_OMIT_EMPTY }, /* definitions */
-    { 7585, 454, 35, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* externalDocs */
-    { 7598, 446, 36, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* example */
-    { 7606, 4, 37, 0, FIELD_OMIT_EMPTY }, /* nullable */
-    { 7615, 4, 38, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-preserve-unknown-fields */
-    { 7652, 4, 39, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-embedded-resource */
-    { 7683, 4, 40, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-int-or-string */
-    { 7710, 47, 41, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-list-map-keys */
-    { 7737, 0, 42, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-list-type */
-    { 7760, 0, 43, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-map-type */
-    { 7782, 457, 44, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-validations */
+    { 356, 465, 24, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* items */
+    { 7677, 466, 25, 0, FIELD_OMIT_EMPTY }, /* allOf */
+    { 7683, 466, 26, 0, FIELD_OMIT_EMPTY }, /* oneOf */
+    { 7689, 466, 27, 0, FIELD_OMIT_EMPTY }, /* anyOf */
+    { 7695, 464, 28, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* not */
+    { 7699, 467, 29, 0, FIELD_OMIT_EMPTY }, /* properties */
+    { 7710, 465, 30, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalProperties */
+    { 7731, 467, 31, 0, FIELD_OMIT_EMPTY }, /* patternProperties */
+    { 7749, 468, 32, 0, FIELD_OMIT_EMPTY }, /* dependencies */
+    { 7762, 465, 33, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalItems */
+    { 7778, 467, 34, 0, FIELD_OMIT_EMPTY }, /* definitions */
+    { 7790, 469, 35, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* externalDocs */
+    { 7803, 461, 36, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* example */
+    { 7811, 4, 37, 0, FIELD_OMIT_EMPTY }, /* nullable */
+    { 7820, 4, 38, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-preserve-unknown-fields */
+    { 7857, 4, 39, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-embedded-resource */
+    { 7888, 4, 40, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-int-or-string */
+    { 7915, 47, 41, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-list-map-keys */
+    { 7942, 0, 42, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-list-type */
+    { 7965, 0, 43, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-map-type */
+    { 7987, 472, 44, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-validations */
     /* v1.ExternalDocumentation */
-    { 7295, 0, 1, 0, FIELD_OMIT_EMPTY }, /* description */
-    { 6830, 0, 2, 0, FIELD_OMIT_EMPTY }, /* url */
+    { 7500, 0, 1, 0, FIELD_OMIT_EMPTY }, /* description */
+    { 7045, 0, 2, 0, FIELD_OMIT_EMPTY }, /* url */
     /* v1.ValidationRule */
-    { 7807, 0, 1, 0, FIELD_IS_REQUIRED }, /* rule */
+    { 8012, 0, 1, 0, FIELD_IS_REQUIRED }, /* rule */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 6872, 0, 3, 0, FIELD_OMIT_EMPTY }, /* messageExpression */
-    { 549, 455, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reason */
+    { 7070, 0, 3, 0, FIELD_OMIT_EMPTY }, /* messageExpression */
+    { 549, 470, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reason */
     { 309, 0, 5, 0, FIELD_OMIT_EMPTY }, /* fieldPath */
-    { 7812, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optionalOldSelf */
+    { 8017, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optionalOldSelf */
     /* v1.CustomResourceSubresources */
-    { 335, 459, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
-    { 7828, 460, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scale */
+    { 335, 474, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
+    { 8033, 475, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scale */
     /* v1.CustomResourceSubresourceStatus */
     /* v1.CustomResourceSubresourceScale */
-    { 7834, 0, 1, 0, FIELD_IS_REQUIRED }, /* specReplicasPath */
-    { 7851, 0, 2, 0, FIELD_IS_REQUIRED }, /* statusReplicasPath */
-    { 7870, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelectorPath */
+    { 8039, 0, 1, 0, FIELD_IS_REQUIRED }, /* specReplicasPath */
+    { 8056, 0, 2, 0, FIELD_IS_REQUIRED }, /* statusReplicasPath */
+    { 8075, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelectorPath */
     /* v1.CustomResourceColumnDefinition */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 330, 0, 2, 0, FIELD_IS_REQUIRED }, /* type */
-    { 7307, 0, 3, 0, FIELD_OMIT_EMPTY }, /* format */
-    { 7295, 0, 4, 0, FIELD_OMIT_EMPTY }, /* description */
+    { 7512, 0, 3, 0, FIELD_OMIT_EMPTY }, /* format */
+    { 7500, 0, 4, 0, FIELD_OMIT_EMPTY }, /* description */
     { 3131, 25, 5, 0, FIELD_OMIT_EMPTY }, /* priority */
-    { 7888, 0, 6, 0, FIELD_IS_REQUIRED }, /* jsonPath */
+    { 8093, 0, 6, 0, FIELD_IS_REQUIRED }, /* jsonPath */
     /* v1.SelectableField */
-    { 7888, 0, 1, 0, FIELD_IS_REQUIRED }, /* jsonPath */
+    { 8093, 0, 1, 0, FIELD_IS_REQUIRED }, /* jsonPath */
     /* v1.CustomResourceConversion */
-    { 7897, 0, 1, 0, FIELD_IS_REQUIRED }, /* strategy */
-    { 7906, 470, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* webhook */
+    { 8102, 0, 1, 0, FIELD_IS_REQUIRED }, /* strategy */
+    { 8111, 485, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* webhook */
     /* v1.WebhookConversion */
-    { 6775, 469, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientConfig */
-    { 7914, 47, 3, 0, FIELD_IS_REQUIRED }, /* conversionReviewVersions */
+    { 6990, 484, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientConfig */
+    { 8119, 47, 3, 0, FIELD_IS_REQUIRED }, /* conversionReviewVersions */
     /* v1.WebhookClientConfig */
-    { 6830, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* url */
-    { 4428, 468, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
-    { 6834, 19, 2, 0, FIELD_OMIT_EMPTY }, /* caBundle */
+    { 7045, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* url */
+    { 4428, 483, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 7049, 19, 2, 0, FIELD_OMIT_EMPTY }, /* caBundle */
     /* v1.ServiceReference */
     { 51, 0, 1, 0, FIELD_IS_REQUIRED }, /* namespace */
     { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
     { 1421, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* path */
     { 508, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     /* v1.CustomResourceDefinitionStatus */
-    { 319, 474, 1, 0, 0 }, /* conditions */
-    { 7939, 445, 2, 0, 0 }, /* acceptedNames */
-    { 7953, 47, 3, 0, 0 }, /* storedVersions */
+    { 319, 489, 1, 0, 0 }, /* conditions */
+    { 8144, 460, 2, 0, 0 }, /* acceptedNames */
+    { 8158, 47, 3, 0, 0 }, /* storedVersions */
     { 5280, 1, 4, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
     /* v1.CustomResourceDefinitionCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
@@ -1745,27 +1815,27 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 477, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 492, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.APIService */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 479, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 482, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 494, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 497, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.APIServiceSpec */
-    { 4428, 478, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 4428, 493, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
     { 2149, 0, 2, 0, FIELD_OMIT_EMPTY }, /* group */
-    { 7968, 0, 3, 0, FIELD_OMIT_EMPTY }, /* version */
-    { 7976, 4, 4, 0, FIELD_OMIT_EMPTY }, /* insecureSkipTLSVerify */
-    { 6834, 19, 5, 0, FIELD_OMIT_EMPTY }, /* caBundle */
-    { 7998, 25, 7, 0, FIELD_IS_REQUIRED }, /* groupPriorityMinimum */
-    { 8019, 25, 8, 0, FIELD_IS_REQUIRED }, /* versionPriority */
+    { 6547, 0, 3, 0, FIELD_OMIT_EMPTY }, /* version */
+    { 8173, 4, 4, 0, FIELD_OMIT_EMPTY }, /* insecureSkipTLSVerify */
+    { 7049, 19, 5, 0, FIELD_OMIT_EMPTY }, /* caBundle */
+    { 8195, 25, 7, 0, FIELD_IS_REQUIRED }, /* groupPriorityMinimum */
+    { 8216, 25, 8, 0, FIELD_IS_REQUIRED }, /* versionPriority */
     /* v1.ServiceReference */
     { 51, 0, 1, 0, FIELD_OMIT_EMPTY }, /* namespace */
     { 33, 0, 2, 0, FIELD_OMIT_EMPTY }, /* name */
     { 508, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     /* v1.APIServiceStatus */
-    { 319, 481, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 496, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.APIServiceCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
@@ -1776,7 +1846,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 484, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 499, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ControllerRevision */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -1787,36 +1857,36 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 486, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 501, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DaemonSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 490, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 493, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 505, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 508, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DaemonSetSpec */
     { 400, 134, 1, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
     { 5929, 334, 2, 0, FIELD_IS_REQUIRED }, /* template */
-    { 8035, 489, 3, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
+    { 8232, 504, 3, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
     { 5953, 25, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
-    { 8050, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
+    { 8247, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
     /* v1.DaemonSetUpdateStrategy */
-    { 330, 487, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8071, 488, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 502, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8268, 503, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateDaemonSet */
-    { 8085, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
-    { 8100, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
+    { 8282, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
+    { 8297, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
     /* v1.DaemonSetStatus */
-    { 8109, 25, 1, 0, FIELD_IS_REQUIRED }, /* currentNumberScheduled */
-    { 8132, 25, 2, 0, FIELD_IS_REQUIRED }, /* numberMisscheduled */
-    { 8151, 25, 3, 0, FIELD_IS_REQUIRED }, /* desiredNumberScheduled */
-    { 8174, 25, 4, 0, FIELD_IS_REQUIRED }, /* numberReady */
+    { 8306, 25, 1, 0, FIELD_IS_REQUIRED }, /* currentNumberScheduled */
+    { 8329, 25, 2, 0, FIELD_IS_REQUIRED }, /* numberMisscheduled */
+    { 8348, 25, 3, 0, FIELD_IS_REQUIRED }, /* desiredNumberScheduled */
+    { 8371, 25, 4, 0, FIELD_IS_REQUIRED }, /* numberReady */
     { 5280, 1, 5, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 8186, 25, 6, 0, FIELD_OMIT_EMPTY }, /* updatedNumberScheduled */
-    { 8209, 25, 7, 0, FIELD_OMIT_EMPTY }, /* numberAvailable */
-    { 8225, 25, 8, 0, FIELD_OMIT_EMPTY }, /* numberUnavailable */
-    { 8243, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
-    { 319, 492, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 8383, 25, 6, 0, FIELD_OMIT_EMPTY }, /* updatedNumberScheduled */
+    { 8406, 25, 7, 0, FIELD_OMIT_EMPTY }, /* numberAvailable */
+    { 8422, 25, 8, 0, FIELD_OMIT_EMPTY }, /* numberUnavailable */
+    { 8440, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
+    { 319, 507, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.DaemonSetCondition */
     { 330, 0, 1, 0, 0 }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
@@ -1827,42 +1897,42 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 495, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 510, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Deployment */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 499, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 502, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 514, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 517, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DeploymentSpec */
     { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
     { 400, 134, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
     { 5929, 334, 3, 0, FIELD_IS_REQUIRED }, /* template */
-    { 7897, 498, 4, 0, FIELD_OMIT_EMPTY }, /* strategy */
+    { 8102, 513, 4, 0, FIELD_OMIT_EMPTY }, /* strategy */
     { 5953, 25, 5, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
-    { 8050, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
-    { 8258, 4, 7, 0, FIELD_OMIT_EMPTY }, /* paused */
-    { 8265, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* progressDeadlineSeconds */
+    { 8247, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
+    { 8455, 4, 7, 0, FIELD_OMIT_EMPTY }, /* paused */
+    { 8462, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* progressDeadlineSeconds */
     /* v1.DeploymentStrategy */
-    { 330, 496, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8071, 497, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 511, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8268, 512, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateDeployment */
-    { 8085, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
-    { 8100, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
+    { 8282, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
+    { 8297, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
     /* v1.DeploymentStatus */
     { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
     { 5944, 25, 2, 0, FIELD_OMIT_EMPTY }, /* replicas */
-    { 8289, 25, 3, 0, FIELD_OMIT_EMPTY }, /* updatedReplicas */
+    { 8486, 25, 3, 0, FIELD_OMIT_EMPTY }, /* updatedReplicas */
     { 5990, 25, 7, 0, FIELD_OMIT_EMPTY }, /* readyReplicas */
     { 6004, 25, 4, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
-    { 8305, 25, 5, 0, FIELD_OMIT_EMPTY }, /* unavailableReplicas */
-    { 8325, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
-    { 319, 501, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    { 8243, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
+    { 8502, 25, 5, 0, FIELD_OMIT_EMPTY }, /* unavailableReplicas */
+    { 8522, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
+    { 319, 516, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 8440, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
     /* v1.DeploymentCondition */
     { 330, 0, 1, 0, 0 }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
-    { 8345, 2, 6, 0, FIELD_OMIT_EMPTY }, /* lastUpdateTime */
+    { 8542, 2, 6, 0, FIELD_OMIT_EMPTY }, /* lastUpdateTime */
     { 769, 2, 7, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 5, 0, FIELD_OMIT_EMPTY }, /* message */
@@ -1870,13 +1940,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 504, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 519, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ReplicaSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 505, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 508, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 520, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 523, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ReplicaSetSpec */
     { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
     { 5953, 25, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
@@ -1887,9 +1957,9 @@ const struct builtin_field_row builtin_fields[] = {
     { 5969, 25, 2, 0, FIELD_OMIT_EMPTY }, /* fullyLabeledReplicas */
     { 5990, 25, 4, 0, FIELD_OMIT_EMPTY }, /* readyReplicas */
     { 6004, 25, 5, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
-    { 8325, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
+    { 8522, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
     { 5280, 1, 3, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 319, 507, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 522, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.ReplicaSetCondition */
     { 330, 0, 1, 0, 0 }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
@@ -1900,46 +1970,46 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 510, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 525, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StatefulSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 517, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 520, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 532, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 535, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.StatefulSetSpec */
     { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
     { 400, 134, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
     { 5929, 334, 3, 0, FIELD_IS_REQUIRED }, /* template */
-    { 8360, 152, 4, 0, FIELD_OMIT_EMPTY }, /* volumeClaimTemplates */
-    { 8381, 0, 5, 0, 0 }, /* serviceName */
-    { 8393, 511, 6, 0, FIELD_OMIT_EMPTY }, /* podManagementPolicy */
-    { 8035, 514, 7, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
-    { 8050, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
+    { 8557, 152, 4, 0, FIELD_OMIT_EMPTY }, /* volumeClaimTemplates */
+    { 8578, 0, 5, 0, 0 }, /* serviceName */
+    { 8590, 526, 6, 0, FIELD_OMIT_EMPTY }, /* podManagementPolicy */
+    { 8232, 529, 7, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
+    { 8247, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
     { 5953, 25, 9, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
-    { 8413, 515, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaimRetentionPolicy */
-    { 8450, 516, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ordinals */
+    { 8610, 530, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaimRetentionPolicy */
+    { 8647, 531, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ordinals */
     /* v1.StatefulSetUpdateStrategy */
-    { 330, 512, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8071, 513, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 527, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8268, 528, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateStatefulSetStrategy */
     { 1785, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* partition */
-    { 8085, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
+    { 8282, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
     /* v1.StatefulSetPersistentVolumeClaimRetentionPolicy */
-    { 8459, 0, 1, 0, FIELD_OMIT_EMPTY }, /* whenDeleted */
-    { 8471, 0, 2, 0, FIELD_OMIT_EMPTY }, /* whenScaled */
+    { 8656, 0, 1, 0, FIELD_OMIT_EMPTY }, /* whenDeleted */
+    { 8668, 0, 2, 0, FIELD_OMIT_EMPTY }, /* whenScaled */
     /* v1.StatefulSetOrdinals */
-    { 8482, 25, 1, 0, 0 }, /* start */
+    { 8679, 25, 1, 0, 0 }, /* start */
     /* v1.StatefulSetStatus */
     { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
     { 5944, 25, 2, 0, FIELD_IS_REQUIRED }, /* replicas */
     { 5990, 25, 3, 0, FIELD_OMIT_EMPTY }, /* readyReplicas */
-    { 8488, 25, 4, 0, FIELD_OMIT_EMPTY }, /* currentReplicas */
-    { 8289, 25, 5, 0, FIELD_OMIT_EMPTY }, /* updatedReplicas */
-    { 8504, 0, 6, 0, FIELD_OMIT_EMPTY }, /* currentRevision */
-    { 8520, 0, 7, 0, FIELD_OMIT_EMPTY }, /* updateRevision */
-    { 8243, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
-    { 319, 519, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 8685, 25, 4, 0, FIELD_OMIT_EMPTY }, /* currentReplicas */
+    { 8486, 25, 5, 0, FIELD_OMIT_EMPTY }, /* updatedReplicas */
+    { 8701, 0, 6, 0, FIELD_OMIT_EMPTY }, /* currentRevision */
+    { 8717, 0, 7, 0, FIELD_OMIT_EMPTY }, /* updateRevision */
+    { 8440, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
+    { 319, 534, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 6004, 25, 11, 0, 0 }, /* availableReplicas */
     /* v1.StatefulSetCondition */
     { 330, 0, 1, 0, 0 }, /* type */
@@ -1951,161 +2021,156 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 522, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 537, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.SelfSubjectReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 335, 525, 2, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 335, 538, 2, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectReviewStatus */
-    { 8535, 524, 1, 0, FIELD_OMIT_EMPTY }, /* userInfo */
-    /* v1.UserInfo */
-    { 8544, 0, 1, 0, FIELD_OMIT_EMPTY }, /* username */
-    { 70, 0, 2, 0, FIELD_OMIT_EMPTY }, /* uid */
-    { 8553, 47, 3, 0, FIELD_OMIT_EMPTY }, /* groups */
-    { 8560, 523, 4, 0, FIELD_OMIT_EMPTY }, /* extra */
+    { 6514, 385, 1, 0, FIELD_OMIT_EMPTY }, /* userInfo */
     /* v1.TokenRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 527, 2, 0, 0 }, /* spec */
-    { 335, 528, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 540, 2, 0, 0 }, /* spec */
+    { 335, 541, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.TokenRequestSpec */
-    { 8566, 47, 1, 0, 0 }, /* audiences */
+    { 8732, 47, 1, 0, 0 }, /* audiences */
     { 3668, 1, 4, 0, FIELD_POINTER }, /* expirationSeconds */
-    { 8576, 526, 3, 0, FIELD_POINTER }, /* boundObjectRef */
-    { 8591, 523, 5, 0, FIELD_OMIT_EMPTY }, /* attestations */
+    { 8742, 539, 3, 0, FIELD_POINTER }, /* boundObjectRef */
+    { 8757, 384, 5, 0, FIELD_OMIT_EMPTY }, /* attestations */
     /* v1.BoundObjectReference */
     { 1, 0, 1, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 2, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 33, 0, 3, 0, FIELD_OMIT_EMPTY }, /* name */
     { 70, 0, 4, 0, FIELD_OMIT_EMPTY }, /* uid */
     /* v1.TokenRequestStatus */
-    { 8604, 0, 1, 0, 0 }, /* token */
-    { 8610, 2, 2, 0, 0 }, /* expirationTimestamp */
+    { 8770, 0, 1, 0, 0 }, /* token */
+    { 8776, 2, 2, 0, 0 }, /* expirationTimestamp */
     /* v1.TokenReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 529, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 530, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 542, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 543, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.TokenReviewSpec */
-    { 8604, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* token */
-    { 8566, 47, 2, 0, FIELD_OMIT_EMPTY }, /* audiences */
+    { 8770, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* token */
+    { 8732, 47, 2, 0, FIELD_OMIT_EMPTY }, /* audiences */
     /* v1.TokenReviewStatus */
-    { 8630, 4, 1, 0, FIELD_OMIT_EMPTY }, /* authenticated */
-    { 1869, 524, 2, 0, FIELD_OMIT_EMPTY }, /* user */
-    { 8566, 47, 4, 0, FIELD_OMIT_EMPTY }, /* audiences */
+    { 8796, 4, 1, 0, FIELD_OMIT_EMPTY }, /* authenticated */
+    { 1869, 385, 2, 0, FIELD_OMIT_EMPTY }, /* user */
+    { 8732, 47, 4, 0, FIELD_OMIT_EMPTY }, /* audiences */
     { 350, 0, 3, 0, FIELD_OMIT_EMPTY }, /* error */
     /* v1.LocalSubjectAccessReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 537, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 538, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 550, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 551, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SubjectAccessReviewSpec */
-    { 8644, 535, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
-    { 8663, 536, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
+    { 8810, 548, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
+    { 8829, 549, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
     { 1869, 0, 3, 0, FIELD_OMIT_EMPTY }, /* user */
-    { 8553, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
-    { 8560, 523, 5, 0, FIELD_OMIT_EMPTY }, /* extra */
+    { 6564, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
+    { 6571, 384, 5, 0, FIELD_OMIT_EMPTY }, /* extra */
     { 70, 0, 6, 0, FIELD_OMIT_EMPTY }, /* uid */
     /* v1.ResourceAttributes */
     { 51, 0, 1, 0, FIELD_OMIT_EMPTY }, /* namespace */
-    { 8685, 0, 2, 0, FIELD_OMIT_EMPTY }, /* verb */
+    { 8851, 0, 2, 0, FIELD_OMIT_EMPTY }, /* verb */
     { 2149, 0, 3, 0, FIELD_OMIT_EMPTY }, /* group */
-    { 7968, 0, 4, 0, FIELD_OMIT_EMPTY }, /* version */
+    { 6547, 0, 4, 0, FIELD_OMIT_EMPTY }, /* version */
     { 3580, 0, 5, 0, FIELD_OMIT_EMPTY }, /* resource */
     { 297, 0, 6, 0, FIELD_OMIT_EMPTY }, /* subresource */
     { 33, 0, 7, 0, FIELD_OMIT_EMPTY }, /* name */
-    { 8690, 533, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldSelector */
-    { 3697, 534, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
+    { 8856, 546, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldSelector */
+    { 3697, 547, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
     /* v1.FieldSelectorAttributes */
-    { 8704, 0, 1, 0, FIELD_OMIT_EMPTY }, /* rawSelector */
-    { 8716, 532, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
+    { 8870, 0, 1, 0, FIELD_OMIT_EMPTY }, /* rawSelector */
+    { 8882, 545, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
     /* v1.FieldSelectorRequirement */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     { 2489, 0, 2, 0, FIELD_IS_REQUIRED }, /* operator */
     { 2498, 47, 3, 0, FIELD_OMIT_EMPTY }, /* values */
     /* v1.LabelSelectorAttributes */
-    { 8704, 0, 1, 0, FIELD_OMIT_EMPTY }, /* rawSelector */
-    { 8716, 133, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
+    { 8870, 0, 1, 0, FIELD_OMIT_EMPTY }, /* rawSelector */
+    { 8882, 133, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
     /* v1.NonResourceAttributes */
     { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
-    { 8685, 0, 2, 0, FIELD_OMIT_EMPTY }, /* verb */
+    { 8851, 0, 2, 0, FIELD_OMIT_EMPTY }, /* verb */
     /* v1.SubjectAccessReviewStatus */
-    { 8729, 4, 1, 0, FIELD_IS_REQUIRED }, /* allowed */
-    { 8737, 4, 4, 0, FIELD_OMIT_EMPTY }, /* denied */
+    { 6577, 4, 1, 0, FIELD_IS_REQUIRED }, /* allowed */
+    { 8895, 4, 4, 0, FIELD_OMIT_EMPTY }, /* denied */
     { 549, 0, 2, 0, FIELD_OMIT_EMPTY }, /* reason */
-    { 8744, 0, 3, 0, FIELD_OMIT_EMPTY }, /* evaluationError */
+    { 8902, 0, 3, 0, FIELD_OMIT_EMPTY }, /* evaluationError */
     /* v1.SelfSubjectAccessReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 539, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 538, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 552, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 551, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectAccessReviewSpec */
-    { 8644, 535, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
-    { 8663, 536, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
+    { 8810, 548, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
+    { 8829, 549, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
     /* v1.SelfSubjectRulesReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 540, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 545, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 553, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 558, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectRulesReviewSpec */
     { 51, 0, 1, 0, FIELD_OMIT_EMPTY }, /* namespace */
     /* v1.SubjectRulesReviewStatus */
-    { 6557, 542, 1, 0, FIELD_IS_REQUIRED }, /* resourceRules */
-    { 8760, 544, 2, 0, FIELD_IS_REQUIRED }, /* nonResourceRules */
-    { 8777, 4, 3, 0, FIELD_IS_REQUIRED }, /* incomplete */
-    { 8744, 0, 4, 0, FIELD_OMIT_EMPTY }, /* evaluationError */
+    { 6782, 555, 1, 0, FIELD_IS_REQUIRED }, /* resourceRules */
+    { 8918, 557, 2, 0, FIELD_IS_REQUIRED }, /* nonResourceRules */
+    { 8935, 4, 3, 0, FIELD_IS_REQUIRED }, /* incomplete */
+    { 8902, 0, 4, 0, FIELD_OMIT_EMPTY }, /* evaluationError */
     /* v1.ResourceRule */
-    { 8788, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
-    { 6629, 47, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroups */
+    { 7211, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 6854, 47, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroups */
     { 2529, 47, 3, 0, FIELD_OMIT_EMPTY }, /* resources */
-    { 6604, 47, 4, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
+    { 6829, 47, 4, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
     /* v1.NonResourceRule */
-    { 8788, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
-    { 8794, 47, 2, 0, FIELD_OMIT_EMPTY }, /* nonResourceURLs */
+    { 7211, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 8946, 47, 2, 0, FIELD_OMIT_EMPTY }, /* nonResourceURLs */
     /* v1.SubjectAccessReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 537, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 538, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 550, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 551, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.HorizontalPodAutoscaler */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 547, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 548, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 560, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 561, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.HorizontalPodAutoscalerSpec */
-    { 8810, 546, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
-    { 8825, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
-    { 8837, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
-    { 8849, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* targetCPUUtilizationPercentage */
+    { 8962, 559, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
+    { 8977, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
+    { 8989, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
+    { 9001, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* targetCPUUtilizationPercentage */
     /* v1.CrossVersionObjectReference */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
     { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
     { 6, 0, 3, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     /* v1.HorizontalPodAutoscalerStatus */
     { 5280, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* observedGeneration */
-    { 8880, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScaleTime */
-    { 8488, 25, 3, 0, FIELD_IS_REQUIRED }, /* currentReplicas */
-    { 8894, 25, 4, 0, FIELD_IS_REQUIRED }, /* desiredReplicas */
-    { 8910, 25, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* currentCPUUtilizationPercentage */
+    { 9032, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScaleTime */
+    { 8685, 25, 3, 0, FIELD_IS_REQUIRED }, /* currentReplicas */
+    { 9046, 25, 4, 0, FIELD_IS_REQUIRED }, /* desiredReplicas */
+    { 9062, 25, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* currentCPUUtilizationPercentage */
     /* v1.HorizontalPodAutoscalerList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 550, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 563, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Scale */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 551, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 552, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 564, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 565, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ScaleSpec */
     { 5944, 338, 1, 0, FIELD_OMIT_EMPTY }, /* replicas */
     /* v1.ScaleStatus */
@@ -2115,97 +2180,97 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 567, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 578, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 580, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 591, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v2.HorizontalPodAutoscalerSpec */
-    { 8810, 553, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
-    { 8825, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
-    { 8837, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
-    { 8942, 562, 4, 0, FIELD_OMIT_EMPTY }, /* metrics */
-    { 8950, 566, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* behavior */
+    { 8962, 566, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
+    { 8977, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
+    { 8989, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
+    { 9094, 575, 4, 0, FIELD_OMIT_EMPTY }, /* metrics */
+    { 9102, 579, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* behavior */
     /* v2.CrossVersionObjectReference */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
     { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
     { 6, 0, 3, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     /* v2.MetricSpec */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 8959, 556, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
-    { 8966, 557, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
-    { 3580, 558, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
-    { 8971, 559, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
-    { 8989, 560, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
+    { 6523, 569, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
+    { 9111, 570, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
+    { 3580, 571, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
+    { 9116, 572, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
+    { 9134, 573, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
     /* v2.ObjectMetricSource */
-    { 8998, 553, 1, 0, FIELD_IS_REQUIRED }, /* describedObject */
-    { 26, 554, 2, 0, FIELD_IS_REQUIRED }, /* target */
-    { 9014, 555, 3, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9143, 566, 1, 0, FIELD_IS_REQUIRED }, /* describedObject */
+    { 26, 567, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 9159, 568, 3, 0, FIELD_IS_REQUIRED }, /* metric */
     /* v2.MetricTarget */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 885, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
-    { 9021, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageValue */
-    { 9034, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageUtilization */
+    { 9166, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageValue */
+    { 9179, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageUtilization */
     /* v2.MetricIdentifier */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 400, 134, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
     /* v2.PodsMetricSource */
-    { 9014, 555, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 26, 554, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 9159, 568, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 26, 567, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.ResourceMetricSource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 26, 554, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 26, 567, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.ContainerResourceMetricSource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 26, 554, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 26, 567, 2, 0, FIELD_IS_REQUIRED }, /* target */
     { 5812, 0, 3, 0, FIELD_IS_REQUIRED }, /* container */
     /* v2.ExternalMetricSource */
-    { 9014, 555, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 26, 554, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 9159, 568, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 26, 567, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.HorizontalPodAutoscalerBehavior */
-    { 9053, 565, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleUp */
-    { 9061, 565, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleDown */
+    { 9198, 578, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleUp */
+    { 9206, 578, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleDown */
     /* v2.HPAScalingRules */
-    { 9071, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stabilizationWindowSeconds */
-    { 9098, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selectPolicy */
-    { 9111, 564, 2, 0, FIELD_OMIT_EMPTY }, /* policies */
-    { 9120, 38, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerance */
+    { 9216, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stabilizationWindowSeconds */
+    { 9243, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selectPolicy */
+    { 9256, 577, 2, 0, FIELD_OMIT_EMPTY }, /* policies */
+    { 9265, 38, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerance */
     /* v2.HPAScalingPolicy */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 885, 25, 2, 0, FIELD_IS_REQUIRED }, /* value */
     { 4361, 25, 3, 0, FIELD_IS_REQUIRED }, /* periodSeconds */
     /* v2.HorizontalPodAutoscalerStatus */
     { 5280, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* observedGeneration */
-    { 8880, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScaleTime */
-    { 8488, 25, 3, 0, FIELD_OMIT_EMPTY }, /* currentReplicas */
-    { 8894, 25, 4, 0, FIELD_IS_REQUIRED }, /* desiredReplicas */
-    { 9130, 575, 5, 0, 0 }, /* currentMetrics */
-    { 319, 577, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 9032, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScaleTime */
+    { 8685, 25, 3, 0, FIELD_OMIT_EMPTY }, /* currentReplicas */
+    { 9046, 25, 4, 0, FIELD_IS_REQUIRED }, /* desiredReplicas */
+    { 9275, 588, 5, 0, 0 }, /* currentMetrics */
+    { 319, 590, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v2.MetricStatus */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 8959, 569, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
-    { 8966, 570, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
-    { 3580, 571, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
-    { 8971, 572, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
-    { 8989, 573, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
+    { 6523, 582, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
+    { 9111, 583, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
+    { 3580, 584, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
+    { 9116, 585, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
+    { 9134, 586, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
     /* v2.ObjectMetricStatus */
-    { 9014, 555, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9145, 568, 2, 0, FIELD_IS_REQUIRED }, /* current */
-    { 8998, 553, 3, 0, FIELD_IS_REQUIRED }, /* describedObject */
+    { 9159, 568, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9290, 581, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9143, 566, 3, 0, FIELD_IS_REQUIRED }, /* describedObject */
     /* v2.MetricValueStatus */
     { 885, 38, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
-    { 9021, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageValue */
-    { 9034, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageUtilization */
+    { 9166, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageValue */
+    { 9179, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageUtilization */
     /* v2.PodsMetricStatus */
-    { 9014, 555, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9145, 568, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9159, 568, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9290, 581, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.ResourceMetricStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 9145, 568, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9290, 581, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.ContainerResourceMetricStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 9145, 568, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9290, 581, 2, 0, FIELD_IS_REQUIRED }, /* current */
     { 5812, 0, 3, 0, FIELD_IS_REQUIRED }, /* container */
     /* v2.ExternalMetricStatus */
-    { 9014, 555, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9145, 568, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9159, 568, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9290, 581, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.HorizontalPodAutoscalerCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
@@ -2217,79 +2282,79 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 580, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 593, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CronJob */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 609, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 611, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 622, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 624, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CronJobSpec */
-    { 9153, 0, 1, 0, FIELD_IS_REQUIRED }, /* schedule */
-    { 9162, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeZone */
-    { 9171, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startingDeadlineSeconds */
-    { 9195, 581, 3, 0, FIELD_OMIT_EMPTY }, /* concurrencyPolicy */
-    { 9213, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
-    { 9221, 608, 5, 0, FIELD_IS_REQUIRED }, /* jobTemplate */
-    { 9233, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successfulJobsHistoryLimit */
-    { 9260, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedJobsHistoryLimit */
+    { 9298, 0, 1, 0, FIELD_IS_REQUIRED }, /* schedule */
+    { 9307, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeZone */
+    { 9316, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startingDeadlineSeconds */
+    { 9340, 594, 3, 0, FIELD_OMIT_EMPTY }, /* concurrencyPolicy */
+    { 9358, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
+    { 9366, 621, 5, 0, FIELD_IS_REQUIRED }, /* jobTemplate */
+    { 9378, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successfulJobsHistoryLimit */
+    { 9405, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedJobsHistoryLimit */
     /* v1.JobTemplateSpec */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 607, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 620, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.JobSpec */
-    { 9283, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parallelism */
-    { 9295, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completions */
+    { 9428, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parallelism */
+    { 9440, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completions */
     { 2865, 1, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* activeDeadlineSeconds */
-    { 9307, 589, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podFailurePolicy */
-    { 9324, 592, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successPolicy */
-    { 9338, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimit */
-    { 9351, 25, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimitPerIndex */
-    { 9372, 25, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxFailedIndexes */
+    { 9452, 602, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podFailurePolicy */
+    { 9469, 605, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successPolicy */
+    { 9483, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimit */
+    { 9496, 25, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimitPerIndex */
+    { 9517, 25, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxFailedIndexes */
     { 400, 134, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
-    { 9389, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* manualSelector */
+    { 9534, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* manualSelector */
     { 5929, 334, 6, 0, FIELD_IS_REQUIRED }, /* template */
-    { 9404, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ttlSecondsAfterFinished */
-    { 9428, 593, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionMode */
-    { 9213, 4, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
-    { 9443, 594, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podReplacementPolicy */
-    { 9464, 0, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* managedBy */
-    { 9474, 606, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
+    { 9549, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ttlSecondsAfterFinished */
+    { 9573, 606, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionMode */
+    { 9358, 4, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
+    { 9588, 607, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podReplacementPolicy */
+    { 9609, 0, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* managedBy */
+    { 9619, 619, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
     /* v1.PodFailurePolicy */
-    { 6788, 588, 1, 0, FIELD_IS_REQUIRED }, /* rules */
+    { 7003, 601, 1, 0, FIELD_IS_REQUIRED }, /* rules */
     /* v1.PodFailurePolicyRule */
-    { 615, 582, 1, 0, FIELD_IS_REQUIRED }, /* action */
-    { 9485, 584, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* onExitCodes */
-    { 9497, 586, 3, 0, FIELD_OMIT_EMPTY }, /* onPodConditions */
+    { 615, 595, 1, 0, FIELD_IS_REQUIRED }, /* action */
+    { 9630, 597, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* onExitCodes */
+    { 9642, 599, 3, 0, FIELD_OMIT_EMPTY }, /* onPodConditions */
     /* v1.PodFailurePolicyOnExitCodesRequirement */
     { 3566, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerName */
-    { 2489, 583, 2, 0, FIELD_IS_REQUIRED }, /* operator */
+    { 2489, 596, 2, 0, FIELD_IS_REQUIRED }, /* operator */
     { 2498, 212, 3, 0, FIELD_IS_REQUIRED }, /* values */
     /* v1.PodFailurePolicyOnPodConditionsPattern */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
     /* v1.SuccessPolicy */
-    { 6788, 591, 1, 0, FIELD_IS_REQUIRED }, /* rules */
+    { 7003, 604, 1, 0, FIELD_IS_REQUIRED }, /* rules */
     /* v1.SuccessPolicyRule */
-    { 9513, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededIndexes */
-    { 9530, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededCount */
+    { 9658, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededIndexes */
+    { 9675, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededCount */
     /* v1.JobSchedulingConfiguration */
-    { 9545, 597, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingPolicy */
-    { 9562, 600, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingConstraints */
-    { 9584, 603, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* disruptionMode */
-    { 3300, 605, 4, 0, FIELD_OMIT_EMPTY }, /* resourceClaims */
+    { 9690, 610, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingPolicy */
+    { 9707, 613, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingConstraints */
+    { 9729, 616, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* disruptionMode */
+    { 3300, 618, 4, 0, FIELD_OMIT_EMPTY }, /* resourceClaims */
     /* v1alpha3.WorkloadPodGroupSchedulingPolicy */
-    { 9599, 595, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* basic */
-    { 9605, 596, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gang */
+    { 9744, 608, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* basic */
+    { 9750, 609, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gang */
     /* v1alpha3.WorkloadPodGroupBasicSchedulingPolicy */
     /* v1alpha3.WorkloadPodGroupGangSchedulingPolicy */
-    { 9610, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minCount */
+    { 9755, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minCount */
     /* v1alpha3.WorkloadPodGroupSchedulingConstraints */
-    { 9619, 599, 1, 0, FIELD_OMIT_EMPTY }, /* topology */
+    { 9764, 612, 1, 0, FIELD_OMIT_EMPTY }, /* topology */
     /* v1alpha3.TopologyConstraint */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     /* v1alpha3.WorkloadPodGroupDisruptionMode */
-    { 9628, 601, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* single */
-    { 9635, 602, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* all */
+    { 9773, 614, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* single */
+    { 9780, 615, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* all */
     /* v1alpha3.WorkloadPodGroupSingleDisruptionMode */
     /* v1alpha3.WorkloadPodGroupAllDisruptionMode */
     /* v1alpha3.WorkloadPodGroupResourceClaim */
@@ -2297,31 +2362,31 @@ const struct builtin_field_row builtin_fields[] = {
     { 5223, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimName */
     { 5241, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimTemplateName */
     /* v1.CronJobStatus */
-    { 1336, 610, 1, 0, FIELD_OMIT_EMPTY }, /* active */
-    { 9639, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScheduleTime */
-    { 9656, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastSuccessfulTime */
+    { 1336, 623, 1, 0, FIELD_OMIT_EMPTY }, /* active */
+    { 9784, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScheduleTime */
+    { 9801, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastSuccessfulTime */
     /* v1.CronJobList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 613, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 626, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Job */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 607, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 617, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 620, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 630, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.JobStatus */
-    { 319, 615, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 628, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 5338, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startTime */
-    { 9675, 2, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionTime */
+    { 9820, 2, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionTime */
     { 1336, 25, 4, 0, FIELD_OMIT_EMPTY }, /* active */
-    { 9690, 25, 5, 0, FIELD_OMIT_EMPTY }, /* succeeded */
-    { 9700, 25, 6, 0, FIELD_OMIT_EMPTY }, /* failed */
-    { 9707, 25, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
-    { 9719, 0, 7, 0, FIELD_OMIT_EMPTY }, /* completedIndexes */
-    { 9736, 0, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedIndexes */
-    { 9750, 616, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* uncountedTerminatedPods */
+    { 9835, 25, 5, 0, FIELD_OMIT_EMPTY }, /* succeeded */
+    { 9845, 25, 6, 0, FIELD_OMIT_EMPTY }, /* failed */
+    { 9852, 25, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
+    { 9864, 0, 7, 0, FIELD_OMIT_EMPTY }, /* completedIndexes */
+    { 9881, 0, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedIndexes */
+    { 9895, 629, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* uncountedTerminatedPods */
     { 5547, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ready */
     /* v1.JobCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
@@ -2331,125 +2396,125 @@ const struct builtin_field_row builtin_fields[] = {
     { 549, 0, 5, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 6, 0, FIELD_OMIT_EMPTY }, /* message */
     /* v1.UncountedTerminatedPods */
-    { 9690, 60, 1, 0, FIELD_OMIT_EMPTY }, /* succeeded */
-    { 9700, 60, 2, 0, FIELD_OMIT_EMPTY }, /* failed */
+    { 9835, 60, 1, 0, FIELD_OMIT_EMPTY }, /* succeeded */
+    { 9845, 60, 2, 0, FIELD_OMIT_EMPTY }, /* failed */
     /* v1.JobList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 619, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 632, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CertificateSigningRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 622, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 625, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 635, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 638, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CertificateSigningRequestSpec */
     { 4185, 19, 1, 0, FIELD_IS_REQUIRED }, /* request */
     { 3686, 0, 7, 0, FIELD_IS_REQUIRED }, /* signerName */
     { 3668, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* expirationSeconds */
-    { 9774, 621, 5, 0, FIELD_OMIT_EMPTY }, /* usages */
-    { 8544, 0, 2, 0, FIELD_OMIT_EMPTY }, /* username */
+    { 9919, 634, 5, 0, FIELD_OMIT_EMPTY }, /* usages */
+    { 6555, 0, 2, 0, FIELD_OMIT_EMPTY }, /* username */
     { 70, 0, 3, 0, FIELD_OMIT_EMPTY }, /* uid */
-    { 8553, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
-    { 8560, 523, 6, 0, FIELD_OMIT_EMPTY }, /* extra */
+    { 6564, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
+    { 6571, 384, 6, 0, FIELD_OMIT_EMPTY }, /* extra */
     /* v1.CertificateSigningRequestStatus */
-    { 319, 624, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    { 9781, 19, 2, 0, FIELD_OMIT_EMPTY }, /* certificate */
+    { 319, 637, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 9926, 19, 2, 0, FIELD_OMIT_EMPTY }, /* certificate */
     /* v1.CertificateSigningRequestCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 6, 0, FIELD_IS_REQUIRED }, /* status */
     { 549, 0, 2, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 8345, 2, 4, 0, FIELD_OMIT_EMPTY }, /* lastUpdateTime */
+    { 8542, 2, 4, 0, FIELD_OMIT_EMPTY }, /* lastUpdateTime */
     { 769, 2, 5, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     /* v1.CertificateSigningRequestList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 627, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 640, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterTrustBundle */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 628, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 641, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.ClusterTrustBundleSpec */
     { 3686, 0, 1, 0, FIELD_OMIT_EMPTY }, /* signerName */
-    { 9793, 0, 2, 0, FIELD_IS_REQUIRED }, /* trustBundle */
+    { 9938, 0, 2, 0, FIELD_IS_REQUIRED }, /* trustBundle */
     /* v1.ClusterTrustBundleList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 630, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 643, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PodCertificateRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 632, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 633, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 645, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 646, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PodCertificateRequestSpec */
     { 3686, 0, 1, 0, FIELD_IS_REQUIRED }, /* signerName */
-    { 9805, 0, 2, 0, FIELD_IS_REQUIRED }, /* podName */
-    { 9813, 0, 3, 0, FIELD_IS_REQUIRED }, /* podUID */
+    { 9950, 0, 2, 0, FIELD_IS_REQUIRED }, /* podName */
+    { 9958, 0, 3, 0, FIELD_IS_REQUIRED }, /* podUID */
     { 2910, 0, 4, 0, FIELD_IS_REQUIRED }, /* serviceAccountName */
-    { 9820, 0, 5, 0, FIELD_IS_REQUIRED }, /* serviceAccountUID */
+    { 9965, 0, 5, 0, FIELD_IS_REQUIRED }, /* serviceAccountUID */
     { 489, 0, 6, 0, FIELD_IS_REQUIRED }, /* nodeName */
-    { 9838, 0, 7, 0, FIELD_IS_REQUIRED }, /* nodeUID */
-    { 3719, 631, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxExpirationSeconds */
-    { 9846, 19, 12, 0, FIELD_IS_REQUIRED }, /* stubPKCS10Request */
-    { 9864, 3, 11, 0, FIELD_OMIT_EMPTY }, /* unverifiedUserAnnotations */
+    { 9983, 0, 7, 0, FIELD_IS_REQUIRED }, /* nodeUID */
+    { 3719, 644, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxExpirationSeconds */
+    { 9991, 19, 12, 0, FIELD_IS_REQUIRED }, /* stubPKCS10Request */
+    { 10009, 3, 11, 0, FIELD_OMIT_EMPTY }, /* unverifiedUserAnnotations */
     /* v1.PodCertificateRequestStatus */
     { 319, 374, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    { 9890, 0, 2, 0, FIELD_OMIT_EMPTY }, /* certificateChain */
-    { 9907, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* notBefore */
-    { 9917, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* beginRefreshAt */
-    { 9932, 2, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* notAfter */
+    { 10035, 0, 2, 0, FIELD_OMIT_EMPTY }, /* certificateChain */
+    { 10052, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* notBefore */
+    { 10062, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* beginRefreshAt */
+    { 10077, 2, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* notAfter */
     /* v1.PodCertificateRequestList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 635, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 648, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Lease */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 636, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 649, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.LeaseSpec */
-    { 9941, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* holderIdentity */
-    { 9956, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* leaseDurationSeconds */
-    { 9977, 34, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* acquireTime */
-    { 9989, 34, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* renewTime */
-    { 9999, 25, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* leaseTransitions */
-    { 7897, 0, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* strategy */
-    { 10016, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preferredHolder */
+    { 10086, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* holderIdentity */
+    { 10101, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* leaseDurationSeconds */
+    { 10122, 34, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* acquireTime */
+    { 10134, 34, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* renewTime */
+    { 10144, 25, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* leaseTransitions */
+    { 8102, 0, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* strategy */
+    { 10161, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preferredHolder */
     /* v1.LeaseList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 638, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 651, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.EndpointSlice */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10032, 0, 4, 0, FIELD_IS_REQUIRED }, /* addressType */
-    { 1813, 646, 2, 0, 0 }, /* endpoints */
-    { 471, 648, 3, 0, 0 }, /* ports */
+    { 10177, 0, 4, 0, FIELD_IS_REQUIRED }, /* addressType */
+    { 1813, 659, 2, 0, 0 }, /* endpoints */
+    { 471, 661, 3, 0, 0 }, /* ports */
     /* v1.Endpoint */
     { 443, 60, 1, 0, FIELD_IS_REQUIRED }, /* addresses */
-    { 319, 639, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 652, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 480, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostname */
     { 498, 12, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* targetRef */
-    { 10044, 3, 5, 0, FIELD_OMIT_EMPTY }, /* deprecatedTopology */
+    { 10189, 3, 5, 0, FIELD_OMIT_EMPTY }, /* deprecatedTopology */
     { 489, 0, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
-    { 10063, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* zone */
-    { 10068, 644, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hints */
+    { 10208, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* zone */
+    { 10213, 657, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hints */
     /* v1.EndpointConditions */
     { 5547, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ready */
-    { 10074, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serving */
-    { 9707, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
+    { 10219, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serving */
+    { 9852, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
     /* v1.EndpointHints */
-    { 10082, 641, 1, 0, FIELD_OMIT_EMPTY }, /* forZones */
-    { 10091, 643, 2, 0, FIELD_OMIT_EMPTY }, /* forNodes */
+    { 10227, 654, 1, 0, FIELD_OMIT_EMPTY }, /* forZones */
+    { 10236, 656, 2, 0, FIELD_OMIT_EMPTY }, /* forNodes */
     /* v1.ForZone */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.ForNode */
@@ -2463,25 +2528,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 650, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 663, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Event */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_IS_REQUIRED }, /* metadata */
     { 598, 34, 2, 0, FIELD_IS_REQUIRED }, /* eventTime */
-    { 608, 651, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* series */
-    { 10100, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reportingController */
+    { 608, 664, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* series */
+    { 10245, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reportingController */
     { 649, 0, 5, 0, FIELD_OMIT_EMPTY }, /* reportingInstance */
     { 615, 0, 6, 0, FIELD_OMIT_EMPTY }, /* action */
     { 549, 0, 7, 0, FIELD_OMIT_EMPTY }, /* reason */
-    { 10120, 12, 8, 0, FIELD_OMIT_EMPTY }, /* regarding */
+    { 10265, 12, 8, 0, FIELD_OMIT_EMPTY }, /* regarding */
     { 622, 12, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* related */
-    { 10130, 0, 10, 0, FIELD_OMIT_EMPTY }, /* note */
+    { 10275, 0, 10, 0, FIELD_OMIT_EMPTY }, /* note */
     { 330, 0, 11, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 10135, 33, 12, 0, FIELD_OMIT_EMPTY }, /* deprecatedSource */
-    { 10152, 2, 13, 0, FIELD_OMIT_EMPTY }, /* deprecatedFirstTimestamp */
-    { 10177, 2, 14, 0, FIELD_OMIT_EMPTY }, /* deprecatedLastTimestamp */
-    { 10201, 25, 15, 0, FIELD_OMIT_EMPTY }, /* deprecatedCount */
+    { 10280, 33, 12, 0, FIELD_OMIT_EMPTY }, /* deprecatedSource */
+    { 10297, 2, 13, 0, FIELD_OMIT_EMPTY }, /* deprecatedFirstTimestamp */
+    { 10322, 2, 14, 0, FIELD_OMIT_EMPTY }, /* deprecatedLastTimestamp */
+    { 10346, 25, 15, 0, FIELD_OMIT_EMPTY }, /* deprecatedCount */
     /* v1.EventSeries */
     { 592, 25, 1, 0, FIELD_IS_REQUIRED }, /* count */
     { 682, 34, 2, 0, FIELD_IS_REQUIRED }, /* lastObservedTime */
@@ -2489,31 +2554,31 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 653, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 666, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.FlowSchema */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 667, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 670, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 680, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 683, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.FlowSchemaSpec */
-    { 10217, 654, 1, 0, FIELD_IS_REQUIRED }, /* priorityLevelConfiguration */
-    { 10244, 25, 2, 0, 0 }, /* matchingPrecedence */
-    { 10263, 655, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinguisherMethod */
-    { 6788, 666, 4, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 10362, 667, 1, 0, FIELD_IS_REQUIRED }, /* priorityLevelConfiguration */
+    { 10389, 25, 2, 0, 0 }, /* matchingPrecedence */
+    { 10408, 668, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinguisherMethod */
+    { 7003, 679, 4, 0, FIELD_OMIT_EMPTY }, /* rules */
     /* v1.PriorityLevelConfigurationReference */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.FlowDistinguisherMethod */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     /* v1.PolicyRulesWithSubjects */
-    { 10283, 660, 1, 0, FIELD_IS_REQUIRED }, /* subjects */
-    { 6557, 662, 2, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
-    { 8760, 664, 3, 0, FIELD_OMIT_EMPTY }, /* nonResourceRules */
+    { 10428, 673, 1, 0, FIELD_IS_REQUIRED }, /* subjects */
+    { 6782, 675, 2, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
+    { 8918, 677, 3, 0, FIELD_OMIT_EMPTY }, /* nonResourceRules */
     /* v1.Subject */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
-    { 1869, 656, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
-    { 2149, 657, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* group */
-    { 2929, 658, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccount */
+    { 1869, 669, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
+    { 2149, 670, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* group */
+    { 2929, 671, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccount */
     /* v1.UserSubject */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.GroupSubject */
@@ -2522,16 +2587,16 @@ const struct builtin_field_row builtin_fields[] = {
     { 51, 0, 1, 0, FIELD_IS_REQUIRED }, /* namespace */
     { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.ResourcePolicyRule */
-    { 8788, 60, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
-    { 6629, 60, 2, 0, FIELD_IS_REQUIRED }, /* apiGroups */
+    { 7211, 60, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 6854, 60, 2, 0, FIELD_IS_REQUIRED }, /* apiGroups */
     { 2529, 60, 3, 0, FIELD_IS_REQUIRED }, /* resources */
-    { 10292, 4, 4, 0, FIELD_OMIT_EMPTY }, /* clusterScope */
+    { 10437, 4, 4, 0, FIELD_OMIT_EMPTY }, /* clusterScope */
     { 4997, 60, 5, 0, 0 }, /* namespaces */
     /* v1.NonResourcePolicyRule */
-    { 8788, 60, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
-    { 8794, 60, 6, 0, FIELD_IS_REQUIRED }, /* nonResourceURLs */
+    { 7211, 60, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 8946, 60, 6, 0, FIELD_IS_REQUIRED }, /* nonResourceURLs */
     /* v1.FlowSchemaStatus */
-    { 319, 669, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 682, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.FlowSchemaCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* type */
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
@@ -2542,34 +2607,34 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 672, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 685, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PriorityLevelConfiguration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 677, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 680, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 690, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 693, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PriorityLevelConfigurationSpec */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 10305, 675, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* limited */
-    { 10313, 676, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exempt */
+    { 10450, 688, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* limited */
+    { 10458, 689, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exempt */
     /* v1.LimitedPriorityLevelConfiguration */
-    { 10320, 25, 1, 0, FIELD_POINTER }, /* nominalConcurrencyShares */
-    { 10345, 674, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* limitResponse */
-    { 10359, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
-    { 10375, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* borrowingLimitPercent */
+    { 10465, 25, 1, 0, FIELD_POINTER }, /* nominalConcurrencyShares */
+    { 10490, 687, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* limitResponse */
+    { 10504, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
+    { 10520, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* borrowingLimitPercent */
     /* v1.LimitResponse */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 10397, 673, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* queuing */
+    { 10542, 686, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* queuing */
     /* v1.QueuingConfiguration */
-    { 10405, 25, 1, 0, 0 }, /* queues */
-    { 10412, 25, 2, 0, 0 }, /* handSize */
-    { 10421, 25, 3, 0, 0 }, /* queueLengthLimit */
+    { 10550, 25, 1, 0, 0 }, /* queues */
+    { 10557, 25, 2, 0, 0 }, /* handSize */
+    { 10566, 25, 3, 0, 0 }, /* queueLengthLimit */
     /* v1.ExemptPriorityLevelConfiguration */
-    { 10320, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nominalConcurrencyShares */
-    { 10359, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
+    { 10465, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nominalConcurrencyShares */
+    { 10504, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
     /* v1.PriorityLevelConfigurationStatus */
-    { 319, 679, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 692, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.PriorityLevelConfigurationCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* type */
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
@@ -2580,14 +2645,14 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 682, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 695, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.IPAddress */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 684, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 697, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
     /* v1.IPAddressSpec */
-    { 10438, 683, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parentRef */
+    { 10583, 696, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parentRef */
     /* v1.ParentReference */
     { 2149, 0, 1, 0, FIELD_OMIT_EMPTY }, /* group */
     { 3580, 0, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* resource */
@@ -2597,47 +2662,47 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 686, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 699, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Ingress */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 697, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 703, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 710, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 716, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.IngressSpec */
-    { 10448, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ingressClassName */
-    { 10465, 689, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultBackend */
-    { 10480, 691, 2, 0, FIELD_OMIT_EMPTY }, /* tls */
-    { 6788, 696, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 10593, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ingressClassName */
+    { 10610, 702, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultBackend */
+    { 10625, 704, 2, 0, FIELD_OMIT_EMPTY }, /* tls */
+    { 7003, 709, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
     /* v1.IngressBackend */
-    { 4428, 688, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 4428, 701, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
     { 3580, 136, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
     /* v1.IngressServiceBackend */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 508, 687, 2, 0, FIELD_OMIT_EMPTY }, /* port */
+    { 508, 700, 2, 0, FIELD_OMIT_EMPTY }, /* port */
     /* v1.ServiceBackendPort */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
-    { 10484, 25, 2, 0, FIELD_OMIT_EMPTY }, /* number */
+    { 10629, 25, 2, 0, FIELD_OMIT_EMPTY }, /* number */
     /* v1.IngressTLS */
-    { 10491, 47, 1, 0, FIELD_OMIT_EMPTY }, /* hosts */
+    { 10636, 47, 1, 0, FIELD_OMIT_EMPTY }, /* hosts */
     { 2051, 0, 2, 0, FIELD_OMIT_EMPTY }, /* secretName */
     /* v1.IngressRule */
     { 677, 0, 1, 0, FIELD_OMIT_EMPTY }, /* host */
-    { 10497, 694, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* http */
+    { 10642, 707, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* http */
     /* v1.HTTPIngressRuleValue */
-    { 10502, 693, 1, 0, FIELD_IS_REQUIRED }, /* paths */
+    { 10647, 706, 1, 0, FIELD_IS_REQUIRED }, /* paths */
     /* v1.HTTPIngressPath */
     { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
-    { 10508, 0, 3, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* pathType */
-    { 10517, 689, 2, 0, FIELD_IS_REQUIRED }, /* backend */
+    { 10653, 0, 3, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* pathType */
+    { 10662, 702, 2, 0, FIELD_IS_REQUIRED }, /* backend */
     /* v1.IngressStatus */
-    { 6410, 702, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
+    { 6410, 715, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
     /* v1.IngressLoadBalancerStatus */
-    { 6423, 701, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
+    { 6423, 714, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
     /* v1.IngressLoadBalancerIngress */
     { 477, 0, 1, 0, FIELD_OMIT_EMPTY }, /* ip */
     { 480, 0, 2, 0, FIELD_OMIT_EMPTY }, /* hostname */
-    { 471, 699, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 471, 712, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
     /* v1.IngressPortStatus */
     { 508, 25, 1, 0, FIELD_IS_REQUIRED }, /* port */
     { 513, 26, 2, 0, FIELD_IS_REQUIRED }, /* protocol */
@@ -2646,82 +2711,82 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 705, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 718, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.IngressClassSpec */
     { 224, 0, 1, 0, FIELD_OMIT_EMPTY }, /* controller */
-    { 10525, 704, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameters */
+    { 10670, 717, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameters */
     /* v1.IngressClassParametersReference */
     { 2585, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* apiGroup */
     { 1, 0, 2, 0, FIELD_IS_REQUIRED }, /* kind */
     { 33, 0, 3, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6651, 0, 4, 0, FIELD_POINTER }, /* scope */
+    { 6876, 0, 4, 0, FIELD_POINTER }, /* scope */
     { 51, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespace */
     /* v1.IngressClassList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 707, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 720, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.IngressList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 709, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 722, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.NetworkPolicy */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 721, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 734, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.NetworkPolicySpec */
-    { 10536, 134, 1, 0, 0 }, /* podSelector */
-    { 6423, 716, 2, 0, FIELD_OMIT_EMPTY }, /* ingress */
-    { 10548, 718, 3, 0, FIELD_OMIT_EMPTY }, /* egress */
-    { 10555, 720, 4, 0, FIELD_OMIT_EMPTY }, /* policyTypes */
+    { 10681, 134, 1, 0, 0 }, /* podSelector */
+    { 6423, 729, 2, 0, FIELD_OMIT_EMPTY }, /* ingress */
+    { 10693, 731, 3, 0, FIELD_OMIT_EMPTY }, /* egress */
+    { 10700, 733, 4, 0, FIELD_OMIT_EMPTY }, /* policyTypes */
     /* v1.NetworkPolicyIngressRule */
-    { 471, 711, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 10567, 714, 2, 0, FIELD_OMIT_EMPTY }, /* from */
+    { 471, 724, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 10712, 727, 2, 0, FIELD_OMIT_EMPTY }, /* from */
     /* v1.NetworkPolicyPort */
     { 513, 26, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* protocol */
     { 508, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
-    { 10572, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* endPort */
+    { 10717, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* endPort */
     /* v1.NetworkPolicyPeer */
-    { 10536, 134, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podSelector */
+    { 10681, 134, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podSelector */
     { 5020, 134, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 10580, 712, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipBlock */
+    { 10725, 725, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipBlock */
     /* v1.IPBlock */
-    { 10588, 0, 1, 0, FIELD_IS_REQUIRED }, /* cidr */
-    { 10593, 47, 2, 0, FIELD_OMIT_EMPTY }, /* except */
+    { 10733, 0, 1, 0, FIELD_IS_REQUIRED }, /* cidr */
+    { 10738, 47, 2, 0, FIELD_OMIT_EMPTY }, /* except */
     /* v1.NetworkPolicyEgressRule */
-    { 471, 711, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 10600, 714, 2, 0, FIELD_OMIT_EMPTY }, /* to */
+    { 471, 724, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 10745, 727, 2, 0, FIELD_OMIT_EMPTY }, /* to */
     /* v1.NetworkPolicyList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 723, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 736, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ServiceCIDR */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 724, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 725, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 737, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 738, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ServiceCIDRSpec */
-    { 10603, 47, 1, 0, FIELD_OMIT_EMPTY }, /* cidrs */
+    { 10748, 47, 1, 0, FIELD_OMIT_EMPTY }, /* cidrs */
     /* v1.ServiceCIDRStatus */
     { 319, 374, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.ServiceCIDRList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 727, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 740, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.RuntimeClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10609, 0, 2, 0, FIELD_IS_REQUIRED }, /* handler */
-    { 3218, 728, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
-    { 9474, 729, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
+    { 10754, 0, 2, 0, FIELD_IS_REQUIRED }, /* handler */
+    { 3218, 741, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
+    { 9619, 742, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
     /* v1.Overhead */
-    { 10617, 39, 1, 0, FIELD_OMIT_EMPTY }, /* podFixed */
+    { 10762, 39, 1, 0, FIELD_OMIT_EMPTY }, /* podFixed */
     /* v1.Scheduling */
     { 2897, 251, 1, 0, FIELD_OMIT_EMPTY }, /* nodeSelector */
     { 3089, 271, 2, 0, FIELD_OMIT_EMPTY }, /* tolerations */
@@ -2729,21 +2794,21 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 731, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 744, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Eviction */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10626, 733, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deleteOptions */
+    { 10771, 746, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deleteOptions */
     /* v1.DeleteOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 10640, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gracePeriodSeconds */
-    { 10659, 732, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preconditions */
-    { 10673, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* orphanDependents */
-    { 10690, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* propagationPolicy */
-    { 10708, 47, 5, 0, FIELD_OMIT_EMPTY }, /* dryRun */
-    { 10715, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ignoreStoreReadErrorWithClusterBreakingPotential */
+    { 10785, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gracePeriodSeconds */
+    { 10804, 745, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preconditions */
+    { 10818, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* orphanDependents */
+    { 10835, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* propagationPolicy */
+    { 6540, 47, 5, 0, FIELD_OMIT_EMPTY }, /* dryRun */
+    { 10853, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ignoreStoreReadErrorWithClusterBreakingPotential */
     /* v1.Preconditions */
     { 70, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* uid */
     { 74, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceVersion */
@@ -2751,46 +2816,46 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 736, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 738, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 749, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 751, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PodDisruptionBudgetSpec */
-    { 10764, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minAvailable */
-    { 400, 734, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
-    { 8085, 222, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
-    { 10777, 735, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* unhealthyPodEvictionPolicy */
+    { 10902, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minAvailable */
+    { 400, 747, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 8282, 222, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
+    { 10915, 748, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* unhealthyPodEvictionPolicy */
     /* v1.PodDisruptionBudgetStatus */
     { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 10804, 737, 2, 0, FIELD_OMIT_EMPTY }, /* disruptedPods */
-    { 10818, 25, 3, 0, 0 }, /* disruptionsAllowed */
-    { 10837, 25, 4, 0, 0 }, /* currentHealthy */
-    { 10852, 25, 5, 0, 0 }, /* desiredHealthy */
-    { 10867, 25, 6, 0, 0 }, /* expectedPods */
+    { 10942, 750, 2, 0, FIELD_OMIT_EMPTY }, /* disruptedPods */
+    { 10956, 25, 3, 0, 0 }, /* disruptionsAllowed */
+    { 10975, 25, 4, 0, 0 }, /* currentHealthy */
+    { 10990, 25, 5, 0, 0 }, /* desiredHealthy */
+    { 11005, 25, 6, 0, 0 }, /* expectedPods */
     { 319, 374, 7, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.PodDisruptionBudgetList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 740, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 753, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterRole */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 6788, 742, 2, 0, 0 }, /* rules */
-    { 10880, 744, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* aggregationRule */
+    { 7003, 755, 2, 0, 0 }, /* rules */
+    { 11018, 757, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* aggregationRule */
     /* v1.PolicyRule */
-    { 8788, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
-    { 6629, 47, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroups */
+    { 7211, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 6854, 47, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroups */
     { 2529, 47, 3, 0, FIELD_OMIT_EMPTY }, /* resources */
-    { 6604, 47, 4, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
-    { 8794, 47, 5, 0, FIELD_OMIT_EMPTY }, /* nonResourceURLs */
+    { 6829, 47, 4, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
+    { 8946, 47, 5, 0, FIELD_OMIT_EMPTY }, /* nonResourceURLs */
     /* v1.AggregationRule */
-    { 10896, 743, 1, 0, FIELD_OMIT_EMPTY }, /* clusterRoleSelectors */
+    { 11034, 756, 1, 0, FIELD_OMIT_EMPTY }, /* clusterRoleSelectors */
     /* v1.ClusterRoleBinding */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10283, 746, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
-    { 10917, 747, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
+    { 10428, 759, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
+    { 11055, 760, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
     /* v1.Subject */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
     { 2585, 0, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroup */
@@ -2804,73 +2869,73 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 749, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 762, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterRoleList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 751, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 764, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Role */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 6788, 742, 2, 0, 0 }, /* rules */
+    { 7003, 755, 2, 0, 0 }, /* rules */
     /* v1.RoleBinding */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10283, 746, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
-    { 10917, 747, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
+    { 10428, 759, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
+    { 11055, 760, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
     /* v1.RoleBindingList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 753, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 766, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.RoleList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 755, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 768, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DeviceClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 762, 2, 0, 0 }, /* spec */
+    { 699, 775, 2, 0, 0 }, /* spec */
     /* v1.DeviceClassSpec */
-    { 10925, 758, 1, 0, FIELD_OMIT_EMPTY }, /* selectors */
-    { 1041, 761, 2, 0, FIELD_OMIT_EMPTY }, /* config */
-    { 10935, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* extendedResourceName */
+    { 11063, 771, 1, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 1041, 774, 2, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 11073, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* extendedResourceName */
     /* v1.DeviceSelector */
-    { 10956, 756, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cel */
+    { 11094, 769, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cel */
     /* v1.CELDeviceSelector */
-    { 6657, 0, 1, 0, FIELD_IS_REQUIRED }, /* expression */
+    { 6882, 0, 1, 0, FIELD_IS_REQUIRED }, /* expression */
     /* v1.DeviceClassConfiguration */
-    { 10960, 759, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 11098, 772, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.OpaqueDeviceConfiguration */
     { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
-    { 10525, 45, 2, 0, FIELD_IS_REQUIRED }, /* parameters */
+    { 10670, 45, 2, 0, FIELD_IS_REQUIRED }, /* parameters */
     /* v1.DeviceClassList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 764, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 777, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DeviceTaintRule */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 768, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 769, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 781, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 782, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DeviceTaintRuleSpec */
-    { 10967, 765, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deviceSelector */
-    { 10982, 767, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* taint */
+    { 11105, 778, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deviceSelector */
+    { 11120, 780, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* taint */
     /* v1.DeviceTaintSelector */
     { 2036, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* driver */
     { 1864, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pool */
-    { 10988, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* device */
+    { 11126, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* device */
     /* v1.DeviceTaint */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     { 885, 0, 2, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 891, 766, 3, 0, FIELD_IS_REQUIRED }, /* effect */
+    { 891, 779, 3, 0, FIELD_IS_REQUIRED }, /* effect */
     { 898, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeAdded */
     /* v1.DeviceTaintRuleStatus */
     { 319, 374, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
@@ -2878,86 +2943,86 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 771, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 784, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceClaim */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 788, 2, 0, 0 }, /* spec */
-    { 335, 803, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 801, 2, 0, 0 }, /* spec */
+    { 335, 816, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ResourceClaimSpec */
-    { 10995, 787, 1, 0, 0 }, /* devices */
+    { 11133, 800, 1, 0, 0 }, /* devices */
     /* v1.DeviceClaim */
-    { 2576, 782, 1, 0, 0 }, /* requests */
-    { 11003, 784, 2, 0, FIELD_OMIT_EMPTY }, /* constraints */
-    { 1041, 786, 3, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 2576, 795, 1, 0, 0 }, /* requests */
+    { 11141, 797, 2, 0, FIELD_OMIT_EMPTY }, /* constraints */
+    { 1041, 799, 3, 0, FIELD_OMIT_EMPTY }, /* config */
     /* v1.DeviceRequest */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11015, 778, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exactly */
-    { 11023, 780, 3, 0, FIELD_OMIT_EMPTY }, /* firstAvailable */
+    { 11153, 791, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exactly */
+    { 11161, 793, 3, 0, FIELD_OMIT_EMPTY }, /* firstAvailable */
     /* v1.ExactDeviceRequest */
-    { 11038, 0, 1, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
-    { 10925, 758, 2, 0, FIELD_OMIT_EMPTY }, /* selectors */
-    { 11054, 0, 3, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
+    { 11176, 0, 1, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
+    { 11063, 771, 2, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 11192, 0, 3, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
     { 592, 1, 4, 0, FIELD_OMIT_EMPTY }, /* count */
-    { 11069, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
-    { 3089, 774, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 959, 775, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
-    { 11081, 777, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
+    { 11207, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
+    { 3089, 787, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 959, 788, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
+    { 11219, 790, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
     /* v1.DeviceToleration */
     { 881, 0, 1, 0, FIELD_OMIT_EMPTY }, /* key */
-    { 2489, 772, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
+    { 2489, 785, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
     { 885, 0, 3, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 891, 766, 4, 0, FIELD_OMIT_EMPTY }, /* effect */
+    { 891, 779, 4, 0, FIELD_OMIT_EMPTY }, /* effect */
     { 5087, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerationSeconds */
     /* v1.CapacityRequirements */
     { 2576, 39, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
     /* v1.DeviceDerivedAttribute */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6657, 0, 2, 0, FIELD_IS_REQUIRED }, /* expression */
+    { 6882, 0, 2, 0, FIELD_IS_REQUIRED }, /* expression */
     /* v1.DeviceSubRequest */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11038, 0, 2, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
-    { 10925, 758, 3, 0, FIELD_OMIT_EMPTY }, /* selectors */
-    { 11054, 0, 4, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
+    { 11176, 0, 2, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
+    { 11063, 771, 3, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 11192, 0, 4, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
     { 592, 1, 5, 0, FIELD_OMIT_EMPTY }, /* count */
-    { 3089, 774, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 959, 775, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
-    { 11081, 777, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
+    { 3089, 787, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 959, 788, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
+    { 11219, 790, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
     /* v1.DeviceConstraint */
     { 2576, 47, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 11099, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchAttribute */
-    { 11114, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinctAttribute */
+    { 11237, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchAttribute */
+    { 11252, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinctAttribute */
     /* v1.DeviceClaimConfiguration */
     { 2576, 47, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 10960, 759, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 11098, 772, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.ResourceClaimStatus */
-    { 11132, 797, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocation */
-    { 11143, 799, 2, 0, FIELD_OMIT_EMPTY }, /* reservedFor */
-    { 10995, 802, 4, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 11270, 810, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocation */
+    { 11281, 812, 2, 0, FIELD_OMIT_EMPTY }, /* reservedFor */
+    { 11133, 815, 4, 0, FIELD_OMIT_EMPTY }, /* devices */
     /* v1.AllocationResult */
-    { 10995, 796, 1, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 11133, 809, 1, 0, FIELD_OMIT_EMPTY }, /* devices */
     { 2897, 127, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
-    { 11155, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocationTimestamp */
+    { 11293, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocationTimestamp */
     /* v1.DeviceAllocationResult */
-    { 11175, 792, 1, 0, FIELD_OMIT_EMPTY }, /* results */
-    { 1041, 795, 2, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 11313, 805, 1, 0, FIELD_OMIT_EMPTY }, /* results */
+    { 1041, 808, 2, 0, FIELD_OMIT_EMPTY }, /* config */
     /* v1.DeviceRequestAllocationResult */
     { 4185, 0, 1, 0, FIELD_IS_REQUIRED }, /* request */
     { 2036, 0, 2, 0, FIELD_IS_REQUIRED }, /* driver */
     { 1864, 0, 3, 0, FIELD_IS_REQUIRED }, /* pool */
-    { 10988, 0, 4, 0, FIELD_IS_REQUIRED }, /* device */
-    { 11069, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
-    { 3089, 774, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 11183, 47, 7, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
-    { 11201, 47, 8, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
-    { 11226, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
-    { 11234, 39, 10, 0, FIELD_OMIT_EMPTY }, /* consumedCapacity */
-    { 11251, 790, 11, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
+    { 11126, 0, 4, 0, FIELD_IS_REQUIRED }, /* device */
+    { 11207, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
+    { 3089, 787, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 11321, 47, 7, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
+    { 11339, 47, 8, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
+    { 11364, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
+    { 11372, 39, 10, 0, FIELD_OMIT_EMPTY }, /* consumedCapacity */
+    { 11389, 803, 11, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
     /* v1.DeviceAllocationConfiguration */
-    { 556, 793, 1, 0, FIELD_IS_REQUIRED }, /* source */
+    { 556, 806, 1, 0, FIELD_IS_REQUIRED }, /* source */
     { 2576, 47, 2, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 10960, 759, 1, 3, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 11098, 772, 1, 3, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.ResourceClaimConsumerReference */
     { 2585, 0, 1, 0, FIELD_OMIT_EMPTY }, /* apiGroup */
     { 3580, 0, 3, 0, FIELD_IS_REQUIRED }, /* resource */
@@ -2966,141 +3031,141 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.AllocatedDeviceStatus */
     { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
     { 1864, 0, 2, 0, FIELD_IS_REQUIRED }, /* pool */
-    { 10988, 0, 3, 0, FIELD_IS_REQUIRED }, /* device */
-    { 11226, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
-    { 319, 426, 4, 0, 0 }, /* conditions */
+    { 11126, 0, 3, 0, FIELD_IS_REQUIRED }, /* device */
+    { 11364, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
+    { 319, 436, 4, 0, 0 }, /* conditions */
     { 419, 45, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* data */
-    { 11270, 800, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* networkData */
+    { 11408, 813, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* networkData */
     /* v1.NetworkDeviceData */
-    { 11282, 0, 1, 0, FIELD_OMIT_EMPTY }, /* interfaceName */
-    { 11296, 47, 2, 0, FIELD_OMIT_EMPTY }, /* ips */
-    { 11300, 0, 3, 0, FIELD_OMIT_EMPTY }, /* hardwareAddress */
+    { 11420, 0, 1, 0, FIELD_OMIT_EMPTY }, /* interfaceName */
+    { 11434, 47, 2, 0, FIELD_OMIT_EMPTY }, /* ips */
+    { 11438, 0, 3, 0, FIELD_OMIT_EMPTY }, /* hardwareAddress */
     /* v1.ResourceClaimList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 805, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 818, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceClaimTemplate */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 806, 2, 0, 0 }, /* spec */
+    { 699, 819, 2, 0, 0 }, /* spec */
     /* v1.ResourceClaimTemplateSpec */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 788, 2, 0, 0 }, /* spec */
+    { 699, 801, 2, 0, 0 }, /* spec */
     /* v1.ResourceClaimTemplateList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 808, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 821, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceSlice */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 831, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 844, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.ResourceSliceSpec */
     { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
-    { 1864, 809, 2, 0, FIELD_IS_REQUIRED }, /* pool */
+    { 1864, 822, 2, 0, FIELD_IS_REQUIRED }, /* pool */
     { 489, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
     { 2897, 127, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
-    { 11316, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
-    { 10995, 828, 6, 0, FIELD_OMIT_EMPTY }, /* devices */
-    { 11325, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perDeviceNodeSelection */
-    { 11348, 830, 8, 0, FIELD_OMIT_EMPTY }, /* sharedCounters */
-    { 11363, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* partitionTypeAttribute */
-    { 11251, 790, 10, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
+    { 11454, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
+    { 11133, 841, 6, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 11463, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perDeviceNodeSelection */
+    { 11486, 843, 8, 0, FIELD_OMIT_EMPTY }, /* sharedCounters */
+    { 11501, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* partitionTypeAttribute */
+    { 11389, 803, 10, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
     /* v1.ResourcePool */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 90, 1, 2, 0, FIELD_IS_REQUIRED }, /* generation */
-    { 11386, 1, 3, 0, FIELD_IS_REQUIRED }, /* resourceSliceCount */
+    { 11524, 1, 3, 0, FIELD_IS_REQUIRED }, /* resourceSliceCount */
     /* v1.Device */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11405, 812, 2, 0, FIELD_OMIT_EMPTY }, /* attributes */
-    { 959, 817, 3, 0, FIELD_OMIT_EMPTY }, /* capacity */
-    { 11416, 821, 4, 0, FIELD_OMIT_EMPTY }, /* consumesCounters */
+    { 11543, 825, 2, 0, FIELD_OMIT_EMPTY }, /* attributes */
+    { 959, 830, 3, 0, FIELD_OMIT_EMPTY }, /* capacity */
+    { 11554, 834, 4, 0, FIELD_OMIT_EMPTY }, /* consumesCounters */
     { 489, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
     { 2897, 127, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
-    { 11316, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
-    { 830, 822, 8, 0, FIELD_OMIT_EMPTY }, /* taints */
-    { 11433, 4, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bindsToNode */
-    { 11183, 47, 10, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
-    { 11201, 47, 11, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
-    { 11445, 4, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowMultipleAllocations */
-    { 11470, 826, 14, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResources */
+    { 11454, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
+    { 830, 835, 8, 0, FIELD_OMIT_EMPTY }, /* taints */
+    { 11571, 4, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bindsToNode */
+    { 11321, 47, 10, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
+    { 11339, 47, 11, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
+    { 11583, 4, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowMultipleAllocations */
+    { 11608, 839, 14, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResources */
     /* v1.DeviceAttribute */
-    { 11495, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* int */
-    { 11499, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bool */
-    { 11504, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* string */
-    { 7968, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* version */
-    { 11511, 252, 6, 0, FIELD_OMIT_EMPTY }, /* ints */
-    { 11516, 810, 7, 0, FIELD_OMIT_EMPTY }, /* bools */
-    { 11522, 47, 8, 0, FIELD_OMIT_EMPTY }, /* strings */
-    { 7067, 47, 9, 0, FIELD_OMIT_EMPTY }, /* versions */
+    { 11633, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* int */
+    { 11637, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bool */
+    { 11642, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* string */
+    { 6547, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* version */
+    { 11649, 252, 6, 0, FIELD_OMIT_EMPTY }, /* ints */
+    { 11654, 823, 7, 0, FIELD_OMIT_EMPTY }, /* bools */
+    { 11660, 47, 8, 0, FIELD_OMIT_EMPTY }, /* strings */
+    { 7162, 47, 9, 0, FIELD_OMIT_EMPTY }, /* versions */
     /* v1.DeviceCapacity */
     { 885, 38, 1, 0, FIELD_IS_REQUIRED }, /* value */
-    { 11530, 815, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestPolicy */
+    { 11668, 828, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestPolicy */
     /* v1.CapacityRequestPolicy */
     { 719, 38, 1, 0, FIELD_POINTER }, /* default */
-    { 11544, 813, 3, 0, FIELD_OMIT_EMPTY }, /* validValues */
-    { 11556, 814, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* validRange */
+    { 11682, 826, 3, 0, FIELD_OMIT_EMPTY }, /* validValues */
+    { 11694, 827, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* validRange */
     /* v1.CapacityRequestPolicyRange */
     { 715, 38, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* min */
     { 711, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* max */
-    { 11567, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* step */
+    { 11705, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* step */
     /* v1.DeviceCounterConsumption */
-    { 11572, 0, 1, 0, FIELD_IS_REQUIRED }, /* counterSet */
-    { 11583, 819, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
-    { 11592, 47, 3, 0, FIELD_OMIT_EMPTY }, /* compatibilityGroups */
+    { 11710, 0, 1, 0, FIELD_IS_REQUIRED }, /* counterSet */
+    { 11721, 832, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
+    { 11730, 47, 3, 0, FIELD_OMIT_EMPTY }, /* compatibilityGroups */
     /* v1.Counter */
     { 885, 38, 1, 0, FIELD_IS_REQUIRED }, /* value */
     /* v1.NodeAllocatableResource */
-    { 5761, 823, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mapping */
-    { 3218, 824, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
+    { 5761, 836, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mapping */
+    { 3218, 837, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
     /* v1.NodeAllocatableMapping */
-    { 11612, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacityKey */
-    { 11624, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacityMultiplier */
-    { 11643, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deviceMultiplier */
+    { 11750, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacityKey */
+    { 11762, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacityMultiplier */
+    { 11781, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deviceMultiplier */
     /* v1.NodeAllocatableOverhead */
     { 5778, 38, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perPod */
     { 5785, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perContainer */
     /* v1.CounterSet */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11583, 819, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
+    { 11721, 832, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
     /* v1.ResourceSliceList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 833, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 846, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PriorityClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
     { 885, 25, 2, 0, 0 }, /* value */
-    { 11660, 4, 3, 0, FIELD_OMIT_EMPTY }, /* globalDefault */
-    { 7295, 0, 4, 0, FIELD_OMIT_EMPTY }, /* description */
+    { 11798, 4, 3, 0, FIELD_OMIT_EMPTY }, /* globalDefault */
+    { 7500, 0, 4, 0, FIELD_OMIT_EMPTY }, /* description */
     { 3201, 279, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preemptionPolicy */
     /* v1.PriorityClassList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 835, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 848, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSIDriver */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 838, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 851, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.CSIDriverSpec */
-    { 11674, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachRequired */
-    { 11689, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podInfoOnMount */
-    { 11704, 60, 3, 0, FIELD_OMIT_EMPTY }, /* volumeLifecycleModes */
-    { 11725, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageCapacity */
-    { 11741, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroupPolicy */
-    { 11755, 837, 6, 0, FIELD_OMIT_EMPTY }, /* tokenRequests */
-    { 11769, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requiresRepublish */
-    { 11787, 4, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxMount */
-    { 11800, 1, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAllocatableUpdatePeriodSeconds */
-    { 11835, 4, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccountTokenInSecrets */
-    { 11864, 4, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preventPodSchedulingIfMissing */
+    { 11812, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachRequired */
+    { 11827, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podInfoOnMount */
+    { 11842, 60, 3, 0, FIELD_OMIT_EMPTY }, /* volumeLifecycleModes */
+    { 11863, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageCapacity */
+    { 11879, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroupPolicy */
+    { 11893, 850, 6, 0, FIELD_OMIT_EMPTY }, /* tokenRequests */
+    { 11907, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requiresRepublish */
+    { 11925, 4, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxMount */
+    { 11938, 1, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAllocatableUpdatePeriodSeconds */
+    { 11973, 4, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccountTokenInSecrets */
+    { 12002, 4, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preventPodSchedulingIfMissing */
     /* v1.TokenRequest */
     { 3659, 0, 1, 0, FIELD_IS_REQUIRED }, /* audience */
     { 3668, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* expirationSeconds */
@@ -3108,65 +3173,65 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 840, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 853, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSINode */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 844, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 850, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 857, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 863, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CSINodeSpec */
-    { 11894, 843, 1, 0, FIELD_IS_REQUIRED }, /* drivers */
+    { 12032, 856, 1, 0, FIELD_IS_REQUIRED }, /* drivers */
     /* v1.CSINodeDriver */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11902, 0, 2, 0, FIELD_IS_REQUIRED }, /* nodeID */
-    { 11909, 47, 3, 0, 0 }, /* topologyKeys */
-    { 968, 841, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocatable */
+    { 12040, 0, 2, 0, FIELD_IS_REQUIRED }, /* nodeID */
+    { 12047, 47, 3, 0, 0 }, /* topologyKeys */
+    { 968, 854, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocatable */
     /* v1.VolumeNodeResources */
     { 592, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* count */
     /* v1.CSINodeStatus */
-    { 11922, 849, 1, 0, FIELD_OMIT_EMPTY }, /* storageHealth */
+    { 12060, 862, 1, 0, FIELD_OMIT_EMPTY }, /* storageHealth */
     /* v1.StorageHealth */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 2750, 847, 2, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
+    { 2750, 860, 2, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
     /* v1.StorageHealthCondition */
-    { 335, 845, 1, 0, FIELD_IS_REQUIRED }, /* status */
+    { 335, 858, 1, 0, FIELD_IS_REQUIRED }, /* status */
     { 549, 0, 2, 0, FIELD_IS_REQUIRED }, /* reason */
     { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 11936, 118, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* accessMode */
+    { 12074, 118, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* accessMode */
     { 1721, 121, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeMode */
     { 769, 2, 6, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     /* v1.CSINodeList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 852, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 865, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSIStorageCapacity */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 11947, 134, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeTopology */
+    { 12085, 134, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeTopology */
     { 1691, 0, 3, 0, FIELD_IS_REQUIRED }, /* storageClassName */
     { 959, 38, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
-    { 11960, 38, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maximumVolumeSize */
+    { 12098, 38, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maximumVolumeSize */
     /* v1.CSIStorageCapacityList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 854, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 867, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StorageClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 11978, 0, 2, 0, FIELD_IS_REQUIRED }, /* provisioner */
-    { 10525, 3, 3, 0, FIELD_OMIT_EMPTY }, /* parameters */
-    { 11990, 120, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reclaimPolicy */
+    { 12116, 0, 2, 0, FIELD_IS_REQUIRED }, /* provisioner */
+    { 10670, 3, 3, 0, FIELD_OMIT_EMPTY }, /* parameters */
+    { 12128, 120, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reclaimPolicy */
     { 1708, 47, 5, 0, FIELD_OMIT_EMPTY }, /* mountOptions */
-    { 12004, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowVolumeExpansion */
-    { 12025, 855, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeBindingMode */
-    { 12043, 859, 8, 0, FIELD_OMIT_EMPTY }, /* allowedTopologies */
+    { 12142, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowVolumeExpansion */
+    { 12163, 868, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeBindingMode */
+    { 12181, 872, 8, 0, FIELD_OMIT_EMPTY }, /* allowedTopologies */
     /* v1.TopologySelectorTerm */
-    { 12061, 857, 1, 0, FIELD_OMIT_EMPTY }, /* matchLabelExpressions */
+    { 12199, 870, 1, 0, FIELD_OMIT_EMPTY }, /* matchLabelExpressions */
     /* v1.TopologySelectorLabelRequirement */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     { 2498, 47, 2, 0, FIELD_IS_REQUIRED }, /* values */
@@ -3174,53 +3239,53 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 861, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 874, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.VolumeAttachment */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 863, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 865, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 876, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 878, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.VolumeAttachmentSpec */
-    { 12083, 0, 1, 0, FIELD_IS_REQUIRED }, /* attacher */
-    { 556, 862, 2, 0, FIELD_IS_REQUIRED }, /* source */
+    { 12221, 0, 1, 0, FIELD_IS_REQUIRED }, /* attacher */
+    { 556, 875, 2, 0, FIELD_IS_REQUIRED }, /* source */
     { 489, 0, 3, 0, FIELD_IS_REQUIRED }, /* nodeName */
     /* v1.VolumeAttachmentSource */
-    { 12092, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeName */
-    { 12113, 129, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* inlineVolumeSpec */
+    { 12230, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeName */
+    { 12251, 129, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* inlineVolumeSpec */
     /* v1.VolumeAttachmentStatus */
-    { 12130, 4, 1, 0, FIELD_IS_REQUIRED }, /* attached */
-    { 12139, 3, 2, 0, FIELD_OMIT_EMPTY }, /* attachmentMetadata */
-    { 12158, 864, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachError */
-    { 12170, 864, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* detachError */
+    { 12268, 4, 1, 0, FIELD_IS_REQUIRED }, /* attached */
+    { 12277, 3, 2, 0, FIELD_OMIT_EMPTY }, /* attachmentMetadata */
+    { 12296, 877, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachError */
+    { 12308, 877, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* detachError */
     /* v1.VolumeError */
     { 272, 2, 1, 0, FIELD_OMIT_EMPTY }, /* time */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 12182, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* errorCode */
+    { 12320, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* errorCode */
     /* v1.VolumeAttachmentList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 867, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 880, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.VolumeAttributesClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 12192, 0, 2, 0, FIELD_IS_REQUIRED }, /* driverName */
-    { 10525, 3, 3, 0, FIELD_OMIT_EMPTY }, /* parameters */
+    { 12330, 0, 2, 0, FIELD_IS_REQUIRED }, /* driverName */
+    { 10670, 3, 3, 0, FIELD_OMIT_EMPTY }, /* parameters */
     /* v1.VolumeAttributesClassList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 869, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 882, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StorageVersionMigration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 871, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 872, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 884, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 885, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.StorageVersionMigrationSpec */
-    { 3580, 870, 1, 0, FIELD_IS_REQUIRED }, /* resource */
+    { 3580, 883, 1, 0, FIELD_IS_REQUIRED }, /* resource */
     /* v1.GroupResource */
     { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
     { 3580, 0, 2, 0, FIELD_IS_REQUIRED }, /* resource */
@@ -3231,26 +3296,26 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 874, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 887, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CreateOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 10708, 47, 1, 0, FIELD_OMIT_EMPTY }, /* dryRun */
-    { 12203, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fieldManager */
-    { 12216, 0, 4, 0, FIELD_OMIT_EMPTY }, /* fieldValidation */
+    { 6540, 47, 1, 0, FIELD_OMIT_EMPTY }, /* dryRun */
+    { 12341, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fieldManager */
+    { 12354, 0, 4, 0, FIELD_OMIT_EMPTY }, /* fieldValidation */
     /* v1.UpdateOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 10708, 47, 1, 0, FIELD_OMIT_EMPTY }, /* dryRun */
-    { 12203, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fieldManager */
-    { 12216, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fieldValidation */
+    { 6540, 47, 1, 0, FIELD_OMIT_EMPTY }, /* dryRun */
+    { 12341, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fieldManager */
+    { 12354, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fieldValidation */
     /* v1.PatchOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 10708, 47, 1, 0, FIELD_OMIT_EMPTY }, /* dryRun */
-    { 12232, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* force */
-    { 12203, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fieldManager */
-    { 12216, 0, 4, 0, FIELD_OMIT_EMPTY }, /* fieldValidation */
+    { 6540, 47, 1, 0, FIELD_OMIT_EMPTY }, /* dryRun */
+    { 12370, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* force */
+    { 12341, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fieldManager */
+    { 12354, 0, 4, 0, FIELD_OMIT_EMPTY }, /* fieldValidation */
     /* v1.GetOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3259,35 +3324,35 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 3697, 0, 1, 0, FIELD_OMIT_EMPTY }, /* labelSelector */
-    { 8690, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fieldSelector */
-    { 12238, 4, 3, 0, FIELD_OMIT_EMPTY }, /* watch */
-    { 12244, 4, 9, 0, FIELD_OMIT_EMPTY }, /* allowWatchBookmarks */
+    { 8856, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fieldSelector */
+    { 12376, 4, 3, 0, FIELD_OMIT_EMPTY }, /* watch */
+    { 12382, 4, 9, 0, FIELD_OMIT_EMPTY }, /* allowWatchBookmarks */
     { 74, 0, 4, 0, FIELD_OMIT_EMPTY }, /* resourceVersion */
-    { 12264, 0, 10, 0, FIELD_OMIT_EMPTY }, /* resourceVersionMatch */
+    { 12402, 0, 10, 0, FIELD_OMIT_EMPTY }, /* resourceVersionMatch */
     { 4346, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
-    { 12285, 1, 7, 0, FIELD_OMIT_EMPTY }, /* limit */
+    { 12423, 1, 7, 0, FIELD_OMIT_EMPTY }, /* limit */
     { 362, 0, 8, 0, FIELD_OMIT_EMPTY }, /* continue */
-    { 12291, 4, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sendInitialEvents */
-    { 12309, 0, 15, 0, FIELD_OMIT_EMPTY }, /* shardSelector */
+    { 12429, 4, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sendInitialEvents */
+    { 12447, 0, 15, 0, FIELD_OMIT_EMPTY }, /* shardSelector */
     /* v1.WatchEvent */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 8959, 45, 2, 0, FIELD_IS_REQUIRED }, /* object */
+    { 6523, 45, 2, 0, FIELD_IS_REQUIRED }, /* object */
     /* v1.Table */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 0, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 12323, 876, 0, 0, FIELD_IS_REQUIRED }, /* columnDefinitions */
-    { 12341, 880, 0, 0, FIELD_IS_REQUIRED }, /* rows */
+    { 12461, 889, 0, 0, FIELD_IS_REQUIRED }, /* columnDefinitions */
+    { 12479, 893, 0, 0, FIELD_IS_REQUIRED }, /* rows */
     /* v1.TableColumnDefinition */
     { 33, 0, 0, 0, FIELD_IS_REQUIRED }, /* name */
     { 330, 0, 0, 0, FIELD_IS_REQUIRED }, /* type */
-    { 7307, 0, 0, 0, FIELD_IS_REQUIRED }, /* format */
-    { 7295, 0, 0, 0, FIELD_IS_REQUIRED }, /* description */
+    { 7512, 0, 0, 0, FIELD_IS_REQUIRED }, /* format */
+    { 7500, 0, 0, 0, FIELD_IS_REQUIRED }, /* description */
     { 3131, 25, 0, 0, FIELD_IS_REQUIRED }, /* priority */
     /* v1.TableRow */
-    { 12346, 448, 0, 0, FIELD_IS_REQUIRED }, /* cells */
-    { 319, 878, 0, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    { 8959, 45, 0, 0, FIELD_OMIT_EMPTY }, /* object */
+    { 12484, 463, 0, 0, FIELD_IS_REQUIRED }, /* cells */
+    { 319, 891, 0, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 6523, 45, 0, 0, FIELD_OMIT_EMPTY }, /* object */
     /* v1.TableRowCondition */
     { 330, 0, 0, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 0, 0, FIELD_IS_REQUIRED }, /* status */
@@ -3296,7 +3361,7 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.TableOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 12352, 0, 1, 0, FIELD_OMIT_EMPTY }, /* includeObject */
+    { 12490, 0, 1, 0, FIELD_OMIT_EMPTY }, /* includeObject */
     /* v1.PartialObjectMetadata */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3305,774 +3370,788 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 882, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 895, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.APIGroup */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 7067, 884, 2, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 12366, 883, 3, 0, FIELD_OMIT_EMPTY }, /* preferredVersion */
-    { 12383, 886, 4, 0, FIELD_OMIT_EMPTY }, /* serverAddressByClientCIDRs */
+    { 7162, 897, 2, 0, FIELD_IS_REQUIRED }, /* versions */
+    { 12504, 896, 3, 0, FIELD_OMIT_EMPTY }, /* preferredVersion */
+    { 12521, 899, 4, 0, FIELD_OMIT_EMPTY }, /* serverAddressByClientCIDRs */
     /* v1.GroupVersionForDiscovery */
-    { 12410, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
-    { 7968, 0, 2, 0, FIELD_IS_REQUIRED }, /* version */
+    { 12548, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
+    { 6547, 0, 2, 0, FIELD_IS_REQUIRED }, /* version */
     /* v1.ServerAddressByClientCIDR */
-    { 12423, 0, 1, 0, FIELD_IS_REQUIRED }, /* clientCIDR */
-    { 12434, 0, 2, 0, FIELD_IS_REQUIRED }, /* serverAddress */
+    { 12561, 0, 1, 0, FIELD_IS_REQUIRED }, /* clientCIDR */
+    { 12572, 0, 2, 0, FIELD_IS_REQUIRED }, /* serverAddress */
     /* v1.APIGroupList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 8553, 888, 1, 0, FIELD_IS_REQUIRED }, /* groups */
+    { 6564, 901, 1, 0, FIELD_IS_REQUIRED }, /* groups */
     /* v1.APIResourceList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 12410, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
-    { 2529, 890, 2, 0, FIELD_IS_REQUIRED }, /* resources */
+    { 12548, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
+    { 2529, 903, 2, 0, FIELD_IS_REQUIRED }, /* resources */
     /* v1.APIResource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 12448, 0, 6, 0, FIELD_IS_REQUIRED }, /* singularName */
-    { 12461, 4, 2, 0, FIELD_IS_REQUIRED }, /* namespaced */
+    { 12586, 0, 6, 0, FIELD_IS_REQUIRED }, /* singularName */
+    { 12599, 4, 2, 0, FIELD_IS_REQUIRED }, /* namespaced */
     { 2149, 0, 8, 0, FIELD_OMIT_EMPTY }, /* group */
-    { 7968, 0, 9, 0, FIELD_OMIT_EMPTY }, /* version */
+    { 6547, 0, 9, 0, FIELD_OMIT_EMPTY }, /* version */
     { 1, 0, 3, 0, FIELD_IS_REQUIRED }, /* kind */
-    { 8788, 47, 4, 0, FIELD_IS_REQUIRED }, /* verbs */
-    { 7125, 47, 5, 0, FIELD_OMIT_EMPTY }, /* shortNames */
-    { 7145, 47, 7, 0, FIELD_OMIT_EMPTY }, /* categories */
-    { 12472, 0, 10, 0, FIELD_OMIT_EMPTY }, /* storageVersionHash */
+    { 7211, 47, 4, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 7217, 47, 5, 0, FIELD_OMIT_EMPTY }, /* shortNames */
+    { 7228, 47, 7, 0, FIELD_OMIT_EMPTY }, /* categories */
+    { 12610, 0, 10, 0, FIELD_OMIT_EMPTY }, /* storageVersionHash */
     /* v1.APIVersions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 7067, 47, 1, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 12383, 886, 2, 0, FIELD_IS_REQUIRED }, /* serverAddressByClientCIDRs */
+    { 7162, 47, 1, 0, FIELD_IS_REQUIRED }, /* versions */
+    { 12521, 899, 2, 0, FIELD_IS_REQUIRED }, /* serverAddressByClientCIDRs */
 };
 
 const struct builtin_type_row builtin_types[] = {
-    { 12491, 12518, 0, 4 },
-    { 12529, 12577, 4, 15 },
-    { 12591, 12643, 19, 6 },
-    { 12661, 12717, 25, 7 },
-    { 12739, 12774, 32, 7 },
-    { 12793, 12828, 39, 4 },
-    { 12847, 12885, 43, 4 },
-    { 12907, 12946, 47, 4 },
-    { 12969, 13015, 51, 5 },
-    { 13027, 13074, 56, 1 },
-    { 13087, 13116, 57, 6 },
-    { 13129, 13162, 63, 4 },
-    { 13179, 13208, 67, 4 },
-    { 13221, 13255, 71, 3 },
-    { 13273, 13308, 74, 4 },
-    { 13327, 13359, 78, 4 },
-    { 13375, 13408, 82, 4 },
-    { 13425, 13450, 86, 17 },
-    { 13459, 13490, 103, 2 },
-    { 13505, 13536, 105, 2 },
-    { 13551, 13580, 107, 4 },
-    { 13593, 13623, 111, 4 },
-    { 13637, 13671, 115, 1 },
-    { 13689, 13723, 116, 6 },
-    { 13741, 13775, 122, 4 },
-    { 13793, 13817, 126, 4 },
-    { 13825, 13854, 130, 5 },
-    { 13867, 13900, 135, 1 },
-    { 13917, 13952, 136, 2 },
-    { 13971, 14009, 138, 5 },
-    { 14031, 14064, 143, 4 },
-    { 14081, 14105, 147, 5 },
-    { 14113, 14141, 152, 8 },
-    { 14153, 14178, 160, 4 },
-    { 14187, 14223, 164, 1 },
-    { 14243, 14288, 165, 5 },
-    { 14317, 14360, 170, 1 },
-    { 14387, 14417, 171, 14 },
-    { 14431, 14464, 185, 6 },
-    { 14481, 14512, 191, 2 },
-    { 14527, 14566, 193, 1 },
-    { 14589, 14623, 194, 1 },
-    { 14641, 14675, 195, 12 },
-    { 14693, 14727, 207, 1 },
-    { 14745, 14779, 208, 2 },
-    { 14797, 14831, 210, 2 },
-    { 14849, 14885, 212, 4 },
-    { 14905, 14943, 216, 2 },
-    { 14965, 15011, 218, 2 },
-    { 15041, 15073, 220, 1 },
-    { 15089, 15117, 221, 4 },
-    { 15129, 15165, 225, 3 },
-    { 15185, 15221, 228, 5 },
-    { 15241, 15281, 233, 31 },
-    { 15305, 15354, 264, 4 },
-    { 15387, 15439, 268, 4 },
-    { 15475, 15515, 272, 2 },
-    { 15539, 15590, 274, 4 },
-    { 15625, 15660, 278, 3 },
-    { 15679, 15724, 281, 8 },
-    { 15753, 15788, 289, 2 },
-    { 15807, 15854, 291, 11 },
-    { 15885, 15933, 302, 4 },
-    { 15965, 16013, 306, 6 },
-    { 16045, 16079, 312, 5 },
-    { 16097, 16136, 317, 2 },
-    { 16159, 16205, 319, 5 },
-    { 16235, 16286, 324, 4 },
-    { 16321, 16371, 328, 4 },
-    { 16405, 16444, 332, 6 },
-    { 16467, 16508, 338, 6 },
-    { 16533, 16585, 344, 2 },
-    { 16621, 16661, 346, 3 },
-    { 16685, 16734, 349, 10 },
-    { 16767, 16804, 359, 2 },
-    { 16825, 16876, 361, 5 },
-    { 16911, 16956, 366, 10 },
-    { 16985, 17023, 376, 1 },
-    { 17045, 17077, 377, 1 },
-    { 17093, 17129, 378, 2 },
-    { 17149, 17192, 380, 3 },
-    { 17219, 17261, 383, 4 },
-    { 17287, 17328, 387, 5 },
-    { 17353, 17398, 392, 9 },
-    { 17427, 17478, 401, 2 },
-    { 17495, 17557, 403, 3 },
-    { 17585, 17631, 406, 2 },
-    { 17661, 17706, 408, 3 },
-    { 17735, 17775, 411, 4 },
-    { 17799, 17846, 415, 9 },
-    { 17877, 17927, 424, 6 },
-    { 17961, 17999, 430, 2 },
-    { 18021, 18059, 432, 2 },
-    { 18081, 18122, 434, 3 },
-    { 18147, 18192, 437, 4 },
-    { 18221, 18261, 441, 4 },
-    { 18285, 18308, 445, 5 },
-    { 18315, 18342, 450, 43 },
-    { 18353, 18379, 493, 31 },
-    { 18389, 18429, 524, 3 },
-    { 18453, 18492, 527, 3 },
-    { 18515, 18553, 530, 5 },
-    { 18575, 18604, 535, 4 },
-    { 18617, 18654, 539, 11 },
-    { 18675, 18715, 550, 1 },
-    { 18739, 18780, 551, 3 },
-    { 18805, 18858, 554, 2 },
-    { 18895, 18930, 556, 8 },
-    { 18949, 18985, 564, 5 },
-    { 19005, 19043, 569, 4 },
-    { 19065, 19103, 573, 6 },
-    { 19125, 19168, 579, 3 },
-    { 19195, 19236, 582, 5 },
-    { 19261, 19300, 587, 2 },
-    { 19323, 19364, 589, 3 },
-    { 19389, 19430, 592, 3 },
-    { 19455, 19496, 595, 5 },
-    { 19521, 19562, 600, 3 },
-    { 19587, 19623, 603, 6 },
-    { 19643, 19679, 609, 3 },
-    { 19699, 19740, 612, 1 },
-    { 19765, 19804, 613, 3 },
-    { 19827, 19876, 616, 4 },
-    { 19909, 19957, 620, 6 },
-    { 19989, 20033, 626, 8 },
-    { 20061, 20100, 634, 10 },
-    { 20123, 20164, 644, 5 },
-    { 20189, 20224, 649, 5 },
-    { 20243, 20284, 654, 1 },
-    { 20309, 20358, 655, 2 },
-    { 20391, 20428, 657, 2 },
-    { 20449, 20478, 659, 25 },
-    { 20491, 20524, 684, 5 },
-    { 20541, 20574, 689, 3 },
-    { 20591, 20629, 692, 2 },
-    { 20651, 20686, 694, 2 },
-    { 20705, 20731, 696, 3 },
-    { 20741, 20773, 699, 5 },
-    { 20789, 20829, 704, 3 },
-    { 20853, 20890, 707, 3 },
-    { 20911, 20946, 710, 4 },
-    { 20965, 21005, 714, 3 },
-    { 21029, 21062, 717, 2 },
-    { 21079, 21120, 719, 2 },
-    { 21145, 21185, 721, 2 },
-    { 21209, 21260, 723, 2 },
-    { 21295, 21326, 725, 8 },
-    { 21341, 21373, 733, 2 },
-    { 21389, 21414, 735, 10 },
-    { 21423, 21453, 745, 1 },
-    { 21467, 21500, 746, 6 },
-    { 21517, 21547, 752, 2 },
-    { 21561, 21596, 754, 2 },
-    { 21615, 21645, 756, 3 },
-    { 21659, 21688, 759, 3 },
-    { 21701, 21737, 762, 4 },
-    { 21757, 21788, 766, 1 },
-    { 21803, 21838, 767, 12 },
-    { 21857, 21889, 779, 2 },
-    { 21905, 21939, 781, 4 },
-    { 21957, 22006, 785, 4 },
-    { 22039, 22073, 789, 2 },
-    { 22091, 22126, 791, 2 },
-    { 22145, 22183, 793, 26 },
-    { 22205, 22243, 819, 13 },
-    { 22265, 22291, 832, 2 },
-    { 22301, 22329, 834, 3 },
-    { 22341, 22373, 837, 2 },
-    { 22389, 22432, 839, 2 },
-    { 22459, 22490, 841, 2 },
-    { 22505, 22540, 843, 6 },
-    { 22559, 22602, 849, 2 },
-    { 22629, 22664, 851, 2 },
-    { 22683, 22713, 853, 5 },
-    { 22727, 22756, 858, 2 },
-    { 22769, 22801, 860, 3 },
-    { 22817, 22855, 863, 2 },
-    { 22877, 22913, 865, 1 },
-    { 22933, 22977, 866, 8 },
-    { 23005, 23030, 874, 1 },
-    { 23039, 23076, 875, 1 },
-    { 23097, 23133, 876, 3 },
-    { 23153, 23191, 879, 1 },
-    { 23213, 23250, 880, 2 },
-    { 23271, 23300, 882, 22 },
-    { 23313, 23345, 904, 7 },
-    { 23361, 23387, 911, 1 },
-    { 23397, 23422, 912, 1 },
-    { 23431, 23466, 913, 15 },
-    { 23485, 23519, 928, 3 },
-    { 23537, 23578, 931, 2 },
-    { 23603, 23644, 933, 1 },
-    { 23669, 23713, 934, 7 },
-    { 23741, 23778, 941, 5 },
-    { 23799, 23831, 946, 1 },
-    { 23847, 23884, 947, 1 },
-    { 23905, 23938, 948, 1 },
-    { 23955, 23993, 949, 3 },
-    { 24015, 24049, 952, 2 },
-    { 24067, 24101, 954, 3 },
-    { 24119, 24161, 957, 2 },
-    { 24187, 24237, 959, 2 },
-    { 24271, 24323, 961, 3 },
-    { 24359, 24413, 964, 4 },
-    { 24451, 24501, 968, 2 },
-    { 24535, 24587, 970, 3 },
-    { 24623, 24658, 973, 3 },
-    { 24677, 24713, 976, 7 },
-    { 24733, 24767, 983, 8 },
-    { 24785, 24812, 991, 4 },
-    { 24823, 24856, 995, 12 },
-    { 24873, 24914, 1007, 3 },
-    { 24939, 24974, 1010, 3 },
-    { 24993, 25024, 1013, 4 },
-    { 25039, 25074, 1017, 2 },
-    { 25093, 25128, 1019, 4 },
-    { 25147, 25182, 1023, 5 },
-    { 25201, 25242, 1028, 5 },
-    { 25267, 25312, 1033, 4 },
-    { 25341, 25388, 1037, 6 },
-    { 25419, 25469, 1043, 5 },
-    { 25503, 25548, 1048, 4 },
-    { 25577, 25610, 1052, 5 },
-    { 25627, 25664, 1057, 3 },
-    { 25685, 25718, 1060, 1 },
-    { 25735, 25788, 1061, 3 },
-    { 25825, 25864, 1064, 2 },
-    { 25887, 25924, 1066, 4 },
-    { 25945, 25971, 1070, 7 },
-    { 25981, 26011, 1077, 4 },
-    { 26025, 26064, 1081, 3 },
-    { 26087, 26114, 1084, 5 },
-    { 26125, 26156, 1089, 20 },
-    { 26171, 26202, 1109, 6 },
-    { 26217, 26258, 1115, 1 },
-    { 26283, 26317, 1116, 1 },
-    { 26335, 26368, 1117, 2 },
-    { 26385, 26423, 1119, 1 },
-    { 26445, 26484, 1120, 4 },
-    { 26507, 26537, 1124, 3 },
-    { 26551, 26598, 1127, 6 },
-    { 26611, 26645, 1133, 6 },
-    { 26663, 26701, 1139, 4 },
-    { 26723, 26754, 1143, 4 },
-    { 26769, 26808, 1147, 3 },
-    { 26831, 26891, 1150, 4 },
-    { 26918, 26982, 1154, 7 },
-    { 27013, 27059, 1161, 2 },
-    { 27072, 27123, 1163, 5 },
-    { 27141, 27201, 1168, 6 },
-    { 27228, 27273, 1174, 2 },
-    { 27285, 27330, 1176, 3 },
-    { 27342, 27397, 1179, 1 },
-    { 27419, 27465, 1180, 1 },
-    { 27478, 27529, 1181, 2 },
-    { 27547, 27614, 1183, 4 },
-    { 27648, 27719, 1187, 3 },
-    { 27757, 27802, 1190, 4 },
-    { 27814, 27885, 1194, 4 },
-    { 27923, 27987, 1198, 4 },
-    { 28018, 28083, 1202, 4 },
-    { 28115, 28167, 1206, 12 },
-    { 28186, 28242, 1218, 3 },
-    { 28265, 28318, 1221, 4 },
-    { 28338, 28393, 1225, 5 },
-    { 28415, 28484, 1230, 4 },
-    { 28520, 28582, 1234, 5 },
-    { 28611, 28677, 1239, 7 },
-    { 28710, 28757, 1246, 4 },
-    { 28771, 28823, 1250, 2 },
-    { 28842, 28910, 1252, 3 },
-    { 28945, 28994, 1255, 1 },
-    { 29010, 29064, 1256, 2 },
-    { 29085, 29154, 1258, 4 },
-    { 29190, 29263, 1262, 4 },
-    { 29303, 29376, 1266, 4 },
-    { 29416, 29482, 1270, 4 },
-    { 29515, 29582, 1274, 4 },
-    { 29616, 29670, 1278, 11 },
-    { 29691, 29762, 1289, 4 },
-    { 29800, 29874, 1293, 4 },
-    { 29894, 29969, 1297, 3 },
-    { 29990, 30066, 1300, 3 },
-    { 30088, 30132, 1303, 8 },
-    { 30142, 30193, 1311, 6 },
-    { 30210, 30259, 1317, 3 },
-    { 30274, 30356, 1320, 5 },
-    { 30384, 30470, 1325, 6 },
-    { 30502, 30589, 1331, 6 },
-    { 30622, 30711, 1337, 9 },
-    { 30746, 30828, 1346, 1 },
-    { 30856, 30929, 1347, 44 },
-    { 30948, 31027, 1391, 2 },
-    { 31052, 31124, 1393, 6 },
-    { 31142, 31226, 1399, 2 },
-    { 31256, 31345, 1401, 0 },
-    { 31380, 31468, 1401, 3 },
-    { 31502, 31590, 1404, 6 },
-    { 31624, 31697, 1410, 1 },
-    { 31716, 31798, 1411, 2 },
-    { 31826, 31901, 1413, 2 },
-    { 31922, 28242, 1415, 3 },
-    { 31999, 28318, 1418, 4 },
-    { 32073, 32161, 1422, 4 },
-    { 32195, 32286, 1426, 6 },
-    { 32323, 32409, 1432, 4 },
-    { 32441, 32503, 1436, 5 },
-    { 32517, 32583, 1441, 7 },
-    { 32601, 28318, 1448, 3 },
-    { 32669, 32737, 1451, 1 },
-    { 32757, 32828, 1452, 5 },
-    { 32851, 32917, 1457, 4 },
-    { 32935, 32973, 1461, 5 },
-    { 32995, 33037, 1466, 4 },
-    { 33063, 33092, 1470, 5 },
-    { 33105, 33138, 1475, 5 },
-    { 33155, 33198, 1480, 2 },
-    { 33225, 33267, 1482, 2 },
-    { 33293, 33328, 1484, 10 },
-    { 33347, 33385, 1494, 5 },
-    { 33407, 33440, 1499, 4 },
-    { 33457, 33487, 1503, 5 },
-    { 33501, 33535, 1508, 8 },
-    { 33553, 33591, 1516, 2 },
-    { 33613, 33656, 1518, 2 },
-    { 33683, 33719, 1520, 9 },
-    { 33739, 33778, 1529, 6 },
-    { 33801, 33835, 1535, 4 },
-    { 33853, 33883, 1539, 5 },
-    { 33897, 33931, 1544, 4 },
-    { 33949, 33985, 1548, 7 },
-    { 34005, 34044, 1555, 5 },
-    { 34067, 34101, 1560, 4 },
-    { 34119, 34150, 1564, 5 },
-    { 34165, 34200, 1569, 11 },
-    { 34219, 34264, 1580, 2 },
-    { 34293, 34345, 1582, 2 },
-    { 34381, 34448, 1584, 2 },
-    { 34499, 34538, 1586, 1 },
-    { 34561, 34598, 1587, 10 },
-    { 34619, 34659, 1597, 5 },
-    { 34683, 34718, 1602, 4 },
-    { 34737, 34784, 1606, 4 },
-    { 34805, 34858, 1610, 1 },
-    { 34885, 34923, 1611, 4 },
-    { 34935, 34977, 1615, 5 },
-    { 34993, 35039, 1620, 4 },
-    { 35059, 35109, 1624, 4 },
-    { 35133, 35181, 1628, 2 },
-    { 35203, 35244, 1630, 5 },
-    { 35259, 35304, 1635, 2 },
-    { 35323, 35370, 1637, 4 },
-    { 35391, 35444, 1641, 5 },
-    { 35472, 35524, 1646, 6 },
-    { 35551, 35598, 1652, 9 },
-    { 35620, 35672, 1661, 2 },
-    { 35699, 35761, 1663, 3 },
-    { 35789, 35841, 1666, 2 },
-    { 35868, 35918, 1668, 2 },
-    { 35943, 35997, 1670, 4 },
-    { 36026, 36078, 1674, 5 },
-    { 36105, 36161, 1679, 2 },
-    { 36192, 36243, 1681, 5 },
-    { 36269, 36324, 1686, 1 },
-    { 36354, 36407, 1687, 4 },
-    { 36435, 36476, 1691, 4 },
-    { 36492, 36536, 1695, 2 },
-    { 36555, 36603, 1697, 5 },
-    { 36626, 36676, 1702, 5 },
-    { 36703, 36757, 1707, 4 },
-    { 36788, 36842, 1711, 3 },
-    { 36873, 36929, 1714, 5 },
-    { 36962, 37016, 1719, 4 },
-    { 37047, 37079, 1723, 5 },
-    { 37088, 37124, 1728, 1 },
-    { 37137, 37175, 1729, 2 },
-    { 37190, 37240, 1731, 5 },
-    { 37267, 37321, 1736, 5 },
-    { 37352, 37406, 1741, 3 },
-    { 37437, 37474, 1744, 6 },
-    { 37488, 37533, 1750, 3 },
-    { 37555, 37594, 1753, 4 },
-    { 37610, 37653, 1757, 2 },
-    { 37673, 37716, 1759, 2 },
-    { 37736, 37783, 1761, 2 },
-    { 37807, 37863, 1763, 3 },
-    { 37896, 37943, 1766, 2 },
-    { 37967, 38025, 1768, 2 },
-    { 38060, 38102, 1770, 4 },
-    { 38121, 38164, 1774, 3 },
-    { 38184, 38240, 1777, 6 },
-    { 38273, 38312, 1783, 6 },
-    { 38328, 38373, 1789, 3 },
-    { 38395, 38439, 1792, 3 },
-    { 38460, 38503, 1795, 2 },
-    { 38523, 38570, 1797, 2 },
-    { 38594, 38650, 1799, 3 },
-    { 38683, 38730, 1802, 2 },
-    { 38754, 38813, 1804, 6 },
-    { 38849, 38903, 1810, 4 },
-    { 38934, 38962, 1814, 5 },
-    { 38973, 39005, 1819, 8 },
-    { 39020, 39056, 1827, 2 },
-    { 39075, 39103, 1829, 17 },
-    { 39114, 39151, 1846, 1 },
-    { 39171, 39212, 1847, 3 },
-    { 39236, 39295, 1850, 3 },
-    { 39337, 39396, 1853, 2 },
-    { 39438, 39472, 1855, 1 },
-    { 39489, 39527, 1856, 2 },
-    { 39548, 39595, 1858, 4 },
-    { 39625, 39689, 1862, 2 },
-    { 39731, 39800, 1864, 0 },
-    { 39847, 39915, 1864, 1 },
-    { 39961, 40030, 1865, 1 },
-    { 40077, 40127, 1866, 1 },
-    { 40155, 40217, 1867, 2 },
-    { 40257, 40325, 1869, 0 },
-    { 40371, 40436, 1869, 0 },
-    { 40479, 40540, 1869, 3 },
-    { 40579, 40613, 1872, 3 },
-    { 40630, 40662, 1875, 4 },
-    { 40677, 40701, 1879, 5 },
-    { 40708, 40738, 1884, 11 },
-    { 40751, 40784, 1895, 6 },
-    { 40800, 40844, 1901, 2 },
-    { 40871, 40899, 1903, 4 },
-    { 40910, 40963, 1907, 5 },
-    { 40992, 41049, 1912, 8 },
-    { 41082, 41141, 1920, 2 },
-    { 41176, 41238, 1922, 6 },
-    { 41276, 41333, 1928, 4 },
-    { 41366, 41412, 1932, 4 },
-    { 41434, 41484, 1936, 2 },
-    { 41510, 41560, 1938, 4 },
-    { 41586, 41635, 1942, 5 },
-    { 41660, 41713, 1947, 10 },
-    { 41742, 41797, 1957, 5 },
-    { 41828, 41881, 1962, 4 },
-    { 41910, 41943, 1966, 4 },
-    { 41952, 41989, 1970, 7 },
-    { 42002, 42039, 1977, 4 },
-    { 42052, 42090, 1981, 6 },
-    { 42107, 42140, 1987, 8 },
-    { 42152, 42195, 1995, 3 },
-    { 42217, 42255, 1998, 2 },
-    { 42272, 42304, 2000, 1 },
-    { 42315, 42347, 2001, 1 },
-    { 42358, 13359, 2002, 4 },
-    { 42395, 42437, 2006, 4 },
-    { 42458, 13450, 2010, 17 },
-    { 42485, 13536, 2027, 2 },
-    { 42518, 13580, 2029, 4 },
-    { 42549, 42586, 2033, 5 },
-    { 42600, 42641, 2038, 4 },
-    { 42659, 42721, 2042, 1 },
-    { 42760, 42810, 2043, 1 },
-    { 42837, 42887, 2044, 3 },
-    { 42914, 42948, 2047, 4 },
-    { 42959, 42997, 2051, 1 },
-    { 43012, 43051, 2052, 1 },
-    { 43067, 43115, 2053, 2 },
-    { 43140, 43185, 2055, 5 },
-    { 43207, 43255, 2060, 2 },
-    { 43280, 43323, 2062, 1 },
-    { 43343, 43389, 2063, 5 },
-    { 43412, 43453, 2068, 4 },
-    { 43471, 43524, 2072, 5 },
-    { 43554, 43611, 2077, 3 },
-    { 43645, 43705, 2080, 4 },
-    { 43742, 43782, 2084, 2 },
-    { 43799, 43846, 2086, 3 },
-    { 43870, 43929, 2089, 2 },
-    { 43965, 44024, 2091, 1 },
-    { 44060, 44122, 2092, 5 },
-    { 44161, 44218, 2097, 4 },
-    { 44252, 44287, 2101, 4 },
-    { 44300, 44339, 2105, 1 },
-    { 44356, 44397, 2106, 4 },
-    { 44416, 44455, 2110, 4 },
-    { 44472, 44505, 2114, 5 },
-    { 44516, 44553, 2119, 4 },
-    { 44568, 44608, 2123, 2 },
-    { 44626, 44673, 2125, 2 },
-    { 44698, 44742, 2127, 2 },
-    { 44764, 44800, 2129, 2 },
-    { 44814, 44851, 2131, 2 },
-    { 44866, 44912, 2133, 1 },
-    { 44936, 44977, 2134, 3 },
-    { 44996, 45035, 2137, 1 },
-    { 45052, 45103, 2138, 1 },
-    { 45132, 45184, 2139, 3 },
-    { 45214, 45257, 2142, 3 },
-    { 45278, 45316, 2145, 4 },
-    { 45332, 45374, 2149, 2 },
-    { 45394, 45451, 2151, 5 },
-    { 45486, 45528, 2156, 4 },
-    { 45548, 45585, 2160, 4 },
-    { 45600, 45639, 2164, 4 },
-    { 45656, 45699, 2168, 4 },
-    { 45720, 45770, 2172, 2 },
-    { 45798, 45841, 2174, 3 },
-    { 45862, 45905, 2177, 3 },
-    { 45926, 45959, 2180, 2 },
-    { 45970, 46019, 2182, 2 },
-    { 46046, 46089, 2184, 4 },
-    { 46110, 46147, 2188, 5 },
-    { 46162, 46203, 2193, 1 },
-    { 46222, 46265, 2194, 1 },
-    { 46286, 46327, 2195, 4 },
-    { 46346, 46378, 2199, 6 },
-    { 46394, 46422, 2205, 1 },
-    { 46434, 46464, 2206, 2 },
-    { 46478, 46514, 2208, 4 },
-    { 46534, 46564, 2212, 4 },
-    { 46576, 46627, 2216, 8 },
-    { 46644, 46695, 2224, 2 },
-    { 46712, 46753, 2226, 5 },
-    { 46776, 46821, 2231, 4 },
-    { 46848, 46895, 2235, 7 },
-    { 46924, 46969, 2242, 4 },
-    { 46996, 47027, 2246, 5 },
-    { 47042, 47072, 2251, 5 },
-    { 47086, 47121, 2256, 1 },
-    { 47140, 47178, 2257, 5 },
-    { 47200, 42948, 2262, 4 },
-    { 47227, 47254, 2266, 3 },
-    { 47265, 47307, 2269, 4 },
-    { 47333, 47368, 2273, 4 },
-    { 47387, 47411, 2277, 4 },
-    { 47419, 47450, 2281, 5 },
-    { 47465, 47500, 2286, 4 },
-    { 47519, 47547, 2290, 4 },
-    { 47559, 47594, 2294, 4 },
-    { 47609, 47648, 2298, 3 },
-    { 47667, 47705, 2301, 1 },
-    { 47723, 47764, 2302, 1 },
-    { 47785, 47833, 2303, 1 },
-    { 47861, 47910, 2304, 2 },
-    { 47939, 47978, 2306, 4 },
-    { 47997, 48036, 2310, 5 },
-    { 48055, 48098, 2315, 2 },
-    { 48121, 48164, 2317, 3 },
-    { 48187, 48222, 2320, 4 },
-    { 48237, 48282, 2324, 1 },
-    { 48307, 48350, 2325, 4 },
-    { 48373, 21062, 2329, 5 },
-    { 48410, 48451, 2334, 1 },
-    { 48472, 48507, 2335, 3 },
-    { 48522, 48559, 2338, 3 },
-    { 48576, 48618, 2341, 8 },
-    { 48640, 48680, 2349, 5 },
-    { 48700, 48744, 2354, 1 },
-    { 48768, 48814, 2355, 2 },
-    { 48840, 48880, 2357, 8 },
-    { 48900, 48940, 2365, 3 },
-    { 48960, 49008, 2368, 2 },
-    { 49036, 49079, 2370, 3 },
-    { 49102, 49142, 2373, 3 },
-    { 49162, 49208, 2376, 2 },
-    { 49234, 49287, 2378, 11 },
-    { 49320, 49373, 2389, 3 },
-    { 49406, 49460, 2392, 4 },
-    { 49494, 49539, 2396, 7 },
-    { 49564, 49605, 2403, 3 },
-    { 49626, 49667, 2406, 4 },
-    { 49688, 49733, 2410, 4 },
-    { 49758, 49807, 2414, 2 },
-    { 49836, 49885, 2416, 4 },
-    { 49914, 49951, 2420, 4 },
-    { 49968, 50009, 2424, 10 },
-    { 50030, 50066, 2434, 3 },
-    { 50082, 50112, 2437, 13 },
-    { 50122, 50161, 2450, 8 },
-    { 50180, 50218, 2458, 2 },
-    { 50236, 50281, 2460, 3 },
-    { 50306, 50356, 2463, 3 },
-    { 50386, 50434, 2466, 3 },
-    { 50462, 50493, 2469, 1 },
-    { 50504, 50551, 2470, 2 },
-    { 50578, 50624, 2472, 3 },
-    { 50650, 50697, 2475, 2 },
-    { 50724, 50758, 2477, 2 },
-    { 50772, 50813, 2479, 4 },
-    { 50834, 50873, 2483, 7 },
-    { 50890, 50933, 2490, 4 },
-    { 50954, 50986, 2494, 4 },
-    { 50999, 51035, 2498, 11 },
-    { 51052, 34977, 2509, 2 },
-    { 51087, 51123, 2511, 4 },
-    { 51140, 51170, 2515, 5 },
-    { 51181, 51215, 2520, 1 },
-    { 51230, 51266, 2521, 4 },
-    { 51283, 51325, 2525, 1 },
-    { 51348, 51384, 2526, 1 },
-    { 51401, 51437, 2527, 2 },
-    { 51454, 51499, 2529, 6 },
-    { 51525, 51559, 2535, 4 },
-    { 51574, 51615, 2539, 7 },
-    { 51637, 51682, 2546, 4 },
-    { 51708, 51743, 2550, 10 },
-    { 51759, 51799, 2560, 1 },
-    { 51823, 51875, 2561, 2 },
-    { 51911, 51950, 2563, 4 },
-    { 51970, 52009, 2567, 5 },
-    { 52029, 52072, 2572, 3 },
-    { 52096, 52141, 2575, 2 },
-    { 52167, 52212, 2577, 4 },
-    { 52238, 52272, 2581, 3 },
-    { 52287, 52330, 2584, 4 },
-    { 52354, 52398, 2588, 5 },
-    { 52423, 52471, 2593, 4 },
-    { 52500, 52555, 2597, 5 },
-    { 52582, 52641, 2602, 1 },
-    { 52672, 52723, 2603, 2 },
-    { 52740, 52801, 2605, 2 },
-    { 52834, 52893, 2607, 4 },
-    { 52924, 52975, 2611, 5 },
-    { 52992, 53043, 2616, 5 },
-    { 53060, 53110, 2621, 6 },
-    { 53126, 53174, 2627, 3 },
-    { 53188, 53237, 2630, 13 },
-    { 53252, 53300, 2643, 2 },
-    { 53314, 53357, 2645, 5 },
-    { 53366, 53425, 2650, 5 },
-    { 53450, 53496, 2655, 3 },
-    { 53508, 53563, 2658, 4 },
-    { 53584, 53634, 2662, 3 },
-    { 53650, 53709, 2665, 3 },
-    { 53734, 53797, 2668, 4 },
-    { 53826, 53872, 2672, 6 },
-    { 53884, 53946, 2678, 2 },
-    { 53974, 54037, 2680, 2 },
-    { 54066, 54116, 2682, 3 },
-    { 54132, 54185, 2685, 4 },
-    { 54204, 54253, 2689, 10 },
-    { 54268, 54317, 2699, 4 },
+    { 12629, 12656, 0, 4 },
+    { 12667, 12715, 4, 15 },
+    { 12729, 12781, 19, 6 },
+    { 12799, 12855, 25, 7 },
+    { 12877, 12912, 32, 7 },
+    { 12931, 12966, 39, 4 },
+    { 12985, 13023, 43, 4 },
+    { 13045, 13084, 47, 4 },
+    { 13107, 13153, 51, 5 },
+    { 13165, 13212, 56, 1 },
+    { 13225, 13254, 57, 6 },
+    { 13267, 13300, 63, 4 },
+    { 13317, 13346, 67, 4 },
+    { 13359, 13393, 71, 3 },
+    { 13411, 13446, 74, 4 },
+    { 13465, 13497, 78, 4 },
+    { 13513, 13546, 82, 4 },
+    { 13563, 13588, 86, 17 },
+    { 13597, 13628, 103, 2 },
+    { 13643, 13674, 105, 2 },
+    { 13689, 13718, 107, 4 },
+    { 13731, 13761, 111, 4 },
+    { 13775, 13809, 115, 1 },
+    { 13827, 13861, 116, 6 },
+    { 13879, 13913, 122, 4 },
+    { 13931, 13955, 126, 4 },
+    { 13963, 13992, 130, 5 },
+    { 14005, 14038, 135, 1 },
+    { 14055, 14090, 136, 2 },
+    { 14109, 14147, 138, 5 },
+    { 14169, 14202, 143, 4 },
+    { 14219, 14243, 147, 5 },
+    { 14251, 14279, 152, 8 },
+    { 14291, 14316, 160, 4 },
+    { 14325, 14361, 164, 1 },
+    { 14381, 14426, 165, 5 },
+    { 14455, 14498, 170, 1 },
+    { 14525, 14555, 171, 14 },
+    { 14569, 14602, 185, 6 },
+    { 14619, 14650, 191, 2 },
+    { 14665, 14704, 193, 1 },
+    { 14727, 14761, 194, 1 },
+    { 14779, 14813, 195, 12 },
+    { 14831, 14865, 207, 1 },
+    { 14883, 14917, 208, 2 },
+    { 14935, 14969, 210, 2 },
+    { 14987, 15023, 212, 4 },
+    { 15043, 15081, 216, 2 },
+    { 15103, 15149, 218, 2 },
+    { 15179, 15211, 220, 1 },
+    { 15227, 15255, 221, 4 },
+    { 15267, 15303, 225, 3 },
+    { 15323, 15359, 228, 5 },
+    { 15379, 15419, 233, 31 },
+    { 15443, 15492, 264, 4 },
+    { 15525, 15577, 268, 4 },
+    { 15613, 15653, 272, 2 },
+    { 15677, 15728, 274, 4 },
+    { 15763, 15798, 278, 3 },
+    { 15817, 15862, 281, 8 },
+    { 15891, 15926, 289, 2 },
+    { 15945, 15992, 291, 11 },
+    { 16023, 16071, 302, 4 },
+    { 16103, 16151, 306, 6 },
+    { 16183, 16217, 312, 5 },
+    { 16235, 16274, 317, 2 },
+    { 16297, 16343, 319, 5 },
+    { 16373, 16424, 324, 4 },
+    { 16459, 16509, 328, 4 },
+    { 16543, 16582, 332, 6 },
+    { 16605, 16646, 338, 6 },
+    { 16671, 16723, 344, 2 },
+    { 16759, 16799, 346, 3 },
+    { 16823, 16872, 349, 10 },
+    { 16905, 16942, 359, 2 },
+    { 16963, 17014, 361, 5 },
+    { 17049, 17094, 366, 10 },
+    { 17123, 17161, 376, 1 },
+    { 17183, 17215, 377, 1 },
+    { 17231, 17267, 378, 2 },
+    { 17287, 17330, 380, 3 },
+    { 17357, 17399, 383, 4 },
+    { 17425, 17466, 387, 5 },
+    { 17491, 17536, 392, 9 },
+    { 17565, 17616, 401, 2 },
+    { 17633, 17695, 403, 3 },
+    { 17723, 17769, 406, 2 },
+    { 17799, 17844, 408, 3 },
+    { 17873, 17913, 411, 4 },
+    { 17937, 17984, 415, 9 },
+    { 18015, 18065, 424, 6 },
+    { 18099, 18137, 430, 2 },
+    { 18159, 18197, 432, 2 },
+    { 18219, 18260, 434, 3 },
+    { 18285, 18330, 437, 4 },
+    { 18359, 18399, 441, 4 },
+    { 18423, 18446, 445, 5 },
+    { 18453, 18480, 450, 43 },
+    { 18491, 18517, 493, 31 },
+    { 18527, 18567, 524, 3 },
+    { 18591, 18630, 527, 3 },
+    { 18653, 18691, 530, 5 },
+    { 18713, 18742, 535, 4 },
+    { 18755, 18792, 539, 11 },
+    { 18813, 18853, 550, 1 },
+    { 18877, 18918, 551, 3 },
+    { 18943, 18996, 554, 2 },
+    { 19033, 19068, 556, 8 },
+    { 19087, 19123, 564, 5 },
+    { 19143, 19181, 569, 4 },
+    { 19203, 19241, 573, 6 },
+    { 19263, 19306, 579, 3 },
+    { 19333, 19374, 582, 5 },
+    { 19399, 19438, 587, 2 },
+    { 19461, 19502, 589, 3 },
+    { 19527, 19568, 592, 3 },
+    { 19593, 19634, 595, 5 },
+    { 19659, 19700, 600, 3 },
+    { 19725, 19761, 603, 6 },
+    { 19781, 19817, 609, 3 },
+    { 19837, 19878, 612, 1 },
+    { 19903, 19942, 613, 3 },
+    { 19965, 20014, 616, 4 },
+    { 20047, 20095, 620, 6 },
+    { 20127, 20171, 626, 8 },
+    { 20199, 20238, 634, 10 },
+    { 20261, 20302, 644, 5 },
+    { 20327, 20362, 649, 5 },
+    { 20381, 20422, 654, 1 },
+    { 20447, 20496, 655, 2 },
+    { 20529, 20566, 657, 2 },
+    { 20587, 20616, 659, 25 },
+    { 20629, 20662, 684, 5 },
+    { 20679, 20712, 689, 3 },
+    { 20729, 20767, 692, 2 },
+    { 20789, 20824, 694, 2 },
+    { 20843, 20869, 696, 3 },
+    { 20879, 20911, 699, 5 },
+    { 20927, 20967, 704, 3 },
+    { 20991, 21028, 707, 3 },
+    { 21049, 21084, 710, 4 },
+    { 21103, 21143, 714, 3 },
+    { 21167, 21200, 717, 2 },
+    { 21217, 21258, 719, 2 },
+    { 21283, 21323, 721, 2 },
+    { 21347, 21398, 723, 2 },
+    { 21433, 21464, 725, 8 },
+    { 21479, 21511, 733, 2 },
+    { 21527, 21552, 735, 10 },
+    { 21561, 21591, 745, 1 },
+    { 21605, 21638, 746, 6 },
+    { 21655, 21685, 752, 2 },
+    { 21699, 21734, 754, 2 },
+    { 21753, 21783, 756, 3 },
+    { 21797, 21826, 759, 3 },
+    { 21839, 21875, 762, 4 },
+    { 21895, 21926, 766, 1 },
+    { 21941, 21976, 767, 12 },
+    { 21995, 22027, 779, 2 },
+    { 22043, 22077, 781, 4 },
+    { 22095, 22144, 785, 4 },
+    { 22177, 22211, 789, 2 },
+    { 22229, 22264, 791, 2 },
+    { 22283, 22321, 793, 26 },
+    { 22343, 22381, 819, 13 },
+    { 22403, 22429, 832, 2 },
+    { 22439, 22467, 834, 3 },
+    { 22479, 22511, 837, 2 },
+    { 22527, 22570, 839, 2 },
+    { 22597, 22628, 841, 2 },
+    { 22643, 22678, 843, 6 },
+    { 22697, 22740, 849, 2 },
+    { 22767, 22802, 851, 2 },
+    { 22821, 22851, 853, 5 },
+    { 22865, 22894, 858, 2 },
+    { 22907, 22939, 860, 3 },
+    { 22955, 22993, 863, 2 },
+    { 23015, 23051, 865, 1 },
+    { 23071, 23115, 866, 8 },
+    { 23143, 23168, 874, 1 },
+    { 23177, 23214, 875, 1 },
+    { 23235, 23271, 876, 3 },
+    { 23291, 23329, 879, 1 },
+    { 23351, 23388, 880, 2 },
+    { 23409, 23438, 882, 22 },
+    { 23451, 23483, 904, 7 },
+    { 23499, 23525, 911, 1 },
+    { 23535, 23560, 912, 1 },
+    { 23569, 23604, 913, 15 },
+    { 23623, 23657, 928, 3 },
+    { 23675, 23716, 931, 2 },
+    { 23741, 23782, 933, 1 },
+    { 23807, 23851, 934, 7 },
+    { 23879, 23916, 941, 5 },
+    { 23937, 23969, 946, 1 },
+    { 23985, 24022, 947, 1 },
+    { 24043, 24076, 948, 1 },
+    { 24093, 24131, 949, 3 },
+    { 24153, 24187, 952, 2 },
+    { 24205, 24239, 954, 3 },
+    { 24257, 24299, 957, 2 },
+    { 24325, 24375, 959, 2 },
+    { 24409, 24461, 961, 3 },
+    { 24497, 24551, 964, 4 },
+    { 24589, 24639, 968, 2 },
+    { 24673, 24725, 970, 3 },
+    { 24761, 24796, 973, 3 },
+    { 24815, 24851, 976, 7 },
+    { 24871, 24905, 983, 8 },
+    { 24923, 24950, 991, 4 },
+    { 24961, 24994, 995, 12 },
+    { 25011, 25052, 1007, 3 },
+    { 25077, 25112, 1010, 3 },
+    { 25131, 25162, 1013, 4 },
+    { 25177, 25212, 1017, 2 },
+    { 25231, 25266, 1019, 4 },
+    { 25285, 25320, 1023, 5 },
+    { 25339, 25380, 1028, 5 },
+    { 25405, 25450, 1033, 4 },
+    { 25479, 25526, 1037, 6 },
+    { 25557, 25607, 1043, 5 },
+    { 25641, 25686, 1048, 4 },
+    { 25715, 25748, 1052, 5 },
+    { 25765, 25802, 1057, 3 },
+    { 25823, 25856, 1060, 1 },
+    { 25873, 25926, 1061, 3 },
+    { 25963, 26002, 1064, 2 },
+    { 26025, 26062, 1066, 4 },
+    { 26083, 26109, 1070, 7 },
+    { 26119, 26149, 1077, 4 },
+    { 26163, 26202, 1081, 3 },
+    { 26225, 26252, 1084, 5 },
+    { 26263, 26294, 1089, 20 },
+    { 26309, 26340, 1109, 6 },
+    { 26355, 26396, 1115, 1 },
+    { 26421, 26455, 1116, 1 },
+    { 26473, 26506, 1117, 2 },
+    { 26523, 26561, 1119, 1 },
+    { 26583, 26622, 1120, 4 },
+    { 26645, 26675, 1124, 3 },
+    { 26689, 26736, 1127, 6 },
+    { 26749, 26783, 1133, 6 },
+    { 26801, 26839, 1139, 4 },
+    { 26861, 26892, 1143, 4 },
+    { 26907, 26946, 1147, 3 },
+    { 26969, 27009, 1150, 4 },
+    { 27028, 27069, 1154, 15 },
+    { 27089, 27143, 1169, 3 },
+    { 27163, 27221, 1172, 3 },
+    { 27245, 27283, 1175, 4 },
+    { 27295, 27337, 1179, 7 },
+    { 27358, 27402, 1186, 8 },
+    { 27412, 27463, 1194, 6 },
+    { 27480, 27529, 1200, 3 },
+    { 27544, 27604, 1203, 4 },
+    { 27631, 27695, 1207, 7 },
+    { 27726, 27772, 1214, 2 },
+    { 27785, 27836, 1216, 5 },
+    { 27854, 27914, 1221, 6 },
+    { 27941, 27986, 1227, 2 },
+    { 27998, 28043, 1229, 3 },
+    { 28055, 28110, 1232, 1 },
+    { 28132, 28178, 1233, 1 },
+    { 28191, 28242, 1234, 2 },
+    { 28260, 28327, 1236, 4 },
+    { 28361, 28432, 1240, 3 },
+    { 28470, 28515, 1243, 4 },
+    { 28527, 28598, 1247, 4 },
+    { 28636, 28700, 1251, 4 },
+    { 28731, 28796, 1255, 4 },
+    { 28828, 28880, 1259, 12 },
+    { 28899, 28955, 1271, 3 },
+    { 28978, 29031, 1274, 4 },
+    { 29051, 29106, 1278, 5 },
+    { 29128, 29197, 1283, 4 },
+    { 29233, 29295, 1287, 5 },
+    { 29324, 29390, 1292, 7 },
+    { 29423, 29470, 1299, 4 },
+    { 29484, 29536, 1303, 2 },
+    { 29555, 29623, 1305, 3 },
+    { 29658, 29707, 1308, 1 },
+    { 29723, 29777, 1309, 2 },
+    { 29798, 29867, 1311, 4 },
+    { 29903, 29976, 1315, 4 },
+    { 30016, 30089, 1319, 4 },
+    { 30129, 30195, 1323, 4 },
+    { 30228, 30295, 1327, 4 },
+    { 30329, 30383, 1331, 11 },
+    { 30404, 30475, 1342, 4 },
+    { 30513, 30558, 1346, 4 },
+    { 30579, 30626, 1350, 3 },
+    { 30649, 30697, 1353, 8 },
+    { 30721, 30772, 1361, 4 },
+    { 30799, 30848, 1365, 4 },
+    { 30873, 30947, 1369, 4 },
+    { 30967, 31042, 1373, 3 },
+    { 31063, 31139, 1376, 3 },
+    { 31161, 31243, 1379, 5 },
+    { 31271, 31357, 1384, 6 },
+    { 31389, 31476, 1390, 6 },
+    { 31509, 31598, 1396, 9 },
+    { 31633, 31715, 1405, 1 },
+    { 31743, 31816, 1406, 44 },
+    { 31835, 31914, 1450, 2 },
+    { 31939, 32011, 1452, 6 },
+    { 32029, 32113, 1458, 2 },
+    { 32143, 32232, 1460, 0 },
+    { 32267, 32355, 1460, 3 },
+    { 32389, 32477, 1463, 6 },
+    { 32511, 32584, 1469, 1 },
+    { 32603, 32685, 1470, 2 },
+    { 32713, 32788, 1472, 2 },
+    { 32809, 28955, 1474, 3 },
+    { 32886, 29031, 1477, 4 },
+    { 32960, 33048, 1481, 4 },
+    { 33082, 33173, 1485, 6 },
+    { 33210, 33296, 1491, 4 },
+    { 33328, 33390, 1495, 5 },
+    { 33404, 33470, 1500, 7 },
+    { 33488, 29031, 1507, 3 },
+    { 33556, 33624, 1510, 1 },
+    { 33644, 33715, 1511, 5 },
+    { 33738, 33804, 1516, 4 },
+    { 33822, 33860, 1520, 5 },
+    { 33882, 33924, 1525, 4 },
+    { 33950, 33979, 1529, 5 },
+    { 33992, 34025, 1534, 5 },
+    { 34042, 34085, 1539, 2 },
+    { 34112, 34154, 1541, 2 },
+    { 34180, 34215, 1543, 10 },
+    { 34234, 34272, 1553, 5 },
+    { 34294, 34327, 1558, 4 },
+    { 34344, 34374, 1562, 5 },
+    { 34388, 34422, 1567, 8 },
+    { 34440, 34478, 1575, 2 },
+    { 34500, 34543, 1577, 2 },
+    { 34570, 34606, 1579, 9 },
+    { 34626, 34665, 1588, 6 },
+    { 34688, 34722, 1594, 4 },
+    { 34740, 34770, 1598, 5 },
+    { 34784, 34818, 1603, 4 },
+    { 34836, 34872, 1607, 7 },
+    { 34892, 34931, 1614, 5 },
+    { 34954, 34988, 1619, 4 },
+    { 35006, 35037, 1623, 5 },
+    { 35052, 35087, 1628, 11 },
+    { 35106, 35151, 1639, 2 },
+    { 35180, 35232, 1641, 2 },
+    { 35268, 35335, 1643, 2 },
+    { 35386, 35425, 1645, 1 },
+    { 35448, 35485, 1646, 10 },
+    { 35506, 35546, 1656, 5 },
+    { 35570, 35605, 1661, 4 },
+    { 35624, 35671, 1665, 4 },
+    { 35692, 35745, 1669, 1 },
+    { 35772, 35814, 1670, 5 },
+    { 35830, 35876, 1675, 4 },
+    { 35896, 35946, 1679, 4 },
+    { 35970, 36018, 1683, 2 },
+    { 36040, 36081, 1685, 5 },
+    { 36096, 36141, 1690, 2 },
+    { 36160, 36207, 1692, 4 },
+    { 36228, 36281, 1696, 5 },
+    { 36309, 36361, 1701, 6 },
+    { 36388, 36435, 1707, 9 },
+    { 36457, 36509, 1716, 2 },
+    { 36536, 36598, 1718, 3 },
+    { 36626, 36678, 1721, 2 },
+    { 36705, 36755, 1723, 2 },
+    { 36780, 36834, 1725, 4 },
+    { 36863, 36915, 1729, 5 },
+    { 36942, 36998, 1734, 2 },
+    { 37029, 37080, 1736, 5 },
+    { 37106, 37161, 1741, 1 },
+    { 37191, 37244, 1742, 4 },
+    { 37272, 37313, 1746, 4 },
+    { 37329, 37373, 1750, 2 },
+    { 37392, 37440, 1752, 5 },
+    { 37463, 37513, 1757, 5 },
+    { 37540, 37594, 1762, 4 },
+    { 37625, 37679, 1766, 3 },
+    { 37710, 37766, 1769, 5 },
+    { 37799, 37853, 1774, 4 },
+    { 37884, 37916, 1778, 5 },
+    { 37925, 37961, 1783, 1 },
+    { 37974, 38012, 1784, 2 },
+    { 38027, 38077, 1786, 5 },
+    { 38104, 38158, 1791, 5 },
+    { 38189, 38243, 1796, 3 },
+    { 38274, 38311, 1799, 6 },
+    { 38325, 38370, 1805, 3 },
+    { 38392, 38431, 1808, 4 },
+    { 38447, 38490, 1812, 2 },
+    { 38510, 38553, 1814, 2 },
+    { 38573, 38620, 1816, 2 },
+    { 38644, 38700, 1818, 3 },
+    { 38733, 38780, 1821, 2 },
+    { 38804, 38862, 1823, 2 },
+    { 38897, 38939, 1825, 4 },
+    { 38958, 39001, 1829, 3 },
+    { 39021, 39077, 1832, 6 },
+    { 39110, 39149, 1838, 6 },
+    { 39165, 39210, 1844, 3 },
+    { 39232, 39276, 1847, 3 },
+    { 39297, 39340, 1850, 2 },
+    { 39360, 39407, 1852, 2 },
+    { 39431, 39487, 1854, 3 },
+    { 39520, 39567, 1857, 2 },
+    { 39591, 39650, 1859, 6 },
+    { 39686, 39740, 1865, 4 },
+    { 39771, 39799, 1869, 5 },
+    { 39810, 39842, 1874, 8 },
+    { 39857, 39893, 1882, 2 },
+    { 39912, 39940, 1884, 17 },
+    { 39951, 39988, 1901, 1 },
+    { 40008, 40049, 1902, 3 },
+    { 40073, 40132, 1905, 3 },
+    { 40174, 40233, 1908, 2 },
+    { 40275, 40309, 1910, 1 },
+    { 40326, 40364, 1911, 2 },
+    { 40385, 40432, 1913, 4 },
+    { 40462, 40526, 1917, 2 },
+    { 40568, 40637, 1919, 0 },
+    { 40684, 40752, 1919, 1 },
+    { 40798, 40867, 1920, 1 },
+    { 40914, 40964, 1921, 1 },
+    { 40992, 41054, 1922, 2 },
+    { 41094, 41162, 1924, 0 },
+    { 41208, 41273, 1924, 0 },
+    { 41316, 41377, 1924, 3 },
+    { 41416, 41450, 1927, 3 },
+    { 41467, 41499, 1930, 4 },
+    { 41514, 41538, 1934, 5 },
+    { 41545, 41575, 1939, 11 },
+    { 41588, 41621, 1950, 6 },
+    { 41637, 41681, 1956, 2 },
+    { 41708, 41736, 1958, 4 },
+    { 41747, 41800, 1962, 5 },
+    { 41829, 41886, 1967, 8 },
+    { 41919, 41978, 1975, 2 },
+    { 42013, 42075, 1977, 6 },
+    { 42113, 42170, 1983, 4 },
+    { 42203, 42249, 1987, 4 },
+    { 42271, 42321, 1991, 2 },
+    { 42347, 42397, 1993, 4 },
+    { 42423, 42472, 1997, 5 },
+    { 42497, 42550, 2002, 10 },
+    { 42579, 42634, 2012, 5 },
+    { 42665, 42718, 2017, 4 },
+    { 42747, 42780, 2021, 4 },
+    { 42789, 42826, 2025, 7 },
+    { 42839, 42876, 2032, 4 },
+    { 42889, 42927, 2036, 6 },
+    { 42944, 42977, 2042, 8 },
+    { 42989, 43032, 2050, 3 },
+    { 43054, 43092, 2053, 2 },
+    { 43109, 43141, 2055, 1 },
+    { 43152, 43184, 2056, 1 },
+    { 43195, 13497, 2057, 4 },
+    { 43232, 43274, 2061, 4 },
+    { 43295, 13588, 2065, 17 },
+    { 43322, 13674, 2082, 2 },
+    { 43355, 13718, 2084, 4 },
+    { 43386, 43423, 2088, 5 },
+    { 43437, 43478, 2093, 4 },
+    { 43496, 43558, 2097, 1 },
+    { 43597, 43647, 2098, 1 },
+    { 43674, 43724, 2099, 3 },
+    { 43751, 43785, 2102, 4 },
+    { 43796, 43834, 2106, 1 },
+    { 43849, 43888, 2107, 1 },
+    { 43904, 43952, 2108, 2 },
+    { 43977, 44022, 2110, 5 },
+    { 44044, 44092, 2115, 2 },
+    { 44117, 44160, 2117, 1 },
+    { 44180, 44226, 2118, 5 },
+    { 44249, 44290, 2123, 4 },
+    { 44308, 44361, 2127, 5 },
+    { 44391, 44448, 2132, 3 },
+    { 44482, 44542, 2135, 4 },
+    { 44579, 44619, 2139, 2 },
+    { 44636, 44683, 2141, 3 },
+    { 44707, 44766, 2144, 2 },
+    { 44802, 44861, 2146, 1 },
+    { 44897, 44959, 2147, 5 },
+    { 44998, 45055, 2152, 4 },
+    { 45089, 45124, 2156, 4 },
+    { 45137, 45176, 2160, 1 },
+    { 45193, 45234, 2161, 4 },
+    { 45253, 45292, 2165, 4 },
+    { 45309, 45342, 2169, 5 },
+    { 45353, 45390, 2174, 4 },
+    { 45405, 45445, 2178, 2 },
+    { 45463, 45510, 2180, 2 },
+    { 45535, 45579, 2182, 2 },
+    { 45601, 45637, 2184, 2 },
+    { 45651, 45688, 2186, 2 },
+    { 45703, 45749, 2188, 1 },
+    { 45773, 45814, 2189, 3 },
+    { 45833, 45872, 2192, 1 },
+    { 45889, 45940, 2193, 1 },
+    { 45969, 46021, 2194, 3 },
+    { 46051, 46094, 2197, 3 },
+    { 46115, 46153, 2200, 4 },
+    { 46169, 46211, 2204, 2 },
+    { 46231, 46288, 2206, 5 },
+    { 46323, 46365, 2211, 4 },
+    { 46385, 46422, 2215, 4 },
+    { 46437, 46476, 2219, 4 },
+    { 46493, 46536, 2223, 4 },
+    { 46557, 46607, 2227, 2 },
+    { 46635, 46678, 2229, 3 },
+    { 46699, 46742, 2232, 3 },
+    { 46763, 46796, 2235, 2 },
+    { 46807, 46856, 2237, 2 },
+    { 46883, 46926, 2239, 4 },
+    { 46947, 46984, 2243, 5 },
+    { 46999, 47040, 2248, 1 },
+    { 47059, 47102, 2249, 1 },
+    { 47123, 47164, 2250, 4 },
+    { 47183, 47215, 2254, 6 },
+    { 47231, 47259, 2260, 1 },
+    { 47271, 47301, 2261, 2 },
+    { 47315, 47351, 2263, 4 },
+    { 47371, 47401, 2267, 4 },
+    { 47413, 47464, 2271, 8 },
+    { 47481, 47532, 2279, 2 },
+    { 47549, 47590, 2281, 5 },
+    { 47613, 47658, 2286, 4 },
+    { 47685, 47732, 2290, 7 },
+    { 47761, 47806, 2297, 4 },
+    { 47833, 47864, 2301, 5 },
+    { 47879, 47909, 2306, 5 },
+    { 47923, 47958, 2311, 1 },
+    { 47977, 48015, 2312, 5 },
+    { 48037, 43785, 2317, 4 },
+    { 48064, 48091, 2321, 3 },
+    { 48102, 48144, 2324, 4 },
+    { 48170, 48205, 2328, 4 },
+    { 48224, 48248, 2332, 4 },
+    { 48256, 48287, 2336, 5 },
+    { 48302, 48337, 2341, 4 },
+    { 48356, 48384, 2345, 4 },
+    { 48396, 48431, 2349, 4 },
+    { 48446, 48485, 2353, 3 },
+    { 48504, 48542, 2356, 1 },
+    { 48560, 48601, 2357, 1 },
+    { 48622, 48670, 2358, 1 },
+    { 48698, 48747, 2359, 2 },
+    { 48776, 48815, 2361, 4 },
+    { 48834, 48873, 2365, 5 },
+    { 48892, 48935, 2370, 2 },
+    { 48958, 49001, 2372, 3 },
+    { 49024, 49059, 2375, 4 },
+    { 49074, 49119, 2379, 1 },
+    { 49144, 49187, 2380, 4 },
+    { 49210, 21200, 2384, 5 },
+    { 49247, 49288, 2389, 1 },
+    { 49309, 49344, 2390, 3 },
+    { 49359, 49396, 2393, 3 },
+    { 49413, 49455, 2396, 8 },
+    { 49477, 49517, 2404, 5 },
+    { 49537, 49581, 2409, 1 },
+    { 49605, 49651, 2410, 2 },
+    { 49677, 49717, 2412, 8 },
+    { 49737, 49777, 2420, 3 },
+    { 49797, 49845, 2423, 2 },
+    { 49873, 49916, 2425, 3 },
+    { 49939, 49979, 2428, 3 },
+    { 49999, 50045, 2431, 2 },
+    { 50071, 50124, 2433, 11 },
+    { 50157, 50210, 2444, 3 },
+    { 50243, 50297, 2447, 4 },
+    { 50331, 50376, 2451, 7 },
+    { 50401, 50442, 2458, 3 },
+    { 50463, 50504, 2461, 4 },
+    { 50525, 50570, 2465, 4 },
+    { 50595, 50644, 2469, 2 },
+    { 50673, 50722, 2471, 4 },
+    { 50751, 50788, 2475, 4 },
+    { 50805, 50846, 2479, 10 },
+    { 50867, 50903, 2489, 3 },
+    { 50919, 50949, 2492, 13 },
+    { 50959, 50998, 2505, 8 },
+    { 51017, 51055, 2513, 2 },
+    { 51073, 51118, 2515, 3 },
+    { 51143, 51193, 2518, 3 },
+    { 51223, 51271, 2521, 3 },
+    { 51299, 51330, 2524, 1 },
+    { 51341, 51388, 2525, 2 },
+    { 51415, 51461, 2527, 3 },
+    { 51487, 51534, 2530, 2 },
+    { 51561, 51595, 2532, 2 },
+    { 51609, 51650, 2534, 4 },
+    { 51671, 51710, 2538, 7 },
+    { 51727, 51770, 2545, 4 },
+    { 51791, 51823, 2549, 4 },
+    { 51836, 51872, 2553, 11 },
+    { 51889, 35814, 2564, 2 },
+    { 51924, 51960, 2566, 4 },
+    { 51977, 52007, 2570, 5 },
+    { 52018, 52052, 2575, 1 },
+    { 52067, 52103, 2576, 4 },
+    { 52120, 52162, 2580, 1 },
+    { 52185, 52221, 2581, 1 },
+    { 52238, 52274, 2582, 2 },
+    { 52291, 52336, 2584, 6 },
+    { 52362, 52396, 2590, 4 },
+    { 52411, 52452, 2594, 7 },
+    { 52474, 52519, 2601, 4 },
+    { 52545, 52580, 2605, 10 },
+    { 52596, 52636, 2615, 1 },
+    { 52660, 52712, 2616, 2 },
+    { 52748, 52787, 2618, 4 },
+    { 52807, 52846, 2622, 5 },
+    { 52866, 52909, 2627, 3 },
+    { 52933, 52978, 2630, 2 },
+    { 53004, 53049, 2632, 4 },
+    { 53075, 53109, 2636, 3 },
+    { 53124, 53167, 2639, 4 },
+    { 53191, 53235, 2643, 5 },
+    { 53260, 53308, 2648, 4 },
+    { 53337, 53392, 2652, 5 },
+    { 53419, 53478, 2657, 1 },
+    { 53509, 53560, 2658, 2 },
+    { 53577, 53638, 2660, 2 },
+    { 53671, 53730, 2662, 4 },
+    { 53761, 53812, 2666, 5 },
+    { 53829, 53880, 2671, 5 },
+    { 53897, 53947, 2676, 6 },
+    { 53963, 54011, 2682, 3 },
+    { 54025, 54074, 2685, 13 },
+    { 54089, 54137, 2698, 2 },
+    { 54151, 54194, 2700, 5 },
+    { 54203, 54262, 2705, 5 },
+    { 54287, 54333, 2710, 3 },
+    { 54345, 54400, 2713, 4 },
+    { 54421, 54471, 2717, 3 },
+    { 54487, 54546, 2720, 3 },
+    { 54571, 54634, 2723, 4 },
+    { 54663, 54709, 2727, 6 },
+    { 54721, 54783, 2733, 2 },
+    { 54811, 54874, 2735, 2 },
+    { 54903, 54953, 2737, 3 },
+    { 54969, 55022, 2740, 4 },
+    { 55041, 55090, 2744, 10 },
+    { 55105, 55154, 2754, 4 },
 };
-const uint16_t builtin_n_types = 637;
+const uint16_t builtin_n_types = 647;
 
 /* Lists of strings: a count, then offsets. */
 const uint32_t builtin_lists[] = {
     0,
     1, 70,
     1, 330,
-    3, 54332, 54337, 54341,
-    2, 54345, 54352,
-    3, 54364, 54374, 54385,
-    3, 54402, 54410, 54418,
-    8, 0, 54429, 54441, 54452, 54462, 54480, 54485, 54498,
-    3, 54505, 54510, 54519,
-    3, 54529, 54539, 54547,
-    4, 54554, 54567, 54581, 54595,
-    3, 54612, 54619, 54627,
-    2, 54634, 54640,
-    6, 54651, 54664, 54671, 54674, 54677, 54680,
-    5, 54686, 54696, 54702, 54402, 54709,
-    3, 54696, 54718, 54402,
-    5, 54723, 54750, 54777, 54798, 54819,
-    3, 54837, 54848, 54402,
-    3, 54859, 54868, 54877,
+    3, 55169, 55174, 55178,
+    2, 55182, 55189,
+    3, 55201, 55211, 55222,
+    3, 55239, 55247, 55255,
+    8, 0, 55266, 55278, 55289, 55299, 55317, 55322, 55335,
+    3, 55342, 55347, 55356,
+    3, 55366, 55376, 55384,
+    4, 55391, 55404, 55418, 55432,
+    3, 55449, 55456, 55464,
+    2, 55471, 55477,
+    6, 55488, 55501, 55508, 55511, 55514, 55517,
+    5, 55523, 55533, 55539, 55239, 55546,
+    3, 55533, 55555, 55239,
+    5, 55560, 55587, 55614, 55635, 55656,
+    3, 55674, 55685, 55239,
+    3, 55696, 55705, 55714,
     2, 335, 549,
-    3, 54890, 54897, 54910,
+    3, 55727, 55734, 55747,
     1, 33,
     2, 4087, 513,
-    3, 54916, 54930, 54505,
+    3, 55753, 55767, 55342,
     1, 4234,
     1, 1316,
-    2, 54946, 54951,
-    2, 54957, 54963,
-    2, 54969, 54979,
-    65, 54983, 54991, 54999, 55006, 55014, 55021, 55029, 55036, 55043, 55050, 55057, 55063, 55070, 55078, 55086, 55094, 55102, 55109, 55117, 55126, 55137, 55149, 55161, 55173, 55185, 55197, 55208, 55219, 55230, 55241, 55252, 55263, 55274, 55285, 55294, 55305, 55317, 55329, 55341, 55353, 55365, 55377, 55388, 55399, 55410, 55421, 55432, 55443, 55454, 55465, 55473, 55483, 55491, 55498, 55506, 55514, 55522, 55530, 55538, 55545, 55553, 55561, 55571, 55580, 55588,
-    2, 55596, 54480,
-    2, 55618, 55626,
-    3, 55635, 55645, 55660,
-    3, 54890, 54910, 55671,
-    4, 55681, 55694, 55618, 54505,
-    2, 55718, 55724,
-    2, 54890, 55731,
-    4, 55746, 54664, 54671, 54677,
+    2, 55783, 55788,
+    2, 55794, 55800,
+    2, 55806, 55816,
+    65, 55820, 55828, 55836, 55843, 55851, 55858, 55866, 55873, 55880, 55887, 55894, 55900, 55907, 55915, 55923, 55931, 55939, 55946, 55954, 55963, 55974, 55986, 55998, 56010, 56022, 56034, 56045, 56056, 56067, 56078, 56089, 56100, 56111, 56122, 56131, 56142, 56154, 56166, 56178, 56190, 56202, 56214, 56225, 56236, 56247, 56258, 56269, 56280, 56291, 56302, 56310, 56320, 56328, 56335, 56343, 56351, 56359, 56367, 56375, 56382, 56390, 56398, 56408, 56417, 56425,
+    2, 56433, 55317,
+    2, 56455, 56463,
+    3, 56472, 56482, 56497,
+    3, 55727, 55747, 56508,
+    4, 56518, 56531, 56455, 55342,
+    2, 56555, 56561,
+    2, 55727, 56568,
+    4, 56583, 55501, 55508, 55514,
     1, 477,
-    2, 54910, 55752,
-    2, 55773, 55787,
-    2, 55802, 55808,
+    2, 55747, 56589,
+    2, 56610, 56624,
+    2, 56639, 56645,
     2, 5008, 5158,
-    5, 54702, 54402, 54410, 55815, 55825,
+    5, 55539, 55239, 55247, 56652, 56662,
     1, 5715,
-    3, 55833, 55844, 55854,
+    3, 56670, 56681, 56691,
     1, 5223,
-    7, 55833, 55865, 55891, 55905, 55920, 54352, 55934,
-    4, 54651, 54664, 54674, 54680,
+    7, 56670, 56702, 56728, 56742, 56757, 55189, 56771,
+    4, 55488, 55501, 55511, 55517,
     2, 508, 513,
-    4, 55956, 55966, 55979, 55992,
-    2, 56001, 54505,
-    2, 56010, 56018,
-    3, 0, 56024, 56029,
-    3, 56034, 56050, 56067,
-    5, 56079, 56081, 56089, 56096, 56103,
-    3, 56079, 56010, 56110,
-    2, 56121, 56132,
-    2, 56138, 56157,
-    2, 56167, 55808,
-    2, 56172, 54910,
-    4, 54505, 56181, 56194, 55825,
-    3, 56199, 56205, 56210,
-    4, 56215, 56235, 56255, 56273,
-    1, 7807,
-    2, 56292, 56301,
-    2, 56315, 56301,
-    2, 56324, 56337,
-    3, 56292, 56315, 56301,
-    3, 56346, 56352, 56359,
-    4, 56367, 56373, 56383, 55808,
-    2, 54674, 54680,
-    2, 56391, 56399,
-    2, 54702, 56410,
-    23, 56430, 56434, 56444, 56456, 56469, 56488, 56497, 56515, 56529, 56547, 56564, 56578, 56595, 56608, 56619, 56633, 56650, 56664, 56677, 56690, 56697, 56709, 56717,
-    2, 56730, 56737,
-    2, 56745, 56757,
-    3, 54364, 54374, 54505,
-    2, 55746, 54664,
-    3, 56079, 56773, 56794,
-    2, 56817, 56827,
-    4, 2036, 10988, 1864, 11226,
-    2, 56837, 56853,
-    2, 56872, 56882,
+    4, 56793, 56803, 56816, 56829,
+    2, 56838, 55342,
+    2, 56847, 56855,
+    3, 0, 56861, 56866,
+    3, 56871, 56887, 56904,
+    5, 56916, 56918, 56926, 56933, 56940,
+    3, 56916, 56847, 56947,
+    2, 56958, 56969,
+    2, 56975, 56994,
+    2, 57004, 56645,
+    2, 57009, 55747,
+    4, 55342, 57018, 57031, 56662,
+    3, 57036, 57042, 57047,
+    3, 2149, 6547, 1,
+    1, 297,
+    1, 3580,
+    1, 6547,
+    4, 57052, 57072, 57092, 57110,
+    1, 8012,
+    2, 57129, 57138,
+    2, 57152, 57138,
+    2, 57161, 57174,
+    3, 57129, 57152, 57138,
+    3, 57183, 57189, 57196,
+    4, 57204, 57210, 57220, 56645,
+    2, 55511, 55517,
+    2, 57228, 57236,
+    2, 55539, 57247,
+    23, 57267, 57271, 57281, 57293, 57306, 57325, 57334, 57352, 57366, 57384, 57401, 57415, 57432, 57445, 57456, 57470, 57487, 57501, 57514, 57527, 57534, 57546, 57554,
+    2, 57567, 57574,
+    2, 57582, 57594,
+    3, 55201, 55211, 55342,
+    2, 56583, 55501,
+    3, 56916, 57610, 57631,
+    2, 57654, 57664,
+    4, 2036, 11126, 1864, 11364,
+    2, 57674, 57690,
+    2, 57709, 57719,
 };
 
 const struct builtin_node_row builtin_nodes[] = {
@@ -4166,12 +4245,12 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 57, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 58, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 59, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 56903 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 56909 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 56917 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57740 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57746 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57754 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 61, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 60, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 56937 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57774 },
     { SCHEMA_OBJECT, 0, 0, 62, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 63, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 64, 0, 0, 0, 0 },
@@ -4181,15 +4260,15 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 68, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 69, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 70, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 29, 0, 56947 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 56959 },
-    { SCHEMA_BOOL, 0, 0, 0, 0, 0, 0, 56966 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 33, 0, 56972 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 29, 0, 57784 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57796 },
+    { SCHEMA_BOOL, 0, 0, 0, 0, 0, 0, 57803 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 33, 0, 57809 },
     { SCHEMA_OBJECT, 0, 0, 71, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 72, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 73, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 56981 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 56999 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57818 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57836 },
     { SCHEMA_OBJECT, 0, 0, 74, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 75, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 76, 0, 0, 0, 0 },
@@ -4236,7 +4315,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 103, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 158, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 102, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57005 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57842 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 105, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 104, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 106, 0, 0, 0, 0 },
@@ -4270,7 +4349,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 131, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 99, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 193, 87, 0, 33, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 5, 0, 57008 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 5, 0, 57845 },
     { SCHEMA_OBJECT, 0, 0, 133, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 196, 89, 0, 4087, 0 },
     { SCHEMA_OBJECT, 0, 0, 135, 0, 0, 0, 0 },
@@ -4413,8 +4492,8 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 215, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 214, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 336, 0, 0, 0, 0 },
-    { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57014 },
-    { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57016 },
+    { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57851 },
+    { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57853 },
     { SCHEMA_OBJECT, 0, 0, 219, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 221, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 341, 3, 0, 330, 0 },
@@ -4458,689 +4537,705 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_ARRAY, 0, 0, 379, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 232, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 381, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 248, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 268, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 384, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 274, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 250, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 387, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 278, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 249, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 251, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 391, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 281, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 253, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 254, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 252, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 396, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 284, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 255, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 399, 87, 0, 33, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 287, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 248, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 249, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 48, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 250, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 247, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 254, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 388, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 253, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 252, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 251, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 257, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 268, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 394, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 274, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 259, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 397, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 278, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 258, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 257, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 256, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 405, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 246, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 407, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 264, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 263, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 265, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 411, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 290, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 260, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 401, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 281, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 262, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 414, 87, 0, 33, 0 },
+    { SCHEMA_OBJECT, 0, 0, 263, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 261, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 416, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 269, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 418, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 270, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 420, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 391, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 268, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 406, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 284, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 264, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 409, 87, 0, 33, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 287, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 256, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 267, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 266, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 265, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 415, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 255, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 417, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 273, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 424, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 272, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 374, 3, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 271, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 295, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 429, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 275, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 274, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 432, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 267, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 434, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 279, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 436, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, 0, 0, 421, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 290, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 271, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 424, 87, 0, 33, 0 },
+    { SCHEMA_OBJECT, 0, 0, 270, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 426, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 278, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 438, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 428, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 279, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 430, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 401, 87, 0, 33, 0 },
+    { SCHEMA_OBJECT, 0, 0, 277, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 282, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 286, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 441, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 285, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 434, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 281, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 374, 3, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 280, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 295, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 439, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 284, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 283, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 289, 0, 0, 0, 0 },
-    { SCHEMA_ANY, 0, 0, 0, 0, 0, 0, 0 },
-    { SCHEMA_NUMBER, 0, 0, 0, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 447, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 292, 0, 0, 0, 0 },
-    { SCHEMA_ANY, 0, 0, 450, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 450, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 450, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 447, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 442, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 276, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 444, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 288, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 446, 87, 0, 33, 0 },
+    { SCHEMA_OBJECT, 0, 0, 287, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 448, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 383, 299, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 293, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 299, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 294, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 457, 304, 0, 7807, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 451, 303, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 292, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 453, 305, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 291, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 455, 307, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 290, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 457, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 296, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 297, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 295, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 298, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 463, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 299, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 465, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 290, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 467, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 303, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 302, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 301, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 300, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 288, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 305, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 474, 3, 0, 0, 0 },
+    { SCHEMA_ANY, 0, 0, 0, 0, 0, 0, 0 },
+    { SCHEMA_NUMBER, 0, 0, 0, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 462, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 303, 0, 0, 0, 0 },
+    { SCHEMA_ANY, 0, 0, 465, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 465, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 465, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 462, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 304, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 287, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 477, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 309, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 308, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 311, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 481, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 310, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 307, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 484, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 313, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 486, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 306, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 318, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 317, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 316, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 320, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 492, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 319, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 315, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 495, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 309, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 325, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_PATCH_RETAIN_KEYS, 324, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 323, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 327, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 501, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 326, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 305, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 472, 314, 0, 8012, 0 },
+    { SCHEMA_OBJECT, 0, 0, 302, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 307, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 308, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 306, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 309, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 478, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 310, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 480, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 301, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 482, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 314, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 313, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 312, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 311, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 299, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 316, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 489, 3, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 315, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 298, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 492, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 320, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 319, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 322, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 504, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 330, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 332, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 507, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 331, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 496, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 321, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 318, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 499, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 324, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 501, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 316, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 329, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 328, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 327, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 331, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 507, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 330, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 326, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 510, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 312, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 315, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 337, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 319, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 336, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 338, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 339, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 335, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 341, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 519, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 340, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_PATCH_RETAIN_KEYS, 335, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 334, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 522, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 48, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 345, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 344, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 338, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 516, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 337, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 333, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 519, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 341, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 343, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 522, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 342, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 340, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 525, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 322, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 325, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 348, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 347, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 349, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 351, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 350, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 346, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 352, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 357, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 532, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 356, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 358, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 534, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 351, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 345, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 537, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 355, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 358, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 357, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 359, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 354, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 360, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 361, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 362, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 364, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 366, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 542, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 367, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 544, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 545, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 366, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 368, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 365, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 371, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 369, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 364, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 370, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 372, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 369, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 550, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 375, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 374, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 376, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 379, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 555, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 377, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 557, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 375, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 381, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 380, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 382, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 383, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 381, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 384, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 379, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 563, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 385, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 386, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 387, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 380, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 562, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 390, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 564, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 389, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 388, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 378, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 394, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 392, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 393, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 391, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 394, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 395, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 396, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 397, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 398, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 392, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 390, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 575, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 400, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 577, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 399, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 577, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 391, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 377, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 580, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 319, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 323, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 328, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 407, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 408, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 586, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 406, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 588, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 405, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 410, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 591, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 409, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 331, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 334, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 413, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 414, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 412, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 416, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 599, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 415, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 418, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 419, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 417, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 420, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 605, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 411, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 398, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 388, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 404, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 403, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 405, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 406, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 407, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 408, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 402, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 13, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 421, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 588, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 409, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 590, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 401, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 613, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 425, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_PATCH_MERGE, 615, 0, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 426, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 424, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 387, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 593, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 329, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 333, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 338, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 417, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 418, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 599, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 416, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 601, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 415, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 420, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 604, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 419, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 341, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 344, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 423, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 619, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 337, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 621, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 429, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 431, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 624, 3, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 430, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 424, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 422, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 426, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 612, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 425, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 428, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 627, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 429, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 427, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 430, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 618, 87, 0, 33, 0 },
+    { SCHEMA_OBJECT, 0, 0, 421, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 414, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 413, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 412, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 13, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 431, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 411, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 626, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 435, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_PATCH_MERGE, 628, 0, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 436, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 434, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 433, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 630, 0, 0, 0, 0 },
-    { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57018 },
-    { SCHEMA_OBJECT, 0, 0, 437, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 438, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 436, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 635, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 632, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 347, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 634, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 439, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 441, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 637, 3, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 440, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 638, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 445, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 447, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 641, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 448, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 643, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 446, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 438, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 640, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 444, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 646, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 449, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 648, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 443, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 650, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 452, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 643, 0, 0, 0, 0 },
+    { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57855 },
+    { SCHEMA_OBJECT, 0, 0, 447, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 448, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 446, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 648, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 451, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 653, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 456, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 457, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 460, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 461, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 462, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 459, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 660, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 463, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 662, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 464, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 664, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 458, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 666, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 450, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 651, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 455, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 466, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 669, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 465, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 457, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 654, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 458, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 656, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 456, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 454, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 672, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 472, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 471, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 659, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 459, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 661, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 453, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 663, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 462, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 461, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 666, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 466, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 467, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 470, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 473, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 471, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 472, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 469, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 475, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 679, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, 0, 0, 673, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 473, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 675, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 474, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 677, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 468, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 682, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 479, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 478, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 477, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 686, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 485, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 484, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 679, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 465, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 476, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 682, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 475, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 464, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 685, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 482, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 481, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 480, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 483, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 486, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 691, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 479, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 485, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 692, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 484, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 478, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 695, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 489, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 693, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 488, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 487, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 696, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 482, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 493, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 699, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 492, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 701, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 491, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 490, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 496, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 495, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 495, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 494, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 707, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 481, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 493, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 496, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 704, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 499, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 706, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 498, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 497, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 709, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 502, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 711, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 504, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 492, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 503, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 712, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 502, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 714, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 501, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 716, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 505, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 718, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 361, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 720, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 500, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 499, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 723, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 508, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 509, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 507, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 727, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 506, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 505, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 504, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 720, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 491, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 722, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 512, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 724, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 514, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 513, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 727, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 511, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 729, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 515, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 731, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 517, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 516, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP | SCHEMA_PATCH_REPLACE, 85, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 364, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 519, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 3, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 520, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 371, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 733, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 510, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 509, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 736, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 518, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 519, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 517, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 740, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 523, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 742, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 135, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 524, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 526, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 746, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 527, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 525, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 749, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 522, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 751, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 531, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 753, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 523, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 521, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 744, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 527, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 526, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP | SCHEMA_PATCH_REPLACE, 85, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 374, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 529, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 3, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 530, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 528, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 753, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 533, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 755, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 537, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 536, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 758, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 539, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 538, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 761, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 535, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 135, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 534, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 536, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 759, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 537, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 535, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 762, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 532, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 764, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 543, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 367, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 544, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 542, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 545, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 541, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 766, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 540, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 768, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 547, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 546, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 771, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 371, 0, 57024 },
-    { SCHEMA_OBJECT, 0, 0, 552, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 774, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 553, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 554, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 777, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 551, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 555, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 780, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 550, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 782, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 556, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 784, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 557, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 786, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 549, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 548, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 374, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 790, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 561, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 792, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 378, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 774, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 545, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 544, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 777, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 553, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 377, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 554, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 552, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 555, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 551, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 784, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 381, 0, 57861 },
     { SCHEMA_OBJECT, 0, 0, 562, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 795, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 560, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 559, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 787, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 563, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 799, 1, 0, 70, 0 },
-    { SCHEMA_OBJECT, 0, 0, 565, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 564, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 802, 381, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 558, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 547, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 805, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 568, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 790, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 561, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 565, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 793, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 560, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 795, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 566, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 797, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 567, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 808, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 572, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 5, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 574, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 812, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 39, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 577, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 576, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 575, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 817, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 579, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 819, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 578, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 821, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 768, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 581, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 582, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 580, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 826, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 573, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 828, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 583, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 830, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 799, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 559, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 558, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 384, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 803, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 571, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 805, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 388, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 572, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 808, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 570, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 833, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 585, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 835, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 589, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 837, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 588, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 569, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 573, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 812, 1, 0, 70, 0 },
+    { SCHEMA_OBJECT, 0, 0, 575, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 574, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 815, 391, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 568, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 557, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 818, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 578, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 577, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 821, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 582, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 5, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 584, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 825, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 39, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 587, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 840, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 594, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 593, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 843, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 592, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 386, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 597, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 847, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 596, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 849, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 595, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 586, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 585, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 830, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 589, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 832, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 588, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 834, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 781, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 591, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 852, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 592, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 590, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 839, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 583, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 841, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 593, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 843, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 581, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 580, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 846, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 595, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 848, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 599, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 854, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 389, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 850, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 598, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 597, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 853, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 604, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 603, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 857, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 602, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 859, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 601, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 861, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 856, 87, 0, 33, 0 },
+    { SCHEMA_OBJECT, 0, 0, 602, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 396, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 607, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 860, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 606, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 609, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 608, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 862, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 605, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 601, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 865, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 609, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 867, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 611, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 869, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 615, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 614, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 616, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 399, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 613, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 870, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 612, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 872, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 611, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 874, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 625, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 876, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 627, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 878, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 626, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 617, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 616, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 619, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 618, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 615, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 880, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 629, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 621, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 882, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 632, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 884, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 633, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 886, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 631, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 888, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 625, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 624, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 626, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 623, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 887, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 635, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 889, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 637, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 891, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 636, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 890, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 893, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 639, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 895, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 642, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 897, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 643, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 899, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 641, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 901, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 646, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 903, 0, 0, 0, 0 },
 };
-const uint16_t builtin_n_nodes = 891;
+const uint16_t builtin_n_nodes = 904;
 
 const struct builtin_kind_row builtin_kinds[] = {
-    { 0, 57032, 57035, 0 }, /* /v1 Binding */
-    { 0, 57032, 57043, 5 }, /* /v1 ComponentStatus */
-    { 0, 57032, 57059, 7 }, /* /v1 ComponentStatusList */
-    { 0, 57032, 57079, 10 }, /* /v1 ConfigMap */
-    { 0, 57032, 57089, 11 }, /* /v1 ConfigMapList */
-    { 0, 57032, 57103, 12 }, /* /v1 Endpoints */
-    { 0, 57032, 57113, 16 }, /* /v1 EndpointsList */
-    { 0, 57032, 57127, 17 }, /* /v1 Event */
-    { 0, 57032, 57133, 20 }, /* /v1 EventList */
-    { 0, 57032, 57143, 21 }, /* /v1 LimitRange */
-    { 0, 57032, 57154, 24 }, /* /v1 LimitRangeList */
-    { 0, 57032, 57169, 25 }, /* /v1 List */
-    { 0, 57032, 57174, 26 }, /* /v1 Namespace */
-    { 0, 57032, 57184, 30 }, /* /v1 NamespaceList */
-    { 0, 57032, 57198, 31 }, /* /v1 Node */
-    { 0, 57032, 57203, 50 }, /* /v1 NodeList */
-    { 0, 57032, 57212, 51 }, /* /v1 NodeProxyOptions */
-    { 0, 57032, 57229, 52 }, /* /v1 PersistentVolume */
-    { 0, 57032, 57246, 82 }, /* /v1 PersistentVolumeClaim */
-    { 0, 57032, 57268, 94 }, /* /v1 PersistentVolumeClaimList */
-    { 0, 57032, 57294, 95 }, /* /v1 PersistentVolumeList */
-    { 0, 57032, 57315, 96 }, /* /v1 Pod */
-    { 0, 57032, 57319, 207 }, /* /v1 PodAttachOptions */
-    { 0, 57032, 57336, 208 }, /* /v1 PodExecOptions */
-    { 0, 57032, 57351, 209 }, /* /v1 PodList */
-    { 0, 57032, 57359, 210 }, /* /v1 PodLogOptions */
-    { 0, 57032, 57373, 211 }, /* /v1 PodPortForwardOptions */
-    { 0, 57032, 57395, 212 }, /* /v1 PodProxyOptions */
-    { 0, 57032, 57411, 213 }, /* /v1 PodTemplate */
-    { 0, 57032, 57423, 215 }, /* /v1 PodTemplateList */
-    { 0, 57032, 57439, 216 }, /* /v1 RangeAllocation */
-    { 0, 57032, 57455, 217 }, /* /v1 ReplicationController */
-    { 0, 57032, 57477, 221 }, /* /v1 ReplicationControllerList */
-    { 0, 57032, 57503, 222 }, /* /v1 ResourceQuota */
-    { 0, 57032, 57517, 227 }, /* /v1 ResourceQuotaList */
-    { 0, 57032, 57535, 228 }, /* /v1 Secret */
-    { 0, 57032, 57542, 229 }, /* /v1 SecretList */
-    { 0, 57032, 57553, 230 }, /* /v1 SerializedReference */
-    { 0, 57032, 57573, 231 }, /* /v1 Service */
-    { 0, 57032, 57581, 241 }, /* /v1 ServiceAccount */
-    { 0, 57032, 57596, 242 }, /* /v1 ServiceAccountList */
-    { 0, 57032, 57615, 243 }, /* /v1 ServiceList */
-    { 0, 57032, 57627, 244 }, /* /v1 ServiceProxyOptions */
-    { 57647, 57032, 57676, 245 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicy */
-    { 57647, 57032, 57700, 255 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding */
-    { 57647, 57032, 57731, 258 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBindingList */
-    { 57647, 57032, 57766, 259 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicyList */
-    { 57647, 57032, 57794, 260 }, /* admissionregistration.k8s.io/v1 MutatingWebhookConfiguration */
-    { 57647, 57032, 57823, 265 }, /* admissionregistration.k8s.io/v1 MutatingWebhookConfigurationList */
-    { 57647, 57032, 57856, 266 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy */
-    { 57647, 57032, 57882, 273 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding */
-    { 57647, 57032, 57915, 275 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBindingList */
-    { 57647, 57032, 57952, 276 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyList */
-    { 57647, 57032, 57982, 277 }, /* admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration */
-    { 57647, 57032, 58013, 279 }, /* admissionregistration.k8s.io/v1 ValidatingWebhookConfigurationList */
-    { 58048, 57032, 58069, 280 }, /* apiextensions.k8s.io/v1 ConversionReview */
-    { 58048, 57032, 58086, 286 }, /* apiextensions.k8s.io/v1 CustomResourceDefinition */
-    { 58048, 57032, 58111, 305 }, /* apiextensions.k8s.io/v1 CustomResourceDefinitionList */
-    { 58140, 57032, 58163, 306 }, /* apiregistration.k8s.io/v1 APIService */
-    { 58140, 57032, 58174, 311 }, /* apiregistration.k8s.io/v1 APIServiceList */
-    { 58189, 57032, 58194, 312 }, /* apps/v1 ControllerRevision */
-    { 58189, 57032, 58213, 313 }, /* apps/v1 ControllerRevisionList */
-    { 58189, 57032, 58236, 314 }, /* apps/v1 DaemonSet */
-    { 58189, 57032, 58246, 320 }, /* apps/v1 DaemonSetList */
-    { 58189, 57032, 58260, 321 }, /* apps/v1 Deployment */
-    { 58189, 57032, 58271, 327 }, /* apps/v1 DeploymentList */
-    { 58189, 57032, 58286, 328 }, /* apps/v1 ReplicaSet */
-    { 58189, 57032, 58297, 332 }, /* apps/v1 ReplicaSetList */
-    { 58189, 57032, 58312, 333 }, /* apps/v1 StatefulSet */
-    { 58189, 57032, 58324, 341 }, /* apps/v1 StatefulSetList */
-    { 58340, 57032, 58362, 342 }, /* authentication.k8s.io/v1 SelfSubjectReview */
-    { 58340, 57032, 58380, 345 }, /* authentication.k8s.io/v1 TokenRequest */
-    { 58340, 57032, 58393, 349 }, /* authentication.k8s.io/v1 TokenReview */
-    { 58405, 57032, 58426, 352 }, /* authorization.k8s.io/v1 LocalSubjectAccessReview */
-    { 58405, 57032, 58451, 360 }, /* authorization.k8s.io/v1 SelfSubjectAccessReview */
-    { 58405, 57032, 58475, 362 }, /* authorization.k8s.io/v1 SelfSubjectRulesReview */
-    { 58405, 57032, 58498, 367 }, /* authorization.k8s.io/v1 SubjectAccessReview */
-    { 58518, 57032, 58530, 368 }, /* autoscaling/v1 HorizontalPodAutoscaler */
-    { 58518, 57032, 58554, 372 }, /* autoscaling/v1 HorizontalPodAutoscalerList */
-    { 58518, 57032, 58582, 373 }, /* autoscaling/v1 Scale */
-    { 58518, 58588, 58530, 376 }, /* autoscaling/v2 HorizontalPodAutoscaler */
-    { 58518, 58588, 58554, 399 }, /* autoscaling/v2 HorizontalPodAutoscalerList */
-    { 58591, 57032, 58597, 400 }, /* batch/v1 CronJob */
-    { 58591, 57032, 58605, 421 }, /* batch/v1 CronJobList */
-    { 58591, 57032, 58617, 422 }, /* batch/v1 Job */
-    { 58591, 57032, 58621, 426 }, /* batch/v1 JobList */
-    { 58629, 57032, 58649, 427 }, /* certificates.k8s.io/v1 CertificateSigningRequest */
-    { 58629, 57032, 58675, 431 }, /* certificates.k8s.io/v1 CertificateSigningRequestList */
-    { 58629, 57032, 58705, 432 }, /* certificates.k8s.io/v1 ClusterTrustBundle */
-    { 58629, 57032, 58724, 434 }, /* certificates.k8s.io/v1 ClusterTrustBundleList */
-    { 58629, 57032, 58747, 435 }, /* certificates.k8s.io/v1 PodCertificateRequest */
-    { 58629, 57032, 58769, 438 }, /* certificates.k8s.io/v1 PodCertificateRequestList */
-    { 58795, 57032, 58815, 439 }, /* coordination.k8s.io/v1 Lease */
-    { 58795, 57032, 58821, 441 }, /* coordination.k8s.io/v1 LeaseList */
-    { 58831, 57032, 58848, 442 }, /* discovery.k8s.io/v1 EndpointSlice */
-    { 58831, 57032, 58862, 449 }, /* discovery.k8s.io/v1 EndpointSliceList */
-    { 58880, 57032, 57127, 450 }, /* events.k8s.io/v1 Event */
-    { 58880, 57032, 57133, 452 }, /* events.k8s.io/v1 EventList */
-    { 58894, 57032, 58923, 453 }, /* flowcontrol.apiserver.k8s.io/v1 FlowSchema */
-    { 58894, 57032, 58934, 466 }, /* flowcontrol.apiserver.k8s.io/v1 FlowSchemaList */
-    { 58894, 57032, 58949, 467 }, /* flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration */
-    { 58894, 57032, 58976, 475 }, /* flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfigurationList */
-    { 59007, 57032, 59025, 476 }, /* networking.k8s.io/v1 IPAddress */
-    { 59007, 57032, 59035, 479 }, /* networking.k8s.io/v1 IPAddressList */
-    { 59007, 57032, 56737, 480 }, /* networking.k8s.io/v1 Ingress */
-    { 59007, 57032, 59049, 493 }, /* networking.k8s.io/v1 IngressClass */
-    { 59007, 57032, 59062, 496 }, /* networking.k8s.io/v1 IngressClassList */
-    { 59007, 57032, 59079, 497 }, /* networking.k8s.io/v1 IngressList */
-    { 59007, 57032, 59091, 498 }, /* networking.k8s.io/v1 NetworkPolicy */
-    { 59007, 57032, 59105, 505 }, /* networking.k8s.io/v1 NetworkPolicyList */
-    { 59007, 57032, 59123, 506 }, /* networking.k8s.io/v1 ServiceCIDR */
-    { 59007, 57032, 59135, 509 }, /* networking.k8s.io/v1 ServiceCIDRList */
-    { 59151, 57032, 59163, 510 }, /* node.k8s.io/v1 RuntimeClass */
-    { 59151, 57032, 59176, 513 }, /* node.k8s.io/v1 RuntimeClassList */
-    { 59193, 57032, 59200, 514 }, /* policy/v1 Eviction */
-    { 59193, 57032, 59209, 517 }, /* policy/v1 PodDisruptionBudget */
-    { 59193, 57032, 59229, 520 }, /* policy/v1 PodDisruptionBudgetList */
-    { 59253, 57032, 59279, 521 }, /* rbac.authorization.k8s.io/v1 ClusterRole */
-    { 59253, 57032, 59291, 524 }, /* rbac.authorization.k8s.io/v1 ClusterRoleBinding */
-    { 59253, 57032, 59310, 527 }, /* rbac.authorization.k8s.io/v1 ClusterRoleBindingList */
-    { 59253, 57032, 59333, 528 }, /* rbac.authorization.k8s.io/v1 ClusterRoleList */
-    { 59253, 57032, 59349, 529 }, /* rbac.authorization.k8s.io/v1 Role */
-    { 59253, 57032, 59354, 530 }, /* rbac.authorization.k8s.io/v1 RoleBinding */
-    { 59253, 57032, 59366, 531 }, /* rbac.authorization.k8s.io/v1 RoleBindingList */
-    { 59253, 57032, 59382, 532 }, /* rbac.authorization.k8s.io/v1 RoleList */
-    { 59391, 57032, 59407, 533 }, /* resource.k8s.io/v1 DeviceClass */
-    { 59391, 57032, 59419, 539 }, /* resource.k8s.io/v1 DeviceClassList */
-    { 59391, 57032, 59435, 540 }, /* resource.k8s.io/v1 DeviceTaintRule */
-    { 59391, 57032, 59451, 545 }, /* resource.k8s.io/v1 DeviceTaintRuleList */
-    { 59391, 57032, 59471, 546 }, /* resource.k8s.io/v1 ResourceClaim */
-    { 59391, 57032, 59485, 565 }, /* resource.k8s.io/v1 ResourceClaimList */
-    { 59391, 57032, 59503, 566 }, /* resource.k8s.io/v1 ResourceClaimTemplate */
-    { 59391, 57032, 59525, 568 }, /* resource.k8s.io/v1 ResourceClaimTemplateList */
-    { 59391, 57032, 59551, 569 }, /* resource.k8s.io/v1 ResourceSlice */
-    { 59391, 57032, 59565, 583 }, /* resource.k8s.io/v1 ResourceSliceList */
-    { 59583, 57032, 55920, 584 }, /* scheduling.k8s.io/v1 PriorityClass */
-    { 59583, 57032, 59601, 585 }, /* scheduling.k8s.io/v1 PriorityClassList */
-    { 59619, 57032, 59634, 586 }, /* storage.k8s.io/v1 CSIDriver */
-    { 59619, 57032, 59644, 589 }, /* storage.k8s.io/v1 CSIDriverList */
-    { 59619, 57032, 59658, 590 }, /* storage.k8s.io/v1 CSINode */
-    { 59619, 57032, 59666, 597 }, /* storage.k8s.io/v1 CSINodeList */
-    { 59619, 57032, 59678, 598 }, /* storage.k8s.io/v1 CSIStorageCapacity */
-    { 59619, 57032, 59697, 599 }, /* storage.k8s.io/v1 CSIStorageCapacityList */
-    { 59619, 57032, 59720, 600 }, /* storage.k8s.io/v1 StorageClass */
-    { 59619, 57032, 59733, 603 }, /* storage.k8s.io/v1 StorageClassList */
-    { 59619, 57032, 59750, 604 }, /* storage.k8s.io/v1 VolumeAttachment */
-    { 59619, 57032, 59767, 609 }, /* storage.k8s.io/v1 VolumeAttachmentList */
-    { 59619, 57032, 55934, 610 }, /* storage.k8s.io/v1 VolumeAttributesClass */
-    { 59619, 57032, 59788, 611 }, /* storage.k8s.io/v1 VolumeAttributesClassList */
-    { 59814, 57032, 59838, 612 }, /* storagemigration.k8s.io/v1 StorageVersionMigration */
-    { 59814, 57032, 59862, 616 }, /* storagemigration.k8s.io/v1 StorageVersionMigrationList */
-    { 59890, 57032, 59902, 283 }, /* meta.k8s.io/v1 Status */
-    { 59890, 57032, 59909, 515 }, /* meta.k8s.io/v1 DeleteOptions */
-    { 59890, 57032, 59923, 617 }, /* meta.k8s.io/v1 CreateOptions */
-    { 59890, 57032, 59937, 618 }, /* meta.k8s.io/v1 UpdateOptions */
-    { 59890, 57032, 59951, 619 }, /* meta.k8s.io/v1 PatchOptions */
-    { 59890, 57032, 59964, 620 }, /* meta.k8s.io/v1 GetOptions */
-    { 59890, 57032, 59975, 621 }, /* meta.k8s.io/v1 ListOptions */
-    { 59890, 57032, 59987, 622 }, /* meta.k8s.io/v1 WatchEvent */
-    { 59890, 57032, 59998, 623 }, /* meta.k8s.io/v1 Table */
-    { 59890, 57032, 60004, 627 }, /* meta.k8s.io/v1 TableOptions */
-    { 59890, 57032, 60017, 628 }, /* meta.k8s.io/v1 PartialObjectMetadata */
-    { 59890, 57032, 60039, 629 }, /* meta.k8s.io/v1 PartialObjectMetadataList */
-    { 59890, 57032, 60065, 630 }, /* meta.k8s.io/v1 APIGroup */
-    { 59890, 57032, 60074, 633 }, /* meta.k8s.io/v1 APIGroupList */
-    { 59890, 57032, 60087, 634 }, /* meta.k8s.io/v1 APIResourceList */
-    { 59890, 57032, 60103, 636 }, /* meta.k8s.io/v1 APIVersions */
-    { 59890, 57032, 60115, 84 }, /* meta.k8s.io/v1 LabelSelector */
+    { 0, 57869, 57872, 0 }, /* /v1 Binding */
+    { 0, 57869, 57880, 5 }, /* /v1 ComponentStatus */
+    { 0, 57869, 57896, 7 }, /* /v1 ComponentStatusList */
+    { 0, 57869, 57916, 10 }, /* /v1 ConfigMap */
+    { 0, 57869, 57926, 11 }, /* /v1 ConfigMapList */
+    { 0, 57869, 57940, 12 }, /* /v1 Endpoints */
+    { 0, 57869, 57950, 16 }, /* /v1 EndpointsList */
+    { 0, 57869, 57964, 17 }, /* /v1 Event */
+    { 0, 57869, 57970, 20 }, /* /v1 EventList */
+    { 0, 57869, 57980, 21 }, /* /v1 LimitRange */
+    { 0, 57869, 57991, 24 }, /* /v1 LimitRangeList */
+    { 0, 57869, 58006, 25 }, /* /v1 List */
+    { 0, 57869, 58011, 26 }, /* /v1 Namespace */
+    { 0, 57869, 58021, 30 }, /* /v1 NamespaceList */
+    { 0, 57869, 58035, 31 }, /* /v1 Node */
+    { 0, 57869, 58040, 50 }, /* /v1 NodeList */
+    { 0, 57869, 58049, 51 }, /* /v1 NodeProxyOptions */
+    { 0, 57869, 58066, 52 }, /* /v1 PersistentVolume */
+    { 0, 57869, 58083, 82 }, /* /v1 PersistentVolumeClaim */
+    { 0, 57869, 58105, 94 }, /* /v1 PersistentVolumeClaimList */
+    { 0, 57869, 58131, 95 }, /* /v1 PersistentVolumeList */
+    { 0, 57869, 58152, 96 }, /* /v1 Pod */
+    { 0, 57869, 58156, 207 }, /* /v1 PodAttachOptions */
+    { 0, 57869, 58173, 208 }, /* /v1 PodExecOptions */
+    { 0, 57869, 58188, 209 }, /* /v1 PodList */
+    { 0, 57869, 58196, 210 }, /* /v1 PodLogOptions */
+    { 0, 57869, 58210, 211 }, /* /v1 PodPortForwardOptions */
+    { 0, 57869, 58232, 212 }, /* /v1 PodProxyOptions */
+    { 0, 57869, 58248, 213 }, /* /v1 PodTemplate */
+    { 0, 57869, 58260, 215 }, /* /v1 PodTemplateList */
+    { 0, 57869, 58276, 216 }, /* /v1 RangeAllocation */
+    { 0, 57869, 58292, 217 }, /* /v1 ReplicationController */
+    { 0, 57869, 58314, 221 }, /* /v1 ReplicationControllerList */
+    { 0, 57869, 58340, 222 }, /* /v1 ResourceQuota */
+    { 0, 57869, 58354, 227 }, /* /v1 ResourceQuotaList */
+    { 0, 57869, 58372, 228 }, /* /v1 Secret */
+    { 0, 57869, 58379, 229 }, /* /v1 SecretList */
+    { 0, 57869, 58390, 230 }, /* /v1 SerializedReference */
+    { 0, 57869, 58410, 231 }, /* /v1 Service */
+    { 0, 57869, 58418, 241 }, /* /v1 ServiceAccount */
+    { 0, 57869, 58433, 242 }, /* /v1 ServiceAccountList */
+    { 0, 57869, 58452, 243 }, /* /v1 ServiceList */
+    { 0, 57869, 58464, 244 }, /* /v1 ServiceProxyOptions */
+    { 58484, 57869, 58501, 245 }, /* admission.k8s.io/v1 AdmissionReview */
+    { 58517, 57869, 58546, 254 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicy */
+    { 58517, 57869, 58570, 264 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding */
+    { 58517, 57869, 58601, 267 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBindingList */
+    { 58517, 57869, 58636, 268 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicyList */
+    { 58517, 57869, 58664, 269 }, /* admissionregistration.k8s.io/v1 MutatingWebhookConfiguration */
+    { 58517, 57869, 58693, 274 }, /* admissionregistration.k8s.io/v1 MutatingWebhookConfigurationList */
+    { 58517, 57869, 58726, 275 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy */
+    { 58517, 57869, 58752, 282 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding */
+    { 58517, 57869, 58785, 284 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBindingList */
+    { 58517, 57869, 58822, 285 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyList */
+    { 58517, 57869, 58852, 286 }, /* admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration */
+    { 58517, 57869, 58883, 288 }, /* admissionregistration.k8s.io/v1 ValidatingWebhookConfigurationList */
+    { 58918, 58938, 58941, 289 }, /* apidiscovery.k8s.io/v2 APIGroupDiscovery */
+    { 58918, 58938, 58959, 293 }, /* apidiscovery.k8s.io/v2 APIGroupDiscoveryList */
+    { 58981, 57869, 59002, 294 }, /* apiextensions.k8s.io/v1 ConversionReview */
+    { 58981, 57869, 59019, 297 }, /* apiextensions.k8s.io/v1 CustomResourceDefinition */
+    { 58981, 57869, 59044, 316 }, /* apiextensions.k8s.io/v1 CustomResourceDefinitionList */
+    { 59073, 57869, 59096, 317 }, /* apiregistration.k8s.io/v1 APIService */
+    { 59073, 57869, 59107, 322 }, /* apiregistration.k8s.io/v1 APIServiceList */
+    { 59122, 57869, 59127, 323 }, /* apps/v1 ControllerRevision */
+    { 59122, 57869, 59146, 324 }, /* apps/v1 ControllerRevisionList */
+    { 59122, 57869, 59169, 325 }, /* apps/v1 DaemonSet */
+    { 59122, 57869, 59179, 331 }, /* apps/v1 DaemonSetList */
+    { 59122, 57869, 59193, 332 }, /* apps/v1 Deployment */
+    { 59122, 57869, 59204, 338 }, /* apps/v1 DeploymentList */
+    { 59122, 57869, 59219, 339 }, /* apps/v1 ReplicaSet */
+    { 59122, 57869, 59230, 343 }, /* apps/v1 ReplicaSetList */
+    { 59122, 57869, 59245, 344 }, /* apps/v1 StatefulSet */
+    { 59122, 57869, 59257, 352 }, /* apps/v1 StatefulSetList */
+    { 59273, 57869, 59295, 353 }, /* authentication.k8s.io/v1 SelfSubjectReview */
+    { 59273, 57869, 59313, 355 }, /* authentication.k8s.io/v1 TokenRequest */
+    { 59273, 57869, 59326, 359 }, /* authentication.k8s.io/v1 TokenReview */
+    { 59338, 57869, 59359, 362 }, /* authorization.k8s.io/v1 LocalSubjectAccessReview */
+    { 59338, 57869, 59384, 370 }, /* authorization.k8s.io/v1 SelfSubjectAccessReview */
+    { 59338, 57869, 59408, 372 }, /* authorization.k8s.io/v1 SelfSubjectRulesReview */
+    { 59338, 57869, 59431, 377 }, /* authorization.k8s.io/v1 SubjectAccessReview */
+    { 59451, 57869, 59463, 378 }, /* autoscaling/v1 HorizontalPodAutoscaler */
+    { 59451, 57869, 59487, 382 }, /* autoscaling/v1 HorizontalPodAutoscalerList */
+    { 59451, 57869, 59515, 383 }, /* autoscaling/v1 Scale */
+    { 59451, 58938, 59463, 386 }, /* autoscaling/v2 HorizontalPodAutoscaler */
+    { 59451, 58938, 59487, 409 }, /* autoscaling/v2 HorizontalPodAutoscalerList */
+    { 59521, 57869, 59527, 410 }, /* batch/v1 CronJob */
+    { 59521, 57869, 59535, 431 }, /* batch/v1 CronJobList */
+    { 59521, 57869, 59547, 432 }, /* batch/v1 Job */
+    { 59521, 57869, 59551, 436 }, /* batch/v1 JobList */
+    { 59559, 57869, 59579, 437 }, /* certificates.k8s.io/v1 CertificateSigningRequest */
+    { 59559, 57869, 59605, 441 }, /* certificates.k8s.io/v1 CertificateSigningRequestList */
+    { 59559, 57869, 59635, 442 }, /* certificates.k8s.io/v1 ClusterTrustBundle */
+    { 59559, 57869, 59654, 444 }, /* certificates.k8s.io/v1 ClusterTrustBundleList */
+    { 59559, 57869, 59677, 445 }, /* certificates.k8s.io/v1 PodCertificateRequest */
+    { 59559, 57869, 59699, 448 }, /* certificates.k8s.io/v1 PodCertificateRequestList */
+    { 59725, 57869, 59745, 449 }, /* coordination.k8s.io/v1 Lease */
+    { 59725, 57869, 59751, 451 }, /* coordination.k8s.io/v1 LeaseList */
+    { 59761, 57869, 59778, 452 }, /* discovery.k8s.io/v1 EndpointSlice */
+    { 59761, 57869, 59792, 459 }, /* discovery.k8s.io/v1 EndpointSliceList */
+    { 59810, 57869, 57964, 460 }, /* events.k8s.io/v1 Event */
+    { 59810, 57869, 57970, 462 }, /* events.k8s.io/v1 EventList */
+    { 59824, 57869, 59853, 463 }, /* flowcontrol.apiserver.k8s.io/v1 FlowSchema */
+    { 59824, 57869, 59864, 476 }, /* flowcontrol.apiserver.k8s.io/v1 FlowSchemaList */
+    { 59824, 57869, 59879, 477 }, /* flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration */
+    { 59824, 57869, 59906, 485 }, /* flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfigurationList */
+    { 59937, 57869, 59955, 486 }, /* networking.k8s.io/v1 IPAddress */
+    { 59937, 57869, 59965, 489 }, /* networking.k8s.io/v1 IPAddressList */
+    { 59937, 57869, 57574, 490 }, /* networking.k8s.io/v1 Ingress */
+    { 59937, 57869, 59979, 503 }, /* networking.k8s.io/v1 IngressClass */
+    { 59937, 57869, 59992, 506 }, /* networking.k8s.io/v1 IngressClassList */
+    { 59937, 57869, 60009, 507 }, /* networking.k8s.io/v1 IngressList */
+    { 59937, 57869, 60021, 508 }, /* networking.k8s.io/v1 NetworkPolicy */
+    { 59937, 57869, 60035, 515 }, /* networking.k8s.io/v1 NetworkPolicyList */
+    { 59937, 57869, 60053, 516 }, /* networking.k8s.io/v1 ServiceCIDR */
+    { 59937, 57869, 60065, 519 }, /* networking.k8s.io/v1 ServiceCIDRList */
+    { 60081, 57869, 60093, 520 }, /* node.k8s.io/v1 RuntimeClass */
+    { 60081, 57869, 60106, 523 }, /* node.k8s.io/v1 RuntimeClassList */
+    { 60123, 57869, 60130, 524 }, /* policy/v1 Eviction */
+    { 60123, 57869, 60139, 527 }, /* policy/v1 PodDisruptionBudget */
+    { 60123, 57869, 60159, 530 }, /* policy/v1 PodDisruptionBudgetList */
+    { 60183, 57869, 60209, 531 }, /* rbac.authorization.k8s.io/v1 ClusterRole */
+    { 60183, 57869, 60221, 534 }, /* rbac.authorization.k8s.io/v1 ClusterRoleBinding */
+    { 60183, 57869, 60240, 537 }, /* rbac.authorization.k8s.io/v1 ClusterRoleBindingList */
+    { 60183, 57869, 60263, 538 }, /* rbac.authorization.k8s.io/v1 ClusterRoleList */
+    { 60183, 57869, 60279, 539 }, /* rbac.authorization.k8s.io/v1 Role */
+    { 60183, 57869, 60284, 540 }, /* rbac.authorization.k8s.io/v1 RoleBinding */
+    { 60183, 57869, 60296, 541 }, /* rbac.authorization.k8s.io/v1 RoleBindingList */
+    { 60183, 57869, 60312, 542 }, /* rbac.authorization.k8s.io/v1 RoleList */
+    { 60321, 57869, 60337, 543 }, /* resource.k8s.io/v1 DeviceClass */
+    { 60321, 57869, 60349, 549 }, /* resource.k8s.io/v1 DeviceClassList */
+    { 60321, 57869, 60365, 550 }, /* resource.k8s.io/v1 DeviceTaintRule */
+    { 60321, 57869, 60381, 555 }, /* resource.k8s.io/v1 DeviceTaintRuleList */
+    { 60321, 57869, 60401, 556 }, /* resource.k8s.io/v1 ResourceClaim */
+    { 60321, 57869, 60415, 575 }, /* resource.k8s.io/v1 ResourceClaimList */
+    { 60321, 57869, 60433, 576 }, /* resource.k8s.io/v1 ResourceClaimTemplate */
+    { 60321, 57869, 60455, 578 }, /* resource.k8s.io/v1 ResourceClaimTemplateList */
+    { 60321, 57869, 60481, 579 }, /* resource.k8s.io/v1 ResourceSlice */
+    { 60321, 57869, 60495, 593 }, /* resource.k8s.io/v1 ResourceSliceList */
+    { 60513, 57869, 56757, 594 }, /* scheduling.k8s.io/v1 PriorityClass */
+    { 60513, 57869, 60531, 595 }, /* scheduling.k8s.io/v1 PriorityClassList */
+    { 60549, 57869, 60564, 596 }, /* storage.k8s.io/v1 CSIDriver */
+    { 60549, 57869, 60574, 599 }, /* storage.k8s.io/v1 CSIDriverList */
+    { 60549, 57869, 60588, 600 }, /* storage.k8s.io/v1 CSINode */
+    { 60549, 57869, 60596, 607 }, /* storage.k8s.io/v1 CSINodeList */
+    { 60549, 57869, 60608, 608 }, /* storage.k8s.io/v1 CSIStorageCapacity */
+    { 60549, 57869, 60627, 609 }, /* storage.k8s.io/v1 CSIStorageCapacityList */
+    { 60549, 57869, 60650, 610 }, /* storage.k8s.io/v1 StorageClass */
+    { 60549, 57869, 60663, 613 }, /* storage.k8s.io/v1 StorageClassList */
+    { 60549, 57869, 60680, 614 }, /* storage.k8s.io/v1 VolumeAttachment */
+    { 60549, 57869, 60697, 619 }, /* storage.k8s.io/v1 VolumeAttachmentList */
+    { 60549, 57869, 56771, 620 }, /* storage.k8s.io/v1 VolumeAttributesClass */
+    { 60549, 57869, 60718, 621 }, /* storage.k8s.io/v1 VolumeAttributesClassList */
+    { 60744, 57869, 60768, 622 }, /* storagemigration.k8s.io/v1 StorageVersionMigration */
+    { 60744, 57869, 60792, 626 }, /* storagemigration.k8s.io/v1 StorageVersionMigrationList */
+    { 60820, 57869, 60832, 251 }, /* meta.k8s.io/v1 Status */
+    { 60820, 57869, 60839, 525 }, /* meta.k8s.io/v1 DeleteOptions */
+    { 60820, 57869, 60853, 627 }, /* meta.k8s.io/v1 CreateOptions */
+    { 60820, 57869, 60867, 628 }, /* meta.k8s.io/v1 UpdateOptions */
+    { 60820, 57869, 60881, 629 }, /* meta.k8s.io/v1 PatchOptions */
+    { 60820, 57869, 60894, 630 }, /* meta.k8s.io/v1 GetOptions */
+    { 60820, 57869, 60905, 631 }, /* meta.k8s.io/v1 ListOptions */
+    { 60820, 57869, 60917, 632 }, /* meta.k8s.io/v1 WatchEvent */
+    { 60820, 57869, 60928, 633 }, /* meta.k8s.io/v1 Table */
+    { 60820, 57869, 60934, 637 }, /* meta.k8s.io/v1 TableOptions */
+    { 60820, 57869, 60947, 638 }, /* meta.k8s.io/v1 PartialObjectMetadata */
+    { 60820, 57869, 60969, 639 }, /* meta.k8s.io/v1 PartialObjectMetadataList */
+    { 60820, 57869, 60995, 640 }, /* meta.k8s.io/v1 APIGroup */
+    { 60820, 57869, 61004, 643 }, /* meta.k8s.io/v1 APIGroupList */
+    { 60820, 57869, 61017, 644 }, /* meta.k8s.io/v1 APIResourceList */
+    { 60820, 57869, 61033, 646 }, /* meta.k8s.io/v1 APIVersions */
+    { 60820, 57869, 61045, 84 }, /* meta.k8s.io/v1 LabelSelector */
 };
-const uint16_t builtin_n_kinds = 168;
+const uint16_t builtin_n_kinds = 171;
 
 const char builtin_strings[] =
     "" "\0"
@@ -5658,6 +5753,29 @@ const char builtin_strings[] =
     "ingress" "\0"
     "ipMode" "\0"
     "secrets" "\0"
+    "response" "\0"
+    "subResource" "\0"
+    "requestKind" "\0"
+    "requestResource" "\0"
+    "requestSubResource" "\0"
+    "userInfo" "\0"
+    "object" "\0"
+    "oldObject" "\0"
+    "dryRun" "\0"
+    "version" "\0"
+    "username" "\0"
+    "groups" "\0"
+    "extra" "\0"
+    "allowed" "\0"
+    "patch" "\0"
+    "patchType" "\0"
+    "auditAnnotations" "\0"
+    "warnings" "\0"
+    "details" "\0"
+    "code" "\0"
+    "causes" "\0"
+    "retryAfterSeconds" "\0"
+    "field" "\0"
     "paramKind" "\0"
     "matchConstraints" "\0"
     "variables" "\0"
@@ -5675,7 +5793,6 @@ const char builtin_strings[] =
     "apiVersions" "\0"
     "scope" "\0"
     "expression" "\0"
-    "patchType" "\0"
     "applyConfiguration" "\0"
     "jsonPatch" "\0"
     "policyName" "\0"
@@ -5690,37 +5807,35 @@ const char builtin_strings[] =
     "url" "\0"
     "caBundle" "\0"
     "validations" "\0"
-    "auditAnnotations" "\0"
     "messageExpression" "\0"
     "valueExpression" "\0"
     "typeChecking" "\0"
     "expressionWarnings" "\0"
     "warning" "\0"
     "validationActions" "\0"
-    "response" "\0"
+    "versions" "\0"
+    "freshness" "\0"
+    "responseKind" "\0"
+    "singularResource" "\0"
+    "verbs" "\0"
+    "shortNames" "\0"
+    "categories" "\0"
+    "subresources" "\0"
+    "acceptedTypes" "\0"
     "desiredAPIVersion" "\0"
     "objects" "\0"
     "convertedObjects" "\0"
     "result" "\0"
-    "details" "\0"
-    "code" "\0"
-    "causes" "\0"
-    "retryAfterSeconds" "\0"
-    "field" "\0"
-    "versions" "\0"
     "conversion" "\0"
     "preserveUnknownFields" "\0"
     "plural" "\0"
     "singular" "\0"
-    "shortNames" "\0"
     "listKind" "\0"
-    "categories" "\0"
     "served" "\0"
     "storage" "\0"
     "deprecated" "\0"
     "deprecationWarning" "\0"
     "schema" "\0"
-    "subresources" "\0"
     "additionalPrinterColumns" "\0"
     "selectableFields" "\0"
     "openAPIV3Schema" "\0"
@@ -5776,7 +5891,6 @@ const char builtin_strings[] =
     "conversionReviewVersions" "\0"
     "acceptedNames" "\0"
     "storedVersions" "\0"
-    "version" "\0"
     "insecureSkipTLSVerify" "\0"
     "groupPriorityMinimum" "\0"
     "versionPriority" "\0"
@@ -5810,10 +5924,6 @@ const char builtin_strings[] =
     "currentReplicas" "\0"
     "currentRevision" "\0"
     "updateRevision" "\0"
-    "userInfo" "\0"
-    "username" "\0"
-    "groups" "\0"
-    "extra" "\0"
     "audiences" "\0"
     "boundObjectRef" "\0"
     "attestations" "\0"
@@ -5826,12 +5936,10 @@ const char builtin_strings[] =
     "fieldSelector" "\0"
     "rawSelector" "\0"
     "requirements" "\0"
-    "allowed" "\0"
     "denied" "\0"
     "evaluationError" "\0"
     "nonResourceRules" "\0"
     "incomplete" "\0"
-    "verbs" "\0"
     "nonResourceURLs" "\0"
     "scaleTargetRef" "\0"
     "minReplicas" "\0"
@@ -5842,7 +5950,6 @@ const char builtin_strings[] =
     "currentCPUUtilizationPercentage" "\0"
     "metrics" "\0"
     "behavior" "\0"
-    "object" "\0"
     "pods" "\0"
     "containerResource" "\0"
     "external" "\0"
@@ -5977,7 +6084,6 @@ const char builtin_strings[] =
     "preconditions" "\0"
     "orphanDependents" "\0"
     "propagationPolicy" "\0"
-    "dryRun" "\0"
     "ignoreStoreReadErrorWithClusterBreakingPotential" "\0"
     "minAvailable" "\0"
     "unhealthyPodEvictionPolicy" "\0"
@@ -6590,6 +6696,24 @@ const char builtin_strings[] =
     "v1.ServiceList" "\0"
     "io.k8s.api.core.v1.ServiceProxyOptions" "\0"
     "v1.ServiceProxyOptions" "\0"
+    "io.k8s.api.admission.v1.AdmissionReview" "\0"
+    "v1.AdmissionReview" "\0"
+    "io.k8s.api.admission.v1.AdmissionRequest" "\0"
+    "v1.AdmissionRequest" "\0"
+    "io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionKind" "\0"
+    "v1.GroupVersionKind" "\0"
+    "io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionResource" "\0"
+    "v1.GroupVersionResource" "\0"
+    "io.k8s.api.authentication.v1.UserInfo" "\0"
+    "v1.UserInfo" "\0"
+    "io.k8s.api.admission.v1.AdmissionResponse" "\0"
+    "v1.AdmissionResponse" "\0"
+    "io.k8s.apimachinery.pkg.apis.meta.v1.Status" "\0"
+    "v1.Status" "\0"
+    "io.k8s.apimachinery.pkg.apis.meta.v1.StatusDetails" "\0"
+    "v1.StatusDetails" "\0"
+    "io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause" "\0"
+    "v1.StatusCause" "\0"
     "io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicy" "\0"
     "v1.MutatingAdmissionPolicy" "\0"
     "io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicySpec" "\0"
@@ -6660,18 +6784,22 @@ const char builtin_strings[] =
     "v1.ValidatingWebhook" "\0"
     "io.k8s.api.admissionregistration.v1.ValidatingWebhookConfigurationList" "\0"
     "v1.ValidatingWebhookConfigurationList" "\0"
+    "io.k8s.api.apidiscovery.v2.APIGroupDiscovery" "\0"
+    "v2.APIGroupDiscovery" "\0"
+    "io.k8s.api.apidiscovery.v2.APIVersionDiscovery" "\0"
+    "v2.APIVersionDiscovery" "\0"
+    "io.k8s.api.apidiscovery.v2.APIResourceDiscovery" "\0"
+    "v2.APIResourceDiscovery" "\0"
+    "io.k8s.api.apidiscovery.v2.APISubresourceDiscovery" "\0"
+    "v2.APISubresourceDiscovery" "\0"
+    "io.k8s.api.apidiscovery.v2.APIGroupDiscoveryList" "\0"
+    "v2.APIGroupDiscoveryList" "\0"
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionReview" "\0"
     "v1.ConversionReview" "\0"
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionRequest" "\0"
     "v1.ConversionRequest" "\0"
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionResponse" "\0"
     "v1.ConversionResponse" "\0"
-    "io.k8s.apimachinery.pkg.apis.meta.v1.Status" "\0"
-    "v1.Status" "\0"
-    "io.k8s.apimachinery.pkg.apis.meta.v1.StatusDetails" "\0"
-    "v1.StatusDetails" "\0"
-    "io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause" "\0"
-    "v1.StatusCause" "\0"
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition" "\0"
     "v1.CustomResourceDefinition" "\0"
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec" "\0"
@@ -6785,8 +6913,6 @@ const char builtin_strings[] =
     "v1.SelfSubjectReview" "\0"
     "io.k8s.api.authentication.v1.SelfSubjectReviewStatus" "\0"
     "v1.SelfSubjectReviewStatus" "\0"
-    "io.k8s.api.authentication.v1.UserInfo" "\0"
-    "v1.UserInfo" "\0"
     "io.k8s.api.authentication.v1.TokenRequest" "\0"
     "v1.TokenRequest" "\0"
     "io.k8s.api.authentication.v1.TokenRequestSpec" "\0"
@@ -7664,6 +7790,8 @@ const char builtin_strings[] =
     "ServiceAccountList" "\0"
     "ServiceList" "\0"
     "ServiceProxyOptions" "\0"
+    "admission.k8s.io" "\0"
+    "AdmissionReview" "\0"
     "admissionregistration.k8s.io" "\0"
     "MutatingAdmissionPolicy" "\0"
     "MutatingAdmissionPolicyBinding" "\0"
@@ -7677,6 +7805,10 @@ const char builtin_strings[] =
     "ValidatingAdmissionPolicyList" "\0"
     "ValidatingWebhookConfiguration" "\0"
     "ValidatingWebhookConfigurationList" "\0"
+    "apidiscovery.k8s.io" "\0"
+    "v2" "\0"
+    "APIGroupDiscovery" "\0"
+    "APIGroupDiscoveryList" "\0"
     "apiextensions.k8s.io" "\0"
     "ConversionReview" "\0"
     "CustomResourceDefinition" "\0"
@@ -7708,7 +7840,6 @@ const char builtin_strings[] =
     "HorizontalPodAutoscaler" "\0"
     "HorizontalPodAutoscalerList" "\0"
     "Scale" "\0"
-    "v2" "\0"
     "batch" "\0"
     "CronJob" "\0"
     "CronJobList" "\0"

@@ -26,6 +26,8 @@ import (
 	"strconv"
 	"strings"
 
+	admission "k8s.io/api/admission/v1"
+	apidiscovery "k8s.io/api/apidiscovery/v2"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -491,6 +493,8 @@ func main() {
 	check(clientscheme.AddToScheme(s))
 	check(apiextensions.AddToScheme(s))
 	check(apiregistration.AddToScheme(s))
+	check(admission.AddToScheme(s))
+	check(apidiscovery.AddToScheme(s))
 
 	type kind struct {
 		gvk schema.GroupVersionKind
