@@ -19,7 +19,7 @@ struct reflector {
     struct arena strings; /* the key's */
     struct kube_call *call;
     struct buf page;
-    int status;
+    int status; /* of the list or the watch */
     char *continue_token;
     uint64_t rv;       /* of the list */
     uint64_t round;    /* counts lists; what has an older mark at the end of one is gone */
@@ -57,7 +57,7 @@ static void retry(struct reflector *r, const char *why)
     r->failures++;
     if (r->failures == 3 && !r->said) {
         r->said = true;
-        log_warn("list fails, retrying", "resource=" STR_FMT " reason=\"%s\"", STR_ARG(r->opts.key.plural), why);
+        log_warn("list or watch fails, retrying", "resource=" STR_FMT " reason=\"%s\"", STR_ARG(r->opts.key.plural), why);
     }
     timer_start(r->opts.loop, &r->retry, wait / 2 + sys_random_u64() % (wait / 2 + 1), on_retry);
 }
@@ -84,8 +84,19 @@ static void drop_object(struct reflector *r, struct str key)
 
 /* ---------------------------------------------------------------- watch */
 
+/*
+ * Only now it works: who may list and not watch would otherwise list again and again without a pause.
+ */
 static void on_open(void *arg, int status, struct str body)
 {
+    struct reflector *r = arg;
+    r->status = status;
+    if (status != 200)
+        return; /* on_watch_end() follows */
+    if (r->said)
+        log_info("list and watch work again", "resource=" STR_FMT, STR_ARG(r->opts.key.plural));
+    r->failures = 0;
+    r->said = false;
 }
 
 static void on_event(void *arg, const struct watch_event *ev)
@@ -111,8 +122,10 @@ static void on_event(void *arg, const struct watch_event *ev)
 static void on_watch_end(void *arg)
 {
     struct reflector *r = arg;
+    char why[64];
     r->sub = NULL;
-    retry(r, "watch ended");
+    (void)snprintf(why, sizeof why, "watch ended, status %d", r->status);
+    retry(r, why);
 }
 
 static const struct watch_sub_ops watch_ops = { .on_open = on_open, .on_event = on_event, .on_end = on_watch_end };
@@ -133,17 +146,13 @@ static void finish_list(struct reflector *r)
     size_t n = 0;
     struct str *gone = arena_new_n(&a, struct str, r->known.n);
     map_each(e, &r->known) if ((uintptr_t)e->value != r->round) gone[n++] = str_copy_arena(&a, e->key);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !r->closed; i++) {
         (void)map_del(&r->known, gone[i]);
         drop_object(r, gone[i]);
     }
     arena_fini(&a);
-    if (r->said)
-        log_info("list works again", "resource=" STR_FMT, STR_ARG(r->opts.key.plural));
     if (r->closed)
         return;
-    r->failures = 0;
-    r->said = false;
     start_watch(r);
     if (!r->synced) {
         r->synced = true;
