@@ -91,6 +91,17 @@ static int find_named(struct reading *in, const char *list, const char *inner, s
     return err_set(err, E_INVALID, "there is no '" STR_FMT "' in '%s'", STR_ARG(name), list);
 }
 
+/* What would change where requests go or whose they are may not be left out silently. */
+static int refuse_keys(struct reading *in, const struct json *obj, const char *const *keys, struct err *err)
+{
+    for (size_t i = 0; keys[i]; i++) {
+        struct json *v = json_getc(obj, keys[i]);
+        if (v && v->type != JSON_NULL)
+            return yaml_err(err, E_UNSUPPORTED, &in->marks, v, "'%s' is not supported", keys[i]);
+    }
+    return 0;
+}
+
 static int read_user(struct reading *in, const struct json *user, struct kubeconfig *c, struct err *err)
 {
     static const char *const plugins[] = { "exec", "auth-provider" };
@@ -100,7 +111,10 @@ static int read_user(struct reading *in, const struct json *user, struct kubecon
             return yaml_err(err, E_UNSUPPORTED, &in->marks, plugin,
                             "credential plug-ins ('%s') are not run; use a token, a token file or a client certificate", plugins[i]);
     }
-    int r = take_pem(in, user, "client-certificate", &c->client_cert_pem, err);
+    static const char *const others[] = { "as-groups", "as-uid", "as-user-extra", NULL };
+    int r = refuse_keys(in, user, others, err);
+    if (r >= 0)
+        r = take_pem(in, user, "client-certificate", &c->client_cert_pem, err);
     if (r >= 0)
         r = take_pem(in, user, "client-key", &c->client_key_pem, err);
     if (r < 0)
@@ -119,6 +133,10 @@ static int read_user(struct reading *in, const struct json *user, struct kubecon
 
 static int read_cluster(struct reading *in, const struct json *cluster, struct kubeconfig *c, struct err *err)
 {
+    static const char *const others[] = { "proxy-url", NULL };
+    int r = refuse_keys(in, cluster, others, err);
+    if (r < 0)
+        return r;
     c->server = take_string(cluster, "server");
     c->tls_server_name = take_string(cluster, "tls-server-name");
     c->insecure = json_bool(json_getc(cluster, "insecure-skip-tls-verify"));

@@ -3,7 +3,8 @@
  * Where a cluster is and who we are to it: a kubeconfig file (one context of it), or the service account
  * that Kubernetes mounts into a pod.
  *
- * Credential plug-ins (user.exec, auth-provider) are refused with a clear error.
+ * Credential plug-ins (user.exec, auth-provider), proxies, and impersonation of more than a user are refused with
+ * a clear error.
  */
 #pragma once
 
