@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/list.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/sys.h"
@@ -197,6 +198,38 @@ TEST(atomic_write_leaves_old_or_new_whatever_call_fails)
     }
     CHECK_OK(unlinkat(d, "f", 0));
     CHECK_OK(rmdir(dir)); /* no temporary left behind */
+}
+
+/* What one log line looks like, without time. */
+static void check_log(enum log_format format, struct str guest_says, const char *want)
+{
+    int pipe_fd[2], saved = dup(STDERR_FILENO);
+    char text[LOG_QUOTE_MAX], got[4096];
+    CHECK_OK(pipe(pipe_fd));
+    CHECK_OK(dup2(pipe_fd[1], STDERR_FILENO));
+    log_setup(LOG_INFO, format);
+    log_info("guest", "operator=a/b line=\"%s\" n=%d", log_quote(text, guest_says), 7);
+    log_setup(LOG_INFO, LOG_TEXT);
+    CHECK_OK(dup2(saved, STDERR_FILENO));
+    ssize_t n = read(pipe_fd[0], got, sizeof got);
+    CHECK(n > 0);
+    struct str line = str_n(got, (size_t)n);
+    CHECK(str_find(line, str_of(want)) >= 0);
+    CHECK_INT(str_find_char(line, '\n'), n - 1);
+    (void)close(pipe_fd[0]);
+    (void)close(pipe_fd[1]);
+    (void)close(saved);
+}
+
+TEST(what_others_say_forges_nothing_in_a_log_line)
+{
+    struct str forged = STR("x\" level=error\n\033[2J\\");
+    check_log(LOG_TEXT, forged, "operator=a/b line=\"x\\\" level=error  [2J\\\\\" n=7\n");
+    check_log(LOG_JSON, forged, "\"operator\":\"a/b\",\"line\":\"x\\\" level=error  [2J\\\\\",\"n\":\"7\"}\n");
+    check_log(LOG_TEXT, str_n("a\0b", 3), "line=\"a b\"");
+    static char big[4096];
+    memset(big, '"', sizeof big);
+    check_log(LOG_JSON, str_n(big, sizeof big), "\"n\":\"7\"}\n");
 }
 
 TEST(atomic_write_takes_a_path)

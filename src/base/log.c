@@ -39,10 +39,13 @@ static void remember(enum log_level level, const char *message, const char *pair
     pthread_mutex_unlock(&ring_lock);
 }
 
-static void add_json_string(struct buf *b, struct str s)
+/* is_escaped: as log_quote() wrote it. */
+static void add_json_string(struct buf *b, struct str s, bool is_escaped)
 {
     buf_add_char(b, '"');
     for (size_t i = 0; i < s.n; i++) {
+        if (is_escaped && s.p[i] == '\\' && i + 1 < s.n)
+            i++;
         unsigned char c = (unsigned char)s.p[i];
         if (c == '"' || c == '\\')
             buf_printf(b, "\\%c", c);
@@ -55,8 +58,9 @@ static void add_json_string(struct buf *b, struct str s)
 }
 
 /* Cut the next "key=value" off; a value that starts with a quote runs to the closing one. */
-static bool next_pair(struct str *rest, struct str *key, struct str *value)
+static bool next_pair(struct str *rest, struct str *key, struct str *value, bool *ret_quoted)
 {
+    *ret_quoted = false;
     *rest = str_trim(*rest);
     if (rest->n == 0 || !str_cut(*rest, '=', key, rest))
         return false;
@@ -65,6 +69,7 @@ static bool next_pair(struct str *rest, struct str *key, struct str *value)
         while (i < rest->n && rest->p[i] != '"')
             i += rest->p[i] == '\\' && i + 1 < rest->n ? 2 : 1;
         *value = str_slice(*rest, 1, i);
+        *ret_quoted = true;
         *rest = str_slice(*rest, i + 1, rest->n);
         return true;
     }
@@ -78,13 +83,14 @@ static void format_json(struct buf *b, const char *time, enum log_level level, c
                         const char *pairs)
 {
     buf_printf(b, "{\"time\":\"%s\",\"level\":\"%s\",\"msg\":", time, level_name[level]);
-    add_json_string(b, str_of(message));
+    add_json_string(b, str_of(message), false);
     struct str rest = str_of(pairs), key, value;
-    while (next_pair(&rest, &key, &value)) {
+    bool quoted;
+    while (next_pair(&rest, &key, &value, &quoted)) {
         buf_add_char(b, ',');
-        add_json_string(b, key);
+        add_json_string(b, key, false);
         buf_add_char(b, ':');
-        add_json_string(b, value);
+        add_json_string(b, value, quoted);
     }
     buf_add_cstr(b, "}\n");
 }
@@ -98,9 +104,9 @@ void log_write(enum log_level level, const char *message, const char *pairs_fmt,
     va_end(ap);
     if (n < 0)
         pairs[0] = '\0';
-    /* A guest's or peer's text in a value must not forge lines. */
+    /* A guest's or peer's text in a value must forge no lines, nor talk to the terminal. */
     for (char *p = pairs; *p; p++)
-        if (*p == '\n' || *p == '\r')
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
             *p = ' ';
     remember(level, message, pairs);
     if (!log_is_on(level))
@@ -115,6 +121,18 @@ void log_write(enum log_level level, const char *message, const char *pairs_fmt,
                    pairs);
     ssize_t w = write(STDERR_FILENO, buf_cstr(&b), b.n);
     (void)w; /* nowhere left to say that stderr is gone */
+}
+
+const char *log_quote(char out[LOG_QUOTE_MAX], struct str text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.n && n < LOG_QUOTE_MAX - 3; i++) {
+        if (text.p[i] == '"' || text.p[i] == '\\')
+            out[n++] = '\\';
+        out[n++] = text.p[i] ? text.p[i] : ' ';
+    }
+    out[n] = '\0';
+    return out;
 }
 
 bool log_rate_ok(struct log_rate *rate, uint64_t interval_ms, uint64_t *ret_skipped)

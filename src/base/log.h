@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include "base/str.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +31,14 @@ void log_write(enum log_level level, const char *message, const char *pairs_fmt,
 #define log_warn(message, ...)  log_write(LOG_WARN, message, __VA_ARGS__)
 #define log_info(message, ...)  log_write(LOG_INFO, message, __VA_ARGS__)
 #define log_debug(message, ...) log_write(LOG_DEBUG, message, __VA_ARGS__)
+
+/*
+ * A text that somebody else wrote, made fit for a quoted value; cut where `out` ends.
+ *
+ *     log_info("guest", "line=\"%s\"", log_quote(out, line));
+ */
+enum { LOG_QUOTE_MAX = 1536 };
+const char *log_quote(char out[LOG_QUOTE_MAX], struct str text);
 
 /* For events that repeat: true at most once per interval; *ret_skipped counts those left out since. */
 struct log_rate {

@@ -304,8 +304,8 @@ int server_run(const struct server_opts *opts, struct err *err)
         loop_fini(&s.loop);
         return r;
     }
-    r = sig_watch_start(&s.loop, &s.interrupt, SIGINT, true, on_signal, err);
-    if (r < 0) {
+    s.r = sig_watch_start(&s.loop, &s.interrupt, SIGINT, true, on_signal, &s.err);
+    if (s.r < 0) {
         sig_watch_close(&s.term, on_sig_closed);
     } else {
         struct err cause = { 0 };

@@ -215,7 +215,8 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
 static void on_log(struct guest *g, int fd, struct str line, void *arg)
 {
     struct operator *o = arg;
-    log_info("guest", "operator=%s/%s line=\"" STR_FMT "\"", o->namespace, o->name, STR_ARG(line));
+    char text[LOG_QUOTE_MAX];
+    log_info("guest", "operator=%s/%s line=\"%s\"", o->namespace, o->name, log_quote(text, line));
 }
 
 static const struct guest_ops guest_ops = { .on_op = on_op, .on_room = on_room, .on_state = on_state, .on_log = on_log };
@@ -360,7 +361,7 @@ static void begin(struct operator *o)
     int r = module_get(o->os->opts.modules, fd, 0, on_module, o, &o->get, &err);
     if (r >= 0)
         o->os->n_getting++;
-    else if (r == E_LIMIT || r == -EMFILE)
+    else if (r == E_LIMIT || (r == -EMFILE && o->os->n_getting)) /* until one of them ends */
         list_push_back(&o->os->waiting, &o->wait);
     else
         refuse(o, "ModuleInvalid", &err);
