@@ -56,6 +56,11 @@ static bool check_number(struct scan *s)
     return true;
 }
 
+static bool is_any(char c, struct dm_str of)
+{
+    return dm_find_char(of, c) < of.n;
+}
+
 static int hex_value(char c)
 {
     if (c >= '0' && c <= '9')
@@ -70,7 +75,7 @@ static bool check_escape(struct scan *s)
         return false;
     char c = *s->p++;
     if (c != 'u')
-        return c != 0 && strchr("\"\\/bfnrt", c) != NULL;
+        return is_any(c, DM_STR("\"\\/bfnrt"));
     for (int i = 0; i < 4; i++, s->p++)
         if (s->p == s->end || hex_value(*s->p) < 0)
             return false;
@@ -184,7 +189,7 @@ static const char *past_value(const char *p, const char *end)
     if (*p == '"')
         return past_string(p);
     if (*p != '{' && *p != '[') {
-        while (p < end && !strchr(",]} \n\r\t", *p))
+        while (p < end && !is_any(*p, DM_STR(",]} \n\r\t")))
             p++;
         return p;
     }
@@ -282,7 +287,9 @@ static struct dm_json member_n(struct dm_json obj, struct dm_str key)
 struct dm_json dm_json_at(struct dm_json v, const char *path)
 {
     while (v.p) {
-        size_t n = strcspn(path, ".");
+        size_t n = 0;
+        while (path[n] && path[n] != '.')
+            n++;
         v = member_n(v, (struct dm_str){ path, n });
         if (!path[n])
             break;
@@ -371,12 +378,17 @@ struct dm_str dm_json_plain(struct dm_json v)
     return (struct dm_str){ v.p + 1, v.n - 2 };
 }
 
+static bool has_escapes(struct dm_str s)
+{
+    return is_any('\\', s);
+}
+
 bool dm_json_is_str(struct dm_json v, struct dm_str text)
 {
     if (dm_json_kind(v) != DM_JSON_STRING)
         return false;
     struct dm_str s = dm_json_plain(v);
-    if (!memchr(s.p, '\\', s.n))
+    if (!has_escapes(s))
         return dm_str_eq(s, text);
     const char *p = s.p, *end = s.p + s.n;
     size_t at = 0;
@@ -416,7 +428,7 @@ void dm_json_decode(struct dm_json v, struct dm_text *out)
 const char *dm_json_string(struct dm_json v, struct dm_arena *a)
 {
     struct dm_str s = dm_json_plain(v);
-    if (!s.n || !memchr(s.p, '\\', s.n))
+    if (!has_escapes(s))
         return dm_arena_copy(a, s.p, s.n);
     struct dm_text t = { 0 };
     dm_json_decode(v, &t);
@@ -443,7 +455,7 @@ bool dm_json_true(struct dm_json v)
 /* A value follows another one unless it opens the text or stands behind '{', '[', ':' or ','. */
 static void separate(struct dm_text *t)
 {
-    if (t->n && !strchr("{[:,", t->p[t->n - 1]))
+    if (t->n && !is_any(t->p[t->n - 1], DM_STR("{[:,")))
         dm_text_char(t, ',');
 }
 

@@ -23,6 +23,15 @@ bool dm_str_is(struct dm_str a, const char *s)
     return dm_str_eq(a, dm_str(s));
 }
 
+/* Not memchr(): libc's is unrolled into a kilobyte of machine code, which every module carries. */
+size_t dm_find_char(struct dm_str s, char c)
+{
+    size_t i = 0;
+    while (i < s.n && s.p[i] != c)
+        i++;
+    return i;
+}
+
 uint64_t dm_hash(const void *p, size_t n, uint64_t seed)
 {
     uint64_t h = 14695981039346656037u ^ seed;
@@ -160,7 +169,8 @@ static void put_string(struct dm_text *t, const char *s, int precision)
 {
     if (!s)
         s = "(null)";
-    dm_text_put(t, s, precision < 0 ? strlen(s) : strnlen(s, (size_t)precision));
+    dm_text_put(
+        t, s, precision < 0 ? strlen(s) : dm_find_char((struct dm_str){ s, (size_t)precision }, 0));
 }
 
 /* c->at is behind the '%'; afterwards on the conversion's last character. */
@@ -199,12 +209,12 @@ void dm_vtextf(struct dm_text *t, const char *fmt, va_list ap)
     va_copy(c.ap, ap);
     reserve(t, 0);
     while (*c.at) {
-        size_t plain = strcspn(c.at, "%");
-        dm_text_put(t, c.at, plain);
-        c.at += plain;
-        if (!*c.at)
+        const char *plain = c.at;
+        while (*c.at && *c.at != '%')
+            c.at++;
+        dm_text_put(t, plain, (size_t)(c.at - plain));
+        if (!*c.at++)
             break;
-        c.at++;
         put_conversion(t, &c);
         c.at += *c.at ? 1 : 0;
     }
@@ -272,9 +282,9 @@ bool dm_parse_i64(struct dm_str s, int64_t *ret)
         return false;
     for (; i < s.n; i++) {
         unsigned d = (unsigned)(unsigned char)s.p[i] - '0';
-        if (d > 9 || __builtin_mul_overflow(v, 10u, &v) || __builtin_add_overflow(v, d, &v) ||
-            v > max)
+        if (d > 9 || v > (max - d) / 10)
             return false;
+        v = 10 * v + d;
     }
     *ret = negative ? (int64_t)(0 - v) : (int64_t)v;
     return true;

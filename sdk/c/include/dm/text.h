@@ -18,6 +18,7 @@ struct dm_str {
 struct dm_str dm_str(const char *s); /* NULL gives an empty view */
 bool dm_str_eq(struct dm_str a, struct dm_str b);
 bool dm_str_is(struct dm_str a, const char *s);
+size_t dm_find_char(struct dm_str s, char c); /* where it first stands; s.n when nowhere */
 uint64_t dm_hash(const void *p, size_t n, uint64_t seed); /* FNV-1a, stable across versions */
 
 #define DM_TEXT_MAX (16u << 20) /* no request or event is larger; more ends the guest */
