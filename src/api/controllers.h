@@ -31,6 +31,12 @@ void crds_written(struct crds *c, struct str name, struct str value, uint64_t re
  * built-in. */
 uint64_t crds_revision(const struct crds *c, const struct kube_resource *res);
 
+/*
+ * A stored kind, served or not, for the controllers' own requests: instances of a definition that
+ * serves no version have to go as well. NULL if there is none.
+ */
+const struct kube_resource *crds_find_stored(const struct crds *c, struct str group,
+                                             struct str version, struct str plural);
 /* Its definition is being deleted: no new instances. */
 bool crds_is_terminating(const struct crds *c, const struct kube_resource *res);
 

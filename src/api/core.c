@@ -70,8 +70,8 @@ void reply_head(struct request *rq, int status, const char *content_type, uint64
     struct headers h = { 0 };
     (void)headers_addc(&h, "content-type", content_type);
     (void)headers_addc(&h, "cache-control", "no-cache, private");
-    for (size_t i = 0; i < rq->warnings.n; i++)
-        (void)headers_add(&h, headers_name(&rq->warnings, i), headers_value(&rq->warnings, i));
+    for (size_t i = 0; i < rq->extra.n; i++)
+        (void)headers_add(&h, headers_name(&rq->extra, i), headers_value(&rq->extra, i));
     rq->head_sent = true;
     rq->status = status;
     count_request(rq);
@@ -98,7 +98,7 @@ void reply_tagged(struct request *rq, const char *content_type, struct str body)
     sha256_of(body, hash);
     hex_format(hash, sizeof hash, hex);
     (void)snprintf(tag, sizeof tag, "\"%s\"", hex);
-    (void)headers_addc(&rq->warnings, "etag", tag);
+    (void)headers_addc(&rq->extra, "etag", tag);
     if (str_is(rq->if_none_match, tag))
         reply_bytes(rq, 304, content_type, STR(""));
     else
@@ -122,9 +122,9 @@ void reply_status(struct request *rq, const struct json *status)
 {
     int code = status_code(status);
     if (code == 429)
-        (void)headers_addc(&rq->warnings, "retry-after", "1");
+        (void)headers_addc(&rq->extra, "retry-after", "1");
     if (code == 401)
-        (void)headers_addc(&rq->warnings, "www-authenticate", "Bearer realm=\"kubernetes\"");
+        (void)headers_addc(&rq->extra, "www-authenticate", "Bearer realm=\"kubernetes\"");
     reply_json(rq, code, status);
 }
 
@@ -168,7 +168,7 @@ void reply_warn(struct request *rq, struct str text)
     }
     (void)buf_add_char(&b, '"');
     if (buf_ok(&b))
-        (void)headers_add(&rq->warnings, STR("warning"), buf_str(&b));
+        (void)headers_add(&rq->extra, STR("warning"), buf_str(&b));
 }
 
 struct json *reply_not_found(struct request *rq)
@@ -242,8 +242,11 @@ static struct json *check_scope(struct request *rq)
 static struct json *route_resource(struct request *rq)
 {
     struct route *rt = &rq->route;
+    const struct api *api = rq->api;
     const struct kube_resource *res =
-        registry_find(&rq->api->reg, rt->group, rt->version, rt->resource);
+        registry_find(&api->reg, rt->group, rt->version, rt->resource);
+    if (!res && rq->in_process && str_is(rq->identity.user, API_CONTROLLER_USER))
+        res = crds_find_stored(api->crds, rt->group, rt->version, rt->resource);
     if (!res)
         return status_no_resource(&rq->arena);
     rq->res = kube_resource_ref(res);
@@ -441,7 +444,7 @@ static void request_free(struct request *rq)
     api->body_bytes -= rq->body_counted;
     list_remove(&rq->node);
     kube_resource_unref(rq->res);
-    headers_fini(&rq->warnings);
+    headers_fini(&rq->extra);
     buf_fini(&rq->body);
     arena_fini(&rq->arena);
     free(rq);

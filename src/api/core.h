@@ -48,6 +48,11 @@ struct api {
     struct defer close_defer;
 };
 
+/* Who speaks when a request in process has no identity: this process. And the server's controllers.
+ */
+#define API_OWN_USER        "system:dormouse"
+#define API_CONTROLLER_USER "system:dormouse:controllers"
+
 extern const struct transport_ops api_local_ops;
 
 /* ---- answers (core.c); each may be called once for a request and is nothing once it is gone ----

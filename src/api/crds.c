@@ -315,17 +315,16 @@ static void wait_for_instances(struct entry *e)
 static void cleanup_run(struct entry *e)
 {
     struct arena a = { 0 };
-    const struct kube_resource *const *res = NULL;
-    size_t n = e->crd ? crd_resources(e->crd, &res) : 0;
-    if (n == 0 && (e->cleanup == CLEANUP_SWEEP || e->cleanup == CLEANUP_LOOK))
+    const struct kube_resource *res = e->crd ? crd_storage(e->crd) : NULL;
+    if (!res && (e->cleanup == CLEANUP_SWEEP || e->cleanup == CLEANUP_LOOK))
         e->cleanup = CLEANUP_RELEASE;
     switch (e->cleanup) {
     case CLEANUP_SWEEP:
-        (void)call(e, &(struct inner_request){
-                          .method = "DELETE", .target = inner_path(&a, res[0], STR(""), STR("")) });
+        (void)call(e, &(struct inner_request){ .method = "DELETE",
+                                               .target = inner_path(&a, res, STR(""), STR("")) });
         break;
     case CLEANUP_LOOK: {
-        struct str path = inner_path(&a, res[0], STR(""), STR(""));
+        struct str path = inner_path(&a, res, STR(""), STR(""));
         (void)call(e, &(struct inner_request){
                           .method = "GET",
                           .target = str_of(arena_printf(&a, STR_FMT "?limit=1", STR_ARG(path))) });
@@ -548,6 +547,19 @@ uint64_t crds_revision(const struct crds *c, const struct kube_resource *res)
 {
     const struct entry *e = entry_of_resource(c, res);
     return e ? e->shape_rev : 0;
+}
+
+const struct kube_resource *crds_find_stored(const struct crds *c, struct str group,
+                                             struct str version, struct str plural)
+{
+    map_each (m, &c->entries) {
+        const struct entry *e = m->value;
+        const struct kube_resource *res = e->crd ? crd_storage(e->crd) : NULL;
+        if (res && str_eq(res->group, group) && str_eq(res->version, version) &&
+            str_eq(res->plural, plural))
+            return res;
+    }
+    return NULL;
 }
 
 bool crds_is_terminating(const struct crds *c, const struct kube_resource *res)

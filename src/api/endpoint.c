@@ -111,7 +111,7 @@ static void serve_aggregated(struct request *rq, struct str version)
     const char *type = arena_printf(
         a, "application/json;g=apidiscovery.k8s.io;v=" STR_FMT ";as=APIGroupDiscoveryList",
         STR_ARG(version));
-    (void)headers_addc(&rq->warnings, "vary", "Accept");
+    (void)headers_addc(&rq->extra, "vary", "Accept");
     reply_tagged(rq, type, buf_str(&b));
 }
 

@@ -45,9 +45,15 @@ int inner_call(struct api *api, const struct inner_request *req, inner_cb cb, vo
     *in = (struct inner){ .cb = cb, .arg = arg, .body = BUF_INIT(BUF_MAX_DEFAULT) };
     if (req->content_type)
         (void)headers_addc(&h, "content-type", req->content_type);
-    const struct kube_request kr = {
-        .method = str_of(req->method), .target = req->target, .headers = &h, .body = req->body
+    static const struct str masters = { "system:masters", 14 };
+    static const struct kube_identity self = {
+        { API_CONTROLLER_USER, sizeof API_CONTROLLER_USER - 1 }, &masters, 1
     };
+    const struct kube_request kr = { .identity = &self,
+                                     .method = str_of(req->method),
+                                     .target = req->target,
+                                     .headers = &h,
+                                     .body = req->body };
     int r = transport_start(&api->transport, &kr, &ops, in, &call, NULL);
     headers_fini(&h);
     if (r < 0)

@@ -159,8 +159,7 @@ static void copy_identity(struct request *rq, const struct kube_identity *id)
     static const struct str masters[] = { { "system:masters", 14 },
                                           { "system:authenticated", 20 } };
     if (!id) {
-        rq->identity =
-            (struct kube_identity){ STR("system:dormouse"), masters, ARRAY_LEN(masters) };
+        rq->identity = (struct kube_identity){ STR(API_OWN_USER), masters, ARRAY_LEN(masters) };
         return;
     }
     struct str *groups = arena_new_n(&rq->arena, struct str, id->n_groups + 1);

@@ -42,18 +42,21 @@ static struct json *invalid_option(struct request *rq, const char *field, const 
 
 /* ------------------------------------------------------------------ get */
 
+struct get {
+    struct request *rq;
+    uint64_t min_rev; /* not older than */
+};
+
 static void on_get(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
 {
-    struct request *rq = arg;
+    struct get *g = arg;
+    struct request *rq = g->rq;
     if (request_idle(rq))
         return;
-    uint64_t wanted = (uint64_t)(uintptr_t)rq->work;
+    if (r >= 0 && g->min_rev > rev)
+        r = E_FUTURE;
     if (r < 0) {
-        reply_store_err(rq, r, wanted, err);
-        return;
-    }
-    if (wanted > rev) {
-        reply_store_err(rq, E_FUTURE, wanted, NULL);
+        reply_store_err(rq, r, g->min_rev, err);
         return;
     }
     if (!kv) {
@@ -71,18 +74,18 @@ static void on_get(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
 
 void read_get(struct request *rq)
 {
-    uint64_t rev;
+    struct get *g = arena_new(&rq->arena, struct get);
     bool set;
-    const struct json *no = read_parse_rev(rq, &rev, &set);
+    g->rq = rq;
+    const struct json *no = read_parse_rev(rq, &g->min_rev, &set);
     if (no) {
         reply_status(rq, no);
         return;
     }
     struct err err = { 0 };
-    rq->work = (void *)(uintptr_t)rev;
     struct str key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
     request_busy(rq);
-    int r = store_get(rq->api->store, key, 0, on_get, rq, &err);
+    int r = store_get(rq->api->store, key, 0, on_get, g, &err);
     if (r < 0 && !request_idle(rq))
         reply_store_err(rq, r, 0, &err);
 }

@@ -80,8 +80,8 @@ struct request {
     const struct kube_resource *res;    /* a reference; NULL for other paths */
     const struct kube_subresource *sub; /* of res, or NULL */
     struct rep rep;
-    struct headers warnings; /* "warning" fields of the answer */
-    int status;              /* HTTP status that was sent, for the log and the metrics */
+    struct headers extra; /* fields of the answer beside the usual ones: warning, etag, ... */
+    int status;           /* HTTP status that was sent, for the log and the metrics */
 
     /* the verb's own continuation */
     void *work;
