@@ -392,6 +392,30 @@ TEST(cancelling_inside_a_callback_is_fine_and_the_last_one_ends_the_upstream)
     rig_fini(&r);
 }
 
+TEST(more_upstreams_than_the_limit_are_refused_until_one_ends)
+{
+    struct rig r = { 0 };
+    struct err err = { 0 };
+    rig_init(&r, 0);
+    struct watch_hub_opts opts = { .transport = &r.fake.base, .max_upstreams = 2 };
+    watch_hub_close(r.hub, NULL, NULL);
+    turn(&r);
+    CHECK_OK(watch_hub_new(&r.loop, &opts, &r.hub, &err));
+    struct watch_key key = { .group_version = STR("v1"), .plural = STR("configmaps") };
+    CHECK_OK(watch_hub_subscribe(r.hub, &key, 1, false, &ops, &r.l[0], &r.l[0].sub, &err));
+    key.label_selector = STR("a=b");
+    CHECK_OK(watch_hub_subscribe(r.hub, &key, 1, false, &ops, &r.l[1], &r.l[1].sub, &err));
+    CHECK_OK(watch_hub_subscribe(r.hub, &key, 1, false, &ops, &r.l[2], &r.l[2].sub, &err));
+    key.label_selector = STR("a=c");
+    CHECK_ERR(watch_hub_subscribe(r.hub, &key, 1, false, &ops, &r.l[3], &r.l[3].sub, &err), E_LIMIT);
+    watch_sub_cancel(r.l[0].sub);
+    r.l[0].sub = NULL;
+    turn(&r);
+    fake_settle(&r.fake);
+    CHECK_OK(watch_hub_subscribe(r.hub, &key, 1, false, &ops, &r.l[3], &r.l[3].sub, &err));
+    rig_fini(&r);
+}
+
 /* Every subscriber sees the versions above its own, in order, each once, whatever breaks meanwhile. */
 TEST(random_joins_breaks_and_pauses_lose_and_repeat_nothing)
 {

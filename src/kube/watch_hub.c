@@ -96,7 +96,7 @@ struct watch_hub {
     struct loop *loop;
     struct transport *transport;
     const struct kube_identity *identity;
-    unsigned widen_at;
+    unsigned widen_at, max_upstreams;
     struct map upstreams;
     struct map narrow; /* "gv|plural|labels|fields" -> struct narrow; kept as long as the hub */
     struct list pump;
@@ -625,6 +625,7 @@ int watch_hub_new(struct loop *loop, const struct watch_hub_opts *opts, struct w
     hub->transport = opts->transport;
     hub->identity = opts->identity;
     hub->widen_at = opts->widen_at;
+    hub->max_upstreams = opts->max_upstreams ? opts->max_upstreams : (unsigned)WATCH_UPSTREAMS_MAX;
     list_init(&hub->pump);
     *ret = hub;
     return 0;
@@ -671,6 +672,7 @@ static char *make_target(const struct watch_key *key, struct str namespace)
     return buf_take(&b, &n);
 }
 
+/* NULL: there are too many. */
 static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_key *key, struct str namespace,
                                       uint64_t rv)
 {
@@ -681,6 +683,8 @@ static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_
     struct upstream *up = map_get(&hub->upstreams, str_n(name, (size_t)n));
     if (up)
         return up;
+    if (hub->stats.upstreams >= hub->max_upstreams)
+        return NULL;
     up = xnew(struct upstream);
     up->hub = hub;
     up->key = xstrndup(name, (size_t)n);
@@ -729,6 +733,8 @@ int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint
     struct narrow *narrow = find_narrow(hub, key);
     bool wide = use_wide(hub, key, narrow);
     struct upstream *up = open_upstream(hub, key, wide ? STR("") : key->namespace, rv);
+    if (!up)
+        return err_set(err, E_LIMIT, "more than %u watches of different collections and selectors", hub->max_upstreams);
     struct str topic_name = wide && key->namespace.n ? key->namespace : STR("\1");
     struct topic *topic = map_get(&up->topics, topic_name);
     if (!topic) {

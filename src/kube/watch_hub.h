@@ -26,6 +26,7 @@ struct watch_sub;
 enum {
     WATCH_HISTORY_MAX_EVENTS = 512,        /* kept for late subscribers, per upstream watch */
     WATCH_HISTORY_MAX_BYTES = 256 << 10,   /* both bounds hold; at least the newest event is kept */
+    WATCH_UPSTREAMS_MAX = 8192,            /* subscribers choose selectors, so how many there are */
     WATCH_LINE_MAX_BYTES = 8 << 20,        /* one event; a longer one breaks the stream */
     WATCH_RETRY_FIRST_MS = 100,            /* reconnect; doubles with jitter */
     WATCH_RETRY_MAX_MS = 30000,
@@ -36,6 +37,7 @@ struct watch_hub_opts {
     struct transport *transport; /* kept */
     const struct kube_identity *identity; /* kept; NULL: the transport's own */
     unsigned widen_at;           /* 0: always watch all namespaces; UINT_MAX: never */
+    unsigned max_upstreams;      /* 0: WATCH_UPSTREAMS_MAX; less where each holds one of a few connections */
 };
 
 struct watch_key {
@@ -67,7 +69,7 @@ int watch_hub_new(struct loop *loop, const struct watch_hub_opts *opts, struct w
 /* Subscribers must be gone. Memory goes when the last upstream call has ended; done may be NULL. */
 void watch_hub_close(struct watch_hub *hub, void (*done)(void *arg), void *arg);
 
-/* rv: version already seen, > 0. -E2BIG for keys over 2 KiB, -EINVAL for an empty one. */
+/* rv: version already seen, > 0. -E2BIG for keys over 2 KiB, -EINVAL for an empty one, E_LIMIT: max_upstreams. */
 int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint64_t rv, bool bookmarks,
                         const struct watch_sub_ops *ops, void *arg, struct watch_sub **ret, struct err *err);
 /* Hold events back; they wait in the history. Falling out of it means a 410 when resumed. */

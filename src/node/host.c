@@ -4,6 +4,7 @@
 
 #include "base/sys.h"
 #include "codec/json.h"
+#include "kube/http_transport.h"
 #include "kube/watch_hub.h"
 #include "operator/dir.h"
 #include "operator/discovery.h"
@@ -12,7 +13,11 @@
 #include <inttypes.h>
 #include <limits.h>
 
-enum { WIDEN_AFTER = 8 /* namespaced watches of one resource, against a cluster that is not ours */ };
+/* Against a cluster that is not ours. */
+enum {
+    WIDEN_AFTER = 8, /* namespaced watches of one resource */
+    MAX_UPSTREAMS = HTTP_TRANSPORT_CONNECTIONS * 3 / 4 /* each holds a connection; requests need some, too */
+};
 
 struct host {
     struct host_opts opts;
@@ -63,7 +68,11 @@ static int start_mechanisms(struct host *h, const char *modules_dir, const char 
     r = guest_host_new(o->loop, &guests, &h->guests, err);
     if (r < 0)
         return err_ctx(err, r, "guest host");
-    struct watch_hub_opts hub = { .transport = o->transport, .widen_at = o->embedded ? 0 : WIDEN_AFTER };
+    struct watch_hub_opts hub = { .transport = o->transport };
+    if (!o->embedded) {
+        hub.widen_at = WIDEN_AFTER;
+        hub.max_upstreams = MAX_UPSTREAMS;
+    }
     return watch_hub_new(o->loop, &hub, &h->hub, err);
 }
 

@@ -477,11 +477,13 @@ static void begin_watch(struct op *op, const struct watch_key *key, uint64_t rv,
     struct err err = { 0 };
     op->kind = OP_WATCH;
     op->sub = NULL;
-    if (watch_hub_subscribe(op->calls->env->hub, key, rv, bookmarks, &watch_ops, op, &op->sub, &err) >= 0)
+    int r = watch_hub_subscribe(op->calls->env->hub, key, rv, bookmarks, &watch_ops, op, &op->sub, &err);
+    if (r >= 0)
         return;
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(4096);
-    write_status(&body, 400, "BadRequest", str_of(err_text(&err)));
-    on_watch_open(op, 400, buf_str(&body));
+    int code = r == E_LIMIT ? 429 : 400;
+    write_status(&body, code, code == 429 ? "TooManyRequests" : "BadRequest", str_of(err_text(&err)));
+    on_watch_open(op, code, buf_str(&body));
     end_stream(op);
     free_if_done(op);
 }
