@@ -10,6 +10,7 @@
 #include "operator/discovery.h"
 #include "test.h"
 
+#include <inttypes.h>
 #include <limits.h>
 
 /* ---------------------------------------------------------------- a guest that only records */
@@ -333,6 +334,52 @@ TEST(g1_watch_cannot_smuggle_a_path_into_its_namespace)
         check_error_event("BadRequest");
         rig_fini(&r);
     }
+}
+
+static void watch_kind(struct rig *r, uint64_t id, const char *api_version)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(4096);
+    struct bincode_watch w = { .api_version = str_of(api_version), .kind = STR("Ring") };
+    CHECK_OK(bincode_watch_encode(&b, &w));
+    struct guest_op op = { .kind = GUEST_OP_WATCH, .id = id, .payload = buf_str(&b) };
+    calls_on_op(r->calls, &op);
+}
+
+/* Discovery is asked before there is a resource for the allow-list to judge. */
+TEST(g1_watch_cannot_smuggle_a_path_into_its_api_version)
+{
+    static const char *const versions[] = { "v1/namespaces/a/services/b/proxy/go", "../api", "v1/pods?watch=true", "", "/",
+                                            "example.org/", "v1%2Fpods", "a/b/c", "V1", "v1 " };
+    for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+        struct rig r;
+        rig_init(&r, GUEST_ABI_G1, NULL);
+        watch_kind(&r, 0, versions[i]);
+        turn(&r);
+        CHECK_INT(r.fake.n, 0);
+        check_error_event("NotFound");
+        rig_fini(&r);
+    }
+}
+
+TEST(groups_that_do_not_exist_take_no_room_in_discovery)
+{
+    struct rig r;
+    rig_init(&r, GUEST_ABI_G1, NULL);
+    for (uint64_t i = 0; i <= DISCOVERY_MAX_GROUPS; i++) {
+        scoped(free_scoped) char *group = xasprintf("gone%" PRIu64 ".example/v1", i);
+        watch_kind(&r, i, group);
+        CHECK_INT(r.fake.n, 1); /* asked, not refused for want of room */
+        fake_head(&r.fake.call[0], 404);
+        fake_end(&r.fake.call[0], 0);
+        turn(&r);
+        check_error_event("NotFound");
+        fake_fini(&r.fake); /* forget what was recorded */
+        r.fake.n = 0;
+        for (size_t k = 0; k < guest.n; k++)
+            buf_fini(&guest.got[k].payload);
+        guest.n = 0;
+    }
+    rig_fini(&r);
 }
 
 TEST(g1_watch_of_an_unknown_kind_gets_an_error_event)

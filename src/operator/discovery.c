@@ -96,7 +96,8 @@ static void on_head(void *arg, int status, const struct headers *headers)
 static void on_data(void *arg, struct str chunk)
 {
     struct group *g = arg;
-    (void)buf_add_str(&g->body, chunk);
+    if (buf_add_str(&g->body, chunk) < 0 && g->d && g->call)
+        transport_cancel(g->d->transport, g->call);
 }
 
 static void free_group(struct group *g)
@@ -116,7 +117,7 @@ static void on_end(void *arg, int r, const struct err *cause)
         free_group(g);
         return;
     }
-    if (r >= 0 && !buf_ok(&g->body))
+    if (!buf_ok(&g->body))
         r = err_set(&err, E_LIMIT, "discovery of '%s' is larger than %d bytes", g->group_version, DISCOVERY_MAX_BYTES);
     else if (r >= 0 && g->status == 404)
         r = err_set(&err, -ENOENT, "the cluster does not serve '%s'", g->group_version);
@@ -131,7 +132,11 @@ static void on_end(void *arg, int r, const struct err *cause)
             (void)err_set(&err, -ENOENT, "'%s' has no kind '%s'", g->group_version, q->kind);
         answer(g->d, q, r < 0 ? r : plural ? 0 : -ENOENT, plural, &err);
     }
-    buf_reset(&g->body);
+    buf_fini(&g->body);
+    if (g->plurals.n == 0) { /* guests may ask for groups that do not exist as often as they like */
+        (void)map_del(&g->d->groups, str_of(g->group_version));
+        free_group(g);
+    }
 }
 
 static const struct kube_call_ops call_ops = { .on_head = on_head, .on_data = on_data, .on_end = on_end };
@@ -182,12 +187,36 @@ void discovery_free(struct discovery *d)
     free(d);
 }
 
+/* "v1" or "group/version". It becomes a path, asked for with the host's rights and before any allow-list. */
+static bool is_group_version(struct str s)
+{
+    struct str part, rest = s;
+    unsigned n = 0;
+    bool more = true;
+    for (; more && n < 3; n++) {
+        more = str_cut(rest, '/', &part, &rest);
+        if (part.n == 0 || part.n > 253 || part.p[0] == '.' || part.p[0] == '-')
+            return false;
+        for (size_t i = 0; i < part.n; i++)
+            if (!(part.p[i] >= 'a' && part.p[i] <= 'z') && !(part.p[i] >= '0' && part.p[i] <= '9') &&
+                part.p[i] != '.' && part.p[i] != '-')
+                return false;
+    }
+    return n <= 2;
+}
+
 void discovery_plural(struct discovery *d, struct str group_version, struct str kind, discovery_cb cb, void *arg)
 {
     struct question *q = xnew(struct question);
     q->kind = str_dup(kind);
     q->cb = cb;
     q->arg = arg;
+    if (!is_group_version(group_version)) {
+        struct err err = { 0 };
+        answer(d, q, err_set(&err, -ENOENT, "'" STR_FMT "' is no API version", STR_ARG(str_slice(group_version, 0, 100))),
+               NULL, &err);
+        return;
+    }
     struct group *g = map_get(&d->groups, group_version);
     if (!g && d->groups.n == DISCOVERY_MAX_GROUPS) {
         struct err err = { 0 };
