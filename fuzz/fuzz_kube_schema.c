@@ -26,7 +26,8 @@ static void check_custom(struct arena *a, const struct json *spec, const struct 
         schema_default(a, s, v);
         FUZZ_CHECK(json_equal(once, v));
     }
-    schema_validate(s, v, NULL, &errs);
+    schema_validate(s, v, NULL, NULL, &errs);
+    schema_validate(s, v, value, NULL, &errs);
     (void)field_errors_text(&errs);
     schema_release(s);
 }

@@ -380,7 +380,60 @@ TEST(custom_resources_are_pruned_defaulted_and_validated)
               "Ring.example.com \"r\" is invalid: spec.port: Invalid value: \"boolean\": spec.port "
               "in body must be "
               "of type integer,string: \"boolean\"");
+    /* what was wrong before and did not change is let through */
+    CHECK_STR(validation(&a, ring,
+                         RING("{'nonce':2,'mode':'z','keyed':[{'k':'a','v':1},{'k':'b','v':'x'}]}"),
+                         RING("{'nonce':1,'mode':'z','keyed':[{'k':'b','v':'x'}]}")),
+              "valid");
+    CHECK_STR(validation(&a, ring, RING("{'nonce':0,'mode':'z'}"), RING("{'nonce':1,'mode':'z'}")),
+              "Ring.example.com \"r\" is invalid: spec.nonce: Invalid value: 0: spec.nonce in body "
+              "should be "
+              "greater than or equal to 1");
     crd_unref(c);
+    arena_fini(&a);
+}
+
+TEST(limits_hold)
+{
+    struct arena a = { 0 };
+    const struct kube_resource *cm = resource("", "v1", "configmaps");
+    struct json *deep = parse(&a, "{'type':'string'}"), *wide = json_new_object(&a), *status;
+    const struct schema *s;
+    for (int i = 0; i < SCHEMA_MAX_DEPTH + 10; i++) {
+        struct json *list = parse(&a, "{'type':'array'}");
+        json_setc(&a, list, "items", deep);
+        deep = list;
+    }
+    struct json *root = parse(&a, "{'type':'object','properties':{}}");
+    json_setc(&a, json_getc(root, "properties"), "a", deep);
+    struct field_errors errs = field_errors_init(&a);
+    CHECK_ERR(schema_from_openapi(&a, root, NULL, &errs, &s), E_INVALID);
+    CHECK(str_has_suffix(errs.first->body, STR("schema is too large")));
+    schema_release(s);
+
+    /* more complaints than a Status holds, more warnings than a response carries */
+    for (int i = 0; i < FIELD_ERRORS_MAX + 20; i++)
+        json_set_str(&a, wide, arena_printf(&a, "no key %d", i), STR("v"));
+    struct json *obj = parse(&a, "{'metadata':{'name':'a','namespace':'d'}}");
+    json_setc(&a, obj, "data", json_clone(&a, wide));
+    CHECK_ERR(object_validate(&a, cm, OBJECT_WHOLE, obj, NULL, &status), E_INVALID);
+    CHECK_INT(json_path(status, "details", "causes", NULL)->n, FIELD_ERRORS_MAX);
+    struct object_warnings w = { .a = &a };
+    (void)json_del(wide, STR("metadata"));
+    CHECK_OK(object_decode_tree(&a, cm, wide, FIELD_VALIDATION_WARN, &w, &status));
+    CHECK_INT(w.n, OBJECT_MAX_WARNINGS);
+
+    /* a pattern that backtracks without end, on a text that makes it */
+    struct schema_regex *re;
+    CHECK_OK(schema_regex_new(STR("^(a+)+$"), &re, NULL));
+    CHECK(schema_regex_match(re, STR("aaaa")));
+    CHECK(!schema_regex_match(re, STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab")));
+    schema_regex_free(re);
+    static const char *const refused[] = {
+        "(?=a)", "(?<!a)", "(a)\\1", "a*+", "(?>a)", "[", "a**"
+    };
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+        CHECK_ERR(schema_regex_new(str_of(refused[i]), &re, NULL), E_INVALID);
     arena_fini(&a);
 }
 
@@ -463,7 +516,7 @@ static void run_case(struct lines *l, int i, const struct json *c)
         l->n_unknown = 0;
         schema_prune(s, v, true, note_unknown, l);
         schema_default(l->a, s, v);
-        schema_validate(s, v, NULL, &own);
+        schema_validate(s, v, NULL, NULL, &own);
         (void)buf_printf(&l->out, "%s obj ", tag);
         (void)json_write_sorted(&l->out, v);
         (void)buf_add_char(&l->out, '\n');

@@ -70,6 +70,22 @@ TEST(label_selectors_match)
     arena_fini(&a);
 }
 
+TEST(selectors_are_bounded)
+{
+    struct arena a = { 0 };
+    struct buf text = BUF_INIT(1 << 20);
+    struct selector s;
+    for (int i = 0; i <= SELECTOR_MAX_REQS; i++)
+        (void)buf_printf(&text, "%sk%d=1", i ? "," : "", i);
+    CHECK_ERR(selector_parse_labels(&a, buf_str(&text), &s, NULL), E_INVALID);
+    CHECK_ERR(selector_parse_fields(&a, buf_str(&text), &s, NULL), E_INVALID);
+    while (text.n <= SELECTOR_MAX_BYTES)
+        (void)buf_add_cstr(&text, "xxxxxxxxxxxxxxxx");
+    CHECK_ERR(selector_parse_labels(&a, buf_str(&text), &s, NULL), E_INVALID);
+    buf_fini(&text);
+    arena_fini(&a);
+}
+
 TEST(field_selectors)
 {
     struct arena a = { 0 };

@@ -402,7 +402,7 @@ int object_validate(struct arena *a, const struct kube_resource *res, enum objec
     else
         meta_validate(obj, res->namespaced, name_rule(res), &errs);
     if (!(res->schema->flags & SCHEMA_BUILTIN))
-        schema_validate(res->schema, obj, NULL, &errs);
+        schema_validate(res->schema, obj, old, NULL, &errs);
     if (res->strategy->validate)
         res->strategy->validate(obj, old, &errs);
     if (errs.n == 0)

@@ -90,7 +90,7 @@ static void prune_object(struct prune *p, const struct schema *s, struct json *v
         const struct schema *sub = schema_child(s, m->key);
         if (sub) {
             prune(p, sub, m, (sub->flags & SCHEMA_EMBEDDED) != 0, &child);
-        } else if (!(s->flags & (SCHEMA_PRESERVE_UNKNOWN | SCHEMA_OPEN))) {
+        } else if (!(s->flags & SCHEMA_PRESERVE_UNKNOWN)) {
             tell_unknown(p, &child);
             (void)json_remove(v, m);
         }

@@ -50,8 +50,7 @@ enum schema_flag {
     SCHEMA_PATCH_MERGE = 1 << 4,      /* patch strategy merge, key in `patch_key` */
     SCHEMA_PATCH_RETAIN_KEYS = 1 << 5,
     SCHEMA_PATCH_REPLACE = 1 << 6,
-    SCHEMA_BUILTIN = 1 << 7, /* decoded by upstream into a Go struct: see schema_normalize() */
-    SCHEMA_OPEN = 1 << 8     /* object with unrestricted additional properties */
+    SCHEMA_BUILTIN = 1 << 7 /* decoded by upstream into a Go struct: see schema_normalize() */
 };
 
 struct schema;
@@ -151,10 +150,12 @@ void schema_default(struct arena *a, const struct schema *s, struct json *v);
  */
 int schema_normalize(struct arena *a, const struct schema *s, struct json *v, const char *type,
                      schema_unknown_fn unknown, void *arg, struct err *err);
-/* Validate against the value rules and list types, reporting below `at`. For CRDs: types as well.
+/*
+ * Validate types, value rules and list types, reporting below `at`. old: the value before an update
+ * or NULL; parts that did not change are not complained about ("ratcheting").
  */
-void schema_validate(const struct schema *s, const struct json *v, const struct fpath *at,
-                     struct field_errors *errs);
+void schema_validate(const struct schema *s, const struct json *v, const struct json *old,
+                     const struct fpath *at, struct field_errors *errs);
 /* Matches as RE2 would; false also when the matching limit is hit. */
 bool schema_regex_match(const struct schema_regex *re, struct str s);
 /* Errors: E_INVALID with the library's reason. *ret given, schema_regex_free(). */

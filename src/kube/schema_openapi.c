@@ -659,7 +659,7 @@ static void check_default(struct build *b, const struct schema *s, const struct 
     schema_prune(s, copy, (s->flags & SCHEMA_EMBEDDED) != 0, note_unknown, &unknown);
     if (unknown)
         field_error(b->errs, FIELD_INVALID, &here, s->def, "must not have unknown fields");
-    schema_validate(s, s->def, NULL, &own);
+    schema_validate(s, s->def, NULL, NULL, &own);
     report_below(b, &here, &own);
 }
 

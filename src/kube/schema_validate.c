@@ -7,6 +7,7 @@
 #include "kube/schema.h"
 
 #include "base/clock.h"
+#include "base/map.h"
 
 #include <arpa/inet.h>
 #include <math.h>
@@ -15,8 +16,9 @@ struct valid {
     struct field_errors *errs;
 };
 
+/* old: the value before an update, NULL where there was none or it cannot be told. */
 static void validate(struct valid *v, const struct schema *s, const struct json *value,
-                     const struct fpath *at);
+                     const struct json *old, const struct fpath *at);
 
 static const char *where(struct valid *v, const struct fpath *at)
 {
@@ -479,7 +481,7 @@ static struct field_errors attempt(struct valid *v, const struct schema *s,
 {
     struct field_errors own = field_errors_init(v->errs->a);
     struct valid inner = { .errs = &own };
-    validate(&inner, s, value, at);
+    validate(&inner, s, value, NULL, at);
     return own;
 }
 
@@ -618,29 +620,52 @@ static void check_list_type(struct valid *v, const struct schema *s, const struc
 /* ---- the walk ---- */
 
 static void validate_members(struct valid *v, const struct schema *s, const struct json *value,
-                             const struct fpath *at)
+                             const struct json *old, const struct fpath *at)
 {
     json_each (m, value) {
         const struct schema *sub = schema_child(s, m->key);
         if (!sub)
             continue;
         struct fpath child = fpath_child(at, m->key);
-        validate(v, sub, m, &child);
+        validate(v, sub, m, json_get(old, m->key), &child);
     }
 }
 
-static void validate_items(struct valid *v, const struct schema *s, const struct json *value,
-                           const struct fpath *at)
+static struct str identity_text(struct valid *v, const struct schema *s, const struct json *item)
 {
+    struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)json_write_sorted(&b, identity(v, s, item));
+    struct str text = str_copy_arena(v->errs->a, buf_str(&b));
+    buf_fini(&b);
+    return text;
+}
+
+/* Elements of a list map are the same as before if their keys are; others cannot be told apart. */
+static void index_items(struct valid *v, const struct schema *s, const struct json *old,
+                        struct map *to)
+{
+    if (s->type != SCHEMA_ARRAY || s->list_type != SCHEMA_LIST_MAP || !json_is(old, JSON_ARRAY))
+        return;
+    json_each (item, old)
+        (void)map_put(to, identity_text(v, s, item), item);
+}
+
+static void validate_items(struct valid *v, const struct schema *s, const struct json *value,
+                           const struct json *old, const struct fpath *at)
+{
+    struct map before = { 0 };
+    size_t i = 0;
     if (s->type == SCHEMA_ARRAY)
         check_list_type(v, s, value, at);
     if (!s->items)
         return;
-    size_t i = 0;
+    index_items(v, s, old, &before);
     json_each (item, value) {
         struct fpath child = fpath_index(at, i++);
-        validate(v, s->items, item, &child);
+        const struct json *was = before.n ? map_get(&before, identity_text(v, s, item)) : NULL;
+        validate(v, s->items, item, was, &child);
     }
+    map_fini(&before);
 }
 
 /* A number where an integer is wanted, or one that its format cannot hold. */
@@ -687,8 +712,10 @@ static void check_rules(struct valid *v, const struct schema_rules *r, const str
 }
 
 static void validate(struct valid *v, const struct schema *s, const struct json *value,
-                     const struct fpath *at)
+                     const struct json *old, const struct fpath *at)
 {
+    if (old && json_equal(value, old))
+        return; /* it was let in before: a stricter schema does not block other changes */
     if (value->type == JSON_NULL) {
         if (s->flags & (SCHEMA_NULLABLE | SCHEMA_BUILTIN) || s->type == SCHEMA_ANY)
             return;
@@ -701,14 +728,14 @@ static void validate(struct valid *v, const struct schema *s, const struct json 
     if (s->rules)
         check_rules(v, s->rules, value, at);
     if (value->type == JSON_OBJECT)
-        validate_members(v, s, value, at);
+        validate_members(v, s, value, old, at);
     else if (value->type == JSON_ARRAY)
-        validate_items(v, s, value, at);
+        validate_items(v, s, value, old, at);
 }
 
-void schema_validate(const struct schema *s, const struct json *v, const struct fpath *at,
-                     struct field_errors *errs)
+void schema_validate(const struct schema *s, const struct json *v, const struct json *old,
+                     const struct fpath *at, struct field_errors *errs)
 {
     struct valid valid = { .errs = errs };
-    validate(&valid, s, v, at);
+    validate(&valid, s, v, old, at);
 }
