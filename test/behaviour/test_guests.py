@@ -102,6 +102,19 @@ def test_the_mirror_mirrors_with_the_rights_of_its_manifest(host, abi):
         wait_for(lambda: host.get(f"/api/v1/namespaces/{namespace}").status == 404, f"{namespace} has gone")
 
 
+@pytest.mark.parametrize("abi", ["g1", "g2"])
+def test_the_smallest_operator_greets(host, abi):
+    host.add("hello", f"hello-{abi}")
+    name, maps = f"greet-{abi}", "/api/v1/namespaces/default/configmaps"
+    host.create(maps, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {"hello": "please"}}})
+    greeting = lambda: host.get(f"{maps}/{name}").json().get("data", {}).get("greeting")  # noqa: E731
+    wait_for(lambda: greeting() == f"Hello, {name}!", "a greeting")
+    wait_for(lambda: host.is_asleep("hello"), "it sleeps")
+    host.ask("PATCH", f"{maps}/{name}", {"data": {"greeting": "go away"}}, Content_Type="application/merge-patch+json")
+    wait_for(lambda: greeting() == f"Hello, {name}!", "another one")
+    host.remove("hello")
+
+
 @pytest.mark.parametrize("module", ["twin-g1", "twin-g2", "go-g2", "rust-g2", "table-g2"])
 def test_sleep_changes_nothing(tmp_path, module):
     """The same guest on a host where it sleeps after every activation, and where it never sleeps."""
