@@ -33,7 +33,7 @@ enum { WINDOW = 16, ROUND_TIMEOUT_MS = 120000, ASLEEP_TIMEOUT_MS = 120000 };
 
 static const char *kubeconfig, *prefix = "controller", *asleep_dir, *abi = "g2", *base = "ring";
 static uint64_t operators = 10, rounds = 10, first_nonce = 1, heap_mib;
-static bool print_hops, no_operators;
+static bool raw, no_operators;
 
 static const struct cmd_opt opts[] = {
     { "kubeconfig", 0, "FILE", "the cluster", CMD_STRING, &kubeconfig, 0, 0 },
@@ -46,7 +46,7 @@ static const struct cmd_opt opts[] = {
     { "rounds", 0, "R", "rounds to drive (10)", CMD_U64, &rounds, 1, 100000 },
     { "first", 0, "J", "nonce of the first round (1); later rounds must go up", CMD_U64, &first_nonce, 1, UINT32_MAX },
     { "asleep", 0, "DIR", "before each round wait until all guests of this data directory sleep", CMD_STRING, &asleep_dir, 0, 0 },
-    { "hops", 0, NULL, "print each hop in microseconds, too", CMD_FLAG, &print_hops, 0, 0 },
+    { "raw", 0, NULL, "print every hop and round in microseconds, too", CMD_FLAG, &raw, 0, 0 },
     { .name = NULL },
 };
 
@@ -329,6 +329,14 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static void print_raw(const char *name, const uint64_t *ns, size_t n)
+{
+    (void)printf("\"%s\":[", name);
+    for (size_t i = 0; i < n; i++)
+        (void)printf("%s%" PRIu64, i ? "," : "", ns[i] / 1000);
+    (void)printf("],");
+}
+
 static void print_stats(const char *name, uint64_t *ns, size_t n)
 {
     qsort(ns, n, sizeof *ns, compare);
@@ -395,9 +403,11 @@ static void drive(struct ring *ring)
         for (uint64_t i = 1; i < operators; i++)
             vec_push(&hops, ring->arrived_ns[i] - MIN(ring->arrived_ns[i - 1], ring->arrived_ns[i]));
     }
-    if (print_hops)
-        vec_each(h, &hops) (void)fprintf(stderr, "%" PRIu64 "\n", *h / 1000);
     (void)printf("{\"operators\":%" PRIu64 ",\"rounds\":%" PRIu64 ",", operators, rounds);
+    if (raw) {
+        print_raw("hop_us", hops.p, hops.n);
+        print_raw("round_us", times.p, times.n);
+    }
     print_stats("hop_ms", hops.p, hops.n);
     (void)printf(",");
     print_stats("round_ms", times.p, times.n);
