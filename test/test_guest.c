@@ -491,7 +491,7 @@ TEST(a_killed_runner_costs_its_awake_guests_their_state_and_sleeping_ones_nothin
 
 TEST(a_second_runner_starts_when_commands_queue)
 {
-    enum { N = 24 };
+    enum { N = 48 }; /* more than one runner takes at once */
     struct rig r;
     struct actor a[N];
     struct guest_host_stats s;

@@ -356,17 +356,20 @@ static int serve(struct runner *r, struct err *err)
 }
 
 /* A core that is not ours (cpuset) is no reason to fail. */
-static void stay_on_core(const char *arg)
+static void stay_on_core(const char *core_text, bool is_shared)
 {
     uint64_t core;
-    if (parse_u64(str_of(arg), 0, CPU_SETSIZE - 1, &core) == 0) {
+    if (parse_u64(str_of(core_text), 0, CPU_SETSIZE - 1, &core) == 0) {
         cpu_set_t set;
         CPU_ZERO(&set);
         CPU_SET((size_t)core, &set);
         (void)sched_setaffinity(0, sizeof set, &set);
     }
+    /* On main's core it begins when main rests, which is at once. Elsewhere it must be able to
+     * preempt whoever is there: as a batch process it would wait for several milliseconds. */
     const struct sched_param param = { 0 };
-    (void)sched_setscheduler(0, SCHED_BATCH, &param); /* does not preempt main */
+    if (is_shared)
+        (void)sched_setscheduler(0, SCHED_BATCH, &param);
 }
 
 static int set_up(struct runner *r, struct err *err)
@@ -395,14 +398,14 @@ int main(int argc, char **argv)
 {
     int type;
     socklen_t n = sizeof type;
-    if (argc != 2 || getsockopt(RUNNER_SOCKET, SOL_SOCKET, SO_TYPE, &type, &n) < 0 ||
+    if (argc != 3 || getsockopt(RUNNER_SOCKET, SOL_SOCKET, SO_TYPE, &type, &n) < 0 ||
         type != SOCK_SEQPACKET) {
         (void)fprintf(stderr, "dormouse-runner is started by dormouse; it is of no use by hand\n");
         return 2;
     }
     static struct runner runner;
     struct err err = { 0 };
-    stay_on_core(argv[1]);
+    stay_on_core(argv[1], strcmp(argv[2], "shared") == 0);
     int status = set_up(&runner, &err);
     if (status >= 0)
         status = serve(&runner, &err);

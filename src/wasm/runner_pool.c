@@ -69,6 +69,7 @@ struct runner {
     VEC(uint32_t) free_slots, free_module_ids;
     uint32_t n_slots, n_module_ids;
     uint64_t seq, progress_ms; /* progress: when the oldest command became that */
+    uint64_t deep_since_ms;    /* RUNNER_COMMANDS_DEEP are waiting since; 0: fewer are */
     struct timer linger;
 };
 
@@ -78,7 +79,7 @@ struct runner_pool {
     void *arg;
     struct runner_pool_opts opts;
     struct list runners;
-    unsigned n_runners, start_failures;
+    unsigned n_runners, n_commands, start_failures;
     uint64_t starts, losses;
     struct timer watchdog; /* armed while commands are in flight */
     struct timer backoff;  /* armed while no runner may be started */
@@ -175,13 +176,14 @@ static void on_process_end(uv_poll_t *poll, int status, int events)
     uv_close((uv_handle_t *)&r->pid_poll, on_handle_closed);
 }
 
-static int spawn(const char *path, unsigned core, int sock, struct err *err)
+static int spawn(const char *path, unsigned core, bool shares_core, int sock, struct err *err)
 {
     char core_text[16] = "any";
     if (core != UINT32_MAX)
         (void)snprintf(core_text, sizeof core_text, "%u", core);
+    char shared[] = "shared", own[] = "own";
     char program[] = "dormouse-runner";
-    char *argv[] = { program, core_text, NULL };
+    char *argv[] = { program, core_text, shares_core ? shared : own, NULL };
     char *envp[] = { NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
@@ -250,7 +252,7 @@ static int runner_start(struct runner_pool *p, bool is_alone, struct runner **re
     if (status < 0)
         return status;
     unsigned core = core_for(p->n_runners);
-    int pid = spawn(p->opts.runner_path, core, theirs, err);
+    int pid = spawn(p->opts.runner_path, core, p->n_runners == 0, theirs, err);
     if (pid < 0)
         return pid;
     scoped(fd_scoped) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -410,6 +412,12 @@ static bool has_room(const struct runner *r)
            r->n_tenants < RUNNER_TENANTS_MAX;
 }
 
+/* More work than it keeps up with, and not only for a moment. */
+static bool is_deep(const struct runner *r)
+{
+    return r->deep_since_ms && clock_mono_ms() - r->deep_since_ms >= RUNNER_DEEP_MS;
+}
+
 /* The first runner as long as it keeps up; later ones live from what queues there. */
 static struct runner *choose(struct runner_pool *p)
 {
@@ -418,7 +426,7 @@ static struct runner *choose(struct runner_pool *p)
         struct runner *r = list_entry(node, struct runner, node);
         if (r->is_alone || !has_room(r))
             continue;
-        if (r->n_commands < RUNNER_COMMANDS_DEEP)
+        if (!is_deep(r))
             return r;
         if (!best || r->n_commands < best->n_commands)
             best = r;
@@ -441,7 +449,7 @@ static int find_runner(struct runner_pool *p, bool is_alone, struct runner **ret
     struct runner *r = is_alone ? NULL : choose(p);
     unsigned max = p->opts.max_runners;
     bool may_start = is_alone ? p->n_runners <= max : count_shared(p) < max;
-    bool start = (!r || r->n_commands >= RUNNER_COMMANDS_DEEP) && may_start;
+    bool start = (!r || is_deep(r)) && may_start;
     if (start && !timer_is_armed(&p->backoff)) {
         int status = runner_start(p, is_alone, &r, err);
         if (status < 0 && !r)
@@ -546,6 +554,27 @@ bool pool_can_send(const struct tenant *t)
 
 static void on_watchdog(struct timer *timer);
 
+static void add_command(struct runner *r)
+{
+    r->pool->n_commands++;
+    if (r->n_commands++ == 0)
+        r->progress_ms = clock_mono_ms();
+    if (r->n_commands == RUNNER_COMMANDS_DEEP && !r->deep_since_ms)
+        r->deep_since_ms = clock_mono_ms();
+}
+
+/* n: of its commands are answered, or lost. The watchdog does not outlive what it watches. */
+static void remove_commands(struct runner *r, unsigned n)
+{
+    struct runner_pool *p = r->pool;
+    r->n_commands -= n;
+    p->n_commands -= n;
+    if (r->n_commands < RUNNER_COMMANDS_DEEP)
+        r->deep_since_ms = 0;
+    if (p->n_commands == 0)
+        timer_stop(p->loop, &p->watchdog);
+}
+
 void pool_send(struct tenant *t, struct proto_run *run, int fd, uint64_t limit_ms)
 {
     struct runner *r = t->runner;
@@ -557,8 +586,7 @@ void pool_send(struct tenant *t, struct proto_run *run, int fd, uint64_t limit_m
     c->slot = t->slot;
     c->guest = run->guest;
     c->limit_ms = limit_ms;
-    if (r->n_commands++ == 0)
-        r->progress_ms = clock_mono_ms();
+    add_command(r);
     list_push_back(&r->commands, &c->node);
     t->sent = c;
     run->seq = c->seq;
@@ -594,14 +622,14 @@ static int on_answer(struct runner *r, struct str body, struct err *err)
         return t ? r->pool->ops->on_answer(t, &a, err) : 0;
     }
     list_remove(&c->node);
-    r->n_commands--;
+    remove_commands(r, 1);
     if (t) {
         t->sent = NULL;
         status = r->pool->ops->on_answer(t, &a, err);
         if (status < 0) { /* rejected: the command counts as the one that was running */
             t->sent = c;
             list_push_front(&r->commands, &c->node);
-            r->n_commands++;
+            add_command(r);
             return status;
         }
     } else {
@@ -683,8 +711,9 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 }
 
 /*
- * Before a runner is given up: what it has answered counts, and so does which command it was at. One that
- * it had begun must not pass for one that it had not, since its swap file may be half written.
+ * Before a runner is given up: what it has answered counts, and so does which command it was at.
+ * One that it had begun must not pass for one that it had not, since its swap file may be half
+ * written.
  */
 static void hear_out(struct runner *r)
 {
@@ -753,7 +782,7 @@ static void runner_lost(struct runner *r, const struct err *why)
     while (!list_is_empty(&r->idle_modules))
         forget_module(r, list_first(&r->idle_modules, struct pool_module, idle), false);
     map_fini(&r->modules);
-    r->n_commands = 0;
+    remove_commands(r, r->n_commands);
     uv_close((uv_handle_t *)&r->sock_poll, on_handle_closed);
     (void)close(r->sock); /* its end, if it is still there */
     r->sock = -1;

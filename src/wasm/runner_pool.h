@@ -10,9 +10,9 @@
  *                              `---------------`------------------------------------'
  *
  * The first runner shares main's core, each further one has its own and is started only when
- * commands queue. A runner answers in the order of its commands; an answer out of order, or one
- * that its user rejects, ends it. When a runner is gone each tenant hears of it once, and is
- * nowhere then.
+ * commands have queued for a while, more than a burst lasts. A runner answers in the order of its
+ * commands; an answer out of order, or one that its user rejects, ends it. When a runner is gone
+ * each tenant hears of it once, and is nowhere then.
  *
  * Loop thread only; callbacks run from the loop, never inside a call made on the pool.
  */
@@ -24,7 +24,8 @@
 
 enum {
     RUNNER_COMMANDS_MAX = 32,     /* unanswered commands of one runner; the rest waits here */
-    RUNNER_COMMANDS_DEEP = 8,     /* so many wait: a further runner pays off */
+    RUNNER_COMMANDS_DEEP = 8,     /* so many wait, */
+    RUNNER_DEEP_MS = 20,          /* for so long: a further runner pays off */
     RUNNER_TENANTS_MAX = 4096,    /* 4 mappings each, of 65,530 that a process may have */
     RUNNER_MODULES_IDLE_MAX = 32, /* loaded modules without tenants that are kept */
     RUNNER_LINGER_MS = 2000,      /* without tenants, before it ends */
