@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operator/calls: what guests of G1 and G2 get for what they ask (specs/operator-abi.md 1.4-1.6, 2.5). The guest is
+ * operator/calls: what guests of G1 and G2 get for what they ask. The guest is
  * a fake that records deliveries; the cluster is a transport played by hand.
  */
 #include "operator/calls.h"
@@ -129,7 +129,7 @@ TEST(g2_unary_gets_head_then_body_with_a_pointer_even_when_empty)
     rig_fini(&r);
 }
 
-TEST(a_transport_error_becomes_a_response_not_a_dead_guest_h1)
+TEST(a_transport_error_becomes_a_response_not_a_dead_guest)
 {
     struct rig r;
     rig_init(&r, GUEST_ABI_G2, NULL);
@@ -152,7 +152,7 @@ TEST(a_transport_error_becomes_a_response_not_a_dead_guest_h1)
     rig_fini(&r);
 }
 
-TEST(g2_watch_is_shared_and_wakes_once_a_line_h3_h4_h6)
+TEST(g2_watch_is_shared_and_wakes_once_a_line)
 {
     struct rig r;
     rig_init(&r, GUEST_ABI_G2, NULL);
@@ -420,7 +420,7 @@ TEST(a_full_guest_queue_holds_the_source_and_keeps_order)
     rig_fini(&r);
 }
 
-TEST(more_requests_than_the_limit_wait_in_order_h11)
+TEST(more_requests_than_the_limit_wait_in_order)
 {
     struct rig r;
     rig_init(&r, GUEST_ABI_G2, NULL);
@@ -437,7 +437,7 @@ TEST(more_requests_than_the_limit_wait_in_order_h11)
     rig_fini(&r);
 }
 
-TEST(what_the_allow_list_lacks_is_forbidden_and_never_sent_h14)
+TEST(what_the_allow_list_lacks_is_forbidden_and_never_sent)
 {
     struct rig r;
     struct allow *allow = NULL;
@@ -457,7 +457,7 @@ TEST(what_the_allow_list_lacks_is_forbidden_and_never_sent_h14)
     rig_fini(&r);
 }
 
-TEST(a_malformed_payload_fails_that_guest_h9)
+TEST(a_malformed_payload_fails_that_guest)
 {
     struct rig r;
     rig_init(&r, GUEST_ABI_G2, NULL);

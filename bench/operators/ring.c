@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Drives the ring of the wasm-operator paper against any Kubernetes API (specs/operator-abi.md 4.2-4.4):
+ * Drives the ring of the wasm-operator paper against any Kubernetes API:
  *
  *     ring setup   --kubeconfig F --operators N [--module-prefix controller] [--heap MIB]
  *     ring rounds  --kubeconfig F --operators N --rounds R [--first J] [--asleep DATA_DIR]

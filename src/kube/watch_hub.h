@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared watches: one upstream watch for each (collection, namespace, selectors) of the process,
- * however many subscribers there are (specs/operator-abi.md 2.4, 2.5 H2-H4, H6).
+ * however many subscribers there are.
  *
  * Renewals, reconnects with back-off, bookmarks and resume are invisible to subscribers. The key does
  * not contain the resourceVersion: a subscriber names the version that it has seen, and gets exactly the

@@ -40,6 +40,6 @@ struct host_counts {
 };
 void host_get_counts(const struct host *h, struct host_counts *ret);
 
-/* Prometheus text, and the JSON list of `dormouse guests` (DESIGN section 15). */
+/* Prometheus text, and the JSON list of `dormouse guests`. */
 void host_metrics(const struct host *h, struct buf *to);
 void host_guests_json(const struct host *h, struct buf *to);

@@ -255,7 +255,7 @@ static void deliver_response(struct op *op, int status, const struct headers *he
     deliver(op, true, true, false, buf_str(&b));
 }
 
-/* A response that the host makes because the exchange could not (H1). */
+/* A response that the host makes because the exchange could not. */
 static void deliver_failure(struct op *op, int code, const char *reason, struct str message)
 {
     struct headers h = { 0 };

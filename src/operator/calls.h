@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The outer half of ABIs G1 and G2 for one guest: performs the operations that it started and delivers their
- * completions (specs/operator-abi.md 1.4-1.6, defects H1-H4, H6, H11).
+ * completions.
  *
  *     request, watch=true with a version   -> shared watch, one delivery per event, never renewed by the guest
  *     request, stream                      -> head, then pieces as they come (watches: one line a piece)
@@ -22,7 +22,7 @@
 #include "wasm/guest.h"
 
 enum {
-    CALLS_REQUESTS_MAX = 16,          /* exchanges in flight for one guest; more wait in order (H11) */
+    CALLS_REQUESTS_MAX = 16,          /* exchanges in flight for one guest; more wait in order */
     CALLS_REQUEST_TIMEOUT_MS = 60000  /* to the response head; then 504 */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators from a directory: its wasm_config.yaml in the form of the wasm-operator paper
- * (specs/operator-abi.md 2.2), YAML documents each with
+ * Operators from a directory: its wasm_config.yaml in the form of the wasm-operator paper,
+ * YAML documents each with
  *
  *     name: ring-0               required
  *     wasm: ring.wasm            required; looked for below the directory, then below the working directory

@@ -221,7 +221,7 @@ static void on_log(struct guest *g, int fd, struct str line, void *arg)
 
 static const struct guest_ops guest_ops = { .on_op = on_op, .on_room = on_room, .on_state = on_state, .on_log = on_log };
 
-/* specs/operator-abi.md 1.7 */
+/* By what the module exports; each ABI has its own wake-up functions. */
 static int detect_abi(const struct module_info *info, int wanted, enum guest_abi *ret, struct err *err)
 {
     bool g2 = module_info_has_func(info, "wakeup", "Iiii:") && module_info_has_func(info, "_start", ":");

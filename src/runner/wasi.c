@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * WASI preview 1 for guests that may do nothing but compute: clocks, randomness, arguments,
- * environment, output to the log. Everything else fails with the errno that toolchains expect
- * (specs/wasm-engine.md 9.2). Nothing here reaches a file or the network.
+ * environment, output to the log. Everything else fails with the errno that toolchains expect.
+ * Nothing here reaches a file or the network.
  *
  * wasi_unstable, the version before, has other layouts in fd_filestat_get and poll_oneoff; both
  * are here because G1 modules may import it.

@@ -9,7 +9,7 @@
 
 #include "wasm/module_info.h"
 
-enum guest_abi { GUEST_ABI_G1, GUEST_ABI_G2 }; /* specs/operator-abi.md 1.4, 1.5 */
+enum guest_abi { GUEST_ABI_G1, GUEST_ABI_G2 };
 enum { GUEST_ABI_COUNT = 2 };
 
 /* One variable of a guest's environment. */

@@ -2,7 +2,7 @@
 /*
  * Guests as the main process sees them: records, delivery queues, sleep and wake, runner processes.
  *
- * The main process holds no engine. A guest runs in a runner process (DESIGN section 4); this
+ * The main process holds no engine. A guest runs in a runner process; this
  * module starts, feeds, watches and ends runners, decides where a guest goes, and when it sleeps.
  * The ABI half that meets the outside (HTTP, watches, timers) belongs to the service that made the
  * guest: it gets the operations a guest started and delivers their completions.
@@ -120,7 +120,7 @@ struct guest_delivery {
 };
 /*
  * Queue a completion, waking the guest. Delivered FIFO per id, round robin over ids with something
- * to deliver (specs/operator-abi.md 1.6 no. 7). Errors: -EBUSY (queue full, nothing taken, on_room
+ * to deliver. Errors: -EBUSY (queue full, nothing taken, on_room
  * follows), -ESTALE (old incarnation, or the id is not outstanding).
  */
 int guest_deliver(struct guest *g, const struct guest_delivery *d, struct err *err);

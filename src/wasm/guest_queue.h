@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What waits for one guest: a FIFO per operation id, round robin over the ids
- * (specs/operator-abi.md 1.6 no. 7: between two deliveries to one id come those of others, where
- * there are any).
+ * What waits for one guest: a FIFO per operation id, round robin over the ids: between two
+ * deliveries to one id come those of others, where there are any.
  */
 #pragma once
 
