@@ -309,10 +309,12 @@ static void wait_asleep(uint64_t min_guests)
         if (admin_get(asleep_dir, "/status", &b, &err) < 0 || json_parse(&a, buf_str(&b), NULL, &v, &err) < 0)
             die("status", &err);
         int64_t n = json_int_or(json_getc(v, "guests"), -1), asleep = json_int_or(json_getc(v, "asleep"), -2);
+        int64_t runners = json_int_or(json_getc(v, "runners"), 0);
         arena_fini(&a);
         if (tell)
             (void)fprintf(stderr, "\r\033[K%" PRId64 " of %" PRIu64 " operators compiled and started, %" PRId64 " asleep", n, min_guests, asleep);
-        if (n == asleep && n >= (int64_t)min_guests) {
+        /* Asked by a person or a measurement of memory: until the last runner has gone, too. */
+        if (n == asleep && n >= (int64_t)min_guests && (min_guests == 0 || runners == 0)) {
             if (tell)
                 (void)fprintf(stderr, "\n");
             return;
