@@ -276,6 +276,23 @@ TEST(another_object_of_the_same_name_starts_anew)
     rig_fini(&r);
 }
 
+/* As after a list that took the place of a watch that had expired: nobody says DELETED. */
+TEST(the_guest_of_an_object_that_was_replaced_ends_even_if_the_new_one_cannot_run)
+{
+    struct rig r;
+    rig_init(&r, good);
+    fake_compile(&fake_gets.at[0], &fake_g2);
+    turn(&r);
+    CHECK(fake_guests.at[0]->started && !fake_guests.at[0]->freed);
+    fake_data(&r.fake.call[1], "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\","
+                               "\"uid\":\"u-2\",\"generation\":1,\"resourceVersion\":\"7\"},"
+                               "\"spec\":{\"module\":{\"file\":\"none.wasm\"}}}}\n");
+    turn(&r);
+    CHECK(fake_guests.at[0]->freed);
+    CHECK(!operators_find(r.os, "ns", "a"));
+    rig_fini(&r);
+}
+
 TEST(closed_in_the_middle_of_writes)
 {
     struct rig r;

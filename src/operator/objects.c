@@ -477,7 +477,8 @@ static void know_object(struct entry *e, const struct json *object)
     struct str uid = json_get_str(json_getc(object, "metadata"), "uid");
     if (e->uid && str_eq(str_of(e->uid), uid))
         return;
-    if (e->uid) { /* another object of this name */
+    if (e->uid) { /* another object of this name: nothing of the one before goes on under it */
+        operators_remove(e->s->operators, e->namespace, e->name);
         e->ready_at[0] = '\0';
         free(take_ptr(&e->bad));
     }

@@ -5,7 +5,7 @@
  *     apply -> FETCHING -> PREPARING -> RUNNING -> (new generation) -> the next one takes over
  *                 |           |            |
  *                 v           v            v guest failed: restarted by the guest host with back-off
- *               REFUSED: module missing, does not compile, unknown ABI: until the spec or file changes
+ *               REFUSED: module missing, does not compile, unknown ABI: until it is applied again
  *
  * A replacement is prepared while the old generation runs; the old one ends when the new module is
  * compiled and accepted, so that a module that is refused changes nothing but phase, reason and message.
