@@ -1453,6 +1453,26 @@ TEST(closing_a_client_cancels_its_calls)
     teardown();
 }
 
+TEST(a_call_that_finds_no_free_connection_times_out)
+{
+    setup();
+    client_setup_with((struct http_client_opts){ .max_connections = 1 });
+    struct reply holds = { 0 }, waits = { 0 };
+    get(&holds, "/hold");
+    WAIT_FOR(requests == 1);
+    call(&waits, "GET", "/hello", STR(""), 30);
+    WAIT_FOR(waits.ends);
+    CHECK_ERR(waits.r, -ETIMEDOUT);
+    CHECK(strstr(waits.err.text, "no free connection within 30 ms"));
+    CHECK_INT(requests, 1);
+    http_call_cancel(holds.call);
+    WAIT_FOR(holds.ends && seen.gones);
+    reply_fini(&holds);
+    reply_fini(&waits);
+    http_client_close(client);
+    teardown();
+}
+
 TEST(a_late_head_times_out)
 {
     setup();

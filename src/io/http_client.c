@@ -176,10 +176,17 @@ static void on_head_timeout(struct timer *t)
 {
     struct http_call *call = container_of(t, struct http_call, head_timer);
     struct link *l = call->link;
-    call_end(call, err_set(&call->err, -ETIMEDOUT, "no response within %llu ms",
+    call_end(call, err_set(&call->err, -ETIMEDOUT, "no %s within %llu ms",
+                           l ? "response" : "free connection",
                            (unsigned long long)call->head_timeout_ms));
     if (l)
         link_abort(l);
+}
+
+static void start_head_timer(struct http_call *call)
+{
+    if (call->head_timeout_ms)
+        timer_start(call->client->loop, &call->head_timer, call->head_timeout_ms, on_head_timeout);
 }
 
 /*
@@ -195,7 +202,7 @@ static bool call_retry(struct http_call *call, const struct link *l)
     call->retried = true;
     call->link->call = NULL;
     call->link = NULL;
-    timer_stop(call->client->loop, &call->head_timer);
+    start_head_timer(call);
     sm_move(&call->sm, CALL_QUEUED);
     list_remove(&call->node);
     list_push_front(&call->client->queue, &call->node);
@@ -298,8 +305,7 @@ static void link_send(struct link *l)
     stream_flush(&l->s);
     if (!l->used)
         buf_fini(&call->request); /* never sent again */
-    if (call->head_timeout_ms)
-        timer_start(l->client->loop, &call->head_timer, call->head_timeout_ms, on_head_timeout);
+    start_head_timer(call);
     if (call->paused)
         stream_pause(&l->s);
 }
@@ -780,6 +786,7 @@ int http_call_start(struct http_client *c, const struct http_call_opts *opts,
     list_push_back(&c->queue, &call->node);
     c->n_calls++;
     *ret = call;
+    start_head_timer(call); /* others may hold the connections for ever */
     serve(c); /* nothing of it calls back */
     return 0;
 }
