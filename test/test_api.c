@@ -1122,6 +1122,39 @@ TEST(a_server_that_closes_ends_its_watches)
     fixture_fini(&f);
 }
 
+static void on_ready_or_not(void *arg, int r, const struct err *err)
+{
+    int *told = arg;
+    (void)r;
+    (void)err;
+    ++*told;
+}
+
+TEST(a_server_can_be_closed_at_any_moment_of_its_start)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", CRDS, mice);
+    close_server(&f);
+    scoped(free_scoped) char *path = xasprintf("%s/store.db", f.dir);
+    for (int turns = 0; turns < 20; turns++) {
+        struct err err = { 0 };
+        int told = 0;
+        CHECK_OK(store_open(&f.loop, &(struct store_opts){ .path = path }, &f.store, &err));
+        CHECK_OK(api_new(&(struct api_opts){ .loop = &f.loop, .store = f.store }, &f.api, &err));
+        api_start(f.api, on_ready_or_not, &told);
+        for (int i = 0; i < turns; i++)
+            (void)loop_turn(&f.loop, false);
+        api_close(f.api, 1000, on_done, &f);
+        wait_done(&f);
+        CHECK_INT(told, 1);
+        store_close(f.store, on_done, &f);
+        wait_done(&f);
+    }
+    open_server(&f);
+    fixture_fini(&f);
+}
+
 static bool only_reads(void *arg, const struct api_attributes *at, const char **ret_reason)
 {
     (void)arg;

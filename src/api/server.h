@@ -23,7 +23,7 @@ struct tls_ctx;
 /* What a request wants, in the terms of RBAC. */
 struct api_attributes {
     const struct kube_identity *identity;
-    struct str verb; /* "get", "deletecollection"; of paths: "get", "post" */
+    struct str verb; /* "get", "deletecollection"; "get" of paths */
     struct str group, version, resource, subresource, name, ns; /* resource "" for a path */
     struct str path;
 };
