@@ -218,7 +218,8 @@ class Ring:
                     return
         except TimeoutError:
             where = [self.nonce_at(i) for i in range(self.n)]
-            raise AssertionError(f"round {self.nonce} got stuck: {where}; log: {self.server.text_of_log()[-4000:]}") from None
+            guests = self.server.admin("/guests")
+            raise AssertionError(f"round {self.nonce} got stuck: {where}; guests: {guests}; log: {self.server.text_of_log()[-4000:]}") from None
         finally:
             watch.close()
 
