@@ -365,6 +365,34 @@ static int check_order(struct smp *m, const struct json *patch, struct items ord
     return 0;
 }
 
+static bool is_list_or_absent(const struct json *v)
+{
+    return !v || v->type == JSON_ARRAY;
+}
+
+static int check_order_size(struct smp *m, size_t n)
+{
+    if (n <= 2 * (size_t)PATCH_MAX_MERGED_ITEMS)
+        return 0;
+    return err_set(m->err, E_LIMIT, "lists with more than %d elements cannot be merged",
+                   PATCH_MAX_MERGED_ITEMS);
+}
+
+/* Merge `list` (NULL: nothing new) into the member `name` of doc; *ret is the member afterwards. */
+static int merge_named_list(struct smp *m, const struct schema *field, struct json *doc,
+                            struct str name, struct json *list, struct json **ret)
+{
+    struct json *own = json_get(doc, name);
+    *ret = own ? own : list;
+    if (!list)
+        return 0;
+    if (own)
+        return merge_list(m, field, own, list, false);
+    (void)remove_directives(list);
+    json_set(m->a, doc, name, list);
+    return 0;
+}
+
 /* Apply one $setElementOrder/LIST together with LIST itself; both leave the patch. */
 static int set_order(struct smp *m, const struct schema *s, struct json *doc, struct json *patch,
                      struct json *directive)
@@ -374,34 +402,22 @@ static int set_order(struct smp *m, const struct schema *s, struct json *doc, st
     struct str key = field ? field->patch_key : STR("");
     (void)json_remove(patch, directive);
     struct json *list = json_get(patch, name), *own = json_get(doc, name);
-    if (directive->type != JSON_ARRAY || (own && own->type != JSON_ARRAY) ||
-        (list && list->type != JSON_ARRAY))
+    if (directive->type != JSON_ARRAY || !is_list_or_absent(own) || !is_list_or_absent(list))
         return err_set(m->err, E_PARSE, "invalid patch format of setElementOrder list");
-    size_t total = (size_t)directive->n + (own ? own->n : 0) + (list ? list->n : 0);
-    if (total > 2 * PATCH_MAX_MERGED_ITEMS)
-        return err_set(m->err, E_LIMIT, "lists with more than %d elements cannot be merged",
-                       PATCH_MAX_MERGED_ITEMS);
+    int r = check_order_size(m, (size_t)directive->n + (own ? own->n : 0) + (list ? list->n : 0));
     struct items order = borrow_items(m, directive);
-    int r = list && order.n ? check_order(m, list, order, key) : 0;
+    if (r == 0 && list && order.n)
+        r = check_order(m, list, order, key);
     if (r < 0)
         return r;
     if (list)
         (void)json_remove(patch, list);
-    if (!own && !list)
-        return 0;
     struct json *none = json_new_array(m->a);
     struct items server = snapshot(m, own ? own : none);
-    if (!own) {
-        (void)remove_directives(list);
-        json_set(m->a, doc, name, list);
-        own = list;
-    } else if (list) {
-        r = merge_list(m, field, own, list, false);
-        if (r < 0)
-            return r;
-    }
-    reorder(m, own, order, server, key);
-    return 0;
+    r = merge_named_list(m, field, doc, name, list, &own);
+    if (r == 0 && own)
+        reorder(m, own, order, server, key);
+    return r;
 }
 
 static int set_orders(struct smp *m, const struct schema *s, struct json *doc, struct json *patch)

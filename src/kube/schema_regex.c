@@ -19,36 +19,56 @@ struct schema_regex {
     pcre2_code *code;
 };
 
-/* The construct that RE2 does not have, NULL if there is none. */
+static bool has_prefix_of(struct str s, const char *const *list)
+{
+    for (; *list; list++)
+        if (str_has_prefix(s, str_of(*list)))
+            return true;
+    return false;
+}
+
+/* Back references, and classes that only Perl has. */
+static bool is_foreign_escape(char c)
+{
+    return (c >= '1' && c <= '9') || (c && strchr("kgGKRXNhHVu", c));
+}
+
+/* "a++" takes without giving back; RE2 has one repetition operator, with "?" behind it at most. */
+static bool is_possessive(struct str p, size_t i)
+{
+    if (i == 0 || p.p[i] != '+' || !strchr("*+?", p.p[i - 1]))
+        return false;
+    return i == 1 || p.p[i - 2] != '\\';
+}
+
+/* Index of the bracket that ends the class opened at `i`; of the end if there is none. */
+static size_t end_of_class(struct str p, size_t i)
+{
+    i++;
+    if (i < p.n && p.p[i] == '^')
+        i++;
+    if (i < p.n && p.p[i] == ']') /* right behind the opening one it is a member */
+        i++;
+    while (i < p.n && p.p[i] != ']')
+        i += p.p[i] == '\\' ? 2 : 1;
+    return MIN(i, p.n);
+}
+
+/* What RE2 does not have, in its words; NULL if there is nothing of the kind. */
 static const char *foreign_construct(struct str p)
 {
-    bool in_class = false;
+    static const char *const groups[] = { "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?(",
+                                          "(?R", "(?#", "(?|",  "(*",   NULL };
     for (size_t i = 0; i < p.n; i++) {
-        struct str rest = str_slice(p, i, p.n);
-        char c = p.p[i];
-        if (c == '\\') {
-            char e = i + 1 < p.n ? p.p[i + 1] : 0;
-            if (!in_class && ((e >= '1' && e <= '9') || strchr("kgGKRXNhHVu", e ? e : ' ')))
-                return "invalid escape sequence";
+        if (p.p[i] == '\\') {
             i++;
-        } else if (in_class) {
-            in_class = c != ']';
-        } else if (c == '[') {
-            in_class = true;
-            /* A bracket right behind the opening one is a member. */
-            if (i + 1 < p.n && p.p[i + 1] == '^')
-                i++;
-            if (i + 1 < p.n && p.p[i + 1] == ']')
-                i++;
-        } else if (str_has_prefix(rest, STR("(?=")) || str_has_prefix(rest, STR("(?!")) ||
-                   str_has_prefix(rest, STR("(?<=")) || str_has_prefix(rest, STR("(?<!")) ||
-                   str_has_prefix(rest, STR("(?>")) || str_has_prefix(rest, STR("(?(")) ||
-                   str_has_prefix(rest, STR("(?R")) || str_has_prefix(rest, STR("(?#")) ||
-                   str_has_prefix(rest, STR("(?|")) || str_has_prefix(rest, STR("(*"))) {
+            if (i < p.n && is_foreign_escape(p.p[i]))
+                return "invalid escape sequence";
+        } else if (p.p[i] == '[') {
+            i = end_of_class(p, i);
+        } else if (has_prefix_of(str_slice(p, i, p.n), groups)) {
             return "invalid or unsupported Perl syntax";
-        } else if (i > 0 && c == '+' &&
-                   (p.p[i - 1] == '*' || p.p[i - 1] == '+' || p.p[i - 1] == '?') &&
-                   !(i > 1 && p.p[i - 2] == '\\')) {
+        } else if (is_possessive(p, i)) {
             return "invalid nested repetition operator";
         }
     }
