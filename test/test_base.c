@@ -24,6 +24,14 @@ TEST(err_context_goes_in_front)
     CHECK_STR(str_of(err_name(-ENOENT)), "ENOENT");
 }
 
+TEST(lower_case_is_ascii_only)
+{
+    struct arena a = { 0 };
+    CHECK_STR(str_lower_arena(&a, STR("AbZ-[09]\xc3\x84")), "abz-[09]\xc3\x84");
+    CHECK_STR(str_lower_arena(&a, STR("")), "");
+    arena_fini(&a);
+}
+
 TEST(err_text_is_cut_not_overrun)
 {
     struct err err = { 0 };
@@ -78,7 +86,8 @@ TEST(map_agrees_with_a_naive_twin)
         CHECK(m.n == twin.n);
     }
     size_t seen = 0;
-    map_each(e, &m) seen++;
+    map_each (e, &m)
+        seen++;
     CHECK(seen == twin.n);
     vec_fini(&twin);
     map_fini(&m);
@@ -97,9 +106,12 @@ TEST(list_keeps_order_and_zeroed_node_is_unlinked)
         CHECK(!list_is_linked(&items[i].node));
         list_push_back(&head, &items[i].node);
     }
-    list_each_safe(n, &head) if (list_entry(n, struct item, node)->v % 2) list_remove(n);
+    list_each_safe (n, &head)
+        if (list_entry(n, struct item, node)->v % 2)
+            list_remove(n);
     int sum = 0;
-    list_each(n, &head) sum = sum * 10 + list_entry(n, struct item, node)->v;
+    list_each (n, &head)
+        sum = sum * 10 + list_entry(n, struct item, node)->v;
     CHECK_INT(sum, 24); /* 0, 2, 4 */
     struct list other;
     list_move_all(&head, &other);
@@ -157,8 +169,8 @@ TEST(rfc3339_round_trips)
     char s[RFC3339_MAX];
     int64_t us;
     for (int i = 0; i < 2000; i++) {
-        int64_t want = (int64_t)test_random_below(4102444800u) * 1000000 +
-                       (int64_t)test_random_below(1000000);
+        int64_t want =
+            (int64_t)test_random_below(4102444800u) * 1000000 + (int64_t)test_random_below(1000000);
         rfc3339_format_us(want, s);
         CHECK_OK(rfc3339_parse(str_of(s), &us));
         CHECK(us == want);
@@ -225,7 +237,8 @@ TEST(what_others_say_forges_nothing_in_a_log_line)
 {
     struct str forged = STR("x\" level=error\n\033[2J\\");
     check_log(LOG_TEXT, forged, "operator=a/b line=\"x\\\" level=error  [2J\\\\\" n=7\n");
-    check_log(LOG_JSON, forged, "\"operator\":\"a/b\",\"line\":\"x\\\" level=error  [2J\\\\\",\"n\":\"7\"}\n");
+    check_log(LOG_JSON, forged,
+              "\"operator\":\"a/b\",\"line\":\"x\\\" level=error  [2J\\\\\",\"n\":\"7\"}\n");
     check_log(LOG_TEXT, str_n("a\0b", 3), "line=\"a b\"");
     static char big[4096];
     memset(big, '"', sizeof big);

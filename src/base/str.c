@@ -109,6 +109,14 @@ struct str str_copy_arena(struct arena *a, struct str s)
     return (struct str){ arena_strndup(a, s.p, s.n), s.n };
 }
 
+struct str str_lower_arena(struct arena *a, struct str s)
+{
+    char *p = str_dup_arena(a, s);
+    for (size_t i = 0; i < s.n; i++)
+        p[i] = lower(p[i]);
+    return str_n(p, s.n);
+}
+
 /* Length of the well-formed sequence at p, 0 if there is none (RFC 3629 section 4). */
 static size_t utf8_len(const uint8_t *p, size_t n)
 {

@@ -62,6 +62,7 @@ bool str_cut(struct str s, char sep, struct str *head, struct str *tail);
 char *str_dup(struct str s);                        /* given, free() */
 char *str_dup_arena(struct arena *a, struct str s); /* owned by the arena */
 struct str str_copy_arena(struct arena *a, struct str s);
+struct str str_lower_arena(struct arena *a, struct str s); /* ASCII letters in lower case */
 /* true if s is well-formed UTF-8 (RFC 3629). */
 bool str_is_utf8(struct str s);
 uint64_t str_hash(struct str s, uint64_t seed); /* not cryptographic, seeded */
