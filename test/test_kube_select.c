@@ -196,6 +196,49 @@ TEST(tables_show_objects)
     arena_fini(&a);
 }
 
+static struct str cells(struct arena *a, const struct kube_resource *res, const char *text)
+{
+    struct json *t = table_new(a, res, STR("v1"), false, NULL);
+    table_add_row(a, t, res, parse(a, text), TABLE_INCLUDE_NONE, STR("v1"), 1767225600);
+    CHECK(json_is(json_getc(t, "columnDefinitions"), JSON_NULL));
+    return text_of(a, json_getc(json_getc(t, "rows")->first, "cells"));
+}
+
+TEST(builtin_kinds_have_upstreams_columns)
+{
+    struct arena a = { 0 };
+    CHECK_STR(cells(&a, resource("", "v1", "secrets"),
+                    "{'metadata':{'name':'s'},'type':'Opaque','data':{'a':'','b':''}}"),
+              "['s','Opaque',2,'<unknown>']");
+    CHECK_STR(cells(&a, resource("", "v1", "namespaces"),
+                    "{'metadata':{'name':'n','creationTimestamp':'2025-12-31T23:59:00Z'},'status':{"
+                    "'phase':'Active'}}"),
+              "['n','Active','60s']");
+    CHECK_STR(cells(&a, resource("", "v1", "serviceaccounts"), "{'metadata':{'name':'default'}}"),
+              "['default',0,'<unknown>']");
+    CHECK_STR(cells(&a, resource("coordination.k8s.io", "v1", "leases"),
+                    "{'metadata':{'name':'l'},'spec':{'holderIdentity':'me'}}"),
+              "['l','me','<unknown>']");
+    CHECK_STR(
+        cells(&a, resource("", "v1", "events"),
+              "{'metadata':{'name':'e'},'involvedObject':{'kind':'Pod','name':'p','fieldPath':'f'},"
+              "'type':'Normal',"
+              "'reason':'R','message':' m ','source':{'component':'c','host':'h'},'firstTimestamp':"
+              "'2025-12-31T23:00:00Z','lastTimestamp':'2025-12-31T23:59:50Z','count':4}"),
+        "['10s','Normal','R','pod/p','f','c, h','m','60m',4,'e']");
+    CHECK_STR(cells(&a, resource("events.k8s.io", "v1", "events"),
+                    "{'metadata':{'name':'e'},'regarding':{'kind':'Pod','name':'p'},'type':'Normal'"
+                    ",'reason':'R','note':'m',"
+                    "'eventTime':'2025-12-31T23:59:00.000000Z','reportingController':'c','"
+                    "reportingInstance':'i',"
+                    "'series':{'count':7,'lastObservedTime':'2025-12-31T23:59:30.000000Z'}}"),
+              "['30s','Normal','R','pod/p','','c, i','m','60s',7,'e']");
+    CHECK_STR(cells(&a, resource("apiextensions.k8s.io", "v1", "customresourcedefinitions"),
+                    "{'metadata':{'name':'x.y','creationTimestamp':'2025-12-31T23:59:00Z'}}"),
+              "['x.y','2025-12-31T23:59:00Z']");
+    arena_fini(&a);
+}
+
 TEST(quantities_become_canonical)
 {
     static const char *const cases[][2] = {

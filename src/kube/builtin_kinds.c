@@ -513,15 +513,12 @@ static struct json *cell_event_reason(struct arena *a, const struct json *obj, i
 static struct json *cell_event_object(struct arena *a, const struct json *obj, int64_t now_s)
 {
     const struct json *about = event_get(obj, "involvedObject");
-    struct str kind = json_get_str(about, "kind"), name = json_get_str(about, "name");
-    char *lower = str_dup_arena(a, kind);
+    struct str kind = str_lower_arena(a, json_get_str(about, "kind"));
+    struct str name = json_get_str(about, "name");
     (void)now_s;
-    for (size_t i = 0; i < kind.n; i++)
-        if (lower[i] >= 'A' && lower[i] <= 'Z')
-            lower[i] = (char)(lower[i] + ('a' - 'A'));
     if (name.n == 0)
-        return json_new_cstr(a, lower);
-    return json_new_cstr(a, arena_printf(a, "%s/" STR_FMT, lower, STR_ARG(name)));
+        return json_new_str(a, kind);
+    return json_new_cstr(a, arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(kind), STR_ARG(name)));
 }
 
 static struct json *cell_event_subobject(struct arena *a, const struct json *obj, int64_t now_s)

@@ -249,13 +249,8 @@ void crd_default(struct arena *a, struct json *obj)
 {
     struct json *spec = json_obj(a, obj, "spec"), *names = json_obj(a, spec, "names");
     struct str kind = json_get_str(names, "kind");
-    if (kind.n && json_get_str(names, "singular").n == 0) {
-        char *lower = str_dup_arena(a, kind);
-        for (size_t i = 0; i < kind.n; i++)
-            if (lower[i] >= 'A' && lower[i] <= 'Z')
-                lower[i] = (char)(lower[i] + ('a' - 'A'));
-        json_set_str(a, names, "singular", str_n(lower, kind.n));
-    }
+    if (kind.n && json_get_str(names, "singular").n == 0)
+        json_set_str(a, names, "singular", str_lower_arena(a, kind));
     if (kind.n && json_get_str(names, "listKind").n == 0)
         json_set_str(a, names, "listKind", str_of(arena_printf(a, STR_FMT "List", STR_ARG(kind))));
     if (!json_is(json_getc(spec, "conversion"), JSON_OBJECT))

@@ -27,15 +27,6 @@ static void check(struct field_errors *errs, const struct fpath *at, struct str 
         field_error_str(errs, FIELD_INVALID, at, value, "%s%s", prefix, joined(errs->a, p));
 }
 
-static struct str lowered(struct arena *a, struct str s)
-{
-    char *p = str_dup_arena(a, s);
-    for (size_t i = 0; i < s.n; i++)
-        if (p[i] >= 'A' && p[i] <= 'Z')
-            p[i] = (char)(p[i] + ('a' - 'A'));
-    return str_n(p, s.n);
-}
-
 /* ---- names ---- */
 
 static void check_name_list(const struct json *names, const char *key, const struct fpath *up,
@@ -68,7 +59,7 @@ static void check_names(const struct json *names, const struct fpath *up, bool n
         struct fpath at = fpath_child(up, str_of(keys[i].key));
         if (v.n)
             check(errs, &at, v,
-                  meta_check_dns1035_label(keys[i].mixed_case ? lowered(errs->a, v) : v),
+                  meta_check_dns1035_label(keys[i].mixed_case ? str_lower_arena(errs->a, v) : v),
                   keys[i].mixed_case ? "may have mixed case, but should otherwise match: " : "");
     }
     check_name_list(names, "shortNames", up, errs);

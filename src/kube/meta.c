@@ -263,21 +263,12 @@ void meta_validate_labels(const struct json *labels, const struct fpath *at,
     }
 }
 
-static struct str lowered(struct arena *a, struct str s)
-{
-    char *p = str_dup_arena(a, s);
-    for (size_t i = 0; i < s.n; i++)
-        if (p[i] >= 'A' && p[i] <= 'Z')
-            p[i] = (char)(p[i] + ('a' - 'A'));
-    return str_n(p, s.n);
-}
-
 static void validate_annotations(const struct json *annotations, const struct fpath *at,
                                  struct field_errors *errs)
 {
     size_t total = 0;
     json_each (an, annotations) {
-        report(errs, at, an->key, meta_check_qualified_name(lowered(errs->a, an->key)));
+        report(errs, at, an->key, meta_check_qualified_name(str_lower_arena(errs->a, an->key)));
         total += an->key.n + json_str(an).n;
     }
     if (total > META_ANNOTATIONS_MAX_BYTES)

@@ -208,7 +208,7 @@ static bool is_below(struct str path, struct str prefix)
 
 static int op_move(struct doc *d, struct str from, struct str path)
 {
-    struct json *v = find(d, from), *copy;
+    struct json *v = find(d, from), *copy = NULL;
     if (!v || from.n == 0 || is_below(path, from))
         return missing(d, "move", from);
     int r = clone_counted(d, v, &copy);
@@ -219,7 +219,7 @@ static int op_move(struct doc *d, struct str from, struct str path)
 
 static int op_copy(struct doc *d, struct str from, struct str path)
 {
-    struct json *v = find(d, from), *copy;
+    struct json *v = find(d, from), *copy = NULL;
     if (!v)
         return missing(d, "copy", from);
     int r = clone_counted(d, v, &copy);
