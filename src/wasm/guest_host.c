@@ -10,9 +10,10 @@ enum {
     PUMP_MAX = 64, /* commands sent in one turn */
     SWAP_QUOTA_DEFAULT = 1 << 30,
     IDLE_MS_DEFAULT = 1000,
-    AWAKE_MAX = 4096, /* beyond, the longest idle one goes to sleep */
+    AWAKE_MAX = 4000, /* beyond, the longest idle one goes to sleep */
     CLOSE_MS = 2000   /* for running activations */
 };
+_Static_assert((int)AWAKE_MAX < (int)RUNNER_TENANTS_MAX, "a full runner makes room by itself");
 
 static void reap_dead(struct guest_host *h)
 {
@@ -51,36 +52,47 @@ static void on_pressure(void *arg)
         log_info("memory is short, putting idle guests to sleep", "guests=%u", n);
 }
 
+/* The next command of one guest. -EAGAIN: its runner, or every runner, is full. */
+static int act(struct guest *g)
+{
+    struct err err = { 0 };
+    if (g->fail_wanted) {
+        g->fail_wanted = false;
+        (void)err_set(&err, E_TRAP, "%s", g->last_error);
+        guest_end(g, &err, true);
+        return 0;
+    }
+    if (!guest_wants_to_act(g))
+        return 0;
+    make_room(g->host);
+    int r = guest_send_next(g, &err);
+    if (r < 0 && r != -EAGAIN)
+        guest_cannot_send(g, &err);
+    return r == -EAGAIN ? r : 0;
+}
+
 void host_pump(struct defer *d)
 {
     struct guest_host *h = container_of(d, struct guest_host, pump);
+    struct list blocked;
+    bool progress = false;
     reap_dead(h);
     if (h->is_closing)
         return;
+    list_init(&blocked);
     for (int n = 0; n < PUMP_MAX && !list_is_empty(&h->ready); n++) {
         struct active *a = list_first(&h->ready, struct active, ready);
-        struct guest *g = a->guest;
-        struct err err = { 0 };
         list_remove(&a->ready);
-        if (g->fail_wanted) {
-            g->fail_wanted = false;
-            (void)err_set(&err, E_TRAP, "%s", g->last_error);
-            guest_end(g, &err, true);
-            continue;
-        }
-        if (!guest_wants_to_act(g))
-            continue;
-        make_room(h);
-        int r = guest_send_next(g, &err);
-        if (r == -EAGAIN) {
-            list_push_front(&h->ready, &a->ready); /* pool_on_room() goes on */
-            return;
-        }
-        if (r < 0)
-            guest_cannot_send(g, &err);
+        if (act(a->guest) == -EAGAIN)
+            list_push_back(&blocked, &a->ready);
+        else
+            progress = true;
     }
-    if (!list_is_empty(&h->ready))
-        defer_start(h->loop, &h->pump, host_pump);
+    /* Behind those that nobody has looked at yet: one full runner does not hold up the others. */
+    while (!list_is_empty(&blocked))
+        list_push_back(&h->ready, list_pop_front(&blocked));
+    if (progress && !list_is_empty(&h->ready))
+        defer_start(h->loop, &h->pump, host_pump); /* otherwise pool_on_room() goes on */
 }
 
 static void pool_on_room(void *arg)

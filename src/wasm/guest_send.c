@@ -10,6 +10,7 @@
 enum { BATCH_BYTES_MAX = 32 << 10 }; /* small deliveries that share one command */
 
 _Static_assert((int)GUEST_OPS_MAX <= (int)PROTO_OPS_MAX &&
+                   (int)GUEST_MESSAGE_MAX_BYTES == (int)PROTO_MESSAGE_MAX &&
                    (int)GUEST_PAYLOAD_MAX_BYTES < (int)PROTO_OPS_BYTES_MAX &&
                    (int)GUEST_PAYLOAD_MAX_BYTES + (int)PROTO_SETUP_MAX + 4096 < (int)PROTO_BODY_MAX,
                "limits of guest.h and proto.h");

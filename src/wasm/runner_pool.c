@@ -539,6 +539,8 @@ void pool_drop(struct tenant *t)
         vec_push(&r->free_slots, t->slot);
     leave(t);
     rest(r);
+    if (!r->pool->done)
+        defer_start(r->pool->loop, &r->pool->room, on_room);
 }
 
 void pool_mingle(struct tenant *t)
