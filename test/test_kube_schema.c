@@ -24,9 +24,11 @@ static struct str decode(struct arena *a, const struct kube_resource *res, const
 
 TEST(every_builtin_kind_expands_completely)
 {
-    static const char *const names[] = { "io.k8s.api.core.v1.Pod", "io.k8s.api.apps.v1.Deployment",
-                                         "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
-                                         "CustomResourceDefinition" };
+    static const char *const names[] = {
+        "io.k8s.api.core.v1.Pod", "io.k8s.api.apps.v1.Deployment",
+        ("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
+         "CustomResourceDefinition")
+    };
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         const struct schema *s = builtin_type(names[i]);
         CHECK(s && s->type == SCHEMA_OBJECT);
