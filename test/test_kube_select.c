@@ -99,8 +99,11 @@ TEST(field_selectors)
     CHECK(selector_matches_fields(&a, &s, obj));
     CHECK_STR(selector_required_value(&s, "metadata.name"), "x");
     CHECK_STR(selector_text(&a, &s), "metadata.name=x,n=5,source=me,status.phase=A\\,b,zz!=1");
-    CHECK_ERR(selector_check_fields(&s, NULL, 0, &err), E_INVALID);
+    CHECK_ERR(selector_check_fields(&s, &(struct str){ "x", 1 }, 1, &err), E_INVALID);
     CHECK_STR(str_of(err.text), "field label not supported: n");
+    CHECK_ERR(selector_check_fields(&s, NULL, 0, &err), E_INVALID);
+    CHECK_STR(str_of(err.text), "\"n\" is not a known field selector: only \"metadata.name\", "
+                                "\"metadata.namespace\"");
     CHECK_ERR(selector_parse_fields(&a, STR("a"), &s, &err), E_INVALID);
     CHECK_STR(str_of(err.text), "invalid selector: 'a'; can't understand 'a'");
     CHECK_ERR(selector_parse_fields(&a, STR("a=\\x"), &s, &err), E_INVALID);

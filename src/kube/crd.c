@@ -93,7 +93,9 @@ static void read_subresources(struct crd *c, const struct json *version, struct 
 
 static void read_selectable(struct crd *c, const struct json *version, struct kube_resource *r)
 {
+    static const struct str none[1];
     const struct json *list = json_getc(version, "selectableFields");
+    r->selectable_fields = none;
     if (!json_is(list, JSON_ARRAY) || list->n == 0)
         return;
     struct str *out = arena_new_n(&c->a, struct str, list->n);

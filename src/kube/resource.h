@@ -78,7 +78,8 @@ struct kube_resource {
     const struct kube_strategy *strategy; /* never NULL */
     const struct kube_column *columns;
     size_t n_columns;
-    /* Field selectors beyond metadata.name and metadata.namespace, e.g. "involvedObject.name". */
+    /* Field selectors beyond metadata.name and metadata.namespace, e.g. "involvedObject.name"; NULL
+     * for built-in kinds without any. */
     const struct str *selectable_fields;
     size_t n_selectable_fields;
     const struct kube_resource *storage; /* the version that is written; itself for most */

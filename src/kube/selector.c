@@ -602,8 +602,14 @@ int selector_check_fields(const struct selector *s, const struct str *allowed, s
         bool known = str_is(key, "metadata.name") || str_is(key, "metadata.namespace");
         for (size_t k = 0; k < n && !known; k++)
             known = str_eq(key, allowed[k]);
-        if (!known)
-            return err_set(err, E_INVALID, "field label not supported: " STR_FMT, STR_ARG(key));
+        if (known)
+            continue;
+        if (!allowed)
+            return err_set(err, E_INVALID,
+                           "\"" STR_FMT "\" is not a known field selector: only \"metadata.name\", "
+                           "\"metadata.namespace\"",
+                           STR_ARG(key));
+        return err_set(err, E_INVALID, "field label not supported: " STR_FMT, STR_ARG(key));
     }
     return 0;
 }

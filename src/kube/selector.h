@@ -50,7 +50,8 @@ struct str selector_field_value(struct arena *a, const struct json *obj, struct 
 bool selector_matches_fields(struct arena *a, const struct selector *s, const struct json *obj);
 /*
  * Every field must be metadata.name, metadata.namespace or one of these.
- * E_INVALID with upstream's text: `field label not supported: spec.x`.
+ * E_INVALID with upstream's text: `field label not supported: spec.x`, and another one for kinds
+ * that have nothing but metadata (allowed NULL).
  */
 int selector_check_fields(const struct selector *s, const struct str *allowed, size_t n,
                           struct err *err);
