@@ -3,8 +3,14 @@
 import json
 import os
 import subprocess
+import sys
 
 from conftest import BUILD, ROOT
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "bench/operators"))
+from measure import percentile  # noqa: E402
+from modulator import UNLIMITED_STEPS, Modulator, next_limit  # noqa: E402
 
 
 def bench(tmp_path, *args):
@@ -38,3 +44,36 @@ def test_unknown_variants_are_refused(tmp_path):
                        text=True)
     assert r.returncode == 1 and "no variant 'docker'" in r.stderr
     assert not os.path.exists(tmp_path / "data")
+
+
+def test_percentiles_are_values_that_were_seen():
+    assert percentile([3, 1, 2], 50) == 2
+    assert percentile(range(100), 95) == 95
+    assert percentile([7], 99) == 7
+
+
+def test_the_modulator_lowers_its_limit_until_processes_stall():
+    most = 1 << 30
+    assert next_limit(0, most, 100, 0, most) == most
+    shock = next_limit(UNLIMITED_STEPS, most, 100, 0, most)
+    assert shock == 120
+    calm = next_limit(UNLIMITED_STEPS + 1, shock, 100, 400, most)
+    assert calm == shock * (1 / 1.03)
+    assert next_limit(UNLIMITED_STEPS + 2, calm, 100, 401, most) == calm * 1.02
+    assert next_limit(UNLIMITED_STEPS + 2, 50, 100, 20_000, most) == 120
+    assert next_limit(UNLIMITED_STEPS + 2, 50, 100, 3_000_000, most) == 130
+    assert next_limit(UNLIMITED_STEPS + 2, most, most, 3_000_000, most) == most
+
+
+def test_the_modulator_samples_the_group_that_it_squeezes(tmp_path):
+    (tmp_path / "cgroup.controllers").write_text("cpu memory")
+    assert not Modulator.is_possible(tmp_path / "elsewhere")
+    modulator = Modulator([1, 2], root=tmp_path, interval_s=0.001)
+    (modulator.group / "memory.current").write_text("4096\n")
+    (modulator.group / "memory.pressure").write_text("some avg10=0.00 total=9\nfull avg10=0.00 total=7\n")
+    with modulator:
+        while len(modulator.samples) <= UNLIMITED_STEPS + 1:
+            modulator.ended.wait(0.001)
+        assert int((modulator.group / "memory.high").read_text()) < 4096 * 1.2
+    assert modulator.stalled_us() == 7 and set(modulator.last(60)) == {4096}
+    assert (modulator.group / "memory.high").read_text() == "max"
