@@ -46,7 +46,8 @@ def test_a_ring_turns_and_sleeps_against_another_process(dormouse_api, directory
     run.all_asleep(4)
     wait_for(lambda: not run.runners(), "the runner has ended")
     ring.round()
-    assert all(g["wakes"] > 0 and g["namespace"] == "" for g in run.guests().values())
+    wait_for(lambda: all(g["wakes"] > 0 for g in run.guests().values()), "every operator was woken")
+    assert all(g["namespace"] == "" for g in run.guests().values())
     names = dormouse("guests", "--data-dir", str(run.data_dir), "-o", "name").stdout.split()
     assert sorted(names) == [f"ring-{i}" for i in range(4)]
     assert run.stop() == 0
