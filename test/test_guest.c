@@ -717,6 +717,58 @@ TEST(guests_can_be_freed_at_any_moment)
     rig_close(&r);
 }
 
+/* ---- many modules ---- */
+
+/* The same code with another hash: a custom section at the end, which compiling drops. */
+static struct module *variant(struct rig *r, struct str wasm, unsigned number)
+{
+    struct rig_get get = { 0 };
+    struct buf b = BUF_INIT(1 << 20);
+    const unsigned char section[] = {
+        0, 4, 1, 'v', (unsigned char)number, (unsigned char)(number >> 8)
+    };
+    (void)buf_add_str(&b, wasm);
+    (void)buf_add(&b, section, sizeof section);
+    CHECK_OK(module_get_bytes(r->cache, buf_str(&b), 0, rig_on_module, &get, NULL, NULL));
+    WAIT(r, get.done);
+    buf_fini(&b);
+    return get.module;
+}
+
+TEST(a_runner_forgets_modules_and_gets_them_again)
+{
+    enum { N = 140 }; /* more than a runner keeps without tenants */
+    struct rig r;
+    struct buf wasm = BUF_INIT(1 << 20);
+    char path[512];
+    static const struct guest_env env[] = { { STR("MODE"), STR("timers") } };
+    struct actor *a = xnew_n(struct actor, N);
+    rig_open(&r, (struct guest_host_opts){ .sleep_always = true });
+    (void)snprintf(path, sizeof path, "%s/order-g2.wasm", getenv("TEST_GUESTS_DIR"));
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &wasm, NULL));
+    for (unsigned i = 0; i < N; i++) {
+        struct module *m = variant(&r, buf_str(&wasm), i);
+        actor_open(&a[i], &r,
+                   (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2, .env = env, .n_env = 1 });
+        WAIT(&r, a[i].ops.n == 4 && actor_state(&a[i]) == GUEST_ASLEEP);
+        module_unref(m);
+    }
+    for (unsigned round = 0; round < 2; round++)
+        for (unsigned i = 0; i < N; i++) {
+            actor_complete(&a[i], round, 0);
+            WAIT(&r, actor_stats(&a[i]).activations == round + 2);
+        }
+    struct guest_host_stats s;
+    guest_host_get_stats(r.host, &s);
+    CHECK_INT(s.runner_losses, 0);
+    CHECK_INT(s.failed, 0);
+    for (unsigned i = 0; i < N; i++)
+        actor_close(&a[i]);
+    free(a);
+    buf_fini(&wasm);
+    rig_close(&r);
+}
+
 /* ---- everything at once ---- */
 
 struct crowd {

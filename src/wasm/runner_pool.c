@@ -64,7 +64,7 @@ struct runner {
     bool is_writing, is_alone;
     unsigned n_handles;
     struct list tenants, commands, unsent, idle_modules;
-    unsigned n_tenants, n_commands;
+    unsigned n_tenants, n_commands, n_idle_modules;
     struct map modules; /* sha256 -> pool_module */
     VEC(uint32_t) free_slots, free_module_ids;
     uint32_t n_slots, n_module_ids;
@@ -353,6 +353,7 @@ static void forget_module(struct runner *r, struct pool_module *pm, bool tell)
     assert(pm->n_tenants == 0);
     (void)map_del(&r->modules, module_key(pm->module));
     list_remove(&pm->idle);
+    r->n_idle_modules--;
     if (tell) {
         proto_begin(&r->pool->message);
         proto_put_slot(&r->pool->message, PROTO_FORGET, pm->id);
@@ -363,12 +364,15 @@ static void forget_module(struct runner *r, struct pool_module *pm, bool tell)
     free(pm);
 }
 
+static void rest_module(struct runner *r, struct pool_module *pm)
+{
+    list_push_back(&r->idle_modules, &pm->idle);
+    r->n_idle_modules++;
+}
+
 static void trim_modules(struct runner *r)
 {
-    unsigned n = 0;
-    list_each (node, &r->idle_modules)
-        n++;
-    for (; n > RUNNER_MODULES_IDLE_MAX; n--)
+    while (r->n_idle_modules > RUNNER_MODULES_IDLE_MAX)
         forget_module(r, list_first(&r->idle_modules, struct pool_module, idle), true);
 }
 
@@ -388,7 +392,7 @@ static int load_module(struct runner *r, struct module *m, struct pool_module **
     pm->id =
         r->free_module_ids.n ? r->free_module_ids.p[--r->free_module_ids.n] : r->n_module_ids++;
     (void)map_put(&r->modules, module_key(m), pm);
-    list_push_back(&r->idle_modules, &pm->idle);
+    rest_module(r, pm);
     const struct module_info *info = m->info;
     proto_begin(&r->pool->message);
     proto_put_module(&r->pool->message,
@@ -473,8 +477,10 @@ int pool_place(struct runner_pool *p, struct tenant *t, struct module *m, bool i
     status = load_module(r, m, &pm, err);
     if (status < 0)
         return status;
-    if (pm->n_tenants++ == 0)
+    if (pm->n_tenants++ == 0) {
         list_remove(&pm->idle);
+        r->n_idle_modules--;
+    }
     t->runner = r;
     t->module = pm;
     t->sent = NULL;
@@ -501,7 +507,7 @@ static void leave(struct tenant *t)
     list_remove(&t->node);
     r->n_tenants--;
     if (--pm->n_tenants == 0)
-        list_push_back(&r->idle_modules, &pm->idle);
+        rest_module(r, pm);
     t->runner = NULL;
     t->module = NULL;
     t->sent = NULL;

@@ -23,13 +23,14 @@
 #include "wasm/proto.h"
 
 enum {
-    RUNNER_COMMANDS_MAX = 32,     /* unanswered commands of one runner; the rest waits here */
-    RUNNER_COMMANDS_DEEP = 8,     /* so many wait, */
-    RUNNER_DEEP_MS = 20,          /* for so long: a further runner pays off */
-    RUNNER_TENANTS_MAX = 4096,    /* 4 mappings each, of 65,530 that a process may have */
-    RUNNER_MODULES_IDLE_MAX = 32, /* loaded modules without tenants that are kept */
-    RUNNER_LINGER_MS = 2000,      /* without tenants, before it ends */
-    RUNNER_SILENT_MS = 30000,     /* beyond the CPU time that its command may take */
+    RUNNER_COMMANDS_MAX = 32,      /* unanswered commands of one runner; the rest waits here */
+    RUNNER_COMMANDS_DEEP = 8,      /* so many wait, */
+    RUNNER_DEEP_MS = 20,           /* for so long: a further runner pays off */
+    RUNNER_TENANTS_MAX = 4096,     /* 4 mappings each, of 65,530 that a process may have */
+    RUNNER_MODULES_IDLE_MAX = 128, /* loaded modules without tenants that are kept: 10 KiB each, and
+                                    * 40 us to load again */
+    RUNNER_LINGER_MS = 2000,       /* without tenants, before it ends */
+    RUNNER_SILENT_MS = 30000,      /* beyond the CPU time that its command may take */
     RUNNER_START_BACKOFF_MS =
         500 /* after one that died before it said HELLO; doubles, up to 64 times */
 };
