@@ -21,23 +21,6 @@ const char *kube_verb_name(enum kube_verb verb)
     return "";
 }
 
-static struct str qualified(struct arena *a, struct str name, struct str group)
-{
-    if (group.n == 0)
-        return name;
-    return str_of(arena_printf(a, STR_FMT "." STR_FMT, STR_ARG(name), STR_ARG(group)));
-}
-
-struct str kube_group_resource(struct arena *a, const struct kube_resource *r)
-{
-    return qualified(a, r->plural, r->group);
-}
-
-struct str kube_group_kind(struct arena *a, const struct kube_resource *r)
-{
-    return qualified(a, r->kind, r->group);
-}
-
 struct str kube_api_version(struct arena *a, const struct kube_resource *r)
 {
     if (r->group.n == 0)
@@ -216,14 +199,6 @@ const struct kube_resource *registry_find_kind(const struct registry *reg, struc
 {
     char text[REGISTRY_KEY_MAX];
     return map_get(&reg->by_kind, key(text, group, version, kind));
-}
-
-bool registry_has_group(const struct registry *reg, struct str group)
-{
-    for (size_t i = 0; i < reg->n; i++)
-        if (str_eq(reg->all[i]->group, group))
-            return true;
-    return false;
 }
 
 bool registry_has_version(const struct registry *reg, struct str group, struct str version)

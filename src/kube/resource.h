@@ -89,9 +89,6 @@ struct kube_resource {
     struct str scale_spec_path, scale_status_path, scale_selector_path; /* CRDs with scale */
 };
 
-/* "configmaps", "leases.coordination.k8s.io": as messages name it. */
-struct str kube_group_resource(struct arena *a, const struct kube_resource *r);
-struct str kube_group_kind(struct arena *a, const struct kube_resource *r);
 /* "v1", "coordination.k8s.io/v1" */
 struct str kube_api_version(struct arena *a, const struct kube_resource *r);
 const struct kube_subresource *kube_subresource(const struct kube_resource *r, struct str name);
@@ -127,7 +124,6 @@ const struct kube_resource *registry_find(const struct registry *reg, struct str
                                           struct str version, struct str plural);
 const struct kube_resource *registry_find_kind(const struct registry *reg, struct str group,
                                                struct str version, struct str kind);
-bool registry_has_group(const struct registry *reg, struct str group);
 bool registry_has_version(const struct registry *reg, struct str group, struct str version);
 #define registry_each(r, reg)                                                                      \
     for (const struct kube_resource **r = (reg)->all; r && r < (reg)->all + (reg)->n; r++)

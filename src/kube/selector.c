@@ -685,8 +685,3 @@ struct str selector_text(struct arena *a, const struct selector *s)
     buf_fini(&b);
     return s->nothing ? STR("!nothing,nothing") : out;
 }
-
-bool selector_is_everything(const struct selector *s)
-{
-    return s->n == 0 && !s->nothing;
-}

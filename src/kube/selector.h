@@ -59,4 +59,3 @@ int selector_check_fields(const struct selector *s, const struct str *allowed, s
 struct str selector_required_value(const struct selector *s, const char *field);
 /* The canonical text; parses back to an equal selector. */
 struct str selector_text(struct arena *a, const struct selector *s);
-bool selector_is_everything(const struct selector *s);

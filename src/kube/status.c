@@ -216,11 +216,6 @@ struct json *status_expired(struct arena *a, struct str message)
     return status_new(a, 410, "Expired", message);
 }
 
-struct json *status_gone(struct arena *a, struct str message)
-{
-    return status_new(a, 410, "Gone", message);
-}
-
 struct json *status_too_old(struct arena *a, uint64_t wanted, uint64_t oldest)
 {
     return status_expired(
@@ -286,18 +281,6 @@ struct json *status_timeout(struct arena *a, struct str text)
     struct details d = { 0 };
     const char *m = arena_printf(a, "Timeout: " STR_FMT, STR_ARG(text));
     return status_of(a, "Failure", 504, "Timeout", str_of(m), &d);
-}
-
-struct json *status_server_timeout(struct arena *a, struct str group, struct str resource,
-                                   const char *verb)
-{
-    const char *m = arena_printf(
-        a, "The %s operation against %s could not be completed at this time, please try again.",
-        verb, qualified(a, group, resource));
-    struct details d = {
-        .name = str_of(verb), .group = group, .kind = resource, .retry_after_s = 1
-    };
-    return status_of(a, "Failure", 500, "ServerTimeout", str_of(m), &d);
 }
 
 struct json *status_too_many_requests(struct arena *a, int retry_after_s)

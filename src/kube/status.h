@@ -42,7 +42,6 @@ struct json *status_forbidden(struct arena *a, struct str group, struct str reso
                               struct str name, struct str why);
 /* "too old resource version: 1 (5)" and the like; reason Expired. */
 struct json *status_expired(struct arena *a, struct str message);
-struct json *status_gone(struct arena *a, struct str message);
 struct json *status_too_old(struct arena *a, uint64_t wanted, uint64_t oldest);
 /* Timeout: Too large resource version: <wanted>, current: <current>; retry after one second. */
 struct json *status_future(struct arena *a, uint64_t wanted, uint64_t current);
@@ -53,8 +52,6 @@ struct json *status_not_acceptable(struct arena *a, const char *accepted); /* li
 struct json *status_unsupported_media_type(struct arena *a, const char *accepted);
 struct json *status_internal(struct arena *a, struct str text);
 struct json *status_timeout(struct arena *a, struct str text);
-struct json *status_server_timeout(struct arena *a, struct str group, struct str resource,
-                                   const char *verb);
 struct json *status_too_many_requests(struct arena *a, int retry_after_s);
 struct json *status_unavailable(struct arena *a, struct str text);
 /*

@@ -46,7 +46,6 @@ struct operator {
     enum operator_phase phase;
     const char *reason;
     char *message;
-    void *data;
     struct list change; /* on os->changes */
     struct list wait;   /* on os->waiting: the cache took no more at once */
     struct list ready;  /* on os->ready: the replacement may take over */
@@ -512,13 +511,7 @@ void operator_view(const struct operator *o, struct operator_view *ret)
                                    .reason = o->reason,
                                    .message = o->message ? o->message : "",
                                    .guest = o->run.guest,
-                                   .calls = o->run.calls,
-                                   .owner_data = o->data };
-}
-
-void operator_set_data(struct operator *o, void *data)
-{
-    o->data = data;
+                                   .calls = o->run.calls };
 }
 
 const char *operator_phase_name(enum operator_phase phase)

@@ -84,9 +84,6 @@ struct operator_view {
     const char *message;          /* "" when all is well */
     struct guest *guest;          /* NULL unless running */
     const struct calls *calls;    /* beside guest */
-    void *owner_data;             /* operator_set_data() */
 };
 void operator_view(const struct operator *o, struct operator_view *ret);
-/* For the source of specs to hang something on. */
-void operator_set_data(struct operator *o, void *data);
 const char *operator_phase_name(enum operator_phase phase);
