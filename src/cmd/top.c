@@ -2,8 +2,9 @@
 /*
  * dormouse top: the guests of a server, live.
  *
- * ncursesw is loaded when it is needed, so that servers, which are the same program, never have it in memory.
- * Where standard output is no terminal the table is printed once, and the library is not needed.
+ * ncursesw is loaded when it is needed, so that servers, which are the same program, never have it
+ * in memory. Where standard output is no terminal the table is printed once, and the library is not
+ * needed.
  */
 #include "base/clock.h"
 #include "base/mem.h"
@@ -13,6 +14,7 @@
 
 #include <dlfcn.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -95,9 +97,9 @@ static int print_once(const char *dir, enum top_order order)
 /* ---------------------------------------------------------------- the terminal */
 
 #define CURSES_FUNCTIONS(X)                                                                        \
-    X(newterm) X(delscreen) X(endwin) X(noecho) X(cbreak) X(curs_set) X(keypad) X(wtimeout)        \
-    X(wgetch) X(werase) X(wmove) X(waddnstr) X(wattrset) X(wrefresh) X(clearok) X(getmaxx)         \
-    X(getmaxy)
+    X(newterm)                                                                                     \
+    X(delscreen) X(endwin) X(noecho) X(cbreak) X(curs_set) X(keypad) X(wtimeout) X(wgetch)         \
+        X(werase) X(wmove) X(waddnstr) X(wattrset) X(wrefresh) X(clearok) X(getmaxx) X(getmaxy)
 
 static struct {
 #define CURSES_MEMBER(name) __typeof__(name) *name;
@@ -118,11 +120,14 @@ static int load_curses(WINDOW ***ret_stdscr, struct err *err)
 {
     void *lib = dlopen("libncursesw.so.6", RTLD_NOW | RTLD_LOCAL);
     if (!lib)
-        return err_set(err, E_UNSUPPORTED, "a live table needs libncursesw6, which is not there (%s); "
-                                           "'dormouse top | cat' prints it once", dlerror());
+        return err_set(err, E_UNSUPPORTED,
+                       "a live table needs libncursesw6, which is not there (%s); "
+                       "'dormouse top | cat' prints it once",
+                       dlerror());
     *ret_stdscr = dlsym(lib, "stdscr");
     bool ok = *ret_stdscr != NULL;
-#define CURSES_LOAD(name) ok = ok && (curses.name = (__typeof__(curses.name))dlsym(lib, #name)) != NULL;
+#define CURSES_LOAD(name)                                                                          \
+    ok = ok && (curses.name = (__typeof__(curses.name))dlsym(lib, #name)) != NULL;
     CURSES_FUNCTIONS(CURSES_LOAD)
 #undef CURSES_LOAD
     return ok ? 0 : err_set(err, E_UNSUPPORTED, "libncursesw.so.6 lacks functions");
@@ -137,8 +142,10 @@ static int open_screen(struct screen *s, struct err *err)
     (void)setlocale(LC_CTYPE, "");
     s->screen = curses.newterm(NULL, stdout, stdin);
     if (!s->screen)
-        return err_set(err, E_UNSUPPORTED, "the terminal '%s' is not known (TERM); 'dormouse top | cat' prints the table once",
-                       getenv("TERM") ? getenv("TERM") : "");
+        return err_set(
+            err, E_UNSUPPORTED,
+            "the terminal '%s' is not known (TERM); 'dormouse top | cat' prints the table once",
+            getenv("TERM") ? getenv("TERM") : "");
     s->window = *standard;
     (void)curses.cbreak();
     (void)curses.noecho();
@@ -180,10 +187,12 @@ static void draw_head(const struct screen *s)
     if (s->err.code < 0)
         buf_add_cstr(&line, err_text(&s->err));
     else
-        top_write_rates(&line, t, is_second ? &s->before->table.totals : t, is_second ? s->now->at_ms - s->before->at_ms : 0);
+        top_write_rates(&line, t, is_second ? &s->before->table.totals : t,
+                        is_second ? s->now->at_ms - s->before->at_ms : 0);
     put_line(s, 1, &line, s->err.code < 0 ? A_REVERSE : A_NORMAL);
     buf_reset(&line);
-    buf_printf(&line, "by %s; sort: s state, m memory, w wakes, n name; arrows scroll; q quits", top_order_name(s->order));
+    buf_printf(&line, "by %s; sort: s state, m memory, w wakes, n name; arrows scroll; q quits",
+               top_order_name(s->order));
     put_line(s, 2, &line, A_NORMAL);
     buf_reset(&line);
     top_write_head(&line);
@@ -258,6 +267,13 @@ static void refresh_reading(struct screen *s, const char *dir)
     s->now = next;
 }
 
+/* A terminal that was closed without a SIGHUP to us would make every wait end at once. */
+static bool is_terminal_gone(void)
+{
+    struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+    return poll(&in, 1, 0) > 0 && (in.revents & (POLLHUP | POLLERR | POLLNVAL));
+}
+
 static int run_live(const char *dir, enum top_order order)
 {
     struct screen s = { .order = order };
@@ -276,6 +292,8 @@ static int run_live(const char *dir, enum top_order order)
         int key = curses.wgetch(s.window);
         if (key != ERR)
             on = on_key(&s, key);
+        else if (is_terminal_gone())
+            on = false;
         if (clock_mono_ms() >= due) {
             refresh_reading(&s, dir);
             due = clock_mono_ms() + REFRESH_MS;
@@ -295,13 +313,15 @@ static int run(int argc, char **argv)
     if (order == TOP_ORDER_COUNT)
         return cmd_failf(CMD_USAGE, "--sort is state, memory, wakes or name, not '%s'", sort);
     scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
-    return isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) ? run_live(dir, order) : print_once(dir, order);
+    return isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) ? run_live(dir, order)
+                                                         : print_once(dir, order);
 }
 
 const struct cmd cmd_top = {
     .name = "top",
     .doc = "show the guests of the server on this machine, live",
-    .help = "Refreshed every second. Keys: s, m, w, n sort by state, memory, wakes, name; arrows and page keys\n"
+    .help = "Refreshed every second. Keys: s, m, w, n sort by state, memory, wakes, name; arrows "
+            "and page keys\n"
             "scroll; q quits. Where standard output is no terminal the table is printed once.\n"
             "\n"
             "  dormouse top --data-dir /tmp/d\n"

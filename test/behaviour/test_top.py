@@ -103,6 +103,14 @@ def test_it_outlives_the_server(data_dir):
     assert up.stop() == 0
 
 
+def test_it_ends_with_its_terminal(ring):
+    """Nobody sends it a SIGHUP: the terminal is not its controlling one."""
+    top = Terminal("top", "--data-dir", str(ring.server.data_dir))
+    top.until("ring-0")
+    os.close(top.master)
+    assert top.process.wait(DEADLINE_S) == 0
+
+
 def test_an_unknown_terminal_is_an_error(ring):
     top = Terminal("top", "--data-dir", str(ring.server.data_dir), term="nonesuch")
     assert "the terminal 'nonesuch' is not known" in top.until("prints the table once")
