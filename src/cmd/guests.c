@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { LINE_MAX_BYTES = 16 << 10 };
+
 static const char *data_dir, *output = "";
 
 static const struct cmd_opt opts[] = {
@@ -27,38 +29,57 @@ static int64_t number(const struct json *guest, const char *key)
     return json_int_or(json_getc(guest, key), 0);
 }
 
-static void print_row(const struct json *g, bool wide)
+/* A line of text that others wrote: names and errors must not talk to the terminal, nor forge lines. */
+static void print_line(struct buf *line)
+{
+    for (size_t i = 0; i < line->n; i++)
+        if ((unsigned char)line->p[i] < 0x20 || line->p[i] == 0x7f)
+            line->p[i] = '?';
+    (void)puts(buf_cstr(line));
+    buf_reset(line);
+}
+
+static void print_row(struct buf *line, const struct json *g, bool wide)
 {
     struct str ns = json_get_str(g, "namespace"), name = json_get_str(g, "name");
-    (void)printf("%-16.*s %-28.*s %-4.*s %-9.*s %8" PRId64 " %8" PRId64 " %11" PRId64 " %8" PRId64 " %8" PRId64, STR_ARG(ns),
-                 STR_ARG(name), STR_ARG(json_get_str(g, "abi")), STR_ARG(json_get_str(g, "state")),
-                 number(g, "residentBytes") / 1024, number(g, "swapBytes") / 1024, number(g, "activations"),
-                 number(g, "wakes"), number(g, "restarts"));
+    buf_printf(line, "%-16.*s %-28.*s %-4.*s %-9.*s %8" PRId64 " %8" PRId64 " %11" PRId64 " %8" PRId64 " %8" PRId64, STR_ARG(ns),
+               STR_ARG(name), STR_ARG(json_get_str(g, "abi")), STR_ARG(json_get_str(g, "state")),
+               number(g, "residentBytes") / 1024, number(g, "swapBytes") / 1024, number(g, "activations"),
+               number(g, "wakes"), number(g, "restarts"));
     if (wide)
-        (void)printf(" %8" PRId64 " %8" PRId64 "  " STR_FMT, number(json_getc(g, "wakeMicroseconds"), "p50"),
-                     number(json_getc(g, "wakeMicroseconds"), "p99"), STR_ARG(json_get_str(g, "lastError")));
-    (void)printf("\n");
+        buf_printf(line, " %8" PRId64 " %8" PRId64 "  " STR_FMT, number(json_getc(g, "wakeMicroseconds"), "p50"),
+                   number(json_getc(g, "wakeMicroseconds"), "p99"), STR_ARG(json_get_str(g, "lastError")));
+    print_line(line);
 }
 
 /* Operators of a directory have no namespace. */
-static void print_name(struct str namespace, struct str name)
+static void print_name(struct buf *line, const struct json *g)
 {
-    (void)printf(STR_FMT "%s" STR_FMT "\n", STR_ARG(namespace), namespace.n ? "/" : "", STR_ARG(name));
+    struct str namespace = json_get_str(g, "namespace");
+    buf_printf(line, STR_FMT "%s" STR_FMT, STR_ARG(namespace), namespace.n ? "/" : "", STR_ARG(json_get_str(g, "name")));
+    print_line(line);
 }
 
-static int print_guests(const struct json *list)
+static void print_guests(const struct json *list)
 {
+    scoped(buf_fini_scoped) struct buf line = BUF_INIT(LINE_MAX_BYTES);
     bool wide = strcmp(output, "wide") == 0;
     if (strcmp(output, "name") == 0) {
-        json_each(g, list) print_name(json_get_str(g, "namespace"), json_get_str(g, "name"));
-        return CMD_OK;
+        json_each(g, list) print_name(&line, g);
+        return;
     }
-    if (output[0] && !wide)
-        return cmd_failf(CMD_USAGE, "--output is json, wide or name, not '%s'", output);
     (void)printf("%-16s %-28s %-4s %-9s %8s %8s %11s %8s %8s%s\n", "NAMESPACE", "NAME", "ABI", "STATE", "RES(KiB)",
                  "SWAP(KiB)", "ACTIVATIONS", "WAKES", "RESTARTS", wide ? "  P50(us)  P99(us)  LAST-ERROR" : "");
-    json_each(g, list) print_row(g, wide);
-    return CMD_OK;
+    json_each(g, list) print_row(&line, g, wide);
+}
+
+static bool is_known_output(void)
+{
+    static const char *const known[] = { "", "json", "wide", "name" };
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (strcmp(output, known[i]) == 0)
+            return true;
+    return false;
 }
 
 static int run(int argc, char **argv)
@@ -68,6 +89,8 @@ static int run(int argc, char **argv)
     int r = cmd_parse(&cmd_guests, opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
+    if (!is_known_output())
+        return cmd_failf(CMD_USAGE, "--output is json, wide or name, not '%s'", output);
     scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
     scoped(buf_fini_scoped) struct buf body = BUF_INIT((size_t)64 << 20);
     if (admin_get(dir, "/guests", &body, &err) < 0)
@@ -82,7 +105,7 @@ static int run(int argc, char **argv)
     if (json_parse(&arena, buf_str(&body), NULL, &list, &err) < 0)
         status = cmd_fail(CMD_FAILED, &err);
     else
-        status = print_guests(list);
+        print_guests(list);
     arena_fini(&arena);
     return status;
 }

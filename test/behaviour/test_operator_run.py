@@ -139,6 +139,16 @@ def test_a_cluster_that_is_not_there_yet(directory, data_dir):
     assert api.stop() == 0
 
 
+def test_names_cannot_talk_to_the_terminal(dormouse_api, directory, data_dir):
+    directory.write('name: "a\\e[2J\\nb"\nwasm: none.wasm\n')
+    run = Run(data_dir + "-run", directory.path, dormouse_api.kubeconfig)
+    for form in ("name", "wide"):
+        text = dormouse("guests", "--data-dir", str(run.data_dir), "-o", form).stdout
+        assert "a?[2J?b" in text and "\x1b" not in text, text
+    assert "\x1b" not in run.text_of_log()
+    assert run.stop() == 0
+
+
 def test_a_directory_that_an_operator_host_used_serves_a_cluster_later(dormouse_api, directory, data_dir):
     _, run = start_ring(dormouse_api, directory, data_dir)
     assert run.stop() == 0
