@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import BUILD, DEADLINE_S, Server
+from conftest import BUILD, DEADLINE_S, Server, wait_for
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -137,6 +137,37 @@ def test_a_damaged_store_is_said_and_left_alone(data_dir):
     store.write_bytes(b"not a database, by any means" * 400)
     assert "store" in fails(data_dir)
     assert store.read_bytes().startswith(b"not a database")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 4 MiB, and a function that makes it larger."""
+    tmp_path = tmp_path / "disk"
+    tmp_path.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", tmp_path], capture_output=True).returncode != 0:
+        pytest.skip("may not mount a small file system here")
+    yield tmp_path, lambda: subprocess.run(["mount", "-o", "remount,size=64m", tmp_path], check=True)
+    subprocess.run(["umount", "-l", tmp_path], check=True)
+
+
+def test_a_full_disk_refuses_writes_loses_nothing_and_recovers(small_disk):
+    disk, enlarge = small_disk
+    server = Server(disk / "data")
+    written = []
+    for i in range(100):
+        answer = server.ask("POST", MAPS, config_map(f"m{i}", k="x" * 200000))
+        if answer.status != 201:
+            break
+        written.append(f"m{i}")
+    assert answer.status >= 500 and "space" in answer.json()["message"], answer.body
+    assert {o["metadata"]["name"] for o in server.get(MAPS).json()["items"]} == set(written)
+    assert server.get("/readyz").status == 200
+    enlarge()
+    wait_for(lambda: server.ask("POST", MAPS, config_map("after")).status == 201, "writes to succeed again")
+    assert server.stop() == 0
+    server = Server(disk / "data")
+    assert {o["metadata"]["name"] for o in server.get(MAPS).json()["items"]} == {*written, "after"}
+    assert server.stop() == 0
 
 
 def test_wrong_words_are_usage_errors(data_dir):
