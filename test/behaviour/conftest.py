@@ -37,11 +37,11 @@ def is_new_enough(kubectl):
 
 @functools.cache
 def find_kubectl():
-    """$KUBECTL, or the one in PATH, else built from its module by test/kubectl/build; None without any."""
+    """$KUBECTL, or the one in PATH, else built from its module; None without any."""
     found = os.environ.get("KUBECTL") or shutil.which("kubectl")
     if found and (os.environ.get("KUBECTL") or is_new_enough(found)):
         return found
-    made = subprocess.run([ROOT / "test/kubectl/build"], capture_output=True, text=True)
+    made = subprocess.run([ROOT / "test/build-go", "kubectl"], capture_output=True, text=True)
     return made.stdout.strip() if made.returncode == 0 else None
 
 
