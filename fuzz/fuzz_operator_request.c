@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests of a guest: "METHOD\nURI\nBODY" becomes the payload of the import `request`, first byte: how. Whatever
- * the text is, nothing reaches the cluster that the operator's allow-list does not name.
+ * Requests of a guest: "METHOD\nURI\nBODY" becomes the payload of the import `request`, first byte:
+ * how. Whatever the text is, nothing reaches the cluster that the operator's allow-list does not
+ * name.
  */
 #include "fuzz.h"
 
@@ -23,8 +24,9 @@ void guest_fail(struct guest *g, const struct err *why)
 }
 
 /* The path is that of ConfigMaps in namespace "a", the method reads. */
-static int start(struct transport *t, const struct kube_request *req, const struct kube_call_ops *ops, void *arg,
-                 struct kube_call **ret, struct err *err)
+static int start(struct transport *t, const struct kube_request *req,
+                 const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
+                 struct err *err)
 {
     static struct url_target url;
     struct arena a = { 0 };
@@ -45,7 +47,9 @@ static void nothing(struct transport *t, struct kube_call *call)
 {
 }
 
-static const struct transport_ops ops = { .start = start, .pause = nothing, .resume = nothing, .cancel = nothing };
+static const struct transport_ops ops = {
+    .start = start, .pause = nothing, .resume = nothing, .cancel = nothing
+};
 static struct transport transport = { &ops };
 
 struct world {
@@ -61,7 +65,8 @@ static struct world *make_world(void)
     static struct world w;
     struct watch_hub_opts hub = { .transport = &transport, .widen_at = UINT_MAX };
     struct str verbs[] = { STR("get"), STR("list"), STR("watch") };
-    struct str paths[] = { STR("/api/v1/namespaces/a/configmaps"), STR("/api/v1/namespaces/a/configmaps/...") };
+    struct str paths[] = { STR("/api/v1/namespaces/a/configmaps"),
+                           STR("/api/v1/namespaces/a/configmaps/...") };
     FUZZ_CHECK(loop_init(&w.loop, NULL) >= 0 && watch_hub_new(&w.loop, &hub, &w.hub, NULL) >= 0);
     FUZZ_CHECK(allow_add(&w.allow, verbs, ARRAY_LEN(verbs), paths, ARRAY_LEN(paths), NULL) >= 0);
     w.env = (struct calls_env){ .loop = &w.loop,
@@ -86,7 +91,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     (void)headers_addc(&req.headers, "authorization", "Bearer mine");
     FUZZ_CHECK(bincode_request_encode(&payload, &req) >= 0);
     struct calls *c = calls_new(&w->env, data[0] & 1 ? GUEST_ABI_G1 : GUEST_ABI_G2, w->allow);
-    struct guest_op op = { .kind = GUEST_OP_REQUEST, .stream = (data[0] & 2) != 0, .payload = buf_str(&payload) };
+    struct guest_op op = { .kind = GUEST_OP_REQUEST,
+                           .stream = (data[0] & 2) != 0,
+                           .payload = buf_str(&payload) };
     calls_on_op(c, &op);
     for (int i = 0; i < 4; i++)
         (void)loop_turn(&w->loop, false);

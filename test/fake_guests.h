@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest host and a module cache that a test plays by hand, for code that stands on wasm/guest.h and
- * wasm/module.h: guests only record what was made of them, modules compile when the test says so.
+ * A guest host and a module cache that a test plays by hand, for code that stands on wasm/guest.h
+ * and wasm/module.h: guests only record what was made of them, modules compile when the test says
+ * so.
  *
  *     code under test calls module_get()  ->  fake_compile(&fake_gets.at[0], &module)
  *     code under test calls guest_new()   ->  fake_state(fake_guests.at[0], GUEST_RUNNING, NULL)
@@ -37,8 +38,8 @@ static struct {
     int refuse_start; /* the same for guest_start() */
 } fake_guests;
 
-int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct guest_ops *ops, void *arg,
-              struct guest **ret, struct err *err)
+int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct guest_ops *ops,
+              void *arg, struct guest **ret, struct err *err)
 {
     int r = fake_guests.refuse;
     fake_guests.refuse = 0;
@@ -194,18 +195,27 @@ static inline void fake_guests_fini(void)
 
 /* ---------------------------------------------------------------- descriptions of modules */
 
-#define FAKE_FUNC(n, s) { .kind = MODULE_FUNC, .name = { n, sizeof(n) - 1 }, .sig = { s, sizeof(s) - 1 } }
-#define FAKE_MEMORY     { .kind = MODULE_MEMORY, .name = { "memory", 6 } }
+#define FAKE_FUNC(n, s)                                                                            \
+    {                                                                                              \
+        .kind = MODULE_FUNC, .name = { n, sizeof(n) - 1 }, .sig = { s, sizeof(s) - 1 }             \
+    }
+#define FAKE_MEMORY                                                                                \
+    {                                                                                              \
+        .kind = MODULE_MEMORY, .name = { "memory", 6 }                                             \
+    }
 #define FAKE_INFO(list)                                                                            \
     {                                                                                              \
         .has_memory = true, .n_exports = ARRAY_LEN(list), .exports = (list)                        \
     }
 
-static const struct module_extern fake_g1_exports[] = { FAKE_FUNC("run", ":"), FAKE_FUNC("allocate", "i:i"),
-                                                        FAKE_FUNC("wakeup_future", "Iii:"),
-                                                        FAKE_FUNC("wakeup_stream", "Iii:"), FAKE_MEMORY };
-static const struct module_extern fake_g2_exports[] = { FAKE_FUNC("_start", ":"), FAKE_FUNC("allocate", "i:i"),
+static const struct module_extern fake_g1_exports[] = {
+    FAKE_FUNC("run", ":"), FAKE_FUNC("allocate", "i:i"), FAKE_FUNC("wakeup_future", "Iii:"),
+    FAKE_FUNC("wakeup_stream", "Iii:"), FAKE_MEMORY
+};
+static const struct module_extern fake_g2_exports[] = { FAKE_FUNC("_start", ":"),
+                                                        FAKE_FUNC("allocate", "i:i"),
                                                         FAKE_FUNC("wakeup", "Iiii:"), FAKE_MEMORY };
-static const struct module_info fake_g1_info = FAKE_INFO(fake_g1_exports), fake_g2_info = FAKE_INFO(fake_g2_exports);
+static const struct module_info fake_g1_info = FAKE_INFO(fake_g1_exports),
+                                fake_g2_info = FAKE_INFO(fake_g2_exports);
 static struct module fake_g1 __attribute__((unused)) = { .info = &fake_g1_info },
-                     fake_g2 __attribute__((unused)) = { .info = &fake_g2_info };
+                             fake_g2 __attribute__((unused)) = { .info = &fake_g2_info };

@@ -31,8 +31,9 @@ struct fake {
     int refuse; /* a negative code: the next start fails with it */
 };
 
-static int fake_start(struct transport *t, const struct kube_request *req, const struct kube_call_ops *ops, void *arg,
-                      struct kube_call **ret, struct err *err)
+static int fake_start(struct transport *t, const struct kube_request *req,
+                      const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
+                      struct err *err)
 {
     struct fake *f = container_of(t, struct fake, base);
     if (f->refuse < 0) {
@@ -67,10 +68,9 @@ static void fake_cancel(struct transport *t, struct kube_call *call)
     ((struct fake_call *)call)->cancelled = true;
 }
 
-static const struct transport_ops fake_ops = { .start = fake_start,
-                                               .pause = fake_pause,
-                                               .resume = fake_resume,
-                                               .cancel = fake_cancel };
+static const struct transport_ops fake_ops = {
+    .start = fake_start, .pause = fake_pause, .resume = fake_resume, .cancel = fake_cancel
+};
 
 static inline void fake_init(struct fake *f)
 {

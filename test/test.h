@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test framework: self-registering tests, TAP on stdout, abort at the failing line so that a debugger
- * and the sanitizers stop there.
+ * Test framework: self-registering tests, TAP on stdout, abort at the failing line so that a
+ * debugger and the sanitizers stop there.
  *
  *     TEST(a_removed_key_is_gone) { ... CHECK(map_get(&m, STR("k")) == NULL); }
  *     int main(int argc, char **argv) { return test_main(argc, argv); }     (or TEST_MAIN)

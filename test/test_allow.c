@@ -94,7 +94,8 @@ TEST(every_verb_can_be_named)
 TEST(mistakes_are_named_and_leave_the_list_alone)
 {
     struct err err = { 0 };
-    struct str get[] = { STR("get") }, typo[] = { STR("get"), STR("gets") }, path[] = { STR("/a") }, bare[] = { STR("a") };
+    struct str get[] = { STR("get") }, typo[] = { STR("get"), STR("gets") }, path[] = { STR("/a") },
+               bare[] = { STR("a") };
     CHECK_ERR(allow_add(&list, typo, 2, path, 1, &err), E_INVALID);
     CHECK(strstr(err.text, "unknown verb 'gets'"));
     CHECK_ERR(allow_add(&list, get, 1, bare, 1, &err), E_INVALID);

@@ -34,7 +34,11 @@ int guest_deliver(struct guest *g, const struct guest_delivery *d, struct err *e
         return -EBUSY;
     CHECK(guest.n < ARRAY_LEN(guest.got));
     struct got *x = &guest.got[guest.n++];
-    *x = (struct got){ .id = d->id, .finished = d->finished, .last = d->last, .null = d->null, .payload = BUF_INIT(1 << 20) };
+    *x = (struct got){ .id = d->id,
+                       .finished = d->finished,
+                       .last = d->last,
+                       .null = d->null,
+                       .payload = BUF_INIT(1 << 20) };
     CHECK_OK(buf_add_str(&x->payload, d->payload));
     return 0;
 }
@@ -90,12 +94,17 @@ static void rig_fini(struct rig *r)
     fake_fini(&r->fake);
 }
 
-static void request(struct rig *r, uint64_t id, bool stream, const char *method, const char *uri, const char *body)
+static void request(struct rig *r, uint64_t id, bool stream, const char *method, const char *uri,
+                    const char *body)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(1 << 16);
-    struct bincode_request req = { .method = str_of(method), .uri = str_of(uri), .body = str_of(body) };
+    struct bincode_request req = { .method = str_of(method),
+                                   .uri = str_of(uri),
+                                   .body = str_of(body) };
     CHECK_OK(bincode_request_encode(&b, &req));
-    struct guest_op op = { .kind = GUEST_OP_REQUEST, .id = id, .stream = stream, .payload = buf_str(&b) };
+    struct guest_op op = {
+        .kind = GUEST_OP_REQUEST, .id = id, .stream = stream, .payload = buf_str(&b)
+    };
     calls_on_op(r->calls, &op);
 }
 
@@ -156,7 +165,8 @@ TEST(g2_watch_is_shared_and_wakes_once_a_line)
 {
     struct rig r;
     rig_init(&r, GUEST_ABI_G2, NULL);
-    const char *uri = "/apis/amurant.io/v1/namespaces/a/testresources?&watch=true&resourceVersion=5&timeoutSeconds=290";
+    const char *uri = "/apis/amurant.io/v1/namespaces/a/"
+                      "testresources?&watch=true&resourceVersion=5&timeoutSeconds=290";
     request(&r, 0, true, "GET", uri, "");
     request(&r, 1, true, "GET", uri, "");
     CHECK_INT(r.fake.n, 1);
@@ -164,10 +174,12 @@ TEST(g2_watch_is_shared_and_wakes_once_a_line)
     fake_head(&r.fake.call[0], 200);
     turn(&r);
     CHECK_INT(guest.n, 2);
-    fake_data(&r.fake.call[0], "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"6\"}}}\n{\"type\":\"ADDED\",\"ob");
+    fake_data(&r.fake.call[0], "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":"
+                               "\"6\"}}}\n{\"type\":\"ADDED\",\"ob");
     fake_data(&r.fake.call[0], "ject\":{\"metadata\":{\"resourceVersion\":\"7\"}}}\n");
     CHECK_INT(guest.n, 6);
-    CHECK_STR(buf_str(&guest.got[2].payload), "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"6\"}}}");
+    CHECK_STR(buf_str(&guest.got[2].payload),
+              "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"6\"}}}");
     CHECK(!guest.got[2].finished && !guest.got[2].last);
     fake_end(&r.fake.call[0], 0); /* the server's time-out: the guest does not notice */
     CHECK_INT(guest.n, 6);
@@ -225,15 +237,18 @@ TEST(g1_watch_finds_the_plural_by_discovery_not_by_guessing)
     calls_on_op(r.calls, &op);
     CHECK_STR(str_of(r.fake.call[0].target), "/apis/networking.k8s.io/v1");
     fake_head(&r.fake.call[0], 200);
-    fake_data(&r.fake.call[0], "{\"resources\":[{\"name\":\"networkpolicies\",\"kind\":\"NetworkPolicy\"},"
-                               "{\"name\":\"networkpolicies/status\",\"kind\":\"NetworkPolicy\"}]}");
+    fake_data(&r.fake.call[0],
+              "{\"resources\":[{\"name\":\"networkpolicies\",\"kind\":\"NetworkPolicy\"},"
+              "{\"name\":\"networkpolicies/status\",\"kind\":\"NetworkPolicy\"}]}");
     fake_end(&r.fake.call[0], 0);
     turn(&r);
     CHECK_INT(r.fake.n, 2);
-    CHECK(str_has_prefix(str_of(r.fake.call[1].target), STR("/apis/networking.k8s.io/v1/namespaces/a/networkpolicies?")));
+    CHECK(str_has_prefix(str_of(r.fake.call[1].target),
+                         STR("/apis/networking.k8s.io/v1/namespaces/a/networkpolicies?")));
     fake_head(&r.fake.call[1], 200);
     turn(&r);
-    fake_data(&r.fake.call[1], "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"43\"}}}\n");
+    fake_data(&r.fake.call[1],
+              "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"43\"}}}\n");
     CHECK_INT(guest.n, 1);
     CHECK(!guest.got[0].null && !guest.got[0].last);
     rig_fini(&r);
@@ -258,7 +273,8 @@ static void watch_rings(struct rig *r, struct bincode_watch *w)
 static void check_error_event(const char *reason)
 {
     CHECK_INT(guest.n, 2);
-    CHECK(str_has_prefix(buf_str(&guest.got[0].payload), STR("{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\"")));
+    CHECK(str_has_prefix(buf_str(&guest.got[0].payload),
+                         STR("{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\"")));
     CHECK(strstr(buf_cstr(&guest.got[0].payload), reason));
     CHECK(!guest.got[0].last && !guest.got[0].null);
     CHECK(guest.got[1].last && guest.got[1].null);
@@ -268,10 +284,13 @@ TEST(g1_watch_from_no_version_keeps_its_selectors)
 {
     struct rig r;
     rig_init(&r, GUEST_ABI_G1, NULL);
-    struct bincode_watch w = { .ns = STR("a"), .label_selector = STR("a=b,c"), .field_selector = STR("metadata.name=x") };
+    struct bincode_watch w = { .ns = STR("a"),
+                               .label_selector = STR("a=b,c"),
+                               .field_selector = STR("metadata.name=x") };
     watch_rings(&r, &w);
-    CHECK_STR(str_of(r.fake.call[1].target), "/apis/example.org/v1/namespaces/a/rings?watch=true&labelSelector=a%3Db%2Cc"
-                                             "&fieldSelector=metadata.name%3Dx");
+    CHECK_STR(str_of(r.fake.call[1].target),
+              "/apis/example.org/v1/namespaces/a/rings?watch=true&labelSelector=a%3Db%2Cc"
+              "&fieldSelector=metadata.name%3Dx");
     fake_head(&r.fake.call[1], 200);
     fake_data(&r.fake.call[1], "{\"type\":\"ADDED\"}\n{\"type\":");
     fake_data(&r.fake.call[1], "\"DELETED\"}\n");
@@ -312,7 +331,8 @@ TEST(g1_watch_that_is_not_allowed_gets_an_error_event_and_is_never_sent)
 {
     struct rig r;
     struct allow *allow = NULL;
-    struct str verbs[] = { STR("watch") }, paths[] = { STR("/apis/example.org/v1/namespaces/a/rings") };
+    struct str verbs[] = { STR("watch") },
+               paths[] = { STR("/apis/example.org/v1/namespaces/a/rings") };
     CHECK_OK(allow_add(&allow, verbs, 1, paths, 1, NULL));
     rig_init(&r, GUEST_ABI_G1, allow);
     struct bincode_watch w = { .ns = STR("b"), .resource_version = STR("5") };
@@ -348,8 +368,16 @@ static void watch_kind(struct rig *r, uint64_t id, const char *api_version)
 /* Discovery is asked before there is a resource for the allow-list to judge. */
 TEST(g1_watch_cannot_smuggle_a_path_into_its_api_version)
 {
-    static const char *const versions[] = { "v1/namespaces/a/services/b/proxy/go", "../api", "v1/pods?watch=true", "", "/",
-                                            "example.org/", "v1%2Fpods", "a/b/c", "V1", "v1 " };
+    static const char *const versions[] = { "v1/namespaces/a/services/b/proxy/go",
+                                            "../api",
+                                            "v1/pods?watch=true",
+                                            "",
+                                            "/",
+                                            "example.org/",
+                                            "v1%2Fpods",
+                                            "a/b/c",
+                                            "V1",
+                                            "v1 " };
     for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
         struct rig r;
         rig_init(&r, GUEST_ABI_G1, NULL);
@@ -442,7 +470,8 @@ TEST(what_the_allow_list_lacks_is_forbidden_and_never_sent)
     struct rig r;
     struct allow *allow = NULL;
     struct err err = { 0 };
-    struct str verbs[] = { STR("get"), STR("list") }, paths[] = { STR("/api/v1/namespaces/{any}/configmaps/...") };
+    struct str verbs[] = { STR("get"), STR("list") },
+               paths[] = { STR("/api/v1/namespaces/{any}/configmaps/...") };
     CHECK_OK(allow_add(&allow, verbs, 2, paths, 1, &err));
     rig_init(&r, GUEST_ABI_G2, allow);
     request(&r, 0, false, "GET", "/api/v1/namespaces/x/configmaps/a", "");
@@ -461,7 +490,9 @@ TEST(a_malformed_payload_fails_that_guest)
 {
     struct rig r;
     rig_init(&r, GUEST_ABI_G2, NULL);
-    struct guest_op op = { .kind = GUEST_OP_REQUEST, .id = 0, .payload = STR("\xff\xff\xff\xff\xff\xff\xff\xff") };
+    struct guest_op op = { .kind = GUEST_OP_REQUEST,
+                           .id = 0,
+                           .payload = STR("\xff\xff\xff\xff\xff\xff\xff\xff") };
     calls_on_op(r.calls, &op);
     CHECK_INT(guest.failed, E_TRAP);
     CHECK_INT(r.fake.n, 0);

@@ -29,7 +29,9 @@ static const struct cmd cmd = { .name = "x", .doc = "" };
 TEST(options_and_words_mix)
 {
     size_t n;
-    CHECK_INT(PARSE(2, &n, "a", "--flag", "--text=b", "--number", "7", "-tc", "d", "--item", "1", "--item=2"), 0);
+    CHECK_INT(PARSE(2, &n, "a", "--flag", "--text=b", "--number", "7", "-tc", "d", "--item", "1",
+                    "--item=2"),
+              0);
     CHECK(flag && n == 2);
     CHECK_STR(str_of(text), "c");
     CHECK_INT(number, 7);

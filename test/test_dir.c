@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operator/dir: wasm_config.yaml in a real directory with real inotify, operators whose modules and guests are
- * played by hand.
+ * operator/dir: wasm_config.yaml in a real directory with real inotify, operators whose modules and
+ * guests are played by hand.
  */
 #include "operator/dir.h"
 
@@ -122,7 +122,7 @@ static void check_refused(const char *config, const char *text)
 
 static bool has(struct rig *r, const char *name, uint64_t generation)
 {
-    struct operator *o = operators_find(r->os, "", name);
+    struct operator* o = operators_find(r->os, "", name);
     struct operator_view v = { 0 };
     if (o)
         operator_view(o, &v);
@@ -149,9 +149,10 @@ TEST(every_document_is_an_operator_and_empty_ones_are_none)
     struct rig r;
     rig_init(&r);
     write_file(&r, "a.wasm", "x");
-    write_config(&r, "---\nname: one\nwasm: a.wasm\n---\n---\n# nothing here\n---\nname: two\nwasm: a.wasm\n"
-                     "args: [x, \"1\"]\nenv:\n- name: A\n  value: b\n- name: EMPTY\nabi: g2\nmemory: 1Mi\n"
-                     "allow:\n- verbs: [get]\n  paths: [/api/v1/nodes]\n");
+    write_config(
+        &r, "---\nname: one\nwasm: a.wasm\n---\n---\n# nothing here\n---\nname: two\nwasm: a.wasm\n"
+            "args: [x, \"1\"]\nenv:\n- name: A\n  value: b\n- name: EMPTY\nabi: g2\nmemory: 1Mi\n"
+            "allow:\n- verbs: [get]\n  paths: [/api/v1/nodes]\n");
     CHECK_OK(start(&r, NULL));
     CHECK_INT(r.synced, 0); /* never from inside */
     turn(&r);
@@ -162,7 +163,8 @@ TEST(every_document_is_an_operator_and_empty_ones_are_none)
     fake_compile(&fake_gets.at[1], &fake_g2);
     struct guest *g = fake_guests.at[1];
     CHECK_STR(str_of(g->name), "two");
-    CHECK(g->n_args == 2 && g->n_env == 2 && g->memory_max_bytes == 1 << 20 && g->abi == GUEST_ABI_G2);
+    CHECK(g->n_args == 2 && g->n_env == 2 && g->memory_max_bytes == 1 << 20 &&
+          g->abi == GUEST_ABI_G2);
     rig_fini(&r);
 }
 
@@ -194,9 +196,12 @@ TEST(names_that_a_file_system_takes_for_one_have_files_of_their_own)
 
 TEST(a_typo_is_named_with_its_line)
 {
-    check_refused("name: a\nwasm: a.wasm\n---\nname: b\nwsam: b.wasm\n", "line 5, column 1: unknown key 'wsam'");
-    check_refused("name: a\nwasm: a.wasm\nenv:\n- name: A\n  valeu: b\n", "line 5, column 3: unknown key 'valeu'");
-    check_refused("name: a\nwasm: a.wasm\nallow:\n- verb: [get]\n", "line 4, column 3: unknown key 'verb'");
+    check_refused("name: a\nwasm: a.wasm\n---\nname: b\nwsam: b.wasm\n",
+                  "line 5, column 1: unknown key 'wsam'");
+    check_refused("name: a\nwasm: a.wasm\nenv:\n- name: A\n  valeu: b\n",
+                  "line 5, column 3: unknown key 'valeu'");
+    check_refused("name: a\nwasm: a.wasm\nallow:\n- verb: [get]\n",
+                  "line 4, column 3: unknown key 'verb'");
 }
 
 TEST(what_is_required_is_asked_for)
@@ -214,27 +219,36 @@ TEST(wrong_types_are_named_with_their_line)
     check_refused("name: a\nwasm: [a]\n", "line 2, column 1: 'wasm' is required");
     check_refused("name: a\nwasm: a.wasm\nenv: {A: b}\n", "line 3, column 1: 'env' is not a list");
     check_refused("name: a\nwasm: a.wasm\nenv:\n- A=b\n", "line 4, column 3: an 'env' entry");
-    check_refused("name: a\nwasm: a.wasm\nenv:\n- name: A\n  value: 1\n", "line 4, column 3: 'name' and 'value' of an 'env' entry are strings (quote numbers)");
-    check_refused("name: a\nwasm: a.wasm\nargs: x\n", "line 3, column 1: 'args' is not a list of strings");
-    check_refused("name: a\nwasm: a.wasm\nargs: [x, 1]\n", "line 3, column 11: 'args' is not a list of strings");
+    check_refused(
+        "name: a\nwasm: a.wasm\nenv:\n- name: A\n  value: 1\n",
+        "line 4, column 3: 'name' and 'value' of an 'env' entry are strings (quote numbers)");
+    check_refused("name: a\nwasm: a.wasm\nargs: x\n",
+                  "line 3, column 1: 'args' is not a list of strings");
+    check_refused("name: a\nwasm: a.wasm\nargs: [x, 1]\n",
+                  "line 3, column 11: 'args' is not a list of strings");
     check_refused("name: a\nwasm: a.wasm\nallow: all\n", "line 3, column 1: 'allow' is not a list");
-    check_refused("name: a\nwasm: a.wasm\nallow:\n- verbs: [got]\n  paths: [/a]\n", "unknown verb 'got'");
+    check_refused("name: a\nwasm: a.wasm\nallow:\n- verbs: [got]\n  paths: [/a]\n",
+                  "unknown verb 'got'");
     check_refused("name: a\nwasm: a.wasm\nabi: g3\n", "line 3, column 1: 'abi' is auto, g1 or g2");
-    check_refused("name: a\nwasm: a.wasm\nabi: [g1]\n", "line 3, column 1: 'abi' is auto, g1 or g2");
-    check_refused("name: a\nwasm: a.wasm\nmemory: lots\n", "line 3, column 1: 'memory' is a size between 64Ki and 4Gi");
+    check_refused("name: a\nwasm: a.wasm\nabi: [g1]\n",
+                  "line 3, column 1: 'abi' is auto, g1 or g2");
+    check_refused("name: a\nwasm: a.wasm\nmemory: lots\n",
+                  "line 3, column 1: 'memory' is a size between 64Ki and 4Gi");
     check_refused("name: a\nwasm: a.wasm\nmemory: 1Ki\n", "line 3, column 1: 'memory' is a size");
     check_refused("name: a\nwasm: a.wasm\nmemory: 8Gi\n", "line 3, column 1: 'memory' is a size");
 }
 
 TEST(values_over_the_limits_are_refused_before_anything_is_applied)
 {
-    check_refused("name: ok\nwasm: a.wasm\n---\nname: a\nwasm: a.wasm\nenv:\n- name: A=B\n  value: b\n",
-                  "line 4, column 1: 'A=B' is no name of an environment variable");
+    check_refused(
+        "name: ok\nwasm: a.wasm\n---\nname: a\nwasm: a.wasm\nenv:\n- name: A=B\n  value: b\n",
+        "line 4, column 1: 'A=B' is no name of an environment variable");
 }
 
 TEST(a_name_or_key_that_stands_there_twice_is_refused)
 {
-    check_refused("name: a\nwasm: a.wasm\n---\nname: a\nwasm: b.wasm\n", "line 4, column 1: two operators are named 'a'");
+    check_refused("name: a\nwasm: a.wasm\n---\nname: a\nwasm: b.wasm\n",
+                  "line 4, column 1: two operators are named 'a'");
     check_refused("name: a\nwasm: a.wasm\nwasm: b.wasm\n", "key 'wasm' stands there twice");
 }
 
@@ -272,15 +286,19 @@ TEST(modules_are_found_in_the_directory_before_the_working_directory)
     write_file(&r, "cwd/only.wasm", "x");
     write_file(&r, "both.wasm", "x");
     CHECK_INT(chdir(there), 0);
-    write_config(&r, "name: a\nwasm: both.wasm\n---\nname: b\nwasm: only.wasm\n---\nname: c\nwasm: none.wasm\n");
+    write_config(
+        &r,
+        "name: a\nwasm: both.wasm\n---\nname: b\nwasm: only.wasm\n---\nname: c\nwasm: none.wasm\n");
     CHECK_OK(start(&r, NULL));
     CHECK_INT(fake_gets.n, 2); /* a and b are there */
     struct operator_view v;
     operator_view(operators_find(r.os, "", "c"), &v);
     CHECK_STR(str_of(v.reason), "ModuleNotFound");
-    CHECK(strstr(v.message, r.path)); /* named below the directory */
+    CHECK(strstr(v.message, r.path));  /* named below the directory */
     CHECK_INT(unlink("both.wasm"), 0); /* the one of the working directory: not the one in use */
-    write_config(&r, "name: a\nwasm: both.wasm\n---\nname: b\nwasm: only.wasm\n---\nname: d\nwasm: none.wasm\n");
+    write_config(
+        &r,
+        "name: a\nwasm: both.wasm\n---\nname: b\nwasm: only.wasm\n---\nname: d\nwasm: none.wasm\n");
     await(&r, "d", 1);
     CHECK(has(&r, "a", 1));
     CHECK_INT(chdir(cwd), 0);
@@ -316,10 +334,12 @@ TEST(operators_come_change_and_go_with_the_file)
     struct rig r;
     rig_init(&r);
     write_file(&r, "a.wasm", "x");
-    write_config(&r, "name: stays\nwasm: a.wasm\n---\nname: changes\nwasm: a.wasm\n---\nname: goes\nwasm: a.wasm\n");
+    write_config(&r, "name: stays\nwasm: a.wasm\n---\nname: changes\nwasm: a.wasm\n---\nname: "
+                     "goes\nwasm: a.wasm\n");
     CHECK_OK(start(&r, NULL));
     CHECK_INT(fake_gets.n, 3);
-    write_config(&r, "name: comes\nwasm: a.wasm\n---\n# in another order\nname: changes\nwasm: a.wasm\nargs: [new]\n---\nname: stays\nwasm: a.wasm\n");
+    write_config(&r, "name: comes\nwasm: a.wasm\n---\n# in another order\nname: changes\nwasm: "
+                     "a.wasm\nargs: [new]\n---\nname: stays\nwasm: a.wasm\n");
     await(&r, "comes", 1);
     CHECK(has(&r, "stays", 1));
     CHECK(has(&r, "changes", 2));
@@ -334,7 +354,9 @@ TEST(a_new_module_file_replaces_the_operators_that_use_it)
     rig_init(&r);
     write_file(&r, "a.wasm", "x");
     write_file(&r, "b.wasm", "x");
-    write_config(&r, "name: a\nwasm: a.wasm\n---\nname: b\nwasm: b.wasm\n---\nname: late\nwasm: late.wasm\n");
+    write_config(
+        &r,
+        "name: a\nwasm: a.wasm\n---\nname: b\nwasm: b.wasm\n---\nname: late\nwasm: late.wasm\n");
     CHECK_OK(start(&r, NULL));
     write_file(&r, "a.wasm", "xx");
     await(&r, "a", 2);
@@ -353,7 +375,8 @@ TEST(an_error_in_a_changed_file_changes_nothing_until_it_is_mended)
     write_file(&r, "a.wasm", "x");
     write_config(&r, "name: a\nwasm: a.wasm\n");
     CHECK_OK(start(&r, NULL));
-    await_complaint(&r, "name: new\nwasm: a.wasm\n---\nname: a\nwasm: a.wasm\nagrs: []\n", "line 6, column 1: unknown key 'agrs'");
+    await_complaint(&r, "name: new\nwasm: a.wasm\n---\nname: a\nwasm: a.wasm\nagrs: []\n",
+                    "line 6, column 1: unknown key 'agrs'");
     CHECK(has(&r, "new", 0));
     CHECK(has(&r, "a", 1));
     write_config(&r, "name: new\nwasm: a.wasm\n---\nname: a\nwasm: a.wasm\nargs: []\n");

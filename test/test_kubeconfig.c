@@ -55,12 +55,16 @@ static void check_refused(const char *text, const char *context, int code, const
         TEST_FAIL("'%s' does not contain '%s' and the file", err.text, why);
 }
 
-#define CLUSTERS                                                                                                       \
-    "clusters:\n- name: one\n  cluster: {server: 'https://one:6443'}\n- name: two\n  cluster: {server: 'https://two:6443', "  \
+#define CLUSTERS                                                                                   \
+    "clusters:\n- name: one\n  cluster: {server: 'https://one:6443'}\n- name: two\n  cluster: "    \
+    "{server: 'https://two:6443', "                                                                \
     "insecure-skip-tls-verify: true, tls-server-name: x}\n"
-#define CONTEXTS                                                                                                       \
-    "contexts:\n- name: a\n  context: {cluster: one, user: u}\n- name: b\n  context: {cluster: two, user: v, namespace: space}\n"
-#define USERS "users:\n- name: u\n  user: {token: secret}\n- name: v\n  user: {username: me, password: pass, as: other}\n"
+#define CONTEXTS                                                                                   \
+    "contexts:\n- name: a\n  context: {cluster: one, user: u}\n- name: b\n  context: {cluster: "   \
+    "two, user: v, namespace: space}\n"
+#define USERS                                                                                      \
+    "users:\n- name: u\n  user: {token: secret}\n- name: v\n  user: {username: me, password: "     \
+    "pass, as: other}\n"
 
 TEST(the_current_context_or_the_one_that_was_named)
 {
@@ -85,8 +89,11 @@ TEST(the_current_context_or_the_one_that_was_named)
 TEST(json_is_a_kubeconfig_too_and_a_context_needs_no_user)
 {
     make_dir();
-    struct kubeconfig *c = load("{\"current-context\":\"a\",\"clusters\":[{\"name\":\"one\",\"cluster\":{\"server\":\"http://h\"}}],"
-                                "\"contexts\":[{\"name\":\"a\",\"context\":{\"cluster\":\"one\"}}]}", NULL);
+    struct kubeconfig *c =
+        load("{\"current-context\":\"a\",\"clusters\":[{\"name\":\"one\",\"cluster\":{\"server\":"
+             "\"http://h\"}}],"
+             "\"contexts\":[{\"name\":\"a\",\"context\":{\"cluster\":\"one\"}}]}",
+             NULL);
     CHECK_STR(str_of(c->server), "http://h");
     CHECK(!c->token);
     kubeconfig_free(c);
@@ -101,13 +108,16 @@ TEST(certificates_are_data_or_files_beside_the_config)
     scoped(free_scoped) char *text =
         xasprintf("current-context: a\ncontexts:\n- {name: a, context: {cluster: c, user: u}}\n"
                   "clusters:\n- name: c\n  cluster: {server: 's', certificate-authority: ca.crt}\n"
-                  "users:\n- name: u\n  user: {client-certificate-data: \"Q0VS\\nVA==\", client-certificate: missing.crt, "
-                  "client-key: %s/key.pem, tokenFile: token}\n", dir);
+                  "users:\n- name: u\n  user: {client-certificate-data: \"Q0VS\\nVA==\", "
+                  "client-certificate: missing.crt, "
+                  "client-key: %s/key.pem, tokenFile: token}\n",
+                  dir);
     struct kubeconfig *c = load(text, NULL);
     CHECK_STR(str_of(c->ca_pem), "CA FILE");
     CHECK_STR(str_of(c->client_cert_pem), "CERT"); /* data goes before files */
     CHECK_STR(str_of(c->client_key_pem), "KEY FILE");
-    CHECK(str_has_prefix(str_of(c->token_file), str_of(dir)) && str_has_suffix(str_of(c->token_file), STR("/token")));
+    CHECK(str_has_prefix(str_of(c->token_file), str_of(dir)) &&
+          str_has_suffix(str_of(c->token_file), STR("/token")));
     kubeconfig_free(c);
     remove_dir();
 }
@@ -117,16 +127,25 @@ TEST(what_is_missing_is_named)
     make_dir();
     check_refused("clusters: []\n", NULL, E_INVALID, "no current-context");
     check_refused("", NULL, E_INVALID, "no current-context");
-    check_refused("current-context: z\n" CLUSTERS CONTEXTS USERS, NULL, E_INVALID, "there is no 'z' in 'contexts'");
-    check_refused("current-context: a\n" CLUSTERS CONTEXTS USERS, "y", E_INVALID, "there is no 'y' in 'contexts'");
-    check_refused("current-context: a\n" CONTEXTS USERS, NULL, E_INVALID, "there is no 'one' in 'clusters'");
-    check_refused("current-context: a\n" CLUSTERS CONTEXTS, NULL, E_INVALID, "there is no 'u' in 'users'");
-    check_refused("current-context: a\ncontexts:\n- name: a\n", NULL, E_INVALID, "line 3, column 3: 'a' in 'contexts' has no 'context'");
-    check_refused("current-context: a\n" CONTEXTS "clusters:\n- name: one\n  cluster: {}\n", NULL, E_INVALID, "the cluster has no 'server'");
-    check_refused("current-context: a\n" CLUSTERS CONTEXTS "users:\n- name: u\n  user: {client-certificate-data: QQ==}\n", NULL, E_INVALID,
-                  "belong together");
-    check_refused("current-context: a\n" CONTEXTS "clusters:\n- name: one\n  cluster: {server: s, certificate-authority: gone.crt}\n", NULL,
-                  -ENOENT, "gone.crt");
+    check_refused("current-context: z\n" CLUSTERS CONTEXTS USERS, NULL, E_INVALID,
+                  "there is no 'z' in 'contexts'");
+    check_refused("current-context: a\n" CLUSTERS CONTEXTS USERS, "y", E_INVALID,
+                  "there is no 'y' in 'contexts'");
+    check_refused("current-context: a\n" CONTEXTS USERS, NULL, E_INVALID,
+                  "there is no 'one' in 'clusters'");
+    check_refused("current-context: a\n" CLUSTERS CONTEXTS, NULL, E_INVALID,
+                  "there is no 'u' in 'users'");
+    check_refused("current-context: a\ncontexts:\n- name: a\n", NULL, E_INVALID,
+                  "line 3, column 3: 'a' in 'contexts' has no 'context'");
+    check_refused("current-context: a\n" CONTEXTS "clusters:\n- name: one\n  cluster: {}\n", NULL,
+                  E_INVALID, "the cluster has no 'server'");
+    check_refused("current-context: a\n" CLUSTERS CONTEXTS
+                  "users:\n- name: u\n  user: {client-certificate-data: QQ==}\n",
+                  NULL, E_INVALID, "belong together");
+    check_refused(
+        "current-context: a\n" CONTEXTS
+        "clusters:\n- name: one\n  cluster: {server: s, certificate-authority: gone.crt}\n",
+        NULL, -ENOENT, "gone.crt");
     remove_dir();
 }
 
@@ -134,7 +153,8 @@ TEST(what_does_not_parse_is_named_with_its_line)
 {
     make_dir();
     check_refused("current-context: [a\n", NULL, E_PARSE, "line 2");
-    check_refused("current-context: a\n" CONTEXTS "clusters:\n- name: one\n  cluster:\n    server: s\n    certificate-authority-data: '***'\n",
+    check_refused("current-context: a\n" CONTEXTS "clusters:\n- name: one\n  cluster:\n    server: "
+                                                  "s\n    certificate-authority-data: '***'\n",
                   NULL, E_PARSE, "line 11, column 5: 'certificate-authority-data' is not base64");
     remove_dir();
 }
@@ -143,11 +163,15 @@ TEST(what_we_cannot_do_is_refused_and_not_left_out)
 {
     make_dir();
 #define USER(text) "current-context: a\n" CLUSTERS CONTEXTS "users:\n- name: u\n  user: " text "\n"
-    check_refused(USER("{exec: {command: aws}}"), NULL, E_UNSUPPORTED, "credential plug-ins ('exec') are not run");
-    check_refused(USER("{auth-provider: {name: gcp}}"), NULL, E_UNSUPPORTED, "credential plug-ins ('auth-provider')");
-    check_refused(USER("{token: t, as-groups: [admins]}"), NULL, E_UNSUPPORTED, "'as-groups' is not supported");
-    check_refused("current-context: a\n" CONTEXTS USERS "clusters:\n- name: one\n  cluster: {server: s, proxy-url: 'http://p'}\n", NULL,
-                  E_UNSUPPORTED, "'proxy-url' is not supported");
+    check_refused(USER("{exec: {command: aws}}"), NULL, E_UNSUPPORTED,
+                  "credential plug-ins ('exec') are not run");
+    check_refused(USER("{auth-provider: {name: gcp}}"), NULL, E_UNSUPPORTED,
+                  "credential plug-ins ('auth-provider')");
+    check_refused(USER("{token: t, as-groups: [admins]}"), NULL, E_UNSUPPORTED,
+                  "'as-groups' is not supported");
+    check_refused("current-context: a\n" CONTEXTS USERS
+                  "clusters:\n- name: one\n  cluster: {server: s, proxy-url: 'http://p'}\n",
+                  NULL, E_UNSUPPORTED, "'proxy-url' is not supported");
     remove_dir();
 }
 
@@ -168,7 +192,8 @@ TEST(the_environment_names_files_of_which_the_first_that_is_there_counts)
     CHECK_OK(kubeconfig_load(NULL, NULL, &c, &err));
     CHECK_STR(str_of(c->server), "https://one:6443");
     kubeconfig_free(c);
-    CHECK_OK(kubeconfig_load(write_file("named", "current-context: b\n" CLUSTERS CONTEXTS USERS), NULL, &c, &err));
+    CHECK_OK(kubeconfig_load(write_file("named", "current-context: b\n" CLUSTERS CONTEXTS USERS),
+                             NULL, &c, &err));
     CHECK_STR(str_of(c->server), "https://two:6443"); /* a path goes before the environment */
     kubeconfig_free(c);
     remove_dir();
@@ -180,7 +205,8 @@ TEST(without_anything_the_home_directory_then_an_error_that_says_where_was_looke
     struct kubeconfig *c = NULL;
     struct err err = { 0 };
     CHECK_ERR(kubeconfig_load(NULL, NULL, &c, &err), -ENOENT);
-    CHECK(strstr(err.text, "--kubeconfig") && strstr(err.text, "KUBECONFIG") && strstr(err.text, "~/.kube/config"));
+    CHECK(strstr(err.text, "--kubeconfig") && strstr(err.text, "KUBECONFIG") &&
+          strstr(err.text, "~/.kube/config"));
     scoped(free_scoped) char *kube = xasprintf("%s/.kube", dir);
     CHECK_OK(sys_mkdir_all(kube, 0700, NULL));
     (void)write_file(".kube/config", "current-context: a\n" CLUSTERS CONTEXTS USERS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operator/objects: Operator objects followed, their status and events written; the cluster is a transport played
- * by hand, so are guests and modules.
+ * operator/objects: Operator objects followed, their status and events written; the cluster is a
+ * transport played by hand, so are guests and modules.
  */
 #include "operator/objects.h"
 
@@ -30,7 +30,7 @@ struct rig {
     bool closed;
 };
 
-static void on_change(struct operator *o, void *arg)
+static void on_change(struct operator* o, void *arg)
 {
     struct rig *r = arg;
     objects_on_change(r->objects, o);
@@ -89,14 +89,21 @@ static void rig_init(struct rig *r, const char *items)
                                  .transport = &r->fake.base,
                                  .hub = r->hub,
                                  .discovery = discovery_new(&r->loop, &r->fake.base) };
-    struct operators_opts opts = { .loop = &r->loop, .env = &r->env, .on_change = on_change, .arg = r };
+    struct operators_opts opts = {
+        .loop = &r->loop, .env = &r->env, .on_change = on_change, .arg = r
+    };
     CHECK_OK(operators_new(&opts, &r->os, &err));
     const char *dirs[] = { r->dir };
-    struct objects_opts o = { .loop = &r->loop, .transport = &r->fake.base, .hub = r->hub, .module_dirs = dirs, .n_module_dirs = 1 };
+    struct objects_opts o = { .loop = &r->loop,
+                              .transport = &r->fake.base,
+                              .hub = r->hub,
+                              .module_dirs = dirs,
+                              .n_module_dirs = 1 };
     CHECK_OK(objects_start(&o, r->os, &r->objects, &err));
     struct fake_call *list = next_call(r);
     CHECK_STR(str_of(list->target), "/apis/dormouse.dev/v1alpha1/operators?limit=500");
-    scoped(free_scoped) char *text = xasprintf("{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[%s]}", items);
+    scoped(free_scoped) char *text =
+        xasprintf("{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[%s]}", items);
     fake_head(list, 200);
     fake_data(list, text);
     fake_end(list, 0);
@@ -136,10 +143,12 @@ static void rig_fini(struct rig *r)
     CHECK(unlink(module) == 0 && rmdir(r->dir) == 0);
 }
 
-static const char good[] = "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-1\",\"generation\":2},"
-                           "\"spec\":{\"module\":{\"file\":\"a.wasm\"}}}";
-static const char typo[] = "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-1\",\"generation\":1},"
-                           "\"spec\":{\"module\":{\"file\":\"b.wasm\"}}}";
+static const char good[] =
+    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-1\",\"generation\":2},"
+    "\"spec\":{\"module\":{\"file\":\"a.wasm\"}}}";
+static const char typo[] =
+    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-1\",\"generation\":1},"
+    "\"spec\":{\"module\":{\"file\":\"b.wasm\"}}}";
 
 /* An event of the operators' watch, which is the second request. */
 static void watch_event(struct rig *r, const char *type, const char *object)
@@ -190,7 +199,8 @@ TEST(a_spec_that_cannot_be_applied_gets_a_status_and_an_event_that_describe_find
     struct fake_call *c = next_call(&r), *ev = next_call(&r);
     CHECK_STR(json_get_str(condition_of(&r, c), "reason"), "SpecInvalid");
     CHECK_STR(json_get_str(condition_of(&r, c), "status"), "False");
-    CHECK(str_has_prefix(json_get_str(condition_of(&r, c), "message"), STR("module file 'b.wasm' is in none")));
+    CHECK(str_has_prefix(json_get_str(condition_of(&r, c), "message"),
+                         STR("module file 'b.wasm' is in none")));
     CHECK_STR(str_of(ev->target), "/api/v1/namespaces/ns/events");
     struct json *about = json_getc(body_of(&r, ev), "involvedObject");
     CHECK_STR(json_get_str(about, "uid"), "u-1");
@@ -207,9 +217,11 @@ TEST(a_spec_that_cannot_be_applied_gets_a_status_and_an_event_that_describe_find
 
 TEST(the_time_of_the_condition_is_that_of_its_last_change)
 {
-    static const char since[] = "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-1\",\"generation\":1},"
-                                "\"spec\":{\"module\":{\"file\":\"a.wasm\"}},\"status\":{\"conditions\":[{\"type\":\"Ready\","
-                                "\"status\":\"False\",\"lastTransitionTime\":\"2020-02-02T02:02:02Z\"}]}}";
+    static const char since[] =
+        "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-1\",\"generation\":1},"
+        "\"spec\":{\"module\":{\"file\":\"a.wasm\"}},\"status\":{\"conditions\":[{\"type\":"
+        "\"Ready\","
+        "\"status\":\"False\",\"lastTransitionTime\":\"2020-02-02T02:02:02Z\"}]}}";
     struct rig r;
     rig_init(&r, since);
     struct fake_call *c = next_call(&r); /* Preparing: not ready, as before */
@@ -265,8 +277,9 @@ TEST(a_deleted_object_ends_its_operator_also_while_its_status_is_written)
 
 TEST(another_object_of_the_same_name_starts_anew)
 {
-    static const char other[] = "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-2\",\"generation\":1},"
-                                "\"spec\":{\"module\":{\"file\":\"a.wasm\"}}}";
+    static const char other[] =
+        "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-2\",\"generation\":1},"
+        "\"spec\":{\"module\":{\"file\":\"a.wasm\"}}}";
     struct rig r;
     rig_init(&r, typo);
     answer(next_call(&r), 200);
@@ -284,9 +297,11 @@ TEST(the_guest_of_an_object_that_was_replaced_ends_even_if_the_new_one_cannot_ru
     fake_compile(&fake_gets.at[0], &fake_g2);
     turn(&r);
     CHECK(fake_guests.at[0]->started && !fake_guests.at[0]->freed);
-    fake_data(&r.fake.call[1], "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\","
-                               "\"uid\":\"u-2\",\"generation\":1,\"resourceVersion\":\"7\"},"
-                               "\"spec\":{\"module\":{\"file\":\"none.wasm\"}}}}\n");
+    fake_data(
+        &r.fake.call[1],
+        "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\","
+        "\"uid\":\"u-2\",\"generation\":1,\"resourceVersion\":\"7\"},"
+        "\"spec\":{\"module\":{\"file\":\"none.wasm\"}}}}\n");
     turn(&r);
     CHECK(fake_guests.at[0]->freed);
     CHECK(!operators_find(r.os, "ns", "a"));

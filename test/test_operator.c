@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* operator/operator: specs made into guests, replaced, paused and removed, beside a guest host played by hand. */
+/* operator/operator: specs made into guests, replaced, paused and removed, beside a guest host
+ * played by hand. */
 #include "operator/operator.h"
 
 #include "fake_guests.h"
@@ -18,7 +19,7 @@ struct rig {
     bool closed;
 };
 
-static void on_change(struct operator *o, void *arg)
+static void on_change(struct operator* o, void *arg)
 {
     struct rig *r = arg;
     r->changes++;
@@ -42,7 +43,9 @@ static void rig_init(struct rig *r)
                                  .transport = &r->fake.base,
                                  .hub = r->hub,
                                  .discovery = discovery_new(&r->loop, &r->fake.base) };
-    struct operators_opts opts = { .loop = &r->loop, .env = &r->env, .on_change = on_change, .arg = r };
+    struct operators_opts opts = {
+        .loop = &r->loop, .env = &r->env, .on_change = on_change, .arg = r
+    };
     CHECK_OK(operators_new(&opts, &r->os, &err));
 }
 
@@ -70,7 +73,11 @@ static void rig_fini(struct rig *r)
 
 static struct operator_spec spec_of(uint64_t generation)
 {
-    return (struct operator_spec){ .namespace = "ns", .name = "a", .uid = "u-1", .generation = generation, .module_path = "/dev/null" };
+    return (struct operator_spec){ .namespace = "ns",
+                                   .name = "a",
+                                   .uid = "u-1",
+                                   .generation = generation,
+                                   .module_path = "/dev/null" };
 }
 
 static void apply(struct rig *r, uint64_t generation)
@@ -83,13 +90,14 @@ static void apply(struct rig *r, uint64_t generation)
 static struct operator_view view(struct rig *r)
 {
     struct operator_view v;
-    struct operator *o = operators_find(r->os, "ns", "a");
+    struct operator* o = operators_find(r->os, "ns", "a");
     CHECK(o);
     operator_view(o, &v);
     return v;
 }
 
-static void check_phase(struct rig *r, enum operator_phase phase, const char *reason, const char *message)
+static void check_phase(struct rig *r, enum operator_phase phase, const char *reason,
+                        const char *message)
 {
     struct operator_view v = view(r);
     CHECK_STR(str_of(operator_phase_name(v.phase)), operator_phase_name(phase));
@@ -127,7 +135,8 @@ TEST(a_spec_becomes_a_running_guest)
     CHECK_INT(view(&r).running_generation, 0);
     fake_compile(&fake_gets.at[0], &fake_g2);
     struct guest *g = fake_guests.at[0];
-    CHECK(g->started && g->abi == GUEST_ABI_G2 && g->generation == 7 && g->n_env == 1 && g->n_args == 2);
+    CHECK(g->started && g->abi == GUEST_ABI_G2 && g->generation == 7 && g->n_env == 1 &&
+          g->n_args == 2);
     CHECK_STR(str_of(g->uid), "u-1");
     CHECK_INT(g->memory_max_bytes, 1 << 20);
     check_phase(&r, OPERATOR_RUNNING, "Running", "");
@@ -159,23 +168,31 @@ TEST(sleeping_and_waking_change_nothing_that_status_shows)
 
 static const struct module_extern no_wakeup[] = { FAKE_FUNC("_start", ":"), FAKE_MEMORY };
 static const struct module_extern nothing[] = { FAKE_FUNC("main", ":i"), FAKE_MEMORY };
-static const struct module_extern no_allocate[] = { FAKE_FUNC("_start", ":"), FAKE_FUNC("wakeup", "Iiii:"), FAKE_MEMORY };
-static const struct module_extern no_memory[] = { FAKE_FUNC("_start", ":"), FAKE_FUNC("wakeup", "Iiii:"),
+static const struct module_extern no_allocate[] = { FAKE_FUNC("_start", ":"),
+                                                    FAKE_FUNC("wakeup", "Iiii:"), FAKE_MEMORY };
+static const struct module_extern no_memory[] = { FAKE_FUNC("_start", ":"),
+                                                  FAKE_FUNC("wakeup", "Iiii:"),
                                                   FAKE_FUNC("allocate", "i:i") };
-static const struct module_extern wrong_type[] = { FAKE_FUNC("_start", ":"), FAKE_FUNC("wakeup", "iiii:"),
+static const struct module_extern wrong_type[] = { FAKE_FUNC("_start", ":"),
+                                                   FAKE_FUNC("wakeup", "iiii:"),
                                                    FAKE_FUNC("allocate", "i:i"), FAKE_MEMORY };
-static const struct module_extern both[] = { FAKE_FUNC("_start", ":"), FAKE_FUNC("wakeup", "Iiii:"),
-                                             FAKE_FUNC("allocate", "i:i"), FAKE_FUNC("run", ":"),
-                                             FAKE_FUNC("wakeup_future", "Iii:"), FAKE_FUNC("wakeup_stream", "Iii:"),
+static const struct module_extern both[] = { FAKE_FUNC("_start", ":"),
+                                             FAKE_FUNC("wakeup", "Iiii:"),
+                                             FAKE_FUNC("allocate", "i:i"),
+                                             FAKE_FUNC("run", ":"),
+                                             FAKE_FUNC("wakeup_future", "Iii:"),
+                                             FAKE_FUNC("wakeup_stream", "Iii:"),
                                              FAKE_MEMORY };
 static const struct module_extern g0_imports[] = { { .kind = MODULE_FUNC,
                                                      .module = { "http-proxy-abi", 14 },
                                                      .name = { "request", 7 },
                                                      .sig = { "iii:I", 5 } } };
-static const struct module_extern g0_exports[] = { FAKE_FUNC("run", ":"), FAKE_FUNC("allocate", "i:i"), FAKE_MEMORY };
+static const struct module_extern g0_exports[] = { FAKE_FUNC("run", ":"),
+                                                   FAKE_FUNC("allocate", "i:i"), FAKE_MEMORY };
 
 /* Why is not NULL: the module is refused with this text. */
-static void check_abi(const struct module_info *info, int wanted, enum guest_abi want, const char *why)
+static void check_abi(const struct module_info *info, int wanted, enum guest_abi want,
+                      const char *why)
 {
     struct rig r;
     struct module module = { .info = info };
@@ -215,8 +232,11 @@ TEST(a_module_that_is_no_operator_is_refused_saying_what_it_is)
     static const struct module_info wasi = FAKE_INFO(no_wakeup), none = FAKE_INFO(nothing),
                                     deaf = FAKE_INFO(no_allocate), hidden = FAKE_INFO(no_memory),
                                     odd = FAKE_INFO(wrong_type);
-    static const struct module_info g0 = { .has_memory = true, .n_exports = ARRAY_LEN(g0_exports), .exports = g0_exports,
-                                           .n_imports = ARRAY_LEN(g0_imports), .imports = g0_imports };
+    static const struct module_info g0 = { .has_memory = true,
+                                           .n_exports = ARRAY_LEN(g0_exports),
+                                           .exports = g0_exports,
+                                           .n_imports = ARRAY_LEN(g0_imports),
+                                           .imports = g0_imports };
     check_abi(&wasi, OPERATOR_ABI_AUTO, 0, "plain WASI command");
     check_abi(&odd, OPERATOR_ABI_AUTO, 0, "plain WASI command");
     check_abi(&none, OPERATOR_ABI_AUTO, 0, "none of the wake-up functions");

@@ -29,7 +29,8 @@ static void tell(struct rig *r, enum close_in where)
 static void on_object(void *arg, const struct json *object)
 {
     struct rig *r = arg;
-    buf_printf(&r->told, "+" STR_FMT " ", STR_ARG(json_get_str(json_getc(object, "metadata"), "name")));
+    buf_printf(&r->told, "+" STR_FMT " ",
+               STR_ARG(json_get_str(json_getc(object, "metadata"), "name")));
     tell(r, IN_OBJECT);
 }
 
@@ -48,7 +49,9 @@ static void on_synced(void *arg)
     tell(r, IN_SYNCED);
 }
 
-static const struct reflector_ops ops = { .on_object = on_object, .on_deleted = on_deleted, .on_synced = on_synced };
+static const struct reflector_ops ops = { .on_object = on_object,
+                                          .on_deleted = on_deleted,
+                                          .on_synced = on_synced };
 
 static void turn(struct rig *r)
 {
@@ -83,7 +86,9 @@ static void rig_init(struct rig *r)
     struct reflector_opts opts = { .loop = &r->loop,
                                    .transport = &r->fake.base,
                                    .hub = r->hub,
-                                   .key = { .group_version = STR("v1"), .plural = STR("maps"), .namespace = STR("ns"),
+                                   .key = { .group_version = STR("v1"),
+                                            .plural = STR("maps"),
+                                            .namespace = STR("ns"),
                                             .label_selector = STR("a=b,c") },
                                    .ops = &ops,
                                    .arg = r };
@@ -109,9 +114,11 @@ static void rig_fini(struct rig *r)
 static void page(struct fake_call *c, const char *rv, const char *names, const char *token)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(4096);
-    buf_printf(&b, "{\"metadata\":{\"resourceVersion\":\"%s\",\"continue\":\"%s\"},\"items\":[", rv, token);
+    buf_printf(&b, "{\"metadata\":{\"resourceVersion\":\"%s\",\"continue\":\"%s\"},\"items\":[", rv,
+               token);
     for (const char *p = names; *p; p++)
-        buf_printf(&b, "%s{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%c\"}}", p == names ? "" : ",", *p);
+        buf_printf(&b, "%s{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%c\"}}",
+                   p == names ? "" : ",", *p);
     buf_add_cstr(&b, "]}");
     fake_head(c, 200);
     fake_data(c, buf_cstr(&b));
@@ -120,8 +127,10 @@ static void page(struct fake_call *c, const char *rv, const char *names, const c
 
 static void event(struct fake_call *c, const char *type, char name, int rv)
 {
-    scoped(free_scoped) char *line = xasprintf("{\"type\":\"%s\",\"object\":{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%c\","
-                                               "\"resourceVersion\":\"%d\"}}}\n", type, name, rv);
+    scoped(free_scoped) char *line =
+        xasprintf("{\"type\":\"%s\",\"object\":{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%c\","
+                  "\"resourceVersion\":\"%d\"}}}\n",
+                  type, name, rv);
     fake_data(c, line);
 }
 
@@ -135,7 +144,8 @@ static void check_told(struct rig *r, const char *want)
 /* The history is gone: the watch ends, and a list follows. */
 static void expire(struct fake_call *c)
 {
-    fake_data(c, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"}}\n");
+    fake_data(c, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":"
+                 "\"Expired\"}}\n");
 }
 
 /* Knows "ab", watches with request 1. */
@@ -151,12 +161,14 @@ TEST(pages_are_read_to_the_end_then_watched_from_there)
 {
     struct rig r;
     rig_init(&r);
-    CHECK_STR(str_of(call(&r, 0)->target), "/api/v1/namespaces/ns/maps?limit=500&labelSelector=a%3Db%2Cc");
+    CHECK_STR(str_of(call(&r, 0)->target),
+              "/api/v1/namespaces/ns/maps?limit=500&labelSelector=a%3Db%2Cc");
     page(call(&r, 0), "5", "ab", "to/ken=");
     CHECK(str_has_suffix(str_of(call(&r, 1)->target), STR("&continue=to%2Fken%3D")));
     check_told(&r, "+a +b ");
     page(call(&r, 1), "5", "c", "");
-    CHECK(strstr(call(&r, 2)->target, "watch=true") && strstr(call(&r, 2)->target, "resourceVersion=5"));
+    CHECK(strstr(call(&r, 2)->target, "watch=true") &&
+          strstr(call(&r, 2)->target, "resourceVersion=5"));
     check_told(&r, "+c synced ");
     rig_fini(&r);
 }

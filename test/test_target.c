@@ -15,8 +15,9 @@ static struct target parse(const char *method, const char *text)
     return t;
 }
 
-static void check(const char *method, const char *text, const char *verb, const char *group_version, const char *namespace,
-                  const char *resource, const char *name, const char *subresource)
+static void check(const char *method, const char *text, const char *verb, const char *group_version,
+                  const char *namespace, const char *resource, const char *name,
+                  const char *subresource)
 {
     struct target t = parse(method, text);
     CHECK_STR(str_of(kube_verb_name(t.verb)), verb);
@@ -43,7 +44,8 @@ TEST(resources_of_the_core_and_of_groups)
     check("GET", "/api/v1/configmaps", "list", "v1", "", "configmaps", "", "");
     check("GET", "/api/v1/namespaces/a/configmaps", "list", "v1", "a", "configmaps", "", "");
     check("GET", "/api/v1/namespaces/a/configmaps/b", "get", "v1", "a", "configmaps", "b", "");
-    check("PUT", "/apis/example.org/v1/namespaces/a/rings/b/status", "update", "example.org/v1", "a", "rings", "b", "status");
+    check("PUT", "/apis/example.org/v1/namespaces/a/rings/b/status", "update", "example.org/v1",
+          "a", "rings", "b", "status");
     check("GET", "/apis/example.org/v1/rings", "list", "example.org/v1", "", "rings", "", "");
     check("HEAD", "/api/v1/nodes/n", "get", "v1", "", "nodes", "n", "");
 }
@@ -52,7 +54,8 @@ TEST(namespaces_are_a_resource_too)
 {
     check("GET", "/api/v1/namespaces", "list", "v1", "", "namespaces", "", "");
     check("GET", "/api/v1/namespaces/a", "get", "v1", "", "namespaces", "a", "");
-    check("PUT", "/api/v1/namespaces/a/finalize", "update", "v1", "", "namespaces", "a", "finalize");
+    check("PUT", "/api/v1/namespaces/a/finalize", "update", "v1", "", "namespaces", "a",
+          "finalize");
     check("PATCH", "/api/v1/namespaces/a/status", "patch", "v1", "", "namespaces", "a", "status");
 }
 
@@ -60,8 +63,10 @@ TEST(methods_are_verbs)
 {
     check("POST", "/api/v1/namespaces/a/configmaps?", "create", "v1", "a", "configmaps", "", "");
     check("PATCH", "/api/v1/namespaces/a/configmaps/b", "patch", "v1", "a", "configmaps", "b", "");
-    check("DELETE", "/api/v1/namespaces/a/configmaps/b", "delete", "v1", "a", "configmaps", "b", "");
-    check("DELETE", "/api/v1/namespaces/a/configmaps", "deletecollection", "v1", "a", "configmaps", "", "");
+    check("DELETE", "/api/v1/namespaces/a/configmaps/b", "delete", "v1", "a", "configmaps", "b",
+          "");
+    check("DELETE", "/api/v1/namespaces/a/configmaps", "deletecollection", "v1", "a", "configmaps",
+          "", "");
     check_bad("CONNECT", "/api/v1/pods", E_INVALID);
     check_bad("get", "/api/v1/pods", E_INVALID);
     check_bad("", "/api/v1/pods", E_INVALID);
@@ -75,8 +80,10 @@ TEST(a_watch_is_a_list_that_asks_for_it)
     check("GET", "/api/v1/configmaps?watch=false", "list", "v1", "", "configmaps", "", "");
     check("GET", "/api/v1/configmaps?watch=0", "list", "v1", "", "configmaps", "", "");
     /* On a name and on other methods upstream ignores it. */
-    check("GET", "/api/v1/namespaces/a/configmaps/b?watch=true", "get", "v1", "a", "configmaps", "b", "");
-    check("POST", "/api/v1/namespaces/a/configmaps?watch=true", "create", "v1", "a", "configmaps", "", "");
+    check("GET", "/api/v1/namespaces/a/configmaps/b?watch=true", "get", "v1", "a", "configmaps",
+          "b", "");
+    check("POST", "/api/v1/namespaces/a/configmaps?watch=true", "create", "v1", "a", "configmaps",
+          "", "");
     CHECK(!parse("GET", "/api/v1/namespaces/a/configmaps/b?watch=true").watch);
     arena_fini(&arena);
 }
@@ -84,7 +91,8 @@ TEST(a_watch_is_a_list_that_asks_for_it)
 TEST(the_old_form_of_a_watch_is_one)
 {
     check("GET", "/api/v1/watch/namespaces/a/configmaps", "watch", "v1", "a", "configmaps", "", "");
-    check("GET", "/api/v1/watch/namespaces/a/configmaps/b", "watch", "v1", "a", "configmaps", "b", "");
+    check("GET", "/api/v1/watch/namespaces/a/configmaps/b", "watch", "v1", "a", "configmaps", "b",
+          "");
     CHECK(parse("GET", "/api/v1/watch/configmaps").is_old_watch);
     CHECK(!parse("GET", "/api/v1/configmaps?watch=1").is_old_watch);
     arena_fini(&arena);
@@ -92,9 +100,10 @@ TEST(the_old_form_of_a_watch_is_one)
 
 TEST(the_query_of_a_g2_guest_with_its_empty_first_parameter)
 {
-    struct target t = parse("GET", "/apis/amurant.io/v1/namespaces/a/testresources?&watch=true&resourceVersion=42"
-                                   "&timeoutSeconds=290&labelSelector=a%3Db%2Cc%21%3Dd&fieldSelector=metadata.name%3Dx"
-                                   "&allowWatchBookmarks=true");
+    struct target t = parse(
+        "GET", "/apis/amurant.io/v1/namespaces/a/testresources?&watch=true&resourceVersion=42"
+               "&timeoutSeconds=290&labelSelector=a%3Db%2Cc%21%3Dd&fieldSelector=metadata.name%3Dx"
+               "&allowWatchBookmarks=true");
     CHECK(t.watch && t.bookmarks && !t.send_initial_events);
     CHECK_INT(t.rv, 42);
     CHECK_STR(t.label_selector, "a=b,c!=d");
@@ -113,11 +122,13 @@ TEST(a_version_that_is_no_number_counts_as_absent)
 
 TEST(what_goes_to_the_server_is_the_text_of_the_guest_without_an_authority)
 {
-    CHECK_STR(parse("GET", "https://user@evil.example:1/api/v1/pods?limit=1").origin, "/api/v1/pods?limit=1");
+    CHECK_STR(parse("GET", "https://user@evil.example:1/api/v1/pods?limit=1").origin,
+              "/api/v1/pods?limit=1");
     CHECK_STR(parse("GET", "http://evil.example").origin, "/");
     CHECK_STR(parse("GET", "/api/v1/pods?").origin, "/api/v1/pods");
     CHECK_STR(parse("GET", "/api/v1/pods?a=%41#frag").origin, "/api/v1/pods?a=%41");
-    check("GET", "http://evil.example/api/v1/namespaces/a/secrets", "list", "v1", "a", "secrets", "", "");
+    check("GET", "http://evil.example/api/v1/namespaces/a/secrets", "list", "v1", "a", "secrets",
+          "", "");
 }
 
 TEST(escapes_are_undone_before_anything_is_judged)
@@ -144,7 +155,8 @@ TEST(paths_that_servers_read_in_different_ways_are_refused)
 
 TEST(what_is_no_resource_has_only_a_path)
 {
-    static const char *const paths[] = { "/", "/version", "/api", "/api/v1", "/apis", "/apis/g/v1", "/healthz/ping", "/openapi/v3" };
+    static const char *const paths[] = { "/",     "/version",   "/api",          "/api/v1",
+                                         "/apis", "/apis/g/v1", "/healthz/ping", "/openapi/v3" };
     for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
         struct target t = parse("GET", paths[i]);
         CHECK(!t.is_resource && t.verb == KUBE_GET && t.resource.n == 0);

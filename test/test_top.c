@@ -7,13 +7,18 @@
 static struct arena arena;
 static struct top_table table;
 
-static const char status[] = "{\"version\":\"1.2.3\",\"pid\":7,\"uptimeSeconds\":3725,\"operators\":4,\"guests\":4,\"awake\":2,"
-                             "\"asleep\":1,\"failed\":1,\"runners\":1,\"wakes\":100,\"activations\":1000}";
+static const char status[] =
+    "{\"version\":\"1.2.3\",\"pid\":7,\"uptimeSeconds\":3725,\"operators\":4,\"guests\":4,"
+    "\"awake\":2,"
+    "\"asleep\":1,\"failed\":1,\"runners\":1,\"wakes\":100,\"activations\":1000}";
 static const char guests[] =
-    "[{\"namespace\":\"b\",\"name\":\"asleep\",\"abi\":\"g1\",\"state\":\"Asleep\",\"residentBytes\":0,\"swapBytes\":1048576,\"wakes\":9},"
-    "{\"namespace\":\"b\",\"name\":\"awake\",\"abi\":\"g2\",\"state\":\"Awake\",\"residentBytes\":2097152,\"wakes\":5,\"activations\":8,"
+    "[{\"namespace\":\"b\",\"name\":\"asleep\",\"abi\":\"g1\",\"state\":\"Asleep\","
+    "\"residentBytes\":0,\"swapBytes\":1048576,\"wakes\":9},"
+    "{\"namespace\":\"b\",\"name\":\"awake\",\"abi\":\"g2\",\"state\":\"Awake\",\"residentBytes\":"
+    "2097152,\"wakes\":5,\"activations\":8,"
     "\"restarts\":2,\"wakeMicroseconds\":{\"p50\":120,\"p99\":999}},"
-    "{\"namespace\":\"a\",\"name\":\"busy\",\"abi\":\"g2\",\"state\":\"Running\",\"residentBytes\":4096,\"wakes\":70},"
+    "{\"namespace\":\"a\",\"name\":\"busy\",\"abi\":\"g2\",\"state\":\"Running\",\"residentBytes\":"
+    "4096,\"wakes\":70},"
     "{\"namespace\":\"a\",\"name\":\"bad\\u001b[2J\",\"abi\":\"g2\",\"state\":\"Failed\"}]";
 
 static void read_table(void)
@@ -47,8 +52,10 @@ TEST(totals_are_of_the_server_and_sums_of_the_rows)
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(4096);
     read_table();
     top_write_totals(&b, &table.totals);
-    CHECK_STR(buf_str(&b), "dormouse 1.2.3, pid 7, up 1:02:05; 4 operators: 2 awake, 1 asleep, 1 failed; 1 runners; "
-                           "resident 2.0 MiB, swap 1.0 MiB");
+    CHECK_STR(
+        buf_str(&b),
+        "dormouse 1.2.3, pid 7, up 1:02:05; 4 operators: 2 awake, 1 asleep, 1 failed; 1 runners; "
+        "resident 2.0 MiB, swap 1.0 MiB");
     buf_reset(&b);
     struct top_totals before = table.totals;
     before.wakes = 50;
@@ -69,7 +76,8 @@ TEST(columns_stand_under_their_heads_and_control_characters_are_no_commands)
     top_sort(&table, TOP_BY_MEMORY);
     top_write_row(&row, &table.rows[0]);
     CHECK_INT(head.n, row.n);
-    CHECK_STR(buf_str(&row), "b              awake                    g2  Awake         2048         0        5           8        2"
+    CHECK_STR(buf_str(&row), "b              awake                    g2  Awake         2048       "
+                             "  0        5           8        2"
                              "      120      999");
     buf_reset(&row);
     top_write_row(&row, &table.rows[3]);

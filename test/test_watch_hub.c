@@ -98,16 +98,20 @@ static void rig_fini(struct rig *r)
 
 static void subscribe(struct rig *r, size_t i, const char *namespace, uint64_t rv, bool bookmarks)
 {
-    struct watch_key key = { .group_version = STR("amurant.io/v1"), .plural = STR("testresources"), .namespace = str_of(namespace) };
+    struct watch_key key = { .group_version = STR("amurant.io/v1"),
+                             .plural = STR("testresources"),
+                             .namespace = str_of(namespace) };
     struct err err = { 0 };
     CHECK_OK(watch_hub_subscribe(r->hub, &key, rv, bookmarks, &ops, &r->l[i], &r->l[i].sub, &err));
 }
 
-static void send_event(struct rig *r, size_t call, const char *type, const char *namespace, uint64_t rv)
+static void send_event(struct rig *r, size_t call, const char *type, const char *namespace,
+                       uint64_t rv)
 {
     char line[512];
     (void)snprintf(line, sizeof line,
-                   "{\"type\":\"%s\",\"object\":{\"metadata\":{\"namespace\":\"%s\",\"name\":\"x\",\"resourceVersion\":\"%" PRIu64 "\"}}}\n",
+                   "{\"type\":\"%s\",\"object\":{\"metadata\":{\"namespace\":\"%s\",\"name\":\"x\","
+                   "\"resourceVersion\":\"%" PRIu64 "\"}}}\n",
                    type, namespace, rv);
     fake_data(&r->fake.call[call], line);
 }
@@ -121,7 +125,8 @@ TEST(one_upstream_serves_all_and_a_late_joiner_gets_exactly_what_it_missed)
     subscribe(&r, 0, "", 10, false);
     CHECK_INT(r.l[0].status, 0); /* never inside the call */
     CHECK_INT(r.fake.n, 1);
-    CHECK(str_has_prefix(str_of(r.fake.call[0].target), STR("/apis/amurant.io/v1/testresources?watch=true")));
+    CHECK(str_has_prefix(str_of(r.fake.call[0].target),
+                         STR("/apis/amurant.io/v1/testresources?watch=true")));
     CHECK(strstr(r.fake.call[0].target, "resourceVersion=10"));
     fake_head(&r.fake.call[0], 200);
     turn(&r);
@@ -280,7 +285,8 @@ TEST(an_event_split_over_chunks_and_two_in_one_chunk_are_two_events)
     fake_head(&r.fake.call[0], 200);
     turn(&r);
     fake_data(&r.fake.call[0], "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVe");
-    fake_data(&r.fake.call[0], "rsion\":\"2\"}}}\n{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"3\"}}}\n{\"ty");
+    fake_data(&r.fake.call[0], "rsion\":\"2\"}}}\n{\"type\":\"ADDED\",\"object\":{\"metadata\":{"
+                               "\"resourceVersion\":\"3\"}}}\n{\"ty");
     SEEN(0, "2 3");
     rig_fini(&r);
 }
@@ -293,7 +299,8 @@ TEST(a_410_reaches_all_subscribers_and_a_new_subscription_starts_afresh)
     subscribe(&r, 1, "a", 10, false);
     fake_head(&r.fake.call[0], 200);
     turn(&r);
-    fake_data(&r.fake.call[0], "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410}}\n");
+    fake_data(&r.fake.call[0],
+              "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410}}\n");
     fake_settle(&r.fake);
     turn(&r);
     SEEN(0, "E");
@@ -346,7 +353,8 @@ TEST(bookmarks_go_only_to_those_that_asked)
     subscribe(&r, 1, "a", 10, false);
     fake_head(&r.fake.call[0], 200);
     turn(&r);
-    fake_data(&r.fake.call[0], "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"15\"}}}\n");
+    fake_data(&r.fake.call[0],
+              "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"15\"}}}\n");
     SEEN(0, "B15");
     SEEN(1, "");
     rig_fini(&r);
@@ -407,7 +415,8 @@ TEST(more_upstreams_than_the_limit_are_refused_until_one_ends)
     CHECK_OK(watch_hub_subscribe(r.hub, &key, 1, false, &ops, &r.l[1], &r.l[1].sub, &err));
     CHECK_OK(watch_hub_subscribe(r.hub, &key, 1, false, &ops, &r.l[2], &r.l[2].sub, &err));
     key.label_selector = STR("a=c");
-    CHECK_ERR(watch_hub_subscribe(r.hub, &key, 1, false, &ops, &r.l[3], &r.l[3].sub, &err), E_LIMIT);
+    CHECK_ERR(watch_hub_subscribe(r.hub, &key, 1, false, &ops, &r.l[3], &r.l[3].sub, &err),
+              E_LIMIT);
     watch_sub_cancel(r.l[0].sub);
     r.l[0].sub = NULL;
     turn(&r);
@@ -416,7 +425,8 @@ TEST(more_upstreams_than_the_limit_are_refused_until_one_ends)
     rig_fini(&r);
 }
 
-/* Every subscriber sees the versions above its own, in order, each once, whatever breaks meanwhile. */
+/* Every subscriber sees the versions above its own, in order, each once, whatever breaks meanwhile.
+ */
 TEST(random_joins_breaks_and_pauses_lose_and_repeat_nothing)
 {
     struct rig r;

@@ -7,11 +7,11 @@
  *     ring wait    --operators N --asleep DATA_DIR
  *     ring delete  --kubeconfig F --operators N
  *
- * Operator i (namespace "operators", object "ring-i") watches namespace "ring<i>" and writes "ring<i+1 mod N>".
- * A round sets the nonce in ring0 and ends when it has arrived in ring<N-1>. All arrivals are seen by one watch
- * over all namespaces, so that the time of each hop is the distance between two neighbouring arrivals: no
- * process start, no polling. --asleep waits before each round until the server of that data directory says
- * that every guest sleeps. Results are JSON on stdout.
+ * Operator i (namespace "operators", object "ring-i") watches namespace "ring<i>" and writes
+ * "ring<i+1 mod N>". A round sets the nonce in ring0 and ends when it has arrived in ring<N-1>. All
+ * arrivals are seen by one watch over all namespaces, so that the time of each hop is the distance
+ * between two neighbouring arrivals: no process start, no polling. --asleep waits before each round
+ * until the server of that data directory says that every guest sleeps. Results are JSON on stdout.
  */
 #include "base/clock.h"
 #include "base/map.h"
@@ -38,19 +38,26 @@ static bool raw, no_operators;
 static const struct cmd_opt opts[] = {
     { "kubeconfig", 0, "FILE", "the cluster", CMD_STRING, &kubeconfig, 0, 0 },
     { "operators", 0, "N", "length of the ring (10)", CMD_U64, &operators, 2, 20000 },
-    { "module-prefix", 0, "NAME", "modules are NAME<i>.wasm (controller)", CMD_STRING, &prefix, 0, 0 },
+    { "module-prefix", 0, "NAME", "modules are NAME<i>.wasm (controller)", CMD_STRING, &prefix, 0,
+      0 },
     { "base", 0, "NAME", "work namespaces are NAME<i> (ring)", CMD_STRING, &base, 0, 0 },
-    { "no-operators", 0, NULL, "setup: only the namespaces and the CRD; something else runs the operators", CMD_FLAG, &no_operators, 0, 0 },
+    { "no-operators", 0, NULL,
+      "setup: only the namespaces and the CRD; something else runs the operators", CMD_FLAG,
+      &no_operators, 0, 0 },
     { "abi", 0, "ABI", "g1 or g2 (g2)", CMD_STRING, &abi, 0, 0 },
     { "heap", 0, "MIB", "HEAP_MEM_SIZE of each operator (0)", CMD_U64, &heap_mib, 0, 1024 },
     { "rounds", 0, "R", "rounds to drive (10)", CMD_U64, &rounds, 1, 100000 },
-    { "first", 0, "J", "nonce of the first round (1); later rounds must go up", CMD_U64, &first_nonce, 1, UINT32_MAX },
-    { "asleep", 0, "DIR", "before each round wait until all guests of this data directory sleep", CMD_STRING, &asleep_dir, 0, 0 },
+    { "first", 0, "J", "nonce of the first round (1); later rounds must go up", CMD_U64,
+      &first_nonce, 1, UINT32_MAX },
+    { "asleep", 0, "DIR", "before each round wait until all guests of this data directory sleep",
+      CMD_STRING, &asleep_dir, 0, 0 },
     { "raw", 0, NULL, "print every hop and round in microseconds, too", CMD_FLAG, &raw, 0, 0 },
     { .name = NULL },
 };
 
-static const struct cmd ring_cmd = { .name = "ring", .args = "setup|rounds|wait|delete", .doc = "drive the paper's ring" };
+static const struct cmd ring_cmd = { .name = "ring",
+                                     .args = "setup|rounds|wait|delete",
+                                     .doc = "drive the paper's ring" };
 
 struct ring {
     struct loop loop;
@@ -63,7 +70,7 @@ struct ring {
     struct buf line;
     uint64_t *arrived_ns; /* per operator, of the running round */
     uint64_t nonce;
-    size_t left;          /* arrivals of the running round that are missing */
+    size_t left; /* arrivals of the running round that are missing */
     bool watch_ended;
 };
 
@@ -80,7 +87,8 @@ struct request {
     int status;
     struct buf body;
     bool done;
-    int accept_also; /* a status that is fine, too: 409 when creating what exists, 404 when deleting */
+    int accept_also; /* a status that is fine, too: 409 when creating what exists, 404 when deleting
+                      */
     bool is_own;     /* allocated by start_request(); freed at its end */
 };
 
@@ -110,9 +118,12 @@ static void on_end(void *arg, int r, const struct err *err)
     }
 }
 
-static const struct kube_call_ops request_ops = { .on_head = on_head, .on_data = on_data, .on_end = on_end };
+static const struct kube_call_ops request_ops = { .on_head = on_head,
+                                                  .on_data = on_data,
+                                                  .on_end = on_end };
 
-static void send_request(struct request *q, const char *method, const char *target, const char *type, struct str body)
+static void send_request(struct request *q, const char *method, const char *target,
+                         const char *type, struct str body)
 {
     struct headers h = { 0 };
     struct kube_call *call;
@@ -120,15 +131,19 @@ static void send_request(struct request *q, const char *method, const char *targ
     (void)headers_addc(&h, "accept", "application/json");
     if (body.n)
         (void)headers_addc(&h, "content-type", type);
-    struct kube_request req = { .method = str_of(method), .target = str_of(target), .headers = &h, .body = body };
-    if (transport_start(http_transport_base(q->ring->transport), &req, &request_ops, q, &call, &err) < 0)
+    struct kube_request req = {
+        .method = str_of(method), .target = str_of(target), .headers = &h, .body = body
+    };
+    if (transport_start(http_transport_base(q->ring->transport), &req, &request_ops, q, &call,
+                        &err) < 0)
         die(target, &err);
     q->ring->in_flight++;
     headers_fini(&h);
 }
 
 /* Without waiting for the answer, at most WINDOW at once. */
-static void start_request(struct ring *ring, const char *method, const char *target, struct str body, int accept_also)
+static void start_request(struct ring *ring, const char *method, const char *target,
+                          struct str body, int accept_also)
 {
     while (ring->in_flight >= WINDOW)
         (void)loop_turn(&ring->loop, true);
@@ -146,12 +161,14 @@ static void wait_all(struct ring *ring, const char *what)
         (void)loop_turn(&ring->loop, true);
     if (!ring->refused)
         return;
-    (void)fprintf(stderr, "ring: %s: %u requests were refused, the first with: %s\n", what, ring->refused, ring->first_refusal);
+    (void)fprintf(stderr, "ring: %s: %u requests were refused, the first with: %s\n", what,
+                  ring->refused, ring->first_refusal);
     exit(1);
 }
 
 /* One request and its answer; returns the status. */
-static int ask(struct ring *ring, const char *method, const char *target, const char *type, struct str body, struct buf *ret)
+static int ask(struct ring *ring, const char *method, const char *target, const char *type,
+               struct str body, struct buf *ret)
 {
     struct request q = { .ring = ring, .body = BUF_INIT(BUF_MAX_DEFAULT), .accept_also = 0 };
     unsigned refused = ring->refused;
@@ -167,13 +184,18 @@ static int ask(struct ring *ring, const char *method, const char *target, const 
 
 /* ---------------------------------------------------------------- setup */
 
-static const char crd[] =
-    "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":"
-    "\"testresources.amurant.io\"},\"spec\":{\"group\":\"amurant.io\",\"scope\":\"Namespaced\",\"names\":{\"plural\":"
-    "\"testresources\",\"singular\":\"testresource\",\"kind\":\"TestResource\"},\"versions\":[{\"name\":\"v1\",\"served\":true,"
-    "\"storage\":true,\"additionalPrinterColumns\":[{\"name\":\"Nonce\",\"type\":\"integer\",\"jsonPath\":\".spec.nonce\"}],"
-    "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\","
-    "\"properties\":{\"nonce\":{\"type\":\"integer\"},\"updated_at\":{\"type\":\"string\"}}}}}}}]}}";
+static const char crd[] = "{\"apiVersion\":\"apiextensions.k8s.io/"
+                          "v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":"
+                          "\"testresources.amurant.io\"},\"spec\":{\"group\":\"amurant.io\","
+                          "\"scope\":\"Namespaced\",\"names\":{\"plural\":"
+                          "\"testresources\",\"singular\":\"testresource\",\"kind\":"
+                          "\"TestResource\"},\"versions\":[{\"name\":\"v1\",\"served\":true,"
+                          "\"storage\":true,\"additionalPrinterColumns\":[{\"name\":\"Nonce\","
+                          "\"type\":\"integer\",\"jsonPath\":\".spec.nonce\"}],"
+                          "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{"
+                          "\"spec\":{\"type\":\"object\","
+                          "\"properties\":{\"nonce\":{\"type\":\"integer\"},\"updated_at\":{"
+                          "\"type\":\"string\"}}}}}}}]}}";
 
 static void wait_for_resource(struct ring *ring)
 {
@@ -187,14 +209,15 @@ static void wait_for_resource(struct ring *ring)
 
 static void create_namespace(struct ring *ring, const char *name)
 {
-    scoped(free_scoped) char *body =
-        xasprintf("{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"%s\"}}", name);
+    scoped(free_scoped) char *body = xasprintf(
+        "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"%s\"}}", name);
     start_request(ring, "POST", "/api/v1/namespaces", str_of(body), 409);
 }
 
 static void setup(struct ring *ring)
 {
-    start_request(ring, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", str_of(crd), 409);
+    start_request(ring, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                  str_of(crd), 409);
     wait_all(ring, "create the CRD");
     create_namespace(ring, "operators");
     for (uint64_t i = 0; i < operators; i++) {
@@ -204,13 +227,18 @@ static void setup(struct ring *ring)
     wait_all(ring, "create namespaces");
     wait_for_resource(ring);
     for (uint64_t i = 0; i < operators && !no_operators; i++) {
-        scoped(free_scoped) char *body = xasprintf(
-            "{\"apiVersion\":\"dormouse.dev/v1alpha1\",\"kind\":\"Operator\",\"metadata\":{\"name\":\"ring-%" PRIu64
-            "\",\"namespace\":\"operators\"},\"spec\":{\"module\":{\"file\":\"%s%" PRIu64 ".wasm\"},\"abi\":\"%s\",\"env\":["
-            "{\"name\":\"IN_NAMESPACE\",\"value\":\"%s%" PRIu64 "\"},{\"name\":\"OUT_NAMESPACE\",\"value\":\"%s%" PRIu64 "\"},"
-            "{\"name\":\"HEAP_MEM_SIZE\",\"value\":\"%" PRIu64 "\"},{\"name\":\"DM_LOG\",\"value\":\"warn\"}]}}",
-            i, prefix, i, abi, base, i, base, (i + 1) % operators, heap_mib << 20);
-        start_request(ring, "POST", "/apis/dormouse.dev/v1alpha1/namespaces/operators/operators", str_of(body), 409);
+        scoped(free_scoped) char *body =
+            xasprintf("{\"apiVersion\":\"dormouse.dev/"
+                      "v1alpha1\",\"kind\":\"Operator\",\"metadata\":{\"name\":\"ring-%" PRIu64
+                      "\",\"namespace\":\"operators\"},\"spec\":{\"module\":{\"file\":\"%s%" PRIu64
+                      ".wasm\"},\"abi\":\"%s\",\"env\":["
+                      "{\"name\":\"IN_NAMESPACE\",\"value\":\"%s%" PRIu64
+                      "\"},{\"name\":\"OUT_NAMESPACE\",\"value\":\"%s%" PRIu64 "\"},"
+                      "{\"name\":\"HEAP_MEM_SIZE\",\"value\":\"%" PRIu64
+                      "\"},{\"name\":\"DM_LOG\",\"value\":\"warn\"}]}}",
+                      i, prefix, i, abi, base, i, base, (i + 1) % operators, heap_mib << 20);
+        start_request(ring, "POST", "/apis/dormouse.dev/v1alpha1/namespaces/operators/operators",
+                      str_of(body), 409);
     }
     wait_all(ring, "create operators");
     (void)printf("{\"operators\":%" PRIu64 "}\n", operators);
@@ -219,8 +247,10 @@ static void setup(struct ring *ring)
 static void delete_all(struct ring *ring)
 {
     for (uint64_t i = 0; i < operators; i++) {
-        scoped(free_scoped) char *o = xasprintf("/apis/dormouse.dev/v1alpha1/namespaces/operators/operators/ring-%" PRIu64, i);
-        scoped(free_scoped) char *t = xasprintf(RESOURCES "/namespaces/%s%" PRIu64 "/testresources/run0", base, i);
+        scoped(free_scoped) char *o = xasprintf(
+            "/apis/dormouse.dev/v1alpha1/namespaces/operators/operators/ring-%" PRIu64, i);
+        scoped(free_scoped) char *t =
+            xasprintf(RESOURCES "/namespaces/%s%" PRIu64 "/testresources/run0", base, i);
         if (!no_operators)
             start_request(ring, "DELETE", o, STR(""), 404);
         start_request(ring, "DELETE", t, STR(""), 404);
@@ -238,12 +268,15 @@ static void on_line(struct ring *ring, struct str line, uint64_t now_ns)
     if (json_parse(&a, line, NULL, &event, &err) < 0)
         die("watch", &err);
     const struct json *object = json_getc(event, "object");
-    struct str ns = json_get_str(json_getc(object, "metadata"), "namespace"), prefix_ns = str_of(base);
+    struct str ns = json_get_str(json_getc(object, "metadata"), "namespace"),
+               prefix_ns = str_of(base);
     uint64_t i;
     if (str_is(json_get_str(event, "type"), "ERROR"))
         die("the watch ended with an error", NULL);
-    if (str_has_prefix(ns, prefix_ns) && parse_u64(str_slice(ns, prefix_ns.n, ns.n), 0, operators - 1, &i) >= 0 &&
-        json_int_or(json_path(object, "spec", "nonce", NULL), -1) == (int64_t)ring->nonce && !ring->arrived_ns[i]) {
+    if (str_has_prefix(ns, prefix_ns) &&
+        parse_u64(str_slice(ns, prefix_ns.n, ns.n), 0, operators - 1, &i) >= 0 &&
+        json_int_or(json_path(object, "spec", "nonce", NULL), -1) == (int64_t)ring->nonce &&
+        !ring->arrived_ns[i]) {
         ring->arrived_ns[i] = now_ns;
         ring->left--;
     }
@@ -276,7 +309,9 @@ static void on_watch_end(void *arg, int r, const struct err *err)
     ((struct ring *)arg)->watch_ended = true;
 }
 
-static const struct kube_call_ops watch_ops = { .on_head = on_watch_head, .on_data = on_watch_data, .on_end = on_watch_end };
+static const struct kube_call_ops watch_ops = { .on_head = on_watch_head,
+                                                .on_data = on_watch_data,
+                                                .on_end = on_watch_end };
 
 static void start_watch(struct ring *ring)
 {
@@ -287,12 +322,13 @@ static void start_watch(struct ring *ring)
     if (ask(ring, "GET", RESOURCES "/testresources?limit=1", NULL, STR(""), &list) != 200 ||
         json_parse(&a, buf_str(&list), NULL, &v, &err) < 0)
         die("list", &err);
-    scoped(free_scoped) char *target =
-        xasprintf(RESOURCES "/testresources?watch=true&timeoutSeconds=86400&resourceVersion=" STR_FMT,
-                  STR_ARG(json_get_str(json_getc(v, "metadata"), "resourceVersion")));
+    scoped(free_scoped) char *target = xasprintf(
+        RESOURCES "/testresources?watch=true&timeoutSeconds=86400&resourceVersion=" STR_FMT,
+        STR_ARG(json_get_str(json_getc(v, "metadata"), "resourceVersion")));
     arena_fini(&a);
     struct kube_request req = { .method = STR("GET"), .target = str_of(target) };
-    if (transport_start(http_transport_base(ring->transport), &req, &watch_ops, ring, &ring->watch, &err) < 0)
+    if (transport_start(http_transport_base(ring->transport), &req, &watch_ops, ring, &ring->watch,
+                        &err) < 0)
         die("watch", &err);
 }
 
@@ -306,13 +342,18 @@ static void wait_asleep(uint64_t min_guests)
         struct arena a = { 0 };
         struct json *v;
         struct err err = { 0 };
-        if (admin_get(asleep_dir, "/status", &b, &err) < 0 || json_parse(&a, buf_str(&b), NULL, &v, &err) < 0)
+        if (admin_get(asleep_dir, "/status", &b, &err) < 0 ||
+            json_parse(&a, buf_str(&b), NULL, &v, &err) < 0)
             die("status", &err);
-        int64_t n = json_int_or(json_getc(v, "guests"), -1), asleep = json_int_or(json_getc(v, "asleep"), -2);
+        int64_t n = json_int_or(json_getc(v, "guests"), -1),
+                asleep = json_int_or(json_getc(v, "asleep"), -2);
         int64_t runners = json_int_or(json_getc(v, "runners"), 0);
         arena_fini(&a);
         if (tell)
-            (void)fprintf(stderr, "\r\033[K%" PRId64 " of %" PRIu64 " operators compiled and started, %" PRId64 " asleep", n, min_guests, asleep);
+            (void)fprintf(stderr,
+                          "\r\033[K%" PRId64 " of %" PRIu64
+                          " operators compiled and started, %" PRId64 " asleep",
+                          n, min_guests, asleep);
         /* Asked by a person or a measurement of memory: until the last runner has gone, too. */
         if (n == asleep && n >= (int64_t)min_guests && (min_guests == 0 || runners == 0)) {
             if (tell)
@@ -345,8 +386,9 @@ static void print_stats(const char *name, uint64_t *ns, size_t n)
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += ns[i];
-    (void)printf("\"%s\":{\"p50\":%.4f,\"p90\":%.4f,\"p99\":%.4f,\"mean\":%.4f,\"n\":%zu}", name, (double)ns[n / 2] / 1e6,
-                 (double)ns[n * 9 / 10] / 1e6, (double)ns[n * 99 / 100] / 1e6, (double)sum / 1e6 / (double)n, n);
+    (void)printf("\"%s\":{\"p50\":%.4f,\"p90\":%.4f,\"p99\":%.4f,\"mean\":%.4f,\"n\":%zu}", name,
+                 (double)ns[n / 2] / 1e6, (double)ns[n * 9 / 10] / 1e6,
+                 (double)ns[n * 99 / 100] / 1e6, (double)sum / 1e6 / (double)n, n);
 }
 
 /* Set the nonce in the first namespace; the object is made in the first round. */
@@ -356,18 +398,21 @@ static void write_nonce(struct ring *ring)
     rfc3339_format_us(clock_wall_us(), now);
     scoped(free_scoped) char *target = xasprintf(RESOURCES "/namespaces/%s0/testresources", base);
     scoped(free_scoped) char *object = xasprintf("%s/run0", target);
-    scoped(free_scoped) char *patch = xasprintf("{\"spec\":{\"nonce\":%" PRIu64 ",\"updated_at\":\"%s\"}}", ring->nonce, now);
+    scoped(free_scoped) char *patch =
+        xasprintf("{\"spec\":{\"nonce\":%" PRIu64 ",\"updated_at\":\"%s\"}}", ring->nonce, now);
     scoped(buf_fini_scoped) struct buf answer = BUF_INIT(BUF_MAX_DEFAULT);
     int status = ask(ring, "PATCH", object, "application/merge-patch+json", str_of(patch), &answer);
     if (status == 404) {
-        scoped(free_scoped) char *body = xasprintf("{\"apiVersion\":\"amurant.io/v1\",\"kind\":\"TestResource\",\"metadata\":{"
-                                                   "\"name\":\"run0\"},\"spec\":{\"nonce\":%" PRIu64 ",\"updated_at\":\"%s\"}}",
-                                                   ring->nonce, now);
+        scoped(free_scoped) char *body =
+            xasprintf("{\"apiVersion\":\"amurant.io/v1\",\"kind\":\"TestResource\",\"metadata\":{"
+                      "\"name\":\"run0\"},\"spec\":{\"nonce\":%" PRIu64 ",\"updated_at\":\"%s\"}}",
+                      ring->nonce, now);
         buf_reset(&answer);
         status = ask(ring, "POST", target, "application/json", str_of(body), &answer);
     }
     if (status / 100 != 2) {
-        (void)fprintf(stderr, "ring: round %" PRIu64 ": %d %s\n", ring->nonce, status, buf_cstr(&answer));
+        (void)fprintf(stderr, "ring: round %" PRIu64 ": %d %s\n", ring->nonce, status,
+                      buf_cstr(&answer));
         exit(1);
     }
 }
@@ -403,7 +448,8 @@ static void drive(struct ring *ring)
             die("the watch ended", NULL);
         vec_push(&times, ring->arrived_ns[operators - 1] - begin);
         for (uint64_t i = 1; i < operators; i++)
-            vec_push(&hops, ring->arrived_ns[i] - MIN(ring->arrived_ns[i - 1], ring->arrived_ns[i]));
+            vec_push(&hops,
+                     ring->arrived_ns[i] - MIN(ring->arrived_ns[i - 1], ring->arrived_ns[i]));
     }
     (void)printf("{\"operators\":%" PRIu64 ",\"rounds\":%" PRIu64 ",", operators, rounds);
     if (raw) {
@@ -445,6 +491,7 @@ int main(int argc, char **argv)
     else if (strcmp(argv[1], "delete") == 0)
         delete_all(&ring);
     else
-        return cmd_failf(CMD_USAGE, "ring setup, ring rounds, ring wait or ring delete, not '%s'", argv[1]);
+        return cmd_failf(CMD_USAGE, "ring setup, ring rounds, ring wait or ring delete, not '%s'",
+                         argv[1]);
     return 0;
 }

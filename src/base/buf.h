@@ -2,8 +2,9 @@
 /*
  * struct buf: growing bytes with a maximum.
  *
- * Always NUL-terminated beyond n once something was added. Going over `max` is -EMSGSIZE, not growth;
- * the failure is sticky (buf.failed), so writers append straight and ask once with buf_ok().
+ * Always NUL-terminated beyond n once something was added. Going over `max` is -EMSGSIZE, not
+ * growth; the failure is sticky (buf.failed), so writers append straight and ask once with
+ * buf_ok().
  */
 #pragma once
 
@@ -40,7 +41,8 @@ int buf_add_le64(struct buf *b, uint64_t v);
 int buf_add_u64_dec(struct buf *b, uint64_t v);
 int buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
-/* Room for n more bytes; *ret points at it, borrowed until the next call on b; then buf_advance(). */
+/* Room for n more bytes; *ret points at it, borrowed until the next call on b; then buf_advance().
+ */
 int buf_reserve(struct buf *b, size_t n, char **ret);
 void buf_advance(struct buf *b, size_t n);
 /* Remove n bytes at the front. */

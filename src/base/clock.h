@@ -17,5 +17,6 @@ enum { RFC3339_MAX = 40 };
 void rfc3339_format(int64_t wall_s, char out[RFC3339_MAX]);
 /* "2026-01-02T03:04:05.000006Z" (metav1.MicroTime) */
 void rfc3339_format_us(int64_t wall_us, char out[RFC3339_MAX]);
-/* RFC 3339 section 5.6, with fraction and offset; -EINVAL. *ret_wall_us: microseconds, truncated. */
+/* RFC 3339 section 5.6, with fraction and offset; -EINVAL. *ret_wall_us: microseconds, truncated.
+ */
 int rfc3339_parse(struct str s, int64_t *ret_wall_us);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Intrusive doubly linked list. A head is a struct list initialised by list_init(); a node is a struct
- * list inside its owner; a zeroed node is on no list.
+ * Intrusive doubly linked list. A head is a struct list initialised by list_init(); a node is a
+ * struct list inside its owner; a zeroed node is on no list.
  */
 #pragma once
 
@@ -78,7 +78,8 @@ static inline void list_move_all(struct list *from, struct list *to)
 #define list_entry(node, type, member) container_of(node, type, member)
 #define list_first(head, type, member) list_entry((head)->next, type, member)
 /* `node` is a struct list *; it must not be removed inside. */
-#define list_each(node, head) for (struct list *node = (head)->next; node != (head); node = node->next)
+#define list_each(node, head)                                                                      \
+    for (struct list *node = (head)->next; node != (head); node = node->next)
 /* As list_each(), and `node` itself may be removed or freed inside. */
 #define list_each_safe(node, head)                                                                 \
     for (struct list *node = (head)->next, *node##_next = node->next; node != (head);              \

@@ -5,8 +5,8 @@
  *     log_info("image pulled", "ref=%s bytes=%zu", ref, n);
  *
  * error: someone must act. warn: we coped. info: state changes for a timeline. debug: free.
- * The sink adds time and level and chooses text or JSON; a value with blanks is quoted: "reason=\"%s\"".
- * Secrets and bodies are never logged. Any thread.
+ * The sink adds time and level and chooses text or JSON; a value with blanks is quoted:
+ * "reason=\"%s\"". Secrets and bodies are never logged. Any thread.
  */
 #pragma once
 
@@ -40,7 +40,8 @@ void log_write(enum log_level level, const char *message, const char *pairs_fmt,
 enum { LOG_QUOTE_MAX = 1536 };
 const char *log_quote(char out[LOG_QUOTE_MAX], struct str text);
 
-/* For events that repeat: true at most once per interval; *ret_skipped counts those left out since. */
+/* For events that repeat: true at most once per interval; *ret_skipped counts those left out since.
+ */
 struct log_rate {
     uint64_t last_ms;
     uint64_t skipped;

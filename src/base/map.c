@@ -40,7 +40,8 @@ static void rehash(struct map *m, size_t cap)
 
 void map_fini(struct map *m)
 {
-    map_each(e, m) free((char *)e->key.p);
+    map_each (e, m)
+        free((char *)e->key.p);
     free(m->slots);
     *m = (struct map){ 0 };
 }

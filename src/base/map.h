@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hash map from byte strings to pointers: open addressing with linear probing, backward-shift deletion
- * (Knuth, TAOCP volume 3, section 6.4, algorithm R), seeded per map against crafted keys.
+ * Hash map from byte strings to pointers: open addressing with linear probing, backward-shift
+ * deletion (Knuth, TAOCP volume 3, section 6.4, algorithm R), seeded per map against crafted keys.
  *
  * Keys are copied; values are the caller's. Zero-initialised is a valid empty map.
  * Iteration order is arbitrary; the map must not be changed while iterating, except by
@@ -26,7 +26,8 @@ struct map {
 void map_fini(struct map *m);
 /* NULL when absent. */
 void *map_get(const struct map *m, struct str key);
-/* The entry, NULL when absent. Its key stays valid until it is deleted; the entry itself only until the next change. */
+/* The entry, NULL when absent. Its key stays valid until it is deleted; the entry itself only until
+ * the next change. */
 struct map_entry *map_find(const struct map *m, struct str key);
 bool map_has(const struct map *m, struct str key);
 /* Insert or replace; returns the previous value or NULL. value may not be NULL. */

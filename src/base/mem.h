@@ -2,8 +2,8 @@
 /*
  * Memory: one owner per allocation.
  *
- * Small fixed-size objects come from xnew(), which aborts when the system has no memory. Sizes that a
- * peer, a file or a guest decides are capped first and use the failing form (mem_try()).
+ * Small fixed-size objects come from xnew(), which aborts when the system has no memory. Sizes that
+ * a peer, a file or a guest decides are capped first and use the failing form (mem_try()).
  * scoped(fn) releases a local on every return; take_ptr() and take_fd() move ownership out.
  * An arena owns what lives exactly as long as one request or one parse.
  */
@@ -22,7 +22,7 @@ char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 
-#define xnew(type)     ((type *)xalloc(sizeof(type)))
+#define xnew(type)      ((type *)xalloc(sizeof(type)))
 #define xnew_n(type, n) ((type *)xalloc_n(sizeof(type), (n)))
 /* n * size with an overflow check; zeroed; aborts on exhaustion. */
 void *xalloc_n(size_t size, size_t n) __attribute__((malloc, returns_nonnull));
@@ -30,7 +30,7 @@ void *xalloc_n(size_t size, size_t n) __attribute__((malloc, returns_nonnull));
 /* Not zeroed; NULL when the system has no memory. For sizes that came from outside, after a cap. */
 void *mem_try(size_t size) __attribute__((malloc));
 
-#define container_of(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
+#define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 #define ARRAY_LEN(a)                    (sizeof(a) / sizeof((a)[0]))
 #define MIN(a, b)                       ((a) < (b) ? (a) : (b))
 #define MAX(a, b)                       ((a) > (b) ? (a) : (b))
@@ -78,9 +78,8 @@ static inline bool size_mul(size_t a, size_t b, size_t *ret)
 
 /*
  * Arena: bump allocation, freed at once. Zero-initialised is valid ("struct arena a = { 0 };").
- * max_bytes 0 means no limit; with a limit arena_try() returns NULL past it and arena_alloc() aborts,
- * so code that handles foreign sizes uses arena_try().
- * Not for use by two threads at once.
+ * max_bytes 0 means no limit; with a limit arena_try() returns NULL past it and arena_alloc()
+ * aborts, so code that handles foreign sizes uses arena_try(). Not for use by two threads at once.
  */
 struct arena_block;
 struct arena {
@@ -89,8 +88,9 @@ struct arena {
     size_t max_bytes;
 };
 
-void *arena_alloc(struct arena *a, size_t size) __attribute__((returns_nonnull)); /* zeroed, aligned 16 */
-void *arena_try(struct arena *a, size_t size);                                   /* zeroed or NULL */
+void *arena_alloc(struct arena *a, size_t size)
+    __attribute__((returns_nonnull));          /* zeroed, aligned 16 */
+void *arena_try(struct arena *a, size_t size); /* zeroed or NULL */
 char *arena_strndup(struct arena *a, const char *s, size_t n) __attribute__((returns_nonnull));
 char *arena_printf(struct arena *a, const char *fmt, ...)
     __attribute__((format(printf, 2, 3), returns_nonnull));

@@ -124,7 +124,10 @@ static size_t utf8_len(const uint8_t *p, size_t n)
     uint8_t c = p[0];
     if (c < 0x80)
         return 1;
-    size_t len = c >= 0xc2 && c <= 0xdf ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+    size_t len = c >= 0xc2 && c <= 0xdf   ? 2
+                 : (c & 0xf0) == 0xe0     ? 3
+                 : c >= 0xf0 && c <= 0xf4 ? 4
+                                          : 0;
     if (len == 0 || len > n)
         return 0;
     for (size_t i = 1; i < len; i++)

@@ -2,8 +2,8 @@
 /*
  * String views and bounded readers.
  *
- * struct str is a view: borrowed, not NUL-terminated, may hold any bytes. Text scanners take a cursor
- * (a struct str that shrinks from the left) and advance on success only.
+ * struct str is a view: borrowed, not NUL-terminated, may hold any bytes. Text scanners take a
+ * cursor (a struct str that shrinks from the left) and advance on success only.
  */
 #pragma once
 
@@ -19,10 +19,10 @@ struct str {
     size_t n;
 };
 
-#define STR(lit)    ((struct str){ "" lit, sizeof(lit) - 1 })
-#define STR_NULL    ((struct str){ NULL, 0 })
-#define STR_FMT     "%.*s"
-#define STR_ARG(s)  (int)(s).n, (s).p ? (s).p : ""
+#define STR(lit)   ((struct str){ "" lit, sizeof(lit) - 1 })
+#define STR_NULL   ((struct str){ NULL, 0 })
+#define STR_FMT    "%.*s"
+#define STR_ARG(s) (int)(s).n, (s).p ? (s).p : ""
 
 static inline struct str str_of(const char *cstr)
 {
@@ -55,7 +55,8 @@ ptrdiff_t str_find(struct str s, struct str needle);
 struct str str_slice(struct str s, size_t from, size_t to);
 struct str str_trim(struct str s); /* ASCII space, tab, CR, LF */
 /*
- * Cut s at the first `sep`: *head before it, *tail after it. false, head = s, tail empty, without one.
+ * Cut s at the first `sep`: *head before it, *tail after it. false, head = s, tail empty, without
+ * one.
  */
 bool str_cut(struct str s, char sep, struct str *head, struct str *tail);
 /* NUL-terminated copies. */
@@ -68,8 +69,8 @@ bool str_is_utf8(struct str s);
 uint64_t str_hash(struct str s, uint64_t seed); /* not cryptographic, seeded */
 
 /*
- * Whole-string number parsers: decimal digits only (a leading '-' for parse_i64), no blanks, no '+'.
- * Return 0, or -EINVAL (not a number), -ERANGE (outside [min, max]).
+ * Whole-string number parsers: decimal digits only (a leading '-' for parse_i64), no blanks, no
+ * '+'. Return 0, or -EINVAL (not a number), -ERANGE (outside [min, max]).
  */
 int parse_u64(struct str s, uint64_t min, uint64_t max, uint64_t *ret);
 int parse_i64(struct str s, int64_t min, int64_t max, int64_t *ret);

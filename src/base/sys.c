@@ -185,8 +185,8 @@ int sys_write_file_atomic(int dir_fd, const char *name, struct str content, mode
             return err_sys(err, fd, "open '%s'", parent);
         return sys_write_file_atomic(fd, slash + 1, content, mode, err);
     }
-    scoped(free_scoped) char *tmp = xasprintf(".%s.%016llx.tmp", name,
-                                              (unsigned long long)sys_random_u64());
+    scoped(free_scoped) char *tmp =
+        xasprintf(".%s.%016llx.tmp", name, (unsigned long long)sys_random_u64());
     int r = sys_openat(dir_fd, tmp, O_WRONLY | O_CREAT | O_EXCL, mode);
     if (r < 0)
         return err_sys(err, r, "create '%s'", tmp);

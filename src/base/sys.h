@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System calls that can fail for reasons outside the program, behind one table so that tests can make
- * the n-th call fail (style 14, "torture"), and the few helpers built on them.
+ * System calls that can fail for reasons outside the program, behind one table so that tests can
+ * make the n-th call fail (style 14, "torture"), and the few helpers built on them.
  *
  * Retries on EINTR, returns -errno instead of -1.
  */
@@ -56,7 +56,8 @@ void sys_uuid(char out[37]);
 
 /*
  * Replace dir_fd/name by these bytes: write a temporary, fsync, rename, fsync the directory.
- * After a crash the old or the new content is there, whole. name may be a path; its directory exists.
+ * After a crash the old or the new content is there, whole. name may be a path; its directory
+ * exists.
  */
 int sys_write_file_atomic(int dir_fd, const char *name, struct str content, mode_t mode,
                           struct err *err);

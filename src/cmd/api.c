@@ -7,12 +7,13 @@
 static const char *data_dir, *listen_at = "127.0.0.1:6443", *kubeconfig;
 
 static const struct cmd_opt opts[] = {
-    { "data-dir", 0, "DIR", "where everything is kept (/var/lib/dormouse as root, else ~/.local/state/dormouse)",
+    { "data-dir", 0, "DIR",
+      "where everything is kept (/var/lib/dormouse as root, else ~/.local/state/dormouse)",
       CMD_STRING, &data_dir, 0, 0 },
-    { "listen", 0, "HOST:PORT", "address of the API; port 0 picks a free one (127.0.0.1:6443)", CMD_STRING, &listen_at,
-      0, 0 },
-    { "kubeconfig", 0, "FILE", "where to write the administrator's kubeconfig (DIR/kubeconfig)", CMD_STRING,
-      &kubeconfig, 0, 0 },
+    { "listen", 0, "HOST:PORT", "address of the API; port 0 picks a free one (127.0.0.1:6443)",
+      CMD_STRING, &listen_at, 0, 0 },
+    { "kubeconfig", 0, "FILE", "where to write the administrator's kubeconfig (DIR/kubeconfig)",
+      CMD_STRING, &kubeconfig, 0, 0 },
     CMD_LOG_OPTS,
     { 0 },
 };
@@ -34,7 +35,9 @@ static int run(int argc, char **argv)
     if (r)
         return r;
     scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
-    struct server_opts server = { .data_dir = dir, .with_cluster = true, .host = host, .kubeconfig = kubeconfig };
+    struct server_opts server = {
+        .data_dir = dir, .with_cluster = true, .host = host, .kubeconfig = kubeconfig
+    };
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
@@ -43,7 +46,8 @@ static int run(int argc, char **argv)
 const struct cmd cmd_api = {
     .name = "api",
     .doc = "serve the Kubernetes API alone",
-    .help = "Makes or opens a data directory, writes a kubeconfig for the administrator, and serves until TERM.\n"
+    .help = "Makes or opens a data directory, writes a kubeconfig for the administrator, and "
+            "serves until TERM.\n"
             "Prints one line when it is ready: 'ready url=... kubeconfig=...'.\n"
             "\n"
             "Example:\n"

@@ -35,20 +35,20 @@ struct cmd_list {
 };
 
 struct cmd_opt {
-    const char *name;    /* "data-dir" */
-    char letter;         /* 'o' for -o, 0: none */
-    const char *meta;    /* "DIR"; NULL for flags */
-    const char *doc;     /* one line; the default in words */
+    const char *name; /* "data-dir" */
+    char letter;      /* 'o' for -o, 0: none */
+    const char *meta; /* "DIR"; NULL for flags */
+    const char *doc;  /* one line; the default in words */
     enum cmd_opt_type type;
-    void *to;            /* written on parse; holds the default before */
-    uint64_t min, max;   /* CMD_U64 */
+    void *to;          /* written on parse; holds the default before */
+    uint64_t min, max; /* CMD_U64 */
 };
 
 struct cmd {
-    const char *name;  /* "api", or "operator run" for a second level */
-    const char *args;  /* "DIR", "[NAME...]" or NULL */
-    const char *doc;   /* one line */
-    const char *help;  /* paragraphs and examples for --help; may be NULL */
+    const char *name; /* "api", or "operator run" for a second level */
+    const char *args; /* "DIR", "[NAME...]" or NULL */
+    const char *doc;  /* one line */
+    const char *help; /* paragraphs and examples for --help; may be NULL */
     /* Returns a cmd_exit. argv[0] is the first word behind the command's name. */
     int (*run)(int argc, char **argv);
     /* The options of this command for help and completion; ends with a NULL name. */
@@ -67,16 +67,23 @@ int cmd_parse(const struct cmd *cmd, const struct cmd_opt *opts, int argc, char 
 int cmd_fail(int status, const struct err *err);
 int cmd_failf(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* /var/lib/dormouse as root, else $XDG_STATE_HOME/dormouse or ~/.local/state/dormouse. Given, free(). */
+/* /var/lib/dormouse as root, else $XDG_STATE_HOME/dormouse or ~/.local/state/dormouse. Given,
+ * free(). */
 char *cmd_default_data_dir(void);
 /* "HOST:PORT", "[::1]:PORT", ":PORT"; host copied into buf. */
-int cmd_parse_listen(const char *text, char *host, size_t host_size, uint16_t *ret_port, struct err *err);
+int cmd_parse_listen(const char *text, char *host, size_t host_size, uint16_t *ret_port,
+                     struct err *err);
 
 /* --log-level, --log-format: common to all servers; put into each server's table. */
 extern const char *cmd_log_level, *cmd_log_format;
 #define CMD_LOG_OPTS                                                                               \
-    { "log-level", 0, "LEVEL", "error, warn, info or debug (info)", CMD_STRING, &cmd_log_level, 0, 0 }, \
-    { "log-format", 0, "FORMAT", "text or json (text)", CMD_STRING, &cmd_log_format, 0, 0 }
+    {                                                                                              \
+        "log-level",    0, "LEVEL", "error, warn, info or debug (info)", CMD_STRING,               \
+        &cmd_log_level, 0, 0                                                                       \
+    },                                                                                             \
+    {                                                                                              \
+        "log-format", 0, "FORMAT", "text or json (text)", CMD_STRING, &cmd_log_format, 0, 0        \
+    }
 /* Apply them; a cmd_exit when wrong, else 0. */
 int cmd_setup_log(void);
 

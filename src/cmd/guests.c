@@ -29,7 +29,8 @@ static int64_t number(const struct json *guest, const char *key)
     return json_int_or(json_getc(guest, key), 0);
 }
 
-/* A line of text that others wrote: names and errors must not talk to the terminal, nor forge lines. */
+/* A line of text that others wrote: names and errors must not talk to the terminal, nor forge
+ * lines. */
 static void print_line(struct buf *line)
 {
     for (size_t i = 0; i < line->n; i++)
@@ -42,13 +43,18 @@ static void print_line(struct buf *line)
 static void print_row(struct buf *line, const struct json *g, bool wide)
 {
     struct str ns = json_get_str(g, "namespace"), name = json_get_str(g, "name");
-    buf_printf(line, "%-16.*s %-28.*s %-4.*s %-9.*s %8" PRId64 " %8" PRId64 " %11" PRId64 " %8" PRId64 " %8" PRId64, STR_ARG(ns),
-               STR_ARG(name), STR_ARG(json_get_str(g, "abi")), STR_ARG(json_get_str(g, "state")),
-               number(g, "residentBytes") / 1024, number(g, "swapBytes") / 1024, number(g, "activations"),
-               number(g, "wakes"), number(g, "restarts"));
+    buf_printf(line,
+               "%-16.*s %-28.*s %-4.*s %-9.*s %8" PRId64 " %8" PRId64 " %11" PRId64 " %8" PRId64
+               " %8" PRId64,
+               STR_ARG(ns), STR_ARG(name), STR_ARG(json_get_str(g, "abi")),
+               STR_ARG(json_get_str(g, "state")), number(g, "residentBytes") / 1024,
+               number(g, "swapBytes") / 1024, number(g, "activations"), number(g, "wakes"),
+               number(g, "restarts"));
     if (wide)
-        buf_printf(line, " %8" PRId64 " %8" PRId64 "  " STR_FMT, number(json_getc(g, "wakeMicroseconds"), "p50"),
-                   number(json_getc(g, "wakeMicroseconds"), "p99"), STR_ARG(json_get_str(g, "lastError")));
+        buf_printf(line, " %8" PRId64 " %8" PRId64 "  " STR_FMT,
+                   number(json_getc(g, "wakeMicroseconds"), "p50"),
+                   number(json_getc(g, "wakeMicroseconds"), "p99"),
+                   STR_ARG(json_get_str(g, "lastError")));
     print_line(line);
 }
 
@@ -56,7 +62,8 @@ static void print_row(struct buf *line, const struct json *g, bool wide)
 static void print_name(struct buf *line, const struct json *g)
 {
     struct str namespace = json_get_str(g, "namespace");
-    buf_printf(line, STR_FMT "%s" STR_FMT, STR_ARG(namespace), namespace.n ? "/" : "", STR_ARG(json_get_str(g, "name")));
+    buf_printf(line, STR_FMT "%s" STR_FMT, STR_ARG(namespace), namespace.n ? "/" : "",
+               STR_ARG(json_get_str(g, "name")));
     print_line(line);
 }
 
@@ -65,12 +72,15 @@ static void print_guests(const struct json *list)
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(LINE_MAX_BYTES);
     bool wide = strcmp(output, "wide") == 0;
     if (strcmp(output, "name") == 0) {
-        json_each(g, list) print_name(&line, g);
+        json_each (g, list)
+            print_name(&line, g);
         return;
     }
-    (void)printf("%-16s %-28s %-4s %-9s %8s %8s %11s %8s %8s%s\n", "NAMESPACE", "NAME", "ABI", "STATE", "RES(KiB)",
-                 "SWAP(KiB)", "ACTIVATIONS", "WAKES", "RESTARTS", wide ? "  P50(us)  P99(us)  LAST-ERROR" : "");
-    json_each(g, list) print_row(&line, g, wide);
+    (void)printf("%-16s %-28s %-4s %-9s %8s %8s %11s %8s %8s%s\n", "NAMESPACE", "NAME", "ABI",
+                 "STATE", "RES(KiB)", "SWAP(KiB)", "ACTIVATIONS", "WAKES", "RESTARTS",
+                 wide ? "  P50(us)  P99(us)  LAST-ERROR" : "");
+    json_each (g, list)
+        print_row(&line, g, wide);
 }
 
 static bool is_known_output(void)

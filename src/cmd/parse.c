@@ -32,8 +32,8 @@ int cmd_failf(int status, const char *fmt, ...)
 
 static void print_help(const struct cmd *cmd, const struct cmd_opt *opts)
 {
-    (void)printf("%s\n\nUsage: dormouse %s [OPTION...]%s%s\n", cmd->doc, cmd->name, cmd->args ? " " : "",
-                 cmd->args ? cmd->args : "");
+    (void)printf("%s\n\nUsage: dormouse %s [OPTION...]%s%s\n", cmd->doc, cmd->name,
+                 cmd->args ? " " : "", cmd->args ? cmd->args : "");
     if (cmd->help)
         (void)printf("\n%s", cmd->help);
     (void)printf("\nOptions:\n");
@@ -50,7 +50,8 @@ static void print_help(const struct cmd *cmd, const struct cmd_opt *opts)
 }
 
 /* Digits, then one of the units; factor in units of the result. */
-static int parse_unit(struct str s, const char *const *units, const uint64_t *factors, uint64_t *ret)
+static int parse_unit(struct str s, const char *const *units, const uint64_t *factors,
+                      uint64_t *ret)
 {
     size_t digits = 0;
     while (digits < s.n && s.p[digits] >= '0' && s.p[digits] <= '9')
@@ -105,7 +106,8 @@ static int usage(const struct cmd *cmd, const char *what, const char *word)
 }
 
 /* The option that the word names, and the value behind '='. */
-static const struct cmd_opt *find(const struct cmd_opt *opts, const char *word, const char **ret_value)
+static const struct cmd_opt *find(const struct cmd_opt *opts, const char *word,
+                                  const char **ret_value)
 {
     *ret_value = NULL;
     if (word[1] != '-') {
@@ -166,7 +168,8 @@ int cmd_parse(const struct cmd *cmd, const struct cmd_opt *opts, int argc, char 
         if (!value)
             value = argv[++i];
         if (parse_value(o, value) < 0) {
-            (void)fprintf(stderr, "error: --%s does not take '%s'; 'dormouse %s --help' says what\n",
+            (void)fprintf(stderr,
+                          "error: --%s does not take '%s'; 'dormouse %s --help' says what\n",
                           o->name, value, cmd->name);
             return 1 + CMD_USAGE;
         }
@@ -185,7 +188,8 @@ char *cmd_default_data_dir(void)
     return xasprintf("%s/.local/state/dormouse", home ? home : "/tmp");
 }
 
-int cmd_parse_listen(const char *text, char *host, size_t host_size, uint16_t *ret_port, struct err *err)
+int cmd_parse_listen(const char *text, char *host, size_t host_size, uint16_t *ret_port,
+                     struct err *err)
 {
     struct str s = str_of(text), h, p;
     if (s.n && s.p[0] == '[') {
@@ -224,5 +228,6 @@ int cmd_setup_log(void)
         log_setup((enum log_level)i, format);
         return 0;
     }
-    return cmd_failf(CMD_USAGE, "--log-level is error, warn, info or debug, not '%s'", cmd_log_level);
+    return cmd_failf(CMD_USAGE, "--log-level is error, warn, info or debug, not '%s'",
+                     cmd_log_level);
 }

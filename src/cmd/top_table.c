@@ -28,7 +28,8 @@ static void read_row(const struct json *g, struct top_row *r)
                            .wake_us_p99 = number(wake, "p99") };
 }
 
-int top_read(struct arena *a, struct str guests, struct str status, struct top_table *ret, struct err *err)
+int top_read(struct arena *a, struct str guests, struct str status, struct top_table *ret,
+             struct err *err)
 {
     struct json *list, *s;
     int r = json_parse(a, guests, NULL, &list, err);
@@ -49,8 +50,7 @@ int top_read(struct arena *a, struct str guests, struct str status, struct top_t
                                        .runners = number(s, "runners"),
                                        .wakes = number(s, "wakes"),
                                        .activations = number(s, "activations") };
-    json_each(g, list)
-    {
+    json_each (g, list) {
         struct top_row *row = &ret->rows[ret->n++];
         read_row(g, row);
         ret->totals.resident_bytes += row->resident_bytes;
@@ -93,7 +93,8 @@ enum top_order top_order_of_key(int key)
 /* What needs a person first, then what is busy, what rests last. */
 static size_t rank(struct str state)
 {
-    static const char *const states[] = { "Failed", "Refused", "Running", "Awake", "Preparing", "Cold", "Paused", "Asleep" };
+    static const char *const states[] = { "Failed",    "Refused", "Running", "Awake",
+                                          "Preparing", "Cold",    "Paused",  "Asleep" };
     size_t i = 0;
     while (i < ARRAY_LEN(states) && !str_is(state, states[i]))
         i++;
@@ -155,15 +156,17 @@ static void add_cell(struct buf *to, struct str s, size_t width)
 
 void top_write_totals(struct buf *to, const struct top_totals *t)
 {
-    buf_printf(to, "dormouse " STR_FMT ", pid %" PRId64 ", up %" PRId64 ":%02" PRId64 ":%02" PRId64 "; %" PRId64
-                   " operators: %" PRId64 " awake, %" PRId64 " asleep, %" PRId64 " failed; %" PRId64
-                   " runners; resident %.1f MiB, swap %.1f MiB",
-               STR_ARG(t->version), t->pid, t->uptime_s / 3600, t->uptime_s / 60 % 60, t->uptime_s % 60, t->operators,
-               t->awake, t->asleep, t->failed, t->runners, (double)t->resident_bytes / (1 << 20),
-               (double)t->swap_bytes / (1 << 20));
+    buf_printf(to,
+               "dormouse " STR_FMT ", pid %" PRId64 ", up %" PRId64 ":%02" PRId64 ":%02" PRId64
+               "; %" PRId64 " operators: %" PRId64 " awake, %" PRId64 " asleep, %" PRId64
+               " failed; %" PRId64 " runners; resident %.1f MiB, swap %.1f MiB",
+               STR_ARG(t->version), t->pid, t->uptime_s / 3600, t->uptime_s / 60 % 60,
+               t->uptime_s % 60, t->operators, t->awake, t->asleep, t->failed, t->runners,
+               (double)t->resident_bytes / (1 << 20), (double)t->swap_bytes / (1 << 20));
 }
 
-void top_write_rates(struct buf *to, const struct top_totals *t, const struct top_totals *before, uint64_t ms)
+void top_write_rates(struct buf *to, const struct top_totals *t, const struct top_totals *before,
+                     uint64_t ms)
 {
     double s = (double)ms / 1000;
     buf_printf(to, "%" PRId64 " activations (%.0f/s), %" PRId64 " wakes (%.0f/s)", t->activations,
@@ -186,7 +189,9 @@ void top_write_row(struct buf *to, const struct top_row *r)
     add_cell(to, r->name, NAME_WIDTH);
     add_cell(to, r->abi, ABI_WIDTH);
     add_cell(to, r->state, STATE_WIDTH);
-    buf_printf(to, "%8" PRId64 " %9" PRId64 " %8" PRId64 " %11" PRId64 " %8" PRId64 " %8" PRId64 " %8" PRId64,
-               r->resident_bytes / 1024, r->swap_bytes / 1024, r->wakes, r->activations, r->restarts, r->wake_us_p50,
-               r->wake_us_p99);
+    buf_printf(to,
+               "%8" PRId64 " %9" PRId64 " %8" PRId64 " %11" PRId64 " %8" PRId64 " %8" PRId64
+               " %8" PRId64,
+               r->resident_bytes / 1024, r->swap_bytes / 1024, r->wakes, r->activations,
+               r->restarts, r->wake_us_p50, r->wake_us_p99);
 }

@@ -25,7 +25,8 @@ struct top_table {
 };
 
 /* guests, status: the pages of these names; all in the arena. Errors: E_PARSE. */
-int top_read(struct arena *a, struct str guests, struct str status, struct top_table *ret, struct err *err);
+int top_read(struct arena *a, struct str guests, struct str status, struct top_table *ret,
+             struct err *err);
 void top_sort(struct top_table *t, enum top_order order);
 /* "state", "memory", ...; returns TOP_ORDER_COUNT for another word. */
 enum top_order top_order_of(const char *word);
@@ -36,6 +37,7 @@ enum top_order top_order_of_key(int key);
 /* Append one line without line feed. Control characters in names become '?'. */
 void top_write_totals(struct buf *to, const struct top_totals *t);
 /* Rates per second between two readings that lie `ms` apart. */
-void top_write_rates(struct buf *to, const struct top_totals *t, const struct top_totals *before, uint64_t ms);
+void top_write_rates(struct buf *to, const struct top_totals *t, const struct top_totals *before,
+                     uint64_t ms);
 void top_write_head(struct buf *to);
 void top_write_row(struct buf *to, const struct top_row *r);

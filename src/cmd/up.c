@@ -10,14 +10,22 @@ static uint64_t idle_ms = 1000, swap_quota = (uint64_t)1 << 30;
 static bool sleep_always, sleep_never;
 
 static const struct cmd_opt opts[] = {
-    { "data-dir", 0, "DIR", "state: store, keys, compiled modules, swap files", CMD_STRING, &data_dir, 0, 0 },
-    { "listen", 0, "HOST:PORT", "address of the API (127.0.0.1:6443); port 0 picks a free one", CMD_STRING, &listen_at, 0, 0 },
-    { "kubeconfig", 0, "FILE", "write the kubeconfig here (DIR/kubeconfig)", CMD_STRING, &kubeconfig, 0, 0 },
-    { "modules", 0, "DIR", "Operator objects may name modules below it; repeatable (DIR/operators always)", CMD_LIST, &modules, 0, 0 },
-    { "idle", 0, "TIME", "an operator without work for this long falls asleep (1s)", CMD_DURATION, &idle_ms, 0, 0 },
+    { "data-dir", 0, "DIR", "state: store, keys, compiled modules, swap files", CMD_STRING,
+      &data_dir, 0, 0 },
+    { "listen", 0, "HOST:PORT", "address of the API (127.0.0.1:6443); port 0 picks a free one",
+      CMD_STRING, &listen_at, 0, 0 },
+    { "kubeconfig", 0, "FILE", "write the kubeconfig here (DIR/kubeconfig)", CMD_STRING,
+      &kubeconfig, 0, 0 },
+    { "modules", 0, "DIR",
+      "Operator objects may name modules below it; repeatable (DIR/operators always)", CMD_LIST,
+      &modules, 0, 0 },
+    { "idle", 0, "TIME", "an operator without work for this long falls asleep (1s)", CMD_DURATION,
+      &idle_ms, 0, 0 },
     { "swap-quota", 0, "SIZE", "disk for sleeping operators (1Gi)", CMD_SIZE, &swap_quota, 0, 0 },
-    { "sleep-always", 0, NULL, "put an operator to sleep after every activation (to measure)", CMD_FLAG, &sleep_always, 0, 0 },
-    { "sleep-never", 0, NULL, "keep every operator awake (to measure)", CMD_FLAG, &sleep_never, 0, 0 },
+    { "sleep-always", 0, NULL, "put an operator to sleep after every activation (to measure)",
+      CMD_FLAG, &sleep_always, 0, 0 },
+    { "sleep-never", 0, NULL, "keep every operator awake (to measure)", CMD_FLAG, &sleep_never, 0,
+      0 },
     CMD_LOG_OPTS,
     { .name = NULL },
 };
@@ -44,7 +52,10 @@ static int run(int argc, char **argv)
         .with_operators = true,
         .module_dirs = modules.at,
         .n_module_dirs = modules.n,
-        .guests = { .idle_ms = idle_ms, .swap_quota_bytes = swap_quota, .sleep_always = sleep_always, .sleep_never = sleep_never },
+        .guests = { .idle_ms = idle_ms,
+                    .swap_quota_bytes = swap_quota,
+                    .sleep_always = sleep_always,
+                    .sleep_never = sleep_never },
     };
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
@@ -54,7 +65,8 @@ static int run(int argc, char **argv)
 const struct cmd cmd_up = {
     .name = "up",
     .doc = "run the API server and the operators of its Operator objects",
-    .help = "Prints 'ready url=... kubeconfig=...' once the API answers. SIGTERM ends it within 10 seconds.\n"
+    .help = "Prints 'ready url=... kubeconfig=...' once the API answers. SIGTERM ends it within 10 "
+            "seconds.\n"
             "\n"
             "  dormouse up --data-dir /tmp/d --modules build/guests\n"
             "  export KUBECONFIG=/tmp/d/kubeconfig\n"

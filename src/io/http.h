@@ -145,7 +145,7 @@ struct http_call_opts {
     struct str method, target;     /* borrowed for the call of http_call_start() */
     const struct headers *headers; /* host, content-length are added */
     struct str body;               /* copied */
-    uint64_t head_timeout_ms;      /* 0: none; until it is sent, and from then to the response head */
+    uint64_t head_timeout_ms; /* 0: none; until it is sent, and from then to the response head */
     const struct http_call_ops *ops;
     void *arg;
 };

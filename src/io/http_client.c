@@ -787,6 +787,6 @@ int http_call_start(struct http_client *c, const struct http_call_opts *opts,
     c->n_calls++;
     *ret = call;
     start_head_timer(call); /* others may hold the connections for ever */
-    serve(c); /* nothing of it calls back */
+    serve(c);               /* nothing of it calls back */
     return 0;
 }

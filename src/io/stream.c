@@ -509,7 +509,8 @@ void stream_kick(struct stream *s)
         defer_start(s->loop, &s->turn, on_turn);
 }
 
-/* ------------------------------------------------------------------ between OpenSSL and the wire */
+/* ------------------------------------------------------------------ between OpenSSL and the wire
+ */
 
 static int bio_write(BIO *bio, const char *p, int n)
 {

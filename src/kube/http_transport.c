@@ -18,7 +18,7 @@ struct http_transport {
     struct loop *loop;
     struct http_client *client;
     struct tls_ctx *tls;
-    char *prefix;     /* path of the server URL, "" or "/k8s/clusters/x" */
+    char *prefix; /* path of the server URL, "" or "/k8s/clusters/x" */
     char *token, *token_file, *basic, *impersonate;
     uint64_t token_read_ms;
     size_t calls;
@@ -77,7 +77,8 @@ static void on_end(void *arg, int r, const struct err *err)
     struct http_transport *t = c->t;
     if (r < 0 && r != -ECANCELED && !t->lost && !t->closing) {
         t->lost = true;
-        log_warn("cluster does not answer, retrying", "reason=\"%s\"", err ? err_text(err) : err_strerror(r));
+        log_warn("cluster does not answer, retrying", "reason=\"%s\"",
+                 err ? err_text(err) : err_strerror(r));
     }
     t->calls--;
     c->ops->on_end(c->arg, r, err);
@@ -86,7 +87,9 @@ static void on_end(void *arg, int r, const struct err *err)
         defer_start(t->loop, &t->close_defer, finish_close);
 }
 
-static const struct http_call_ops http_ops = { .on_head = on_head, .on_data = on_data, .on_end = on_end };
+static const struct http_call_ops http_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
 
 /* Service account tokens are replaced on disk before they end. */
 static void refresh_token(struct http_transport *t)
@@ -105,12 +108,14 @@ static void refresh_token(struct http_transport *t)
     t->token = str_dup(str_trim(buf_str(&b)));
 }
 
-static int add_credentials(struct http_transport *t, const struct kube_identity *identity, struct headers *h)
+static int add_credentials(struct http_transport *t, const struct kube_identity *identity,
+                           struct headers *h)
 {
     int r = 0;
     refresh_token(t);
     if (t->token || t->basic) {
-        scoped(free_scoped) char *value = t->token ? xasprintf("Bearer %s", t->token) : xasprintf("Basic %s", t->basic);
+        scoped(free_scoped) char *value =
+            t->token ? xasprintf("Bearer %s", t->token) : xasprintf("Basic %s", t->basic);
         r = headers_set(h, STR("authorization"), str_of(value));
     }
     if (r >= 0 && identity && identity->user.n) {
@@ -125,8 +130,9 @@ static int add_credentials(struct http_transport *t, const struct kube_identity 
     return r;
 }
 
-static int start(struct transport *base, const struct kube_request *req, const struct kube_call_ops *ops, void *arg,
-                 struct kube_call **ret, struct err *err)
+static int start(struct transport *base, const struct kube_request *req,
+                 const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
+                 struct err *err)
 {
     struct http_transport *t = container_of(base, struct http_transport, base);
     if (t->closing)
@@ -177,7 +183,9 @@ static void cancel_call(struct transport *base, struct kube_call *call)
     http_call_cancel(((struct call *)call)->http);
 }
 
-static const struct transport_ops ops = { .start = start, .pause = pause_call, .resume = resume_call, .cancel = cancel_call };
+static const struct transport_ops ops = {
+    .start = start, .pause = pause_call, .resume = resume_call, .cancel = cancel_call
+};
 
 struct server_url {
     bool tls;
@@ -213,7 +221,8 @@ static int parse_url(const char *text, struct server_url *ret, struct err *err)
     return 0;
 }
 
-int http_transport_new(struct loop *loop, const struct kubeconfig *config, struct http_transport **ret, struct err *err)
+int http_transport_new(struct loop *loop, const struct kubeconfig *config,
+                       struct http_transport **ret, struct err *err)
 {
     struct server_url url;
     int r = parse_url(config->server, &url, err);
@@ -237,8 +246,8 @@ int http_transport_new(struct loop *loop, const struct kubeconfig *config, struc
     if (config->impersonate_user)
         t->impersonate = xstrdup(config->impersonate_user);
     if (url.tls)
-        r = tls_ctx_new_client(str_of(config->ca_pem), str_of(config->client_cert_pem), str_of(config->client_key_pem),
-                               config->insecure, &t->tls, err);
+        r = tls_ctx_new_client(str_of(config->ca_pem), str_of(config->client_cert_pem),
+                               str_of(config->client_key_pem), config->insecure, &t->tls, err);
     if (r >= 0) {
         struct http_client_opts opts = { .host = url.host,
                                          .port = url.port,

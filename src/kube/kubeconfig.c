@@ -25,8 +25,9 @@ void kubeconfig_free(struct kubeconfig *c)
 {
     if (!c)
         return;
-    char *owned[] = { c->server,   c->ca_pem,   c->client_cert_pem, c->client_key_pem,  c->token,           c->token_file,
-                      c->username, c->password, c->namespace,       c->tls_server_name, c->impersonate_user };
+    char *owned[] = { c->server,    c->ca_pem,          c->client_cert_pem, c->client_key_pem,
+                      c->token,     c->token_file,      c->username,        c->password,
+                      c->namespace, c->tls_server_name, c->impersonate_user };
     for (size_t i = 0; i < ARRAY_LEN(owned); i++)
         free(owned[i]);
     free(c);
@@ -49,7 +50,8 @@ static char *resolve(const char *config, struct str name)
 }
 
 /* `key`-data as base64, or `key` as a file name; *ret NULL when there is neither. */
-static int take_pem(struct reading *in, const struct json *obj, const char *key, char **ret, struct err *err)
+static int take_pem(struct reading *in, const struct json *obj, const char *key, char **ret,
+                    struct err *err)
 {
     scoped(free_scoped) char *data_key = xasprintf("%s-data", key);
     struct json *data = json_getc(obj, data_key);
@@ -76,23 +78,24 @@ static int take_pem(struct reading *in, const struct json *obj, const char *key,
 }
 
 /* The entry of a named list (clusters, users, contexts) by name, its inner object. */
-static int find_named(struct reading *in, const char *list, const char *inner, struct str name, struct json **ret,
-                      struct err *err)
+static int find_named(struct reading *in, const char *list, const char *inner, struct str name,
+                      struct json **ret, struct err *err)
 {
-    json_each(item, json_getc(in->root, list))
-    {
+    json_each (item, json_getc(in->root, list)) {
         if (!str_eq(json_get_str(item, "name"), name))
             continue;
         *ret = json_getc(item, inner);
         if (json_is(*ret, JSON_OBJECT))
             return 0;
-        return yaml_err(err, E_INVALID, &in->marks, item, "'" STR_FMT "' in '%s' has no '%s'", STR_ARG(name), list, inner);
+        return yaml_err(err, E_INVALID, &in->marks, item, "'" STR_FMT "' in '%s' has no '%s'",
+                        STR_ARG(name), list, inner);
     }
     return err_set(err, E_INVALID, "there is no '" STR_FMT "' in '%s'", STR_ARG(name), list);
 }
 
 /* What would change where requests go or whose they are may not be left out silently. */
-static int refuse_keys(struct reading *in, const struct json *obj, const char *const *keys, struct err *err)
+static int refuse_keys(struct reading *in, const struct json *obj, const char *const *keys,
+                       struct err *err)
 {
     for (size_t i = 0; keys[i]; i++) {
         struct json *v = json_getc(obj, keys[i]);
@@ -102,14 +105,17 @@ static int refuse_keys(struct reading *in, const struct json *obj, const char *c
     return 0;
 }
 
-static int read_user(struct reading *in, const struct json *user, struct kubeconfig *c, struct err *err)
+static int read_user(struct reading *in, const struct json *user, struct kubeconfig *c,
+                     struct err *err)
 {
     static const char *const plugins[] = { "exec", "auth-provider" };
     for (size_t i = 0; i < ARRAY_LEN(plugins); i++) {
         struct json *plugin = json_getc(user, plugins[i]);
         if (plugin)
             return yaml_err(err, E_UNSUPPORTED, &in->marks, plugin,
-                            "credential plug-ins ('%s') are not run; use a token, a token file or a client certificate", plugins[i]);
+                            "credential plug-ins ('%s') are not run; use a token, a token file or "
+                            "a client certificate",
+                            plugins[i]);
     }
     static const char *const others[] = { "as-groups", "as-uid", "as-user-extra", NULL };
     int r = refuse_keys(in, user, others, err);
@@ -127,11 +133,13 @@ static int read_user(struct reading *in, const struct json *user, struct kubecon
     c->password = take_string(user, "password");
     c->impersonate_user = take_string(user, "as");
     if (!c->client_cert_pem != !c->client_key_pem)
-        return yaml_err(err, E_INVALID, &in->marks, user, "client-certificate and client-key belong together");
+        return yaml_err(err, E_INVALID, &in->marks, user,
+                        "client-certificate and client-key belong together");
     return 0;
 }
 
-static int read_cluster(struct reading *in, const struct json *cluster, struct kubeconfig *c, struct err *err)
+static int read_cluster(struct reading *in, const struct json *cluster, struct kubeconfig *c,
+                        struct err *err)
 {
     static const char *const others[] = { "proxy-url", NULL };
     int r = refuse_keys(in, cluster, others, err);
@@ -145,7 +153,8 @@ static int read_cluster(struct reading *in, const struct json *cluster, struct k
     return take_pem(in, cluster, "certificate-authority", &c->ca_pem, err);
 }
 
-static int read_config(struct reading *in, const char *context, struct kubeconfig *c, struct err *err)
+static int read_config(struct reading *in, const char *context, struct kubeconfig *c,
+                       struct err *err)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(KUBECONFIG_MAX_BYTES);
     struct yaml_opts opts = { .marks = &in->marks };
@@ -172,7 +181,8 @@ static int read_config(struct reading *in, const char *context, struct kubeconfi
     return r < 0 ? r : read_user(in, user, c, err);
 }
 
-static int load_file(const char *path, const char *context, struct kubeconfig **ret, struct err *err)
+static int load_file(const char *path, const char *context, struct kubeconfig **ret,
+                     struct err *err)
 {
     struct reading in = { .path = path };
     scoped(kubeconfig_free_scoped) struct kubeconfig *c = xnew(struct kubeconfig);
@@ -192,7 +202,8 @@ static int load_service_account(struct kubeconfig **ret, struct err *err)
     scoped(kubeconfig_free_scoped) struct kubeconfig *c = xnew(struct kubeconfig);
     struct buf ca = BUF_INIT(KUBECONFIG_MAX_BYTES), ns = BUF_INIT(4096);
     size_t n;
-    c->server = xasprintf(strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s", host, port ? port : "443");
+    c->server = xasprintf(strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s", host,
+                          port ? port : "443");
     c->token_file = xstrdup(SERVICE_ACCOUNT "/token");
     int r = sys_read_file(AT_FDCWD, SERVICE_ACCOUNT "/ca.crt", &ca, err);
     if (r >= 0)
@@ -235,6 +246,8 @@ int kubeconfig_load(const char *path, const char *context, struct kubeconfig **r
         return load_file(found, context, ret, err);
     if (getenv("KUBERNETES_SERVICE_HOST"))
         return load_service_account(ret, err);
-    return err_set(err, -ENOENT, "no cluster: there is no --kubeconfig, KUBECONFIG is not set, ~/.kube/config does not "
-                                 "exist, and this is not a pod");
+    return err_set(
+        err, -ENOENT,
+        "no cluster: there is no --kubeconfig, KUBECONFIG is not set, ~/.kube/config does not "
+        "exist, and this is not a pod");
 }

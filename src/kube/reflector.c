@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * List, watch, list again; see reflector.h. The names that a list brought, and those known before it, are
- * compared at its end: what is missing was deleted meanwhile.
+ * List, watch, list again; see reflector.h. The names that a list brought, and those known before
+ * it, are compared at its end: what is missing was deleted meanwhile.
  */
 #include "kube/reflector.h"
 
@@ -21,9 +21,9 @@ struct reflector {
     struct buf page;
     int status; /* of the list or the watch */
     char *continue_token;
-    uint64_t rv;       /* of the list */
-    uint64_t round;    /* counts lists; what has an older mark at the end of one is gone */
-    struct map known;  /* "namespace/name" -> round, as pointer */
+    uint64_t rv;      /* of the list */
+    uint64_t round;   /* counts lists; what has an older mark at the end of one is gone */
+    struct map known; /* "namespace/name" -> round, as pointer */
     struct watch_sub *sub;
     struct timer retry;
     struct defer begin;
@@ -57,7 +57,8 @@ static void retry(struct reflector *r, const char *why)
     r->failures++;
     if (r->failures == 3 && !r->said) {
         r->said = true;
-        log_warn("list or watch fails, retrying", "resource=" STR_FMT " reason=\"%s\"", STR_ARG(r->opts.key.plural), why);
+        log_warn("list or watch fails, retrying", "resource=" STR_FMT " reason=\"%s\"",
+                 STR_ARG(r->opts.key.plural), why);
     }
     timer_start(r->opts.loop, &r->retry, wait / 2 + sys_random_u64() % (wait / 2 + 1), on_retry);
 }
@@ -85,7 +86,8 @@ static void drop_object(struct reflector *r, struct str key)
 /* ---------------------------------------------------------------- watch */
 
 /*
- * Only now it works: who may list and not watch would otherwise list again and again without a pause.
+ * Only now it works: who may list and not watch would otherwise list again and again without a
+ * pause.
  */
 static void on_open(void *arg, int status, struct str body)
 {
@@ -128,12 +130,15 @@ static void on_watch_end(void *arg)
     retry(r, why);
 }
 
-static const struct watch_sub_ops watch_ops = { .on_open = on_open, .on_event = on_event, .on_end = on_watch_end };
+static const struct watch_sub_ops watch_ops = { .on_open = on_open,
+                                                .on_event = on_event,
+                                                .on_end = on_watch_end };
 
 static void start_watch(struct reflector *r)
 {
     struct err err = { 0 };
-    if (watch_hub_subscribe(r->opts.hub, &r->opts.key, r->rv, false, &watch_ops, r, &r->sub, &err) < 0)
+    if (watch_hub_subscribe(r->opts.hub, &r->opts.key, r->rv, false, &watch_ops, r, &r->sub, &err) <
+        0)
         retry(r, err_text(&err));
 }
 
@@ -145,7 +150,9 @@ static void finish_list(struct reflector *r)
     struct arena a = { 0 };
     size_t n = 0;
     struct str *gone = arena_new_n(&a, struct str, r->known.n);
-    map_each(e, &r->known) if ((uintptr_t)e->value != r->round) gone[n++] = str_copy_arena(&a, e->key);
+    map_each (e, &r->known)
+        if ((uintptr_t)e->value != r->round)
+            gone[n++] = str_copy_arena(&a, e->key);
     for (size_t i = 0; i < n && !r->closed; i++) {
         (void)map_del(&r->known, gone[i]);
         drop_object(r, gone[i]);
@@ -172,8 +179,7 @@ static int read_page(struct reflector *r)
         code = E_PARSE;
     if (code >= 0) {
         r->rv = rv;
-        json_each(item, json_getc(list, "items"))
-        {
+        json_each (item, json_getc(list, "items")) {
             take_object(r, &a, item);
             if (r->closed)
                 break;
@@ -235,7 +241,9 @@ static void on_end(void *arg, int code, const struct err *err)
         free_reflector(r);
 }
 
-static const struct kube_call_ops list_ops = { .on_head = on_head, .on_data = on_data, .on_end = on_end };
+static const struct kube_call_ops list_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
 
 static void start_list(struct reflector *r)
 {
@@ -281,7 +289,8 @@ int reflector_start(const struct reflector_opts *opts, struct reflector **ret, s
     struct reflector *r = xnew(struct reflector);
     r->opts = *opts;
     struct watch_key *k = &r->opts.key;
-    struct str *copied[] = { &k->group_version, &k->plural, &k->namespace, &k->label_selector, &k->field_selector };
+    struct str *copied[] = { &k->group_version, &k->plural, &k->namespace, &k->label_selector,
+                             &k->field_selector };
     for (size_t i = 0; i < ARRAY_LEN(copied); i++)
         *copied[i] = str_copy_arena(&r->strings, *copied[i]);
     buf_init(&r->page, REFLECTOR_PAGE_MAX_BYTES);

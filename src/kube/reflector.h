@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Follow one collection: list in pages, then a shared watch, list again when history is gone. The user sees
- * objects and names, never lists, versions, or errors that mend themselves.
+ * Follow one collection: list in pages, then a shared watch, list again when history is gone. The
+ * user sees objects and names, never lists, versions, or errors that mend themselves.
  *
  * Loop thread only. Callbacks never run inside reflector_start().
  */

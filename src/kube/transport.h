@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a Kubernetes request travels: in process to the embedded API server, or by HTTP to any cluster.
- * Whoever needs objects holds a struct transport and cannot tell which one it is.
+ * How a Kubernetes request travels: in process to the embedded API server, or by HTTP to any
+ * cluster. Whoever needs objects holds a struct transport and cannot tell which one it is.
  *
  * Loop thread only. Callbacks never run before transport_start() has returned.
  */
@@ -11,8 +11,8 @@
 #include "base/str.h"
 #include "codec/headers.h"
 
-/* Who asks. In process the server takes it as authenticated; by HTTP it becomes impersonation headers
- * unless user is empty (then the transport's own credentials speak). */
+/* Who asks. In process the server takes it as authenticated; by HTTP it becomes impersonation
+ * headers unless user is empty (then the transport's own credentials speak). */
 struct kube_identity {
     struct str user;
     const struct str *groups;
@@ -22,10 +22,10 @@ struct kube_identity {
 struct kube_request {
     const struct kube_identity *identity; /* NULL: the transport's own */
     struct str method;
-    struct str target;                    /* path and query */
-    const struct headers *headers;        /* NULL: none; no host, authorization or length */
-    struct str body;                      /* all borrowed for the call of transport_start() */
-    uint64_t timeout_ms;                  /* to the response head; 0: 30000 */
+    struct str target;             /* path and query */
+    const struct headers *headers; /* NULL: none; no host, authorization or length */
+    struct str body;               /* all borrowed for the call of transport_start() */
+    uint64_t timeout_ms;           /* to the response head; 0: 30000 */
 };
 
 struct kube_call; /* valid until on_end has returned */
@@ -34,7 +34,7 @@ struct kube_call; /* valid until on_end has returned */
 struct kube_call_ops {
     void (*on_head)(void *arg, int status, const struct headers *headers); /* at most once */
     void (*on_data)(void *arg, struct str chunk);                          /* decoded bytes */
-    void (*on_end)(void *arg, int r, const struct err *err);               /* exactly once; 0: complete */
+    void (*on_end)(void *arg, int r, const struct err *err); /* exactly once; 0: complete */
 };
 
 struct transport {
@@ -42,16 +42,18 @@ struct transport {
 };
 
 struct transport_ops {
-    int (*start)(struct transport *t, const struct kube_request *req, const struct kube_call_ops *ops,
-                 void *arg, struct kube_call **ret, struct err *err);
-    void (*pause)(struct transport *t, struct kube_call *call);  /* back-pressure, honoured soon */
+    int (*start)(struct transport *t, const struct kube_request *req,
+                 const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
+                 struct err *err);
+    void (*pause)(struct transport *t, struct kube_call *call); /* back-pressure, honoured soon */
     void (*resume)(struct transport *t, struct kube_call *call);
-    void (*cancel)(struct transport *t, struct kube_call *call); /* on_end(-ECANCELED) still comes */
+    void (*cancel)(struct transport *t,
+                   struct kube_call *call); /* on_end(-ECANCELED) still comes */
 };
 
 static inline int transport_start(struct transport *t, const struct kube_request *req,
-                                  const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
-                                  struct err *err)
+                                  const struct kube_call_ops *ops, void *arg,
+                                  struct kube_call **ret, struct err *err)
 {
     return t->ops->start(t, req, ops, arg, ret, err);
 }

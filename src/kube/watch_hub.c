@@ -2,12 +2,14 @@
 /*
  * Shared watches; see watch_hub.h.
  *
- * An upstream keeps a ring of events, numbered by sequence. A subscriber that is live needs no place in
- * it: an event finds its live subscribers through the list of its namespace. A subscriber that joins
- * late, or is paused, has a cursor (the next sequence number it wants) and is pumped along the ring
- * until it has caught up. The ring's low mark (floor_rv) is the version from which it is complete.
+ * An upstream keeps a ring of events, numbered by sequence. A subscriber that is live needs no
+ * place in it: an event finds its live subscribers through the list of its namespace. A subscriber
+ * that joins late, or is paused, has a cursor (the next sequence number it wants) and is pumped
+ * along the ring until it has caught up. The ring's low mark (floor_rv) is the version from which
+ * it is complete.
  *
- *     upstream:  CONNECTING -> OPEN -> (ended) WAITING -> CONNECTING ...     DEAD: refused or expired
+ *     upstream:  CONNECTING -> OPEN -> (ended) WAITING -> CONNECTING ...     DEAD: refused or
+ * expired
  */
 #include "kube/watch_hub.h"
 
@@ -30,8 +32,9 @@ enum {
 
 /* A watch event of type ERROR; all three are string literals. */
 #define ERROR_STATUS(message, reason, code)                                                        \
-    "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"       \
-    "\"status\":\"Failure\",\"message\":\"" message "\",\"reason\":\"" reason "\",\"code\":" code "}}"
+    "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"   \
+    "\"status\":\"Failure\",\"message\":\"" message "\",\"reason\":\"" reason "\",\"code\":" code  \
+    "}}"
 
 struct past_event {
     char *line;
@@ -54,9 +57,9 @@ struct upstream {
     char *key;    /* map key, "gv|plural|ns|labels|fields" */
     char *target; /* path and selectors, without resourceVersion */
     enum upstream_state state;
-    struct kube_call *call; /* until its on_end */
-    uint64_t last_rv;       /* newest version seen, where a reconnect goes on */
-    uint64_t floor_rv;      /* the ring holds every event after this version */
+    struct kube_call *call;  /* until its on_end */
+    uint64_t last_rv;        /* newest version seen, where a reconnect goes on */
+    uint64_t floor_rv;       /* the ring holds every event after this version */
     struct past_event *ring; /* WATCH_HISTORY_MAX_EVENTS slots, allocated on the first event */
     uint64_t first_seq, next_seq;
     size_t bytes;
@@ -65,7 +68,7 @@ struct upstream {
     unsigned failures;
     uint64_t opened_ms;
     bool said_lost;
-    bool broken; /* we cancelled the call because of what it brought */
+    bool broken;     /* we cancelled the call because of what it brought */
     bool delivering; /* events are being handed out; freeing waits */
     struct timer retry;
     struct map topics; /* namespace -> struct topic; key "\1" for all */
@@ -79,13 +82,13 @@ struct narrow {
 
 struct watch_sub {
     struct upstream *up;
-    struct narrow *narrow;  /* counts it; NULL: not namespaced, or not counted */
+    struct narrow *narrow; /* counts it; NULL: not namespaced, or not counted */
     struct topic *topic;
-    struct list node;       /* in its topic */
-    struct list pump_node;  /* on the hub's list of those that have a cursor and may run */
-    struct str namespace;   /* filter; owned by the topic's map key; "" none */
-    uint64_t rv;            /* version the subscriber has seen */
-    uint64_t cursor;        /* sequence number wanted next, while !live */
+    struct list node;      /* in its topic */
+    struct list pump_node; /* on the hub's list of those that have a cursor and may run */
+    struct str namespace;  /* filter; owned by the topic's map key; "" none */
+    uint64_t rv;           /* version the subscriber has seen */
+    uint64_t cursor;       /* sequence number wanted next, while !live */
     bool live, paused, opened, bookmarks;
     bool expired; /* asked for a version older than the ring is complete from */
     const struct watch_sub_ops *ops;
@@ -159,7 +162,9 @@ static bool wants(const struct watch_sub *sub, const struct past_event *ev)
 
 static void hand_out(struct watch_sub *sub, const struct past_event *ev)
 {
-    struct watch_event out = { .line = str_n(ev->line, ev->n), .rv = ev->rv, .is_bookmark = ev->is_bookmark };
+    struct watch_event out = { .line = str_n(ev->line, ev->n),
+                               .rv = ev->rv,
+                               .is_bookmark = ev->is_bookmark };
     if (ev->rv)
         sub->rv = ev->rv;
     sub->ops->on_event(sub->arg, &out);
@@ -176,8 +181,8 @@ static void expire_sub(struct watch_sub *sub)
 }
 
 /*
- * A callback may cancel its own subscription or any other, so the pump takes one subscriber at a time from
- * the hub's list, and re-reads everything behind each callback through `current`.
+ * A callback may cancel its own subscription or any other, so the pump takes one subscriber at a
+ * time from the hub's list, and re-reads everything behind each callback through `current`.
  */
 static struct watch_sub *current; /* being called back; NULL once it was cancelled */
 
@@ -236,7 +241,8 @@ static void pump_sub(struct watch_sub *sub)
 
 static void free_topics(struct upstream *up)
 {
-    map_each(e, &up->topics) free(e->value);
+    map_each (e, &up->topics)
+        free(e->value);
     map_fini(&up->topics);
 }
 
@@ -275,8 +281,7 @@ static void sweep(struct watch_hub *hub)
     size_t n;
     do {
         n = 0;
-        map_each(e, &hub->upstreams)
-        {
+        map_each (e, &hub->upstreams) {
             struct upstream *up = e->value;
             if (up->n_subs == 0 && !up->delivering && n < ARRAY_LEN(idle))
                 idle[n++] = up;
@@ -304,7 +309,8 @@ static void finish_close(struct defer *d)
     void *arg = hub->closed_arg;
     defer_cancel(&hub->pump_defer);
     map_fini(&hub->upstreams);
-    map_each(e, &hub->narrow) free(e->value);
+    map_each (e, &hub->narrow)
+        free(e->value);
     map_fini(&hub->narrow);
     free(hub);
     if (closed)
@@ -325,8 +331,8 @@ static void forget_oldest(struct upstream *up)
     up->first_seq++;
 }
 
-static struct past_event *remember(struct upstream *up, struct str line, struct str namespace, uint64_t rv,
-                                   bool is_bookmark)
+static struct past_event *remember(struct upstream *up, struct str line, struct str namespace,
+                                   uint64_t rv, bool is_bookmark)
 {
     if (!up->ring)
         up->ring = xnew_n(struct past_event, WATCH_HISTORY_MAX_EVENTS);
@@ -355,7 +361,8 @@ static void distribute(struct upstream *up, struct str topic_name, uint64_t seq)
     struct topic *t = map_get(&up->topics, topic_name);
     if (!t || t->n == 0)
         return;
-    /* Callbacks may cancel any subscription: collect first, then go by identity through the list. */
+    /* Callbacks may cancel any subscription: collect first, then go by identity through the list.
+     */
     struct list round;
     list_move_all(&t->subs, &round);
     struct list *node;
@@ -372,7 +379,8 @@ static void distribute(struct upstream *up, struct str topic_name, uint64_t seq)
 
 /* ---------------------------------------------------------------- upstream stream */
 
-/* Tell everybody something last and end them: an ERROR event (line), or a refusal before the watch stood. */
+/* Tell everybody something last and end them: an ERROR event (line), or a refusal before the watch
+ * stood. */
 static void end_all(struct upstream *up, int status, struct str body)
 {
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(REFUSAL_MAX_BYTES + 256);
@@ -384,14 +392,14 @@ static void end_all(struct upstream *up, int status, struct str body)
     up->state = UP_DEAD;
     (void)map_del(&up->hub->upstreams, str_of(up->key));
     up->delivering = true;
-    map_each(e, &up->topics)
-    {
+    map_each (e, &up->topics) {
         struct topic *t = e->value;
         while (!list_is_empty(&t->subs)) {
             struct watch_sub *sub = list_first(&t->subs, struct watch_sub, node);
             bool alive;
             if (!sub->opened) {
-                alive = CALL_SUB(sub, sub->ops->on_open(sub->arg, status == 410 ? 200 : status, body));
+                alive =
+                    CALL_SUB(sub, sub->ops->on_open(sub->arg, status == 410 ? 200 : status, body));
                 if (alive && status == 410)
                     alive = CALL_SUB(sub, expire_sub(sub));
             } else if (status == 410) {
@@ -425,7 +433,8 @@ static bool on_line(struct upstream *up, struct str line)
     struct json *event;
     struct err err = { 0 };
     if (json_parse(&arena, line, NULL, &event, &err) < 0) {
-        log_warn("watch: event does not parse, reconnecting", "watch=%s reason=\"%s\"", up->target, err_text(&err));
+        log_warn("watch: event does not parse, reconnecting", "watch=%s reason=\"%s\"", up->target,
+                 err_text(&err));
         arena_fini(&arena);
         break_stream(up);
         return false;
@@ -439,8 +448,10 @@ static bool on_line(struct upstream *up, struct str line)
     if (str_is(type, "ERROR")) {
         int64_t code = json_int_or(json_getc(object, "code"), 500);
         arena_fini(&arena);
-        if (code != 410) { /* the server's trouble, not the subscribers': go on from the last version */
-            log_warn("watch: server ended it, reconnecting", "watch=%s code=%d", up->target, (int)code);
+        if (code !=
+            410) { /* the server's trouble, not the subscribers': go on from the last version */
+            log_warn("watch: server ended it, reconnecting", "watch=%s code=%d", up->target,
+                     (int)code);
             break_stream(up);
             return false;
         }
@@ -463,7 +474,9 @@ static bool on_line(struct upstream *up, struct str line)
     if (namespace.n && !is_bookmark)
         distribute(up, namespace, seq);
     if (is_bookmark) {
-        map_each(e, &up->topics) if (!str_is(e->key, ALL_NAMESPACES)) distribute(up, e->key, seq);
+        map_each (e, &up->topics)
+            if (!str_is(e->key, ALL_NAMESPACES))
+                distribute(up, e->key, seq);
     }
     up->delivering = false;
     return true;
@@ -483,11 +496,9 @@ static void on_head(void *arg, int status, const struct headers *headers)
     if (up->said_lost)
         log_info("watch: connected again", "watch=%s", up->target);
     up->said_lost = false;
-    map_each(e, &up->topics)
-    {
+    map_each (e, &up->topics) {
         struct topic *t = e->value;
-        list_each(node, &t->subs)
-        {
+        list_each (node, &t->subs) {
             struct watch_sub *sub = list_entry(node, struct watch_sub, node);
             if (!sub->opened)
                 schedule_pump(sub);
@@ -497,7 +508,8 @@ static void on_head(void *arg, int status, const struct headers *headers)
 
 static void break_oversized(struct upstream *up)
 {
-    log_warn("watch: event too large, reconnecting", "watch=%s limit=%d", up->target, WATCH_LINE_MAX_BYTES);
+    log_warn("watch: event too large, reconnecting", "watch=%s limit=%d", up->target,
+             WATCH_LINE_MAX_BYTES);
     break_stream(up);
 }
 
@@ -595,14 +607,18 @@ static void on_end(void *arg, int r, const struct err *err)
     retry_later(up, r < 0 && err ? err_text(err) : "stream ended");
 }
 
-static const struct kube_call_ops call_ops = { .on_head = on_head, .on_data = on_data, .on_end = on_end };
+static const struct kube_call_ops call_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
 
 static void connect_upstream(struct upstream *up)
 {
     struct watch_hub *hub = up->hub;
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(KEY_MAX_BYTES * 4);
     buf_printf(&target, "%s&resourceVersion=%" PRIu64, up->target, up->last_rv);
-    struct kube_request req = { .identity = hub->identity, .method = STR("GET"), .target = buf_str(&target) };
+    struct kube_request req = { .identity = hub->identity,
+                                .method = STR("GET"),
+                                .target = buf_str(&target) };
     struct err err = { 0 };
     bool stood = up->status == 200;
     up->state = UP_CONNECTING;
@@ -618,7 +634,8 @@ static void connect_upstream(struct upstream *up)
 
 /* ---------------------------------------------------------------- public */
 
-int watch_hub_new(struct loop *loop, const struct watch_hub_opts *opts, struct watch_hub **ret, struct err *err)
+int watch_hub_new(struct loop *loop, const struct watch_hub_opts *opts, struct watch_hub **ret,
+                  struct err *err)
 {
     struct watch_hub *hub = xnew(struct watch_hub);
     hub->loop = loop;
@@ -649,7 +666,8 @@ static void add_query(struct buf *b, const char *name, struct str value)
     buf_printf(b, "&%s=", name);
     for (size_t i = 0; i < value.n; i++) {
         unsigned char c = (unsigned char)value.p[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~", c);
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     strchr("-._~", c);
         if (plain && c)
             buf_add_char(b, (char)c);
         else
@@ -665,7 +683,8 @@ static char *make_target(const struct watch_key *key, struct str namespace)
     if (namespace.n)
         buf_printf(&b, "namespaces/" STR_FMT "/", STR_ARG(namespace));
     buf_add_str(&b, key->plural);
-    buf_printf(&b, "?watch=true&allowWatchBookmarks=true&timeoutSeconds=%d", WATCH_UPSTREAM_TIMEOUT_S);
+    buf_printf(&b, "?watch=true&allowWatchBookmarks=true&timeoutSeconds=%d",
+               WATCH_UPSTREAM_TIMEOUT_S);
     add_query(&b, "labelSelector", key->label_selector);
     add_query(&b, "fieldSelector", key->field_selector);
     size_t n;
@@ -673,8 +692,8 @@ static char *make_target(const struct watch_key *key, struct str namespace)
 }
 
 /* NULL: there are too many. */
-static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_key *key, struct str namespace,
-                                      uint64_t rv)
+static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_key *key,
+                                      struct str namespace, uint64_t rv)
 {
     char name[KEY_MAX_BYTES * 2];
     int n = snprintf(name, sizeof name, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT,
@@ -703,8 +722,9 @@ static struct narrow *find_narrow(struct watch_hub *hub, const struct watch_key 
     if (key->namespace.n == 0 || hub->widen_at == 0 || hub->widen_at == UINT_MAX)
         return NULL;
     char text[KEY_MAX_BYTES * 2];
-    int n = snprintf(text, sizeof text, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT, STR_ARG(key->group_version),
-                     STR_ARG(key->plural), STR_ARG(key->label_selector), STR_ARG(key->field_selector));
+    int n = snprintf(text, sizeof text, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT,
+                     STR_ARG(key->group_version), STR_ARG(key->plural),
+                     STR_ARG(key->label_selector), STR_ARG(key->field_selector));
     struct str name = str_n(text, (size_t)n);
     struct narrow *narrow = map_get(&hub->narrow, name);
     if (!narrow) {
@@ -714,17 +734,20 @@ static struct narrow *find_narrow(struct watch_hub *hub, const struct watch_key 
     return narrow;
 }
 
-static bool use_wide(const struct watch_hub *hub, const struct watch_key *key, const struct narrow *narrow)
+static bool use_wide(const struct watch_hub *hub, const struct watch_key *key,
+                     const struct narrow *narrow)
 {
     if (key->namespace.n == 0 || hub->widen_at == 0)
         return true;
     return narrow && narrow->n_subs >= hub->widen_at;
 }
 
-int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint64_t rv, bool bookmarks,
-                        const struct watch_sub_ops *ops, void *arg, struct watch_sub **ret, struct err *err)
+int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint64_t rv,
+                        bool bookmarks, const struct watch_sub_ops *ops, void *arg,
+                        struct watch_sub **ret, struct err *err)
 {
-    size_t total = key->group_version.n + key->plural.n + key->namespace.n + key->label_selector.n + key->field_selector.n;
+    size_t total = key->group_version.n + key->plural.n + key->namespace.n + key->label_selector.n +
+                   key->field_selector.n;
     if (key->group_version.n == 0 || key->plural.n == 0 || rv == 0)
         return err_set(err, -EINVAL, "watch without a resource or version");
     if (total > KEY_MAX_BYTES)
@@ -734,7 +757,8 @@ int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint
     bool wide = use_wide(hub, key, narrow);
     struct upstream *up = open_upstream(hub, key, wide ? STR("") : key->namespace, rv);
     if (!up)
-        return err_set(err, E_LIMIT, "more than %u watches of different collections and selectors", hub->max_upstreams);
+        return err_set(err, E_LIMIT, "more than %u watches of different collections and selectors",
+                       hub->max_upstreams);
     struct str topic_name = wide && key->namespace.n ? key->namespace : STR("\1");
     struct topic *topic = map_get(&up->topics, topic_name);
     if (!topic) {

@@ -36,10 +36,14 @@ static void on_end(void *arg, int r, const struct err *err)
 
 int admin_get(const char *data_dir, const char *path, struct buf *to, struct err *err)
 {
-    static const struct http_call_ops ops = { .on_head = on_head, .on_data = on_data, .on_end = on_end };
+    static const struct http_call_ops ops = { .on_head = on_head,
+                                              .on_data = on_data,
+                                              .on_end = on_end };
     scoped(free_scoped) char *socket_path = xasprintf("%s/admin.sock", data_dir);
     struct ask a = { .to = to };
-    struct http_client_opts opts = { .unix_path = socket_path, .host = "localhost", .max_connections = 1 };
+    struct http_client_opts opts = { .unix_path = socket_path,
+                                     .host = "localhost",
+                                     .max_connections = 1 };
     struct http_client *client = NULL;
     struct http_call *call;
     int r = loop_init(&a.loop, err);
@@ -64,5 +68,7 @@ int admin_get(const char *data_dir, const char *path, struct buf *to, struct err
         r = err_set(err, a.r, "%s", err_text(&a.err));
     if (r >= 0 && a.status != 200)
         r = err_set(err, E_UNSUPPORTED, "the server answered %d", a.status);
-    return r < 0 ? err_ctx(err, r, "no answer from a dormouse in '%s' (is it running? --data-dir?)", data_dir) : 0;
+    return r < 0 ? err_ctx(err, r, "no answer from a dormouse in '%s' (is it running? --data-dir?)",
+                           data_dir)
+                 : 0;
 }

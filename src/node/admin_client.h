@@ -8,7 +8,7 @@
 enum { ADMIN_TIMEOUT_MS = 5000 };
 
 /*
- * GET `path` of the server of data_dir, appended to `to`. Errors: -ENOENT, -ECONNREFUSED: no server runs there;
- * -ETIMEDOUT; E_UNSUPPORTED: it answered something else than 200.
+ * GET `path` of the server of data_dir, appended to `to`. Errors: -ENOENT, -ECONNREFUSED: no server
+ * runs there; -ETIMEDOUT; E_UNSUPPORTED: it answered something else than 200.
  */
 int admin_get(const char *data_dir, const char *path, struct buf *to, struct err *err);

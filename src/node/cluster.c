@@ -31,7 +31,8 @@ static int64_t renew(void *arg)
     bool replaced;
     int r = datadir_renew(c->dir, c->host, &replaced, &err);
     if (r >= 0 && replaced)
-        r = tls_ctx_set_server_cert(c->tls, buf_str(&c->dir->server_cert), buf_str(&c->dir->server_key), &err);
+        r = tls_ctx_set_server_cert(c->tls, buf_str(&c->dir->server_cert),
+                                    buf_str(&c->dir->server_key), &err);
     if (r < 0) {
         log_error("server certificate not renewed", "reason=\"%s\"", err_text(&err));
         return clock_wall_ms() / 1000 + RENEW_RETRY_S;
@@ -43,8 +44,8 @@ static int64_t renew(void *arg)
 
 static int listen_and_tell(struct cluster *c, struct err *err)
 {
-    int r = tls_ctx_new_server(buf_str(&c->dir->server_cert), buf_str(&c->dir->server_key), buf_str(&c->dir->ca_cert),
-                               &c->tls, err);
+    int r = tls_ctx_new_server(buf_str(&c->dir->server_cert), buf_str(&c->dir->server_key),
+                               buf_str(&c->dir->ca_cert), &c->tls, err);
     if (r >= 0)
         r = api_listen(c->api, c->host, c->opts.port, c->tls, err);
     if (r < 0)
@@ -97,7 +98,9 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct 
         free_cluster(c);
         return r;
     }
-    struct api_opts api = { .loop = opts->loop, .store = c->store, .admin_token = buf_str(&c->dir->token) };
+    struct api_opts api = { .loop = opts->loop,
+                            .store = c->store,
+                            .admin_token = buf_str(&c->dir->token) };
     r = api_new(&api, &c->api, err);
     if (r < 0) {
         cluster_stop(c, 0, NULL, NULL);

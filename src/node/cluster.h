@@ -2,7 +2,8 @@
 /*
  * A cluster of our own in this process: data directory, store and embedded API, put together.
  *
- *     cluster_start() -> store opens, API reads its definitions -> listening, kubeconfig written -> on_ready
+ *     cluster_start() -> store opens, API reads its definitions -> listening, kubeconfig written ->
+ * on_ready
  */
 #pragma once
 
@@ -14,8 +15,8 @@ struct cluster;
 
 struct cluster_opts {
     struct loop *loop;
-    const char *data_dir;   /* made when missing */
-    const char *host;       /* listen address; port 0: any free one */
+    const char *data_dir; /* made when missing */
+    const char *host;     /* listen address; port 0: any free one */
     uint16_t port;
     const char *kubeconfig; /* where to write it; NULL: data_dir/kubeconfig */
     /* Once: r 0, or why it could not start, after which only cluster_stop() is left. */

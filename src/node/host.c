@@ -16,7 +16,8 @@
 /* Against a cluster that is not ours. */
 enum {
     WIDEN_AFTER = 8, /* namespaced watches of one resource */
-    MAX_UPSTREAMS = HTTP_TRANSPORT_CONNECTIONS * 3 / 4 /* each holds a connection; requests need some, too */
+    MAX_UPSTREAMS =
+        HTTP_TRANSPORT_CONNECTIONS * 3 / 4 /* each holds a connection; requests need some, too */
 };
 
 struct host {
@@ -33,7 +34,7 @@ struct host {
     void *stopped_arg;
 };
 
-static void on_change(struct operator *o, void *arg)
+static void on_change(struct operator* o, void *arg)
 {
     struct host *h = arg;
     if (h->objects)
@@ -56,7 +57,8 @@ static char *make_dir(const struct host_opts *opts, const char *name, struct err
     return NULL;
 }
 
-static int start_mechanisms(struct host *h, const char *modules_dir, const char *swap_dir, struct err *err)
+static int start_mechanisms(struct host *h, const char *modules_dir, const char *swap_dir,
+                            struct err *err)
 {
     const struct host_opts *o = &h->opts;
     struct module_cache_config cache = { .dir = modules_dir };
@@ -80,7 +82,9 @@ static int start_source(struct host *h, const char *operators_dir, struct err *e
 {
     const struct host_opts *o = &h->opts;
     if (o->operators_dir) {
-        struct dir_opts opts = { .loop = o->loop, .path = o->operators_dir, .on_synced = on_synced, .arg = h };
+        struct dir_opts opts = {
+            .loop = o->loop, .path = o->operators_dir, .on_synced = on_synced, .arg = h
+        };
         return dir_start(&opts, h->operators, &h->dir, err);
     }
     const char **dirs = xnew_n(const char *, o->n_module_dirs + 1);
@@ -201,7 +205,7 @@ void host_get_counts(const struct host *h, struct host_counts *ret)
                                  .activations = s.activations };
 }
 
-static void add_guest(struct operator *o, void *arg)
+static void add_guest(struct operator* o, void *arg)
 {
     struct buf *to = arg;
     struct operator_view v;
@@ -215,14 +219,18 @@ static void add_guest(struct operator *o, void *arg)
     json_write_str(to, str_of(v.namespace));
     buf_add_cstr(to, ",\"name\":");
     json_write_str(to, str_of(v.name));
-    buf_printf(to, ",\"abi\":\"%s\",\"state\":\"%s\",\"memoryBytes\":%" PRIu64 ",\"residentBytes\":%" PRIu64
-               ",\"swapBytes\":%" PRIu64 ",\"activations\":%" PRIu64 ",\"wakes\":%" PRIu64 ",\"suspends\":%" PRIu64
-               ",\"restarts\":%" PRIu64 ",\"wakeMicroseconds\":{\"last\":%" PRIu64 ",\"p50\":%" PRIu64 ",\"p99\":%" PRIu64
+    buf_printf(to,
+               ",\"abi\":\"%s\",\"state\":\"%s\",\"memoryBytes\":%" PRIu64
+               ",\"residentBytes\":%" PRIu64 ",\"swapBytes\":%" PRIu64 ",\"activations\":%" PRIu64
+               ",\"wakes\":%" PRIu64 ",\"suspends\":%" PRIu64 ",\"restarts\":%" PRIu64
+               ",\"wakeMicroseconds\":{\"last\":%" PRIu64 ",\"p50\":%" PRIu64 ",\"p99\":%" PRIu64
                "},\"queued\":%" PRIu64 ",\"outstanding\":%" PRIu64 ",\"lastError\":",
-               !v.guest ? "" : s.abi == GUEST_ABI_G1 ? "g1" : "g2",
-               v.guest ? guest_state_name(s.state) : operator_phase_name(v.phase), s.memory_bytes, s.resident_bytes,
-               s.swap_bytes, s.activations, s.wakes, s.suspends, s.restarts, s.wake_us_last, s.wake_us_p50,
-               s.wake_us_p99, s.queued, s.outstanding);
+               !v.guest                ? ""
+               : s.abi == GUEST_ABI_G1 ? "g1"
+                                       : "g2",
+               v.guest ? guest_state_name(s.state) : operator_phase_name(v.phase), s.memory_bytes,
+               s.resident_bytes, s.swap_bytes, s.activations, s.wakes, s.suspends, s.restarts,
+               s.wake_us_last, s.wake_us_p50, s.wake_us_p99, s.queued, s.outstanding);
     json_write_str(to, str_of(v.message[0] ? v.message : s.last_error));
     buf_add_char(to, '}');
 }
@@ -234,9 +242,11 @@ void host_guests_json(const struct host *h, struct buf *to)
     buf_add_char(to, ']');
 }
 
-static void gauge(struct buf *to, const char *name, const char *type, const char *help, uint64_t value)
+static void gauge(struct buf *to, const char *name, const char *type, const char *help,
+                  uint64_t value)
 {
-    buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name, type, name, value);
+    buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name, type, name,
+               value);
 }
 
 struct sums {
@@ -270,21 +280,31 @@ void host_metrics(const struct host *h, struct buf *to)
     gauge(to, "dormouse_guests_asleep", "gauge", "Hibernated guests.", g.asleep);
     gauge(to, "dormouse_guests_failed", "gauge", "Guests in back-off.", g.failed);
     gauge(to, "dormouse_guest_activations_total", "counter", "Entries into guests.", g.activations);
-    gauge(to, "dormouse_guest_wakes_total", "counter", "Guests resumed from their swap file.", g.wakes);
-    gauge(to, "dormouse_guest_suspends_total", "counter", "Guests written to their swap file.", g.suspends);
-    gauge(to, "dormouse_guest_restarts_total", "counter", "Restarts of guests that exist now.", sums.restarts);
-    gauge(to, "dormouse_guest_resident_bytes", "gauge", "Dirty pages and bookkeeping of awake guests.", sums.resident);
+    gauge(to, "dormouse_guest_wakes_total", "counter", "Guests resumed from their swap file.",
+          g.wakes);
+    gauge(to, "dormouse_guest_suspends_total", "counter", "Guests written to their swap file.",
+          g.suspends);
+    gauge(to, "dormouse_guest_restarts_total", "counter", "Restarts of guests that exist now.",
+          sums.restarts);
+    gauge(to, "dormouse_guest_resident_bytes", "gauge",
+          "Dirty pages and bookkeeping of awake guests.", sums.resident);
     gauge(to, "dormouse_guest_swap_bytes", "gauge", "Blocks of swap files.", sums.swap);
     gauge(to, "workqueue_depth", "gauge", "Deliveries that wait for guests.", sums.queued);
     gauge(to, "dormouse_runners", "gauge", "Runner processes.", g.runners);
-    gauge(to, "dormouse_runner_starts_total", "counter", "Runner processes started.", g.runner_starts);
-    gauge(to, "dormouse_runner_losses_total", "counter", "Runner processes that ended on their own.", g.runner_losses);
+    gauge(to, "dormouse_runner_starts_total", "counter", "Runner processes started.",
+          g.runner_starts);
+    gauge(to, "dormouse_runner_losses_total", "counter",
+          "Runner processes that ended on their own.", g.runner_losses);
     gauge(to, "dormouse_watches", "gauge", "Upstream watches.", w.upstreams);
-    gauge(to, "dormouse_watch_subscribers", "gauge", "Subscriptions served by them.", w.subscribers);
+    gauge(to, "dormouse_watch_subscribers", "gauge", "Subscriptions served by them.",
+          w.subscribers);
     gauge(to, "dormouse_watch_events_total", "counter", "Events received.", w.events);
-    gauge(to, "dormouse_watch_reconnects_total", "counter", "Upstream watches opened again.", w.reconnects);
-    gauge(to, "dormouse_watch_expired_total", "counter", "Subscribers told to list again (410).", w.expired);
-    gauge(to, "dormouse_watch_history_bytes", "gauge", "Events kept for late subscribers.", w.history_bytes);
+    gauge(to, "dormouse_watch_reconnects_total", "counter", "Upstream watches opened again.",
+          w.reconnects);
+    gauge(to, "dormouse_watch_expired_total", "counter", "Subscribers told to list again (410).",
+          w.expired);
+    gauge(to, "dormouse_watch_history_bytes", "gauge", "Events kept for late subscribers.",
+          w.history_bytes);
     gauge(to, "dormouse_modules_compiled_total", "counter", "Modules compiled.", m.compiled);
     gauge(to, "dormouse_modules_refused_total", "counter", "Modules refused.", m.refused);
     gauge(to, "dormouse_module_cache_bytes", "gauge", "Compiled code on disk.", m.bytes);

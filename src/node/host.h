@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The operator host of one process, put together: module cache, guest host, shared watches, operators, and
- * where their specs come from. It needs a transport and nothing else, so it is the same next to the embedded
- * API and against any cluster.
+ * The operator host of one process, put together: module cache, guest host, shared watches,
+ * operators, and where their specs come from. It needs a transport and nothing else, so it is the
+ * same next to the embedded API and against any cluster.
  *
- * Below the data directory it makes modules/ (compiled code), swap/ (hibernated guests), operators/ (a place
- * for modules that `Operator` objects name), each with mode 0700.
+ * Below the data directory it makes modules/ (compiled code), swap/ (hibernated guests), operators/
+ * (a place for modules that `Operator` objects name), each with mode 0700.
  */
 #pragma once
 
@@ -18,12 +18,12 @@ struct host;
 struct host_opts {
     struct loop *loop;
     const char *data_dir;
-    struct transport *transport;      /* kept */
-    bool embedded;                    /* the API is in this process: watch resources, not namespaces */
-    const char *const *module_dirs;   /* beside data_dir/operators; for Operator objects */
+    struct transport *transport; /* kept */
+    bool embedded;               /* the API is in this process: watch resources, not namespaces */
+    const char *const *module_dirs; /* beside data_dir/operators; for Operator objects */
     size_t n_module_dirs;
-    const char *operators_dir;        /* NULL: Operator objects; else a directory with wasm_config.yaml */
-    struct guest_host_opts guests;    /* swap_dir is filled in */
+    const char *operators_dir; /* NULL: Operator objects; else a directory with wasm_config.yaml */
+    struct guest_host_opts guests; /* swap_dir is filled in */
     /* Every operator known at start has been applied. */
     void (*on_synced)(void *arg);
     void *arg;

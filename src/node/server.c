@@ -138,26 +138,32 @@ static void render_status(void *arg, struct buf *to)
     if (s->host)
         host_get_counts(s->host, &n);
     buf_printf(to,
-               "{\"version\":\"%s\",\"pid\":%d,\"uptimeSeconds\":%" PRIu64 ",\"operators\":%zu,\"guests\":%zu,"
+               "{\"version\":\"%s\",\"pid\":%d,\"uptimeSeconds\":%" PRIu64
+               ",\"operators\":%zu,\"guests\":%zu,"
                "\"awake\":%zu,\"asleep\":%zu,\"failed\":%zu,\"runners\":%u,\"wakes\":%" PRIu64
                ",\"activations\":%" PRIu64 "}\n",
-               DORMOUSE_VERSION, (int)getpid(), (clock_mono_ms() - s->started_ms) / 1000, n.operators, n.guests,
-               n.awake, n.asleep, n.failed, n.runners, n.wakes, n.activations);
+               DORMOUSE_VERSION, (int)getpid(), (clock_mono_ms() - s->started_ms) / 1000,
+               n.operators, n.guests, n.awake, n.asleep, n.failed, n.runners, n.wakes,
+               n.activations);
 }
 
-static const struct admin_page pages[] = { { "/metrics", "text/plain; version=0.0.4", render_metrics },
+static const struct admin_page pages[] = { { "/metrics", "text/plain; version=0.0.4",
+                                             render_metrics },
                                            { "/guests", "application/json", render_guests },
                                            { "/status", "application/json", render_status },
                                            { NULL, NULL, NULL } };
 
-/* One line that is rewritten in place; only on a terminal, and only while it is one does a timer run. */
+/* One line that is rewritten in place; only on a terminal, and only while it is one does a timer
+ * run. */
 static void on_status_line(struct timer *t)
 {
     struct server *s = container_of(t, struct server, status_line);
     struct host_counts n = { 0 };
     char line[sizeof s->last_line];
     host_get_counts(s->host, &n);
-    (void)snprintf(line, sizeof line, "%zu operators: %zu awake, %zu asleep, %zu failed; %" PRIu64 " activations, %" PRIu64 " wakes",
+    (void)snprintf(line, sizeof line,
+                   "%zu operators: %zu awake, %zu asleep, %zu failed; %" PRIu64
+                   " activations, %" PRIu64 " wakes",
                    n.operators, n.awake, n.asleep, n.failed, n.activations, n.wakes);
     if (strcmp(line, s->last_line) != 0) {
         memcpy(s->last_line, line, sizeof line);
@@ -235,7 +241,8 @@ static void on_cluster_ready(void *arg, int r, const struct err *cause)
             begin_stop(s, r, &err);
         else
             tell_ready(s);
-    } else if ((r = api_ensure_objects(cluster_api(s->cluster), objects_crd(), on_crd, s, &err)) < 0) {
+    } else if ((r = api_ensure_objects(cluster_api(s->cluster), objects_crd(), on_crd, s, &err)) <
+               0) {
         begin_stop(s, r, &err);
     }
 }
@@ -253,8 +260,9 @@ static int start_cluster(struct server *s, struct err *err)
 }
 
 /*
- * One process a data directory, whatever the process does: swap files and the admin socket have no lock of
- * their own. The directory itself is locked, so that no file of ours makes it look like somebody's.
+ * One process a data directory, whatever the process does: swap files and the admin socket have no
+ * lock of their own. The directory itself is locked, so that no file of ours makes it look like
+ * somebody's.
  */
 static int lock_data_dir(struct server *s, struct err *err)
 {
@@ -282,7 +290,8 @@ static int start_remote(struct server *s, struct err *err)
     return 0;
 }
 
-/* Each client and guest costs a descriptor; the usual soft limit of 1024 is for users of select(). */
+/* Each client and guest costs a descriptor; the usual soft limit of 1024 is for users of select().
+ */
 static void raise_file_limit(void)
 {
     struct rlimit files;

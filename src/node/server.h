@@ -20,14 +20,15 @@ enum {
 
 struct server_opts {
     const char *data_dir;
-    /* with_cluster: listen here and write the kubeconfig; otherwise `kubeconfig` names the cluster to join */
+    /* with_cluster: listen here and write the kubeconfig; otherwise `kubeconfig` names the cluster
+     * to join */
     bool with_cluster;
     const char *host;
     uint16_t port;
     const char *kubeconfig; /* NULL: the default place for either meaning */
     const char *context;    /* of the kubeconfig of a cluster to join; NULL: its current one */
     bool with_operators;
-    const char *operators_dir;      /* NULL: Operator objects */
+    const char *operators_dir; /* NULL: Operator objects */
     const char *const *module_dirs;
     size_t n_module_dirs;
     struct guest_host_opts guests;

@@ -46,20 +46,25 @@ int allow_add(struct allow **list, const struct str *verbs, size_t n_verbs, cons
     if (n_verbs == 0 || n_paths == 0)
         return err_set(err, E_INVALID, "an allow rule needs at least one verb and one path");
     if (n_verbs > ALLOW_MAX_WORDS || n_paths > ALLOW_MAX_WORDS)
-        return err_set(err, -E2BIG, "an allow rule has at most %d verbs and %d paths", ALLOW_MAX_WORDS, ALLOW_MAX_WORDS);
+        return err_set(err, -E2BIG, "an allow rule has at most %d verbs and %d paths",
+                       ALLOW_MAX_WORDS, ALLOW_MAX_WORDS);
     for (size_t i = 0; i < n_verbs; i++)
         if (verb_bits(verbs[i], &bits) < 0)
-            return err_set(err, E_INVALID, "unknown verb '" STR_FMT "' in an allow rule", STR_ARG(verbs[i]));
+            return err_set(err, E_INVALID, "unknown verb '" STR_FMT "' in an allow rule",
+                           STR_ARG(verbs[i]));
     for (size_t i = 0; i < n_paths; i++) {
         if (!str_has_prefix(paths[i], STR("/")))
-            return err_set(err, E_INVALID, "path '" STR_FMT "' of an allow rule does not begin with '/'", STR_ARG(paths[i]));
+            return err_set(err, E_INVALID,
+                           "path '" STR_FMT "' of an allow rule does not begin with '/'",
+                           STR_ARG(paths[i]));
         bytes += paths[i].n;
     }
     struct allow *a = *list ? *list : xnew(struct allow);
     if (a->n == ALLOW_MAX_RULES || a->bytes + bytes > ALLOW_MAX_BYTES) {
         if (!*list)
             free(a);
-        return err_set(err, -E2BIG, "more than %d allow rules, or %d bytes of them", ALLOW_MAX_RULES, ALLOW_MAX_BYTES);
+        return err_set(err, -E2BIG, "more than %d allow rules, or %d bytes of them",
+                       ALLOW_MAX_RULES, ALLOW_MAX_BYTES);
     }
     struct rule *rule = xalloc(sizeof *rule + n_paths * sizeof rule->paths[0]);
     rule->verbs = bits;

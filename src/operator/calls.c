@@ -2,8 +2,9 @@
 /*
  * Operations of a G1 or G2 guest; see calls.h.
  *
- * Each operation is one struct op from its import to its last delivery. An op whose guest is gone while its
- * exchange still runs is an orphan (calls == NULL) and frees itself at the exchange's end.
+ * Each operation is one struct op from its import to its last delivery. An op whose guest is gone
+ * while its exchange still runs is an orphan (calls == NULL) and frees itself at the exchange's
+ * end.
  */
 #include "operator/calls.h"
 
@@ -30,7 +31,7 @@ struct waiting {
 };
 
 struct op {
-    struct list node; /* in calls->ops, or ->queued */
+    struct list node;    /* in calls->ops, or ->queued */
     struct calls *calls; /* NULL: orphan */
     uint64_t id;
     uint32_t incarnation;
@@ -39,8 +40,8 @@ struct op {
     bool ended; /* the last delivery is queued or waits */
     struct list waiting;
     union {
-        struct timer timer;       /* OP_DELAY */
-        struct watch_sub *sub;    /* OP_WATCH; NULL until subscribed, after its end */
+        struct timer timer;        /* OP_DELAY */
+        struct watch_sub *sub;     /* OP_WATCH; NULL until subscribed, after its end */
         struct exchange *exchange; /* OP_UNARY, OP_STREAM */
     };
 };
@@ -98,7 +99,8 @@ static void free_exchange(struct exchange *x)
 
 static void free_op(struct op *op)
 {
-    list_each_safe(n, &op->waiting) free(list_entry(n, struct waiting, node));
+    list_each_safe (n, &op->waiting)
+        free(list_entry(n, struct waiting, node));
     list_remove(&op->node);
     if (op->kind == OP_UNARY || op->kind == OP_STREAM)
         free_exchange(op->exchange);
@@ -196,7 +198,8 @@ void calls_on_room(struct calls *c)
 /* A Status body as upstream writes it. */
 static void write_status(struct buf *b, int code, const char *reason, struct str message)
 {
-    buf_add_cstr(b, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":");
+    buf_add_cstr(b, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":"
+                    "\"Failure\",\"message\":");
     json_write_str(b, message);
     buf_printf(b, ",\"reason\":\"%s\",\"code\":%d}", reason, code);
 }
@@ -240,7 +243,8 @@ static void deliver_meta(struct op *op, int status, const struct headers *header
 }
 
 /* Head and body together, in the form of the guest's ABI; the op's last delivery. */
-static void deliver_response(struct op *op, int status, const struct headers *headers, struct str body)
+static void deliver_response(struct op *op, int status, const struct headers *headers,
+                             struct str body)
 {
     if (!op->calls)
         return;
@@ -330,7 +334,8 @@ static void fail_exchange(struct op *op, int r, const struct err *err)
 {
     struct str text = str_of(err && err->text[0] ? err->text : err_strerror(r));
     if (!buf_ok(&op->exchange->in))
-        deliver_failure(op, 500, "InternalError", STR("the response is larger than a guest may receive"));
+        deliver_failure(op, 500, "InternalError",
+                        STR("the response is larger than a guest may receive"));
     else if (r == -ETIMEDOUT)
         deliver_failure(op, 504, "Timeout", text);
     else
@@ -363,7 +368,9 @@ static void on_end(void *arg, int r, const struct err *err)
     start_next(c);
 }
 
-static const struct kube_call_ops exchange_ops = { .on_head = on_head, .on_data = on_data, .on_end = on_end };
+static const struct kube_call_ops exchange_ops = { .on_head = on_head,
+                                                   .on_data = on_data,
+                                                   .on_end = on_end };
 
 static void start_exchange(struct op *op)
 {
@@ -400,14 +407,26 @@ static void start_next(struct calls *c)
 /* Headers that are the host's business, not the guest's. */
 static bool is_hosts(struct str name)
 {
-    static const char *const hosts[] = { "authorization", "connection", "content-length", "cookie", "host",
-                                         "keep-alive", "proxy-authorization", "te", "trailer",
-                                         "transfer-encoding", "upgrade", "user-agent", "expect", "accept-encoding" };
+    static const char *const hosts[] = { "authorization",
+                                         "connection",
+                                         "content-length",
+                                         "cookie",
+                                         "host",
+                                         "keep-alive",
+                                         "proxy-authorization",
+                                         "te",
+                                         "trailer",
+                                         "transfer-encoding",
+                                         "upgrade",
+                                         "user-agent",
+                                         "expect",
+                                         "accept-encoding" };
     for (size_t i = 0; i < ARRAY_LEN(hosts); i++)
         if (str_ieq(name, str_of(hosts[i])))
             return true;
     struct str prefix = STR("impersonate-"), remote = STR("x-remote-");
-    return str_ieq(str_slice(name, 0, prefix.n), prefix) || str_ieq(str_slice(name, 0, remote.n), remote);
+    return str_ieq(str_slice(name, 0, prefix.n), prefix) ||
+           str_ieq(str_slice(name, 0, remote.n), remote);
 }
 
 static void begin_exchange(struct op *op, const struct bincode_request *req, const struct target *t)
@@ -420,7 +439,8 @@ static void begin_exchange(struct op *op, const struct bincode_request *req, con
     buf_init(&x->in, GUEST_PAYLOAD_MAX_BYTES - (64 << 10)); /* leaves room for the head */
     for (size_t i = 0; i < req->headers.n; i++)
         if (!is_hosts(headers_name(&req->headers, i)))
-            (void)headers_add(&x->headers, headers_name(&req->headers, i), headers_value(&req->headers, i));
+            (void)headers_add(&x->headers, headers_name(&req->headers, i),
+                              headers_value(&req->headers, i));
     if (req->body.n) {
         x->body = xstrndup(req->body.p, req->body.n);
         x->body_n = req->body.n;
@@ -477,12 +497,14 @@ static void begin_watch(struct op *op, const struct watch_key *key, uint64_t rv,
     struct err err = { 0 };
     op->kind = OP_WATCH;
     op->sub = NULL;
-    int r = watch_hub_subscribe(op->calls->env->hub, key, rv, bookmarks, &watch_ops, op, &op->sub, &err);
+    int r = watch_hub_subscribe(op->calls->env->hub, key, rv, bookmarks, &watch_ops, op, &op->sub,
+                                &err);
     if (r >= 0)
         return;
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(4096);
     int code = r == E_LIMIT ? 429 : 400;
-    write_status(&body, code, code == 429 ? "TooManyRequests" : "BadRequest", str_of(err_text(&err)));
+    write_status(&body, code, code == 429 ? "TooManyRequests" : "BadRequest",
+                 str_of(err_text(&err)));
     on_watch_open(op, code, buf_str(&body));
     end_stream(op);
     free_if_done(op);
@@ -502,8 +524,8 @@ static bool is_allowed(struct op *op, enum kube_verb verb, struct str path)
     if (allow_check(op->calls->allow, verb, path))
         return true;
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
-    buf_printf(&text, "%s of '" STR_FMT "' is not in this operator's allow list", kube_verb_name(verb),
-               STR_ARG(str_slice(path, 0, 1024)));
+    buf_printf(&text, "%s of '" STR_FMT "' is not in this operator's allow list",
+               kube_verb_name(verb), STR_ARG(str_slice(path, 0, 1024)));
     deliver_failure(op, 403, "Forbidden", buf_str(&text));
     free_if_done(op);
     return false;
@@ -524,8 +546,8 @@ static void begin_request(struct calls *c, const struct guest_op *from)
         deliver_failure(op, 400, "BadRequest", str_of(err_text(&err)));
         free_if_done(op);
     } else if (is_allowed(op, target.verb, target.path)) {
-        bool shared = from->stream && target.verb == KUBE_WATCH && target.rv && !target.is_old_watch &&
-                      !target.send_initial_events;
+        bool shared = from->stream && target.verb == KUBE_WATCH && target.rv &&
+                      !target.is_old_watch && !target.send_initial_events;
         struct watch_key key = { .group_version = target.group_version,
                                  .plural = target.resource,
                                  .namespace = target.namespace,
@@ -558,7 +580,8 @@ static int write_g1_target(struct buf *to, const struct bincode_watch *w, struct
     const struct url_pair pairs[] = { { STR("resourceVersion"), w->resource_version },
                                       { STR("labelSelector"), w->label_selector },
                                       { STR("fieldSelector"), w->field_selector },
-                                      { STR("allowWatchBookmarks"), w->allow_bookmarks ? STR("true") : STR("") } };
+                                      { STR("allowWatchBookmarks"),
+                                        w->allow_bookmarks ? STR("true") : STR("") } };
     for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
         if (pairs[i].value.n == 0)
             continue;
@@ -569,17 +592,17 @@ static int write_g1_target(struct buf *to, const struct bincode_watch *w, struct
 }
 
 /*
- * What the guest put into version and namespace becomes part of a path: it must still be the path of a watch
- * of this resource, so that the allow-list judges what will be asked.
+ * What the guest put into version and namespace becomes part of a path: it must still be the path
+ * of a watch of this resource, so that the allow-list judges what will be asked.
  */
-static int parse_g1_target(struct arena *a, struct str text, const struct bincode_watch *w, struct str plural,
-                           struct target *ret, struct err *err)
+static int parse_g1_target(struct arena *a, struct str text, const struct bincode_watch *w,
+                           struct str plural, struct target *ret, struct err *err)
 {
     int r = target_parse(a, STR("GET"), text, ret, err);
     if (r < 0)
         return r;
-    if (ret->verb != KUBE_WATCH || !str_eq(ret->group_version, w->api_version) || !str_eq(ret->namespace, w->ns) ||
-        !str_eq(ret->resource, plural) || ret->name.n)
+    if (ret->verb != KUBE_WATCH || !str_eq(ret->group_version, w->api_version) ||
+        !str_eq(ret->namespace, w->ns) || !str_eq(ret->resource, plural) || ret->name.n)
         return err_set(err, E_INVALID, "no such API version or namespace");
     return 0;
 }
@@ -595,7 +618,8 @@ static void begin_g1_stream(struct op *op, const struct bincode_watch *w, struct
     if (r >= 0)
         r = parse_g1_target(&arena, buf_str(&text), w, plural, &t, &err);
     if (r < 0) {
-        deliver_failure(op, 400, "BadRequest", str_of(r == E_LIMIT ? "the watch is too long" : err_text(&err)));
+        deliver_failure(op, 400, "BadRequest",
+                        str_of(r == E_LIMIT ? "the watch is too long" : err_text(&err)));
         free_if_done(op);
     } else if (is_allowed(op, KUBE_WATCH, t.path)) {
         struct watch_key key = { .group_version = t.group_version,
@@ -621,7 +645,8 @@ static void on_plural(void *arg, int r, struct str plural, const struct err *err
     if (!op->calls) {
         free_op(op);
     } else if (r < 0) {
-        deliver_failure(op, r == -ENOENT ? 404 : 503, r == -ENOENT ? "NotFound" : "ServiceUnavailable", str_of(err_text(err)));
+        deliver_failure(op, r == -ENOENT ? 404 : 503,
+                        r == -ENOENT ? "NotFound" : "ServiceUnavailable", str_of(err_text(err)));
         free_if_done(op);
     } else {
         begin_g1_stream(op, &w->watch, plural);
@@ -741,9 +766,9 @@ void calls_free(struct calls *c)
 void calls_get_stats(const struct calls *c, struct calls_stats *ret)
 {
     *ret = (struct calls_stats){ 0 };
-    list_each(n, &c->queued) ret->queued++;
-    list_each(n, &c->ops)
-    {
+    list_each (n, &c->queued)
+        ret->queued++;
+    list_each (n, &c->ops) {
         const struct op *op = list_entry(n, struct op, node);
         switch (op->kind) {
         case OP_DELAY:

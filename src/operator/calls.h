@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The outer half of ABIs G1 and G2 for one guest: performs the operations that it started and delivers their
- * completions.
+ * The outer half of ABIs G1 and G2 for one guest: performs the operations that it started and
+ * delivers their completions.
  *
- *     request, watch=true with a version   -> shared watch, one delivery per event, never renewed by the guest
- *     request, stream                      -> head, then pieces as they come (watches: one line a piece)
- *     request                              -> head and whole body together, so that a failure after the head
- *                                             can still become a proper 5xx
- *     delay                                -> timer of the loop
- *     watch (G1)                           -> kind to plural by the cluster's discovery, then as above
+ *     request, watch=true with a version   -> shared watch, one delivery per event, never renewed
+ * by the guest request, stream                      -> head, then pieces as they come (watches: one
+ * line a piece) request                              -> head and whole body together, so that a
+ * failure after the head can still become a proper 5xx delay                                ->
+ * timer of the loop watch (G1)                           -> kind to plural by the cluster's
+ * discovery, then as above
  *
- * The ABIs cannot express transport errors: they become a 503 or 504 response with a Status body, or the end
- * of a stream. When the guest's queue is full, the source is paused and one piece waits here.
+ * The ABIs cannot express transport errors: they become a 503 or 504 response with a Status body,
+ * or the end of a stream. When the guest's queue is full, the source is paused and one piece waits
+ * here.
  */
 #pragma once
 
@@ -22,8 +23,8 @@
 #include "wasm/guest.h"
 
 enum {
-    CALLS_REQUESTS_MAX = 16,          /* exchanges in flight for one guest; more wait in order */
-    CALLS_REQUEST_TIMEOUT_MS = 60000  /* to the response head; then 504 */
+    CALLS_REQUESTS_MAX = 16,         /* exchanges in flight for one guest; more wait in order */
+    CALLS_REQUEST_TIMEOUT_MS = 60000 /* to the response head; then 504 */
 };
 
 struct discovery;

@@ -2,9 +2,10 @@
 /*
  * Operators from a directory; see dir.h.
  *
- * A change of the directory is noticed by inotify (through libuv) and read after a short rest, since editors and
- * copies write in several steps. What an operator is made of is compared by a fingerprint (its document and its
- * module file's identity), so only those that changed are applied.
+ * A change of the directory is noticed by inotify (through libuv) and read after a short rest,
+ * since editors and copies write in several steps. What an operator is made of is compared by a
+ * fingerprint (its document and its module file's identity), so only those that changed are
+ * applied.
  */
 #include "operator/dir.h"
 
@@ -57,27 +58,30 @@ static void on_duplicate(void *arg, struct str path)
         in->repeated = str_dup(path);
 }
 
-static int unknown_key(struct reading *in, const struct json *obj, const char *const *known, struct err *err)
+static int unknown_key(struct reading *in, const struct json *obj, const char *const *known,
+                       struct err *err)
 {
-    json_each(member, obj)
-    {
+    json_each (member, obj) {
         bool found = false;
         for (size_t i = 0; known[i]; i++)
             found = found || str_is(member->key, known[i]);
         if (!found)
-            return yaml_err(err, E_INVALID, &in->marks, member, "unknown key '" STR_FMT "'", STR_ARG(member->key));
+            return yaml_err(err, E_INVALID, &in->marks, member, "unknown key '" STR_FMT "'",
+                            STR_ARG(member->key));
     }
     return 0;
 }
 
-static int need_type(struct reading *in, const struct json *v, enum json_type type, const char *what, struct err *err)
+static int need_type(struct reading *in, const struct json *v, enum json_type type,
+                     const char *what, struct err *err)
 {
     if (!v || v->type == type)
         return 0;
     return yaml_err(err, E_INVALID, &in->marks, v, "%s", what);
 }
 
-/* The module's path: absolute, or below the directory, or below the working directory as in the paper's host. */
+/* The module's path: absolute, or below the directory, or below the working directory as in the
+ * paper's host. */
 static char *find_module(struct dir *d, struct str name)
 {
     if (name.p[0] == '/')
@@ -89,15 +93,15 @@ static char *find_module(struct dir *d, struct str name)
     return access(beside, F_OK) == 0 ? take_ptr(&beside) : take_ptr(&here);
 }
 
-static int read_env(struct reading *in, const struct json *list, struct operator_spec *spec, struct err *err)
+static int read_env(struct reading *in, const struct json *list, struct operator_spec *spec,
+                    struct err *err)
 {
     static const char *const keys[] = { "name", "value", NULL };
     int r = need_type(in, list, JSON_ARRAY, "'env' is not a list of {name, value}", err);
     if (r < 0 || !list)
         return r;
     spec->env = arena_new_n(&in->arena, struct guest_env, list->n);
-    json_each(item, list)
-    {
+    json_each (item, list) {
         r = need_type(in, item, JSON_OBJECT, "an 'env' entry is not {name, value}", err);
         if (r >= 0)
             r = unknown_key(in, item, keys, err);
@@ -105,22 +109,22 @@ static int read_env(struct reading *in, const struct json *list, struct operator
             return r;
         struct json *name = json_getc(item, "name"), *value = json_getc(item, "value");
         if (!json_is(name, JSON_STRING) || (value && !json_is(value, JSON_STRING)))
-            return yaml_err(err, E_INVALID, &in->marks, item, "'name' and 'value' of an 'env' entry are strings (quote numbers)");
+            return yaml_err(err, E_INVALID, &in->marks, item,
+                            "'name' and 'value' of an 'env' entry are strings (quote numbers)");
         spec->env[spec->n_env++] = (struct guest_env){ json_str(name), json_str(value) };
     }
     return 0;
 }
 
-static int read_strings(struct reading *in, const struct json *list, const char *key, struct str **ret, size_t *ret_n,
-                        struct err *err)
+static int read_strings(struct reading *in, const struct json *list, const char *key,
+                        struct str **ret, size_t *ret_n, struct err *err)
 {
     scoped(free_scoped) char *what = xasprintf("'%s' is not a list of strings", key);
     int r = need_type(in, list, JSON_ARRAY, what, err);
     if (r < 0 || !list)
         return r;
     *ret = arena_new_n(&in->arena, struct str, list->n);
-    json_each(item, list)
-    {
+    json_each (item, list) {
         r = need_type(in, item, JSON_STRING, what, err);
         if (r < 0)
             return r;
@@ -129,12 +133,12 @@ static int read_strings(struct reading *in, const struct json *list, const char 
     return 0;
 }
 
-static int read_allow(struct reading *in, const struct json *list, struct operator_spec *spec, struct err *err)
+static int read_allow(struct reading *in, const struct json *list, struct operator_spec *spec,
+                      struct err *err)
 {
     static const char *const keys[] = { "verbs", "paths", NULL };
     int r = need_type(in, list, JSON_ARRAY, "'allow' is not a list of {verbs, paths}", err);
-    json_each(rule, list)
-    {
+    json_each (rule, list) {
         struct str *verbs = NULL, *paths = NULL;
         size_t n_verbs = 0, n_paths = 0;
         if (r >= 0)
@@ -155,12 +159,16 @@ static int read_allow(struct reading *in, const struct json *list, struct operat
     return r;
 }
 
-static int read_abi_and_memory(struct reading *in, const struct json *doc, struct operator_spec *spec, struct err *err)
+static int read_abi_and_memory(struct reading *in, const struct json *doc,
+                               struct operator_spec *spec, struct err *err)
 {
     struct json *abi = json_getc(doc, "abi"), *memory = json_getc(doc, "memory");
-    if (abi && !str_is(json_str(abi), "auto") && !str_is(json_str(abi), "g1") && !str_is(json_str(abi), "g2"))
+    if (abi && !str_is(json_str(abi), "auto") && !str_is(json_str(abi), "g1") &&
+        !str_is(json_str(abi), "g2"))
         return yaml_err(err, E_INVALID, &in->marks, abi, "'abi' is auto, g1 or g2");
-    spec->abi = str_is(json_str(abi), "g1") ? OPERATOR_ABI_G1 : str_is(json_str(abi), "g2") ? OPERATOR_ABI_G2 : OPERATOR_ABI_AUTO;
+    spec->abi = str_is(json_str(abi), "g1")   ? OPERATOR_ABI_G1
+                : str_is(json_str(abi), "g2") ? OPERATOR_ABI_G2
+                                              : OPERATOR_ABI_AUTO;
     if (!memory)
         return 0;
     struct quantity q;
@@ -170,14 +178,17 @@ static int read_abi_and_memory(struct reading *in, const struct json *doc, struc
     else if (json_int(memory, &n) < 0)
         n = 0;
     if (n < 64 << 10 || n > (int64_t)4 << 30)
-        return yaml_err(err, E_INVALID, &in->marks, memory, "'memory' is a size between 64Ki and 4Gi");
+        return yaml_err(err, E_INVALID, &in->marks, memory,
+                        "'memory' is a size between 64Ki and 4Gi");
     spec->memory_max_bytes = (uint64_t)n;
     return 0;
 }
 
-static int read_spec(struct reading *in, const struct json *doc, struct operator_spec *spec, struct err *err)
+static int read_spec(struct reading *in, const struct json *doc, struct operator_spec *spec,
+                     struct err *err)
 {
-    static const char *const keys[] = { "name", "wasm", "env", "args", "abi", "memory", "allow", NULL };
+    static const char *const keys[] = { "name", "wasm",   "env",   "args",
+                                        "abi",  "memory", "allow", NULL };
     int r = need_type(in, doc, JSON_OBJECT, "a document is not a mapping", err);
     if (r >= 0)
         r = unknown_key(in, doc, keys, err);
@@ -185,13 +196,16 @@ static int read_spec(struct reading *in, const struct json *doc, struct operator
         return r;
     struct json *name = json_getc(doc, "name"), *wasm = json_getc(doc, "wasm");
     if (!json_is(name, JSON_STRING) || json_str(name).n == 0)
-        return yaml_err(err, E_INVALID, &in->marks, name ? name : doc, "'name' is required and a string");
+        return yaml_err(err, E_INVALID, &in->marks, name ? name : doc,
+                        "'name' is required and a string");
     if (!json_is(wasm, JSON_STRING) || json_str(wasm).n == 0)
-        return yaml_err(err, E_INVALID, &in->marks, wasm ? wasm : doc, "'wasm' is required and a file name");
+        return yaml_err(err, E_INVALID, &in->marks, wasm ? wasm : doc,
+                        "'wasm' is required and a file name");
     spec->namespace = "";
     spec->name = str_dup_arena(&in->arena, json_str(name));
     /* It names the swap file, for which "a/b" and "a_b" are the same; the hash keeps them apart. */
-    spec->uid = arena_printf(&in->arena, "%.100s-%016" PRIx64, spec->name, str_hash(json_str(name), 1));
+    spec->uid =
+        arena_printf(&in->arena, "%.100s-%016" PRIx64, spec->name, str_hash(json_str(name), 1));
     scoped(free_scoped) char *path = find_module(in->d, json_str(wasm));
     spec->module_path = str_dup_arena(&in->arena, str_of(path));
     r = read_env(in, json_getc(doc, "env"), spec, err);
@@ -215,12 +229,13 @@ static uint64_t fingerprint(const struct json *doc, const char *module_path)
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(DIR_CONFIG_MAX_BYTES * 2);
     (void)json_write(&b, doc);
     if (stat(module_path, &st) == 0)
-        buf_printf(&b, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, (uint64_t)st.st_ino, (uint64_t)st.st_size,
-                   (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec);
+        buf_printf(&b, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, (uint64_t)st.st_ino,
+                   (uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec);
     return str_hash(buf_str(&b), 1);
 }
 
-static int apply_changed(struct dir *d, struct operator_spec *specs, struct json *const *docs, size_t n, struct err *err)
+static int apply_changed(struct dir *d, struct operator_spec *specs, struct json *const *docs,
+                         size_t n, struct err *err)
 {
     d->round++;
     for (size_t i = 0; i < n; i++) {
@@ -242,8 +257,7 @@ static int apply_changed(struct dir *d, struct operator_spec *specs, struct json
     }
     for (bool again = true; again;) {
         again = false;
-        map_each(e, &d->members)
-        {
+        map_each (e, &d->members) {
             struct member *m = e->value;
             if (m->round == d->round)
                 continue;
@@ -257,13 +271,13 @@ static int apply_changed(struct dir *d, struct operator_spec *specs, struct json
     return 0;
 }
 
-static int read_documents(struct reading *in, struct operator_spec *specs, struct json **docs, size_t *ret_n, struct err *err)
+static int read_documents(struct reading *in, struct operator_spec *specs, struct json **docs,
+                          size_t *ret_n, struct err *err)
 {
     struct map names = { 0 };
     size_t n = 0;
     int r = 0;
-    json_each(doc, in->docs)
-    {
+    json_each (doc, in->docs) {
         if (doc->type == JSON_NULL)
             continue;
         if (n == OPERATORS_MAX) {
@@ -277,7 +291,8 @@ static int read_documents(struct reading *in, struct operator_spec *specs, struc
             break;
         }
         if (map_put(&names, str_of(specs[n].name), doc))
-            r = yaml_err(err, E_INVALID, &in->marks, json_getc(doc, "name"), "two operators are named '%s'", specs[n].name);
+            r = yaml_err(err, E_INVALID, &in->marks, json_getc(doc, "name"),
+                         "two operators are named '%s'", specs[n].name);
         n++;
         if (r < 0)
             break;
@@ -342,13 +357,15 @@ static void on_synced(struct defer *defer)
 static void on_handle_closed(uv_handle_t *h)
 {
     struct dir *d = h->data;
-    map_each(e, &d->members) free(e->value);
+    map_each (e, &d->members)
+        free(e->value);
     map_fini(&d->members);
     free(d->path);
     free(d);
 }
 
-int dir_start(const struct dir_opts *opts, struct operators *operators, struct dir **ret, struct err *err)
+int dir_start(const struct dir_opts *opts, struct operators *operators, struct dir **ret,
+              struct err *err)
 {
     struct dir *d = xnew(struct dir);
     d->opts = *opts;

@@ -4,16 +4,14 @@
  * YAML documents each with
  *
  *     name: ring-0               required
- *     wasm: ring.wasm            required; looked for below the directory, then below the working directory
- *     env: [{name: A, value: b}] optional, like all that follow
- *     args: [a, b]
- *     abi: auto | g1 | g2
- *     memory: 64Mi
- *     allow: [{verbs: [get], paths: ["/api/v1/..."]}]      see allow.h
+ *     wasm: ring.wasm            required; looked for below the directory, then below the working
+ * directory env: [{name: A, value: b}] optional, like all that follow args: [a, b] abi: auto | g1 |
+ * g2 memory: 64Mi allow: [{verbs: [get], paths: ["/api/v1/..."]}]      see allow.h
  *
- * A key that is none of these is an error that names key and line. The directory is watched: operators come,
- * change and go with the file and with the modules that lie directly in it (others are looked at again with the
- * next change there); a file with an error changes nothing and is logged.
+ * A key that is none of these is an error that names key and line. The directory is watched:
+ * operators come, change and go with the file and with the modules that lie directly in it (others
+ * are looked at again with the next change there); a file with an error changes nothing and is
+ * logged.
  */
 #pragma once
 
@@ -31,6 +29,7 @@ struct dir_opts {
 };
 
 /* Errors: the config's; nothing has been applied then. operators: kept. */
-int dir_start(const struct dir_opts *opts, struct operators *operators, struct dir **ret, struct err *err);
+int dir_start(const struct dir_opts *opts, struct operators *operators, struct dir **ret,
+              struct err *err);
 /* NULL is fine. Operators stay. */
 void dir_close(struct dir *d);

@@ -51,7 +51,8 @@ static void on_answer(struct defer *defer)
     }
 }
 
-static void answer(struct discovery *d, struct question *q, int r, const char *plural, const struct err *err)
+static void answer(struct discovery *d, struct question *q, int r, const char *plural,
+                   const struct err *err)
 {
     list_remove(&q->node);
     q->r = r;
@@ -65,7 +66,8 @@ static void answer(struct discovery *d, struct question *q, int r, const char *p
 
 static void forget_plurals(struct group *g)
 {
-    map_each(e, &g->plurals) free(e->value);
+    map_each (e, &g->plurals)
+        free(e->value);
     map_fini(&g->plurals);
 }
 
@@ -75,8 +77,7 @@ static void read_list(struct group *g)
     struct json *list;
     forget_plurals(g);
     if (json_parse(&arena, buf_str(&g->body), NULL, &list, NULL) >= 0) {
-        json_each(r, json_getc(list, "resources"))
-        {
+        json_each (r, json_getc(list, "resources")) {
             struct str kind = json_get_str(r, "kind"), name = json_get_str(r, "name");
             /* Subresources ("pods/status") repeat kinds. */
             if (kind.n == 0 || name.n == 0 || str_find_char(name, '/') >= 0)
@@ -118,11 +119,13 @@ static void on_end(void *arg, int r, const struct err *cause)
         return;
     }
     if (!buf_ok(&g->body))
-        r = err_set(&err, E_LIMIT, "discovery of '%s' is larger than %d bytes", g->group_version, DISCOVERY_MAX_BYTES);
+        r = err_set(&err, E_LIMIT, "discovery of '%s' is larger than %d bytes", g->group_version,
+                    DISCOVERY_MAX_BYTES);
     else if (r >= 0 && g->status == 404)
         r = err_set(&err, -ENOENT, "the cluster does not serve '%s'", g->group_version);
     else if (r >= 0 && g->status != 200)
-        r = err_set(&err, E_UNSUPPORTED, "discovery of '%s' answered %d", g->group_version, g->status);
+        r = err_set(&err, E_UNSUPPORTED, "discovery of '%s' answered %d", g->group_version,
+                    g->status);
     if (r >= 0)
         read_list(g);
     while (!list_is_empty(&g->questions)) {
@@ -139,12 +142,15 @@ static void on_end(void *arg, int r, const struct err *cause)
     }
 }
 
-static const struct kube_call_ops call_ops = { .on_head = on_head, .on_data = on_data, .on_end = on_end };
+static const struct kube_call_ops call_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
 
 static void ask(struct group *g)
 {
     scoped(free_scoped) char *target =
-        xasprintf("/%s/%s", str_find_char(str_of(g->group_version), '/') < 0 ? "api" : "apis", g->group_version);
+        xasprintf("/%s/%s", str_find_char(str_of(g->group_version), '/') < 0 ? "api" : "apis",
+                  g->group_version);
     struct headers h = { 0 };
     struct err err = { 0 };
     (void)headers_addc(&h, "accept", "application/json");
@@ -170,8 +176,7 @@ void discovery_free(struct discovery *d)
         return;
     struct err err = { 0 };
     (void)err_set(&err, -ECANCELED, "shutting down");
-    map_each(e, &d->groups)
-    {
+    map_each (e, &d->groups) {
         struct group *g = e->value;
         while (!list_is_empty(&g->questions))
             answer(d, list_first(&g->questions, struct question, node), -ECANCELED, NULL, &err);
@@ -187,7 +192,8 @@ void discovery_free(struct discovery *d)
     free(d);
 }
 
-/* "v1" or "group/version". It becomes a path, asked for with the host's rights and before any allow-list. */
+/* "v1" or "group/version". It becomes a path, asked for with the host's rights and before any
+ * allow-list. */
 static bool is_group_version(struct str s)
 {
     struct str part, rest = s;
@@ -198,14 +204,15 @@ static bool is_group_version(struct str s)
         if (part.n == 0 || part.n > 253 || part.p[0] == '.' || part.p[0] == '-')
             return false;
         for (size_t i = 0; i < part.n; i++)
-            if (!(part.p[i] >= 'a' && part.p[i] <= 'z') && !(part.p[i] >= '0' && part.p[i] <= '9') &&
-                part.p[i] != '.' && part.p[i] != '-')
+            if (!(part.p[i] >= 'a' && part.p[i] <= 'z') &&
+                !(part.p[i] >= '0' && part.p[i] <= '9') && part.p[i] != '.' && part.p[i] != '-')
                 return false;
     }
     return n <= 2;
 }
 
-void discovery_plural(struct discovery *d, struct str group_version, struct str kind, discovery_cb cb, void *arg)
+void discovery_plural(struct discovery *d, struct str group_version, struct str kind,
+                      discovery_cb cb, void *arg)
 {
     struct question *q = xnew(struct question);
     q->kind = str_dup(kind);
@@ -213,14 +220,17 @@ void discovery_plural(struct discovery *d, struct str group_version, struct str 
     q->arg = arg;
     if (!is_group_version(group_version)) {
         struct err err = { 0 };
-        answer(d, q, err_set(&err, -ENOENT, "'" STR_FMT "' is no API version", STR_ARG(str_slice(group_version, 0, 100))),
+        answer(d, q,
+               err_set(&err, -ENOENT, "'" STR_FMT "' is no API version",
+                       STR_ARG(str_slice(group_version, 0, 100))),
                NULL, &err);
         return;
     }
     struct group *g = map_get(&d->groups, group_version);
     if (!g && d->groups.n == DISCOVERY_MAX_GROUPS) {
         struct err err = { 0 };
-        answer(d, q, err_set(&err, E_LIMIT, "more than %d API groups", DISCOVERY_MAX_GROUPS), NULL, &err);
+        answer(d, q, err_set(&err, E_LIMIT, "more than %d API groups", DISCOVERY_MAX_GROUPS), NULL,
+               &err);
         return;
     }
     if (!g) {

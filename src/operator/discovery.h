@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kind to resource name, asked of the cluster's discovery and remembered: G1 guests name kinds, the API
- * names plurals, and guessing one from the other is wrong for too many (NetworkPolicy, Endpoints).
+ * Kind to resource name, asked of the cluster's discovery and remembered: G1 guests name kinds, the
+ * API names plurals, and guessing one from the other is wrong for too many (NetworkPolicy,
+ * Endpoints).
  *
- * One request for each group version however many ask; what is not found is asked again the next time,
- * since CRDs come and go. Loop thread only.
+ * One request for each group version however many ask; what is not found is asked again the next
+ * time, since CRDs come and go. Loop thread only.
  */
 #pragma once
 
@@ -22,8 +23,9 @@ struct discovery *discovery_new(struct loop *loop, struct transport *transport);
 void discovery_free(struct discovery *d);
 
 /*
- * plural: borrowed until the callback returns; set when r is 0. -ENOENT: no such kind or group; other codes:
- * the cluster could not be asked. Never before discovery_plural() has returned.
+ * plural: borrowed until the callback returns; set when r is 0. -ENOENT: no such kind or group;
+ * other codes: the cluster could not be asked. Never before discovery_plural() has returned.
  */
 typedef void (*discovery_cb)(void *arg, int r, struct str plural, const struct err *err);
-void discovery_plural(struct discovery *d, struct str group_version, struct str kind, discovery_cb cb, void *arg);
+void discovery_plural(struct discovery *d, struct str group_version, struct str kind,
+                      discovery_cb cb, void *arg);

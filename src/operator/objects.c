@@ -24,9 +24,9 @@ enum { OBJECT_KEY_MAX = 600 };
 struct entry {
     struct objects *s;
     char *namespace, *name, *uid;
-    struct kube_call *call;  /* a write under way */
-    int http_status;         /* of that write */
-    unsigned failures;       /* of writes, one after the other */
+    struct kube_call *call; /* a write under way */
+    int http_status;        /* of that write */
+    unsigned failures;      /* of writes, one after the other */
     struct timer pace;
     uint64_t written_ms;
     bool dirty, gone;
@@ -54,42 +54,57 @@ static void write_status(struct entry *e);
 
 static const char crd_json[] =
     "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
-    "\"metadata\":{\"name\":\"operators.dormouse.dev\"},\"spec\":{\"group\":\"dormouse.dev\",\"scope\":\"Namespaced\","
-    "\"names\":{\"plural\":\"operators\",\"singular\":\"operator\",\"kind\":\"Operator\",\"listKind\":\"OperatorList\"},"
-    "\"versions\":[{\"name\":\"v1alpha1\",\"served\":true,\"storage\":true,\"subresources\":{\"status\":{}},"
+    "\"metadata\":{\"name\":\"operators.dormouse.dev\"},\"spec\":{\"group\":\"dormouse.dev\","
+    "\"scope\":\"Namespaced\","
+    "\"names\":{\"plural\":\"operators\",\"singular\":\"operator\",\"kind\":\"Operator\","
+    "\"listKind\":\"OperatorList\"},"
+    "\"versions\":[{\"name\":\"v1alpha1\",\"served\":true,\"storage\":true,\"subresources\":{"
+    "\"status\":{}},"
     "\"additionalPrinterColumns\":["
     "{\"name\":\"Phase\",\"type\":\"string\",\"jsonPath\":\".status.phase\"},"
     "{\"name\":\"Restarts\",\"type\":\"integer\",\"jsonPath\":\".status.restarts\"},"
     "{\"name\":\"Message\",\"type\":\"string\",\"jsonPath\":\".status.message\",\"priority\":1},"
     "{\"name\":\"Age\",\"type\":\"date\",\"jsonPath\":\".metadata.creationTimestamp\"}],"
     "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","
-    "\"description\":\"An operator that runs as a Wasm guest of this host.\",\"required\":[\"spec\"],\"properties\":{"
+    "\"description\":\"An operator that runs as a Wasm guest of this "
+    "host.\",\"required\":[\"spec\"],\"properties\":{"
     "\"spec\":{\"type\":\"object\",\"required\":[\"module\"],\"properties\":{"
-    "\"module\":{\"type\":\"object\",\"required\":[\"file\"],\"description\":\"Where the Wasm module comes from.\","
+    "\"module\":{\"type\":\"object\",\"required\":[\"file\"],\"description\":\"Where the Wasm "
+    "module comes from.\","
     "\"properties\":{\"file\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,"
     "\"description\":\"File name below one of the host's module directories.\"}}},"
     "\"abi\":{\"type\":\"string\",\"enum\":[\"auto\",\"g1\",\"g2\"],\"default\":\"auto\","
     "\"description\":\"Guest ABI; auto tells it from the module's exports.\"},"
     "\"args\":{\"type\":\"array\",\"maxItems\":64,\"items\":{\"type\":\"string\"}},"
-    "\"env\":{\"type\":\"array\",\"maxItems\":128,\"items\":{\"type\":\"object\",\"required\":[\"name\"],"
-    "\"properties\":{\"name\":{\"type\":\"string\",\"minLength\":1},\"value\":{\"type\":\"string\"}}}},"
+    "\"env\":{\"type\":\"array\",\"maxItems\":128,\"items\":{\"type\":\"object\",\"required\":["
+    "\"name\"],"
+    "\"properties\":{\"name\":{\"type\":\"string\",\"minLength\":1},\"value\":{\"type\":\"string\"}"
+    "}}},"
     "\"paused\":{\"type\":\"boolean\",\"description\":\"Stop the operator and keep the object.\"},"
     "\"limits\":{\"type\":\"object\",\"properties\":{"
-    "\"memory\":{\"x-kubernetes-int-or-string\":true,\"description\":\"Linear memory, for instance 64Mi.\"},"
+    "\"memory\":{\"x-kubernetes-int-or-string\":true,\"description\":\"Linear memory, for instance "
+    "64Mi.\"},"
     "\"activationMilliseconds\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3600000,"
     "\"description\":\"One activation may compute this long.\"},"
     "\"idleMilliseconds\":{\"type\":\"integer\",\"minimum\":1,"
     "\"description\":\"Fall asleep after this long without work.\"}}},"
-    "\"allow\":{\"type\":\"array\",\"maxItems\":64,\"description\":\"What it may ask of the API; empty: everything.\","
+    "\"allow\":{\"type\":\"array\",\"maxItems\":64,\"description\":\"What it may ask of the API; "
+    "empty: everything.\","
     "\"items\":{\"type\":\"object\",\"required\":[\"verbs\",\"paths\"],\"properties\":{"
-    "\"verbs\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\",\"enum\":[\"*\",\"get\",\"list\",\"watch\","
+    "\"verbs\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\",\"enum\":[\"*\","
+    "\"get\",\"list\",\"watch\","
     "\"create\",\"update\",\"patch\",\"delete\",\"deletecollection\"]}},"
-    "\"paths\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\",\"pattern\":\"^/\"}}}}}}},"
-    "\"status\":{\"type\":\"object\",\"properties\":{\"phase\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},"
+    "\"paths\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\",\"pattern\":\"^/"
+    "\"}}}}}}},"
+    "\"status\":{\"type\":\"object\",\"properties\":{\"phase\":{\"type\":\"string\"},\"message\":{"
+    "\"type\":\"string\"},"
     "\"observedGeneration\":{\"type\":\"integer\"},\"restarts\":{\"type\":\"integer\"},"
-    "\"conditions\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"map\",\"x-kubernetes-list-map-keys\":[\"type\"],"
-    "\"items\":{\"type\":\"object\",\"required\":[\"type\",\"status\"],\"properties\":{\"type\":{\"type\":\"string\"},"
-    "\"status\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},"
+    "\"conditions\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"map\",\"x-kubernetes-list-map-"
+    "keys\":[\"type\"],"
+    "\"items\":{\"type\":\"object\",\"required\":[\"type\",\"status\"],\"properties\":{\"type\":{"
+    "\"type\":\"string\"},"
+    "\"status\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},\"message\":{\"type\":"
+    "\"string\"},"
     "\"observedGeneration\":{\"type\":\"integer\"},"
     "\"lastTransitionTime\":{\"type\":\"string\",\"format\":\"date-time\"}}}}}}}}}}]}}";
 
@@ -107,7 +122,8 @@ static char *find_module(const struct objects *s, struct str file, struct err *e
     bool found_outside = false;
     for (size_t i = 0; i < s->opts.n_module_dirs; i++) {
         const char *dir = s->module_dirs[i];
-        scoped(free_scoped) char *path = name[0] == '/' ? xstrdup(name) : xasprintf("%s/%s", dir, name);
+        scoped(free_scoped) char *path =
+            name[0] == '/' ? xstrdup(name) : xasprintf("%s/%s", dir, name);
         scoped(free_scoped) char *real = realpath(path, NULL);
         if (!real)
             continue;
@@ -117,22 +133,25 @@ static char *find_module(const struct objects *s, struct str file, struct err *e
         found_outside = true;
     }
     if (found_outside)
-        (void)err_set(err, E_DENIED, "module file '%s' is outside of the module directories (--modules)", name);
+        (void)err_set(err, E_DENIED,
+                      "module file '%s' is outside of the module directories (--modules)", name);
     else
-        (void)err_set(err, -ENOENT, "module file '%s' is in none of the module directories (--modules)", name);
+        (void)err_set(err, -ENOENT,
+                      "module file '%s' is in none of the module directories (--modules)", name);
     return NULL;
 }
 
 static int read_allow(struct arena *a, const struct json *list, struct allow **ret, struct err *err)
 {
-    json_each(rule, list)
-    {
+    json_each (rule, list) {
         struct json *verbs = json_getc(rule, "verbs"), *paths = json_getc(rule, "paths");
         size_t n_verbs = 0, n_paths = 0;
         struct str *v = arena_new_n(a, struct str, verbs ? verbs->n : 0);
         struct str *p = arena_new_n(a, struct str, paths ? paths->n : 0);
-        json_each(item, verbs) v[n_verbs++] = json_str(item);
-        json_each(item, paths) p[n_paths++] = json_str(item);
+        json_each (item, verbs)
+            v[n_verbs++] = json_str(item);
+        json_each (item, paths)
+            p[n_paths++] = json_str(item);
         int r = allow_add(ret, v, n_verbs, p, n_paths, err);
         if (r < 0)
             return err_ctx(err, r, "spec.allow");
@@ -153,14 +172,16 @@ static int read_limits(const struct json *limits, struct operator_spec *spec, st
     } else if (json_int(memory, &n) >= 0) {
         spec->memory_max_bytes = (uint64_t)MAX(n, 0);
     }
-    if (memory && (spec->memory_max_bytes < (64 << 10) || spec->memory_max_bytes > (uint64_t)4 << 30))
+    if (memory &&
+        (spec->memory_max_bytes < (64 << 10) || spec->memory_max_bytes > (uint64_t)4 << 30))
         return err_set(err, E_INVALID, "spec.limits.memory must be between 64Ki and 4Gi");
     spec->activation_ms = (uint64_t)json_int_or(json_getc(limits, "activationMilliseconds"), 0);
     spec->idle_ms = (uint64_t)json_int_or(json_getc(limits, "idleMilliseconds"), 0);
     return 0;
 }
 
-static int apply_object(struct objects *s, struct arena *a, const struct json *object, struct err *err)
+static int apply_object(struct objects *s, struct arena *a, const struct json *object,
+                        struct err *err)
 {
     const struct json *meta = json_getc(object, "metadata"), *body = json_getc(object, "spec");
     const struct json *env = json_getc(body, "env"), *args = json_getc(body, "args");
@@ -170,18 +191,23 @@ static int apply_object(struct objects *s, struct arena *a, const struct json *o
         .name = str_dup_arena(a, json_get_str(meta, "name")),
         .uid = str_dup_arena(a, json_get_str(meta, "uid")),
         .generation = (uint64_t)json_int_or(json_getc(meta, "generation"), 1),
-        .abi = str_is(abi, "g1") ? OPERATOR_ABI_G1 : str_is(abi, "g2") ? OPERATOR_ABI_G2 : OPERATOR_ABI_AUTO,
+        .abi = str_is(abi, "g1")   ? OPERATOR_ABI_G1
+               : str_is(abi, "g2") ? OPERATOR_ABI_G2
+                                   : OPERATOR_ABI_AUTO,
         .paused = json_bool(json_getc(body, "paused")),
         .env = arena_new_n(a, struct guest_env, env ? env->n : 0),
         .args = arena_new_n(a, struct str, args ? args->n : 0),
     };
-    json_each(item, env)
-        spec.env[spec.n_env++] = (struct guest_env){ json_get_str(item, "name"), json_get_str(item, "value") };
-    json_each(item, args) spec.args[spec.n_args++] = json_str(item);
+    json_each (item, env)
+        spec.env[spec.n_env++] =
+            (struct guest_env){ json_get_str(item, "name"), json_get_str(item, "value") };
+    json_each (item, args)
+        spec.args[spec.n_args++] = json_str(item);
     int r = read_limits(json_getc(body, "limits"), &spec, err);
     if (r < 0)
         return r;
-    scoped(free_scoped) char *path = find_module(s, json_get_str(json_getc(body, "module"), "file"), err);
+    scoped(free_scoped) char *path =
+        find_module(s, json_get_str(json_getc(body, "module"), "file"), err);
     if (!path)
         return err->code;
     spec.module_path = path;
@@ -264,7 +290,8 @@ static void ignore_data(void *arg, struct str chunk)
 
 /* ---------------------------------------------------------------- events */
 
-/* Kubernetes Events in the same namespace; a source that repeats itself is cut off (10 minutes, 5 events). */
+/* Kubernetes Events in the same namespace; a source that repeats itself is cut off (10 minutes, 5
+ * events). */
 static void on_event_written(void *arg, int r, const struct err *err)
 {
     struct objects *s = arg;
@@ -273,7 +300,9 @@ static void on_event_written(void *arg, int r, const struct err *err)
         free_objects(s);
 }
 
-static const struct kube_call_ops event_ops = { .on_head = ignore_head, .on_data = ignore_data, .on_end = on_event_written };
+static const struct kube_call_ops event_ops = { .on_head = ignore_head,
+                                                .on_data = ignore_data,
+                                                .on_end = on_event_written };
 
 static bool may_tell(struct entry *e, const char *reason)
 {
@@ -294,12 +323,14 @@ static void write_event(struct entry *e, const char *type, const char *reason, c
     struct arena a = { 0 };
     char now[RFC3339_MAX];
     rfc3339_format(clock_wall_ms() / 1000, now);
-    struct json *ev = json_new_object(&a), *meta = json_obj(&a, ev, "metadata"), *about = json_obj(&a, ev, "involvedObject");
+    struct json *ev = json_new_object(&a), *meta = json_obj(&a, ev, "metadata"),
+                *about = json_obj(&a, ev, "involvedObject");
     struct json *source = json_obj(&a, ev, "source");
     json_set_str(&a, ev, "apiVersion", STR("v1"));
     json_set_str(&a, ev, "kind", STR("Event"));
     json_set_str(&a, meta, "namespace", str_of(e->namespace));
-    json_set_str(&a, meta, "name", str_of(arena_printf(&a, "%.200s.%016" PRIx64, e->name, sys_random_u64())));
+    json_set_str(&a, meta, "name",
+                 str_of(arena_printf(&a, "%.200s.%016" PRIx64, e->name, sys_random_u64())));
     json_set_str(&a, about, "apiVersion", STR(GROUP_VERSION));
     json_set_str(&a, about, "kind", STR("Operator"));
     json_set_str(&a, about, "namespace", str_of(e->namespace));
@@ -333,7 +364,8 @@ static void write_event(struct entry *e, const char *type, const char *reason, c
 
 /* ---------------------------------------------------------------- status */
 
-static struct json *ready_condition(struct arena *a, struct entry *e, const struct operator_view *v, bool ready)
+static struct json *ready_condition(struct arena *a, struct entry *e, const struct operator_view *v,
+                                    bool ready)
 {
     if (!e->ready_at[0] || e->ready != ready)
         rfc3339_format(clock_wall_ms() / 1000, e->ready_at);
@@ -361,7 +393,8 @@ static void on_status_head(void *arg, int status, const struct headers *headers)
     e->http_status = status;
 }
 
-/* To the next write: longer after each that failed, since then it is the cluster that has troubles. */
+/* To the next write: longer after each that failed, since then it is the cluster that has troubles.
+ */
 static uint64_t pause_ms(const struct entry *e)
 {
     uint64_t wait = OBJECTS_STATUS_MIN_INTERVAL_MS;
@@ -381,8 +414,8 @@ static void on_written(void *arg, int r, const struct err *err)
         free_entry(e);
     } else {
         if (again || e->http_status >= 400)
-            log_debug("status not written", "operator=%s/%s code=%d reason=\"%s\"", e->namespace, e->name, e->http_status,
-                      r < 0 && err ? err_text(err) : "");
+            log_debug("status not written", "operator=%s/%s code=%d reason=\"%s\"", e->namespace,
+                      e->name, e->http_status, r < 0 && err ? err_text(err) : "");
         e->failures = again ? e->failures + 1 : 0;
         e->dirty = e->dirty || again;
         if (e->dirty && !timer_is_armed(&e->pace))
@@ -392,13 +425,18 @@ static void on_written(void *arg, int r, const struct err *err)
         free_objects(s);
 }
 
-static const struct kube_call_ops status_ops = { .on_head = on_status_head, .on_data = ignore_data, .on_end = on_written };
+static const struct kube_call_ops status_ops = { .on_head = on_status_head,
+                                                 .on_data = ignore_data,
+                                                 .on_end = on_written };
 
 static void write_status(struct entry *e)
 {
     struct objects *s = e->s;
-    struct operator *o = operators_find(s->operators, e->namespace, e->name);
-    struct operator_view v = { .phase = OPERATOR_REFUSED, .reason = "SpecInvalid", .generation = e->bad_generation, .uid = "" };
+    struct operator* o = operators_find(s->operators, e->namespace, e->name);
+    struct operator_view v = { .phase = OPERATOR_REFUSED,
+                               .reason = "SpecInvalid",
+                               .generation = e->bad_generation,
+                               .uid = "" };
     struct guest_stats stats = { 0 };
     if (o)
         operator_view(o, &v);
@@ -429,7 +467,9 @@ static void write_status(struct entry *e)
     struct kube_request req = {
         .identity = s->opts.identity,
         .method = STR("PATCH"),
-        .target = str_of(arena_printf(&a, "/apis/" GROUP_VERSION "/namespaces/%s/operators/%s/status", e->namespace, e->name)),
+        .target =
+            str_of(arena_printf(&a, "/apis/" GROUP_VERSION "/namespaces/%s/operators/%s/status",
+                                e->namespace, e->name)),
         .headers = &h,
         .body = buf_str(&body),
     };
@@ -456,11 +496,13 @@ static void mark(struct entry *e)
     e->dirty = true;
     if (e->call || timer_is_armed(&e->pace))
         return;
-    uint64_t wait = e->written_ms == 0 || since >= OBJECTS_STATUS_MIN_INTERVAL_MS ? 0 : OBJECTS_STATUS_MIN_INTERVAL_MS - since;
+    uint64_t wait = e->written_ms == 0 || since >= OBJECTS_STATUS_MIN_INTERVAL_MS
+                        ? 0
+                        : OBJECTS_STATUS_MIN_INTERVAL_MS - since;
     timer_start(e->s->opts.loop, &e->pace, wait, on_pace);
 }
 
-void objects_on_change(struct objects *s, struct operator *o)
+void objects_on_change(struct objects *s, struct operator* o)
 {
     struct operator_view v;
     operator_view(o, &v);
@@ -484,10 +526,10 @@ static void know_object(struct entry *e, const struct json *object)
     }
     free(e->uid);
     e->uid = str_dup(uid);
-    json_each(c, json_path(object, "status", "conditions", NULL))
-    {
+    json_each (c, json_path(object, "status", "conditions", NULL)) {
         struct str since = json_get_str(c, "lastTransitionTime");
-        if (!str_is(json_get_str(c, "type"), "Ready") || since.n == 0 || since.n >= sizeof e->ready_at)
+        if (!str_is(json_get_str(c, "type"), "Ready") || since.n == 0 ||
+            since.n >= sizeof e->ready_at)
             continue;
         e->ready = str_is(json_get_str(c, "status"), "True");
         (void)snprintf(e->ready_at, sizeof e->ready_at, STR_FMT, STR_ARG(since));
@@ -502,7 +544,7 @@ static void on_object(void *arg, const struct json *object)
     uint64_t generation = (uint64_t)json_int_or(json_getc(meta, "generation"), 1);
     struct entry *e = need_entry(s, namespace, name);
     know_object(e, object);
-    struct operator *o = operators_find(s->operators, e->namespace, e->name);
+    struct operator* o = operators_find(s->operators, e->namespace, e->name);
     struct operator_view v = { 0 };
     if (o)
         operator_view(o, &v);
@@ -513,7 +555,8 @@ static void on_object(void *arg, const struct json *object)
     struct err err = { 0 };
     free(take_ptr(&e->bad));
     if (apply_object(s, &a, object, &err) < 0) {
-        log_warn("operator refused", "operator=%s/%s reason=\"%s\"", e->namespace, e->name, err_text(&err));
+        log_warn("operator refused", "operator=%s/%s reason=\"%s\"", e->namespace, e->name,
+                 err_text(&err));
         e->bad = xstrdup(err_text(&err));
         e->bad_generation = generation;
         mark(e);
@@ -542,7 +585,8 @@ static const struct reflector_ops reflector_ops = { .on_object = on_object,
                                                     .on_deleted = on_deleted,
                                                     .on_synced = on_synced };
 
-int objects_start(const struct objects_opts *opts, struct operators *operators, struct objects **ret, struct err *err)
+int objects_start(const struct objects_opts *opts, struct operators *operators,
+                  struct objects **ret, struct err *err)
 {
     struct objects *s = xnew(struct objects);
     s->opts = *opts;
@@ -560,7 +604,8 @@ int objects_start(const struct objects_opts *opts, struct operators *operators, 
                                      .transport = opts->transport,
                                      .hub = opts->hub,
                                      .identity = opts->identity,
-                                     .key = { .group_version = STR(GROUP_VERSION), .plural = STR("operators") },
+                                     .key = { .group_version = STR(GROUP_VERSION),
+                                              .plural = STR("operators") },
                                      .ops = &reflector_ops,
                                      .arg = s };
     int r = reflector_start(&follow, &s->reflector, err);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators from `Operator` objects (dormouse.dev/v1alpha1): follows them, applies their specs, writes status
- * and events.
+ * Operators from `Operator` objects (dormouse.dev/v1alpha1): follows them, applies their specs,
+ * writes status and events.
  *
- * Status is written when something that it shows has changed, never for an activation, a sleep or a wake;
- * one write per operator is under way at a time, and what happens meanwhile goes into the next one.
+ * Status is written when something that it shows has changed, never for an activation, a sleep or a
+ * wake; one write per operator is under way at a time, and what happens meanwhile goes into the
+ * next one.
  */
 #pragma once
 
@@ -15,10 +16,11 @@
 struct objects;
 
 enum {
-    OBJECTS_STATUS_MIN_INTERVAL_MS = 1000, /* between two writes for one operator; doubles after failures */
+    OBJECTS_STATUS_MIN_INTERVAL_MS =
+        1000, /* between two writes for one operator; doubles after failures */
     OBJECTS_STATUS_RETRY_MAX_MS = 30000,
     OBJECTS_EVENT_WINDOW_MS = 600000,
-    OBJECTS_EVENTS_MAX = 5                 /* Events of one reason for one operator in the window */
+    OBJECTS_EVENTS_MAX = 5 /* Events of one reason for one operator in the window */
 };
 
 struct objects_opts {
@@ -28,7 +30,7 @@ struct objects_opts {
     const struct kube_identity *identity; /* kept */
     const char *const *module_dirs;       /* copied; spec.module.file must lie below one of them */
     size_t n_module_dirs;
-    void (*on_synced)(void *arg);         /* every operator known at start has been applied; may be NULL */
+    void (*on_synced)(void *arg); /* every operator known at start has been applied; may be NULL */
     void *arg;
 };
 
@@ -36,7 +38,8 @@ struct objects_opts {
 struct str objects_crd(void);
 
 /* operators: kept. Its on_change must lead to objects_on_change(). */
-int objects_start(const struct objects_opts *opts, struct operators *operators, struct objects **ret, struct err *err);
-void objects_on_change(struct objects *s, struct operator *o);
+int objects_start(const struct objects_opts *opts, struct operators *operators,
+                  struct objects **ret, struct err *err);
+void objects_on_change(struct objects *s, struct operator* o);
 /* Before operators_close(). No callback comes any more. */
 void objects_close(struct objects *s);

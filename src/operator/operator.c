@@ -35,12 +35,14 @@ struct instance {
     uint64_t generation;
 };
 
-struct operator {
+struct operator
+{
     struct operators *os;
     char *namespace, *name, *uid;
     uint64_t generation;
-    struct plan *plan;      /* newer than what runs; NULL: nothing to do */
-    struct module *module;  /* of the plan, compiled; the swap waits for the old guest's activation to end */
+    struct plan *plan; /* newer than what runs; NULL: nothing to do */
+    struct module
+        *module; /* of the plan, compiled; the swap waits for the old guest's activation to end */
     struct module_get *get; /* compiling */
     struct instance run;    /* guest NULL: none */
     enum operator_phase phase;
@@ -50,7 +52,7 @@ struct operator {
     struct list wait;   /* on os->waiting: the cache took no more at once */
     struct list ready;  /* on os->ready: the replacement may take over */
     bool removed;
-    bool replan;        /* a newer plan came while the module of the old one was compiling */
+    bool replan; /* a newer plan came while the module of the old one was compiling */
 };
 
 struct operators {
@@ -64,7 +66,7 @@ struct operators {
     void *closed_arg;
 };
 
-static void begin(struct operator *o);
+static void begin(struct operator* o);
 static void on_work(struct defer *d);
 
 /* ---------------------------------------------------------------- plans */
@@ -92,12 +94,14 @@ int operator_spec_check(const struct operator_spec *spec, struct err *err)
     for (size_t i = 0; i < spec->n_env; i++) {
         bytes += spec->env[i].name.n + spec->env[i].value.n;
         if (spec->env[i].name.n == 0 || str_find_char(spec->env[i].name, '=') >= 0)
-            return err_set(err, E_INVALID, "'" STR_FMT "' is no name of an environment variable", STR_ARG(spec->env[i].name));
+            return err_set(err, E_INVALID, "'" STR_FMT "' is no name of an environment variable",
+                           STR_ARG(spec->env[i].name));
     }
     for (size_t i = 0; i < spec->n_args; i++)
         bytes += spec->args[i].n;
     if (bytes > OPERATOR_ENV_MAX_BYTES)
-        return err_set(err, E_LIMIT, "environment and arguments are larger than %d bytes", OPERATOR_ENV_MAX_BYTES);
+        return err_set(err, E_LIMIT, "environment and arguments are larger than %d bytes",
+                       OPERATOR_ENV_MAX_BYTES);
     return 0;
 }
 
@@ -132,14 +136,15 @@ static void schedule(struct operators *os)
     defer_start(os->opts.loop, &os->work, on_work);
 }
 
-static void notify(struct operator *o)
+static void notify(struct operator* o)
 {
     if (!list_is_linked(&o->change))
         list_push_back(&o->os->changes, &o->change);
     schedule(o->os);
 }
 
-static void changed(struct operator *o, enum operator_phase phase, const char *reason, const char *message)
+static void changed(struct operator* o, enum operator_phase phase, const char *reason,
+                    const char *message)
 {
     o->phase = phase;
     o->reason = reason;
@@ -148,10 +153,10 @@ static void changed(struct operator *o, enum operator_phase phase, const char *r
     notify(o);
 }
 
-static void refuse(struct operator *o, const char *reason, const struct err *err)
+static void refuse(struct operator* o, const char *reason, const struct err *err)
 {
-    log_warn("operator refused", "operator=%s/%s reason=%s message=\"%s\"", o->namespace, o->name, reason,
-             err_text(err));
+    log_warn("operator refused", "operator=%s/%s reason=%s message=\"%s\"", o->namespace, o->name,
+             reason, err_text(err));
     free_plan(take_ptr(&o->plan));
     module_unref(take_ptr(&o->module));
     changed(o, OPERATOR_REFUSED, reason, err_text(err));
@@ -171,28 +176,28 @@ static void end_instance(struct instance *run)
 
 static void on_op(struct guest *g, const struct guest_op *op, void *arg)
 {
-    struct operator *o = arg;
+    struct operator* o = arg;
     calls_on_op(o->run.calls, op);
 }
 
 static void on_room(struct guest *g, void *arg)
 {
-    struct operator *o = arg;
+    struct operator* o = arg;
     calls_on_room(o->run.calls);
 }
 
-static bool is_reason(const struct operator *o, const char *reason)
+static bool is_reason(const struct operator* o, const char *reason)
 {
     return strcmp(o->reason, reason) == 0;
 }
 
 /*
- * While a replacement is refused, that is what the status tells: the old generation goes on with its
- * failures and recoveries, of which only the number of restarts shows.
+ * While a replacement is refused, that is what the status tells: the old generation goes on with
+ * its failures and recoveries, of which only the number of restarts shows.
  */
 static void on_state(struct guest *g, enum guest_state state, const struct err *why, void *arg)
 {
-    struct operator *o = arg;
+    struct operator* o = arg;
     if (state == GUEST_FAILED || state == GUEST_COLD)
         calls_reset(o->run.calls);
     if (state == GUEST_FAILED) {
@@ -213,18 +218,23 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
 
 static void on_log(struct guest *g, int fd, struct str line, void *arg)
 {
-    struct operator *o = arg;
+    struct operator* o = arg;
     char text[LOG_QUOTE_MAX];
     log_info("guest", "operator=%s/%s line=\"%s\"", o->namespace, o->name, log_quote(text, line));
 }
 
-static const struct guest_ops guest_ops = { .on_op = on_op, .on_room = on_room, .on_state = on_state, .on_log = on_log };
+static const struct guest_ops guest_ops = {
+    .on_op = on_op, .on_room = on_room, .on_state = on_state, .on_log = on_log
+};
 
 /* By what the module exports; each ABI has its own wake-up functions. */
-static int detect_abi(const struct module_info *info, int wanted, enum guest_abi *ret, struct err *err)
+static int detect_abi(const struct module_info *info, int wanted, enum guest_abi *ret,
+                      struct err *err)
 {
-    bool g2 = module_info_has_func(info, "wakeup", "Iiii:") && module_info_has_func(info, "_start", ":");
-    bool g1 = module_info_has_func(info, "wakeup_future", "Iii:") && module_info_has_func(info, "wakeup_stream", "Iii:") &&
+    bool g2 =
+        module_info_has_func(info, "wakeup", "Iiii:") && module_info_has_func(info, "_start", ":");
+    bool g1 = module_info_has_func(info, "wakeup_future", "Iii:") &&
+              module_info_has_func(info, "wakeup_stream", "Iii:") &&
               module_info_has_func(info, "run", ":");
     bool allocate = module_info_has_func(info, "allocate", "i:i");
     if ((g1 || g2) && !allocate)
@@ -232,24 +242,32 @@ static int detect_abi(const struct module_info *info, int wanted, enum guest_abi
     if (!module_info_export(info, "memory") && (g1 || g2))
         return err_set(err, E_UNSUPPORTED, "the module does not export its memory as 'memory'");
     if (wanted == OPERATOR_ABI_G1 ? g1 : wanted == OPERATOR_ABI_G2 ? g2 : g1 != g2) {
-        *ret = wanted == OPERATOR_ABI_G1 || (wanted == OPERATOR_ABI_AUTO && g1) ? GUEST_ABI_G1 : GUEST_ABI_G2;
+        *ret = wanted == OPERATOR_ABI_G1 || (wanted == OPERATOR_ABI_AUTO && g1) ? GUEST_ABI_G1
+                                                                                : GUEST_ABI_G2;
         return 0;
     }
     if (g1 && g2)
-        return err_set(err, E_UNSUPPORTED, "the module exports the functions of both ABIs g1 and g2; name one in 'abi'");
+        return err_set(
+            err, E_UNSUPPORTED,
+            "the module exports the functions of both ABIs g1 and g2; name one in 'abi'");
     if (g1 || g2)
-        return err_set(err, E_UNSUPPORTED, "the module is of ABI %s, not of the one that was asked for", g1 ? "g1" : "g2");
+        return err_set(err, E_UNSUPPORTED,
+                       "the module is of ABI %s, not of the one that was asked for",
+                       g1 ? "g1" : "g2");
     const struct module_extern *request = module_info_import(info, "http-proxy-abi", "request");
     if (request && str_is(request->sig, "iii:I"))
-        return err_set(err, E_UNSUPPORTED, "the module is of the synchronous ABI of 2020, which is not supported");
+        return err_set(err, E_UNSUPPORTED,
+                       "the module is of the synchronous ABI of 2020, which is not supported");
     if (module_info_has_func(info, "_start", ":"))
-        return err_set(err, E_UNSUPPORTED, "the module is a plain WASI command: it exports none of the wake-up "
-                                           "functions of an operator");
-    return err_set(err, E_UNSUPPORTED, "the module exports none of the wake-up functions of an operator");
+        return err_set(err, E_UNSUPPORTED,
+                       "the module is a plain WASI command: it exports none of the wake-up "
+                       "functions of an operator");
+    return err_set(err, E_UNSUPPORTED,
+                   "the module exports none of the wake-up functions of an operator");
 }
 
 /* The plan's module is compiled and nothing runs an activation: the new generation takes over. */
-static void take_over(struct operator *o)
+static void take_over(struct operator* o)
 {
     struct plan *p = o->plan;
     struct err err = { 0 };
@@ -295,7 +313,7 @@ static void take_over(struct operator *o)
 
 /* ---------------------------------------------------------------- modules */
 
-static void free_operator(struct operator *o)
+static void free_operator(struct operator* o)
 {
     list_remove(&o->change);
     list_remove(&o->wait);
@@ -312,7 +330,7 @@ static void free_operator(struct operator *o)
 
 static void on_module(struct module *m, int r, const struct err *err, void *arg)
 {
-    struct operator *o = arg;
+    struct operator* o = arg;
     struct operators *os = o->os;
     o->get = NULL;
     os->n_getting--;
@@ -338,7 +356,7 @@ static void on_module(struct module *m, int r, const struct err *err, void *arg)
 }
 
 /* Fetch the plan's module. */
-static void begin(struct operator *o)
+static void begin(struct operator* o)
 {
     struct err err = { 0 };
     module_unref(take_ptr(&o->module));
@@ -386,13 +404,13 @@ static void on_work(struct defer *d)
         begin(list_entry(node, struct operator, wait));
     list_move_all(&os->changes, &round);
     while ((node = list_pop_front(&round))) {
-        struct operator *o = list_entry(node, struct operator, change);
+        struct operator* o = list_entry(node, struct operator, change);
         if (os->opts.on_change && !os->closing)
             os->opts.on_change(o, os->opts.arg);
     }
     list_move_all(&os->ready, &round);
     while ((node = list_pop_front(&round))) {
-        struct operator *o = list_entry(node, struct operator, ready);
+        struct operator* o = list_entry(node, struct operator, ready);
         if (o->module && (!o->run.guest || guest_state(o->run.guest) != GUEST_RUNNING))
             take_over(o);
     }
@@ -419,7 +437,7 @@ int operators_new(const struct operators_opts *opts, struct operators **ret, str
     return 0;
 }
 
-static void remove_operator(struct operator *o)
+static void remove_operator(struct operator* o)
 {
     o->removed = true;
     list_remove(&o->wait);
@@ -437,7 +455,8 @@ void operators_close(struct operators *os, void (*done)(void *arg), void *arg)
     os->closing = true;
     os->closed = done;
     os->closed_arg = arg;
-    map_each(e, &os->map) remove_operator(e->value);
+    map_each (e, &os->map)
+        remove_operator(e->value);
     map_fini(&os->map);
     schedule(os);
 }
@@ -449,7 +468,7 @@ int operators_apply(struct operators *os, struct operator_spec *spec, struct err
     if (r < 0)
         return err_ctx(err, r, "operator '%s/%s'", spec->namespace, spec->name);
     struct str key = make_key(buf, spec->namespace, spec->name);
-    struct operator *o = map_get(&os->map, key);
+    struct operator* o = map_get(&os->map, key);
     if (!o && os->map.n == OPERATORS_MAX)
         return err_set(err, E_LIMIT, "more than %d operators", OPERATORS_MAX);
     if (!o) {
@@ -477,14 +496,14 @@ int operators_apply(struct operators *os, struct operator_spec *spec, struct err
 void operators_remove(struct operators *os, const char *namespace, const char *name)
 {
     char buf[KEY_MAX_BYTES];
-    struct operator *o = map_del(&os->map, make_key(buf, namespace, name));
+    struct operator* o = map_del(&os->map, make_key(buf, namespace, name));
     if (!o)
         return;
     log_info("operator removed", "operator=%s/%s", namespace, name);
     remove_operator(o);
 }
 
-struct operator *operators_find(const struct operators *os, const char *namespace, const char *name)
+struct operator* operators_find(const struct operators *os, const char *namespace, const char *name)
 {
     char buf[KEY_MAX_BYTES];
     return map_get(&os->map, make_key(buf, namespace, name));
@@ -495,12 +514,13 @@ size_t operators_count(const struct operators *os)
     return os->map.n;
 }
 
-void operators_each(struct operators *os, void (*fn)(struct operator *o, void *arg), void *arg)
+void operators_each(struct operators *os, void (*fn)(struct operator* o, void *arg), void *arg)
 {
-    map_each(e, &os->map) fn(e->value, arg);
+    map_each (e, &os->map)
+        fn(e->value, arg);
 }
 
-void operator_view(const struct operator *o, struct operator_view *ret)
+void operator_view(const struct operator* o, struct operator_view *ret)
 {
     *ret = (struct operator_view){ .namespace = o->namespace,
                                    .name = o->name,

@@ -25,8 +25,8 @@ static int verb_of_method(struct str method, struct target *t)
 }
 
 /*
- * segments behind the group and version: [watch/][namespaces/NS/]resource[/name[/subresource]]. The prefix is
- * upstream's old way to ask for a watch, and still means one to servers that know it.
+ * segments behind the group and version: [watch/][namespaces/NS/]resource[/name[/subresource]]. The
+ * prefix is upstream's old way to ask for a watch, and still means one to servers that know it.
  */
 static void parse_resource(struct target *t, const struct str *seg, size_t n)
 {
@@ -35,7 +35,8 @@ static void parse_resource(struct target *t, const struct str *seg, size_t n)
         seg++;
         n--;
     }
-    if (n >= 3 && str_is(seg[0], "namespaces") && !str_is(seg[2], "status") && !str_is(seg[2], "finalize")) {
+    if (n >= 3 && str_is(seg[0], "namespaces") && !str_is(seg[2], "status") &&
+        !str_is(seg[2], "finalize")) {
         t->namespace = seg[1];
         seg += 2;
         n -= 2;
@@ -59,12 +60,14 @@ static void parse_query(struct target *t, const struct url_target *u)
     (void)parse_u64(url_query_get(u, "resourceVersion"), 1, UINT64_MAX, &t->rv);
 }
 
-int target_parse(struct arena *a, struct str method, struct str text, struct target *ret, struct err *err)
+int target_parse(struct arena *a, struct str method, struct str text, struct target *ret,
+                 struct err *err)
 {
     struct url_target *u = arena_new(a, struct url_target);
     struct target t = { 0 };
     if (verb_of_method(method, &t) < 0)
-        return err_set(err, E_INVALID, "method '" STR_FMT "' is not one of the API's", STR_ARG(method));
+        return err_set(err, E_INVALID, "method '" STR_FMT "' is not one of the API's",
+                       STR_ARG(method));
     int r = url_parse(a, text, u, err);
     if (r < 0)
         return r;
@@ -88,7 +91,8 @@ int target_parse(struct arena *a, struct str method, struct str text, struct tar
         t.group_version = seg[1];
         parse_resource(&t, seg + 2, n - 2);
     } else if (n > 3 && str_is(seg[0], "apis")) {
-        t.group_version = str_of(arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(seg[1]), STR_ARG(seg[2])));
+        t.group_version =
+            str_of(arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(seg[1]), STR_ARG(seg[2])));
         parse_resource(&t, seg + 3, n - 3);
     }
     if (t.is_resource && t.verb == KUBE_GET && t.name.n == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a guest's request means: its target taken apart by the rules of upstream's RequestInfo, so that the
- * host can tell a watch from a list, check the allow-list, and share watches.
+ * What a guest's request means: its target taken apart by the rules of upstream's RequestInfo, so
+ * that the host can tell a watch from a list, check the allow-list, and share watches.
  */
 #pragma once
 
@@ -18,10 +18,12 @@ struct target {
     struct str group_version; /* "v1", "group/version" */
     struct str namespace, resource, name, subresource;
     bool watch, bookmarks, send_initial_events;
-    bool is_old_watch;        /* /api/v1/watch/...: watched, but not by a query that could be shared */
-    uint64_t rv;              /* 0: absent, "0", or not a number */
+    bool is_old_watch; /* /api/v1/watch/...: watched, but not by a query that could be shared */
+    uint64_t rv;       /* 0: absent, "0", or not a number */
     struct str label_selector, field_selector;
 };
 
-/* Strings are borrowed from `text` or live in `a`. Errors as url_parse(), E_INVALID for an unknown method. */
-int target_parse(struct arena *a, struct str method, struct str text, struct target *ret, struct err *err);
+/* Strings are borrowed from `text` or live in `a`. Errors as url_parse(), E_INVALID for an unknown
+ * method. */
+int target_parse(struct arena *a, struct str method, struct str text, struct target *ret,
+                 struct err *err);

@@ -23,7 +23,8 @@ struct sleep_costs {
     uint32_t cycle_us; /* measured: suspend and wake together; 0: unknown */
     uint32_t gap_ms;   /* expected time between activations; 0: unknown */
     uint64_t resident_bytes;
-    uint64_t default_ms; /* the user's choice: used when nothing was measured yet, and bounds the rest */
+    uint64_t
+        default_ms; /* the user's choice: used when nothing was measured yet, and bounds the rest */
 };
 
 /* How long it should have been idle. */

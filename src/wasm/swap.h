@@ -20,8 +20,8 @@ struct swap {
 int swap_init(struct swap *s, const char *dir, struct err *err);
 void swap_fini(struct swap *s);
 /*
- * The file's name; bytes that no name may hold are replaced. serial: of the guest in this process, since
- * the next guest of an operator may be there before the last one is gone.
+ * The file's name; bytes that no name may hold are replaced. serial: of the guest in this process,
+ * since the next guest of an operator may be there before the last one is gone.
  */
 void swap_name(char out[SWAP_NAME_MAX], const char *uid, uint64_t generation,
                const char *module_hash, uint64_t serial);
