@@ -136,7 +136,7 @@ static int load_curses(WINDOW ***ret_stdscr, struct err *err)
 
 static int open_screen(struct screen *s, struct err *err)
 {
-    WINDOW **standard;
+    WINDOW **standard = NULL;
     int r = load_curses(&standard, err);
     if (r < 0)
         return r;

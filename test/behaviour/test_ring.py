@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators end to end: awake, asleep, killed, replaced, removed; with good guests and hostile ones beside them."""
 import json
-import os
 import pathlib
 import random
 import threading
