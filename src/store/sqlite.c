@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -40,6 +41,8 @@ static void on_idle(struct timer *t)
     if (s->untidy)
         writer_tidy(&s->writer);
     s->untidy = false;
+    /* A burst leaves the heap full of holes: with 1,000 operators started and asleep, 6 of 10 MiB. */
+    (void)malloc_trim(0);
 }
 
 void sqlite_note_activity(struct sqlite_store *s)
