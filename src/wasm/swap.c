@@ -9,42 +9,143 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #define SUFFIX ".swap"
 
-static void remove_old(int dir_fd)
+#define REMOVED "removed"
+
+enum { SWEEPER_STACK_BYTES = 128 << 10 };
+
+struct sweeper {
+    int fd; /* DIR/removed */
+    pthread_t thread;
+    bool has_thread; /* to be joined */
+    _Atomic bool is_stopped;
+    pthread_mutex_t lock; /* of the two below */
+    bool is_running, has_work;
+};
+
+/* ---------------------------------------------------------------- the thread */
+
+static void sweep(struct sweeper *w)
 {
-    int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
+    int fd = openat(w->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir) {
         fd_scoped(&fd);
         return;
     }
-    for (struct dirent *e = readdir(dir); e; e = readdir(dir))
-        if (str_has_suffix(str_of(e->d_name), STR(SUFFIX)))
-            (void)unlinkat(dir_fd, e->d_name, 0);
+    for (struct dirent *e = readdir(dir); e && !w->is_stopped; e = readdir(dir))
+        if (e->d_name[0] != '.')
+            (void)unlinkat(w->fd, e->d_name, 0);
     (void)closedir(dir);
+}
+
+/* Until nothing came while it was at it. */
+static void *sweep_all(void *arg)
+{
+    struct sweeper *w = arg;
+    for (;;) {
+        pthread_mutex_lock(&w->lock);
+        bool more = w->has_work && !w->is_stopped;
+        w->has_work = false;
+        w->is_running = more;
+        pthread_mutex_unlock(&w->lock);
+        if (!more)
+            return NULL;
+        sweep(w);
+    }
+}
+
+static void join_sweeper(struct sweeper *w)
+{
+    if (w->has_thread)
+        (void)pthread_join(w->thread, NULL);
+    w->has_thread = false;
+}
+
+/* Without a thread (no memory for one) the files wait for the next call or the next process. */
+static void start_sweeper(struct sweeper *w)
+{
+    pthread_attr_t attr;
+    pthread_mutex_lock(&w->lock);
+    w->has_work = true;
+    bool is_running = w->is_running;
+    pthread_mutex_unlock(&w->lock);
+    if (is_running)
+        return;
+    join_sweeper(w);
+    if (pthread_attr_init(&attr) != 0)
+        return;
+    (void)pthread_attr_setstacksize(&attr, SWEEPER_STACK_BYTES);
+    w->is_running = true;
+    w->has_thread = pthread_create(&w->thread, &attr, sweep_all, w) == 0;
+    if (!w->has_thread)
+        w->is_running = false;
+    (void)pthread_attr_destroy(&attr);
+}
+
+/* ---------------------------------------------------------------- the directory */
+
+/* Swap files of an earlier process go the way of removed ones. */
+static void remove_old(struct swap *s)
+{
+    bool found = false;
+    int fd = openat(s->sweeper->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e && !found; e = readdir(dir))
+        found = e->d_name[0] != '.'; /* which it had not got to */
+    if (dir)
+        (void)closedir(dir);
+    fd = openat(s->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    dir = fd < 0 ? NULL : fdopendir(fd);
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
+        if (str_has_suffix(str_of(e->d_name), STR(SUFFIX)))
+            swap_remove(s, e->d_name);
+    if (dir)
+        (void)closedir(dir);
+    if (found)
+        start_sweeper(s->sweeper);
 }
 
 int swap_init(struct swap *s, const char *dir, struct err *err)
 {
+    scoped(free_scoped) char *removed = xasprintf("%s/" REMOVED, dir);
     int r = sys_mkdir_all(dir, 0700, err);
+    if (r >= 0)
+        r = sys_mkdir_all(removed, 0700, err);
     if (r < 0)
         return r;
-    int fd = sys_openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0);
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0)
         return err_sys(err, fd, "open '%s'", dir);
-    remove_old(fd);
-    s->dir_fd = fd;
+    int removed_fd = sys_openat(fd, REMOVED, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (removed_fd < 0)
+        return err_sys(err, removed_fd, "open '%s'", removed);
+    s->dir_fd = take_fd(&fd);
+    s->sweeper = xnew(struct sweeper);
+    s->sweeper->fd = removed_fd;
+    (void)pthread_mutex_init(&s->sweeper->lock, NULL);
+    remove_old(s);
     return 0;
 }
 
 void swap_fini(struct swap *s)
 {
+    struct sweeper *w = s->sweeper;
+    if (w) {
+        w->is_stopped = true;
+        join_sweeper(w);
+        (void)pthread_mutex_destroy(&w->lock);
+        fd_scoped(&w->fd);
+        free(w);
+    }
     fd_scoped(&s->dir_fd);
     s->dir_fd = -1;
+    s->sweeper = NULL;
 }
 
 void swap_name(char out[SWAP_NAME_MAX], const char *uid, uint64_t generation,
@@ -79,5 +180,10 @@ int swap_open(struct swap *s, const char *name, struct err *err)
 
 void swap_remove(struct swap *s, const char *name)
 {
-    (void)unlinkat(s->dir_fd, name, 0);
+    char to[24];
+    (void)snprintf(to, sizeof to, "%016llx", (unsigned long long)sys_random_u64());
+    if (renameat(s->dir_fd, name, s->sweeper->fd, to) == 0)
+        start_sweeper(s->sweeper);
+    else
+        (void)unlinkat(s->dir_fd, name, 0);
 }

@@ -3,7 +3,12 @@
  * The directory of swap files: one sparse file per guest, as large as its memory may become. Nobody
  * keeps a file open while its guest sleeps.
  *
- * An old file is unlinked and never truncated, since a runner may still have it mapped.
+ * An old file is unlinked and never truncated, since a runner may still have it mapped. Unlinking
+ * can take milliseconds (a file system that discards waits for its device), so swap_remove() only
+ * moves the file into DIR/removed, which a thread empties while there is something in it. What it
+ * has not got to when the process ends is left to the next one.
+ *
+ * One thread; the sweeping thread touches nothing but DIR/removed.
  */
 #pragma once
 
@@ -12,12 +17,16 @@
 
 enum { SWAP_NAME_MAX = 256 };
 
+struct sweeper;
+
 struct swap {
     int dir_fd;
+    struct sweeper *sweeper; /* of DIR/removed */
 };
 
-/* Makes the directory with mode 0700 and removes the swap files of an earlier process. */
+/* Makes the directory with mode 0700 and begins to remove the swap files of an earlier process. */
 int swap_init(struct swap *s, const char *dir, struct err *err);
+/* Waits for at most the one file that is being unlinked. */
 void swap_fini(struct swap *s);
 /*
  * The file's name; bytes that no name may hold are replaced. serial: of the guest in this process,
@@ -29,4 +38,5 @@ void swap_name(char out[SWAP_NAME_MAX], const char *uid, uint64_t generation,
 int swap_create(struct swap *s, const char *name, uint64_t size_bytes, struct err *err);
 /* Returns a descriptor (given). */
 int swap_open(struct swap *s, const char *name, struct err *err);
+/* The name is free at once, the disk's blocks soon. Nothing if there is no such file. */
 void swap_remove(struct swap *s, const char *name);
