@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse operator run: the operators of a directory, against any cluster. */
 #include "base/mem.h"
-#include "cmd/cmd.h"
+#include "cmd/host_opts.h"
 #include "node/server.h"
 
 static const char *data_dir, *kubeconfig, *context;
-static uint64_t idle_ms = 1000, swap_quota = (uint64_t)1 << 30;
-static bool sleep_always, sleep_never;
 
 static const struct cmd_opt opts[] = {
     { "kubeconfig", 0, "FILE",
@@ -15,13 +13,7 @@ static const struct cmd_opt opts[] = {
     { "context", 0, "NAME", "context of the kubeconfig (its current one)", CMD_STRING, &context, 0,
       0 },
     { "data-dir", 0, "DIR", "compiled modules and swap files", CMD_STRING, &data_dir, 0, 0 },
-    { "idle", 0, "TIME", "an operator without work for this long falls asleep (1s)", CMD_DURATION,
-      &idle_ms, 0, 0 },
-    { "swap-quota", 0, "SIZE", "disk for sleeping operators (1Gi)", CMD_SIZE, &swap_quota, 0, 0 },
-    { "sleep-always", 0, NULL, "put an operator to sleep after every activation (to measure)",
-      CMD_FLAG, &sleep_always, 0, 0 },
-    { "sleep-never", 0, NULL, "keep every operator awake (to measure)", CMD_FLAG, &sleep_never, 0,
-      0 },
+    CMD_HOST_OPTS,
     CMD_LOG_OPTS,
     { .name = NULL },
 };
@@ -49,10 +41,7 @@ static int run(int argc, char **argv)
         .context = context,
         .with_operators = true,
         .operators_dir = argv[0],
-        .guests = { .idle_ms = idle_ms,
-                    .swap_quota_bytes = swap_quota,
-                    .sleep_always = sleep_always,
-                    .sleep_never = sleep_never },
+        .guests = cmd_host,
     };
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }

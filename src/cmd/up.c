@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse up: a cluster and its operators in one process. */
 #include "base/mem.h"
-#include "cmd/cmd.h"
+#include "cmd/host_opts.h"
 #include "node/server.h"
 
 static const char *data_dir, *listen_at = "127.0.0.1:6443", *kubeconfig;
 static struct cmd_list modules;
-static uint64_t idle_ms = 1000, swap_quota = (uint64_t)1 << 30;
-static bool sleep_always, sleep_never;
 
 static const struct cmd_opt opts[] = {
     { "data-dir", 0, "DIR", "state: store, keys, compiled modules, swap files", CMD_STRING,
@@ -19,13 +17,7 @@ static const struct cmd_opt opts[] = {
     { "modules", 0, "DIR",
       "Operator objects may name modules below it; repeatable (DIR/operators always)", CMD_LIST,
       &modules, 0, 0 },
-    { "idle", 0, "TIME", "an operator without work for this long falls asleep (1s)", CMD_DURATION,
-      &idle_ms, 0, 0 },
-    { "swap-quota", 0, "SIZE", "disk for sleeping operators (1Gi)", CMD_SIZE, &swap_quota, 0, 0 },
-    { "sleep-always", 0, NULL, "put an operator to sleep after every activation (to measure)",
-      CMD_FLAG, &sleep_always, 0, 0 },
-    { "sleep-never", 0, NULL, "keep every operator awake (to measure)", CMD_FLAG, &sleep_never, 0,
-      0 },
+    CMD_HOST_OPTS,
     CMD_LOG_OPTS,
     { .name = NULL },
 };
@@ -52,10 +44,7 @@ static int run(int argc, char **argv)
         .with_operators = true,
         .module_dirs = modules.at,
         .n_module_dirs = modules.n,
-        .guests = { .idle_ms = idle_ms,
-                    .swap_quota_bytes = swap_quota,
-                    .sleep_always = sleep_always,
-                    .sleep_never = sleep_never },
+        .guests = cmd_host,
     };
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);

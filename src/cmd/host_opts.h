@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of the commands that run operators, and the struct that they fill. */
+#pragma once
+
+#include "cmd/cmd.h"
+#include "wasm/guest.h"
+
+/* Holds the defaults; .guests of struct server_opts. */
+extern struct guest_host_opts cmd_host;
+
+#define CMD_HOST_OPTS                                                                              \
+    { "idle",                                                                                      \
+      0,                                                                                           \
+      "TIME",                                                                                      \
+      "an operator without work for this long falls asleep (1s)",                                  \
+      CMD_DURATION,                                                                                \
+      &cmd_host.idle_ms,                                                                           \
+      0,                                                                                           \
+      0 },                                                                                         \
+        { "swap-quota",                                                                            \
+          0,                                                                                       \
+          "SIZE",                                                                                  \
+          "disk for sleeping operators (1Gi)",                                                     \
+          CMD_SIZE,                                                                                \
+          &cmd_host.swap_quota_bytes,                                                              \
+          0,                                                                                       \
+          0 },                                                                                     \
+        { "sleep-always",                                                                          \
+          0,                                                                                       \
+          NULL,                                                                                    \
+          "put an operator to sleep after every activation (to measure)",                          \
+          CMD_FLAG,                                                                                \
+          &cmd_host.sleep_always,                                                                  \
+          0,                                                                                       \
+          0 },                                                                                     \
+    {                                                                                              \
+        "sleep-never", 0, NULL, "keep every operator awake (to measure)", CMD_FLAG,                \
+            &cmd_host.sleep_never, 0, 0                                                            \
+    }
