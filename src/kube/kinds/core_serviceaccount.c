@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ServiceAccounts. */
+#include "kube/kinds/kinds.h"
+
+static struct json *cell_secrets(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    (void)now_s;
+    return kind_cell_count(a, obj, "secrets");
+}
+
+static const struct kube_column serviceaccount_columns[] = {
+    COLUMN_NAME,
+    COLUMN("Secrets", "string", "Number of secrets that pods of this account may mount.", 0,
+           cell_secrets),
+    COLUMN_AGE,
+};
+
+static const struct kube_strategy serviceaccount_strategy = { .unconditional_update = true };
+
+static struct kube_resource rows[] = { { .version = S("v1"),
+                                         .kind = S("ServiceAccount"),
+                                         .list_kind = S("ServiceAccountList"),
+                                         .plural = S("serviceaccounts"),
+                                         .singular = S("serviceaccount"),
+                                         SHORT(S("sa")),
+                                         .namespaced = true,
+                                         .verbs = KUBE_VERBS_ALL,
+                                         .strategy = &serviceaccount_strategy,
+                                         COLUMNS(serviceaccount_columns) } };
+
+const struct kind_list kinds_core_serviceaccount = { rows, ARRAY_LEN(rows) };

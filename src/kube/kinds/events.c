@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events, of core and of events.k8s.io: one stored form, two faces. */
+#include "kube/kinds/kinds.h"
+#include "kube/meta.h"
+#include "kube/table.h"
+
+/* The two versions name the same things differently. core/v1, events.k8s.io/v1 */
+static const char *const event_names[][2] = {
+    { "involvedObject", "regarding" },
+    { "message", "note" },
+    { "source", "deprecatedSource" },
+    { "firstTimestamp", "deprecatedFirstTimestamp" },
+    { "lastTimestamp", "deprecatedLastTimestamp" },
+    { "count", "deprecatedCount" },
+    { "reportingComponent", "reportingController" },
+};
+
+static const struct json *event_get(const struct json *obj, const char *core_name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(event_names); i++)
+        if (strcmp(event_names[i][0], core_name) == 0 && json_getc(obj, event_names[i][1]))
+            return json_getc(obj, event_names[i][1]);
+    return json_getc(obj, core_name);
+}
+
+static void event_convert(struct arena *a, struct json *obj, const struct kube_resource *from,
+                          const struct kube_resource *to)
+{
+    (void)from;
+    int target = to->group.n ? 1 : 0;
+    for (size_t i = 0; i < ARRAY_LEN(event_names); i++) {
+        struct json *v = json_getc(obj, event_names[i][!target]);
+        if (v)
+            v->key = str_of(event_names[i][target]);
+    }
+    /* Into the order of the other struct; nothing can be unknown or of a wrong type. */
+    (void)schema_normalize(a, to->schema, obj, "Event", NULL, NULL, NULL);
+}
+
+static void event_validate(const struct json *obj, const struct json *old,
+                           struct field_errors *errs)
+{
+    bool is_core = json_getc(obj, "involvedObject") != NULL;
+    struct fpath up = fpath_child(NULL, is_core ? STR("involvedObject") : STR("regarding"));
+    struct fpath at = fpath_child(&up, STR("namespace"));
+    const struct json *about = event_get(obj, "involvedObject");
+    struct str ns = json_get_str(about, "namespace"), own = meta_namespace(obj);
+    (void)old;
+    bool fits = ns.n ? str_eq(ns, own) : own.n == 0 || str_is(own, "default");
+    if (!fits)
+        field_error_str(errs, FIELD_INVALID, &at, ns, "does not match event.namespace");
+    struct str time = json_get_str(obj, "eventTime");
+    if (is_core && time.n == 0)
+        return; /* an event in the old style need not say more */
+    static const char *const needed[] = { "reportingController", "reportingInstance", "action",
+                                          "reason" };
+    for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
+        struct fpath field = fpath_child(NULL, str_of(needed[i]));
+        const struct json *v =
+            i == 0 ? event_get(obj, "reportingComponent") : json_getc(obj, needed[i]);
+        if (json_str(v).n == 0)
+            field_error(errs, FIELD_REQUIRED, &field, NULL, "%s", "");
+    }
+    struct fpath time_at = fpath_child(NULL, STR("eventTime"));
+    if (time.n == 0)
+        field_error(errs, FIELD_REQUIRED, &time_at, NULL, "%s", "");
+}
+
+static struct str event_time(const struct json *obj, const char *name)
+{
+    return json_str(event_get(obj, name));
+}
+
+static struct str event_first_seen(const struct json *obj)
+{
+    struct str t = event_time(obj, "firstTimestamp");
+    return t.n ? t : json_get_str(obj, "eventTime");
+}
+
+static struct json *cell_event_last_seen(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    struct str t = json_str(json_path(obj, "series", "lastObservedTime", NULL));
+    if (t.n == 0)
+        t = event_time(obj, "lastTimestamp");
+    if (t.n == 0)
+        t = event_first_seen(obj);
+    return json_new_str(a, table_age(a, t, now_s));
+}
+
+static struct json *cell_event_first_seen(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    return json_new_str(a, table_age(a, event_first_seen(obj), now_s));
+}
+
+static struct json *cell_event_type(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    (void)now_s;
+    return json_new_str(a, json_get_str(obj, "type"));
+}
+
+static struct json *cell_event_reason(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    (void)now_s;
+    return json_new_str(a, json_get_str(obj, "reason"));
+}
+
+static struct json *cell_event_object(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    const struct json *about = event_get(obj, "involvedObject");
+    struct str kind = str_lower_arena(a, json_get_str(about, "kind"));
+    struct str name = json_get_str(about, "name");
+    (void)now_s;
+    if (name.n == 0)
+        return json_new_str(a, kind);
+    return json_new_cstr(a, arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(kind), STR_ARG(name)));
+}
+
+static struct json *cell_event_subobject(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    (void)now_s;
+    return json_new_str(a, json_get_str(event_get(obj, "involvedObject"), "fieldPath"));
+}
+
+static struct json *cell_event_source(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    const struct json *source = event_get(obj, "source");
+    struct str component = json_get_str(source, "component"), host = json_get_str(source, "host");
+    (void)now_s;
+    if (component.n == 0) {
+        component = json_str(event_get(obj, "reportingComponent"));
+        host = json_get_str(obj, "reportingInstance");
+    }
+    if (host.n == 0)
+        return json_new_str(a, component);
+    return json_new_cstr(a,
+                         arena_printf(a, STR_FMT ", " STR_FMT, STR_ARG(component), STR_ARG(host)));
+}
+
+static struct json *cell_event_message(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    (void)now_s;
+    return json_new_str(a, str_trim(json_str(event_get(obj, "message"))));
+}
+
+static struct json *cell_event_count(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    int64_t n = json_int_or(json_path(obj, "series", "count", NULL), 0);
+    (void)now_s;
+    if (n == 0)
+        n = json_int_or(event_get(obj, "count"), 0);
+    return json_new_int(a, n ? n : 1);
+}
+
+static const struct kube_column event_columns[] = {
+    COLUMN("Last Seen", "string", "Time since it was last observed.", 0, cell_event_last_seen),
+    COLUMN("Type", "string", "Normal or Warning.", 0, cell_event_type),
+    COLUMN("Reason", "string", "Short word for what happened.", 0, cell_event_reason),
+    COLUMN("Object", "string", "What it happened to.", 0, cell_event_object),
+    COLUMN("Subobject", "string", "Part of the object that is meant.", 1, cell_event_subobject),
+    COLUMN("Source", "string", "Who reported it.", 1, cell_event_source),
+    COLUMN("Message", "string", "What happened, in words.", 0, cell_event_message),
+    COLUMN("First Seen", "string", "Time since it was first observed.", 1, cell_event_first_seen),
+    COLUMN("Count", "string", "How often it was observed.", 1, cell_event_count),
+    { .name = S("Name"),
+      .type = S("string"),
+      .format = S("name"),
+      .description = S("Name of the event object."),
+      .priority = 1,
+      .cell = kind_cell_name },
+};
+
+static const struct kube_strategy event_strategy = { .validate = event_validate,
+                                                     .unconditional_update = true,
+                                                     .create_on_update = true,
+                                                     .convert = event_convert };
+
+static struct kube_resource rows[] = {
+    { .version = S("v1"),
+      .kind = S("Event"),
+      .list_kind = S("EventList"),
+      .plural = S("events"),
+      .singular = S("event"),
+      SHORT(S("ev")),
+      .namespaced = true,
+      .verbs = KUBE_VERBS_ALL,
+      .strategy = &event_strategy,
+      COLUMNS(event_columns),
+      SELECT(S("involvedObject.kind"), S("involvedObject.namespace"), S("involvedObject.name"),
+             S("involvedObject.uid"), S("involvedObject.apiVersion"),
+             S("involvedObject.resourceVersion"), S("involvedObject.fieldPath"), S("reason"),
+             S("reportingComponent"), S("source"), S("type")) },
+    { .group = S("events.k8s.io"),
+      .version = S("v1"),
+      .kind = S("Event"),
+      .list_kind = S("EventList"),
+      .plural = S("events"),
+      .singular = S("event"),
+      SHORT(S("ev")),
+      .namespaced = true,
+      .verbs = KUBE_VERBS_ALL,
+      .storage = &rows[0],
+      .strategy = &event_strategy,
+      COLUMNS(event_columns),
+      SELECT(S("regarding.kind"), S("regarding.namespace"), S("regarding.name"), S("regarding.uid"),
+             S("regarding.apiVersion"), S("regarding.resourceVersion"), S("regarding.fieldPath"),
+             S("reason"), S("reportingController"), S("type")) }
+};
+
+const struct kind_list kinds_events = { rows, ARRAY_LEN(rows) };
