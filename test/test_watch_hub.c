@@ -326,6 +326,27 @@ TEST(a_refusal_reaches_the_subscriber_with_its_status)
     rig_fini(&r);
 }
 
+TEST(a_forbidden_wide_watch_falls_back_to_those_of_the_namespaces)
+{
+    struct rig r;
+    rig_init(&r, 2);
+    subscribe(&r, 0, "a", 10, false);
+    subscribe(&r, 1, "b", 10, false);
+    subscribe(&r, 2, "c", 10, false);
+    CHECK(!strstr(r.fake.call[2].target, "namespaces"));
+    fake_head(&r.fake.call[2], 403);
+    fake_data(&r.fake.call[2], "{\"kind\":\"Status\",\"code\":403}");
+    fake_end(&r.fake.call[2], 0);
+    turn(&r);
+    CHECK_INT(r.l[2].status, 200); /* the refusal is not its affair: it starts again */
+    SEEN(2, "E");
+    CHECK(r.l[2].ended);
+    r.l[2] = (struct listener){ .events = r.l[2].events };
+    subscribe(&r, 2, "c", 12, false);
+    CHECK(strstr(r.fake.call[3].target, "/namespaces/c/"));
+    rig_fini(&r);
+}
+
 TEST(a_resource_that_vanishes_ends_the_stream_with_an_error_event)
 {
     struct rig r;

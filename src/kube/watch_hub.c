@@ -78,6 +78,7 @@ struct upstream {
 /* Namespaced subscriptions to one resource that stand, of either kind. */
 struct narrow {
     unsigned n_subs;
+    bool only; /* the watch over all namespaces was forbidden */
 };
 
 struct watch_sub {
@@ -379,6 +380,18 @@ static void distribute(struct upstream *up, struct str topic_name, uint64_t seq)
 
 /* ---------------------------------------------------------------- upstream stream */
 
+/*
+ * Forbidden is only the watch over all namespaces, which was our choice: the subscriber lists
+ * again, and its next subscription is to its own namespace.
+ */
+static bool was_widened(struct watch_sub *sub, int status)
+{
+    if (status != 403 || sub->namespace.n == 0 || !sub->narrow)
+        return false;
+    sub->narrow->only = true;
+    return true;
+}
+
 /* Tell everybody something last and end them: an ERROR event (line), or a refusal before the watch
  * stood. */
 static void end_all(struct upstream *up, int status, struct str body)
@@ -396,13 +409,12 @@ static void end_all(struct upstream *up, int status, struct str body)
         struct topic *t = e->value;
         while (!list_is_empty(&t->subs)) {
             struct watch_sub *sub = list_first(&t->subs, struct watch_sub, node);
-            bool alive;
+            bool alive, expires = status == 410 || was_widened(sub, status);
             if (!sub->opened) {
-                alive =
-                    CALL_SUB(sub, sub->ops->on_open(sub->arg, status == 410 ? 200 : status, body));
-                if (alive && status == 410)
+                alive = CALL_SUB(sub, sub->ops->on_open(sub->arg, expires ? 200 : status, body));
+                if (alive && expires)
                     alive = CALL_SUB(sub, expire_sub(sub));
-            } else if (status == 410) {
+            } else if (expires) {
                 alive = CALL_SUB(sub, expire_sub(sub));
             } else {
                 struct watch_event ev = { .line = buf_str(&line), .is_error = true };
@@ -739,7 +751,7 @@ static bool use_wide(const struct watch_hub *hub, const struct watch_key *key,
 {
     if (key->namespace.n == 0 || hub->widen_at == 0)
         return true;
-    return narrow && narrow->n_subs >= hub->widen_at;
+    return narrow && !narrow->only && narrow->n_subs >= hub->widen_at;
 }
 
 int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint64_t rv,

@@ -10,7 +10,8 @@
  *
  * A subscription to one namespace is served by filtering the watch over all namespaces, once
  * `widen_at` such subscriptions to the resource exist (an object never changes its namespace, so
- * that filter is exact). Events are indexed by namespace: an event costs its subscribers, not all
+ * that filter is exact). Where that watch is forbidden, they start again on watches of their own
+ * namespaces. Events are indexed by namespace: an event costs its subscribers, not all
  * of them.
  *
  * Loop thread only. Callbacks never run inside watch_hub_subscribe().
