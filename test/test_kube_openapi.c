@@ -117,7 +117,8 @@ TEST(definitions_are_described_in_both_versions)
     buf_reset(&b);
     CHECK_OK(openapi_v3_index(&reg, &b));
     root = document(&a, &b);
-    CHECK_INT(json_getc(root, "paths")->n, 5);
+    CHECK(json_path(root, "paths", "api/v1", NULL));
+    CHECK(json_path(root, "paths", "apis/rbac.authorization.k8s.io/v1", NULL));
     CHECK(str_has_prefix(
         json_str(json_path(root, "paths", "apis/example.com/v1", "serverRelativeURL", NULL)),
         STR("/openapi/v3/apis/example.com/v1?hash=")));

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* apiregistration.k8s.io: APIServices. Those with a service behind them are kept, not proxied. */
+#include "kube/kinds/kinds.h"
+#include "kube/meta.h"
+
+#define GROUP "apiregistration.k8s.io"
+
+static void service_set_defaults(struct arena *a, struct json *obj)
+{
+    kind_default_int(a, json_path(obj, "spec", "service", NULL), "port", 443);
+}
+
+/* What this server answers itself is there from the beginning. */
+static void service_prepare_create(struct arena *a, struct json *obj)
+{
+    kind_reset_status(a, obj);
+    const struct json *service = json_path(obj, "spec", "service", NULL);
+    if (service && service->type != JSON_NULL)
+        return;
+    struct json *conditions = json_new_array(a), *available = json_new_object(a);
+    json_set_str(a, available, "type", STR("Available"));
+    json_set_str(a, available, "status", STR("True"));
+    json_set_str(a, available, "lastTransitionTime",
+                 json_str(json_path(obj, "metadata", "creationTimestamp", NULL)));
+    json_set_str(a, available, "reason", STR("Local"));
+    json_set_str(a, available, "message", STR("Local APIServices are always available"));
+    json_add(conditions, available);
+    json_setc(a, json_obj(a, obj, "status"), "conditions", conditions);
+}
+
+static void service_validate(const struct json *obj, const struct json *old,
+                             struct field_errors *errs)
+{
+    struct arena *a = errs->a;
+    const struct json *spec = json_getc(obj, "spec");
+    struct str group = json_get_str(spec, "group"), version = json_get_str(spec, "version");
+    struct fpath meta = fpath_child(NULL, STR("metadata")), up = fpath_child(NULL, STR("spec"));
+    struct fpath name_at = fpath_child(&meta, STR("name"));
+    struct fpath group_min = fpath_child(&up, STR("groupPriorityMinimum"));
+    struct fpath version_prio = fpath_child(&up, STR("versionPriority"));
+    const char *want = arena_printf(a, STR_FMT "." STR_FMT, STR_ARG(version), STR_ARG(group));
+    int64_t minimum = json_int_or(json_getc(spec, "groupPriorityMinimum"), 0);
+    int64_t priority = json_int_or(json_getc(spec, "versionPriority"), 0);
+    (void)old;
+    if (!str_is(meta_name(obj), want))
+        field_error_str(errs, FIELD_INVALID, &name_at, meta_name(obj),
+                        "must be `spec.version+\".\"+spec.group`: \"%s\"", want);
+    if (minimum <= 0 || minimum > 20000)
+        field_error(errs, FIELD_INVALID, &group_min, json_new_int(a, minimum),
+                    "must be positive and less than 20000");
+    if (priority <= 0 || priority > 1000)
+        field_error(errs, FIELD_INVALID, &version_prio, json_new_int(a, priority),
+                    "must be positive and less than 1000");
+}
+
+static struct json *cell_service(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    const struct json *s = json_path(obj, "spec", "service", NULL);
+    (void)now_s;
+    if (!json_is(s, JSON_OBJECT))
+        return json_new_cstr(a, "Local");
+    return json_new_cstr(a,
+                         arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(json_get_str(s, "namespace")),
+                                      STR_ARG(json_get_str(s, "name"))));
+}
+
+static struct json *cell_available(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    (void)now_s;
+    json_each (c, json_path(obj, "status", "conditions", NULL)) {
+        struct str status = json_get_str(c, "status"), reason = json_get_str(c, "reason");
+        if (!str_is(json_get_str(c, "type"), "Available"))
+            continue;
+        if (str_is(status, "True") || reason.n == 0)
+            return json_new_str(a, status);
+        return json_new_cstr(
+            a, arena_printf(a, STR_FMT " (" STR_FMT ")", STR_ARG(status), STR_ARG(reason)));
+    }
+    return json_new_cstr(a, "Unknown");
+}
+
+static const struct kube_column service_columns[] = {
+    COLUMN_NAME,
+    COLUMN("Service", "string", "Who serves the group and version.", 0, cell_service),
+    COLUMN("Available", "string", "Whether it can be reached.", 0, cell_available),
+    COLUMN_AGE,
+};
+
+static const struct kube_subresource service_subresources[] = { SUBRESOURCE_STATUS(GROUP,
+                                                                                   "APIService") };
+
+static const struct kube_strategy service_strategy = { .set_defaults = service_set_defaults,
+                                                       .prepare_create = service_prepare_create,
+                                                       .validate = service_validate,
+                                                       .name_rule = KUBE_NAME_PATH_SEGMENT };
+
+static struct kube_resource rows[] = {
+    { NAMES(GROUP, "v1", "APIService", "apiservices", "apiservice"), CATEGORY(S("api-extensions")),
+      .verbs = KUBE_VERBS_ALL, SUBRESOURCES(service_subresources), .strategy = &service_strategy,
+      COLUMNS(service_columns) },
+};
+
+const struct kind_list kinds_apiregistration = { rows, ARRAY_LEN(rows) };

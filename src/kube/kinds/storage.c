@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* storage.k8s.io: classes of volumes, drivers, attachments; storagemigration.k8s.io. */
+#include "kube/kinds/kinds.h"
+#include "kube/meta.h"
+
+#define GROUP     "storage.k8s.io"
+#define MIGRATION "storagemigration.k8s.io"
+
+/* ---- StorageClass ---- */
+
+static void class_set_defaults(struct arena *a, struct json *obj)
+{
+    kind_default_str(a, obj, "reclaimPolicy", "Delete");
+    kind_default_str(a, obj, "volumeBindingMode", "Immediate");
+}
+
+static struct json *cell_class_name(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    static const char *const marks[] = { "storageclass.kubernetes.io/is-default-class",
+                                         "storageclass.beta.kubernetes.io/is-default-class" };
+    const struct json *notes = json_path(obj, "metadata", "annotations", NULL);
+    bool is_default = false;
+    (void)now_s;
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        is_default = is_default || str_is(json_get_str(notes, marks[i]), "true");
+    return json_new_cstr(
+        a, arena_printf(a, STR_FMT "%s", STR_ARG(meta_name(obj)), is_default ? " (default)" : ""));
+}
+
+CELL(cell_provisioner, "", "provisioner")
+CELL(cell_reclaim, "Delete", "reclaimPolicy")
+CELL(cell_binding_mode, "Immediate", "volumeBindingMode")
+
+static struct json *cell_expansion(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    (void)now_s;
+    return json_new_bool(a, json_bool(json_getc(obj, "allowVolumeExpansion")));
+}
+
+static const struct kube_column class_columns[] = {
+    { .name = S("Name"),
+      .type = S("string"),
+      .format = S("name"),
+      .description = S("Name of the class."),
+      .cell = cell_class_name },
+    COLUMN("Provisioner", "string", "Who makes volumes of the class.", 0, cell_provisioner),
+    COLUMN("ReclaimPolicy", "string", "What happens to a volume that is released.", 0,
+           cell_reclaim),
+    COLUMN("VolumeBindingMode", "string", "When a claim gets its volume.", 0, cell_binding_mode),
+    COLUMN("AllowVolumeExpansion", "string", "Whether volumes may grow.", 0, cell_expansion),
+    COLUMN_AGE,
+};
+
+static const struct kube_strategy class_strategy = { .set_defaults = class_set_defaults,
+                                                     .unconditional_update = true };
+
+/* ---- VolumeAttributesClass ---- */
+
+CELL(cell_driver_name, "", "driverName")
+
+static const struct kube_column attributes_columns[] = {
+    COLUMN_NAME,
+    COLUMN("DriverName", "string", "Driver that understands the parameters.", 0, cell_driver_name),
+    COLUMN_AGE,
+};
+
+static const struct kube_strategy attributes_strategy = { .unconditional_update = true };
+
+/* ---- VolumeAttachment ---- */
+
+CELL(cell_attacher, "", "spec", "attacher")
+CELL(cell_volume, "", "spec", "source", "persistentVolumeName")
+CELL(cell_node, "", "spec", "nodeName")
+
+static struct json *cell_attached(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    (void)now_s;
+    return json_new_bool(a, json_bool(json_path(obj, "status", "attached", NULL)));
+}
+
+static const struct kube_column attachment_columns[] = {
+    COLUMN_NAME,
+    { .name = S("Attacher"),
+      .type = S("string"),
+      .format = S("name"),
+      .description = S("Driver that attaches the volume."),
+      .cell = cell_attacher },
+    COLUMN("PV", "string", "The volume.", 0, cell_volume),
+    COLUMN("Node", "string", "Where it is attached.", 0, cell_node),
+    COLUMN("Attached", "boolean", "Whether it is attached now.", 0, cell_attached),
+    COLUMN_AGE,
+};
+
+static const struct kube_subresource attachment_subresources[] = {
+    SUBRESOURCE_STATUS(GROUP, "VolumeAttachment"),
+};
+
+static const struct kube_strategy attachment_strategy = { .prepare_create = kind_reset_status };
+
+/* ---- CSIDriver ---- */
+
+static void driver_set_defaults(struct arena *a, struct json *obj)
+{
+    struct json *spec = json_getc(obj, "spec");
+    kind_default_bool(a, spec, "attachRequired", true);
+    kind_default_bool(a, spec, "podInfoOnMount", false);
+    kind_default_bool(a, spec, "storageCapacity", false);
+    kind_default_bool(a, spec, "requiresRepublish", false);
+    kind_default_bool(a, spec, "seLinuxMount", false);
+    kind_default_str(a, spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+    if (!spec || json_first(json_getc(spec, "volumeLifecycleModes")))
+        return;
+    struct json *modes = json_new_array(a);
+    json_add(modes, json_new_cstr(a, "Persistent"));
+    json_setc(a, spec, "volumeLifecycleModes", modes);
+}
+
+/* Drivers begin without a generation; only changes count. */
+static void driver_prepare_update(struct arena *a, struct json *obj, const struct json *old)
+{
+    const struct json *spec = json_getc(obj, "spec"), *was = json_getc(old, "spec");
+    int64_t n = json_int_or(json_path(old, "metadata", "generation", NULL), 0);
+    if (spec && was && !json_equal(spec, was))
+        json_set_int(a, meta_of(a, obj), "generation", n + 1);
+}
+
+CELL(cell_attach, "true", "spec", "attachRequired")
+CELL(cell_pod_info, "false", "spec", "podInfoOnMount")
+CELL(cell_has_capacity, "false", "spec", "storageCapacity")
+CELL(cell_republish, "false", "spec", "requiresRepublish")
+
+static struct json *cell_tokens(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    const struct json *list = json_path(obj, "spec", "tokenRequests", NULL);
+    struct json *audiences = json_new_array(a);
+    (void)now_s;
+    json_each (request, list)
+        json_add(audiences, json_new_str(a, json_get_str(request, "audience")));
+    return kind_cell_join(a, audiences, list ? "" : "<unset>");
+}
+
+static struct json *cell_modes(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    (void)now_s;
+    return kind_cell_join(a, json_path(obj, "spec", "volumeLifecycleModes", NULL), "<none>");
+}
+
+static const struct kube_column driver_columns[] = {
+    COLUMN_NAME,
+    COLUMN("AttachRequired", "boolean", "Whether volumes have to be attached first.", 0,
+           cell_attach),
+    COLUMN("PodInfoOnMount", "boolean", "Whether the driver wants to know the pod.", 0,
+           cell_pod_info),
+    COLUMN("StorageCapacity", "boolean", "Whether the driver tells its capacity.", 0,
+           cell_has_capacity),
+    COLUMN("TokenRequests", "string", "Audiences of tokens that the driver gets.", 0, cell_tokens),
+    COLUMN("RequiresRepublish", "boolean", "Whether volumes are published again and again.", 0,
+           cell_republish),
+    COLUMN("Modes", "string", "Kinds of volumes that the driver has.", 0, cell_modes),
+    COLUMN_AGE,
+};
+
+static const struct kube_strategy driver_strategy = { .set_defaults = driver_set_defaults,
+                                                      .prepare_update = driver_prepare_update };
+
+/* ---- CSINode, CSIStorageCapacity ---- */
+
+static struct json *cell_drivers(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    (void)now_s;
+    return kind_cell_count(a, json_getc(obj, "spec"), "drivers");
+}
+
+static const struct kube_column node_columns[] = {
+    COLUMN_NAME,
+    COLUMN("Drivers", "integer", "Number of drivers on the node.", 0, cell_drivers),
+    COLUMN_AGE,
+};
+
+CELL(cell_class, "", "storageClassName")
+CELL(cell_capacity, "<unset>", "capacity")
+
+static const struct kube_column capacity_columns[] = {
+    COLUMN_NAME,
+    COLUMN("StorageClassName", "string", "Class that the capacity is of.", 0, cell_class),
+    COLUMN("Capacity", "string", "What is left.", 0, cell_capacity),
+};
+
+static const struct kube_strategy plain_strategy = { 0 };
+
+/* ---- StorageVersionMigration ---- */
+
+static struct json *cell_migrated(struct arena *a, const struct json *obj, int64_t now_s)
+{
+    const struct json *r = json_path(obj, "spec", "resource", NULL);
+    struct str group = json_get_str(r, "group");
+    (void)now_s;
+    return json_new_cstr(a,
+                         arena_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(json_get_str(r, "resource")),
+                                      group.n ? "." : "", STR_ARG(group)));
+}
+
+static const struct kube_column migration_columns[] = {
+    COLUMN_NAME,
+    COLUMN("Resource", "string", "What is rewritten in its storage version.", 0, cell_migrated),
+};
+
+static const struct kube_subresource migration_subresources[] = {
+    SUBRESOURCE_STATUS(MIGRATION, "StorageVersionMigration"),
+};
+
+static const struct kube_strategy migration_strategy = { .prepare_create = kind_reset_status };
+
+static struct kube_resource rows[] = {
+    { NAMES(GROUP, "v1", "CSIDriver", "csidrivers", "csidriver"), .verbs = KUBE_VERBS_ALL,
+      .strategy = &driver_strategy, COLUMNS(driver_columns) },
+    { NAMES(GROUP, "v1", "CSINode", "csinodes", "csinode"), .verbs = KUBE_VERBS_ALL,
+      .strategy = &plain_strategy, COLUMNS(node_columns) },
+    { NAMES(GROUP, "v1", "CSIStorageCapacity", "csistoragecapacities", "csistoragecapacity"),
+      .namespaced = true, .verbs = KUBE_VERBS_ALL, .strategy = &plain_strategy,
+      COLUMNS(capacity_columns) },
+    { NAMES(GROUP, "v1", "StorageClass", "storageclasses", "storageclass"), SHORT(S("sc")),
+      .verbs = KUBE_VERBS_ALL, .strategy = &class_strategy, COLUMNS(class_columns) },
+    { NAMES(GROUP, "v1", "VolumeAttachment", "volumeattachments", "volumeattachment"),
+      .verbs = KUBE_VERBS_ALL, SUBRESOURCES(attachment_subresources),
+      .strategy = &attachment_strategy, COLUMNS(attachment_columns) },
+    { NAMES(GROUP, "v1", "VolumeAttributesClass", "volumeattributesclasses",
+            "volumeattributesclass"),
+      SHORT(S("vac")), .verbs = KUBE_VERBS_ALL, .strategy = &attributes_strategy,
+      COLUMNS(attributes_columns) },
+    { NAMES(MIGRATION, "v1", "StorageVersionMigration", "storageversionmigrations",
+            "storageversionmigration"),
+      .verbs = KUBE_VERBS_ALL, SUBRESOURCES(migration_subresources),
+      .strategy = &migration_strategy, COLUMNS(migration_columns) },
+};
+
+const struct kind_list kinds_storage = { rows, ARRAY_LEN(rows) };
