@@ -154,3 +154,8 @@ struct str builtin_go_name(const struct schema *s)
 {
     return s->builtin ? text_at(builtin_types[s->builtin - 1].go_name) : STR("");
 }
+
+const uint8_t *builtin_field_order(const struct schema *s)
+{
+    return s->builtin ? builtin_proto_order + builtin_types[s->builtin - 1].first_field : NULL;
+}

@@ -19,5 +19,12 @@ struct str builtin_type_name(const struct schema *s);
 /* Go's name of it: "v1.ObjectMeta". */
 struct str builtin_go_name(const struct schema *s);
 
+/*
+ * The fields of an expanded object in the order in which protobuf has them: as many numbers as it
+ * has fields, or fewer, the rest then being BUILTIN_NO_FIELD. NULL when it is no built-in type.
+ */
+enum { BUILTIN_NO_FIELD = 255 };
+const uint8_t *builtin_field_order(const struct schema *s);
+
 /* Add the built-in resources that are served. */
 void builtin_register(struct registry *reg);

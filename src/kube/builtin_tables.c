@@ -3,6 +3,8 @@
 /* clang-format off */
 #include "kube/builtin_tables.h"
 
+const char builtin_api_version[] = "v0.37.2";
+
 const struct builtin_field_row builtin_fields[] = {
     /* v1.Binding */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
@@ -1684,14 +1686,14 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 487, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 490, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 489, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 492, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CustomResourceDefinitionSpec */
     { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
     { 1300, 460, 3, 0, FIELD_IS_REQUIRED }, /* names */
     { 6876, 0, 4, 0, FIELD_IS_REQUIRED }, /* scope */
-    { 7162, 482, 7, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 7316, 486, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* conversion */
+    { 7162, 484, 7, 0, FIELD_IS_REQUIRED }, /* versions */
+    { 7316, 488, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* conversion */
     { 7327, 4, 10, 0, FIELD_OMIT_EMPTY }, /* preserveUnknownFields */
     /* v1.CustomResourceDefinitionNames */
     { 7349, 0, 1, 0, FIELD_IS_REQUIRED }, /* plural */
@@ -1706,10 +1708,10 @@ const struct builtin_field_row builtin_fields[] = {
     { 7381, 4, 3, 0, FIELD_IS_REQUIRED }, /* storage */
     { 7389, 4, 7, 0, FIELD_OMIT_EMPTY }, /* deprecated */
     { 7400, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deprecationWarning */
-    { 7419, 473, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schema */
-    { 7239, 476, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* subresources */
-    { 7426, 478, 6, 0, FIELD_OMIT_EMPTY }, /* additionalPrinterColumns */
-    { 7451, 480, 9, 0, FIELD_OMIT_EMPTY }, /* selectableFields */
+    { 7419, 475, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schema */
+    { 7239, 478, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* subresources */
+    { 7426, 480, 6, 0, FIELD_OMIT_EMPTY }, /* additionalPrinterColumns */
+    { 7451, 482, 9, 0, FIELD_OMIT_EMPTY }, /* selectableFields */
     /* v1.CustomResourceValidation */
     { 7468, 464, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* openAPIV3Schema */
     /* v1.JSONSchemaProps */
@@ -1742,12 +1744,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 7689, 466, 27, 0, FIELD_OMIT_EMPTY }, /* anyOf */
     { 7695, 464, 28, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* not */
     { 7699, 467, 29, 0, FIELD_OMIT_EMPTY }, /* properties */
-    { 7710, 465, 30, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalProperties */
+    { 7710, 468, 30, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalProperties */
     { 7731, 467, 31, 0, FIELD_OMIT_EMPTY }, /* patternProperties */
-    { 7749, 468, 32, 0, FIELD_OMIT_EMPTY }, /* dependencies */
-    { 7762, 465, 33, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalItems */
+    { 7749, 470, 32, 0, FIELD_OMIT_EMPTY }, /* dependencies */
+    { 7762, 468, 33, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalItems */
     { 7778, 467, 34, 0, FIELD_OMIT_EMPTY }, /* definitions */
-    { 7790, 469, 35, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* externalDocs */
+    { 7790, 471, 35, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* externalDocs */
     { 7803, 461, 36, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* example */
     { 7811, 4, 37, 0, FIELD_OMIT_EMPTY }, /* nullable */
     { 7820, 4, 38, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-preserve-unknown-fields */
@@ -1756,7 +1758,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 7915, 47, 41, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-list-map-keys */
     { 7942, 0, 42, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-list-type */
     { 7965, 0, 43, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-map-type */
-    { 7987, 472, 44, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-validations */
+    { 7987, 474, 44, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-validations */
     /* v1.ExternalDocumentation */
     { 7500, 0, 1, 0, FIELD_OMIT_EMPTY }, /* description */
     { 7045, 0, 2, 0, FIELD_OMIT_EMPTY }, /* url */
@@ -1764,12 +1766,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 8012, 0, 1, 0, FIELD_IS_REQUIRED }, /* rule */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
     { 7070, 0, 3, 0, FIELD_OMIT_EMPTY }, /* messageExpression */
-    { 549, 470, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reason */
+    { 549, 472, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reason */
     { 309, 0, 5, 0, FIELD_OMIT_EMPTY }, /* fieldPath */
     { 8017, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optionalOldSelf */
     /* v1.CustomResourceSubresources */
-    { 335, 474, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
-    { 8033, 475, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scale */
+    { 335, 476, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
+    { 8033, 477, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scale */
     /* v1.CustomResourceSubresourceStatus */
     /* v1.CustomResourceSubresourceScale */
     { 8039, 0, 1, 0, FIELD_IS_REQUIRED }, /* specReplicasPath */
@@ -1786,13 +1788,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 8093, 0, 1, 0, FIELD_IS_REQUIRED }, /* jsonPath */
     /* v1.CustomResourceConversion */
     { 8102, 0, 1, 0, FIELD_IS_REQUIRED }, /* strategy */
-    { 8111, 485, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* webhook */
+    { 8111, 487, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* webhook */
     /* v1.WebhookConversion */
-    { 6990, 484, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientConfig */
+    { 6990, 486, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientConfig */
     { 8119, 47, 3, 0, FIELD_IS_REQUIRED }, /* conversionReviewVersions */
     /* v1.WebhookClientConfig */
     { 7045, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* url */
-    { 4428, 483, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 4428, 485, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
     { 7049, 19, 2, 0, FIELD_OMIT_EMPTY }, /* caBundle */
     /* v1.ServiceReference */
     { 51, 0, 1, 0, FIELD_IS_REQUIRED }, /* namespace */
@@ -1800,7 +1802,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1421, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* path */
     { 508, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     /* v1.CustomResourceDefinitionStatus */
-    { 319, 489, 1, 0, 0 }, /* conditions */
+    { 319, 491, 1, 0, 0 }, /* conditions */
     { 8144, 460, 2, 0, 0 }, /* acceptedNames */
     { 8158, 47, 3, 0, 0 }, /* storedVersions */
     { 5280, 1, 4, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
@@ -1815,15 +1817,15 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 492, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 494, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.APIService */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 494, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 497, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 496, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 499, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.APIServiceSpec */
-    { 4428, 493, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 4428, 495, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
     { 2149, 0, 2, 0, FIELD_OMIT_EMPTY }, /* group */
     { 6547, 0, 3, 0, FIELD_OMIT_EMPTY }, /* version */
     { 8173, 4, 4, 0, FIELD_OMIT_EMPTY }, /* insecureSkipTLSVerify */
@@ -1835,7 +1837,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 33, 0, 2, 0, FIELD_OMIT_EMPTY }, /* name */
     { 508, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     /* v1.APIServiceStatus */
-    { 319, 496, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 498, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.APIServiceCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
@@ -1846,7 +1848,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 499, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 501, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ControllerRevision */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -1857,22 +1859,22 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 501, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 503, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DaemonSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 505, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 508, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 507, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 510, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DaemonSetSpec */
     { 400, 134, 1, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
     { 5929, 334, 2, 0, FIELD_IS_REQUIRED }, /* template */
-    { 8232, 504, 3, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
+    { 8232, 506, 3, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
     { 5953, 25, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
     { 8247, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
     /* v1.DaemonSetUpdateStrategy */
-    { 330, 502, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8268, 503, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 504, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8268, 505, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateDaemonSet */
     { 8282, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
     { 8297, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
@@ -1886,7 +1888,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 8406, 25, 7, 0, FIELD_OMIT_EMPTY }, /* numberAvailable */
     { 8422, 25, 8, 0, FIELD_OMIT_EMPTY }, /* numberUnavailable */
     { 8440, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
-    { 319, 507, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 509, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.DaemonSetCondition */
     { 330, 0, 1, 0, 0 }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
@@ -1897,25 +1899,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 510, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 512, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Deployment */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 514, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 517, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 516, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 519, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DeploymentSpec */
     { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
     { 400, 134, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
     { 5929, 334, 3, 0, FIELD_IS_REQUIRED }, /* template */
-    { 8102, 513, 4, 0, FIELD_OMIT_EMPTY }, /* strategy */
+    { 8102, 515, 4, 0, FIELD_OMIT_EMPTY }, /* strategy */
     { 5953, 25, 5, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
     { 8247, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
     { 8455, 4, 7, 0, FIELD_OMIT_EMPTY }, /* paused */
     { 8462, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* progressDeadlineSeconds */
     /* v1.DeploymentStrategy */
-    { 330, 511, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8268, 512, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 513, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8268, 514, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateDeployment */
     { 8282, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
     { 8297, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
@@ -1927,7 +1929,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 6004, 25, 4, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
     { 8502, 25, 5, 0, FIELD_OMIT_EMPTY }, /* unavailableReplicas */
     { 8522, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
-    { 319, 516, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 518, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 8440, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
     /* v1.DeploymentCondition */
     { 330, 0, 1, 0, 0 }, /* type */
@@ -1940,13 +1942,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 519, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 521, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ReplicaSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 520, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 523, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 522, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 525, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ReplicaSetSpec */
     { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
     { 5953, 25, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
@@ -1959,7 +1961,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 6004, 25, 5, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
     { 8522, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
     { 5280, 1, 3, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 319, 522, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 524, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.ReplicaSetCondition */
     { 330, 0, 1, 0, 0 }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
@@ -1970,28 +1972,28 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 525, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 527, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StatefulSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 532, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 535, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 534, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 537, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.StatefulSetSpec */
     { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
     { 400, 134, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
     { 5929, 334, 3, 0, FIELD_IS_REQUIRED }, /* template */
     { 8557, 152, 4, 0, FIELD_OMIT_EMPTY }, /* volumeClaimTemplates */
     { 8578, 0, 5, 0, 0 }, /* serviceName */
-    { 8590, 526, 6, 0, FIELD_OMIT_EMPTY }, /* podManagementPolicy */
-    { 8232, 529, 7, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
+    { 8590, 528, 6, 0, FIELD_OMIT_EMPTY }, /* podManagementPolicy */
+    { 8232, 531, 7, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
     { 8247, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
     { 5953, 25, 9, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
-    { 8610, 530, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaimRetentionPolicy */
-    { 8647, 531, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ordinals */
+    { 8610, 532, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaimRetentionPolicy */
+    { 8647, 533, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ordinals */
     /* v1.StatefulSetUpdateStrategy */
-    { 330, 527, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8268, 528, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 529, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8268, 530, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateStatefulSetStrategy */
     { 1785, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* partition */
     { 8282, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
@@ -2009,7 +2011,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 8701, 0, 6, 0, FIELD_OMIT_EMPTY }, /* currentRevision */
     { 8717, 0, 7, 0, FIELD_OMIT_EMPTY }, /* updateRevision */
     { 8440, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
-    { 319, 534, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 536, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 6004, 25, 11, 0, 0 }, /* availableReplicas */
     /* v1.StatefulSetCondition */
     { 330, 0, 1, 0, 0 }, /* type */
@@ -2021,24 +2023,24 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 537, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 539, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.SelfSubjectReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 335, 538, 2, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 335, 540, 2, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectReviewStatus */
     { 6514, 385, 1, 0, FIELD_OMIT_EMPTY }, /* userInfo */
     /* v1.TokenRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 540, 2, 0, 0 }, /* spec */
-    { 335, 541, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 542, 2, 0, 0 }, /* spec */
+    { 335, 543, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.TokenRequestSpec */
     { 8732, 47, 1, 0, 0 }, /* audiences */
     { 3668, 1, 4, 0, FIELD_POINTER }, /* expirationSeconds */
-    { 8742, 539, 3, 0, FIELD_POINTER }, /* boundObjectRef */
+    { 8742, 541, 3, 0, FIELD_POINTER }, /* boundObjectRef */
     { 8757, 384, 5, 0, FIELD_OMIT_EMPTY }, /* attestations */
     /* v1.BoundObjectReference */
     { 1, 0, 1, 0, FIELD_OMIT_EMPTY }, /* kind */
@@ -2052,8 +2054,8 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 542, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 543, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 544, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 545, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.TokenReviewSpec */
     { 8770, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* token */
     { 8732, 47, 2, 0, FIELD_OMIT_EMPTY }, /* audiences */
@@ -2066,11 +2068,11 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 550, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 551, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 552, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 553, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SubjectAccessReviewSpec */
-    { 8810, 548, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
-    { 8829, 549, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
+    { 8810, 550, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
+    { 8829, 551, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
     { 1869, 0, 3, 0, FIELD_OMIT_EMPTY }, /* user */
     { 6564, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
     { 6571, 384, 5, 0, FIELD_OMIT_EMPTY }, /* extra */
@@ -2083,11 +2085,11 @@ const struct builtin_field_row builtin_fields[] = {
     { 3580, 0, 5, 0, FIELD_OMIT_EMPTY }, /* resource */
     { 297, 0, 6, 0, FIELD_OMIT_EMPTY }, /* subresource */
     { 33, 0, 7, 0, FIELD_OMIT_EMPTY }, /* name */
-    { 8856, 546, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldSelector */
-    { 3697, 547, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
+    { 8856, 548, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldSelector */
+    { 3697, 549, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
     /* v1.FieldSelectorAttributes */
     { 8870, 0, 1, 0, FIELD_OMIT_EMPTY }, /* rawSelector */
-    { 8882, 545, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
+    { 8882, 547, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
     /* v1.FieldSelectorRequirement */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     { 2489, 0, 2, 0, FIELD_IS_REQUIRED }, /* operator */
@@ -2107,22 +2109,22 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 552, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 551, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 554, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 553, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectAccessReviewSpec */
-    { 8810, 548, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
-    { 8829, 549, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
+    { 8810, 550, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
+    { 8829, 551, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
     /* v1.SelfSubjectRulesReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 553, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 558, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 555, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 560, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectRulesReviewSpec */
     { 51, 0, 1, 0, FIELD_OMIT_EMPTY }, /* namespace */
     /* v1.SubjectRulesReviewStatus */
-    { 6782, 555, 1, 0, FIELD_IS_REQUIRED }, /* resourceRules */
-    { 8918, 557, 2, 0, FIELD_IS_REQUIRED }, /* nonResourceRules */
+    { 6782, 557, 1, 0, FIELD_IS_REQUIRED }, /* resourceRules */
+    { 8918, 559, 2, 0, FIELD_IS_REQUIRED }, /* nonResourceRules */
     { 8935, 4, 3, 0, FIELD_IS_REQUIRED }, /* incomplete */
     { 8902, 0, 4, 0, FIELD_OMIT_EMPTY }, /* evaluationError */
     /* v1.ResourceRule */
@@ -2137,16 +2139,16 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 550, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 551, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 552, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 553, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.HorizontalPodAutoscaler */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 560, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 561, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 562, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 563, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.HorizontalPodAutoscalerSpec */
-    { 8962, 559, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
+    { 8962, 561, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
     { 8977, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
     { 8989, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
     { 9001, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* targetCPUUtilizationPercentage */
@@ -2164,13 +2166,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 563, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 565, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Scale */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 564, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 565, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 566, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 567, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ScaleSpec */
     { 5944, 338, 1, 0, FIELD_OMIT_EMPTY }, /* replicas */
     /* v1.ScaleStatus */
@@ -2180,29 +2182,29 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 580, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 591, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 582, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 593, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v2.HorizontalPodAutoscalerSpec */
-    { 8962, 566, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
+    { 8962, 568, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
     { 8977, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
     { 8989, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
-    { 9094, 575, 4, 0, FIELD_OMIT_EMPTY }, /* metrics */
-    { 9102, 579, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* behavior */
+    { 9094, 577, 4, 0, FIELD_OMIT_EMPTY }, /* metrics */
+    { 9102, 581, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* behavior */
     /* v2.CrossVersionObjectReference */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
     { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
     { 6, 0, 3, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     /* v2.MetricSpec */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 6523, 569, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
-    { 9111, 570, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
-    { 3580, 571, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
-    { 9116, 572, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
-    { 9134, 573, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
+    { 6523, 571, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
+    { 9111, 572, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
+    { 3580, 573, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
+    { 9116, 574, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
+    { 9134, 575, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
     /* v2.ObjectMetricSource */
-    { 9143, 566, 1, 0, FIELD_IS_REQUIRED }, /* describedObject */
-    { 26, 567, 2, 0, FIELD_IS_REQUIRED }, /* target */
-    { 9159, 568, 3, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9143, 568, 1, 0, FIELD_IS_REQUIRED }, /* describedObject */
+    { 26, 569, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 9159, 570, 3, 0, FIELD_IS_REQUIRED }, /* metric */
     /* v2.MetricTarget */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 885, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
@@ -2212,25 +2214,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 400, 134, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
     /* v2.PodsMetricSource */
-    { 9159, 568, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 26, 567, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 9159, 570, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 26, 569, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.ResourceMetricSource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 26, 567, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 26, 569, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.ContainerResourceMetricSource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 26, 567, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 26, 569, 2, 0, FIELD_IS_REQUIRED }, /* target */
     { 5812, 0, 3, 0, FIELD_IS_REQUIRED }, /* container */
     /* v2.ExternalMetricSource */
-    { 9159, 568, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 26, 567, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 9159, 570, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 26, 569, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.HorizontalPodAutoscalerBehavior */
-    { 9198, 578, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleUp */
-    { 9206, 578, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleDown */
+    { 9198, 580, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleUp */
+    { 9206, 580, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleDown */
     /* v2.HPAScalingRules */
     { 9216, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stabilizationWindowSeconds */
     { 9243, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selectPolicy */
-    { 9256, 577, 2, 0, FIELD_OMIT_EMPTY }, /* policies */
+    { 9256, 579, 2, 0, FIELD_OMIT_EMPTY }, /* policies */
     { 9265, 38, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerance */
     /* v2.HPAScalingPolicy */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
@@ -2241,36 +2243,36 @@ const struct builtin_field_row builtin_fields[] = {
     { 9032, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScaleTime */
     { 8685, 25, 3, 0, FIELD_OMIT_EMPTY }, /* currentReplicas */
     { 9046, 25, 4, 0, FIELD_IS_REQUIRED }, /* desiredReplicas */
-    { 9275, 588, 5, 0, 0 }, /* currentMetrics */
-    { 319, 590, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 9275, 590, 5, 0, 0 }, /* currentMetrics */
+    { 319, 592, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v2.MetricStatus */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 6523, 582, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
-    { 9111, 583, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
-    { 3580, 584, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
-    { 9116, 585, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
-    { 9134, 586, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
+    { 6523, 584, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
+    { 9111, 585, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
+    { 3580, 586, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
+    { 9116, 587, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
+    { 9134, 588, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
     /* v2.ObjectMetricStatus */
-    { 9159, 568, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9290, 581, 2, 0, FIELD_IS_REQUIRED }, /* current */
-    { 9143, 566, 3, 0, FIELD_IS_REQUIRED }, /* describedObject */
+    { 9159, 570, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9290, 583, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9143, 568, 3, 0, FIELD_IS_REQUIRED }, /* describedObject */
     /* v2.MetricValueStatus */
     { 885, 38, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
     { 9166, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageValue */
     { 9179, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageUtilization */
     /* v2.PodsMetricStatus */
-    { 9159, 568, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9290, 581, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9159, 570, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9290, 583, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.ResourceMetricStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 9290, 581, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9290, 583, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.ContainerResourceMetricStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 9290, 581, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9290, 583, 2, 0, FIELD_IS_REQUIRED }, /* current */
     { 5812, 0, 3, 0, FIELD_IS_REQUIRED }, /* container */
     /* v2.ExternalMetricStatus */
-    { 9159, 568, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9290, 581, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9159, 570, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9290, 583, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.HorizontalPodAutoscalerCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
@@ -2282,31 +2284,31 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 593, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 595, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CronJob */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 622, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 624, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 624, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 626, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CronJobSpec */
     { 9298, 0, 1, 0, FIELD_IS_REQUIRED }, /* schedule */
     { 9307, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeZone */
     { 9316, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startingDeadlineSeconds */
-    { 9340, 594, 3, 0, FIELD_OMIT_EMPTY }, /* concurrencyPolicy */
+    { 9340, 596, 3, 0, FIELD_OMIT_EMPTY }, /* concurrencyPolicy */
     { 9358, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
-    { 9366, 621, 5, 0, FIELD_IS_REQUIRED }, /* jobTemplate */
+    { 9366, 623, 5, 0, FIELD_IS_REQUIRED }, /* jobTemplate */
     { 9378, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successfulJobsHistoryLimit */
     { 9405, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedJobsHistoryLimit */
     /* v1.JobTemplateSpec */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 620, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 622, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.JobSpec */
     { 9428, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parallelism */
     { 9440, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completions */
     { 2865, 1, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* activeDeadlineSeconds */
-    { 9452, 602, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podFailurePolicy */
-    { 9469, 605, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successPolicy */
+    { 9452, 604, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podFailurePolicy */
+    { 9469, 607, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successPolicy */
     { 9483, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimit */
     { 9496, 25, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimitPerIndex */
     { 9517, 25, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxFailedIndexes */
@@ -2314,47 +2316,47 @@ const struct builtin_field_row builtin_fields[] = {
     { 9534, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* manualSelector */
     { 5929, 334, 6, 0, FIELD_IS_REQUIRED }, /* template */
     { 9549, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ttlSecondsAfterFinished */
-    { 9573, 606, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionMode */
+    { 9573, 608, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionMode */
     { 9358, 4, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
-    { 9588, 607, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podReplacementPolicy */
+    { 9588, 609, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podReplacementPolicy */
     { 9609, 0, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* managedBy */
-    { 9619, 619, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
+    { 9619, 621, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
     /* v1.PodFailurePolicy */
-    { 7003, 601, 1, 0, FIELD_IS_REQUIRED }, /* rules */
+    { 7003, 603, 1, 0, FIELD_IS_REQUIRED }, /* rules */
     /* v1.PodFailurePolicyRule */
-    { 615, 595, 1, 0, FIELD_IS_REQUIRED }, /* action */
-    { 9630, 597, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* onExitCodes */
-    { 9642, 599, 3, 0, FIELD_OMIT_EMPTY }, /* onPodConditions */
+    { 615, 597, 1, 0, FIELD_IS_REQUIRED }, /* action */
+    { 9630, 599, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* onExitCodes */
+    { 9642, 601, 3, 0, FIELD_OMIT_EMPTY }, /* onPodConditions */
     /* v1.PodFailurePolicyOnExitCodesRequirement */
     { 3566, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerName */
-    { 2489, 596, 2, 0, FIELD_IS_REQUIRED }, /* operator */
+    { 2489, 598, 2, 0, FIELD_IS_REQUIRED }, /* operator */
     { 2498, 212, 3, 0, FIELD_IS_REQUIRED }, /* values */
     /* v1.PodFailurePolicyOnPodConditionsPattern */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
     /* v1.SuccessPolicy */
-    { 7003, 604, 1, 0, FIELD_IS_REQUIRED }, /* rules */
+    { 7003, 606, 1, 0, FIELD_IS_REQUIRED }, /* rules */
     /* v1.SuccessPolicyRule */
     { 9658, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededIndexes */
     { 9675, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededCount */
     /* v1.JobSchedulingConfiguration */
-    { 9690, 610, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingPolicy */
-    { 9707, 613, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingConstraints */
-    { 9729, 616, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* disruptionMode */
-    { 3300, 618, 4, 0, FIELD_OMIT_EMPTY }, /* resourceClaims */
+    { 9690, 612, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingPolicy */
+    { 9707, 615, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingConstraints */
+    { 9729, 618, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* disruptionMode */
+    { 3300, 620, 4, 0, FIELD_OMIT_EMPTY }, /* resourceClaims */
     /* v1alpha3.WorkloadPodGroupSchedulingPolicy */
-    { 9744, 608, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* basic */
-    { 9750, 609, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gang */
+    { 9744, 610, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* basic */
+    { 9750, 611, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gang */
     /* v1alpha3.WorkloadPodGroupBasicSchedulingPolicy */
     /* v1alpha3.WorkloadPodGroupGangSchedulingPolicy */
     { 9755, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minCount */
     /* v1alpha3.WorkloadPodGroupSchedulingConstraints */
-    { 9764, 612, 1, 0, FIELD_OMIT_EMPTY }, /* topology */
+    { 9764, 614, 1, 0, FIELD_OMIT_EMPTY }, /* topology */
     /* v1alpha3.TopologyConstraint */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     /* v1alpha3.WorkloadPodGroupDisruptionMode */
-    { 9773, 614, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* single */
-    { 9780, 615, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* all */
+    { 9773, 616, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* single */
+    { 9780, 617, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* all */
     /* v1alpha3.WorkloadPodGroupSingleDisruptionMode */
     /* v1alpha3.WorkloadPodGroupAllDisruptionMode */
     /* v1alpha3.WorkloadPodGroupResourceClaim */
@@ -2362,22 +2364,22 @@ const struct builtin_field_row builtin_fields[] = {
     { 5223, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimName */
     { 5241, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimTemplateName */
     /* v1.CronJobStatus */
-    { 1336, 623, 1, 0, FIELD_OMIT_EMPTY }, /* active */
+    { 1336, 625, 1, 0, FIELD_OMIT_EMPTY }, /* active */
     { 9784, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScheduleTime */
     { 9801, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastSuccessfulTime */
     /* v1.CronJobList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 626, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 628, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Job */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 620, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 630, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 622, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 632, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.JobStatus */
-    { 319, 628, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 630, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 5338, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startTime */
     { 9820, 2, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionTime */
     { 1336, 25, 4, 0, FIELD_OMIT_EMPTY }, /* active */
@@ -2386,7 +2388,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 9852, 25, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
     { 9864, 0, 7, 0, FIELD_OMIT_EMPTY }, /* completedIndexes */
     { 9881, 0, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedIndexes */
-    { 9895, 629, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* uncountedTerminatedPods */
+    { 9895, 631, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* uncountedTerminatedPods */
     { 5547, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ready */
     /* v1.JobCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
@@ -2402,24 +2404,24 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 632, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 634, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CertificateSigningRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 635, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 638, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 637, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 640, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CertificateSigningRequestSpec */
     { 4185, 19, 1, 0, FIELD_IS_REQUIRED }, /* request */
     { 3686, 0, 7, 0, FIELD_IS_REQUIRED }, /* signerName */
     { 3668, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* expirationSeconds */
-    { 9919, 634, 5, 0, FIELD_OMIT_EMPTY }, /* usages */
+    { 9919, 636, 5, 0, FIELD_OMIT_EMPTY }, /* usages */
     { 6555, 0, 2, 0, FIELD_OMIT_EMPTY }, /* username */
     { 70, 0, 3, 0, FIELD_OMIT_EMPTY }, /* uid */
     { 6564, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
     { 6571, 384, 6, 0, FIELD_OMIT_EMPTY }, /* extra */
     /* v1.CertificateSigningRequestStatus */
-    { 319, 637, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 639, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 9926, 19, 2, 0, FIELD_OMIT_EMPTY }, /* certificate */
     /* v1.CertificateSigningRequestCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
@@ -2432,12 +2434,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 640, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 642, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterTrustBundle */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 641, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 643, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.ClusterTrustBundleSpec */
     { 3686, 0, 1, 0, FIELD_OMIT_EMPTY }, /* signerName */
     { 9938, 0, 2, 0, FIELD_IS_REQUIRED }, /* trustBundle */
@@ -2445,13 +2447,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 643, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 645, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PodCertificateRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 645, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 646, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 647, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 648, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PodCertificateRequestSpec */
     { 3686, 0, 1, 0, FIELD_IS_REQUIRED }, /* signerName */
     { 9950, 0, 2, 0, FIELD_IS_REQUIRED }, /* podName */
@@ -2460,7 +2462,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 9965, 0, 5, 0, FIELD_IS_REQUIRED }, /* serviceAccountUID */
     { 489, 0, 6, 0, FIELD_IS_REQUIRED }, /* nodeName */
     { 9983, 0, 7, 0, FIELD_IS_REQUIRED }, /* nodeUID */
-    { 3719, 644, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxExpirationSeconds */
+    { 3719, 646, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxExpirationSeconds */
     { 9991, 19, 12, 0, FIELD_IS_REQUIRED }, /* stubPKCS10Request */
     { 10009, 3, 11, 0, FIELD_OMIT_EMPTY }, /* unverifiedUserAnnotations */
     /* v1.PodCertificateRequestStatus */
@@ -2473,12 +2475,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 648, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 650, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Lease */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 649, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 651, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.LeaseSpec */
     { 10086, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* holderIdentity */
     { 10101, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* leaseDurationSeconds */
@@ -2491,30 +2493,30 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 651, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 653, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.EndpointSlice */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
     { 10177, 0, 4, 0, FIELD_IS_REQUIRED }, /* addressType */
-    { 1813, 659, 2, 0, 0 }, /* endpoints */
-    { 471, 661, 3, 0, 0 }, /* ports */
+    { 1813, 661, 2, 0, 0 }, /* endpoints */
+    { 471, 663, 3, 0, 0 }, /* ports */
     /* v1.Endpoint */
     { 443, 60, 1, 0, FIELD_IS_REQUIRED }, /* addresses */
-    { 319, 652, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 654, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 480, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostname */
     { 498, 12, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* targetRef */
     { 10189, 3, 5, 0, FIELD_OMIT_EMPTY }, /* deprecatedTopology */
     { 489, 0, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
     { 10208, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* zone */
-    { 10213, 657, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hints */
+    { 10213, 659, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hints */
     /* v1.EndpointConditions */
     { 5547, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ready */
     { 10219, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serving */
     { 9852, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
     /* v1.EndpointHints */
-    { 10227, 654, 1, 0, FIELD_OMIT_EMPTY }, /* forZones */
-    { 10236, 656, 2, 0, FIELD_OMIT_EMPTY }, /* forNodes */
+    { 10227, 656, 1, 0, FIELD_OMIT_EMPTY }, /* forZones */
+    { 10236, 658, 2, 0, FIELD_OMIT_EMPTY }, /* forNodes */
     /* v1.ForZone */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.ForNode */
@@ -2528,13 +2530,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 663, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 665, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Event */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_IS_REQUIRED }, /* metadata */
     { 598, 34, 2, 0, FIELD_IS_REQUIRED }, /* eventTime */
-    { 608, 664, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* series */
+    { 608, 666, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* series */
     { 10245, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reportingController */
     { 649, 0, 5, 0, FIELD_OMIT_EMPTY }, /* reportingInstance */
     { 615, 0, 6, 0, FIELD_OMIT_EMPTY }, /* action */
@@ -2554,31 +2556,31 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 666, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 668, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.FlowSchema */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 680, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 683, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 682, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 685, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.FlowSchemaSpec */
-    { 10362, 667, 1, 0, FIELD_IS_REQUIRED }, /* priorityLevelConfiguration */
+    { 10362, 669, 1, 0, FIELD_IS_REQUIRED }, /* priorityLevelConfiguration */
     { 10389, 25, 2, 0, 0 }, /* matchingPrecedence */
-    { 10408, 668, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinguisherMethod */
-    { 7003, 679, 4, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 10408, 670, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinguisherMethod */
+    { 7003, 681, 4, 0, FIELD_OMIT_EMPTY }, /* rules */
     /* v1.PriorityLevelConfigurationReference */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.FlowDistinguisherMethod */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     /* v1.PolicyRulesWithSubjects */
-    { 10428, 673, 1, 0, FIELD_IS_REQUIRED }, /* subjects */
-    { 6782, 675, 2, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
-    { 8918, 677, 3, 0, FIELD_OMIT_EMPTY }, /* nonResourceRules */
+    { 10428, 675, 1, 0, FIELD_IS_REQUIRED }, /* subjects */
+    { 6782, 677, 2, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
+    { 8918, 679, 3, 0, FIELD_OMIT_EMPTY }, /* nonResourceRules */
     /* v1.Subject */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
-    { 1869, 669, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
-    { 2149, 670, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* group */
-    { 2929, 671, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccount */
+    { 1869, 671, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
+    { 2149, 672, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* group */
+    { 2929, 673, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccount */
     /* v1.UserSubject */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.GroupSubject */
@@ -2596,7 +2598,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 7211, 60, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
     { 8946, 60, 6, 0, FIELD_IS_REQUIRED }, /* nonResourceURLs */
     /* v1.FlowSchemaStatus */
-    { 319, 682, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 684, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.FlowSchemaCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* type */
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
@@ -2607,25 +2609,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 685, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 687, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PriorityLevelConfiguration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 690, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 693, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 692, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 695, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PriorityLevelConfigurationSpec */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 10450, 688, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* limited */
-    { 10458, 689, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exempt */
+    { 10450, 690, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* limited */
+    { 10458, 691, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exempt */
     /* v1.LimitedPriorityLevelConfiguration */
     { 10465, 25, 1, 0, FIELD_POINTER }, /* nominalConcurrencyShares */
-    { 10490, 687, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* limitResponse */
+    { 10490, 689, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* limitResponse */
     { 10504, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
     { 10520, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* borrowingLimitPercent */
     /* v1.LimitResponse */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 10542, 686, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* queuing */
+    { 10542, 688, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* queuing */
     /* v1.QueuingConfiguration */
     { 10550, 25, 1, 0, 0 }, /* queues */
     { 10557, 25, 2, 0, 0 }, /* handSize */
@@ -2634,7 +2636,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 10465, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nominalConcurrencyShares */
     { 10504, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
     /* v1.PriorityLevelConfigurationStatus */
-    { 319, 692, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 694, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.PriorityLevelConfigurationCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* type */
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
@@ -2645,14 +2647,14 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 695, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 697, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.IPAddress */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 697, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 699, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
     /* v1.IPAddressSpec */
-    { 10583, 696, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parentRef */
+    { 10583, 698, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parentRef */
     /* v1.ParentReference */
     { 2149, 0, 1, 0, FIELD_OMIT_EMPTY }, /* group */
     { 3580, 0, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* resource */
@@ -2662,24 +2664,24 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 699, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 701, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Ingress */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 710, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 716, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 712, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 718, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.IngressSpec */
     { 10593, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ingressClassName */
-    { 10610, 702, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultBackend */
-    { 10625, 704, 2, 0, FIELD_OMIT_EMPTY }, /* tls */
-    { 7003, 709, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 10610, 704, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultBackend */
+    { 10625, 706, 2, 0, FIELD_OMIT_EMPTY }, /* tls */
+    { 7003, 711, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
     /* v1.IngressBackend */
-    { 4428, 701, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 4428, 703, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
     { 3580, 136, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
     /* v1.IngressServiceBackend */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 508, 700, 2, 0, FIELD_OMIT_EMPTY }, /* port */
+    { 508, 702, 2, 0, FIELD_OMIT_EMPTY }, /* port */
     /* v1.ServiceBackendPort */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     { 10629, 25, 2, 0, FIELD_OMIT_EMPTY }, /* number */
@@ -2688,21 +2690,21 @@ const struct builtin_field_row builtin_fields[] = {
     { 2051, 0, 2, 0, FIELD_OMIT_EMPTY }, /* secretName */
     /* v1.IngressRule */
     { 677, 0, 1, 0, FIELD_OMIT_EMPTY }, /* host */
-    { 10642, 707, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* http */
+    { 10642, 709, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* http */
     /* v1.HTTPIngressRuleValue */
-    { 10647, 706, 1, 0, FIELD_IS_REQUIRED }, /* paths */
+    { 10647, 708, 1, 0, FIELD_IS_REQUIRED }, /* paths */
     /* v1.HTTPIngressPath */
     { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
     { 10653, 0, 3, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* pathType */
-    { 10662, 702, 2, 0, FIELD_IS_REQUIRED }, /* backend */
+    { 10662, 704, 2, 0, FIELD_IS_REQUIRED }, /* backend */
     /* v1.IngressStatus */
-    { 6410, 715, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
+    { 6410, 717, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
     /* v1.IngressLoadBalancerStatus */
-    { 6423, 714, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
+    { 6423, 716, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
     /* v1.IngressLoadBalancerIngress */
     { 477, 0, 1, 0, FIELD_OMIT_EMPTY }, /* ip */
     { 480, 0, 2, 0, FIELD_OMIT_EMPTY }, /* hostname */
-    { 471, 712, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 471, 714, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
     /* v1.IngressPortStatus */
     { 508, 25, 1, 0, FIELD_IS_REQUIRED }, /* port */
     { 513, 26, 2, 0, FIELD_IS_REQUIRED }, /* protocol */
@@ -2711,10 +2713,10 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 718, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 720, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.IngressClassSpec */
     { 224, 0, 1, 0, FIELD_OMIT_EMPTY }, /* controller */
-    { 10670, 717, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameters */
+    { 10670, 719, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameters */
     /* v1.IngressClassParametersReference */
     { 2585, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* apiGroup */
     { 1, 0, 2, 0, FIELD_IS_REQUIRED }, /* kind */
@@ -2725,25 +2727,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 720, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 722, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.IngressList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 722, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 724, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.NetworkPolicy */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 734, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 736, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.NetworkPolicySpec */
     { 10681, 134, 1, 0, 0 }, /* podSelector */
-    { 6423, 729, 2, 0, FIELD_OMIT_EMPTY }, /* ingress */
-    { 10693, 731, 3, 0, FIELD_OMIT_EMPTY }, /* egress */
-    { 10700, 733, 4, 0, FIELD_OMIT_EMPTY }, /* policyTypes */
+    { 6423, 731, 2, 0, FIELD_OMIT_EMPTY }, /* ingress */
+    { 10693, 733, 3, 0, FIELD_OMIT_EMPTY }, /* egress */
+    { 10700, 735, 4, 0, FIELD_OMIT_EMPTY }, /* policyTypes */
     /* v1.NetworkPolicyIngressRule */
-    { 471, 724, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 10712, 727, 2, 0, FIELD_OMIT_EMPTY }, /* from */
+    { 471, 726, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 10712, 729, 2, 0, FIELD_OMIT_EMPTY }, /* from */
     /* v1.NetworkPolicyPort */
     { 513, 26, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* protocol */
     { 508, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
@@ -2751,24 +2753,24 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.NetworkPolicyPeer */
     { 10681, 134, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podSelector */
     { 5020, 134, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 10725, 725, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipBlock */
+    { 10725, 727, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipBlock */
     /* v1.IPBlock */
     { 10733, 0, 1, 0, FIELD_IS_REQUIRED }, /* cidr */
     { 10738, 47, 2, 0, FIELD_OMIT_EMPTY }, /* except */
     /* v1.NetworkPolicyEgressRule */
-    { 471, 724, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 10745, 727, 2, 0, FIELD_OMIT_EMPTY }, /* to */
+    { 471, 726, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 10745, 729, 2, 0, FIELD_OMIT_EMPTY }, /* to */
     /* v1.NetworkPolicyList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 736, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 738, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ServiceCIDR */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 737, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 738, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 739, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 740, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ServiceCIDRSpec */
     { 10748, 47, 1, 0, FIELD_OMIT_EMPTY }, /* cidrs */
     /* v1.ServiceCIDRStatus */
@@ -2777,14 +2779,14 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 740, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 742, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.RuntimeClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
     { 10754, 0, 2, 0, FIELD_IS_REQUIRED }, /* handler */
-    { 3218, 741, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
-    { 9619, 742, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
+    { 3218, 743, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
+    { 9619, 744, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
     /* v1.Overhead */
     { 10762, 39, 1, 0, FIELD_OMIT_EMPTY }, /* podFixed */
     /* v1.Scheduling */
@@ -2794,17 +2796,17 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 744, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 746, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Eviction */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10771, 746, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deleteOptions */
+    { 10771, 748, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deleteOptions */
     /* v1.DeleteOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 10785, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gracePeriodSeconds */
-    { 10804, 745, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preconditions */
+    { 10804, 747, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preconditions */
     { 10818, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* orphanDependents */
     { 10835, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* propagationPolicy */
     { 6540, 47, 5, 0, FIELD_OMIT_EMPTY }, /* dryRun */
@@ -2816,16 +2818,16 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 749, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 751, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 751, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 753, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PodDisruptionBudgetSpec */
     { 10902, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minAvailable */
-    { 400, 747, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 400, 749, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
     { 8282, 222, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
-    { 10915, 748, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* unhealthyPodEvictionPolicy */
+    { 10915, 750, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* unhealthyPodEvictionPolicy */
     /* v1.PodDisruptionBudgetStatus */
     { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 10942, 750, 2, 0, FIELD_OMIT_EMPTY }, /* disruptedPods */
+    { 10942, 752, 2, 0, FIELD_OMIT_EMPTY }, /* disruptedPods */
     { 10956, 25, 3, 0, 0 }, /* disruptionsAllowed */
     { 10975, 25, 4, 0, 0 }, /* currentHealthy */
     { 10990, 25, 5, 0, 0 }, /* desiredHealthy */
@@ -2835,13 +2837,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 753, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 755, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterRole */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 7003, 755, 2, 0, 0 }, /* rules */
-    { 11018, 757, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* aggregationRule */
+    { 7003, 757, 2, 0, 0 }, /* rules */
+    { 11018, 759, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* aggregationRule */
     /* v1.PolicyRule */
     { 7211, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
     { 6854, 47, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroups */
@@ -2849,13 +2851,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 6829, 47, 4, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
     { 8946, 47, 5, 0, FIELD_OMIT_EMPTY }, /* nonResourceURLs */
     /* v1.AggregationRule */
-    { 11034, 756, 1, 0, FIELD_OMIT_EMPTY }, /* clusterRoleSelectors */
+    { 11034, 758, 1, 0, FIELD_OMIT_EMPTY }, /* clusterRoleSelectors */
     /* v1.ClusterRoleBinding */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10428, 759, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
-    { 11055, 760, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
+    { 10428, 761, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
+    { 11055, 762, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
     /* v1.Subject */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
     { 2585, 0, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroup */
@@ -2869,48 +2871,48 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 762, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 764, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterRoleList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 764, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 766, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Role */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 7003, 755, 2, 0, 0 }, /* rules */
+    { 7003, 757, 2, 0, 0 }, /* rules */
     /* v1.RoleBinding */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10428, 759, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
-    { 11055, 760, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
+    { 10428, 761, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
+    { 11055, 762, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
     /* v1.RoleBindingList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 766, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 768, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.RoleList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 768, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 770, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DeviceClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 775, 2, 0, 0 }, /* spec */
+    { 699, 777, 2, 0, 0 }, /* spec */
     /* v1.DeviceClassSpec */
-    { 11063, 771, 1, 0, FIELD_OMIT_EMPTY }, /* selectors */
-    { 1041, 774, 2, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 11063, 773, 1, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 1041, 776, 2, 0, FIELD_OMIT_EMPTY }, /* config */
     { 11073, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* extendedResourceName */
     /* v1.DeviceSelector */
-    { 11094, 769, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cel */
+    { 11094, 771, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cel */
     /* v1.CELDeviceSelector */
     { 6882, 0, 1, 0, FIELD_IS_REQUIRED }, /* expression */
     /* v1.DeviceClassConfiguration */
-    { 11098, 772, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 11098, 774, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.OpaqueDeviceConfiguration */
     { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
     { 10670, 45, 2, 0, FIELD_IS_REQUIRED }, /* parameters */
@@ -2918,16 +2920,16 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 777, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 779, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DeviceTaintRule */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 781, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 782, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 783, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 784, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DeviceTaintRuleSpec */
-    { 11105, 778, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deviceSelector */
-    { 11120, 780, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* taint */
+    { 11105, 780, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deviceSelector */
+    { 11120, 782, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* taint */
     /* v1.DeviceTaintSelector */
     { 2036, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* driver */
     { 1864, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pool */
@@ -2935,7 +2937,7 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.DeviceTaint */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     { 885, 0, 2, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 891, 779, 3, 0, FIELD_IS_REQUIRED }, /* effect */
+    { 891, 781, 3, 0, FIELD_IS_REQUIRED }, /* effect */
     { 898, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeAdded */
     /* v1.DeviceTaintRuleStatus */
     { 319, 374, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
@@ -2943,37 +2945,37 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 784, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 786, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceClaim */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 801, 2, 0, 0 }, /* spec */
-    { 335, 816, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 803, 2, 0, 0 }, /* spec */
+    { 335, 818, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ResourceClaimSpec */
-    { 11133, 800, 1, 0, 0 }, /* devices */
+    { 11133, 802, 1, 0, 0 }, /* devices */
     /* v1.DeviceClaim */
-    { 2576, 795, 1, 0, 0 }, /* requests */
-    { 11141, 797, 2, 0, FIELD_OMIT_EMPTY }, /* constraints */
-    { 1041, 799, 3, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 2576, 797, 1, 0, 0 }, /* requests */
+    { 11141, 799, 2, 0, FIELD_OMIT_EMPTY }, /* constraints */
+    { 1041, 801, 3, 0, FIELD_OMIT_EMPTY }, /* config */
     /* v1.DeviceRequest */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11153, 791, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exactly */
-    { 11161, 793, 3, 0, FIELD_OMIT_EMPTY }, /* firstAvailable */
+    { 11153, 793, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exactly */
+    { 11161, 795, 3, 0, FIELD_OMIT_EMPTY }, /* firstAvailable */
     /* v1.ExactDeviceRequest */
     { 11176, 0, 1, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
-    { 11063, 771, 2, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 11063, 773, 2, 0, FIELD_OMIT_EMPTY }, /* selectors */
     { 11192, 0, 3, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
     { 592, 1, 4, 0, FIELD_OMIT_EMPTY }, /* count */
     { 11207, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
-    { 3089, 787, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 959, 788, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
-    { 11219, 790, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
+    { 3089, 789, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 959, 790, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
+    { 11219, 792, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
     /* v1.DeviceToleration */
     { 881, 0, 1, 0, FIELD_OMIT_EMPTY }, /* key */
-    { 2489, 785, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
+    { 2489, 787, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
     { 885, 0, 3, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 891, 779, 4, 0, FIELD_OMIT_EMPTY }, /* effect */
+    { 891, 781, 4, 0, FIELD_OMIT_EMPTY }, /* effect */
     { 5087, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerationSeconds */
     /* v1.CapacityRequirements */
     { 2576, 39, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
@@ -2983,46 +2985,46 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.DeviceSubRequest */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 11176, 0, 2, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
-    { 11063, 771, 3, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 11063, 773, 3, 0, FIELD_OMIT_EMPTY }, /* selectors */
     { 11192, 0, 4, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
     { 592, 1, 5, 0, FIELD_OMIT_EMPTY }, /* count */
-    { 3089, 787, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 959, 788, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
-    { 11219, 790, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
+    { 3089, 789, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 959, 790, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
+    { 11219, 792, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
     /* v1.DeviceConstraint */
     { 2576, 47, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
     { 11237, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchAttribute */
     { 11252, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinctAttribute */
     /* v1.DeviceClaimConfiguration */
     { 2576, 47, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 11098, 772, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 11098, 774, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.ResourceClaimStatus */
-    { 11270, 810, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocation */
-    { 11281, 812, 2, 0, FIELD_OMIT_EMPTY }, /* reservedFor */
-    { 11133, 815, 4, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 11270, 812, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocation */
+    { 11281, 814, 2, 0, FIELD_OMIT_EMPTY }, /* reservedFor */
+    { 11133, 817, 4, 0, FIELD_OMIT_EMPTY }, /* devices */
     /* v1.AllocationResult */
-    { 11133, 809, 1, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 11133, 811, 1, 0, FIELD_OMIT_EMPTY }, /* devices */
     { 2897, 127, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
     { 11293, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocationTimestamp */
     /* v1.DeviceAllocationResult */
-    { 11313, 805, 1, 0, FIELD_OMIT_EMPTY }, /* results */
-    { 1041, 808, 2, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 11313, 807, 1, 0, FIELD_OMIT_EMPTY }, /* results */
+    { 1041, 810, 2, 0, FIELD_OMIT_EMPTY }, /* config */
     /* v1.DeviceRequestAllocationResult */
     { 4185, 0, 1, 0, FIELD_IS_REQUIRED }, /* request */
     { 2036, 0, 2, 0, FIELD_IS_REQUIRED }, /* driver */
     { 1864, 0, 3, 0, FIELD_IS_REQUIRED }, /* pool */
     { 11126, 0, 4, 0, FIELD_IS_REQUIRED }, /* device */
     { 11207, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
-    { 3089, 787, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 3089, 789, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
     { 11321, 47, 7, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
     { 11339, 47, 8, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
     { 11364, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
     { 11372, 39, 10, 0, FIELD_OMIT_EMPTY }, /* consumedCapacity */
-    { 11389, 803, 11, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
+    { 11389, 805, 11, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
     /* v1.DeviceAllocationConfiguration */
-    { 556, 806, 1, 0, FIELD_IS_REQUIRED }, /* source */
+    { 556, 808, 1, 0, FIELD_IS_REQUIRED }, /* source */
     { 2576, 47, 2, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 11098, 772, 1, 3, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 11098, 774, 1, 3, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.ResourceClaimConsumerReference */
     { 2585, 0, 1, 0, FIELD_OMIT_EMPTY }, /* apiGroup */
     { 3580, 0, 3, 0, FIELD_IS_REQUIRED }, /* resource */
@@ -3035,7 +3037,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 11364, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
     { 319, 436, 4, 0, 0 }, /* conditions */
     { 419, 45, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* data */
-    { 11408, 813, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* networkData */
+    { 11408, 815, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* networkData */
     /* v1.NetworkDeviceData */
     { 11420, 0, 1, 0, FIELD_OMIT_EMPTY }, /* interfaceName */
     { 11434, 47, 2, 0, FIELD_OMIT_EMPTY }, /* ips */
@@ -3044,83 +3046,83 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 818, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 820, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceClaimTemplate */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 819, 2, 0, 0 }, /* spec */
+    { 699, 821, 2, 0, 0 }, /* spec */
     /* v1.ResourceClaimTemplateSpec */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 801, 2, 0, 0 }, /* spec */
+    { 699, 803, 2, 0, 0 }, /* spec */
     /* v1.ResourceClaimTemplateList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 821, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 823, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceSlice */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 844, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 846, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.ResourceSliceSpec */
     { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
-    { 1864, 822, 2, 0, FIELD_IS_REQUIRED }, /* pool */
+    { 1864, 824, 2, 0, FIELD_IS_REQUIRED }, /* pool */
     { 489, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
     { 2897, 127, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
     { 11454, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
-    { 11133, 841, 6, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 11133, 843, 6, 0, FIELD_OMIT_EMPTY }, /* devices */
     { 11463, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perDeviceNodeSelection */
-    { 11486, 843, 8, 0, FIELD_OMIT_EMPTY }, /* sharedCounters */
+    { 11486, 845, 8, 0, FIELD_OMIT_EMPTY }, /* sharedCounters */
     { 11501, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* partitionTypeAttribute */
-    { 11389, 803, 10, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
+    { 11389, 805, 10, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
     /* v1.ResourcePool */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 90, 1, 2, 0, FIELD_IS_REQUIRED }, /* generation */
     { 11524, 1, 3, 0, FIELD_IS_REQUIRED }, /* resourceSliceCount */
     /* v1.Device */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11543, 825, 2, 0, FIELD_OMIT_EMPTY }, /* attributes */
-    { 959, 830, 3, 0, FIELD_OMIT_EMPTY }, /* capacity */
-    { 11554, 834, 4, 0, FIELD_OMIT_EMPTY }, /* consumesCounters */
+    { 11543, 827, 2, 0, FIELD_OMIT_EMPTY }, /* attributes */
+    { 959, 832, 3, 0, FIELD_OMIT_EMPTY }, /* capacity */
+    { 11554, 836, 4, 0, FIELD_OMIT_EMPTY }, /* consumesCounters */
     { 489, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
     { 2897, 127, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
     { 11454, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
-    { 830, 835, 8, 0, FIELD_OMIT_EMPTY }, /* taints */
+    { 830, 837, 8, 0, FIELD_OMIT_EMPTY }, /* taints */
     { 11571, 4, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bindsToNode */
     { 11321, 47, 10, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
     { 11339, 47, 11, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
     { 11583, 4, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowMultipleAllocations */
-    { 11608, 839, 14, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResources */
+    { 11608, 841, 14, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResources */
     /* v1.DeviceAttribute */
     { 11633, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* int */
     { 11637, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bool */
     { 11642, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* string */
     { 6547, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* version */
     { 11649, 252, 6, 0, FIELD_OMIT_EMPTY }, /* ints */
-    { 11654, 823, 7, 0, FIELD_OMIT_EMPTY }, /* bools */
+    { 11654, 825, 7, 0, FIELD_OMIT_EMPTY }, /* bools */
     { 11660, 47, 8, 0, FIELD_OMIT_EMPTY }, /* strings */
     { 7162, 47, 9, 0, FIELD_OMIT_EMPTY }, /* versions */
     /* v1.DeviceCapacity */
     { 885, 38, 1, 0, FIELD_IS_REQUIRED }, /* value */
-    { 11668, 828, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestPolicy */
+    { 11668, 830, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestPolicy */
     /* v1.CapacityRequestPolicy */
     { 719, 38, 1, 0, FIELD_POINTER }, /* default */
-    { 11682, 826, 3, 0, FIELD_OMIT_EMPTY }, /* validValues */
-    { 11694, 827, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* validRange */
+    { 11682, 828, 3, 0, FIELD_OMIT_EMPTY }, /* validValues */
+    { 11694, 829, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* validRange */
     /* v1.CapacityRequestPolicyRange */
     { 715, 38, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* min */
     { 711, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* max */
     { 11705, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* step */
     /* v1.DeviceCounterConsumption */
     { 11710, 0, 1, 0, FIELD_IS_REQUIRED }, /* counterSet */
-    { 11721, 832, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
+    { 11721, 834, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
     { 11730, 47, 3, 0, FIELD_OMIT_EMPTY }, /* compatibilityGroups */
     /* v1.Counter */
     { 885, 38, 1, 0, FIELD_IS_REQUIRED }, /* value */
     /* v1.NodeAllocatableResource */
-    { 5761, 836, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mapping */
-    { 3218, 837, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
+    { 5761, 838, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mapping */
+    { 3218, 839, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
     /* v1.NodeAllocatableMapping */
     { 11750, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacityKey */
     { 11762, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacityMultiplier */
@@ -3130,12 +3132,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 5785, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perContainer */
     /* v1.CounterSet */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11721, 832, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
+    { 11721, 834, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
     /* v1.ResourceSliceList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 846, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 848, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PriorityClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3148,19 +3150,19 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 848, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 850, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSIDriver */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 851, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 853, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.CSIDriverSpec */
     { 11812, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachRequired */
     { 11827, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podInfoOnMount */
     { 11842, 60, 3, 0, FIELD_OMIT_EMPTY }, /* volumeLifecycleModes */
     { 11863, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageCapacity */
     { 11879, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroupPolicy */
-    { 11893, 850, 6, 0, FIELD_OMIT_EMPTY }, /* tokenRequests */
+    { 11893, 852, 6, 0, FIELD_OMIT_EMPTY }, /* tokenRequests */
     { 11907, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requiresRepublish */
     { 11925, 4, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxMount */
     { 11938, 1, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAllocatableUpdatePeriodSeconds */
@@ -3173,29 +3175,29 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 853, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 855, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSINode */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 857, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 863, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 859, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 865, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CSINodeSpec */
-    { 12032, 856, 1, 0, FIELD_IS_REQUIRED }, /* drivers */
+    { 12032, 858, 1, 0, FIELD_IS_REQUIRED }, /* drivers */
     /* v1.CSINodeDriver */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 12040, 0, 2, 0, FIELD_IS_REQUIRED }, /* nodeID */
     { 12047, 47, 3, 0, 0 }, /* topologyKeys */
-    { 968, 854, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocatable */
+    { 968, 856, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocatable */
     /* v1.VolumeNodeResources */
     { 592, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* count */
     /* v1.CSINodeStatus */
-    { 12060, 862, 1, 0, FIELD_OMIT_EMPTY }, /* storageHealth */
+    { 12060, 864, 1, 0, FIELD_OMIT_EMPTY }, /* storageHealth */
     /* v1.StorageHealth */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 2750, 860, 2, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
+    { 2750, 862, 2, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
     /* v1.StorageHealthCondition */
-    { 335, 858, 1, 0, FIELD_IS_REQUIRED }, /* status */
+    { 335, 860, 1, 0, FIELD_IS_REQUIRED }, /* status */
     { 549, 0, 2, 0, FIELD_IS_REQUIRED }, /* reason */
     { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
     { 12074, 118, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* accessMode */
@@ -3205,7 +3207,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 865, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 867, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSIStorageCapacity */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3218,7 +3220,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 867, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 869, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StorageClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3228,10 +3230,10 @@ const struct builtin_field_row builtin_fields[] = {
     { 12128, 120, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reclaimPolicy */
     { 1708, 47, 5, 0, FIELD_OMIT_EMPTY }, /* mountOptions */
     { 12142, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowVolumeExpansion */
-    { 12163, 868, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeBindingMode */
-    { 12181, 872, 8, 0, FIELD_OMIT_EMPTY }, /* allowedTopologies */
+    { 12163, 870, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeBindingMode */
+    { 12181, 874, 8, 0, FIELD_OMIT_EMPTY }, /* allowedTopologies */
     /* v1.TopologySelectorTerm */
-    { 12199, 870, 1, 0, FIELD_OMIT_EMPTY }, /* matchLabelExpressions */
+    { 12199, 872, 1, 0, FIELD_OMIT_EMPTY }, /* matchLabelExpressions */
     /* v1.TopologySelectorLabelRequirement */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     { 2498, 47, 2, 0, FIELD_IS_REQUIRED }, /* values */
@@ -3239,16 +3241,16 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 874, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 876, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.VolumeAttachment */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 876, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 878, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 878, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 880, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.VolumeAttachmentSpec */
     { 12221, 0, 1, 0, FIELD_IS_REQUIRED }, /* attacher */
-    { 556, 875, 2, 0, FIELD_IS_REQUIRED }, /* source */
+    { 556, 877, 2, 0, FIELD_IS_REQUIRED }, /* source */
     { 489, 0, 3, 0, FIELD_IS_REQUIRED }, /* nodeName */
     /* v1.VolumeAttachmentSource */
     { 12230, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeName */
@@ -3256,8 +3258,8 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.VolumeAttachmentStatus */
     { 12268, 4, 1, 0, FIELD_IS_REQUIRED }, /* attached */
     { 12277, 3, 2, 0, FIELD_OMIT_EMPTY }, /* attachmentMetadata */
-    { 12296, 877, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachError */
-    { 12308, 877, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* detachError */
+    { 12296, 879, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachError */
+    { 12308, 879, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* detachError */
     /* v1.VolumeError */
     { 272, 2, 1, 0, FIELD_OMIT_EMPTY }, /* time */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
@@ -3266,7 +3268,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 880, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 882, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.VolumeAttributesClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3277,15 +3279,15 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 882, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 884, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StorageVersionMigration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 884, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 885, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 886, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 887, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.StorageVersionMigrationSpec */
-    { 3580, 883, 1, 0, FIELD_IS_REQUIRED }, /* resource */
+    { 3580, 885, 1, 0, FIELD_IS_REQUIRED }, /* resource */
     /* v1.GroupResource */
     { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
     { 3580, 0, 2, 0, FIELD_IS_REQUIRED }, /* resource */
@@ -3296,7 +3298,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 887, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 889, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CreateOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3341,8 +3343,8 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 0, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 12461, 889, 0, 0, FIELD_IS_REQUIRED }, /* columnDefinitions */
-    { 12479, 893, 0, 0, FIELD_IS_REQUIRED }, /* rows */
+    { 12461, 891, 0, 0, FIELD_IS_REQUIRED }, /* columnDefinitions */
+    { 12479, 895, 0, 0, FIELD_IS_REQUIRED }, /* rows */
     /* v1.TableColumnDefinition */
     { 33, 0, 0, 0, FIELD_IS_REQUIRED }, /* name */
     { 330, 0, 0, 0, FIELD_IS_REQUIRED }, /* type */
@@ -3351,7 +3353,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 3131, 25, 0, 0, FIELD_IS_REQUIRED }, /* priority */
     /* v1.TableRow */
     { 12484, 463, 0, 0, FIELD_IS_REQUIRED }, /* cells */
-    { 319, 891, 0, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 893, 0, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 6523, 45, 0, 0, FIELD_OMIT_EMPTY }, /* object */
     /* v1.TableRowCondition */
     { 330, 0, 0, 0, FIELD_IS_REQUIRED }, /* type */
@@ -3370,14 +3372,14 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 895, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 897, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.APIGroup */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 7162, 897, 2, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 12504, 896, 3, 0, FIELD_OMIT_EMPTY }, /* preferredVersion */
-    { 12521, 899, 4, 0, FIELD_OMIT_EMPTY }, /* serverAddressByClientCIDRs */
+    { 7162, 899, 2, 0, FIELD_IS_REQUIRED }, /* versions */
+    { 12504, 898, 3, 0, FIELD_OMIT_EMPTY }, /* preferredVersion */
+    { 12521, 901, 4, 0, FIELD_OMIT_EMPTY }, /* serverAddressByClientCIDRs */
     /* v1.GroupVersionForDiscovery */
     { 12548, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
     { 6547, 0, 2, 0, FIELD_IS_REQUIRED }, /* version */
@@ -3387,12 +3389,12 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.APIGroupList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 6564, 901, 1, 0, FIELD_IS_REQUIRED }, /* groups */
+    { 6564, 903, 1, 0, FIELD_IS_REQUIRED }, /* groups */
     /* v1.APIResourceList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 12548, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
-    { 2529, 903, 2, 0, FIELD_IS_REQUIRED }, /* resources */
+    { 2529, 905, 2, 0, FIELD_IS_REQUIRED }, /* resources */
     /* v1.APIResource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 12586, 0, 6, 0, FIELD_IS_REQUIRED }, /* singularName */
@@ -3408,7 +3410,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 7162, 47, 1, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 12521, 899, 2, 0, FIELD_IS_REQUIRED }, /* serverAddressByClientCIDRs */
+    { 12521, 901, 2, 0, FIELD_IS_REQUIRED }, /* serverAddressByClientCIDRs */
 };
 
 const struct builtin_type_row builtin_types[] = {
@@ -4062,6 +4064,653 @@ const struct builtin_type_row builtin_types[] = {
 };
 const uint16_t builtin_n_types = 647;
 
+/* Of each type the numbers of its fields in the order of protobuf, filled up with 255. */
+const uint8_t builtin_proto_order[] = {
+    2, 3, 255, 255,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+    1, 2, 3, 0, 4, 5,
+    0, 1, 2, 3, 4, 5, 6,
+    0, 1, 2, 3, 4, 5, 6,
+    2, 3, 255, 255,
+    0, 1, 2, 3,
+    2, 3, 255, 255,
+    0, 1, 2, 3, 4,
+    0,
+    2, 4, 5, 3, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0, 1, 2,
+    0, 3, 1, 2,
+    0, 1, 2, 3,
+    2, 3, 255, 255,
+    2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 255, 255,
+    0, 1,
+    0, 1,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0,
+    0, 1, 2, 3, 4, 5,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0,
+    0, 1,
+    0, 1, 2, 3, 4,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 6, 2, 3, 4, 5, 1, 7,
+    0, 1, 2, 3,
+    0,
+    0, 1, 2, 3, 4,
+    0,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+    0, 1, 2, 3, 4, 5,
+    0, 1,
+    0,
+    0,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+    0,
+    0, 1,
+    0, 1,
+    0, 1, 2, 3,
+    0, 1,
+    0, 1,
+    0,
+    2, 3, 255, 255,
+    2, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
+    0, 1, 2, 3,
+    0, 1, 2, 3,
+    0, 1,
+    0, 1, 2, 3,
+    0, 1, 2,
+    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1,
+    0, 1, 2, 3, 4, 5, 6, 7, 9, 8, 10,
+    0, 1, 2, 3,
+    0, 1, 2, 3, 4, 5,
+    0, 1, 2, 3, 4,
+    0, 1,
+    0, 1, 2, 3, 4,
+    0, 1, 2, 3,
+    0, 1, 2, 3,
+    0, 1, 2, 3, 4, 5,
+    0, 1, 2, 3, 4, 5,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    0, 1,
+    0, 1, 2, 3, 4,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    0,
+    0,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2, 3,
+    2, 3, 4, 255, 255,
+    0, 2, 3, 1, 4, 5, 6, 7, 8,
+    0, 1,
+    0, 1, 2,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2, 3,
+    0, 1, 2, 3, 4, 5, 6, 7, 8,
+    0, 1, 2, 3, 4, 5,
+    0, 1,
+    0, 1,
+    0, 1, 2,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 2, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 17, 18, 19, 20, 21, 22, 1, 11, 23, 24, 25, 26, 27, 16, 28, 29, 30, 31, 32, 33, 3, 34, 35, 36, 37, 38, 39, 40, 41, 42,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 25, 26, 24, 27, 28, 29, 30,
+    0, 1, 2,
+    0, 1, 2,
+    0, 1, 2, 3, 4,
+    0, 1, 2, 3,
+    0, 1, 2, 3, 4, 5, 6, 7, 9, 8, 10,
+    0,
+    0, 1, 2,
+    0, 1,
+    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1, 2, 3, 4,
+    0, 1, 2, 3,
+    0, 1, 2, 3, 4, 5,
+    0, 1, 2,
+    0, 1, 2, 3, 4,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2,
+    0, 1, 2, 3, 4,
+    0, 1, 2,
+    0, 1, 2, 3, 4, 5,
+    0, 1, 2,
+    0,
+    0, 1, 2,
+    0, 1, 2, 3,
+    0, 1, 2, 4, 3, 5,
+    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    0, 1, 2, 3, 4,
+    0, 1, 2, 3, 4,
+    0,
+    0, 1,
+    0, 1,
+    0, 1, 2, 3, 4, 5, 7, 8, 12, 14, 15, 17, 18, 20, 21, 22, 23, 24, 6, 19, 13, 16, 9, 10, 11,
+    0, 1, 2, 3, 4,
+    0, 1, 2,
+    0, 1,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2, 3, 4,
+    0, 1, 2,
+    0, 1, 2,
+    0, 1, 2, 3,
+    0, 1, 2,
+    0, 1,
+    0, 1,
+    0, 1,
+    0, 1,
+    0, 1, 3, 4, 5, 6, 2, 7,
+    0, 1,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    0,
+    0, 1, 2, 3, 4, 5,
+    0, 1,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2,
+    0, 1, 2, 3,
+    0,
+    0, 1, 2, 4, 6, 7, 8, 5, 9, 3, 10, 11,
+    0, 1,
+    0, 1, 2, 3,
+    0, 1, 2, 3,
+    0, 1,
+    0, 1,
+    0, 1, 2, 3, 4, 5, 7, 8, 12, 14, 15, 17, 18, 20, 21, 22, 23, 24, 6, 19, 13, 16, 9, 10, 11, 25,
+    0, 2, 4, 5, 7, 3, 8, 1, 9, 10, 11, 6, 12,
+    0, 1,
+    0, 1, 2,
+    0, 1,
+    0, 1,
+    0, 1,
+    0, 1, 2, 3, 4, 5,
+    0, 1,
+    0, 1,
+    0, 1, 2, 3, 4,
+    0, 1,
+    0, 1, 2,
+    0, 1,
+    0,
+    0, 1, 2, 3, 4, 5, 6, 7,
+    0,
+    0,
+    0, 1, 2,
+    0,
+    0, 1,
+    1, 2, 3, 4, 6, 8, 10, 12, 13, 11, 5, 9, 14, 15, 16, 7, 0, 17, 18, 19, 20, 21,
+    0, 2, 3, 4, 5, 6, 1,
+    0,
+    0,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+    0, 1, 2,
+    0, 1,
+    0,
+    0, 1, 2, 3, 4, 5, 6,
+    0, 1, 2, 3, 4,
+    0,
+    0,
+    0,
+    0, 1, 2,
+    0, 1,
+    0, 1, 2,
+    0, 1,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2, 3,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2,
+    2, 3, 4, 5, 6, 255, 255,
+    2, 3, 4, 5, 6, 7, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255, 255,
+    2, 255, 255,
+    2, 255, 255,
+    2, 3, 255, 255,
+    0, 1,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 2, 3, 1,
+    0, 1, 4, 2, 3, 5,
+    0, 1, 2, 3, 4,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2,
+    0,
+    0, 1, 2,
+    0, 1,
+    2, 3, 255, 255,
+    2, 4, 6, 5, 3, 255, 255,
+    2, 3, 255, 255,
+    2, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 3, 14, 16, 17, 18, 19,
+    0, 1, 3, 4, 5, 2,
+    0,
+    0,
+    0, 1,
+    0,
+    0, 1, 2, 3,
+    0, 1, 2,
+    0, 1, 2, 3, 4, 5,
+    2, 3, 4, 5, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    2, 255, 255,
+    2, 3, 255, 255,
+    0, 1, 2, 3, 7, 8, 9, 10, 11, 12, 13, 14, 4, 5, 6,
+    0, 1, 2,
+    0, 1, 2,
+    0, 1, 2, 3,
+    0, 1, 2, 3, 4, 5, 6,
+    2, 3, 4, 5, 6, 7, 255, 255,
+    0, 1, 2, 4, 5, 3,
+    0, 1, 2,
+    2, 3, 255, 255,
+    0, 1, 2, 3, 4, 5, 6,
+    0, 1,
+    0, 1, 2, 3, 4,
+    0, 1, 2, 3, 4, 5,
+    0, 1,
+    0, 1, 2,
+    0,
+    0,
+    0, 1,
+    2, 3, 255, 255,
+    0, 1, 2,
+    0, 1, 2, 3,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0, 1, 2, 3, 5, 7, 8, 9, 4, 10, 6, 11,
+    1, 2, 0,
+    0, 1, 2, 3,
+    0, 1, 2, 3, 4,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3, 4, 5, 6,
+    0, 1, 2, 3,
+    0, 1,
+    0, 1, 2,
+    0,
+    0, 1,
+    2, 3, 255, 255,
+    0, 1, 2, 3,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0, 1, 2, 3, 5, 7, 8, 9, 4, 6, 10,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0, 1, 2,
+    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1, 2, 3,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0, 1, 2,
+    0, 1, 2,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3, 4, 5,
+    0, 1, 2, 3, 4, 5,
+    0, 1, 2, 5, 6, 7, 3, 4, 8,
+    0,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+    0, 1,
+    0, 1, 2, 3, 4, 5,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2, 3, 4, 5,
+    0,
+    0, 1,
+    0, 1,
+    1, 2, 0,
+    0, 1, 2, 3,
+    0, 1, 2, 3,
+    0, 1, 2, 3, 4, 5,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3, 4, 5, 6,
+    0, 1, 2,
+    0,
+    0, 1, 2, 3, 4,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3, 4,
+    0, 1,
+    0, 1,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    0, 1, 2, 3, 4,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1,
+    0, 1,
+    0, 1, 2, 4, 5, 7, 3, 8, 6,
+    0, 1, 4, 5, 2, 3,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 2, 3, 1,
+    0, 1, 5, 2, 3, 6, 4,
+    0, 1, 2, 3, 4,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+    0, 1,
+    0, 1,
+    0, 1,
+    0,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    0, 1, 2, 3, 4,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0,
+    2, 3, 4, 255, 255,
+    0, 2, 1, 3,
+    0, 1, 2, 3,
+    0, 1,
+    2, 3, 4, 255, 255,
+    0, 1,
+    0, 1, 3, 2,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3, 4, 5,
+    0, 1, 2, 3, 4, 5, 6, 7, 8,
+    0, 1,
+    0, 1, 2,
+    0, 1,
+    0, 1,
+    0, 2, 3, 1,
+    2, 3, 4, 255, 255,
+    0, 1,
+    2, 3, 4, 255, 255,
+    0,
+    0, 1, 2, 3,
+    0, 1, 2, 3,
+    0, 1,
+    2, 3, 4, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3,
+    0, 1, 2,
+    0, 1, 2, 3, 4,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0,
+    0, 1,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3, 4,
+    0, 1, 2,
+    0, 1, 2, 3, 5, 4,
+    0, 1, 2,
+    0, 1, 2, 3,
+    0, 1,
+    0, 1,
+    0, 1,
+    0, 1, 2,
+    0, 1,
+    0, 1,
+    1, 2, 0, 3,
+    0, 1, 2,
+    0, 1, 2, 3, 4, 5,
+    0, 1, 2, 3, 5, 4,
+    0, 1, 2,
+    0, 1, 2,
+    0, 1,
+    0, 1,
+    0, 1, 2,
+    0, 1,
+    0, 1, 2, 3, 4, 5,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 2, 3, 4, 5, 6, 7, 1,
+    0, 1,
+    0, 1, 2, 8, 9, 10, 5, 11, 12, 13, 3, 6, 7, 14, 15, 4, 16,
+    0,
+    0, 1, 2,
+    0, 1, 2,
+    0, 1,
+    0,
+    0, 1,
+    0, 1, 2, 3,
+    0, 1,
+    0,
+    0,
+    0,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3, 4, 5, 7, 9, 10, 8, 6,
+    0, 1, 2, 3, 4, 5,
+    0, 1,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 4, 5, 6, 3, 7, 1, 2,
+    0, 1,
+    0, 2, 3, 4, 5, 1,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0, 1,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3, 4, 5, 6, 7, 9, 8,
+    0, 1, 2, 3, 4,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0, 1, 2, 3, 4, 5, 6,
+    2, 3, 255, 255,
+    2, 4, 5, 3, 255, 255,
+    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1, 2,
+    0, 1,
+    0,
+    0,
+    0, 1, 2, 3,
+    2, 3, 255, 255,
+    2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 255, 255,
+    0, 1,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3,
+    0,
+    0,
+    0, 1, 2,
+    0, 1, 2, 3,
+    0,
+    0,
+    0, 1,
+    0, 1, 2, 3, 4,
+    0, 1,
+    0,
+    0, 1, 2, 3, 4,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2,
+    0, 1, 2, 3,
+    0, 1,
+    0, 1, 2,
+    0, 1,
+    0,
+    0, 1, 2, 3, 4,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0,
+    0, 1, 2, 3,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    1, 2, 3, 0,
+    1, 0,
+    0, 1,
+    0, 1,
+    0, 1,
+    0, 1,
+    0,
+    0, 2, 1,
+    0,
+    0,
+    0, 1, 2,
+    0, 1, 2,
+    2, 3, 255, 255,
+    0, 1,
+    0, 1, 2, 3, 4,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0, 1, 2, 3,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2,
+    0, 1,
+    0, 1,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0,
+    0,
+    2, 3, 255, 255,
+    2, 3, 4, 5, 255, 255,
+    0,
+    0, 1,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 4, 5, 6, 7, 255, 255,
+    0, 1,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3,
+    0, 1, 2, 3, 4, 5, 6,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3, 4,
+    0,
+    2, 3, 4, 255, 255,
+    0, 1, 2, 3,
+    0, 1, 2,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0, 1, 2,
+    0,
+    0,
+    0,
+    0, 1,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2, 3,
+    0,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0,
+    0, 1, 2,
+    0, 1, 2,
+    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1, 2, 3, 4,
+    0,
+    0, 1,
+    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1, 2,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2,
+    0, 1,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+    0, 1, 2,
+    0, 1, 2, 3,
+    0, 1, 2, 4, 5, 6, 3,
+    0, 1, 2,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0, 1,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    0, 1, 2,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1,
+    0, 1, 2,
+    0, 1, 2,
+    0, 1, 2,
+    0,
+    0, 1,
+    0, 1, 2,
+    0, 1,
+    0, 1,
+    2, 3, 255, 255,
+    2, 3, 4, 5, 6, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 255, 255,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+    0, 1,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0,
+    0, 1, 2, 3,
+    0,
+    0,
+    0, 1,
+    0, 1, 2, 3, 4, 5,
+    2, 3, 255, 255,
+    2, 3, 4, 5, 6, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 4, 5, 6, 7, 8, 9, 255, 255,
+    0,
+    0, 1,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0, 1, 2,
+    0, 1,
+    0, 1, 2, 3,
+    0, 1, 2,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    0,
+    0, 1,
+    0, 1,
+    2, 3, 255, 255,
+    2, 3, 4, 255, 255,
+    2, 3, 4, 255, 255,
+    2, 3, 4, 5, 255, 255,
+    2, 255, 255,
+    2, 3, 4, 6, 8, 9, 10, 5, 7, 11, 12, 255, 255,
+    0, 1,
+    255, 255, 255, 255, 255,
+    255, 255, 255, 255, 255,
+    255, 255, 255,
+    255, 255, 255, 255,
+    2, 255, 255,
+    2, 255, 255,
+    2, 3, 255, 255,
+    2, 3, 4, 5, 255, 255,
+    0, 1,
+    0, 1,
+    2, 255, 255,
+    2, 3, 255, 255,
+    0, 2, 5, 6, 7, 1, 8, 3, 4, 9,
+    2, 3, 255, 255,
+};
+
 /* Lists of strings: a count, then offsets. */
 const uint32_t builtin_lists[] = {
     0,
@@ -4620,67 +5269,69 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_NUMBER, 0, 0, 0, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 462, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 303, 0, 0, 0, 0 },
-    { SCHEMA_ANY, 0, 0, 465, 0, 0, 0, 0 },
+    { SCHEMA_ANY, 0, SCHEMA_OR_ARRAY, 465, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 465, 0, 0, 0, 0 },
     { SCHEMA_MAP, 0, 0, 465, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 462, 0, 0, 0, 0 },
+    { SCHEMA_ANY, 0, SCHEMA_OR_BOOL, 465, 0, 0, 0, 0 },
+    { SCHEMA_ANY, 0, SCHEMA_OR_STRINGS, 465, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 470, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 304, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 309, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 305, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 472, 314, 0, 8012, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 474, 314, 0, 8012, 0 },
     { SCHEMA_OBJECT, 0, 0, 302, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 307, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 308, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 306, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 309, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 478, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 310, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 480, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 301, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 310, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 482, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 301, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 484, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 314, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 313, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 312, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 311, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 299, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 316, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 489, 3, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 491, 3, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 315, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 298, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 492, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 494, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 320, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 319, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 322, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 496, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 498, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 321, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 318, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 499, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 324, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 501, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 324, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 503, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 316, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 329, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 328, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 327, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 331, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 507, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 509, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 330, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 326, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 510, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 512, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 319, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 336, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_PATCH_RETAIN_KEYS, 335, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 334, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 338, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 516, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 518, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 337, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 333, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 519, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 521, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 341, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 343, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 522, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 524, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 342, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 340, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 525, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 527, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 322, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 325, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 348, 0, 0, 0, 0 },
@@ -4689,10 +5340,10 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 350, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 346, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 352, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 534, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 536, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 351, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 345, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 537, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 539, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 355, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 358, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 357, 0, 0, 0, 0 },
@@ -4700,7 +5351,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 361, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 362, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 367, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 545, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 547, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 366, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 368, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 365, 0, 0, 0, 0 },
@@ -4710,15 +5361,15 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 372, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 374, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 376, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 555, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 377, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 557, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 377, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 559, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 375, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 381, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 380, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 382, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 379, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 563, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 565, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 385, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 386, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 389, 0, 0, 0, 0 },
@@ -4730,9 +5381,9 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 396, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 397, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 390, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 575, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 400, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 577, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 400, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 579, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 399, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 398, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 388, 0, 0, 0, 0 },
@@ -4743,23 +5394,23 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 407, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 408, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 402, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 588, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 590, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 409, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 590, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 592, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 401, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 387, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 593, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 595, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 329, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 333, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 338, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 417, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 418, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 599, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 416, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 601, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 416, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 603, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 415, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 420, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 604, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 606, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 419, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 341, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 344, 0, 0 },
@@ -4767,13 +5418,13 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 424, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 422, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 426, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 612, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 614, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 425, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 428, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 429, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 427, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 430, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 618, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 620, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 421, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 414, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 413, 0, 0, 0, 0 },
@@ -4781,125 +5432,125 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_ARRAY, 0, 0, 13, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 431, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 411, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 626, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 628, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 435, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_PATCH_MERGE, 628, 0, 0, 330, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_PATCH_MERGE, 630, 0, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 436, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 434, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 433, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 632, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 347, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 634, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 347, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 636, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 439, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 441, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 637, 3, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 639, 3, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 440, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 438, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 640, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 642, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 444, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 443, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 643, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 645, 0, 0, 0, 0 },
     { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57855 },
     { SCHEMA_OBJECT, 0, 0, 447, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 448, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 446, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 648, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 650, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 451, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 450, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 651, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 653, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 455, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 457, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 654, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 458, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 656, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 458, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 658, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 456, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 454, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 659, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 459, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 661, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 453, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 459, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 663, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 453, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 665, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 462, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 461, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 666, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 668, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 466, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 467, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 470, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 471, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 472, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 469, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 673, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 473, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 675, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 474, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 473, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 677, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 468, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 474, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 679, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 468, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 681, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 465, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 476, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 682, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 684, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 475, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 464, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 685, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 687, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 482, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 481, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 480, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 483, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 479, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 485, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 692, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 694, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 484, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 478, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 695, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 697, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 489, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 488, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 487, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 699, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 701, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 495, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 494, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 493, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 496, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 704, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 499, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 706, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 499, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 708, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 498, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 497, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 709, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 711, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 492, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 503, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 712, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 502, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 714, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 502, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 716, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 501, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 500, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 506, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 505, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 504, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 720, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 491, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 722, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 512, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 491, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 724, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 512, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 726, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 514, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 513, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 727, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 511, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 729, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 515, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 511, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 731, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 371, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 515, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 733, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 371, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 735, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 510, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 509, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 736, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 738, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 518, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 519, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 517, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 740, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 742, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 522, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 523, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 521, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 744, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 746, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 527, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 526, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP | SCHEMA_PATCH_REPLACE, 85, 0, 0, 0, 0 },
@@ -4908,159 +5559,159 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_MAP, 0, 0, 3, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 530, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 528, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 753, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 533, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 755, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 533, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 757, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 135, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 534, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 536, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 759, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 761, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 537, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 535, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 762, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 532, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 764, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 541, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 532, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 766, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 540, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 541, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 768, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 540, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 770, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 547, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 546, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 771, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 773, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 549, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 548, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 774, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 776, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 545, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 544, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 777, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 779, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 553, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 377, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 554, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 552, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 555, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 551, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 784, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 786, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 381, 0, 57861 },
     { SCHEMA_OBJECT, 0, 0, 562, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 787, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 789, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 563, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 564, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 790, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 792, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 561, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 565, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 793, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 560, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 795, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 566, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 560, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 797, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 567, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 566, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 799, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 567, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 801, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 559, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 558, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 384, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 803, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 805, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 571, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 805, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 807, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 388, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 572, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 808, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 810, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 570, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 569, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 573, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 812, 1, 0, 70, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 814, 1, 0, 70, 0 },
     { SCHEMA_OBJECT, 0, 0, 575, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 574, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 815, 391, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 817, 391, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 568, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 557, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 818, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 820, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 578, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 577, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 821, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 823, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 582, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 5, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 584, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 825, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 827, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 39, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 587, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 586, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 585, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 830, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 589, 0, 0, 0, 0 },
     { SCHEMA_MAP, 0, 0, 832, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 589, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 834, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 588, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 834, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 781, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 836, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 783, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 591, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 592, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 590, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 839, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 841, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 583, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 841, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 593, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 843, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 593, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 845, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 581, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 580, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 846, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 595, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 848, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 599, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 595, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 850, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 599, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 852, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 598, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 597, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 853, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 855, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 604, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 603, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 856, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 858, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 602, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 396, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 607, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 860, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 862, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 606, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 862, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 864, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 605, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 601, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 865, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 609, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 867, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 609, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 869, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 399, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 613, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 870, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 612, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 872, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 611, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 612, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 874, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 611, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 876, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 617, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 616, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 619, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 618, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 615, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 880, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 621, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 882, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 621, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 884, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 625, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 624, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 626, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 623, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 887, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 635, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 889, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 637, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 635, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 891, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 636, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 637, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 893, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 639, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 636, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 895, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 642, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 639, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 897, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 643, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 642, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 899, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 641, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 643, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 901, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 646, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 641, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 903, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 646, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 905, 0, 0, 0, 0 },
 };
-const uint16_t builtin_n_nodes = 904;
+const uint16_t builtin_n_nodes = 906;
 
 const struct builtin_kind_row builtin_kinds[] = {
     { 0, 57869, 57872, 0 }, /* /v1 Binding */

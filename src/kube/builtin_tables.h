@@ -32,7 +32,10 @@ struct builtin_kind_row {
     uint16_t type;
 };
 
+extern const char
+    builtin_api_version[]; /* of the k8s.io/api module they were made from: "v0.37.2" */
 extern const struct builtin_field_row builtin_fields[];
+extern const uint8_t builtin_proto_order[]; /* beside builtin_fields; see the generated file */
 extern const struct builtin_type_row builtin_types[];
 extern const uint16_t builtin_n_types;
 extern const uint32_t builtin_lists[];

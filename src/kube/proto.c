@@ -202,6 +202,42 @@ static struct json *double_value(struct arena *a, uint64_t bits)
 static int decode_value(struct decoder *d, const struct schema *s, const struct field_value *f,
                         unsigned depth, struct json **ret);
 
+/* A union of an object of `items` (field 1, or 2 beside a bool) and something else. */
+static int union_value(struct decoder *d, const struct schema *s, struct str message,
+                       unsigned depth, struct json **ret)
+{
+    bool or_bool = s->flags & SCHEMA_OR_BOOL;
+    struct rd rd = rd_init(message.p, message.n);
+    struct field_value f;
+    struct json *object = NULL, *list = json_new_array(d->a);
+    uint64_t allows = 0;
+    while (next_field(&rd, &f)) {
+        int r = 0;
+        struct json *item;
+        if (or_bool && f.number == 1) {
+            allows = f.u;
+        } else if (f.number == (or_bool ? 2 : 1) && f.wire == WIRE_BYTES) {
+            r = decode_value(d, s->items, &f, depth + 1, &object);
+        } else if (f.number == 2 && f.wire == WIRE_BYTES) {
+            if (s->flags & SCHEMA_OR_STRINGS)
+                item = json_new_str(d->a, f.bytes);
+            else
+                r = decode_value(d, s->items, &f, depth + 1, &item);
+            if (r >= 0)
+                json_add(list, item);
+        }
+        if (r < 0)
+            return r;
+    }
+    if (list->n)
+        *ret = list;
+    else if (object)
+        *ret = object;
+    else
+        *ret = or_bool ? json_new_bool(d->a, allows != 0) : json_new_null(d->a);
+    return rd_ok(&rd) ? 0 : malformed(d);
+}
+
 /* A named list type (the value of a map) travels as a message with the list in field 1. */
 static int decode_list_type(struct decoder *d, const struct schema *s, struct str message,
                             unsigned depth, struct json **ret)
@@ -260,6 +296,9 @@ static int decode_value(struct decoder *d, const struct schema *s, const struct 
         *ret = int_or_string_value(a, f->bytes);
         return 0;
     case SCHEMA_ANY:
+        if (s->flags & (SCHEMA_OR_ARRAY | SCHEMA_OR_BOOL | SCHEMA_OR_STRINGS))
+            return union_value(d, s, f->bytes, depth, ret);
+        return raw_value(d, f->bytes, ret);
     case SCHEMA_RAW:
     case SCHEMA_FIELDS:
         return raw_value(d, f->bytes, ret);

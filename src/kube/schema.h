@@ -50,7 +50,11 @@ enum schema_flag {
     SCHEMA_PATCH_MERGE = 1 << 4,      /* patch strategy merge, key in `patch_key` */
     SCHEMA_PATCH_RETAIN_KEYS = 1 << 5,
     SCHEMA_PATCH_REPLACE = 1 << 6,
-    SCHEMA_BUILTIN = 1 << 7 /* decoded by upstream into a Go struct: see schema_normalize() */
+    SCHEMA_BUILTIN = 1 << 7, /* decoded by upstream into a Go struct: see schema_normalize() */
+    /* SCHEMA_ANY that is an object of `items` or something else; protobuf tells them apart. */
+    SCHEMA_OR_ARRAY = 1 << 8,
+    SCHEMA_OR_BOOL = 1 << 9,
+    SCHEMA_OR_STRINGS = 1 << 10
 };
 
 struct schema;

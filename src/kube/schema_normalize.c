@@ -408,7 +408,10 @@ static int norm_value(struct norm *n, const struct schema *s, struct json *v, co
 {
     switch ((enum schema_type)s->type) {
     case SCHEMA_ANY:
-        return s->items && v->type == JSON_OBJECT ? norm_object(n, s->items, v, owner, at) : 0;
+        if (s->items && v->type == JSON_OBJECT)
+            return norm_object(n, s->items, v, owner, at);
+        return s->flags & SCHEMA_OR_ARRAY && v->type == JSON_ARRAY ? norm_array(n, s, v, owner, at)
+                                                                   : 0;
     case SCHEMA_STRING:
         return v->type == JSON_STRING ? 0 : mismatch(n, s, v, owner, at, json_kind(v));
     case SCHEMA_BOOL:

@@ -22,6 +22,7 @@ import (
 	"reflect"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -59,11 +60,11 @@ var special = map[string]string{
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSON": "SCHEMA_ANY",
 }
 
-// Unions that are either something plain or an object of the named type.
-var unions = map[string]reflect.Type{
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrArray":       reflect.TypeOf(apiextensions.JSONSchemaProps{}),
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrBool":        reflect.TypeOf(apiextensions.JSONSchemaProps{}),
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrStringArray": nil,
+// Unions of a JSONSchemaProps and something else, and which message they are in protobuf.
+var unions = map[string]string{
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrArray":       "SCHEMA_OR_ARRAY",
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrBool":        "SCHEMA_OR_BOOL",
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrStringArray": "SCHEMA_OR_STRINGS",
 }
 
 type node struct {
@@ -237,11 +238,9 @@ func (g *gen) describe(t reflect.Type) node {
 		n.kind = s
 		return n
 	}
-	if u, ok := unions[qualified(t)]; ok {
-		n.kind = "SCHEMA_ANY"
-		if u != nil {
-			n.ref = g.addNode(node{kind: "SCHEMA_OBJECT", ref: g.addType(u)})
-		}
+	if flag, ok := unions[qualified(t)]; ok {
+		n.kind, n.flags = "SCHEMA_ANY", []string{flag}
+		n.ref = g.addNode(node{kind: "SCHEMA_OBJECT", ref: g.addType(reflect.TypeOf(apiextensions.JSONSchemaProps{}))})
 		return n
 	}
 	if qualified(t) == "k8s.io/apimachinery/pkg/apis/meta/v1.WatchEvent" {
@@ -462,6 +461,29 @@ func fail(format string, args ...any) {
 	os.Exit(1)
 }
 
+// protoPath is where a field lies in its type's message: the numbers of the embedded messages, then its own.
+func (f field) protoPath() []int {
+	var path []int
+	for outer := f.outer; outer != 0; outer >>= 8 {
+		path = append(path, outer&0xff)
+	}
+	return append(path, f.proto)
+}
+
+// protoOrder lists a type's fields as they follow each other on the wire.
+func (t typ) protoOrder() []int {
+	var order []int
+	for i, f := range t.fields {
+		if f.proto != 0 {
+			order = append(order, i)
+		}
+	}
+	sort.SliceStable(order, func(i, j int) bool {
+		return slices.Compare(t.fields[order[i]].protoPath(), t.fields[order[j]].protoPath()) < 0
+	})
+	return order
+}
+
 // pool lays strings out one after another and hands out their offsets; offset 0 is "".
 type pool struct {
 	text  []string
@@ -531,7 +553,7 @@ func main() {
 		}
 	}
 	fmt.Fprintf(w, "/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by tools/gen-kinds from k8s.io/api %s. Do not edit. */\n", version)
-	fmt.Fprintf(w, "/* clang-format off */\n#include \"kube/builtin_tables.h\"\n\n")
+	fmt.Fprintf(w, "/* clang-format off */\n#include \"kube/builtin_tables.h\"\n\nconst char builtin_api_version[] = %q;\n\n", version)
 
 	fmt.Fprintf(w, "const struct builtin_field_row builtin_fields[] = {\n")
 	first := make([]int, len(g.types))
@@ -549,6 +571,28 @@ func main() {
 		fmt.Fprintf(w, "    { %d, %d, %d, %d },\n", strs.add(t.name), strs.add(t.goName), first[i], len(t.fields))
 	}
 	fmt.Fprintf(w, "};\nconst uint16_t builtin_n_types = %d;\n\n", len(g.types))
+
+	fmt.Fprintf(w, "/* Of each type the numbers of its fields in the order of protobuf, filled up with 255. */\n")
+	fmt.Fprintf(w, "const uint8_t builtin_proto_order[] = {\n")
+	for _, t := range g.types {
+		order := t.protoOrder()
+		if len(t.fields) == 0 {
+			continue
+		}
+		if len(t.fields) >= 255 {
+			fail("%s has %d fields", t.name, len(t.fields))
+		}
+		fmt.Fprintf(w, "   ")
+		for i := range t.fields {
+			n := 255
+			if i < len(order) {
+				n = order[i]
+			}
+			fmt.Fprintf(w, " %d,", n)
+		}
+		fmt.Fprintf(w, "\n")
+	}
+	fmt.Fprintf(w, "};\n\n")
 
 	fmt.Fprintf(w, "/* Lists of strings: a count, then offsets. */\nconst uint32_t builtin_lists[] = {\n    0,\n")
 	lists, nlists := map[string]int{"": 0}, 1

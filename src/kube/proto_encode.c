@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trees to protobuf; see proto.h.
+ *
+ * Messages are written front to back. Each gets one byte for its length first; what is in it moves
+ * up when it has become longer than 127 bytes.
+ */
+#include "kube/proto.h"
+
+#include "base/clock.h"
+#include "codec/base64.h"
+#include "kube/builtin.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* ------------------------------------------------------------------ wire format */
+
+enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
+
+static unsigned varint_put(uint64_t v, char out[10])
+{
+    unsigned n = 0;
+    for (; v >= 0x80; v >>= 7)
+        out[n++] = (char)(v | 0x80);
+    out[n++] = (char)v;
+    return n;
+}
+
+static void put_varint(struct buf *to, uint64_t v)
+{
+    char bytes[10];
+    (void)buf_add(to, bytes, varint_put(v, bytes));
+}
+
+static void put_tag(struct buf *to, uint32_t number, enum wire wire)
+{
+    put_varint(to, (uint64_t)number << 3 | wire);
+}
+
+static void put_number(struct buf *to, uint32_t number, int64_t v)
+{
+    put_tag(to, number, WIRE_VARINT);
+    put_varint(to, (uint64_t)v);
+}
+
+static void put_bytes(struct buf *to, uint32_t number, struct str s)
+{
+    put_tag(to, number, WIRE_BYTES);
+    put_varint(to, s.n);
+    (void)buf_add_str(to, s);
+}
+
+/* Where the content of a message begins, for end_message(). */
+static size_t begin_message(struct buf *to, uint32_t number)
+{
+    put_tag(to, number, WIRE_BYTES);
+    (void)buf_add_char(to, 0);
+    return to->n;
+}
+
+static void end_message(struct buf *to, size_t from)
+{
+    char length[10], *room;
+    if (!buf_ok(to))
+        return;
+    size_t n = to->n - from, more = varint_put(n, length) - 1;
+    if (more) {
+        if (buf_reserve(to, more, &room) < 0)
+            return;
+        memmove(to->p + from + more, to->p + from, n);
+        buf_advance(to, more);
+    }
+    memcpy(to->p + from - 1, length, more + 1);
+}
+
+/* ------------------------------------------------------------------ values */
+
+static void encode_message(struct arena *a, const struct schema *s, const struct json *v,
+                           struct buf *to);
+
+static bool is_set(const struct json *v)
+{
+    return v && v->type != JSON_NULL;
+}
+
+/* The content of a message that has JSON text as its bytes. */
+static void put_raw(struct buf *to, const struct json *v)
+{
+    if (!is_set(v))
+        return;
+    size_t at = begin_message(to, 1);
+    (void)json_write(to, v);
+    end_message(to, at);
+}
+
+static void put_base64(struct buf *to, uint32_t number, struct str text)
+{
+    size_t at = begin_message(to, number);
+    (void)base64_decode(to, text, BASE64_LENIENT);
+    end_message(to, at);
+}
+
+/* Nanoseconds of Go's form ("1h2m3.5s"), as far as it is well-formed. */
+static int64_t duration_ns(struct str s)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = { { "ns", 1 },  { "us", 1e3 }, { "\xc2\xb5s", 1e3 }, { "ms", 1e6 },
+                  { "s", 1e9 }, { "m", 60e9 }, { "h", 3600e9 } };
+    bool negative = str_has_prefix(s, STR("-"));
+    int64_t total = 0;
+    if (negative || str_has_prefix(s, STR("+")))
+        s = str_slice(s, 1, s.n);
+    while (s.n) {
+        double v = 0, scale = 0;
+        size_t i = 0, unit = 0;
+        for (; i < s.n && ((s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '.'); i++) {
+            if (s.p[i] == '.')
+                scale = 1;
+            else if (scale > 0)
+                v += (s.p[i] - '0') * (scale /= 10);
+            else
+                v = v * 10 + (s.p[i] - '0');
+        }
+        s = str_slice(s, i, s.n);
+        for (i = 0; i < s.n && s.p[i] != '.' && (s.p[i] < '0' || s.p[i] > '9');)
+            i++;
+        while (unit < ARRAY_LEN(units) && !str_is(str_slice(s, 0, i), units[unit].name))
+            unit++;
+        if (unit == ARRAY_LEN(units) || v > 9e18 / units[unit].ns)
+            break;
+        total += (int64_t)(v * units[unit].ns + 0.5);
+        s = str_slice(s, i, s.n);
+    }
+    return negative ? -total : total;
+}
+
+static void put_time(struct buf *to, const struct json *v, bool micro)
+{
+    int64_t us;
+    if (!is_set(v) || rfc3339_parse(json_str(v), &us) < 0)
+        return; /* Go's zero time has no fields */
+    int64_t fraction = (us % 1000000 + 1000000) % 1000000;
+    put_number(to, 1, (us - fraction) / 1000000);
+    put_number(to, 2, micro ? fraction * 1000 : 0);
+}
+
+static void put_int_or_string(struct buf *to, const struct json *v)
+{
+    bool is_string = v && v->type == JSON_STRING;
+    put_number(to, 1, is_string);
+    put_number(to, 2, is_string ? 0 : json_int_or(v, 0));
+    put_bytes(to, 3, json_str(v));
+}
+
+static void put_double(struct buf *to, uint32_t number, const struct json *v)
+{
+    double d = 0;
+    uint64_t bits;
+    (void)json_float(v, &d);
+    memcpy(&bits, &d, sizeof bits);
+    put_tag(to, number, WIRE_FIXED64);
+    (void)buf_add_le64(to, bits);
+}
+
+/* A union of an object of `items` and something else. */
+static void put_union(struct arena *a, const struct schema *s, const struct json *v, struct buf *to)
+{
+    bool is_object = v && v->type == JSON_OBJECT;
+    uint32_t number = s->flags & SCHEMA_OR_BOOL ? 2 : 1;
+    if (s->flags & SCHEMA_OR_BOOL)
+        put_number(to, 1, is_object || json_bool(v));
+    if (is_object)
+        proto_encode_field(a, number, s->items, v, to);
+    if (!json_is(v, JSON_ARRAY))
+        return;
+    json_each (item, v) {
+        if (s->flags & SCHEMA_OR_ARRAY)
+            proto_encode_field(a, 2, s->items, item, to);
+        else
+            put_bytes(to, 2, json_str(item));
+    }
+}
+
+/* What stands in the message of a type that has one; v may be NULL. */
+static void encode_content(struct arena *a, const struct schema *s, const struct json *v,
+                           struct buf *to)
+{
+    switch ((enum schema_type)s->type) {
+    case SCHEMA_OBJECT:
+        encode_message(a, s, v, to);
+        return;
+    case SCHEMA_TIME:
+    case SCHEMA_MICRO_TIME:
+        put_time(to, v, s->type == SCHEMA_MICRO_TIME);
+        return;
+    case SCHEMA_DURATION:
+        put_number(to, 1, duration_ns(json_str(v)));
+        return;
+    case SCHEMA_QUANTITY:
+        put_bytes(to, 1, is_set(v) ? v->s : STR("0"));
+        return;
+    case SCHEMA_INT_OR_STRING:
+        put_int_or_string(to, v);
+        return;
+    case SCHEMA_ANY:
+        if (s->flags & (SCHEMA_OR_ARRAY | SCHEMA_OR_BOOL | SCHEMA_OR_STRINGS))
+            put_union(a, s, v, to);
+        else
+            put_raw(to, v);
+        return;
+    case SCHEMA_RAW:
+    case SCHEMA_FIELDS:
+        put_raw(to, v);
+        return;
+    case SCHEMA_ARRAY: /* a named list type, as the value of a map */
+        json_each (item, v)
+            (void)proto_encode_field(a, 1, s->items, item, to);
+        return;
+    case SCHEMA_STRING:
+    case SCHEMA_BOOL:
+    case SCHEMA_INT32:
+    case SCHEMA_INT64:
+    case SCHEMA_NUMBER:
+    case SCHEMA_BYTES:
+    case SCHEMA_MAP:
+        break;
+    }
+    assert(!"a type that is no message");
+}
+
+int proto_encode_field(struct arena *a, uint32_t number, const struct schema *s,
+                       const struct json *v, struct buf *to)
+{
+    switch ((enum schema_type)s->type) {
+    case SCHEMA_STRING:
+        put_bytes(to, number, json_str(v));
+        break;
+    case SCHEMA_BYTES:
+        put_base64(to, number, json_str(v));
+        break;
+    case SCHEMA_BOOL:
+        put_number(to, number, json_bool(v));
+        break;
+    case SCHEMA_INT32:
+    case SCHEMA_INT64:
+        put_number(to, number, json_int_or(v, 0));
+        break;
+    case SCHEMA_NUMBER:
+        put_double(to, number, v);
+        break;
+    case SCHEMA_ANY:
+    case SCHEMA_TIME:
+    case SCHEMA_MICRO_TIME:
+    case SCHEMA_DURATION:
+    case SCHEMA_QUANTITY:
+    case SCHEMA_INT_OR_STRING:
+    case SCHEMA_RAW:
+    case SCHEMA_FIELDS:
+    case SCHEMA_OBJECT:
+    case SCHEMA_MAP:
+    case SCHEMA_ARRAY: {
+        size_t at = begin_message(to, number);
+        encode_content(a, s, v, to);
+        end_message(to, at);
+        break;
+    }
+    }
+    return to->failed;
+}
+
+/* ------------------------------------------------------------------ members */
+
+static int by_key(const void *a, const void *b)
+{
+    const struct json *const *x = a, *const *y = b;
+    return str_cmp((*x)->key, (*y)->key);
+}
+
+static bool is_sorted(const struct json *map)
+{
+    json_each (m, map)
+        if (m->next && str_cmp(m->key, m->next->key) > 0)
+            return false;
+    return true;
+}
+
+static void put_entry(struct arena *a, uint32_t number, const struct schema *value,
+                      const struct json *m, struct buf *to)
+{
+    size_t at = begin_message(to, number);
+    put_bytes(to, 1, m->key);
+    if (value->type != SCHEMA_BYTES || is_set(m))
+        (void)proto_encode_field(a, 2, value, m, to);
+    end_message(to, at);
+}
+
+/* Maps travel sorted by key. */
+static void put_map(struct arena *a, uint32_t number, const struct schema *s,
+                    const struct json *map, struct buf *to)
+{
+    if (!json_is(map, JSON_OBJECT))
+        return;
+    if (is_sorted(map)) {
+        json_each (m, map)
+            put_entry(a, number, s->items, m, to);
+        return;
+    }
+    const struct json **order = arena_new_n(a, const struct json *, map->n);
+    size_t n = 0;
+    json_each (m, map)
+        order[n++] = m;
+    qsort(order, n, sizeof(const struct json *), by_key);
+    for (size_t i = 0; i < n; i++)
+        put_entry(a, number, s->items, order[i], to);
+}
+
+static void put_member(struct arena *a, const struct schema_field *f, const struct json *v,
+                       struct buf *to)
+{
+    const struct schema *s = f->schema;
+    if (s->type == SCHEMA_MAP) {
+        put_map(a, f->proto, s, v, to);
+        return;
+    }
+    if (s->type == SCHEMA_ARRAY) {
+        if (!json_is(v, JSON_ARRAY))
+            return;
+        json_each (item, v)
+            (void)proto_encode_field(a, f->proto, s->items, item, to);
+        return;
+    }
+    bool may_lack = f->flags & FIELD_POINTER || s->type == SCHEMA_BYTES;
+    if (is_set(v) || !may_lack)
+        (void)proto_encode_field(a, f->proto, s, v, to);
+}
+
+/* Messages of what Go embeds that are open, from the outside in: schema_field.proto_outer. */
+struct embedded {
+    uint16_t outer;
+    size_t n, from[2];
+};
+
+static size_t outer_depth(uint16_t outer)
+{
+    return outer == 0 ? 0 : outer < 256 ? 1 : 2;
+}
+
+/* Close and open messages so that fields of `outer` can follow. */
+static void enter(struct embedded *e, uint16_t outer, struct buf *to)
+{
+    if (outer == e->outer)
+        return;
+    size_t depth = outer_depth(outer), keep = 0;
+    if (e->n && depth && (outer & 0xff) == (e->outer & 0xff))
+        keep = 1;
+    while (e->n > keep)
+        end_message(to, e->from[--e->n]);
+    for (; e->n < depth; e->n++)
+        e->from[e->n] = begin_message(to, e->n == 0 ? outer & 0xff : outer >> 8);
+    e->outer = outer;
+}
+
+static void encode_message(struct arena *a, const struct schema *s, const struct json *v,
+                           struct buf *to)
+{
+    size_t n;
+    const struct schema_field *fields = schema_fields(s, &n);
+    const uint8_t *order = builtin_field_order(s);
+    struct embedded e = { 0 };
+    assert(order);
+    for (size_t i = 0; i < n && order[i] != BUILTIN_NO_FIELD; i++) {
+        const struct schema_field *f = &fields[order[i]];
+        enter(&e, f->proto_outer, to);
+        put_member(a, f, json_get(v, f->name), to);
+    }
+    enter(&e, 0, to);
+}
+
+/* ------------------------------------------------------------------ whole messages */
+
+int proto_encode(struct arena *a, const struct schema *s, const struct json *v, struct buf *to)
+{
+    encode_message(a, s, v, to);
+    return to->failed;
+}
+
+static void put_type(struct str api_version, struct str kind, struct buf *to)
+{
+    (void)buf_add(to, "k8s", 4);
+    size_t at = begin_message(to, 1);
+    put_bytes(to, 1, api_version);
+    put_bytes(to, 2, kind);
+    end_message(to, at);
+}
+
+void proto_begin_envelope(struct str api_version, struct str kind, uint64_t raw_n, struct buf *to)
+{
+    put_type(api_version, kind, to);
+    put_tag(to, 2, WIRE_BYTES);
+    put_varint(to, raw_n);
+}
+
+int proto_end_envelope(struct buf *to)
+{
+    put_bytes(to, 3, STR(""));
+    put_bytes(to, 4, STR(""));
+    return to->failed;
+}
+
+int proto_encode_object(struct arena *a, const struct schema *s, const struct json *v,
+                        struct buf *to)
+{
+    put_type(json_get_str(v, "apiVersion"), json_get_str(v, "kind"), to);
+    size_t at = begin_message(to, 2);
+    encode_message(a, s, v, to);
+    end_message(to, at);
+    return proto_end_envelope(to);
+}
+
+int proto_encode_event(struct arena *a, const char *type, const struct schema *s,
+                       const struct json *v, struct buf *to)
+{
+    size_t start = to->n;
+    (void)buf_add(to, "\0\0\0", 4);
+    put_bytes(to, 1, str_of(type));
+    size_t object = begin_message(to, 2), raw = begin_message(to, 1);
+    (void)proto_encode_object(a, s, v, to);
+    end_message(to, raw);
+    end_message(to, object);
+    if (!buf_ok(to))
+        return to->failed;
+    size_t n = to->n - start - 4;
+    for (size_t i = 0; i < 4; i++)
+        to->p[start + i] = (char)(n >> (24 - 8 * i));
+    return 0;
+}
