@@ -1,290 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The API server through its in-process transport, on a store in a temporary directory. */
-#include "test.h"
+#include "api_fixture.h"
 
-#include "api/core.h"
 #include "api/encode.h"
+#include "api/negotiate.h"
 #include "api/route.h"
-#include "api/server.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "codec/json.h"
-#include "io/loop.h"
-#include "store/store.h"
 
 #include <errno.h>
-
-/* ------------------------------------------------------------------ a server */
-
-struct fixture {
-    char dir[40];
-    struct loop loop;
-    struct store *store;
-    struct api *api;
-    struct arena arena; /* of parsed answers */
-    bool done;
-    int r;
-};
-
-static void on_ready(void *arg, int r, const struct err *err)
-{
-    struct fixture *f = arg;
-    if (r < 0)
-        (void)fprintf(stderr, "# not ready: %s\n", err_text(err));
-    f->done = true;
-    f->r = r;
-}
-
-static void on_done(void *arg)
-{
-    struct fixture *f = arg;
-    f->done = true;
-}
-
-static void wait_done(struct fixture *f)
-{
-    while (!f->done)
-        (void)loop_turn(&f->loop, true);
-    f->done = false;
-}
-
-static void open_server(struct fixture *f)
-{
-    struct err err = { 0 };
-    scoped(free_scoped) char *path = xasprintf("%s/store.db", f->dir);
-    CHECK_OK(store_open(&f->loop, &(struct store_opts){ .path = path }, &f->store, &err));
-    CHECK_OK(api_new(
-        &(struct api_opts){ .loop = &f->loop, .store = f->store, .admin_token = STR("secret") },
-        &f->api, &err));
-    api_start(f->api, on_ready, f);
-    wait_done(f);
-    CHECK_OK(f->r);
-}
-
-static void close_server(struct fixture *f)
-{
-    api_close(f->api, 1000, on_done, f);
-    wait_done(f);
-    store_close(f->store, on_done, f);
-    wait_done(f);
-}
-
-static void fixture_init(struct fixture *f)
-{
-    struct err err = { 0 };
-    *f = (struct fixture){ 0 };
-    (void)snprintf(f->dir, sizeof f->dir, "/tmp/dm-test-api-XXXXXX");
-    CHECK(mkdtemp(f->dir));
-    CHECK_OK(loop_init(&f->loop, &err));
-    open_server(f);
-}
-
-static void fixture_fini(struct fixture *f)
-{
-    close_server(f);
-    while (loop_turn(&f->loop, false))
-        ;
-    loop_fini(&f->loop);
-    arena_fini(&f->arena);
-    static const char *const files[] = { "store.db", "store.db-wal", "store.db-shm",
-                                         "store.db.lock", "store.db-lock" };
-    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        scoped(free_scoped) char *path = xasprintf("%s/%s", f->dir, files[i]);
-        (void)unlink(path);
-    }
-    (void)rmdir(f->dir);
-}
-
-/* ------------------------------------------------------------------ requests */
-
-struct answer {
-    struct fixture *f;
-    int status;
-    struct buf body;
-    struct headers headers;
-    struct json *json; /* NULL when the body is none */
-    int r;
-};
-
-static void answer_head(void *arg, int status, const struct headers *headers)
-{
-    struct answer *a = arg;
-    CHECK(a->status == 0);
-    a->status = status;
-    CHECK_OK(headers_copy(&a->headers, headers));
-}
-
-static void answer_data(void *arg, struct str chunk)
-{
-    struct answer *a = arg;
-    CHECK_OK(buf_add_str(&a->body, chunk));
-}
-
-static void answer_end(void *arg, int r, const struct err *err)
-{
-    struct answer *a = arg;
-    (void)err;
-    a->r = r;
-    a->f->done = true;
-}
-
-static const struct kube_call_ops answer_ops = { .on_head = answer_head,
-                                                 .on_data = answer_data,
-                                                 .on_end = answer_end };
-
-static struct answer ask(struct fixture *f, const char *method, const char *target,
-                         const char *type, const char *accept, const char *body)
-{
-    struct answer a = { .f = f, .body = BUF_INIT(64 << 20) };
-    struct headers h = { 0 };
-    struct kube_call *call;
-    struct err err = { 0 };
-    if (type)
-        CHECK_OK(headers_addc(&h, "content-type", type));
-    if (accept)
-        CHECK_OK(headers_addc(&h, "accept", accept));
-    const struct kube_request req = { .method = str_of(method),
-                                      .target = str_of(target),
-                                      .headers = &h,
-                                      .body = body ? str_of(body) : STR("") };
-    CHECK_OK(transport_start(api_transport(f->api), &req, &answer_ops, &a, &call, &err));
-    CHECK(a.status == 0);
-    wait_done(f);
-    CHECK_OK(a.r);
-    headers_fini(&h);
-    struct str text = str_copy_arena(&f->arena, buf_str(&a.body));
-    if (json_parse(&f->arena, text, NULL, &a.json, NULL) < 0)
-        a.json = NULL;
-    return a;
-}
-
-static void answer_fini(struct answer *a)
-{
-    buf_fini(&a->body);
-    headers_fini(&a->headers);
-}
-
-/* Ask, check the status, return the parsed answer (in the fixture's arena). */
-static struct json *want(struct fixture *f, int status, const char *method, const char *target,
-                         const char *body)
-{
-    const char *type =
-        strcmp(method, "PATCH") == 0 ? "application/merge-patch+json" : "application/json";
-    struct answer a = ask(f, method, target, body ? type : NULL, NULL, body);
-    if (a.status != status)
-        TEST_FAIL("%s %s: status %d, expected %d: %s", method, target, a.status, status,
-                  buf_cstr(&a.body));
-    answer_fini(&a);
-    return a.json;
-}
-
-static struct str text_at(const struct json *v, const char *k1, const char *k2)
-{
-    return json_get_str(json_getc(v, k1), k2);
-}
-
-static uint64_t rev_of(const struct json *obj)
-{
-    uint64_t v = 0;
-    CHECK_OK(parse_u64(text_at(obj, "metadata", "resourceVersion"), 1, UINT64_MAX, &v));
-    return v;
-}
-
-#define MAPS "/api/v1/namespaces/default/configmaps"
-
-static struct json *make_map(struct fixture *f, const char *name, const char *value)
-{
-    scoped(free_scoped) char *body =
-        xasprintf("{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\"},"
-                  "\"data\":{\"k\":\"%s\"}}",
-                  name, value);
-    return want(f, 201, "POST", MAPS, body);
-}
-
-/* ------------------------------------------------------------------ watches */
-
-struct watching {
-    struct fixture *f;
-    struct kube_call *call;
-    struct buf text;
-    int status, end;
-    bool ended;
-};
-
-static void watching_head(void *arg, int status, const struct headers *headers)
-{
-    struct watching *w = arg;
-    (void)headers;
-    w->status = status;
-}
-
-static void watching_data(void *arg, struct str chunk)
-{
-    struct watching *w = arg;
-    CHECK_OK(buf_add_str(&w->text, chunk));
-}
-
-static void watching_end(void *arg, int r, const struct err *err)
-{
-    struct watching *w = arg;
-    (void)err;
-    w->end = r;
-    w->ended = true;
-}
-
-static const struct kube_call_ops watching_ops = { .on_head = watching_head,
-                                                   .on_data = watching_data,
-                                                   .on_end = watching_end };
-
-static void watch(struct fixture *f, struct watching *w, const char *target)
-{
-    struct err err = { 0 };
-    *w = (struct watching){ .f = f, .text = BUF_INIT(64 << 20) };
-    const struct kube_request req = { .method = STR("GET"), .target = str_of(target) };
-    CHECK_OK(transport_start(api_transport(f->api), &req, &watching_ops, w, &w->call, &err));
-    while (w->status == 0 && !w->ended)
-        (void)loop_turn(&f->loop, true);
-}
-
-/* The next event: "TYPE name rv" is what is compared mostly; the tree is returned. */
-static struct json *next_event(struct watching *w)
-{
-    struct str line, rest;
-    while (!str_cut(buf_str(&w->text), '\n', &line, &rest)) {
-        CHECK(!w->ended);
-        (void)loop_turn(&w->f->loop, true);
-    }
-    struct json *v;
-    struct err err = { 0 };
-    struct str copy = str_copy_arena(&w->f->arena, line);
-    CHECK_OK(json_parse(&w->f->arena, copy, NULL, &v, &err));
-    buf_consume(&w->text, line.n + 1);
-    return v;
-}
-
-static struct json *expect(struct watching *w, const char *type, const char *name)
-{
-    struct json *e = next_event(w);
-    if (!str_is(json_get_str(e, "type"), type))
-        TEST_FAIL("event " STR_FMT ", expected %s", STR_ARG(json_get_str(e, "type")), type);
-    if (name)
-        CHECK_STR(text_at(json_getc(e, "object"), "metadata", "name"), name);
-    return json_getc(e, "object");
-}
-
-static void wait_end(struct watching *w)
-{
-    while (!w->ended)
-        (void)loop_turn(&w->f->loop, true);
-    buf_fini(&w->text);
-}
-
-static void unwatch(struct watching *w)
-{
-    transport_cancel(api_transport(w->f->api), w->call);
-    wait_end(w);
-    CHECK_ERR(w->end, -ECANCELED);
-}
 
 /* ------------------------------------------------------------------ routes */
 
@@ -334,22 +58,49 @@ TEST(paths_name_what_they_mean_upstream)
 
 TEST(accept_headers_choose_a_representation)
 {
+    enum { BUILTIN = ALLOW_PLAIN | ALLOW_PROTOBUF | ALLOW_TRANSFORMS };
     struct rep rep;
-    CHECK(rep_negotiate(STR(""), false, &rep));
+    CHECK(rep_negotiate(STR(""), BUILTIN, &rep));
     CHECK_INT(rep.kind, REP_OBJECT);
+    CHECK_INT(rep.format, FORMAT_JSON);
     CHECK(rep_negotiate(STR("application/json;as=Table;v=v1;g=meta.k8s.io,application/"
                             "json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"),
-                        false, &rep));
+                        BUILTIN, &rep));
     CHECK_INT(rep.kind, REP_TABLE);
     CHECK(!rep.v1beta1);
-    CHECK(rep_negotiate(STR("application/vnd.kubernetes.protobuf,application/json"), false, &rep));
+    CHECK(rep_negotiate(STR("*/*"), BUILTIN, &rep));
+    CHECK_INT(rep.format, FORMAT_JSON);
+    CHECK(rep_negotiate(STR("application/json;stream=watch"), BUILTIN, &rep));
+    CHECK(rep_negotiate(STR("application/json;q=0"), BUILTIN, &rep)); /* as upstream */
+    CHECK(!rep_negotiate(STR("text/plain"), BUILTIN, &rep));
+    CHECK(!rep_negotiate(STR("application/json;as=Pod;g=;v=v1"), BUILTIN, &rep));
+}
+
+TEST(protobuf_is_for_built_in_kinds_and_metadata)
+{
+    enum { CUSTOM = ALLOW_PLAIN | ALLOW_TRANSFORMS, BUILTIN = CUSTOM | ALLOW_PROTOBUF };
+    struct str usual = STR("application/vnd.kubernetes.protobuf,application/json");
+    struct str partial = STR("application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;"
+                             "g=meta.k8s.io;v=v1,application/json");
+    struct str table =
+        STR("application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1,application/yaml");
+    struct rep rep;
+    CHECK(rep_negotiate(usual, BUILTIN, &rep));
+    CHECK_INT(rep.format, FORMAT_PROTOBUF);
+    CHECK(rep_negotiate(usual, CUSTOM, &rep));
+    CHECK_INT(rep.format, FORMAT_JSON);
+    CHECK(!rep_negotiate(STR("application/vnd.kubernetes.protobuf"), CUSTOM, &rep));
+    CHECK(rep_negotiate(partial, CUSTOM, &rep));
+    CHECK_INT(rep.kind, REP_PARTIAL_LIST);
+    CHECK_INT(rep.format, FORMAT_PROTOBUF);
+    CHECK(rep_negotiate(table, BUILTIN, &rep));
     CHECK_INT(rep.kind, REP_OBJECT);
-    CHECK(rep_negotiate(STR("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"),
-                        false, &rep));
-    CHECK_INT(rep.kind, REP_PARTIAL);
-    CHECK(!rep_negotiate(STR("application/vnd.kubernetes.protobuf"), false, &rep));
-    CHECK(rep_negotiate(STR("application/json;stream=watch"), true, &rep));
-    CHECK(rep_negotiate(STR("*/*"), false, &rep));
+    CHECK_INT(rep.format, FORMAT_YAML);
+    CHECK(!rep_negotiate(usual, ALLOW_AGGREGATED, &rep));
+    CHECK(rep_negotiate(STR("application/json,application/json;as=APIGroupDiscoveryList;"
+                            "g=apidiscovery.k8s.io;v=v2"),
+                        ALLOW_AGGREGATED, &rep));
+    CHECK_INT(rep.kind, REP_AGGREGATED);
 }
 
 /* ------------------------------------------------------------------ one object */
@@ -428,7 +179,7 @@ TEST(requests_that_make_no_sense_get_a_status)
     a = ask(&f, "PATCH", MAPS "/x", "application/apply-patch+yaml", NULL, "a: b");
     CHECK_INT(a.status, 415);
     answer_fini(&a);
-    a = ask(&f, "GET", MAPS, NULL, "application/vnd.kubernetes.protobuf", NULL);
+    a = ask(&f, "GET", MAPS, NULL, "text/html", NULL);
     CHECK_INT(a.status, 406);
     answer_fini(&a);
     fixture_fini(&f);

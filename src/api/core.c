@@ -11,6 +11,7 @@
 
 #include "api/controllers.h"
 #include "api/encode.h"
+#include "api/negotiate.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "codec/digest.h"
@@ -69,7 +70,8 @@ void reply_head(struct request *rq, int status, const char *content_type, uint64
         return;
     struct headers h = { 0 };
     (void)headers_addc(&h, "content-type", content_type);
-    (void)headers_addc(&h, "cache-control", "no-cache, private");
+    if (!headers_get(&rq->extra, "cache-control").p)
+        (void)headers_addc(&h, "cache-control", "no-cache, private");
     for (size_t i = 0; i < rq->extra.n; i++)
         (void)headers_add(&h, headers_name(&rq->extra, i), headers_value(&rq->extra, i));
     rq->head_sent = true;
@@ -91,11 +93,11 @@ void reply_bytes(struct request *rq, int status, const char *content_type, struc
     rq->sink->end(rq);
 }
 
-void reply_tagged(struct request *rq, const char *content_type, struct str body)
+void reply_tagged(struct request *rq, const char *content_type, struct str tagged, struct str body)
 {
     uint8_t hash[SHA256_BYTES];
     char hex[SHA256_HEX_SIZE], tag[SHA256_HEX_SIZE + 2];
-    sha256_of(body, hash);
+    sha256_of(tagged, hash);
     hex_format(hash, sizeof hash, hex);
     (void)snprintf(tag, sizeof tag, "\"%s\"", hex);
     (void)headers_addc(&rq->extra, "etag", tag);
@@ -105,27 +107,39 @@ void reply_tagged(struct request *rq, const char *content_type, struct str body)
         reply_bytes(rq, 200, content_type, body);
 }
 
-void reply_json(struct request *rq, int status, const struct json *v)
+static void reply_tree(struct request *rq, const struct rep *rep, int status, const struct json *v)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
-    int r = encode_tree(&rq->rep, v, &b);
+    int r = encode_tree(&rq->arena, rep, v, &b);
     if (r < 0) {
         log_error("answer does not fit", "path=" STR_FMT " error=%s", STR_ARG(rq->route.path),
                   err_name(r));
         reply_bytes(rq, 500, "text/plain", STR("answer too large"));
         return;
     }
-    reply_bytes(rq, status, rep_content_type(&rq->rep, false), buf_str(&b));
+    reply_bytes(rq, status, rep_content_type(rep, false), buf_str(&b));
 }
 
+void reply_json(struct request *rq, int status, const struct json *v)
+{
+    reply_tree(rq, &rq->rep, status, v);
+}
+
+/* A refusal comes in what the client takes, but is not turned into a Table; failing that in JSON.
+ */
 void reply_status(struct request *rq, const struct json *status)
 {
     int code = status_code(status);
-    if (code == 429)
-        (void)headers_addc(&rq->extra, "retry-after", "1");
+    struct rep rep = { .pretty = true };
+    if (rep_negotiate(rq->accept, ALLOW_PLAIN | ALLOW_PROTOBUF, &rep))
+        rep.pretty = rep.pretty || rep_wants_pretty(rq->route.url, rq->user_agent);
+    int64_t retry_s = json_int_or(json_path(status, "details", "retryAfterSeconds", NULL), 0);
+    if (retry_s > 0)
+        (void)headers_addc(&rq->extra, "retry-after",
+                           arena_printf(&rq->arena, "%lld", (long long)retry_s));
     if (code == 401)
         (void)headers_addc(&rq->extra, "www-authenticate", "Bearer realm=\"kubernetes\"");
-    reply_json(rq, code, status);
+    reply_tree(rq, &rep, code, status);
 }
 
 void reply_err(struct request *rq, int r, const struct err *err)
@@ -303,22 +317,97 @@ static struct json *authorize(struct request *rq)
     return status_forbidden(&rq->arena, rt->group, rt->resource, rt->name, str_of(reason));
 }
 
+/* Name of the list type in upstream's code, which its message shows. */
+static const char *go_list_type(struct request *rq)
+{
+    const struct kube_resource *res = rq->res;
+    struct str package, rest;
+    (void)str_cut(res->group, '.', &package, &rest);
+    if (res->crd)
+        return "unstructured.UnstructuredList";
+    if (package.n == 0 || str_is(package, "events"))
+        package = STR("core");
+    return arena_printf(&rq->arena, STR_FMT "." STR_FMT, STR_ARG(package), STR_ARG(res->list_kind));
+}
+
+/* A client asks for the metadata of an object or for that of a list, and says which. */
+static struct json *check_partial(struct request *rq, struct rep *rep)
+{
+    struct arena *a = &rq->arena;
+    bool is_list = rq->route.verb == KUBE_LIST || rq->route.verb == KUBE_DELETECOLLECTION;
+    if (rep->kind == REP_PARTIAL && is_list)
+        return status_new(a, 406, "NotAcceptable",
+                          str_of(arena_printf(a,
+                                              "you requested PartialObjectMetadata, but the "
+                                              "requested object is a list (*%s)",
+                                              go_list_type(rq))));
+    if (rep->kind == REP_PARTIAL_LIST && !is_list && rq->route.verb != KUBE_WATCH) {
+        const char *type = go_list_type(rq);
+        int n = (int)strlen(type) - 4;
+        return status_new(a, 406, "NotAcceptable",
+                          str_of(arena_printf(a,
+                                              "you requested PartialObjectMetadataList, but the "
+                                              "requested object is not a list (*%.*s)",
+                                              n, type)));
+    }
+    if (rep->kind == REP_PARTIAL_LIST)
+        rep->kind = REP_PARTIAL;
+    return NULL;
+}
+
+static struct json *check_table(struct request *rq, struct rep *rep)
+{
+    struct arena *a = &rq->arena;
+    enum table_include include;
+    struct str given = route_query(&rq->route, "includeObject");
+    if (rep->kind != REP_TABLE)
+        return NULL;
+    if (table_include_parse(given, &include) < 0) {
+        struct field_errors errs = field_errors_init(a);
+        struct fpath at = fpath_child(NULL, STR("includeObject"));
+        field_error_str(&errs, FIELD_INVALID, &at, given,
+                        "must be 'Metadata', 'Object', 'None', or empty");
+        return status_bad_request(
+            a, str_of(arena_printf(a, "Unable to convert to Table as requested: " STR_FMT,
+                                   STR_ARG(field_errors_text(&errs)))));
+    }
+    rep->include = (uint8_t)include;
+    return NULL;
+}
+
+static bool is_discovery(enum route_kind kind)
+{
+    return kind == ROUTE_LEGACY || kind == ROUTE_GROUPS || kind == ROUTE_GROUP ||
+           kind == ROUTE_VERSION;
+}
+
+static unsigned allowed_reps(const struct request *rq)
+{
+    if (!rq->res)
+        return ALLOW_PLAIN | ALLOW_PROTOBUF;
+    bool is_scale = rq->sub && str_is(rq->sub->name, "scale");
+    return ALLOW_PLAIN | ALLOW_TRANSFORMS | (rq->res->crd && !is_scale ? 0 : ALLOW_PROTOBUF);
+}
+
 static struct json *negotiate(struct request *rq)
 {
-    if (!rq->res) /* discovery and the like look at Accept themselves */
-        return NULL;
+    bool stream = rq->res && rq->route.verb == KUBE_WATCH;
+    bool aggregates = rq->route.kind == ROUTE_LEGACY || rq->route.kind == ROUTE_GROUPS;
     struct rep rep;
-    bool stream = rq->route.verb == KUBE_WATCH;
-    if (!rep_negotiate(rq->accept, stream, &rep))
-        return status_not_acceptable(&rq->arena, stream ? "application/json;stream=watch"
-                                                        : "application/json, application/yaml");
-    enum table_include include;
-    if (table_include_parse(route_query(&rq->route, "includeObject"), &include) < 0)
-        return status_bad_request(&rq->arena, STR("invalid includeObject value"));
-    rep.include = (uint8_t)include;
-    rep.pretty = rep.kind == REP_OBJECT && url_query_bool(rq->route.url, "pretty");
+    if (!rq->res && !is_discovery(rq->route.kind)) /* these look at Accept themselves */
+        return NULL;
+    if (!(aggregates && rep_negotiate(rq->accept, ALLOW_AGGREGATED, &rep)) &&
+        !rep_negotiate(rq->accept, allowed_reps(rq), &rep))
+        return status_not_acceptable(&rq->arena, rep_accepted(false));
+    if (stream && rep.format == FORMAT_YAML)
+        return status_not_acceptable(&rq->arena, rep_accepted(true));
+    struct json *no = check_table(rq, &rep);
+    if (!no)
+        no = check_partial(rq, &rep);
+    rep.pretty = !stream && rep.format == FORMAT_JSON &&
+                 (rep.pretty || rep_wants_pretty(rq->route.url, rq->user_agent));
     rq->rep = rep;
-    return NULL;
+    return no;
 }
 
 static struct json *(*const head_steps[])(struct request *rq) = { admit_load, authenticate, route,

@@ -70,13 +70,10 @@ void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struc
 void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n);
 /* "299 - \"text\"" on the answer. */
 void reply_warn(struct request *rq, struct str text);
-/* 200 with an ETag of the bytes, or 304 if the client has them. */
-void reply_tagged(struct request *rq, const char *content_type, struct str body);
+/* 200 with an ETag made of `tagged`, or 304 if the client has them. */
+void reply_tagged(struct request *rq, const char *content_type, struct str tagged, struct str body);
 /* Status for an object that is not there. */
 struct json *reply_not_found(struct request *rq);
-
-/* Content type of the answer's representation. */
-const char *rep_content_type(const struct rep *rep, bool stream);
 
 /* ---- verbs ---- */
 

@@ -14,6 +14,7 @@
 #include "api/controllers.h"
 #include "api/encode.h"
 #include "api/filter.h"
+#include "api/negotiate.h"
 #include "base/clock.h"
 
 #include <errno.h>
@@ -362,11 +363,10 @@ static void sweep_finish(struct sweep *s)
     }
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
     arena_reset(&s->scratch);
-    encode_list_begin(&s->scratch, rq->res, &rq->rep,
-                      &(struct list_meta){ .rev = store_revision(rq->api->store) }, &out);
-    (void)buf_add_str(&out, buf_str(&s->items));
-    encode_list_end(&rq->rep, &out);
-    if (!buf_ok(&out) || !buf_ok(&s->items)) /* done, only too long to tell */
+    int r = encode_list(&s->scratch, rq->res, &rq->rep,
+                        &(struct list_meta){ .rev = store_revision(rq->api->store) },
+                        buf_str(&s->items), &out);
+    if (r < 0 || !buf_ok(&s->items)) /* done, only too long to tell */
         reply_json(
             rq, 200,
             status_deleted(&rq->arena, rq->route.group, rq->route.resource, STR(""), STR("")));

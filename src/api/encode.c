@@ -5,63 +5,13 @@
 #include "api/core.h"
 #include "api/scale.h"
 #include "base/clock.h"
-#include "codec/media.h"
 #include "codec/yaml.h"
+#include "kube/builtin.h"
 #include "kube/meta.h"
 #include "kube/object.h"
+#include "kube/proto.h"
 
 #include <errno.h>
-
-/* ------------------------------------------------------------------ Accept */
-
-static bool rep_of_media(const struct media_type *m, bool stream, struct rep *ret)
-{
-    struct rep rep = { 0 };
-    struct str as = media_param(m, "as"), version = media_param(m, "v"),
-               how = media_param(m, "stream");
-    bool json = media_matches(m, "application", "json");
-    if (m->q_milli == 0 || !(json || (!stream && media_matches(m, "application", "yaml"))))
-        return false;
-    rep.format = json ? FORMAT_JSON : FORMAT_YAML;
-    if (how.n && !(stream && str_is(how, "watch")))
-        return false;
-    if (as.n == 0) {
-        *ret = rep;
-        return true;
-    }
-    if (!str_is(media_param(m, "g"), "meta.k8s.io") ||
-        !(str_is(version, "v1") || str_is(version, "v1beta1")))
-        return false;
-    rep.v1beta1 = str_is(version, "v1beta1");
-    if (str_is(as, "Table"))
-        rep.kind = REP_TABLE;
-    else if (str_is(as, "PartialObjectMetadata") || str_is(as, "PartialObjectMetadataList"))
-        rep.kind = REP_PARTIAL;
-    else
-        return false;
-    *ret = rep;
-    return true;
-}
-
-bool rep_negotiate(struct str accept, bool stream, struct rep *ret)
-{
-    struct media_accept ranges;
-    *ret = (struct rep){ 0 };
-    if (str_trim(accept).n == 0)
-        return true;
-    if (media_parse_accept(accept, &ranges) < 0)
-        return false;
-    for (size_t i = 0; i < ranges.n; i++)
-        if (rep_of_media(&ranges.at[i], stream, ret))
-            return true;
-    return false;
-}
-
-const char *rep_content_type(const struct rep *rep, bool stream)
-{
-    (void)stream;
-    return rep->format == FORMAT_YAML ? "application/yaml" : "application/json";
-}
 
 /* ------------------------------------------------------------------ stored form */
 
@@ -149,10 +99,32 @@ int decode_stored(struct arena *a, const struct kube_resource *res, struct store
 
 /* ------------------------------------------------------------------ representations */
 
-int encode_tree(const struct rep *rep, const struct json *v, struct buf *to)
+#define META_TYPE(name) "io.k8s.apimachinery.pkg.apis.meta.v1." name
+
+/* By apiVersion and kind; those of meta.k8s.io are in every group version. */
+static const struct schema *schema_of_tree(const struct json *v)
 {
-    if (rep->format == FORMAT_YAML)
+    struct str group = STR(""), version = json_get_str(v, "apiVersion"),
+               kind = json_get_str(v, "kind");
+    const struct schema *s;
+    if (str_find_char(version, '/') >= 0)
+        (void)str_cut(version, '/', &group, &version);
+    s = builtin_schema(group, version, kind);
+    return s ? s : builtin_schema(STR("meta.k8s.io"), STR("v1"), kind);
+}
+
+int encode_tree(struct arena *scratch, const struct rep *rep, const struct json *v, struct buf *to)
+{
+    const struct schema *s;
+    switch (rep->format) {
+    case FORMAT_YAML:
         return yaml_write(to, v, true);
+    case FORMAT_PROTOBUF:
+        s = schema_of_tree(v);
+        return s ? proto_encode_object(scratch, s, v, to) : E_UNSUPPORTED;
+    case FORMAT_JSON:
+        break;
+    }
     if (rep->pretty)
         return json_write_pretty(to, v, 2);
     (void)json_write(to, v);
@@ -251,8 +223,18 @@ static int represent(struct arena *a, const struct kube_resource *res, const str
     case REP_PARTIAL:
         *ret = partial_of(a, rep, obj);
         return 0;
+    case REP_PARTIAL_LIST:
+    case REP_AGGREGATED:
+        break;
     }
     return -EINVAL;
+}
+
+/* Of what represent() gives, in protobuf. */
+static const struct schema *rep_schema(const struct rep *rep, const struct kube_resource *res)
+{
+    return rep->kind == REP_PARTIAL ? builtin_type(META_TYPE("PartialObjectMetadata"))
+                                    : res->schema;
 }
 
 int encode_object(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
@@ -262,7 +244,7 @@ int encode_object(struct arena *scratch, const struct kube_resource *res, const 
         return buf_add_char(to, '\n');
     struct json *v;
     int r = represent(scratch, res, rep, st, true, now_s, &v, err);
-    return r < 0 ? r : encode_tree(rep, v, to);
+    return r < 0 ? r : encode_tree(scratch, rep, v, to);
 }
 
 int encode_answer(struct request *rq, struct stored st, struct buf *to, struct err *err)
@@ -272,103 +254,183 @@ int encode_answer(struct request *rq, struct stored st, struct buf *to, struct e
     if (!rq->sub || !str_is(rq->sub->name, "scale") || rq->rep.kind != REP_OBJECT)
         return encode_object(a, rq->res, &rq->rep, st, clock_wall_ms() / 1000, to, err);
     int r = decode_stored(a, rq->res, st, &obj, err);
-    return r < 0 ? r : encode_tree(&rq->rep, scale_of(a, rq->res, obj), to);
+    return r < 0 ? r : encode_tree(a, &rq->rep, scale_of(a, rq->res, obj), to);
 }
 
 /* ------------------------------------------------------------------ lists */
 
-static void write_list_meta(const struct list_meta *meta, struct buf *to)
+bool encode_can_stream(const struct rep *rep)
 {
-    (void)buf_printf(to, "\"metadata\":{\"resourceVersion\":\"%llu\"",
-                     (unsigned long long)meta->rev);
-    if (meta->continue_token.n) {
-        (void)buf_add_cstr(to, ",\"continue\":");
-        (void)json_write_str(to, meta->continue_token);
-    }
-    if (meta->has_left)
-        (void)buf_printf(to, ",\"remainingItemCount\":%llu", (unsigned long long)meta->left);
-    (void)buf_add_char(to, '}');
+    return rep->format != FORMAT_YAML;
 }
 
-static void write_table_head(struct arena *scratch, const struct kube_resource *res,
-                             const struct rep *rep, struct buf *to)
+static struct json *list_meta_json(struct arena *a, const struct list_meta *meta)
 {
-    struct json *table = table_new(scratch, res, rep_version(rep), true, NULL);
-    (void)json_write(to, json_getc(table, "columnDefinitions"));
+    struct json *o = json_new_object(a);
+    json_set_str(a, o, "resourceVersion",
+                 str_of(arena_printf(a, "%llu", (unsigned long long)meta->rev)));
+    if (meta->continue_token.n)
+        json_set_str(a, o, "continue", meta->continue_token);
+    if (meta->has_left)
+        json_set_int(a, o, "remainingItemCount", (int64_t)meta->left);
+    return o;
+}
+
+/* Everything but the items. */
+static struct json *list_head(struct arena *a, const struct kube_resource *res,
+                              const struct rep *rep, const struct list_meta *meta)
+{
+    struct json *o = json_new_object(a);
+    const char *meta_version = rep->v1beta1 ? "meta.k8s.io/v1beta1" : "meta.k8s.io/v1";
+    if (rep->kind == REP_OBJECT) {
+        json_set_str(a, o, "kind", res->list_kind);
+        json_set_str(a, o, "apiVersion", kube_api_version(a, res));
+    } else {
+        json_set_str(a, o, "kind",
+                     rep->kind == REP_TABLE ? STR("Table") : STR("PartialObjectMetadataList"));
+        json_set_str(a, o, "apiVersion", str_of(meta_version));
+    }
+    json_setc(a, o, "metadata", list_meta_json(a, meta));
+    if (rep->kind == REP_TABLE) {
+        struct json *table = table_new(a, res, rep_version(rep), true, NULL);
+        json_setc(a, o, "columnDefinitions", json_clone(a, json_getc(table, "columnDefinitions")));
+    }
+    return o;
+}
+
+static void begin_protobuf(struct arena *a, const struct json *head, uint64_t items_bytes,
+                           struct buf *to)
+{
+    scoped(buf_fini_scoped) struct buf meta = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)proto_encode_field(a, 1, builtin_type(META_TYPE("ListMeta")), json_getc(head, "metadata"),
+                             &meta);
+    proto_begin_envelope(json_get_str(head, "apiVersion"), json_get_str(head, "kind"),
+                         meta.n + items_bytes, to);
+    (void)buf_add_str(to, buf_str(&meta));
 }
 
 void encode_list_begin(struct arena *scratch, const struct kube_resource *res,
                        const struct rep *rep, const struct list_meta *meta, struct buf *to)
 {
-    const char *version = rep->v1beta1 ? "v1beta1" : "v1";
-    switch (rep->kind) {
-    case REP_OBJECT:
-        (void)buf_printf(to, "{\"kind\":\"" STR_FMT "\",\"apiVersion\":\"" STR_FMT "\",",
-                         STR_ARG(res->list_kind), STR_ARG(kube_api_version(scratch, res)));
-        write_list_meta(meta, to);
-        (void)buf_add_cstr(to, ",\"items\":[");
-        return;
-    case REP_PARTIAL:
-        (void)buf_printf(
-            to, "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/%s\",",
-            version);
-        write_list_meta(meta, to);
-        (void)buf_add_cstr(to, ",\"items\":[");
-        return;
-    case REP_TABLE:
-        (void)buf_printf(to, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/%s\",", version);
-        write_list_meta(meta, to);
-        (void)buf_add_cstr(to, ",\"columnDefinitions\":");
-        write_table_head(scratch, res, rep, to);
-        (void)buf_add_cstr(to, ",\"rows\":[");
+    const struct json *head = list_head(scratch, res, rep, meta);
+    const char *items = rep->kind == REP_TABLE ? "rows" : "items";
+    if (rep->format == FORMAT_PROTOBUF) {
+        begin_protobuf(scratch, head, meta->items_bytes, to);
         return;
     }
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    bool pretty = rep->pretty && rep->format == FORMAT_JSON;
+    size_t end = pretty ? 2 : 1; /* the line end and the brace */
+    (void)(pretty ? json_write_pretty(&text, head, 2) : json_write(&text, head));
+    (void)buf_add_str(to, str_slice(buf_str(&text), 0, text.n - end));
+    (void)buf_printf(to, pretty ? ",\n  \"%s\": [" : ",\"%s\":[", items);
+}
+
+/* Line ends within JSON text stand between values only. */
+static int write_indented(const struct json *v, struct buf *to)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    struct str rest, line;
+    bool more = true;
+    (void)json_write_pretty(&text, v, 2);
+    for (rest = buf_str(&text); more;) {
+        more = str_cut(rest, '\n', &line, &rest);
+        (void)buf_add_cstr(to, "\n    ");
+        (void)buf_add_str(to, line);
+    }
+    return to->failed ? to->failed : text.failed;
+}
+
+/* The tree of one item; in lists of built-in kinds items have no apiVersion and kind. */
+static int list_item(struct arena *a, const struct kube_resource *res, const struct rep *rep,
+                     struct stored st, int64_t now_s, struct json **ret, struct err *err)
+{
+    struct json *v;
+    int r = represent(a, res, rep, st, false, now_s, &v, err);
+    if (r < 0)
+        return r;
+    if (rep->kind == REP_TABLE)
+        v = json_getc(v, "rows")->first;
+    else if (rep->kind == REP_OBJECT && !res->crd) {
+        (void)json_del(v, STR("apiVersion"));
+        (void)json_del(v, STR("kind"));
+    }
+    *ret = v;
+    return 0;
 }
 
 int encode_list_item(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
                      struct stored st, int64_t now_s, bool first, struct buf *to, struct err *err)
 {
-    if (!first)
-        (void)buf_add_char(to, ',');
-    bool named = res->crd != NULL;
-    if (can_splice(res, rep, st) && splice_object(to, res, st, named))
-        return to->failed;
     struct json *v;
-    int r = represent(scratch, res, rep, st, false, now_s, &v, err);
+    bool text = rep->format != FORMAT_PROTOBUF;
+    if (text && !first)
+        (void)buf_add_char(to, ',');
+    if (can_splice(res, rep, st) && splice_object(to, res, st, res->crd != NULL))
+        return to->failed;
+    int r = list_item(scratch, res, rep, st, now_s, &v, err);
     if (r < 0)
         return r;
-    if (rep->kind == REP_TABLE)
-        v = json_getc(v, "rows")->first;
-    else if (rep->kind == REP_OBJECT && !named) {
-        (void)json_del(v, STR("apiVersion"));
-        (void)json_del(v, STR("kind"));
-    }
-    return json_write(to, v);
+    if (rep->format == FORMAT_PROTOBUF)
+        return proto_encode_field(scratch, 2, rep_schema(rep, res), v, to);
+    return rep->format == FORMAT_JSON && rep->pretty ? write_indented(v, to) : json_write(to, v);
 }
 
-void encode_list_end(const struct rep *rep, struct buf *to)
+void encode_list_end(const struct rep *rep, bool is_empty, struct buf *to)
 {
-    (void)rep;
-    (void)buf_add_cstr(to, "]}\n");
+    if (rep->format == FORMAT_PROTOBUF)
+        (void)proto_end_envelope(to);
+    else if (rep->pretty && rep->format == FORMAT_JSON)
+        (void)buf_add_cstr(to, is_empty ? "]\n}" : "\n  ]\n}");
+    else
+        (void)buf_add_cstr(to, "]}\n");
+}
+
+int encode_list(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
+                const struct list_meta *meta, struct str items, struct buf *to)
+{
+    struct list_meta full = *meta;
+    struct json *v;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    struct buf *out = encode_can_stream(rep) ? to : &text;
+    full.items_bytes = items.n;
+    encode_list_begin(scratch, res, rep, &full, out);
+    (void)buf_add_str(out, items);
+    encode_list_end(rep, items.n == 0, out);
+    if (out == to || !buf_ok(out))
+        return out->failed;
+    int r = json_parse(scratch, buf_str(&text), NULL, &v, NULL);
+    return r < 0 ? r : encode_tree(scratch, rep, v, to);
 }
 
 /* ------------------------------------------------------------------ watch events */
+
+/* schema: of v, for protobuf. */
+static int write_event(struct arena *a, const struct rep *rep, const char *type,
+                       const struct schema *schema, const struct json *v, struct buf *to)
+{
+    if (rep->format == FORMAT_PROTOBUF)
+        return proto_encode_event(a, type, schema, v, to);
+    (void)buf_printf(to, "{\"type\":\"%s\",\"object\":", type);
+    (void)json_write(to, v);
+    return buf_add_cstr(to, "}\n");
+}
 
 int encode_event(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
                  const char *type, struct stored st, bool columns, int64_t now_s, struct buf *to,
                  struct err *err)
 {
-    (void)buf_printf(to, "{\"type\":\"%s\",\"object\":", type);
-    if (!(can_splice(res, rep, st) && splice_object(to, res, st, true))) {
-        struct json *v;
-        int r = represent(scratch, res, rep, st, columns, now_s, &v, err);
-        if (r < 0)
-            return r;
-        (void)json_write(to, v);
+    if (can_splice(res, rep, st) && behind_metadata(st.value).n) {
+        (void)buf_printf(to, "{\"type\":\"%s\",\"object\":", type);
+        (void)splice_object(to, res, st, true);
+        return buf_add_cstr(to, "}\n");
     }
-    return buf_add_cstr(to, "}\n");
+    struct json *v;
+    int r = represent(scratch, res, rep, st, columns, now_s, &v, err);
+    return r < 0 ? r : write_event(scratch, rep, type, rep_schema(rep, res), v, to);
 }
 
+/* An object that says nothing but how far the watch is; built-in kinds have their zero values. */
 static struct json *bookmark_object(struct arena *a, const struct kube_resource *res,
                                     const struct rep *rep, uint64_t rev, bool initial_end)
 {
@@ -380,28 +442,22 @@ static struct json *bookmark_object(struct arena *a, const struct kube_resource 
                  str_of(arena_printf(a, "%llu", (unsigned long long)rev)));
     if (initial_end)
         json_set_str(a, json_obj(a, meta, "annotations"), "k8s.io/initial-events-end", STR("true"));
-    switch (rep->kind) {
-    case REP_OBJECT:
-        return obj;
-    case REP_PARTIAL:
+    if (!res->crd)
+        (void)schema_normalize(a, res->schema, obj, "", NULL, NULL, NULL);
+    if (rep->kind == REP_PARTIAL)
         return partial_of(a, rep, obj);
-    case REP_TABLE:
-        return table_of(a, res, rep, obj, rev, true, 0);
-    }
-    return obj;
+    return rep->kind == REP_TABLE ? table_of(a, res, rep, obj, rev, true, 0) : obj;
 }
 
 void encode_bookmark(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
                      uint64_t rev, bool initial_end, struct buf *to)
 {
-    (void)buf_add_cstr(to, "{\"type\":\"BOOKMARK\",\"object\":");
-    (void)json_write(to, bookmark_object(scratch, res, rep, rev, initial_end));
-    (void)buf_add_cstr(to, "}\n");
+    const struct json *v = bookmark_object(scratch, res, rep, rev, initial_end);
+    (void)write_event(scratch, rep, "BOOKMARK", rep_schema(rep, res), v, to);
 }
 
-void encode_error_event(const struct json *status, struct buf *to)
+void encode_error_event(struct arena *scratch, const struct rep *rep, const struct json *status,
+                        struct buf *to)
 {
-    (void)buf_add_cstr(to, "{\"type\":\"ERROR\",\"object\":");
-    (void)json_write(to, status);
-    (void)buf_add_cstr(to, "}\n");
+    (void)write_event(scratch, rep, "ERROR", builtin_type(META_TYPE("Status")), status, to);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From stored bytes to what a client asked for, and content negotiation. Pure.
+ * From stored bytes to what a client asked for (negotiate.h). Pure.
  *
  * Objects are stored as JSON without metadata.resourceVersion, always beginning with
  *
@@ -12,12 +12,6 @@
 
 #include "api/request.h"
 #include "kube/table.h"
-
-/* ---- Accept ---- */
-
-/* The range that the client likes best among those that we can write. stream: for a watch. false:
- * none (406). */
-bool rep_negotiate(struct str accept, bool stream, struct rep *ret);
 
 /* ---- stored form ---- */
 
@@ -43,8 +37,8 @@ int decode_stored(struct arena *a, const struct kube_resource *res, struct store
 
 /* ---- representations ---- */
 
-/* A tree as it is. */
-int encode_tree(const struct rep *rep, const struct json *v, struct buf *to);
+/* A tree as it is. E_UNSUPPORTED: protobuf does not know its kind. */
+int encode_tree(struct arena *scratch, const struct rep *rep, const struct json *v, struct buf *to);
 /* One object as the whole answer. scratch is reset by the caller. */
 int encode_object(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
                   struct stored st, int64_t now_s, struct buf *to, struct err *err);
@@ -52,20 +46,29 @@ int encode_object(struct arena *scratch, const struct kube_resource *res, const 
 /* The same for what the request asked for: the object, or its scale. */
 int encode_answer(struct request *rq, struct stored st, struct buf *to, struct err *err);
 
-/* A list: begin, item, item, ..., end. */
+/*
+ * A list: begin, item, item, ..., end. Protobuf says in front how long it is, so all items must
+ * have been measured; YAML cannot be streamed, encode_list() writes it from items in JSON.
+ */
 struct list_meta {
     uint64_t rev;
     struct str continue_token;
     bool has_left;
     uint64_t left;
+    uint64_t items_bytes; /* of all encoded items; used by protobuf only */
 };
+bool encode_can_stream(const struct rep *rep);
 void encode_list_begin(struct arena *scratch, const struct kube_resource *res,
                        const struct rep *rep, const struct list_meta *meta, struct buf *to);
 int encode_list_item(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
                      struct stored st, int64_t now_s, bool first, struct buf *to, struct err *err);
-void encode_list_end(const struct rep *rep, struct buf *to);
+void encode_list_end(const struct rep *rep, bool is_empty, struct buf *to);
+/* All at once, from what encode_list_item() has written; meta->items_bytes is ignored. */
+int encode_list(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
+                const struct list_meta *meta, struct str items, struct buf *to);
 
-/* One watch event with its line end. type "ADDED", ... columns: a Table with its definitions. */
+/* One watch event, as a line or a frame. type "ADDED", ... columns: a Table with its definitions.
+ */
 int encode_event(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
                  const char *type, struct stored st, bool columns, int64_t now_s, struct buf *to,
                  struct err *err);
@@ -73,4 +76,5 @@ int encode_event(struct arena *scratch, const struct kube_resource *res, const s
 void encode_bookmark(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
                      uint64_t rev, bool initial_end, struct buf *to);
 /* ERROR with a Status. */
-void encode_error_event(const struct json *status, struct buf *to);
+void encode_error_event(struct arena *scratch, const struct rep *rep, const struct json *status,
+                        struct buf *to);

@@ -2,7 +2,7 @@
 /* Paths that name no resource: discovery, version, health, OpenAPI, metrics. */
 #include "api/core.h"
 #include "api/encode.h"
-#include "codec/media.h"
+#include "api/negotiate.h"
 #include "kube/discovery.h"
 
 #include <errno.h>
@@ -74,45 +74,32 @@ static void serve_health(struct request *rq)
 
 /* ------------------------------------------------------------------ discovery */
 
-/* "v2" or "v2beta1" when the client prefers the aggregated form, else "". */
-static struct str aggregated_version(struct str accept)
-{
-    struct media_accept ranges;
-    if (media_parse_accept(accept, &ranges) < 0)
-        return STR("");
-    for (size_t i = 0; i < ranges.n; i++) {
-        const struct media_type *m = &ranges.at[i];
-        struct str version = media_param(m, "v");
-        if (!media_matches(m, "application", "json"))
-            continue;
-        if (media_param(m, "as").n == 0)
-            return STR("");
-        if (str_is(media_param(m, "as"), "APIGroupDiscoveryList") &&
-            str_is(media_param(m, "g"), "apidiscovery.k8s.io") &&
-            (str_is(version, "v2") || str_is(version, "v2beta1")))
-            return version;
-    }
-    return STR("");
-}
-
 static struct str server_address(struct request *rq)
 {
     return str_of(arena_printf(&rq->arena, "127.0.0.1:%u", api_port(rq->api)));
 }
 
-static void serve_aggregated(struct request *rq, struct str version)
+/* The tag is that of the document, in whatever form it travels. */
+static void serve_aggregated(struct request *rq)
 {
     struct arena *a = &rq->arena;
-    version = str_copy_arena(a, version);
+    struct str version = rq->rep.v1beta1 ? STR("v2beta1") : STR("v2");
     const struct json *v =
         discovery_aggregated(a, &rq->api->reg, rq->route.kind == ROUTE_LEGACY, version);
+    scoped(buf_fini_scoped) struct buf json = BUF_INIT(BUF_MAX_DEFAULT);
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
-    (void)json_write(&b, v);
-    const char *type = arena_printf(
-        a, "application/json;g=apidiscovery.k8s.io;v=" STR_FMT ";as=APIGroupDiscoveryList",
-        STR_ARG(version));
+    (void)json_write(&json, v);
+    int r = encode_tree(a, &rq->rep, v, &b);
+    if (r < 0) {
+        reply_err(rq, r, NULL);
+        return;
+    }
+    const char *type =
+        arena_printf(a, "%s;g=apidiscovery.k8s.io;v=" STR_FMT ";as=APIGroupDiscoveryList",
+                     rep_content_type(&rq->rep, false), STR_ARG(version));
     (void)headers_addc(&rq->extra, "vary", "Accept");
-    reply_tagged(rq, type, buf_str(&b));
+    (void)headers_addc(&rq->extra, "cache-control", "public");
+    reply_tagged(rq, type, buf_str(&json), buf_str(&b));
 }
 
 static void serve_discovery(struct request *rq)
@@ -121,10 +108,8 @@ static void serve_discovery(struct request *rq)
     const struct registry *reg = &rq->api->reg;
     const struct route *rt = &rq->route;
     struct json *v = NULL;
-    bool root = rt->kind == ROUTE_LEGACY || rt->kind == ROUTE_GROUPS;
-    struct str aggregated = root ? aggregated_version(rq->accept) : STR("");
-    if (aggregated.n) {
-        serve_aggregated(rq, aggregated);
+    if (rq->rep.kind == REP_AGGREGATED) {
+        serve_aggregated(rq);
         return;
     }
     if (rt->kind == ROUTE_LEGACY)

@@ -20,7 +20,7 @@ void openapi_serve_v2(struct request *rq)
     if (r < 0)
         reply_err(rq, r, NULL);
     else
-        reply_tagged(rq, "application/json", buf_str(&b));
+        reply_tagged(rq, "application/json", buf_str(&b), buf_str(&b));
 }
 
 static bool cut_group_version(struct str rest, struct str *group, struct str *version)
@@ -51,5 +51,5 @@ void openapi_serve_v3(struct request *rq)
     else if (r < 0)
         reply_err(rq, r, NULL);
     else
-        reply_tagged(rq, "application/json", buf_str(&b));
+        reply_tagged(rq, "application/json", buf_str(&b), buf_str(&b));
 }

@@ -5,10 +5,14 @@
  * A list without limit that does not fit one page of the store is streamed page by page from one
  * revision, waiting for the client in between, so its memory does not depend on its length. With a
  * limit the answer is complete before its head is sent, because the head says how to continue.
+ *
+ * Protobuf says in front how long a list is. A long one is therefore read twice from the same
+ * revision, first to measure it and then to send it.
  */
 #include "api/read.h"
 #include "api/core.h"
 #include "api/filter.h"
+#include "api/negotiate.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "codec/base64.h"
@@ -92,12 +96,15 @@ void read_get(struct request *rq)
 
 /* ------------------------------------------------------------------ list: options */
 
+enum { LIST_BUFFER_MAX_BYTES = 256 << 10 }; /* a list in protobuf that is not read twice */
+
 enum list_match { MATCH_UNSET, MATCH_EXACT, MATCH_NOT_OLDER };
 
 struct listing {
     struct request *rq;
     struct filter filter;
     struct str range_prefix;
+    struct str first;    /* key behind which the list begins */
     struct str after;    /* key behind which to go on */
     uint64_t limit;      /* 0: none */
     uint64_t at_rev;     /* 0: newest, until the first page says which */
@@ -108,6 +115,9 @@ struct listing {
     struct arena scratch;
     int64_t now_s;
     bool streaming, from_token, inconsistent;
+    bool measuring;       /* the first pass over a list in protobuf */
+    uint64_t items_bytes; /* what it has found, of items that are not in `out` any more */
+    uint64_t sent_bytes;
 };
 
 static void write_token(struct buf *to, const struct listing *l, struct str start, bool with_rev,
@@ -282,23 +292,31 @@ static int add_page(struct listing *l, const struct store_page *page, bool *ret_
     return 0;
 }
 
-static void begin(struct listing *l, const struct list_meta *meta, struct buf *to)
+/* The rest of a stream. One that is not as long as it said is no answer. */
+static void stream_finish(struct listing *l)
 {
-    encode_list_begin(&l->scratch, l->rq->res, &l->rq->rep, meta, to);
+    struct request *rq = l->rq;
+    l->sent_bytes += l->out.n;
+    encode_list_end(&rq->rep, l->n == 0, &l->out);
+    rq->ended = true;
+    if (rq->rep.format == FORMAT_PROTOBUF && l->sent_bytes != l->items_bytes) {
+        log_error("list changed while it was sent", "path=" STR_FMT, STR_ARG(rq->route.path));
+        rq->sink->abort(rq);
+        return;
+    }
+    (void)rq->sink->write(rq, buf_str(&l->out));
+    rq->sink->end(rq);
 }
 
 /* The whole list is in l->out. more: something is left behind the limit. */
 static void list_finish(struct listing *l, bool more, uint64_t left)
 {
     struct request *rq = l->rq;
-    encode_list_end(&rq->rep, &l->out);
     if (l->streaming) {
-        (void)rq->sink->write(rq, buf_str(&l->out));
-        rq->ended = true;
-        rq->sink->end(rq);
+        stream_finish(l);
         return;
     }
-    scoped(buf_fini_scoped) struct buf head = BUF_INIT(BUF_MAX_DEFAULT);
+    scoped(buf_fini_scoped) struct buf whole = BUF_INIT(BUF_MAX_DEFAULT);
     scoped(buf_fini_scoped) struct buf token = BUF_INIT(STORE_KEY_MAX_BYTES * 16);
     struct list_meta meta = { .rev = l->at_rev };
     if (more) {
@@ -307,24 +325,15 @@ static void list_finish(struct listing *l, bool more, uint64_t left)
         meta.has_left = l->filter.by_key_only && l->filter.name.n == 0;
         meta.left = left;
     }
-    begin(l, &meta, &head);
-    (void)buf_add_str(&head, buf_str(&l->out));
-    if (!buf_ok(&head) || !buf_ok(&l->out)) {
+    arena_reset(&l->scratch);
+    int r = l->out.failed;
+    if (r >= 0)
+        r = encode_list(&l->scratch, rq->res, &rq->rep, &meta, buf_str(&l->out), &whole);
+    if (r < 0)
         reply_status(
             rq, status_internal(&rq->arena, STR("the list does not fit; use limit and continue")));
-        return;
-    }
-    if (rq->rep.pretty || rq->rep.format != FORMAT_JSON) {
-        struct json *v;
-        struct err err = { 0 };
-        int r = json_parse(&rq->arena, buf_str(&head), NULL, &v, &err);
-        if (r < 0)
-            reply_err(rq, r, &err);
-        else
-            reply_json(rq, 200, v);
-        return;
-    }
-    reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&head));
+    else
+        reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&whole));
 }
 
 /* Send what there is of an unlimited list; false: wait for on_writable. */
@@ -334,18 +343,40 @@ static bool list_flush(struct listing *l)
     if (!l->streaming) {
         l->streaming = true;
         scoped(buf_fini_scoped) struct buf head = BUF_INIT(BUF_MAX_DEFAULT);
-        begin(l, &(struct list_meta){ .rev = l->at_rev }, &head);
+        const struct list_meta meta = { .rev = l->at_rev, .items_bytes = l->items_bytes };
+        arena_reset(&l->scratch);
+        encode_list_begin(&l->scratch, rq->res, &rq->rep, &meta, &head);
         reply_head(rq, 200, rep_content_type(&rq->rep, false), HTTP_CHUNKED);
         (void)rq->sink->write(rq, buf_str(&head));
     }
     bool room = rq->sink->write(rq, buf_str(&l->out));
+    l->sent_bytes += l->out.n;
     buf_reset(&l->out);
     return room;
 }
 
 static bool can_stream(const struct listing *l)
 {
-    return l->limit == 0 && l->rq->rep.format == FORMAT_JSON && !l->rq->rep.pretty;
+    return l->limit == 0 && encode_can_stream(&l->rq->rep);
+}
+
+/* A page of the first pass has been encoded. A list that stayed small is complete. */
+static void list_measure(struct listing *l, bool more)
+{
+    if (l->items_bytes || l->out.n > LIST_BUFFER_MAX_BYTES) {
+        l->items_bytes += l->out.n;
+        buf_reset(&l->out);
+    }
+    if (!more && l->items_bytes == 0) {
+        list_finish(l, false, 0);
+        return;
+    }
+    if (!more) {
+        l->measuring = false;
+        l->n = 0;
+    }
+    l->after = more ? buf_str(&l->last_key) : l->first;
+    list_next(l);
 }
 
 static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
@@ -371,6 +402,10 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
     }
     bool more = page->more ||
                 (full && page->n && !str_eq(buf_str(&l->last_key), page->kv[page->n - 1].key));
+    if (l->measuring) {
+        list_measure(l, more);
+        return;
+    }
     if (full || !more) {
         list_finish(l, more, page->left);
         return;
@@ -423,6 +458,8 @@ void read_list(struct request *rq)
     rq->on_gone = on_gone;
     rq->on_writable = on_writable;
     const struct json *no = parse_list(l);
+    l->first = l->after;
+    l->measuring = can_stream(l) && rq->rep.format == FORMAT_PROTOBUF;
     if (no)
         reply_status(rq, no);
     else

@@ -47,12 +47,18 @@ struct sink_ops {
 };
 
 /* How the answer is written; negotiated from Accept. */
-enum rep_kind { REP_OBJECT, REP_TABLE, REP_PARTIAL };
-enum rep_format { FORMAT_JSON, FORMAT_YAML }; /* protobuf comes here */
+enum rep_kind {
+    REP_OBJECT,
+    REP_TABLE,
+    REP_PARTIAL,
+    REP_PARTIAL_LIST, /* as the client says it; REP_PARTIAL once the request has been checked */
+    REP_AGGREGATED    /* APIGroupDiscoveryList */
+};
+enum rep_format { FORMAT_JSON, FORMAT_YAML, FORMAT_PROTOBUF };
 struct rep {
     enum rep_kind kind;
     enum rep_format format;
-    bool v1beta1;    /* Table and PartialObjectMetadata of meta.k8s.io/v1beta1 */
+    bool v1beta1; /* Table and PartialObjectMetadata of meta.k8s.io/v1beta1; v2beta1 of discovery */
     uint8_t include; /* Table: enum table_include */
     bool pretty;
 };

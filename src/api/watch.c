@@ -18,6 +18,7 @@
  */
 #include "api/controllers.h"
 #include "api/filter.h"
+#include "api/negotiate.h"
 #include "api/read.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -146,7 +147,8 @@ static struct stored event_object(const struct event *e, const struct kube_resou
 
 static bool same_rep(const struct rep *a, const struct rep *b)
 {
-    return a->kind == b->kind && a->v1beta1 == b->v1beta1 && a->include == b->include;
+    return a->kind == b->kind && a->format == b->format && a->v1beta1 == b->v1beta1 &&
+           a->include == b->include;
 }
 
 static struct str event_bytes(struct event *e, const struct watcher *w, const char *type)
@@ -230,7 +232,7 @@ static void end_watch(struct watcher *w)
 static void end_with_error(struct watcher *w, const struct json *status)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
-    encode_error_event(status, &b);
+    encode_error_event(&w->scratch, &w->rq->rep, status, &b);
     if (w->sm.at != WATCH_ENDED && !w->rq->gone)
         (void)w->rq->sink->write(w->rq, buf_str(&b));
     end_watch(w);

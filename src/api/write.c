@@ -14,6 +14,7 @@
 #include "api/controllers.h"
 #include "api/encode.h"
 #include "api/filter.h"
+#include "api/negotiate.h"
 #include "api/scale.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -87,10 +88,7 @@ struct json *write_parse_options(struct request *rq, struct write_options *ret)
 
 static struct json *unsupported_body(struct request *rq)
 {
-    return status_unsupported_media_type(
-        &rq->arena,
-        rq->res->crd ? "application/json, application/yaml"
-                     : "application/json, application/yaml, application/vnd.kubernetes.protobuf");
+    return status_unsupported_media_type(&rq->arena, rep_accepted(false));
 }
 
 static int parse_protobuf(struct request *rq, const struct schema *schema, struct json **ret,

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For tests of the API server: one on a store in a temporary directory, asked through its
+ * in-process transport. A request that does not go as it should fails the test.
+ */
+#pragma once
+
+#include "test.h"
+
+#include "api/core.h"
+#include "api/server.h"
+#include "codec/json.h"
+#include "io/loop.h"
+#include "store/store.h"
+
+/* ---- a server ---- */
+
+struct fixture {
+    char dir[40];
+    struct loop loop;
+    struct store *store;
+    struct api *api;
+    struct arena arena; /* of parsed answers */
+    bool done;
+    int r;
+};
+
+void fixture_init(struct fixture *f);
+void fixture_fini(struct fixture *f);
+/* Stop and start on the same store. */
+void close_server(struct fixture *f);
+void open_server(struct fixture *f);
+/* For api_start() and the like: set f->done and f->r; `arg` is the fixture. */
+void on_ready(void *arg, int r, const struct err *err);
+void on_done(void *arg);
+/* Turn the loop until f->done. */
+void wait_done(struct fixture *f);
+
+/* ---- requests ---- */
+
+struct answer {
+    struct fixture *f;
+    int status;
+    struct buf body;
+    struct headers headers;
+    struct json *json; /* NULL when the body is none */
+    int r;
+};
+
+/* type, accept, body: may be NULL. */
+struct answer ask(struct fixture *f, const char *method, const char *target, const char *type,
+                  const char *accept, const char *body);
+struct answer ask_bytes(struct fixture *f, const char *method, const char *target, const char *type,
+                        const char *accept, struct str body);
+void answer_fini(struct answer *a);
+/* Ask, check the status, return the parsed answer (in the fixture's arena). */
+struct json *want(struct fixture *f, int status, const char *method, const char *target,
+                  const char *body);
+struct str text_at(const struct json *v, const char *k1, const char *k2);
+uint64_t rev_of(const struct json *obj);
+
+#define MAPS "/api/v1/namespaces/default/configmaps"
+
+struct json *make_map(struct fixture *f, const char *name, const char *value);
+
+/* ---- watches ---- */
+
+struct watching {
+    struct fixture *f;
+    struct kube_call *call;
+    struct buf text;
+    int status, end;
+    bool ended;
+};
+
+extern const struct kube_call_ops watching_ops; /* arg: a struct watching */
+void watch(struct fixture *f, struct watching *w, const char *target);
+void watch_as(struct fixture *f, struct watching *w, const char *target, const char *accept);
+/* In JSON. */
+struct json *next_event(struct watching *w);
+/* The next event's object; its type and name (or NULL) are checked. */
+struct json *expect(struct watching *w, const char *type, const char *name);
+void wait_end(struct watching *w);
+void unwatch(struct watching *w);
