@@ -25,12 +25,12 @@ static void check_selector(struct arena *a, struct str text, const struct json *
         return;
     struct str canonical = selector_text(a, &s);
     bool labels = selector_matches_labels(&s, json_path(obj, "metadata", "labels", NULL));
-    bool fields = selector_matches_fields(a, &s, obj);
+    bool fields = selector_matches_fields(a, &s, NULL, obj);
     FUZZ_CHECK(parse(a, canonical, &again, &err) == 0);
     FUZZ_CHECK(str_eq(selector_text(a, &again), canonical));
     FUZZ_CHECK(labels ==
                selector_matches_labels(&again, json_path(obj, "metadata", "labels", NULL)));
-    FUZZ_CHECK(fields == selector_matches_fields(a, &again, obj));
+    FUZZ_CHECK(fields == selector_matches_fields(a, &again, NULL, obj));
 }
 
 static void check_path(struct arena *a, struct str text, const struct json *obj)

@@ -67,7 +67,7 @@ TEST(builtin_objects_are_written_as_go_writes_them)
     const struct kube_resource *ns = resource("", "v1", "namespaces");
     CHECK_STR(decode(&a, ns, "{'metadata':{'name':'x'}}", FIELD_VALIDATION_STRICT, NULL),
               "{'kind':'Namespace','apiVersion':'v1','metadata':{'name':'x','labels':"
-              "{'kubernetes.io/metadata.name':'x'}},'spec':{},'status':{}}");
+              "{'kubernetes.io/metadata.name':'x'}},'spec':{},'status':{'phase':'Active'}}");
     const struct kube_resource *ev = resource("", "v1", "events");
     CHECK_STR(
         decode(&a, ev, "{'metadata':{'name':'x'},'involvedObject':{},'count':0}",

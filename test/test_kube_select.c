@@ -96,7 +96,7 @@ TEST(field_selectors)
                   "'source':{'component':'me'}}");
     CHECK_OK(selector_parse_fields(
         &a, STR("status.phase=A\\,b,metadata.name==x,n=5,source=me,zz!=1"), &s, &err));
-    CHECK(selector_matches_fields(&a, &s, obj));
+    CHECK(selector_matches_fields(&a, &s, NULL, obj));
     CHECK_STR(selector_required_value(&s, "metadata.name"), "x");
     CHECK_STR(selector_text(&a, &s), "metadata.name=x,n=5,source=me,status.phase=A\\,b,zz!=1");
     CHECK_ERR(selector_check_fields(&s, &(struct str){ "x", 1 }, 1, &err), E_INVALID);
@@ -300,7 +300,7 @@ TEST(discovery_lists_what_is_served)
                "'coordination.k8s.io/v1','version':'v1'}}");
     struct json *core = discovery_resources(&a, reg, STR(""), STR("v1"));
     CHECK_STR(json_get_str(core, "groupVersion"), "v1");
-    CHECK_STR(json_get_str(json_getc(core, "resources")->first, "name"), "configmaps");
+    CHECK_STR(json_get_str(json_getc(core, "resources")->first, "name"), "bindings");
     CHECK(!discovery_resources(&a, reg, STR("none"), STR("v1")));
     struct json *all = discovery_aggregated(&a, reg, false, STR("v2"));
     CHECK(json_getc(all, "items")->n > 3);

@@ -68,7 +68,7 @@ bool filter_matches_key(const struct filter *f, struct str key)
 bool filter_matches_object(const struct filter *f, struct arena *scratch, const struct json *obj)
 {
     return selector_matches_labels(&f->labels, json_path(obj, "metadata", "labels", NULL)) &&
-           selector_matches_fields(scratch, &f->fields, obj);
+           selector_matches_fields(scratch, &f->fields, f->res->schema, obj);
 }
 
 bool filter_matches_value(const struct filter *f, struct arena *scratch, struct stored st)

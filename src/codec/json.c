@@ -334,19 +334,20 @@ bool json_remove(struct json *container, struct json *child)
     return true;
 }
 
-void json_insert_before(struct json *array, struct json *at, struct json *v)
+void json_insert_before(struct json *container, struct json *at, struct json *v)
 {
-    assert(array->type == JSON_ARRAY);
+    assert(container->type >= JSON_ARRAY);
+    if (container->type == JSON_ARRAY)
+        v->key = STR_NULL;
     if (!at) {
-        json_add(array, v);
+        append(container, v);
         return;
     }
-    v->key = STR_NULL;
-    struct json *prev = node_before(array, at);
-    assert((prev ? prev->next : array->first) == at);
+    struct json *prev = node_before(container, at);
+    assert((prev ? prev->next : container->first) == at);
     v->next = at;
-    relink(array, prev, v);
-    array->n++;
+    relink(container, prev, v);
+    container->n++;
 }
 
 void json_replace(struct json *dst, struct json *src)

@@ -105,8 +105,8 @@ void json_set_bool(struct arena *a, struct json *obj, const char *key, bool v);
 struct json *json_obj(struct arena *a, struct json *obj, const char *key);
 bool json_del(struct json *obj, struct str key);              /* true if it was there */
 bool json_remove(struct json *container, struct json *child); /* by identity */
-/* Insert before `at`; at NULL appends. */
-void json_insert_before(struct json *array, struct json *at, struct json *v);
+/* Insert before `at`; at NULL appends. Into an object: v's key is set, and new to it. */
+void json_insert_before(struct json *container, struct json *at, struct json *v);
 /* Overwrite the value of dst (keeping key and place) with that of src; src's children move. */
 void json_replace(struct json *dst, struct json *src);
 

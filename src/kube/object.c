@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "kube/builtin.h"
+#include "kube/kinds/defaults.h"
 #include "kube/meta.h"
 #include "kube/status.h"
 
@@ -209,7 +210,9 @@ void object_default(struct arena *a, const struct kube_resource *res, struct jso
 {
     if (res->strategy->set_defaults)
         res->strategy->set_defaults(a, obj);
-    if (!(res->schema->flags & SCHEMA_BUILTIN))
+    if (res->schema->flags & SCHEMA_BUILTIN)
+        builtin_default(a, res->schema, obj);
+    else
         schema_default(a, res->schema, obj);
 }
 
@@ -243,6 +246,18 @@ static bool splits_status(const struct kube_resource *res)
     return kube_subresource(res, STR("status")) != NULL;
 }
 
+/* As if the client had sent none. */
+static void reset_status(struct arena *a, const struct kube_resource *res, struct json *obj)
+{
+    const struct schema_field *f = schema_field(res->schema, STR("status"));
+    (void)json_del(obj, STR("status"));
+    if (!(res->schema->flags & SCHEMA_BUILTIN) || !f || f->flags & FIELD_OMIT_ZERO)
+        return;
+    struct json *zero = json_new_object(a);
+    (void)schema_normalize(a, f->schema, zero, "Status", NULL, NULL, NULL);
+    builtin_put(a, res->schema, obj, "status", zero);
+}
+
 int object_prepare_create(struct arena *a, const struct kube_resource *res, struct json *obj,
                           const struct object_env *env, struct json **ret_status)
 {
@@ -265,8 +280,8 @@ int object_prepare_create(struct arena *a, const struct kube_resource *res, stru
     set_time(a, meta, "creationTimestamp", env->now_s);
     if (res->strategy->has_generation)
         json_set_int(a, meta, "generation", 1);
-    if (res->crd && splits_status(res))
-        (void)json_del(obj, STR("status"));
+    if (splits_status(res) && !res->strategy->keeps_status)
+        reset_status(a, res, obj);
     if (res->strategy->prepare_create)
         res->strategy->prepare_create(a, obj);
     return 0;
@@ -331,6 +346,31 @@ static int check_identity(struct arena *a, const struct kube_resource *res, stru
     return 0;
 }
 
+/*
+ * Only status is written: all else is the old object's. Of metadata custom resources take nothing,
+ * built-in kinds take what any update may change.
+ */
+static void take_status(struct arena *a, const struct kube_resource *res, struct json *obj,
+                        const struct json *old)
+{
+    struct json *meta = meta_of(a, obj), *status = json_getc(obj, "status");
+    struct json *whole = json_clone(a, old);
+    if ((res->schema->flags & SCHEMA_BUILTIN) && !res->strategy->fixed_meta_in_status) {
+        json_setc(a, whole, "metadata", json_clone(a, meta));
+    } else {
+        static const char *const taken[] = { "resourceVersion", "managedFields" };
+        keep(a, meta_of(a, whole), meta, taken[0]);
+        if (json_getc(meta, taken[1]))
+            keep(a, meta_of(a, whole), meta, taken[1]);
+    }
+    json_setc(a, whole, "apiVersion", json_clone(a, json_getc(obj, "apiVersion")));
+    if (status)
+        json_setc(a, whole, "status", json_clone(a, status));
+    else
+        (void)json_del(whole, STR("status"));
+    json_replace(obj, whole);
+}
+
 int object_prepare_update(struct arena *a, const struct kube_resource *res, enum object_part part,
                           struct json *obj, const struct json *old, const struct object_env *env,
                           struct str name, struct json **ret_status)
@@ -349,23 +389,9 @@ int object_prepare_update(struct arena *a, const struct kube_resource *res, enum
     for (size_t i = 0; i < ARRAY_LEN(server_owned); i++)
         keep(a, meta, old_meta, server_owned[i]);
     if (part == OBJECT_STATUS) {
-        /* Only status is written, and metadata only as far as upstream lets it through: nothing. */
-        struct json *status = json_getc(obj, "status");
-        struct json *whole = json_clone(a, old);
-        struct str version = json_get_str(meta, "resourceVersion");
-        if (version.n)
-            json_set_str(a, meta_of(a, whole), "resourceVersion", version);
-        else
-            (void)json_del(meta_of(a, whole), STR("resourceVersion"));
-        struct json *managed = json_getc(meta, "managedFields");
-        if (managed)
-            json_setc(a, meta_of(a, whole), "managedFields", json_clone(a, managed));
-        json_setc(a, whole, "apiVersion", json_clone(a, json_getc(obj, "apiVersion")));
-        if (status)
-            json_setc(a, whole, "status", json_clone(a, status));
-        else
-            (void)json_del(whole, STR("status"));
-        json_replace(obj, whole);
+        take_status(a, res, obj, old);
+        if (res->strategy->prepare_status)
+            res->strategy->prepare_status(a, obj, old);
     } else if (splits_status(res)) {
         keep(a, obj, old, "status");
     }
@@ -386,6 +412,8 @@ static meta_rule name_rule(const struct kube_resource *res)
         return meta_check_dns1123_subdomain;
     case KUBE_NAME_LABEL:
         return meta_check_dns1123_label;
+    case KUBE_NAME_LABEL_1035:
+        return meta_check_dns1035_label;
     case KUBE_NAME_PATH_SEGMENT:
         return meta_check_path_segment;
     }

@@ -44,14 +44,24 @@ struct kube_strategy {
     void (*set_defaults)(struct arena *a, struct json *obj);
     void (*prepare_create)(struct arena *a, struct json *obj);
     void (*prepare_update)(struct arena *a, struct json *obj, const struct json *old);
+    /* In addition when only the status is written: `obj` has the old spec and the new status. */
+    void (*prepare_status)(struct arena *a, struct json *obj, const struct json *old);
     /* Metadata has been validated already. old: NULL for create. */
     void (*validate)(const struct json *obj, const struct json *old, struct field_errors *errs);
     /* Rule for metadata.name. */
-    enum { KUBE_NAME_SUBDOMAIN, KUBE_NAME_LABEL, KUBE_NAME_PATH_SEGMENT } name_rule;
+    enum {
+        KUBE_NAME_SUBDOMAIN,
+        KUBE_NAME_LABEL,
+        KUBE_NAME_LABEL_1035,
+        KUBE_NAME_PATH_SEGMENT
+    } name_rule;
     bool has_generation;       /* metadata.generation counts changes outside metadata and status */
     bool unconditional_update; /* an update may leave out resourceVersion */
     bool create_on_update;     /* PUT of an absent object makes it */
     bool has_spec_finalizers;  /* Namespace: spec.finalizers hold it like metadata.finalizers */
+    bool keeps_status;         /* a new object may bring its status along (Node) */
+    bool fixed_meta_in_status; /* a write of the status leaves metadata alone */
+    bool returns_deleted;      /* the answer of a delete is the object, not a Status */
     /* Rewrite between two versions of the kind; NULL: only apiVersion changes. */
     void (*convert)(struct arena *a, struct json *obj, const struct kube_resource *from,
                     const struct kube_resource *to);
@@ -78,6 +88,8 @@ struct kube_resource {
     const struct kube_strategy *strategy; /* never NULL */
     const struct kube_column *columns;
     size_t n_columns;
+    /* Appends a cell for every column; NULL: the columns' own functions make them. */
+    void (*cells)(struct arena *a, const struct json *obj, int64_t now_s, struct json *cells);
     /* Field selectors beyond metadata.name and metadata.namespace, e.g. "involvedObject.name"; NULL
      * for built-in kinds without any. */
     const struct str *selectable_fields;

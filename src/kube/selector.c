@@ -565,10 +565,34 @@ static struct str scalar_text(struct arena *a, const struct json *v)
     return out;
 }
 
-struct str selector_field_value(struct arena *a, const struct json *obj, struct str field)
+/* A name that a field has in selectors only. */
+static struct str field_alias(struct str field)
+{
+    return str_is(field, "status.successful") ? STR("status.succeeded") : field; /* Job */
+}
+
+static struct str zero_text(const struct schema *s, struct str path)
+{
+    struct str name;
+    while (s && path.n) {
+        (void)str_cut(path, '.', &name, &path);
+        s = schema_child(s, name);
+    }
+    if (!s)
+        return STR("");
+    return s->type == SCHEMA_BOOL                               ? STR("false")
+           : s->type == SCHEMA_INT32 || s->type == SCHEMA_INT64 ? STR("0")
+                                                                : STR("");
+}
+
+struct str selector_field_value(struct arena *a, const struct schema *schema,
+                                const struct json *obj, struct str field)
 {
     const struct json *found[1];
     struct jsonpath *path;
+    bool builtin = schema && schema->flags & SCHEMA_BUILTIN;
+    if (builtin)
+        field = field_alias(field);
     if (str_is(field, "name"))
         return meta_name(obj);
     if (str_has_prefix(field, STR("metadata."))) { /* the usual ones, without compiling a path */
@@ -578,16 +602,17 @@ struct str selector_field_value(struct arena *a, const struct json *obj, struct 
     const char *dotted = arena_printf(a, "." STR_FMT, STR_ARG(field));
     if (jsonpath_parse(a, str_of(dotted), &path, NULL) < 0 ||
         jsonpath_find(path, obj, found, 1) == 0)
-        return STR("");
+        return builtin ? zero_text(schema, field) : STR("");
     return scalar_text(a, found[0]);
 }
 
-bool selector_matches_fields(struct arena *a, const struct selector *s, const struct json *obj)
+bool selector_matches_fields(struct arena *a, const struct selector *s, const struct schema *schema,
+                             const struct json *obj)
 {
     if (s->nothing)
         return false;
     for (size_t i = 0; i < s->n; i++) {
-        struct str v = selector_field_value(a, obj, s->reqs[i].key);
+        struct str v = selector_field_value(a, schema, obj, s->reqs[i].key);
         if (!matches(&s->reqs[i], &v))
             return false;
     }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kube/field.h"
+#include "kube/schema.h"
 
 enum selector_op {
     SELECTOR_IN,
@@ -45,9 +46,14 @@ int selector_parse_fields(struct arena *a, struct str text, struct selector *ret
 
 /* labels: the metadata.labels object or NULL. */
 bool selector_matches_labels(const struct selector *s, const struct json *labels);
-/* Value of a field as field selectors see it: scalars as text, absent as "". */
-struct str selector_field_value(struct arena *a, const struct json *obj, struct str field);
-bool selector_matches_fields(struct arena *a, const struct selector *s, const struct json *obj);
+/*
+ * Value of a field as field selectors see it: scalars as text, absent as "". schema: of the object;
+ * what a built-in kind leaves out because it is zero reads "false" or "0". May be NULL.
+ */
+struct str selector_field_value(struct arena *a, const struct schema *schema,
+                                const struct json *obj, struct str field);
+bool selector_matches_fields(struct arena *a, const struct selector *s, const struct schema *schema,
+                             const struct json *obj);
 /*
  * Every field must be metadata.name, metadata.namespace or one of these.
  * E_INVALID with upstream's text: `field label not supported: spec.x`, and another one for kinds

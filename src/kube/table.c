@@ -193,7 +193,9 @@ void table_add_row(struct arena *a, struct json *table, const struct kube_resour
     struct json *row = json_new_object(a), *cells = json_new_array(a);
     size_t n;
     const struct kube_column *c = columns_of(res, &n);
-    for (size_t i = 0; i < n; i++)
+    if (res->cells)
+        res->cells(a, obj, now_s, cells);
+    for (size_t i = 0; i < n && !res->cells; i++)
         json_add(cells, c[i].cell ? c[i].cell(a, obj, now_s) : cell_by_path(a, &c[i], obj, now_s));
     json_setc(a, row, "cells", cells);
     switch (include) {

@@ -31,7 +31,8 @@ static const struct kube_subresource crd_subresources[] = {
 static const struct kube_strategy crd_strategy = { .set_defaults = crd_default,
                                                    .prepare_create = crd_prepare_create,
                                                    .validate = crd_validate,
-                                                   .has_generation = true };
+                                                   .has_generation = true,
+                                                   .fixed_meta_in_status = true };
 
 static struct kube_resource rows[] = { { .group = S("apiextensions.k8s.io"),
                                          .version = S("v1"),

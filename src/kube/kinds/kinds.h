@@ -19,6 +19,15 @@ struct kind_list {
 
 #define KIND_LISTS(X)                                                                              \
     X(kinds_core_namespace)                                                                        \
+    X(kinds_core_pod)                                                                              \
+    X(kinds_core_service)                                                                          \
+    X(kinds_core_node)                                                                             \
+    X(kinds_core_volume)                                                                           \
+    X(kinds_core_limits)                                                                           \
+    X(kinds_apps)                                                                                  \
+    X(kinds_batch)                                                                                 \
+    X(kinds_autoscaling)                                                                           \
+    X(kinds_policy)                                                                                \
     X(kinds_core_config)                                                                           \
     X(kinds_core_serviceaccount)                                                                   \
     X(kinds_events)                                                                                \
