@@ -98,7 +98,7 @@ int api_listen(struct api *api, const char *host, uint16_t port, struct tls_ctx 
                struct err *err)
 {
     const struct http_server_opts opts = {
-        .host = host, .port = port, .tls = tls, .on_request = on_request, .arg = api
+        .host = host, .port = port, .tls = tls, .http2 = true, .on_request = on_request, .arg = api
     };
     return http_server_start(api->loop, &opts, &api->http, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP/1.1 (RFC 9112) server and client on libuv, with or without TLS. HTTP/2 comes behind the same
- * interface. Bodies stream both ways with back-pressure.
+ * HTTP server (HTTP/1.1, RFC 9112, and HTTP/2, RFC 9113) and client (HTTP/1.1) on libuv, with or
+ * without TLS. Bodies stream both ways with back-pressure.
  *
  * Server: one listener hands every request to `on_request`; the handler answers through the
  * exchange, then or later. Client: a pool of kept-alive connections to one origin.
@@ -71,6 +71,11 @@ struct http_server_opts {
     struct tls_ctx *tls;   /* kept until done(); NULL: plain */
     void (*on_request)(struct http_exchange *x, const struct http_request *req, void *arg);
     void *arg;
+    /*
+     * Also speak HTTP/2: by ALPN with TLS, and with prior knowledge in clear text. Exchanges are
+     * the same; what ends a connection in HTTP/1.1 ends a stream there.
+     */
+    bool http2;
     /* 0: the values above */
     uint64_t head_timeout_ms, body_idle_ms, keepalive_ms, write_stall_ms, half_closed_ms;
     size_t max_connections;

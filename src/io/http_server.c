@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP/1.1 server: listener and connections; see http.h. How to read it: stream.c calls on_data()
- * with bytes and on_settled() after each batch; these two move everything.
- *
- * A connection at rest is a struct conn and nothing else. When the first byte of a request comes it
- * gets a struct http_exchange, which holds parser, fields and buffers, and goes back to the
- * server's spares.
+ * HTTP server: listener, limits, idle connections, the end; see http.h. What a connection speaks is
+ * decided by its first bytes, or by ALPN, and is then the business of http1_server.c or
+ * http2_server.c, behind struct conn_kind.
  */
 #include "io/http_server_int.h"
 
@@ -20,9 +17,58 @@
 enum {
     LINGER_MS = 2000, /* for the peer to read our last words before the connection goes */
     LINGER_MAX_BYTES = 256 << 10, /* of its own words, which nobody reads */
-    BACKLOG = 1024,
-    WATCH_READ_BYTES = 4096 /* while a handler works: what a pipelining peer can make us hold */
+    BACKLOG = 1024
 };
+
+/* ------------------------------------------------------------------ which HTTP */
+
+/*
+ * A TLS peer has said by ALPN what it speaks. In clear text HTTP/2 begins with its preface (prior
+ * knowledge, RFC 9113 section 3.3), of which three bytes are enough: no method begins so. They are
+ * taken one by one and replayed, so that nothing has to be held.
+ */
+static const char preface[] = "PRI";
+enum { PREFACE_BYTES = sizeof preface - 1 };
+
+static void become_http2(struct conn *c)
+{
+    c->kind->release(c);
+    c->kind = &http2_kind;
+    c->kind->open(c);
+}
+
+static bool alpn_is_h2(SSL *ssl)
+{
+    const unsigned char *name;
+    unsigned n;
+    SSL_get0_alpn_selected(ssl, &name, &n);
+    return str_is(str_n((const char *)name, n), "h2");
+}
+
+/* Bytes consumed while it is open what they are. */
+static size_t sniff(struct conn *c, const char *p, size_t n)
+{
+    size_t used = 0;
+    if (c->s.ssl || !c->srv->http2) {
+        c->decided = true;
+        if (c->s.ssl && alpn_is_h2(c->s.ssl))
+            become_http2(c);
+        return 0;
+    }
+    while (used < n && c->n_sniffed < PREFACE_BYTES && p[used] == preface[c->n_sniffed]) {
+        c->n_sniffed++;
+        used++;
+    }
+    if (used == n && c->n_sniffed < PREFACE_BYTES)
+        return used;
+    c->decided = true;
+    if (c->n_sniffed == PREFACE_BYTES)
+        become_http2(c);
+    size_t again = c->n_sniffed;
+    if (again && c->kind->data(c, preface, again) != again)
+        stream_close(&c->s);
+    return used;
+}
 
 /* ------------------------------------------------------------------ from the stream */
 
@@ -35,35 +81,19 @@ static size_t on_data(struct stream *s, const char *p, size_t n)
             stream_close(s);
         return n;
     }
-    if (!c->x) {
-        (void)http_exchange_new(c);
-        list_remove(&c->node);
-        list_push_back(&c->srv->busy, &c->node);
-    }
-    c->x->active_ms = loop_now_ms(c->srv->loop);
-    c->x->got_byte = true;
-    return http_exchange_input(c->x, p, n);
+    size_t used = c->decided ? 0 : sniff(c, p, n);
+    if (s->closing || (used == n && n))
+        return n;
+    return used + c->kind->data(c, p + used, n - used);
 }
 
 static void on_eof(struct stream *s)
 {
     struct conn *c = container_of(s, struct conn, s);
-    struct http_exchange *x = c->x;
-    c->close_after = true;
-    if (c->lingering || !x || x->in.at == IN_HEAD) {
-        if (x)
-            http_exchange_gone(x, -ECONNRESET);
+    if (c->lingering)
         stream_close(s);
-        return;
-    }
-    if (x->out.at == OUT_ENDED)
-        return; /* what is written may still arrive */
-    /* Who only shut its sending side may want the answer; with TLS or a Unix socket nobody does so.
-     */
-    if (x->in.at == IN_DONE && !s->ssl && !s->is_pipe)
-        x->half_closed = true;
     else
-        stream_fail(s, -ECONNRESET, "peer closed the connection");
+        c->kind->eof(c);
 }
 
 /* ------------------------------------------------------------------ the end of a connection */
@@ -115,68 +145,38 @@ static void on_idle_timer(struct timer *t)
         struct conn *c = list_entry(node, struct conn, node);
         if (c->idle_since + srv->keepalive_ms > now)
             break;
-        list_remove(&c->node);
-        list_push_back(&srv->busy, &c->node);
-        http_conn_retire(c);
+        c->kind->expire(c);
     }
     arm_idle_timer(srv);
 }
 
-static void conn_rest(struct conn *c)
+void http_conn_rest(struct conn *c)
 {
     struct http_server *srv = c->srv;
     c->idle_since = loop_now_ms(srv->loop);
-    c->s.read_max = 0;
     list_remove(&c->node);
     list_push_back(&srv->idle, &c->node);
     arm_idle_timer(srv);
-    stream_resume(&c->s); /* a pipelined request may wait */
 }
 
-/* The response is written to the last byte. */
-static void after_response(struct conn *c)
+void http_conn_busy(struct conn *c)
 {
-    struct http_exchange *x = c->x;
-    http_exchange_gone(x, x->gone_result);
-    if (x->gone_result < 0 || x->continue_owed)
-        c->close_after = true;
-    if (c->close_after) {
-        http_conn_retire(c);
-    } else if (x->in.at == IN_DONE) {
-        http_exchange_recycle(x);
-        conn_rest(c);
-    } else {
-        x->active_ms = loop_now_ms(c->srv->loop);
-        stream_resume(&c->s); /* discard the rest of the body */
-    }
+    list_remove(&c->node);
+    list_push_back(&c->srv->busy, &c->node);
 }
 
 static void on_settled(struct stream *s)
 {
     struct conn *c = container_of(s, struct conn, s);
-    struct http_exchange *x = c->x;
-    if (!x || c->lingering)
-        return;
-    http_exchange_settle(x);
-    if (x->out.at == OUT_ENDED && stream_pending(s) == 0) {
-        after_response(c);
-    } else if (x->out.at == OUT_GONE && x->in.at == IN_DONE) {
-        http_exchange_recycle(x); /* the discarded body has come to its end */
-        conn_rest(c);
-    }
-    if (c->x) {
-        s->read_max = c->x->in.at == IN_DONE ? WATCH_READ_BYTES : 0;
-        http_exchange_arm_timer(c->x);
-    }
+    if (!c->lingering)
+        c->kind->settled(c);
 }
 
 static void on_error(struct stream *s, int r, const struct err *err)
 {
     struct conn *c = container_of(s, struct conn, s);
-    if (c->x) {
-        log_debug("connection lost", "peer=%s reason=\"%s\"", c->peer, err_text(err));
-        http_exchange_gone(c->x, r == -EPIPE ? -ECONNRESET : r);
-    }
+    log_debug("connection lost", "peer=%s reason=\"%s\"", c->peer, err_text(err));
+    c->kind->lost(c, r == -EPIPE ? -ECONNRESET : r);
     stream_close(s);
 }
 
@@ -187,10 +187,8 @@ static void on_conn_closed(struct stream *s)
 {
     struct conn *c = container_of(s, struct conn, s);
     struct http_server *srv = c->srv;
-    if (c->x) {
-        http_exchange_gone(c->x, -ECANCELED);
-        http_exchange_recycle(c->x);
-    }
+    c->kind->lost(c, -ECANCELED);
+    c->kind->release(c);
     timer_stop(srv->loop, &c->linger);
     list_remove(&c->node);
     free(c);
@@ -242,6 +240,7 @@ static void accept_one(struct http_server *srv)
     srv->accept_waits = false;
     struct conn *c = xnew(struct conn);
     c->srv = srv;
+    c->kind = &http1_kind;
     srv->n_conns++;
     list_push_back(&srv->busy, &c->node);
     struct err err = { 0 };
@@ -256,7 +255,7 @@ static void accept_one(struct http_server *srv)
     }
     c->s.stall_ms = srv->write_stall_ms;
     set_peer(c);
-    http_exchange_arm_timer(http_exchange_new(c));
+    c->kind->open(c);
 }
 
 static void on_connection(uv_stream_t *listener, int status)
@@ -270,9 +269,7 @@ static void on_connection(uv_stream_t *listener, int status)
 
 static void server_free(struct http_server *srv)
 {
-    struct list *node;
-    while ((node = list_pop_front(&srv->spares)))
-        http_exchange_free(list_entry(node, struct http_exchange, node));
+    http1_free_spares(srv);
     free(srv->unix_path);
     free(srv);
 }
@@ -359,6 +356,7 @@ int http_server_start(struct loop *loop, const struct http_server_opts *opts,
         .loop = loop,
         .is_pipe = opts->unix_path != NULL,
         .tls = opts->tls,
+        .http2 = opts->http2,
         .on_request = opts->on_request,
         .arg = opts->arg,
         .head_timeout_ms = opts->head_timeout_ms ? opts->head_timeout_ms : HTTP_HEAD_TIMEOUT_MS,
@@ -384,6 +382,8 @@ int http_server_start(struct loop *loop, const struct http_server_opts *opts,
         uv_close(&srv->listener.handle, on_listener_closed);
         return r;
     }
+    if (srv->tls && srv->http2)
+        tls_ctx_offer_h2(srv->tls);
     *ret = srv;
     return 0;
 }
@@ -403,20 +403,29 @@ size_t http_server_connections(const struct http_server *srv)
     return srv->n_conns;
 }
 
-static void cut(struct list *conns)
+static void cut_all(struct list *conns)
 {
-    list_each (node, conns) {
+    list_each_safe (node, conns) {
         struct conn *c = list_entry(node, struct conn, node);
-        if (!c->x || c->x->out.at == OUT_GONE || c->x->in.at == IN_HEAD)
+        if (c->lingering)
             stream_close(&c->s);
         else
-            stream_fail(&c->s, -ECANCELED, "server closes");
+            c->kind->cut(c);
+    }
+}
+
+static void finish_all(struct list *conns)
+{
+    list_each_safe (node, conns) {
+        struct conn *c = list_entry(node, struct conn, node);
+        if (!c->lingering)
+            c->kind->finish(c);
     }
 }
 
 static void on_grace_over(struct timer *t)
 {
-    cut(&container_of(t, struct http_server, grace)->busy);
+    cut_all(&container_of(t, struct http_server, grace)->busy);
 }
 
 void http_server_close(struct http_server *srv, uint64_t grace_ms, void (*done)(void *arg),
@@ -430,15 +439,10 @@ void http_server_close(struct http_server *srv, uint64_t grace_ms, void (*done)(
         (void)unlink(srv->unix_path);
     uv_close(&srv->listener.handle, on_listener_closed);
     timer_stop(srv->loop, &srv->idle_timer);
-    cut(&srv->idle);
-    list_each (node, &srv->busy) {
-        struct conn *c = list_entry(node, struct conn, node);
-        c->close_after = true;
-        if (c->x && c->x->in.at == IN_HEAD && !c->x->got_byte)
-            stream_close(&c->s);
-    }
+    finish_all(&srv->idle);
+    finish_all(&srv->busy);
     if (grace_ms == 0)
-        cut(&srv->busy);
+        cut_all(&srv->busy);
     else
         timer_start(srv->loop, &srv->grace, grace_ms, on_grace_over);
 }

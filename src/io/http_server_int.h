@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What http_server.c (listener, connections) and http_exchange.c (requests and responses) share.
- *
- *     in:   HEAD --head--> BODY --end--> DONE      (HEAD -> DONE without a body)
- *     out:  NONE --http_respond()--> OPEN --http_end()--> ENDED --written--> GONE
- *
- * In GONE on_gone() has run. DONE and GONE together end the exchange; GONE before DONE discards
- * what is left of the body, up to HTTP_DISCARD_MAX_BYTES. One exchange at a time: pipelined
- * requests wait in the stream.
+ * What the files of the HTTP server share: http_server.c (listener, connections), http1_server.c
+ * and http2_server.c (what connections speak), http_exchange.c (the calls of handlers).
  */
 #pragma once
 
 #include "base/log.h"
 #include "base/sm.h"
 #include "io/http.h"
-#include "io/http_parse.h"
 #include "io/stream.h"
 
 #include <netinet/in.h>
-
-enum in_state { IN_HEAD, IN_BODY, IN_DONE };
-enum out_state { OUT_NONE, OUT_OPEN, OUT_ENDED, OUT_GONE };
 
 struct http_server {
     struct loop *loop;
@@ -30,7 +20,7 @@ struct http_server {
         uv_tcp_t tcp;
         uv_pipe_t pipe;
     } listener;
-    bool is_pipe, listening, accept_waits, closing;
+    bool is_pipe, http2, listening, accept_waits, closing;
     char *unix_path;
     struct tls_ctx *tls;
     void (*on_request)(struct http_exchange *x, const struct http_request *req, void *arg);
@@ -41,7 +31,7 @@ struct http_server {
     struct list busy;
     size_t n_conns;
     struct timer idle_timer; /* armed only while `idle` has someone */
-    struct list spares;      /* struct http_exchange */
+    struct list spares;      /* struct h1_exchange */
     size_t n_spares;
     struct log_rate accept_errors;
     struct timer grace;
@@ -52,9 +42,15 @@ struct http_server {
 struct conn {
     struct stream s;
     struct http_server *srv;
+    const struct conn_kind *kind;
     struct list node; /* srv->idle or srv->busy */
     uint64_t idle_since;
-    struct http_exchange *x;
+    union { /* by kind */
+        struct h1_exchange *x;
+        struct h2 *h2;
+    };
+    uint8_t n_sniffed;
+    bool decided;     /* which HTTP it speaks */
     bool close_after; /* no further request on this connection */
     bool lingering;
     size_t lingered;
@@ -62,43 +58,50 @@ struct conn {
     char peer[INET6_ADDRSTRLEN + 8];
 };
 
-struct http_exchange {
-    struct conn *c;
-    struct list node; /* srv->spares */
-    struct sm in, out;
-    struct http_parse parse;
-    struct http_request req;
-    const struct http_exchange_ops *ops;
-    void *data;
-    struct timer timer;
-    uint64_t active_ms; /* last byte from the peer */
-    bool got_byte;
-
-    bool body_wanted, body_paused, body_resumed,
-        body_ended;     /* ended: on_body_end() has run, or never will */
-    bool continue_owed; /* the client waits for 100 before it sends the body */
-    int body_result;
-    uint64_t body_max, body_seen, discarded;
-
-    bool is_head, chunked, writable_owed, half_closed, server_replied;
-    bool close_delimited; /* HTTP/1.0: the end of the connection ends the body */
-    uint64_t out_left;    /* bytes the handler still owes of a counted body */
-    int gone_result;
+/* A version of HTTP on a connection. None of it runs once the connection lingers, but the last two.
+ */
+struct conn_kind {
+    void (*open)(struct conn *c); /* accepted, or taken over from the other kind */
+    size_t (*data)(struct conn *c, const char *p, size_t n);
+    void (*eof)(struct conn *c);
+    void (*settled)(struct conn *c);
+    void (*finish)(struct conn *c);      /* the server closes: end when what runs has ended */
+    void (*cut)(struct conn *c);         /* and now */
+    void (*expire)(struct conn *c);      /* it was idle for too long */
+    void (*lost)(struct conn *c, int r); /* tell the handlers; idempotent */
+    void (*release)(struct conn *c);     /* after lost(), or before anything happened */
 };
 
-/* From the server's spares if there is one; becomes c->x. */
-struct http_exchange *http_exchange_new(struct conn *c);
-void http_exchange_free(struct http_exchange *x);
-/* Off its connection and back to the spares. */
-void http_exchange_recycle(struct http_exchange *x);
-/* The handler's last callbacks. Idempotent. */
-void http_exchange_gone(struct http_exchange *x, int r);
-/* Parse as far as request and handler let it; returns bytes consumed. */
-size_t http_exchange_input(struct http_exchange *x, const char *p, size_t n);
-/* Tell the handler what it waits for, in stream_ops.on_settled(). */
-void http_exchange_settle(struct http_exchange *x);
-/* Arm a timer if the peer owes something: a request that comes whole arms nothing. */
-void http_exchange_arm_timer(struct http_exchange *x);
+extern const struct conn_kind http1_kind, http2_kind;
 
+/* What both kinds of exchange begin with. */
+struct http_exchange {
+    const struct exchange_kind *kind;
+    struct conn *c;
+    const struct http_exchange_ops *ops; /* never NULL */
+    void *data;
+    struct http_request req;
+};
+
+/* The calls of http.h, http_exchange.c, end here. */
+struct exchange_kind {
+    void (*respond)(struct http_exchange *x, int status, const struct headers *headers,
+                    uint64_t body_n);
+    bool (*write)(struct http_exchange *x, struct str chunk);
+    size_t (*pending)(const struct http_exchange *x);
+    void (*end)(struct http_exchange *x);
+    void (*abort)(struct http_exchange *x);
+    void (*read_body)(struct http_exchange *x, uint64_t max_bytes);
+    void (*pause_body)(struct http_exchange *x);
+    void (*resume_body)(struct http_exchange *x);
+};
+
+void http_exchange_init(struct http_exchange *x, const struct exchange_kind *kind, struct conn *c);
+
+/* Nothing runs on the connection; from now on it may be closed for its age. */
+void http_conn_rest(struct conn *c);
+void http_conn_busy(struct conn *c);
 /* Our last words have been said: end the connection so that the peer can still read them. */
 void http_conn_retire(struct conn *c);
+
+void http1_free_spares(struct http_server *srv);

@@ -15,6 +15,7 @@ struct tls_ctx {
     SSL_CTX *ssl;
     bool is_server;
     bool verifies;
+    bool offers_h2;
     char *ca; /* kept for tls_ctx_set_server_cert() */
 };
 
@@ -100,14 +101,19 @@ static int trust(SSL_CTX *ssl, struct str pem, bool is_server, struct err *err)
     return ok ? 0 : err_ctx(err, tls_error(NULL, err), "read CA certificates");
 }
 
-static const unsigned char alpn[] = "\x08http/1.1";
+/* Without the first three bytes: HTTP/1.1 alone. */
+static const unsigned char alpn_h2[] = "\x02h2\x08http/1.1";
+static const unsigned char *const alpn = alpn_h2 + 3;
+enum { ALPN_H2_BYTES = sizeof alpn_h2 - 1, ALPN_BYTES = ALPN_H2_BYTES - 3 };
 
 static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_n,
                    const unsigned char *in, unsigned in_n, void *arg)
 {
+    const struct tls_ctx *ctx = arg;
+    const unsigned char *ours = ctx->offers_h2 ? alpn_h2 : alpn;
     unsigned char *chosen;
-    if (SSL_select_next_proto(&chosen, out_n, alpn, sizeof alpn - 1, in, in_n) !=
-        OPENSSL_NPN_NEGOTIATED)
+    if (SSL_select_next_proto(&chosen, out_n, ours, ctx->offers_h2 ? ALPN_H2_BYTES : ALPN_BYTES, in,
+                              in_n) != OPENSSL_NPN_NEGOTIATED)
         return SSL_TLSEXT_ERR_ALERT_FATAL;
     *out = chosen;
     return SSL_TLSEXT_ERR_OK;
@@ -128,11 +134,11 @@ static SSL_CTX *new_ssl_ctx(bool is_server)
     return ssl;
 }
 
-static int make_server(struct str cert, struct str key, struct str ca, SSL_CTX **ret,
-                       struct err *err)
+static int make_server(struct tls_ctx *ctx, struct str cert, struct str key, struct str ca,
+                       SSL_CTX **ret, struct err *err)
 {
     SSL_CTX *ssl = new_ssl_ctx(true);
-    SSL_CTX_set_alpn_select_cb(ssl, on_alpn, NULL);
+    SSL_CTX_set_alpn_select_cb(ssl, on_alpn, ctx);
     int r = use_cert_and_key(ssl, cert, key, err);
     if (r >= 0 && ca.n) {
         SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
@@ -150,7 +156,7 @@ int tls_ctx_new_server(struct str cert_pem, struct str key_pem, struct str ca_pe
                        struct tls_ctx **ret, struct err *err)
 {
     scoped(tls_ctx_free_scoped) struct tls_ctx *ctx = xnew(struct tls_ctx);
-    int r = make_server(cert_pem, key_pem, ca_pem, &ctx->ssl, err);
+    int r = make_server(ctx, cert_pem, key_pem, ca_pem, &ctx->ssl, err);
     if (r < 0)
         return r;
     ctx->is_server = true;
@@ -164,7 +170,7 @@ int tls_ctx_set_server_cert(struct tls_ctx *ctx, struct str cert_pem, struct str
 {
     assert(ctx->is_server);
     SSL_CTX *fresh;
-    int r = make_server(cert_pem, key_pem, str_of(ctx->ca), &fresh, err);
+    int r = make_server(ctx, cert_pem, key_pem, str_of(ctx->ca), &fresh, err);
     if (r < 0)
         return r;
     SSL_CTX_free(ctx->ssl); /* connections hold their own reference */
@@ -178,7 +184,7 @@ int tls_ctx_new_client(struct str ca_pem, struct str cert_pem, struct str key_pe
     scoped(tls_ctx_free_scoped) struct tls_ctx *ctx = xnew(struct tls_ctx);
     ctx->ssl = new_ssl_ctx(false);
     ctx->verifies = !insecure;
-    if (SSL_CTX_set_alpn_protos(ctx->ssl, alpn, sizeof alpn - 1) != 0)
+    if (SSL_CTX_set_alpn_protos(ctx->ssl, alpn, ALPN_BYTES) != 0)
         return tls_error(NULL, err);
     int r = 0;
     if (!insecure) {
@@ -194,6 +200,12 @@ int tls_ctx_new_client(struct str ca_pem, struct str cert_pem, struct str key_pe
         return r;
     *ret = take_ptr(&ctx);
     return 0;
+}
+
+void tls_ctx_offer_h2(struct tls_ctx *ctx)
+{
+    assert(ctx->is_server);
+    ctx->offers_h2 = true;
 }
 
 void tls_ctx_free(struct tls_ctx *ctx)

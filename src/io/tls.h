@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TLS by OpenSSL 3, TLS 1.2 and newer, as a filter between a byte stream and HTTP. ALPN "http/1.1"
- * (and "h2" once HTTP/2 is served). Also the few certificate operations that a cluster needs.
+ * TLS by OpenSSL 3, TLS 1.2 and newer, as a filter between a byte stream and HTTP. ALPN "http/1.1",
+ * and "h2" where HTTP/2 is served. Also the few certificate operations that a cluster needs.
  */
 #pragma once
 
@@ -21,6 +21,9 @@ void tls_ctx_free(struct tls_ctx *ctx);
 /* Replace certificate and key for new connections (renewal). */
 int tls_ctx_set_server_cert(struct tls_ctx *ctx, struct str cert_pem, struct str key_pem,
                             struct err *err);
+
+/* A server context: prefer "h2" from now on where a client offers it. */
+void tls_ctx_offer_h2(struct tls_ctx *ctx);
 
 /* A CA made at first start: ECDSA P-256, 10 years. */
 int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *ret_key_pem,

@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Connections that speak HTTP/1.1: one request and its response after the other. How to read it:
+ * http_server.c hands over bytes (h1_data()) and, after each batch, control (h1_settled()); these
+ * two move everything. Calls of the handler only record and kick the stream.
+ *
+ *     in:   HEAD --head--> BODY --end--> DONE      (HEAD -> DONE without a body)
+ *     out:  NONE --http_respond()--> OPEN --http_end()--> ENDED --written--> GONE
+ *
+ * In GONE on_gone() has run. DONE and GONE together end the exchange; GONE before DONE discards
+ * what is left of the body, up to HTTP_DISCARD_MAX_BYTES. One exchange at a time: pipelined
+ * requests wait in the stream.
+ *
+ * A connection at rest is a struct conn and nothing else. When the first byte of a request comes it
+ * gets a struct h1_exchange, which holds parser, fields and buffers, and goes back to the server's
+ * spares.
+ */
+#include "io/http_parse.h"
+#include "io/http_server_int.h"
+#include "io/http_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum {
+    SPARES_MAX = 8,            /* exchanges kept for reuse: memory at rest */
+    SPARE_MAX_BYTES = 8 << 10, /* one whose buffers grew larger is released instead */
+    WATCH_READ_BYTES = 4096    /* while a handler works: what a pipelining peer can make us hold */
+};
+
+enum in_state { IN_HEAD, IN_BODY, IN_DONE };
+enum out_state { OUT_NONE, OUT_OPEN, OUT_ENDED, OUT_GONE };
+
+struct h1_exchange {
+    struct http_exchange base;
+    struct list node; /* srv->spares */
+    struct sm in, out;
+    struct http_parse parse;
+    struct timer timer;
+    uint64_t active_ms; /* last byte from the peer */
+    bool got_byte;
+
+    bool body_wanted, body_paused, body_resumed,
+        body_ended;     /* ended: on_body_end() has run, or never will */
+    bool continue_owed; /* the client waits for 100 before it sends the body */
+    int body_result;
+    uint64_t body_max, body_seen, discarded;
+
+    bool is_head, chunked, writable_owed, half_closed, server_replied;
+    bool close_delimited; /* HTTP/1.0: the end of the connection ends the body */
+    uint64_t out_left;    /* bytes the handler still owes of a counted body */
+    int gone_result;
+};
+
+static struct h1_exchange *of(const struct http_exchange *base)
+{
+    return container_of(base, struct h1_exchange, base);
+}
+
+static const struct sm_state in_table[] = {
+    [IN_HEAD] = { "head", EDGE(IN_BODY) | EDGE(IN_DONE) },
+    [IN_BODY] = { "body", EDGE(IN_DONE) },
+    [IN_DONE] = { "done", 0 },
+};
+static const struct sm_state out_table[] = {
+    [OUT_NONE] = { "none", EDGE(OUT_OPEN) | EDGE(OUT_GONE) },
+    [OUT_OPEN] = { "open", EDGE(OUT_ENDED) | EDGE(OUT_GONE) },
+    [OUT_ENDED] = { "ended", EDGE(OUT_GONE) },
+    [OUT_GONE] = { "gone", 0 },
+};
+
+static const struct exchange_kind h1_exchange_kind;
+
+/* ------------------------------------------------------------------ exchanges */
+
+static struct h1_exchange *exchange_new(struct conn *c)
+{
+    struct http_server *srv = c->srv;
+    struct list *spare = list_pop_front(&srv->spares);
+    struct h1_exchange *x =
+        spare ? list_entry(spare, struct h1_exchange, node) : xnew(struct h1_exchange);
+    srv->n_spares -= spare != NULL;
+    struct http_parse parse = x->parse;
+    *x = (struct h1_exchange){ .parse = parse };
+    http_exchange_init(&x->base, &h1_exchange_kind, c);
+    http_parse_reset(&x->parse, HTTP_REQUEST);
+    sm_init(&x->in, in_table, IN_HEAD);
+    sm_init(&x->out, out_table, OUT_NONE);
+    x->active_ms = loop_now_ms(srv->loop);
+    c->x = x;
+    return x;
+}
+
+static void exchange_free(struct h1_exchange *x)
+{
+    http_parse_fini(&x->parse);
+    free(x);
+}
+
+static void exchange_recycle(struct h1_exchange *x)
+{
+    struct http_server *srv = x->base.c->srv;
+    x->base.c->x = NULL;
+    timer_stop(srv->loop, &x->timer);
+    size_t bytes = x->parse.headers.cap + x->parse.target.cap + x->parse.field.cap;
+    if (srv->n_spares >= SPARES_MAX || bytes > SPARE_MAX_BYTES || srv->closing) {
+        exchange_free(x);
+        return;
+    }
+    list_push_back(&srv->spares, &x->node);
+    srv->n_spares++;
+}
+
+static void end_body(struct h1_exchange *x, int r)
+{
+    if (x->body_ended)
+        return;
+    x->body_ended = true;
+    if (x->body_wanted && x->base.ops->on_body_end)
+        x->base.ops->on_body_end(&x->base, r);
+}
+
+static void exchange_gone(struct h1_exchange *x, int r)
+{
+    if (x->out.at == OUT_GONE)
+        return;
+    bool had_request = x->in.at != IN_HEAD;
+    end_body(x, r == 0 ? -ECANCELED : r);
+    sm_move(&x->out, OUT_GONE);
+    if (had_request && x->base.ops->on_gone)
+        x->base.ops->on_gone(&x->base, r);
+}
+
+static bool is_body_wanted_now(const struct h1_exchange *x)
+{
+    return x->out.at == OUT_GONE || (x->body_wanted && !x->body_paused && !x->body_ended);
+}
+
+/* ------------------------------------------------------------------ answering */
+
+static bool is_bodyless(const struct h1_exchange *x, int status)
+{
+    return x->is_head || status < 200 || status == 204 || status == 304;
+}
+
+static void add_framing(struct h1_exchange *x, struct buf *head, int status, uint64_t body_n)
+{
+    bool old = x->parse.ll.http_minor == 0;
+    bool has_length = body_n != HTTP_CHUNKED && status >= 200 && status != 204;
+    if (has_length) {
+        (void)buf_add_cstr(head, "content-length: ");
+        (void)buf_add_u64_dec(head, body_n);
+        (void)buf_add_cstr(head, "\r\n");
+    } else if (x->chunked) {
+        (void)buf_add_cstr(head, "transfer-encoding: chunked\r\n");
+    }
+    if (x->base.c->close_after)
+        (void)buf_add_cstr(head, "connection: close\r\n");
+    else if (old)
+        (void)buf_add_cstr(head, "connection: keep-alive\r\n");
+}
+
+static void h1_respond(struct http_exchange *base, int status, const struct headers *headers,
+                       uint64_t body_n)
+{
+    struct h1_exchange *x = of(base);
+    if (x->out.at == OUT_GONE || x->server_replied)
+        return;
+    struct conn *c = x->base.c;
+    bool bodyless = is_bodyless(x, status), stream = body_n == HTTP_CHUNKED && !bodyless;
+    x->chunked = stream && x->parse.ll.http_minor > 0;
+    x->close_delimited = stream && !x->chunked;
+    x->out_left = bodyless ? 0 : body_n;
+    if (!x->parse.keep_alive || x->continue_owed || x->close_delimited || c->srv->closing ||
+        (headers && headers_has_token(headers, "connection", "close")))
+        c->close_after = true;
+    sm_move(&x->out, OUT_OPEN);
+
+    struct buf *head = &c->s.out;
+    (void)buf_printf(head, "HTTP/1.1 %d ", status);
+    (void)buf_add_str(head, http_reason(status));
+    (void)buf_add_cstr(head, "\r\n");
+    if (!headers || !headers_get(headers, "date").p) {
+        (void)buf_add_cstr(head, "date: ");
+        (void)buf_add_str(head, http_date());
+        (void)buf_add_cstr(head, "\r\n");
+    }
+    http_add_fields(head, headers);
+    add_framing(x, head, status, body_n);
+    (void)buf_add_cstr(head, "\r\n");
+    if (bodyless)
+        x->is_head = true; /* from here on: no body bytes */
+    stream_kick(&c->s);
+}
+
+static bool h1_write(struct http_exchange *base, struct str chunk)
+{
+    struct h1_exchange *x = of(base);
+    if (x->out.at == OUT_GONE || x->server_replied)
+        return true;
+    assert(x->out.at == OUT_OPEN);
+    struct stream *s = &x->base.c->s;
+    if (!x->is_head && chunk.n) {
+        if (x->chunked) {
+            (void)buf_printf(&s->out, "%zx\r\n", chunk.n);
+            stream_write(s, chunk);
+            stream_write(s, STR("\r\n"));
+        } else {
+            assert(x->close_delimited || chunk.n <= x->out_left);
+            x->out_left -= x->close_delimited ? 0 : chunk.n;
+            stream_write(s, chunk);
+        }
+    }
+    x->writable_owed = stream_pending(s) > HTTP_WRITE_HIGH_BYTES;
+    return !x->writable_owed;
+}
+
+static size_t h1_pending(const struct http_exchange *base)
+{
+    const struct h1_exchange *x = of(base);
+    return x->out.at == OUT_GONE ? 0 : stream_pending(&x->base.c->s);
+}
+
+static void h1_abort(struct http_exchange *base)
+{
+    struct h1_exchange *x = of(base);
+    if (x->out.at == OUT_GONE)
+        return;
+    if (x->close_delimited)
+        stream_reset(&x->base.c->s); /* else it would look complete */
+    stream_fail(&x->base.c->s, -ECONNABORTED, "aborted");
+}
+
+static void h1_end(struct http_exchange *base)
+{
+    struct h1_exchange *x = of(base);
+    if (x->out.at == OUT_GONE || x->server_replied)
+        return;
+    if (!x->is_head && !x->chunked && !x->close_delimited && x->out_left) {
+        h1_abort(base); /* fewer bytes than promised: only a broken connection says so */
+        return;
+    }
+    if (x->chunked && !x->is_head)
+        stream_write(&x->base.c->s, STR("0\r\n\r\n"));
+    sm_move(&x->out, OUT_ENDED);
+    stream_kick(&x->base.c->s);
+}
+
+/* What the server itself has to say. The connection ends afterwards. */
+static void server_reply(struct h1_exchange *x, int status, const char *why)
+{
+    if (x->out.at != OUT_NONE)
+        return;
+    char body[128];
+    int n = snprintf(body, sizeof body, "%s\n", why);
+    struct headers h = { 0 };
+    (void)headers_addc(&h, "content-type", "text/plain; charset=utf-8");
+    http_reply(&x->base, status, &h, str_n(body, MIN((size_t)n, sizeof body - 1)));
+    headers_fini(&h);
+    x->server_replied = true;
+}
+
+/*
+ * The request cannot be read to its end. Say so if nothing has been said yet; a response that is
+ * under way cannot be completed in good faith.
+ */
+static void request_failed(struct h1_exchange *x, int status, int r, const char *why)
+{
+    if (x->out.at == OUT_GONE) {
+        http_conn_retire(x->base.c);
+        return;
+    }
+    bool under_way = x->out.at == OUT_OPEN;
+    x->base.c->close_after = true;
+    x->gone_result = r == -EMSGSIZE ? 0 : r;
+    if (x->in.at != IN_HEAD)
+        end_body(x, r); /* the handler may answer in its own words */
+    else
+        x->body_ended = true;
+    if (under_way)
+        stream_fail(&x->base.c->s, r, why);
+    else
+        server_reply(x, status, why);
+}
+
+/* ------------------------------------------------------------------ the request's body */
+
+static void h1_read_body(struct http_exchange *base, uint64_t max_bytes)
+{
+    struct h1_exchange *x = of(base);
+    if (x->out.at == OUT_GONE || x->body_wanted)
+        return;
+    x->body_wanted = true;
+    x->body_max = max_bytes;
+    bool too_long = x->base.req.has_body && x->base.req.content_length != UINT64_MAX &&
+                    x->base.req.content_length > max_bytes;
+    if (too_long)
+        x->body_result = -EMSGSIZE; /* told on the way back to the loop */
+    else if (x->continue_owed) {
+        x->continue_owed = false;
+        stream_write(&x->base.c->s, STR("HTTP/1.1 100 Continue\r\n\r\n"));
+    }
+    x->active_ms = loop_now_ms(x->base.c->srv->loop);
+    stream_resume(&x->base.c->s);
+    stream_kick(&x->base.c->s);
+}
+
+static void h1_pause_body(struct http_exchange *base)
+{
+    struct h1_exchange *x = of(base);
+    if (x->out.at == OUT_GONE || x->in.at == IN_DONE)
+        return;
+    x->body_paused = true;
+    stream_pause(&x->base.c->s);
+}
+
+static void h1_resume_body(struct http_exchange *base)
+{
+    struct h1_exchange *x = of(base);
+    if (x->out.at == OUT_GONE || !x->body_paused)
+        return;
+    x->body_paused = false;
+    x->body_resumed = true;
+    x->active_ms = loop_now_ms(x->base.c->srv->loop);
+    stream_resume(&x->base.c->s);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static void begin_request(struct h1_exchange *x)
+{
+    struct conn *c = x->base.c;
+    x->base.req = (struct http_request){
+        .method = http_parse_method(&x->parse),
+        .target = buf_str(&x->parse.target),
+        .headers = &x->parse.headers,
+        .has_body = x->parse.has_body,
+        .content_length = x->parse.content_length,
+        .peer = str_of(c->peer),
+    };
+    x->is_head = x->parse.ll.method == HTTP_HEAD;
+    x->continue_owed = x->parse.expect_continue;
+    sm_move(&x->in, x->base.req.has_body ? IN_BODY : IN_DONE);
+    c->srv->on_request(&x->base, &x->base.req, c->srv->arg);
+}
+
+/* A piece of the body to whoever wants it. */
+static void take_body(struct h1_exchange *x, struct str chunk)
+{
+    x->continue_owed = false;
+    if (x->out.at == OUT_GONE || x->body_ended) {
+        x->discarded += chunk.n;
+        if (x->discarded > HTTP_DISCARD_MAX_BYTES)
+            http_conn_retire(x->base.c);
+        return;
+    }
+    x->body_seen += chunk.n;
+    if (x->body_seen > x->body_max) {
+        request_failed(x, 413, -EMSGSIZE, "request body too large");
+        return;
+    }
+    if (x->base.ops->on_body)
+        x->base.ops->on_body(&x->base, chunk);
+}
+
+/* One step of parsing; false: no more of it now. */
+static bool step(struct h1_exchange *x, const char *p, size_t n, size_t *ret_used)
+{
+    int event = http_parse_feed(&x->parse, p, n, ret_used);
+    switch (event) {
+    case HTTP_EVENT_MORE:
+        return false;
+    case HTTP_EVENT_HEAD:
+        timer_stop(x->base.c->srv->loop, &x->timer);
+        begin_request(x);
+        return true;
+    case HTTP_EVENT_BODY:
+        take_body(x, x->parse.chunk);
+        return true;
+    case HTTP_EVENT_END:
+        sm_move(&x->in, IN_DONE);
+        timer_stop(x->base.c->srv->loop, &x->timer);
+        end_body(x, 0);
+        return true;
+    }
+    *ret_used = n; /* after this nobody knows where the next request would begin */
+    bool in_head = x->in.at == IN_HEAD;
+    int status = x->parse.status;
+    request_failed(x, status, event, x->parse.error);
+    if (in_head && x->out.at == OUT_ENDED)
+        sm_move(&x->in, IN_DONE);
+    return false;
+}
+
+static size_t exchange_input(struct h1_exchange *x, const char *p, size_t n)
+{
+    struct conn *c = x->base.c;
+    size_t used = 0;
+    for (;;) {
+        if (x->in.at == IN_DONE || (x->in.at == IN_BODY && !is_body_wanted_now(x)))
+            return used;
+        if (x->in.at == IN_HEAD && used == n)
+            return used;
+        size_t took;
+        bool more = step(x, p + used, n - used, &took);
+        used += took;
+        if (c->lingering || c->s.failed || c->s.closing)
+            return n;
+        if (!more)
+            return used;
+    }
+}
+
+/* ------------------------------------------------------------------ what the handler waits for */
+
+static void tell_writable(struct h1_exchange *x)
+{
+    bool enough = stream_pending(&x->base.c->s) <= HTTP_WRITE_HIGH_BYTES / 4;
+    if (!x->writable_owed || x->out.at != OUT_OPEN || !enough)
+        return;
+    x->writable_owed = false;
+    if (x->base.ops->on_writable)
+        x->base.ops->on_writable(&x->base);
+}
+
+static void exchange_settle(struct h1_exchange *x)
+{
+    if (x->body_result < 0 && !x->body_ended)
+        request_failed(x, 413, x->body_result, "request body too large");
+    else if (x->body_wanted && x->in.at == IN_DONE && !x->body_ended)
+        end_body(x, 0);
+    else if (x->body_resumed && x->in.at == IN_BODY && !stream_has_held(&x->base.c->s))
+        (void)exchange_input(x, "", 0); /* the end may be all that was left */
+    x->body_resumed = false;
+    tell_writable(x);
+}
+
+/* ------------------------------------------------------------------ time */
+
+static void on_exchange_timer(struct timer *t)
+{
+    struct h1_exchange *x = container_of(t, struct h1_exchange, timer);
+    struct conn *c = x->base.c;
+    uint64_t now = loop_now_ms(c->srv->loop), silent = now - x->active_ms;
+    if (x->half_closed) {
+        stream_fail(&c->s, -ECONNRESET, "peer closed the connection");
+        return;
+    }
+    if (x->in.at == IN_HEAD) {
+        if (!x->got_byte || !c->s.opened) {
+            stream_close(&c->s); /* a connection made in advance, perhaps; nothing to answer */
+            return;
+        }
+        request_failed(x, 408, -ETIMEDOUT, "request head not complete in time");
+        sm_move(&x->in, IN_DONE);
+        stream_kick(&c->s);
+        return;
+    }
+    if (x->in.at != IN_BODY || !is_body_wanted_now(x))
+        return;
+    if (silent < c->srv->body_idle_ms) {
+        timer_start(c->srv->loop, t, c->srv->body_idle_ms - silent, on_exchange_timer);
+        return;
+    }
+    request_failed(x, 408, -ETIMEDOUT, "request body stopped");
+    stream_kick(&c->s);
+}
+
+static void arm_timer(struct h1_exchange *x)
+{
+    struct http_server *srv = x->base.c->srv;
+    if (timer_is_armed(&x->timer))
+        return;
+    if (x->half_closed && x->out.at != OUT_GONE)
+        timer_start(srv->loop, &x->timer, srv->half_closed_ms, on_exchange_timer);
+    else if (x->in.at == IN_HEAD)
+        timer_start(srv->loop, &x->timer, srv->head_timeout_ms, on_exchange_timer);
+    else if (x->in.at == IN_BODY && is_body_wanted_now(x))
+        timer_start(srv->loop, &x->timer, srv->body_idle_ms, on_exchange_timer);
+}
+
+static const struct exchange_kind h1_exchange_kind = {
+    .respond = h1_respond,
+    .write = h1_write,
+    .pending = h1_pending,
+    .end = h1_end,
+    .abort = h1_abort,
+    .read_body = h1_read_body,
+    .pause_body = h1_pause_body,
+    .resume_body = h1_resume_body,
+};
+
+/* ------------------------------------------------------------------ connections */
+
+/* A head is expected, and not for ever. */
+static void h1_open(struct conn *c)
+{
+    arm_timer(exchange_new(c));
+}
+
+static size_t h1_data(struct conn *c, const char *p, size_t n)
+{
+    if (!c->x) {
+        (void)exchange_new(c);
+        http_conn_busy(c);
+    }
+    c->x->active_ms = loop_now_ms(c->srv->loop);
+    c->x->got_byte = true;
+    return exchange_input(c->x, p, n);
+}
+
+static void h1_eof(struct conn *c)
+{
+    struct stream *s = &c->s;
+    struct h1_exchange *x = c->x;
+    c->close_after = true;
+    if (!x || x->in.at == IN_HEAD) {
+        if (x)
+            exchange_gone(x, -ECONNRESET);
+        stream_close(s);
+        return;
+    }
+    if (x->out.at == OUT_ENDED)
+        return; /* what is written may still arrive */
+    /* Who only shut its sending side may want the answer; with TLS or a Unix socket nobody does so.
+     */
+    if (x->in.at == IN_DONE && !s->ssl && !s->is_pipe)
+        x->half_closed = true;
+    else
+        stream_fail(s, -ECONNRESET, "peer closed the connection");
+}
+
+/* The exchange is over and the connection lives on; a pipelined request may wait in the stream. */
+static void rest(struct conn *c)
+{
+    exchange_recycle(c->x);
+    c->s.read_max = 0;
+    http_conn_rest(c);
+    stream_resume(&c->s);
+}
+
+/* The response is written to the last byte. */
+static void after_response(struct conn *c)
+{
+    struct h1_exchange *x = c->x;
+    exchange_gone(x, x->gone_result);
+    if (x->gone_result < 0 || x->continue_owed)
+        c->close_after = true;
+    if (c->close_after) {
+        http_conn_retire(c);
+    } else if (x->in.at == IN_DONE) {
+        rest(c);
+    } else {
+        x->active_ms = loop_now_ms(c->srv->loop);
+        stream_resume(&c->s); /* discard the rest of the body */
+    }
+}
+
+static void h1_settled(struct conn *c)
+{
+    struct h1_exchange *x = c->x;
+    if (!x)
+        return;
+    exchange_settle(x);
+    if (x->out.at == OUT_ENDED && stream_pending(&c->s) == 0)
+        after_response(c);
+    else if (x->out.at == OUT_GONE && x->in.at == IN_DONE)
+        rest(c); /* the discarded body has come to its end */
+    if (c->x) {
+        c->s.read_max = c->x->in.at == IN_DONE ? WATCH_READ_BYTES : 0;
+        arm_timer(c->x);
+    }
+}
+
+static void h1_lost(struct conn *c, int r)
+{
+    if (c->x)
+        exchange_gone(c->x, r);
+}
+
+static void h1_release(struct conn *c)
+{
+    if (c->x)
+        exchange_recycle(c->x);
+}
+
+static void h1_finish(struct conn *c)
+{
+    c->close_after = true;
+    if (!c->x || (c->x->in.at == IN_HEAD && !c->x->got_byte))
+        stream_close(&c->s);
+}
+
+static void h1_cut(struct conn *c)
+{
+    if (!c->x || c->x->out.at == OUT_GONE || c->x->in.at == IN_HEAD)
+        stream_close(&c->s);
+    else
+        stream_fail(&c->s, -ECANCELED, "server closes");
+}
+
+static void h1_expire(struct conn *c)
+{
+    http_conn_busy(c);
+    http_conn_retire(c);
+}
+
+const struct conn_kind http1_kind = {
+    .open = h1_open,
+    .data = h1_data,
+    .eof = h1_eof,
+    .settled = h1_settled,
+    .lost = h1_lost,
+    .release = h1_release,
+    .finish = h1_finish,
+    .cut = h1_cut,
+    .expire = h1_expire,
+};
+
+void http1_free_spares(struct http_server *srv)
+{
+    struct list *node;
+    while ((node = list_pop_front(&srv->spares)))
+        exchange_free(list_entry(node, struct h1_exchange, node));
+}

@@ -1,0 +1,987 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Connections that speak HTTP/2 (RFC 9113), on nghttp2, which knows frames, HPACK, stream states
+ * and windows. Ours is what a server makes of them: requests and responses with back-pressure,
+ * limits, and time. How to read it: bytes come in through h2_data() -> nghttp2 -> the callbacks
+ * on_*(); whatever waits for a turn stands in `todo` and is done by h2_settled(), which also has
+ * nghttp2 write.
+ *
+ *     in:   HEAD --head--> BODY --end--> DONE      (HEAD -> DONE without a body)
+ *     out:  NONE --http_respond()--> OPEN --http_end()--> ENDED
+ *
+ * A stream ends when nghttp2 says so (on_stream_close), or with its connection; on_gone() runs
+ * then.
+ *
+ * Back-pressure. Out: a stream keeps what the peer's windows do not take yet, up to
+ * STREAM_OUT_BYTES before http_write() says full, less while many streams of a connection wait;
+ * frames are made only as fast as the kernel takes them (WIRE_BYTES), one of each stream in turn.
+ * In: a body that nobody asked for waits in WINDOW_BYTES; one that is read has BODY_WINDOW_BYTES;
+ * all that wait on a connection have CONNECTION_WINDOW_BYTES.
+ */
+#include "io/http_server_int.h"
+#include "io/http_text.h"
+
+#include <errno.h>
+#include <nghttp2/nghttp2.h>
+#include <stdio.h>
+
+enum {
+    STREAMS_MAX = 250,       /* requests at once on a connection; as Go's server */
+    WINDOW_BYTES = 32 << 10, /* of a request body before a handler asks for it */
+    BODY_WINDOW_BYTES = 256 << 10,
+    CONNECTION_WINDOW_BYTES = 1 << 20,
+    STREAM_OUT_BYTES = 128 << 10,    /* http_write() says full above */
+    STREAM_OUT_LOW_BYTES = 16 << 10, /* the same, while the connection keeps more than */
+    CONNECTION_OUT_BYTES = 2 << 20,
+    WIRE_BYTES = 64 << 10, /* frames made ahead of the kernel */
+    HPACK_BYTES = 1 << 10, /* our table of fields we sent; the peer's of ours is HPACK's 4 KiB */
+    HEAD_SKIP_BYTES =
+        1 << 20, /* decoded fields beyond the limit before the stream is reset unread */
+    METHOD_MAX_BYTES = 24,
+    LINGER_MS = 2000, /* a request that was answered before its end: for the peer to notice */
+    /*
+     * Streams that end before their time, by the peer's or by our reset (rapid reset,
+     * CVE-2023-44487), and frames that make work and move nothing: past it GOAWAY,
+     * ENHANCE_YOUR_CALM.
+     */
+    RESETS_BURST = 500,
+    RESETS_PER_S = 50,
+    CHATTER_BURST = 1000,
+    CHATTER_PER_S = 100
+};
+
+enum in_state { IN_HEAD, IN_BODY, IN_DONE };
+enum out_state { OUT_NONE, OUT_OPEN, OUT_ENDED };
+
+static const struct sm_state in_table[] = {
+    [IN_HEAD] = { "head", EDGE(IN_BODY) | EDGE(IN_DONE) },
+    [IN_BODY] = { "body", EDGE(IN_DONE) },
+    [IN_DONE] = { "done", 0 },
+};
+static const struct sm_state out_table[] = {
+    [OUT_NONE] = { "none", EDGE(OUT_OPEN) },
+    [OUT_OPEN] = { "open", EDGE(OUT_ENDED) },
+    [OUT_ENDED] = { "ended", 0 },
+};
+
+/* So many at once, so many more in a second. */
+struct bucket {
+    uint32_t used;
+    uint64_t at_ms;
+};
+
+struct h2 {
+    struct conn *c;
+    nghttp2_session *ng;
+    struct list streams; /* struct h2_stream.node */
+    struct list todo;    /* struct h2_stream.todo */
+    size_t n_streams;
+    size_t out_bytes; /* that wait in all streams */
+    struct bucket resets, chatter;
+    bool finishing; /* the server closes: GOAWAY is out, the streams come to their end */
+    bool said_goodbye;
+};
+
+struct h2_stream {
+    struct http_exchange base;
+    struct h2 *h2;
+    int32_t id;
+    struct list node, todo;
+    struct sm in, out;
+
+    struct headers headers;
+    struct buf target;
+    char method[METHOD_MAX_BYTES + 1];
+    size_t head_bytes;
+    int refuse; /* status for a head that cannot be taken */
+    const char *refuse_why;
+
+    struct buf held; /* body that has come and is not wanted yet */
+    bool body_wanted, body_paused, body_ended, continue_owed;
+    int body_result;
+    uint64_t body_max, body_seen;
+
+    struct buf q; /* response bytes; those before q_at are sent */
+    size_t q_at;
+    bool is_head, counted, deferred, writable_owed, server_replied;
+    bool complete;     /* ended or reset by us: nothing more to say */
+    bool told;         /* on_gone() has run */
+    uint64_t out_left; /* bytes the handler still owes of a counted body */
+    int gone_result;
+
+    struct timer timer;
+    uint64_t active_ms; /* last byte from the peer */
+    uint64_t sent_ms;   /* last progress of what waits */
+};
+
+static struct h2_stream *of(const struct http_exchange *base)
+{
+    return container_of(base, struct h2_stream, base);
+}
+
+static const struct exchange_kind h2_exchange_kind;
+
+static uint64_t now_ms(const struct h2 *h2)
+{
+    return loop_now_ms(h2->c->srv->loop);
+}
+
+static size_t waiting(const struct h2_stream *st)
+{
+    return st->q.n - st->q_at;
+}
+
+/* Have the stream looked at before the loop goes on. */
+static void note(struct h2_stream *st)
+{
+    if (!list_is_linked(&st->todo))
+        list_push_back(&st->h2->todo, &st->todo);
+    stream_kick(&st->h2->c->s);
+}
+
+/* ------------------------------------------------------------------ misbehaviour */
+
+static void calm_down(struct h2 *h2, const char *what)
+{
+    log_debug("connection misbehaves", "peer=%s reason=\"%s\"", h2->c->peer, what);
+    (void)nghttp2_session_terminate_session(h2->ng, NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+static bool spend(struct bucket *b, uint64_t now, uint32_t burst, uint32_t per_s)
+{
+    uint64_t back = (now - b->at_ms) * per_s / 1000;
+    if (back) {
+        b->used = back >= b->used ? 0 : b->used - (uint32_t)back;
+        b->at_ms = now;
+    }
+    b->used++;
+    return b->used <= burst;
+}
+
+static void count_reset(struct h2 *h2)
+{
+    if (!spend(&h2->resets, now_ms(h2), RESETS_BURST, RESETS_PER_S))
+        calm_down(h2, "too many streams reset");
+}
+
+static void count_chatter(struct h2 *h2)
+{
+    if (!spend(&h2->chatter, now_ms(h2), CHATTER_BURST, CHATTER_PER_S))
+        calm_down(h2, "too many frames without use");
+}
+
+/* ------------------------------------------------------------------ streams */
+
+static struct h2_stream *stream_new(struct h2 *h2, int32_t id)
+{
+    struct h2_stream *st = xnew(struct h2_stream);
+    http_exchange_init(&st->base, &h2_exchange_kind, h2->c);
+    st->h2 = h2;
+    st->id = id;
+    st->target = BUF_INIT(HTTP_URI_MAX_BYTES);
+    st->held = BUF_INIT(CONNECTION_WINDOW_BYTES);
+    st->q = BUF_INIT(STREAM_OUT_MAX_BYTES);
+    sm_init(&st->in, in_table, IN_HEAD);
+    sm_init(&st->out, out_table, OUT_NONE);
+    st->active_ms = now_ms(h2);
+    list_push_back(&h2->streams, &st->node);
+    if (h2->n_streams++ == 0)
+        http_conn_busy(h2->c);
+    return st;
+}
+
+static void end_body(struct h2_stream *st, int r)
+{
+    if (st->body_ended)
+        return;
+    st->body_ended = true;
+    if (st->body_wanted && st->base.ops->on_body_end)
+        st->base.ops->on_body_end(&st->base, r);
+}
+
+/* The handler's last callbacks. Idempotent. */
+static void tell_gone(struct h2_stream *st, int r)
+{
+    if (st->told || st->in.at == IN_HEAD)
+        return;
+    st->told = st->complete = true; /* nothing the handler says now goes anywhere */
+    end_body(st, r == 0 ? -ECANCELED : r);
+    if (st->base.ops->on_gone)
+        st->base.ops->on_gone(&st->base, r);
+}
+
+static void stream_free(struct h2_stream *st, int r)
+{
+    struct h2 *h2 = st->h2;
+    timer_stop(h2->c->srv->loop, &st->timer);
+    tell_gone(st, r);
+    list_remove(&st->node);
+    list_remove(&st->todo);
+    h2->out_bytes -= waiting(st);
+    headers_fini(&st->headers);
+    buf_fini(&st->target);
+    buf_fini(&st->held);
+    buf_fini(&st->q);
+    free(st);
+    h2->n_streams--;
+}
+
+static void reset(struct h2_stream *st, int r, uint32_t code)
+{
+    if (st->complete)
+        return;
+    st->complete = true;
+    st->gone_result = r;
+    (void)nghttp2_submit_rst_stream(st->h2->ng, NGHTTP2_FLAG_NONE, st->id, code);
+    stream_kick(&st->h2->c->s);
+}
+
+/* ------------------------------------------------------------------ answering */
+
+static nghttp2_nv field(struct str name, struct str value)
+{
+    return (nghttp2_nv){ .name = (uint8_t *)name.p,
+                         .namelen = name.n,
+                         .value = (uint8_t *)value.p,
+                         .valuelen = value.n };
+}
+
+/* Fields that speak of an HTTP/1.1 connection (RFC 9113 section 8.2.2), and the length, which is
+ * ours. */
+static bool is_framing(struct str name)
+{
+    static const char *const names[] = { "content-length",   "transfer-encoding", "connection",
+                                         "proxy-connection", "keep-alive",        "upgrade" };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_is(name, names[i]))
+            return true;
+    return false;
+}
+
+static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, size_t n,
+                              uint32_t *flags, nghttp2_data_source *source, void *arg)
+{
+    struct h2_stream *st = source->ptr;
+    size_t there = waiting(st);
+    bool ended = st->out.at == OUT_ENDED;
+    if (there == 0 && !ended) {
+        st->deferred = true;
+        return NGHTTP2_ERR_DEFERRED;
+    }
+    n = MIN(n, there);
+    *flags |= n ? NGHTTP2_DATA_FLAG_NO_COPY : 0;
+    if (ended && n == there)
+        *flags |= NGHTTP2_DATA_FLAG_EOF;
+    return (ssize_t)n;
+}
+
+static void h2_respond(struct http_exchange *base, int status, const struct headers *headers,
+                       uint64_t body_n)
+{
+    struct h2_stream *st = of(base);
+    if (st->complete || st->server_replied)
+        return;
+    nghttp2_nv nv[HEADERS_MAX + 3];
+    char code[4], length[24];
+    size_t n = 0;
+    bool bodyless = st->is_head || status < 200 || status == 204 || status == 304;
+    (void)snprintf(code, sizeof code, "%03d", status);
+    nv[n++] = field(STR(":status"), str_n(code, 3));
+    if (!headers || !headers_get(headers, "date").p)
+        nv[n++] = field(STR("date"), http_date());
+    for (size_t i = 0; headers && i < headers->n; i++)
+        if (!is_framing(headers_name(headers, i)))
+            nv[n++] = field(headers_name(headers, i), headers_value(headers, i));
+    if (body_n != HTTP_CHUNKED && status >= 200 && status != 204) {
+        int len = snprintf(length, sizeof length, "%llu", (unsigned long long)body_n);
+        nv[n++] = field(STR("content-length"), str_n(length, (size_t)len));
+    }
+    const nghttp2_data_provider source = { .source.ptr = st, .read_callback = on_read_source };
+    bool ends = body_n == 0 || (bodyless && body_n != HTTP_CHUNKED);
+    sm_move(&st->out, OUT_OPEN);
+    st->counted = !bodyless && body_n != HTTP_CHUNKED;
+    st->out_left = st->counted ? body_n : 0;
+    st->is_head = bodyless; /* from here on: no body bytes */
+    if (nghttp2_submit_response(st->h2->ng, st->id, nv, n, ends ? NULL : &source) < 0)
+        reset(st, -ECONNRESET, NGHTTP2_INTERNAL_ERROR);
+    stream_kick(&base->c->s);
+}
+
+static void h2_abort(struct http_exchange *base)
+{
+    reset(of(base), -ECONNABORTED, NGHTTP2_INTERNAL_ERROR);
+}
+
+static void resume_source(struct h2_stream *st)
+{
+    if (st->deferred)
+        (void)nghttp2_session_resume_data(st->h2->ng, st->id);
+    st->deferred = false;
+}
+
+static bool h2_write(struct http_exchange *base, struct str chunk)
+{
+    struct h2_stream *st = of(base);
+    struct h2 *h2 = st->h2;
+    if (st->complete || st->server_replied)
+        return true;
+    assert(st->out.at == OUT_OPEN);
+    if (st->is_head || !chunk.n)
+        return true;
+    assert(!st->counted || chunk.n <= st->out_left);
+    st->out_left -= st->counted ? chunk.n : 0;
+    if (waiting(st) == 0)
+        st->sent_ms = now_ms(h2);
+    if (st->q_at > st->q.n / 2) {
+        buf_consume(&st->q, st->q_at);
+        st->q_at = 0;
+    }
+    if (buf_add_str(&st->q, chunk) < 0) {
+        reset(st, E_LIMIT, NGHTTP2_INTERNAL_ERROR);
+        return true;
+    }
+    h2->out_bytes += chunk.n;
+    resume_source(st);
+    note(st);
+    size_t full = h2->out_bytes > CONNECTION_OUT_BYTES ? STREAM_OUT_LOW_BYTES : STREAM_OUT_BYTES;
+    st->writable_owed = waiting(st) > full;
+    return !st->writable_owed;
+}
+
+static size_t h2_pending(const struct http_exchange *base)
+{
+    return waiting(of(base));
+}
+
+static void h2_end(struct http_exchange *base)
+{
+    struct h2_stream *st = of(base);
+    if (st->complete || st->server_replied)
+        return;
+    if (st->out_left) {
+        h2_abort(base); /* fewer bytes than promised */
+        return;
+    }
+    sm_move(&st->out, OUT_ENDED);
+    resume_source(st);
+    stream_kick(&base->c->s);
+}
+
+/* What the server itself has to say. */
+static void server_reply(struct h2_stream *st, int status, const char *why)
+{
+    if (st->out.at != OUT_NONE)
+        return;
+    char body[128];
+    int n = snprintf(body, sizeof body, "%s\n", why);
+    struct headers h = { 0 };
+    (void)headers_addc(&h, "content-type", "text/plain; charset=utf-8");
+    http_reply(&st->base, status, &h, str_n(body, MIN((size_t)n, sizeof body - 1)));
+    headers_fini(&h);
+    st->server_replied = true;
+}
+
+/* The request cannot be read to its end: say so, unless a response is under way. */
+static void request_failed(struct h2_stream *st, int status, int r, const char *why)
+{
+    if (st->complete)
+        return;
+    bool under_way = st->out.at == OUT_OPEN;
+    end_body(st, r); /* the handler may answer in its own words */
+    if (under_way) {
+        reset(st, r, NGHTTP2_CANCEL);
+        return;
+    }
+    st->gone_result = r == -EMSGSIZE ? 0 : r;
+    server_reply(st, status, why);
+}
+
+/* ------------------------------------------------------------------ the request's body */
+
+static bool is_body_wanted_now(const struct h2_stream *st)
+{
+    return st->body_wanted && !st->body_paused && !st->body_ended;
+}
+
+static void deliver(struct h2_stream *st, struct str chunk)
+{
+    st->body_seen += chunk.n;
+    if (st->body_seen > st->body_max)
+        request_failed(st, 413, -EMSGSIZE, "request body too large");
+    else if (st->base.ops->on_body)
+        st->base.ops->on_body(&st->base, chunk);
+}
+
+/* The peer may send as much again. */
+static void consumed(struct h2_stream *st, size_t n)
+{
+    (void)nghttp2_session_consume(st->h2->ng, st->id, n);
+}
+
+static void deliver_held(struct h2_stream *st)
+{
+    struct buf b = st->held;
+    st->held = BUF_INIT(CONNECTION_WINDOW_BYTES);
+    if (!st->body_ended)
+        deliver(st, buf_str(&b));
+    consumed(st, b.n);
+    buf_fini(&b);
+}
+
+static void h2_read_body(struct http_exchange *base, uint64_t max_bytes)
+{
+    struct h2_stream *st = of(base);
+    if (st->complete || st->body_wanted)
+        return;
+    st->body_wanted = true;
+    st->body_max = max_bytes;
+    st->active_ms = now_ms(st->h2);
+    uint64_t n = base->req.has_body ? base->req.content_length : 0;
+    if (n != UINT64_MAX && n > max_bytes) {
+        st->body_result = -EMSGSIZE; /* told on the way back to the loop */
+    } else {
+        nghttp2_session *ng = st->h2->ng;
+        nghttp2_nv go_on = field(STR(":status"), STR("100"));
+        if (st->continue_owed)
+            (void)nghttp2_submit_headers(ng, NGHTTP2_FLAG_NONE, st->id, NULL, &go_on, 1, NULL);
+        st->continue_owed = false;
+        if (n > WINDOW_BYTES && st->in.at == IN_BODY)
+            (void)nghttp2_session_set_local_window_size(ng, NGHTTP2_FLAG_NONE, st->id,
+                                                        BODY_WINDOW_BYTES);
+    }
+    note(st);
+}
+
+static void h2_pause_body(struct http_exchange *base)
+{
+    of(base)->body_paused = true;
+}
+
+static void h2_resume_body(struct http_exchange *base)
+{
+    struct h2_stream *st = of(base);
+    if (st->complete || !st->body_paused)
+        return;
+    st->body_paused = false;
+    st->active_ms = now_ms(st->h2);
+    note(st);
+}
+
+static const struct exchange_kind h2_exchange_kind = {
+    .respond = h2_respond,
+    .write = h2_write,
+    .pending = h2_pending,
+    .end = h2_end,
+    .abort = h2_abort,
+    .read_body = h2_read_body,
+    .pause_body = h2_pause_body,
+    .resume_body = h2_resume_body,
+};
+
+/* ------------------------------------------------------------------ time */
+
+static uint64_t left_of(uint64_t since, uint64_t limit, uint64_t now)
+{
+    return since + limit > now ? since + limit - now : 0;
+}
+
+/* How long the peer may still let us wait; UINT64_MAX: it owes nothing. */
+static uint64_t patience(const struct h2_stream *st)
+{
+    const struct http_server *srv = st->h2->c->srv;
+    uint64_t now = now_ms(st->h2), in = UINT64_MAX, out = UINT64_MAX;
+    if (st->in.at == IN_HEAD)
+        in = left_of(st->active_ms, srv->head_timeout_ms, now);
+    else if (st->in.at == IN_BODY && is_body_wanted_now(st))
+        in = left_of(st->active_ms, srv->body_idle_ms, now);
+    if (waiting(st))
+        out = left_of(st->sent_ms, srv->write_stall_ms, now);
+    return MIN(in, out);
+}
+
+static void on_stream_timer(struct timer *t);
+
+static void arm_timer(struct h2_stream *st)
+{
+    struct loop *loop = st->h2->c->srv->loop;
+    uint64_t left = patience(st);
+    if (st->complete)
+        return;
+    if (left == UINT64_MAX)
+        timer_stop(loop, &st->timer);
+    else if (!timer_is_armed(&st->timer))
+        timer_start(loop, &st->timer, left, on_stream_timer);
+}
+
+static void on_linger(struct timer *t)
+{
+    struct h2_stream *st = container_of(t, struct h2_stream, timer);
+    (void)nghttp2_submit_rst_stream(st->h2->ng, NGHTTP2_FLAG_NONE, st->id, NGHTTP2_NO_ERROR);
+    stream_kick(&st->h2->c->s);
+}
+
+static void on_stream_timer(struct timer *t)
+{
+    struct h2_stream *st = container_of(t, struct h2_stream, timer);
+    struct conn *c = st->h2->c;
+    if (st->complete || patience(st) > 0) {
+        arm_timer(st);
+        return;
+    }
+    if (st->in.at == IN_HEAD) /* no other frame may come before its end */
+        stream_fail(&c->s, -ETIMEDOUT, "request head not complete in time");
+    else if (waiting(st) && left_of(st->sent_ms, c->srv->write_stall_ms, now_ms(st->h2)) == 0)
+        reset(st, -ETIMEDOUT, NGHTTP2_CANCEL);
+    else
+        request_failed(st, 408, -ETIMEDOUT, "request body stopped");
+    stream_kick(&c->s);
+}
+
+/* ------------------------------------------------------------------ from nghttp2: a request */
+
+static void refuse(struct h2_stream *st, int status, const char *why)
+{
+    if (st->refuse)
+        return;
+    st->refuse = status;
+    st->refuse_why = why;
+}
+
+static int on_begin_headers(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
+{
+    struct h2 *h2 = arg;
+    if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
+        return 0;
+    struct h2_stream *st = stream_new(h2, frame->hd.stream_id);
+    (void)nghttp2_session_set_stream_user_data(ng, st->id, st);
+    /* All streams are alike, and take turns. */
+    const nghttp2_extpri alike = { .urgency = NGHTTP2_EXTPRI_DEFAULT_URGENCY, .inc = 1 };
+    (void)nghttp2_session_change_extpri_stream_priority(ng, st->id, &alike, 1);
+    note(st);
+    return 0;
+}
+
+static void take_pseudo(struct h2_stream *st, struct str name, struct str value)
+{
+    if (str_is(name, ":method")) {
+        if (value.n > METHOD_MAX_BYTES)
+            refuse(st, 501, "unknown method");
+        else
+            memcpy(st->method, value.p, value.n);
+    } else if (str_is(name, ":path")) {
+        if (buf_add_str(&st->target, value) < 0)
+            refuse(st, 414, "request target too long");
+    } else if (str_is(name, ":authority")) {
+        if (headers_set(&st->headers, STR("host"), value) < 0)
+            refuse(st, 400, "malformed authority");
+    }
+}
+
+static int on_header(nghttp2_session *ng, const nghttp2_frame *frame, const uint8_t *name,
+                     size_t name_n, const uint8_t *value, size_t value_n, uint8_t flags, void *arg)
+{
+    struct h2_stream *st = nghttp2_session_get_stream_user_data(ng, frame->hd.stream_id);
+    struct str key = str_n((const char *)name, name_n), text = str_n((const char *)value, value_n);
+    if (!st || st->in.at != IN_HEAD)
+        return 0; /* trailers */
+    st->head_bytes += name_n + value_n + 4;
+    if (st->head_bytes > HTTP_HEAD_MAX_BYTES) {
+        refuse(st, 431, "request head too large");
+        return st->head_bytes > HEAD_SKIP_BYTES ? NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE : 0;
+    }
+    if (key.n && key.p[0] == ':') {
+        take_pseudo(st, key, text);
+        return 0;
+    }
+    if (str_is(key, "host") && headers_get(&st->headers, "host").p)
+        return 0; /* :authority has said it */
+    int r = headers_add(&st->headers, key, text);
+    if (r == -EMSGSIZE)
+        refuse(st, 431, "too many header fields");
+    else if (r < 0)
+        refuse(st, 400, "malformed header field");
+    return 0;
+}
+
+static void check_request(struct h2_stream *st)
+{
+    struct str t = buf_str(&st->target), expect = headers_get(&st->headers, "expect");
+    if (strcmp(st->method, "CONNECT") == 0)
+        refuse(st, 501, "CONNECT is not supported");
+    else if (!str_has_prefix(t, STR("/")) &&
+             !(str_is(t, "*") && strcmp(st->method, "OPTIONS") == 0))
+        refuse(st, 400, "malformed request target");
+    else if (expect.p && !str_ieq(expect, STR("100-continue")))
+        refuse(st, 417, "unknown expectation");
+}
+
+static void begin_request(struct h2_stream *st, bool ends)
+{
+    struct conn *c = st->h2->c;
+    uint64_t length;
+    struct str said = headers_get(&st->headers, "content-length");
+    if (ends)
+        length = 0;
+    else if (!said.p || parse_u64(said, 0, UINT64_MAX - 1, &length) < 0)
+        length = UINT64_MAX;
+    check_request(st);
+    st->base.req = (struct http_request){
+        .method = str_of(st->method),
+        .target = buf_str(&st->target),
+        .headers = &st->headers,
+        .has_body = !ends,
+        .content_length = length,
+        .peer = str_of(c->peer),
+    };
+    st->is_head = strcmp(st->method, "HEAD") == 0;
+    st->continue_owed = !ends && headers_get(&st->headers, "expect").p;
+    sm_move(&st->in, ends ? IN_DONE : IN_BODY);
+    if (st->refuse)
+        server_reply(st, st->refuse, st->refuse_why);
+    else
+        c->srv->on_request(&st->base, &st->base.req, c->srv->arg);
+}
+
+static int on_data_chunk(nghttp2_session *ng, uint8_t flags, int32_t id, const uint8_t *p, size_t n,
+                         void *arg)
+{
+    struct h2_stream *st = nghttp2_session_get_stream_user_data(ng, id);
+    if (!st) {
+        (void)nghttp2_session_consume(ng, id, n);
+        return 0;
+    }
+    st->active_ms = now_ms(st->h2);
+    st->continue_owed = false;
+    if (st->complete) { /* answered; its window stays shut */
+        (void)nghttp2_session_consume_connection(ng, n);
+        return 0;
+    }
+    bool unwanted = st->body_ended;
+    if (!unwanted && (!is_body_wanted_now(st) || st->held.n)) {
+        if (buf_add(&st->held, p, n) < 0) /* the windows are no larger */
+            return NGHTTP2_ERR_CALLBACK_FAILURE;
+        return 0;
+    }
+    if (!unwanted)
+        deliver(st, str_n((const char *)p, n));
+    consumed(st, n);
+    note(st);
+    return 0;
+}
+
+static void body_complete(struct h2_stream *st)
+{
+    sm_move(&st->in, IN_DONE);
+    note(st); /* whoever reads is told there, behind what is held */
+}
+
+/* ------------------------------------------------------------------ from nghttp2: frames */
+
+static void say_goodbye(struct h2 *h2)
+{
+    if (!h2->said_goodbye)
+        (void)nghttp2_submit_goaway(h2->ng, NGHTTP2_FLAG_NONE,
+                                    nghttp2_session_get_last_proc_stream_id(h2->ng),
+                                    NGHTTP2_NO_ERROR, NULL, 0);
+    h2->said_goodbye = true;
+}
+
+static int on_frame(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
+{
+    struct h2 *h2 = arg;
+    struct h2_stream *st = nghttp2_session_get_stream_user_data(ng, frame->hd.stream_id);
+    bool ack = frame->hd.flags & NGHTTP2_FLAG_ACK, ends = frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
+    switch (frame->hd.type) {
+    case NGHTTP2_HEADERS:
+        if (st && st->in.at == IN_HEAD)
+            begin_request(st, ends);
+        else if (st && st->in.at == IN_BODY && ends)
+            body_complete(st);
+        break;
+    case NGHTTP2_DATA:
+        if (st && st->in.at == IN_BODY && ends)
+            body_complete(st);
+        else if (frame->hd.length == 0)
+            count_chatter(h2);
+        break;
+    case NGHTTP2_PING:
+        if (ack && h2->finishing)
+            say_goodbye(h2); /* what was under way when the notice arrived is here */
+        else
+            count_chatter(h2);
+        break;
+    case NGHTTP2_SETTINGS:
+        if (!ack)
+            count_chatter(h2);
+        break;
+    case NGHTTP2_PRIORITY:
+        count_chatter(h2);
+        break;
+    case NGHTTP2_RST_STREAM:
+        count_reset(h2);
+        break;
+    }
+    return 0;
+}
+
+static int on_frame_sent(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
+{
+    struct h2 *h2 = arg;
+    if (frame->hd.type == NGHTTP2_RST_STREAM) {
+        if (frame->rst_stream.error_code != NGHTTP2_NO_ERROR)
+            count_reset(h2);
+        return 0;
+    }
+    bool ends = (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
+                (frame->hd.flags & NGHTTP2_FLAG_END_STREAM);
+    struct h2_stream *st = nghttp2_session_get_stream_user_data(ng, frame->hd.stream_id);
+    if (!ends || !st)
+        return 0;
+    bool whole = st->out.at == OUT_ENDED && st->gone_result == 0;
+    tell_gone(st, whole ? 0 : st->gone_result < 0 ? st->gone_result : -ECONNRESET);
+    timer_stop(h2->c->srv->loop, &st->timer);
+    /*
+     * The rest of the request need not come (RFC 9113 section 8.1). A reset at once would be right;
+     * but there are clients that lose the response then.
+     */
+    if (st->in.at == IN_BODY)
+        timer_start(h2->c->srv->loop, &st->timer, LINGER_MS, on_linger);
+    return 0;
+}
+
+static int on_stream_close(nghttp2_session *ng, int32_t id, uint32_t code, void *arg)
+{
+    struct h2 *h2 = arg;
+    struct h2_stream *st = nghttp2_session_get_stream_user_data(ng, id);
+    if (!st)
+        return 0;
+    stream_free(st, st->gone_result < 0 ? st->gone_result : -ECONNRESET);
+    if (h2->n_streams == 0)
+        http_conn_rest(h2->c);
+    return 0;
+}
+
+/* ------------------------------------------------------------------ to the wire */
+
+static ssize_t on_send(nghttp2_session *ng, const uint8_t *p, size_t n, int flags, void *arg)
+{
+    struct stream *s = &((struct h2 *)arg)->c->s;
+    if (stream_pending(s) >= WIRE_BYTES)
+        return NGHTTP2_ERR_WOULDBLOCK;
+    return buf_add(&s->out, p, n) < 0 ? NGHTTP2_ERR_CALLBACK_FAILURE : (ssize_t)n;
+}
+
+static int on_send_data(nghttp2_session *ng, nghttp2_frame *frame, const uint8_t *head, size_t n,
+                        nghttp2_data_source *source, void *arg)
+{
+    struct h2 *h2 = arg;
+    struct h2_stream *st = source->ptr;
+    struct stream *s = &h2->c->s;
+    if (stream_pending(s) >= WIRE_BYTES)
+        return NGHTTP2_ERR_WOULDBLOCK;
+    if (buf_add(&s->out, head, 9) < 0 || buf_add(&s->out, st->q.p + st->q_at, n) < 0)
+        return NGHTTP2_ERR_CALLBACK_FAILURE;
+    st->q_at += n;
+    h2->out_bytes -= n;
+    st->sent_ms = now_ms(h2);
+    if (waiting(st) == 0) {
+        buf_fini(&st->q); /* a stream at rest holds nothing */
+        st->q_at = 0;
+    }
+    if (st->writable_owed || timer_is_armed(&st->timer))
+        note(st);
+    return 0;
+}
+
+/* Frames, as many as the kernel may take. */
+static void pump(struct h2 *h2)
+{
+    struct stream *s = &h2->c->s;
+    size_t before = s->out.n;
+    int r = nghttp2_session_send(h2->ng);
+    if (r < 0)
+        stream_fail(s, E_LIMIT, nghttp2_strerror(r));
+    else if (s->out.n > before)
+        stream_kick(s);
+}
+
+/* ------------------------------------------------------------------ turns */
+
+static void tell_writable(struct h2_stream *st)
+{
+    if (!st->writable_owed || st->out.at != OUT_OPEN || waiting(st) > STREAM_OUT_LOW_BYTES / 2)
+        return;
+    st->writable_owed = false;
+    if (st->base.ops->on_writable)
+        st->base.ops->on_writable(&st->base);
+}
+
+/* What the stream or its handler waits for. */
+static void step(struct h2_stream *st)
+{
+    if (!st->complete) {
+        if (st->body_result < 0 && !st->body_ended)
+            request_failed(st, 413, st->body_result, "request body too large");
+        if (st->held.n && (is_body_wanted_now(st) || st->body_ended))
+            deliver_held(st);
+        if (st->in.at == IN_DONE && is_body_wanted_now(st) && !st->held.n)
+            end_body(st, 0);
+        tell_writable(st);
+    }
+    arm_timer(st);
+}
+
+/* Handlers do not end streams, they ask nghttp2 to: nothing is freed in here. */
+static void run_todo(struct h2 *h2)
+{
+    struct list todo, *node;
+    list_move_all(&h2->todo, &todo);
+    while ((node = list_pop_front(&todo)))
+        step(list_entry(node, struct h2_stream, todo));
+}
+
+static void h2_lost(struct conn *c, int r)
+{
+    struct h2 *h2 = c->h2;
+    while (h2 && !list_is_empty(&h2->streams))
+        stream_free(list_first(&h2->streams, struct h2_stream, node), r);
+}
+
+static void h2_settled(struct conn *c)
+{
+    struct h2 *h2 = c->h2;
+    pump(h2);
+    run_todo(h2);
+    if (c->s.failed || c->s.closing)
+        return;
+    if (h2->finishing && h2->n_streams == 0 && h2->said_goodbye == false) {
+        say_goodbye(h2);
+        pump(h2);
+    }
+    bool over = !nghttp2_session_want_read(h2->ng) && !nghttp2_session_want_write(h2->ng);
+    if (over || (h2->said_goodbye && h2->n_streams == 0 && !nghttp2_session_want_write(h2->ng))) {
+        h2_lost(c, -ECONNRESET);
+        http_conn_busy(c);
+        http_conn_retire(c);
+    }
+}
+
+/* ------------------------------------------------------------------ connections */
+
+static nghttp2_session *session_new(struct h2 *h2)
+{
+    nghttp2_session_callbacks *cb;
+    nghttp2_option *opt;
+    nghttp2_session *ng;
+    if (nghttp2_session_callbacks_new(&cb) != 0 || nghttp2_option_new(&opt) != 0)
+        abort(); /* out of memory */
+    nghttp2_session_callbacks_set_send_callback(cb, on_send);
+    nghttp2_session_callbacks_set_send_data_callback(cb, on_send_data);
+    nghttp2_session_callbacks_set_on_begin_headers_callback(cb, on_begin_headers);
+    nghttp2_session_callbacks_set_on_header_callback(cb, on_header);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(cb, on_frame);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(cb, on_data_chunk);
+    nghttp2_session_callbacks_set_on_frame_send_callback(cb, on_frame_sent);
+    nghttp2_session_callbacks_set_on_stream_close_callback(cb, on_stream_close);
+    nghttp2_option_set_no_auto_window_update(opt, 1);
+    nghttp2_option_set_no_closed_streams(opt, 1);
+    nghttp2_option_set_max_deflate_dynamic_table_size(opt, HPACK_BYTES);
+    if (nghttp2_session_server_new2(&ng, cb, h2, opt) != 0)
+        abort();
+    nghttp2_session_callbacks_del(cb);
+    nghttp2_option_del(opt);
+    return ng;
+}
+
+static void h2_open(struct conn *c)
+{
+    static const nghttp2_settings_entry settings[] = {
+        { NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, STREAMS_MAX },
+        { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW_BYTES },
+        { NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, HTTP_HEAD_MAX_BYTES },
+        { NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1 },
+    };
+    struct h2 *h2 = xnew(struct h2);
+    h2->c = c;
+    c->h2 = h2;
+    list_init(&h2->streams);
+    list_init(&h2->todo);
+    h2->ng = session_new(h2);
+    (void)nghttp2_submit_settings(h2->ng, NGHTTP2_FLAG_NONE, settings, ARRAY_LEN(settings));
+    (void)nghttp2_session_set_local_window_size(h2->ng, NGHTTP2_FLAG_NONE, 0,
+                                                CONNECTION_WINDOW_BYTES);
+    http_conn_rest(c);
+    if (c->srv->closing)
+        h2->finishing = true;
+}
+
+static void h2_release(struct conn *c)
+{
+    struct h2 *h2 = c->h2;
+    c->h2 = NULL;
+    if (!h2)
+        return;
+    nghttp2_session_del(h2->ng);
+    free(h2);
+}
+
+static size_t h2_data(struct conn *c, const char *p, size_t n)
+{
+    ssize_t r = nghttp2_session_mem_recv(c->h2->ng, (const uint8_t *)p, n);
+    if (r < 0)
+        stream_fail(&c->s, E_PARSE, nghttp2_strerror((int)r));
+    stream_kick(&c->s);
+    return n;
+}
+
+static void h2_eof(struct conn *c)
+{
+    h2_lost(c, -ECONNRESET);
+    stream_close(&c->s);
+}
+
+/* Say goodbye to a connection on which nothing runs. */
+static void h2_expire(struct conn *c)
+{
+    http_conn_busy(c);
+    say_goodbye(c->h2);
+    pump(c->h2);
+    http_conn_retire(c);
+}
+
+/*
+ * A peer may be sending requests right now: they are still taken, until an answer to our ping shows
+ * that it knows (RFC 9113 section 6.8).
+ */
+static void h2_finish(struct conn *c)
+{
+    struct h2 *h2 = c->h2;
+    if (h2->n_streams == 0) {
+        h2_expire(c);
+        return;
+    }
+    h2->finishing = true;
+    (void)nghttp2_submit_shutdown_notice(h2->ng);
+    (void)nghttp2_submit_ping(h2->ng, NGHTTP2_FLAG_NONE, NULL);
+    stream_kick(&c->s);
+}
+
+static void h2_cut(struct conn *c)
+{
+    if (c->h2->n_streams == 0)
+        stream_close(&c->s);
+    else
+        stream_fail(&c->s, -ECANCELED, "server closes");
+}
+
+const struct conn_kind http2_kind = {
+    .open = h2_open,
+    .data = h2_data,
+    .eof = h2_eof,
+    .settled = h2_settled,
+    .finish = h2_finish,
+    .cut = h2_cut,
+    .expire = h2_expire,
+    .lost = h2_lost,
+    .release = h2_release,
+};
