@@ -18,53 +18,61 @@
 
 enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
-static unsigned varint_put(uint64_t v, char out[10])
+enum { VARINT_MAX_BYTES = 10, HEAD_MAX_BYTES = 2 * VARINT_MAX_BYTES };
+
+/* Behind what was written at p. */
+static inline char *varint_put(char *p, uint64_t v)
 {
-    unsigned n = 0;
     for (; v >= 0x80; v >>= 7)
-        out[n++] = (char)(v | 0x80);
-    out[n++] = (char)v;
-    return n;
+        *p++ = (char)(v | 0x80);
+    *p++ = (char)v;
+    return p;
+}
+
+static inline char *tag_put(char *p, uint32_t number, enum wire wire)
+{
+    return varint_put(p, (uint64_t)number << 3 | wire);
 }
 
 static void put_varint(struct buf *to, uint64_t v)
 {
-    char bytes[10];
-    (void)buf_add(to, bytes, varint_put(v, bytes));
-}
-
-static void put_tag(struct buf *to, uint32_t number, enum wire wire)
-{
-    put_varint(to, (uint64_t)number << 3 | wire);
+    char bytes[VARINT_MAX_BYTES];
+    (void)buf_add(to, bytes, (size_t)(varint_put(bytes, v) - bytes));
 }
 
 static void put_number(struct buf *to, uint32_t number, int64_t v)
 {
-    put_tag(to, number, WIRE_VARINT);
-    put_varint(to, (uint64_t)v);
+    char bytes[HEAD_MAX_BYTES], *end = tag_put(bytes, number, WIRE_VARINT);
+    end = varint_put(end, (uint64_t)v);
+    (void)buf_add(to, bytes, (size_t)(end - bytes));
 }
 
 static void put_bytes(struct buf *to, uint32_t number, struct str s)
 {
-    put_tag(to, number, WIRE_BYTES);
-    put_varint(to, s.n);
-    (void)buf_add_str(to, s);
+    char *room, *end;
+    if (buf_reserve(to, HEAD_MAX_BYTES + s.n, &room) < 0)
+        return;
+    end = varint_put(tag_put(room, number, WIRE_BYTES), s.n);
+    if (s.n)
+        memcpy(end, s.p, s.n);
+    buf_advance(to, (size_t)(end - room) + s.n);
 }
 
 /* Where the content of a message begins, for end_message(). */
 static size_t begin_message(struct buf *to, uint32_t number)
 {
-    put_tag(to, number, WIRE_BYTES);
-    (void)buf_add_char(to, 0);
+    char bytes[HEAD_MAX_BYTES], *end = tag_put(bytes, number, WIRE_BYTES);
+    *end++ = 0;
+    (void)buf_add(to, bytes, (size_t)(end - bytes));
     return to->n;
 }
 
 static void end_message(struct buf *to, size_t from)
 {
-    char length[10], *room;
+    char length[VARINT_MAX_BYTES], *room;
     if (!buf_ok(to))
         return;
-    size_t n = to->n - from, more = varint_put(n, length) - 1;
+    size_t n = to->n - from, more = (size_t)(varint_put(length, n) - length) - 1;
     if (more) {
         if (buf_reserve(to, more, &room) < 0)
             return;
@@ -161,7 +169,7 @@ static void put_double(struct buf *to, uint32_t number, const struct json *v)
     uint64_t bits;
     (void)json_float(v, &d);
     memcpy(&bits, &d, sizeof bits);
-    put_tag(to, number, WIRE_FIXED64);
+    put_varint(to, (uint64_t)number << 3 | WIRE_FIXED64);
     (void)buf_add_le64(to, bits);
 }
 
@@ -363,18 +371,42 @@ static void enter(struct embedded *e, uint16_t outer, struct buf *to)
     e->outer = outer;
 }
 
+/*
+ * The member of each field. Both are mostly in the same order, so the search for a member begins
+ * behind the field of the one before.
+ */
+static void match_members(const struct schema_field *fields, size_t n, const struct json *v,
+                          const struct json **ret)
+{
+    size_t at = 0;
+    memset(ret, 0, n * sizeof *ret);
+    if (!json_is(v, JSON_OBJECT))
+        return;
+    json_each (m, v) {
+        size_t left = n;
+        while (left && !str_eq(fields[at].name, m->key)) {
+            at = at + 1 < n ? at + 1 : 0;
+            left--;
+        }
+        if (left)
+            ret[at] = m;
+    }
+}
+
 static void encode_message(struct arena *a, const struct schema *s, const struct json *v,
                            struct buf *to)
 {
     size_t n;
     const struct schema_field *fields = schema_fields(s, &n);
     const uint8_t *order = builtin_field_order(s);
+    const struct json *members[BUILTIN_NO_FIELD];
     struct embedded e = { 0 };
-    assert(order);
+    assert(order && n < BUILTIN_NO_FIELD);
+    match_members(fields, n, v, members);
     for (size_t i = 0; i < n && order[i] != BUILTIN_NO_FIELD; i++) {
         const struct schema_field *f = &fields[order[i]];
         enter(&e, f->proto_outer, to);
-        put_member(a, f, json_get(v, f->name), to);
+        put_member(a, f, members[order[i]], to);
     }
     enter(&e, 0, to);
 }
@@ -399,7 +431,7 @@ static void put_type(struct str api_version, struct str kind, struct buf *to)
 void proto_begin_envelope(struct str api_version, struct str kind, uint64_t raw_n, struct buf *to)
 {
     put_type(api_version, kind, to);
-    put_tag(to, 2, WIRE_BYTES);
+    put_varint(to, 2 << 3 | WIRE_BYTES);
     put_varint(to, raw_n);
 }
 
