@@ -9,6 +9,7 @@
  */
 #include "api/core.h"
 
+#include "api/compress.h"
 #include "api/controllers.h"
 #include "api/encode.h"
 #include "api/negotiate.h"
@@ -77,7 +78,9 @@ void reply_head(struct request *rq, int status, const char *content_type, uint64
     rq->head_sent = true;
     rq->status = status;
     count_request(rq);
-    rq->sink->head(rq, status, &h, body_n);
+    const struct sink_ops *sink = rq->sink;
+    compress_begin(rq, &h, body_n, &body_n);
+    sink->head(rq, status, &h, body_n);
     headers_fini(&h);
 }
 
@@ -518,7 +521,11 @@ void request_body_end(struct request *rq, int r)
 
 void request_writable(struct request *rq)
 {
-    if (!rq->gone && rq->on_writable)
+    if (rq->gone)
+        return;
+    if (rq->compress)
+        compress_writable(rq);
+    else if (rq->on_writable)
         rq->on_writable(rq);
 }
 
@@ -545,6 +552,7 @@ void request_gone(struct request *rq)
 {
     assert(!rq->gone);
     rq->gone = true;
+    compress_free(rq);
     if (rq->busy == 0)
         request_free(rq);
 }

@@ -29,7 +29,7 @@ struct api {
 
     struct http_server *http;
     struct list requests;
-    size_t n_inflight, body_bytes;
+    size_t n_inflight, body_bytes, n_compressing;
     struct map hubs;             /* storage name -> struct hub */
     struct timer bookmark_timer; /* armed while a watcher lags behind the store's revision */
     struct crds *crds;

@@ -87,6 +87,7 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     rq->target = str_copy_arena(&rq->arena, req->target);
     rq->peer = str_copy_arena(&rq->arena, req->peer);
     rq->accept = header(rq, req, "accept");
+    rq->accept_encoding = header(rq, req, "accept-encoding");
     rq->content_type = header(rq, req, "content-type");
     rq->authorization = header(rq, req, "authorization");
     rq->user_agent = header(rq, req, "user-agent");

@@ -75,10 +75,11 @@ struct request {
     bool in_process; /* trusted identity, not counted against API_INFLIGHT_MAX */
     bool counted;    /* in api->n_inflight */
     size_t body_counted;
+    struct compress *compress; /* while the answer is compressed; stands before the sink */
 
     /* what came in; strings live in the arena */
     struct str method, target;
-    struct str accept, content_type, authorization, user_agent, if_none_match, peer;
+    struct str accept, accept_encoding, content_type, authorization, user_agent, if_none_match, peer;
     struct buf body;
     struct kube_identity identity;
 
