@@ -150,9 +150,27 @@ static void on_gone(struct http_exchange *x, int r)
 
 static const struct http_exchange_ops server_ops = { on_body, on_body_end, NULL, on_gone };
 
+/* "CN=... O=... O=...", or what is wrong; "" without a certificate. */
+static char peer[512];
+
+static void note_peer(struct http_exchange *x)
+{
+    struct arena a = { 0 };
+    struct tls_peer p;
+    peer[0] = '\0';
+    if (http_exchange_peer(x, &a, &p)) {
+        int n = snprintf(peer, sizeof peer, "%s%sCN=" STR_FMT, p.why ? p.why : "",
+                         p.why ? ": " : "", STR_ARG(p.common_name));
+        for (size_t i = 0; i < p.n_orgs; i++)
+            n += snprintf(peer + n, sizeof peer - (size_t)n, " O=" STR_FMT, STR_ARG(p.orgs[i]));
+    }
+    arena_fini(&a);
+}
+
 static void on_request(struct http_exchange *x, const struct http_request *req, void *arg)
 {
     requests++;
+    note_peer(x);
     buf_fini(&received);
     received = BUF_INIT(64 << 20);
     http_exchange_set(x, &server_ops, NULL);
@@ -332,16 +350,51 @@ TEST(plain_and_tls_do_not_mix)
     free_cas();
 }
 
-TEST(client_certificates_are_optional_but_must_be_good)
+static struct pair make_user(const struct pair *by, const char *name, const struct str *groups,
+                             size_t n, uint64_t valid_s)
+{
+    struct err err = { 0 };
+    struct pair p = { BUF_INIT(1 << 16), BUF_INIT(1 << 16) };
+    const struct x509_user user = { .name = str_of(name), .groups = groups, .n_groups = n };
+    if (x509_make_client(buf_str(&by->cert), buf_str(&by->key), &user, valid_s, &p.cert, &p.key,
+                         &err) < 0)
+        TEST_FAIL("%s", err.text);
+    return p;
+}
+
+TEST(client_certificates_are_optional_and_the_handler_is_told_who_it_is)
 {
     make_cas();
+    static const struct str groups[] = { { "devs", 4 }, { "system:masters", 14 } };
+    static const char long_name[] =
+        "system:serviceaccount:a-namespace-with-a-name-of-many-characters:and-an-account-like-it";
     struct pair cert = make_cert(&ca, local_names, ARRAY_LEN(local_names), 1);
     setup_with(&cert, buf_str(&other_ca.cert));
     CHECK_INT(talk(buf_str(&ca.cert), NULL, NULL, false).r, 0);
-    struct pair foreign = make_cert(&ca, local_names, 1, 1);
-    CHECK(talk(buf_str(&ca.cert), &foreign, NULL, false).r < 0);
+    CHECK_STR(str_of(peer), "");
+    struct pair user = make_user(&other_ca, long_name, groups, 2, 60);
+    CHECK_INT(talk(buf_str(&ca.cert), &user, NULL, false).r, 0);
+    char want[256];
+    (void)snprintf(want, sizeof want, "CN=%s O=devs O=system:masters", long_name);
+    CHECK_STR(str_of(peer), want);
+    pair_fini(&user);
+
+    /* the handshake passes, but nobody is taken for what a bad certificate says */
+    user = make_user(&ca, "jane", groups, 2, 60);
+    CHECK_INT(talk(buf_str(&ca.cert), &user, NULL, false).r, 0);
+    CHECK(str_has_suffix(str_of(peer), STR("CN=jane O=devs O=system:masters")) &&
+          !str_has_prefix(str_of(peer), STR("CN=")));
+    pair_fini(&user);
+    user = make_user(&other_ca, "jane", groups, 2, 0);
+    CHECK_INT(talk(buf_str(&ca.cert), &user, NULL, false).r, 0);
+    CHECK(str_find(str_of(peer), STR("expired: CN=jane")) > 0);
+    pair_fini(&user);
+    user = make_cert(&other_ca, local_names, 1, 1); /* of a server */
+    CHECK_INT(talk(buf_str(&ca.cert), &user, NULL, false).r, 0);
+    CHECK(str_has_prefix(str_of(peer), STR("unsuitable certificate purpose: ")) ||
+          str_has_prefix(str_of(peer), STR("unsupported certificate purpose: ")));
+    pair_fini(&user);
     teardown();
-    pair_fini(&foreign);
     pair_fini(&cert);
     free_cas();
 }

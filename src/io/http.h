@@ -90,6 +90,13 @@ size_t http_server_connections(const struct http_server *s); /* open ones */
 void http_server_close(struct http_server *s, uint64_t grace_ms, void (*done)(void *arg),
                        void *arg);
 
+/*
+ * Who the client is by its certificate (io/tls.h), in the arena. false: no TLS, or none shown.
+ */
+struct arena;
+struct tls_peer;
+bool http_exchange_peer(const struct http_exchange *x, struct arena *a, struct tls_peer *ret);
+
 void http_exchange_set(struct http_exchange *x, const struct http_exchange_ops *ops, void *data);
 void *http_exchange_data(const struct http_exchange *x);
 

@@ -66,3 +66,8 @@ void http_abort(struct http_exchange *x)
 {
     x->kind->abort(x);
 }
+
+bool http_exchange_peer(const struct http_exchange *x, struct arena *a, struct tls_peer *ret)
+{
+    return x->c->s.ssl && tls_peer_of(x->c->s.ssl, a, ret);
+}

@@ -134,6 +134,15 @@ static SSL_CTX *new_ssl_ctx(bool is_server)
     return ssl;
 }
 
+/* The handshake goes on: it is for the handler of a request to say 401, in words that clients know.
+ */
+static int on_client_cert(int ok, X509_STORE_CTX *ctx)
+{
+    (void)ok;
+    (void)ctx;
+    return 1;
+}
+
 static int make_server(struct tls_ctx *ctx, struct str cert, struct str key, struct str ca,
                        SSL_CTX **ret, struct err *err)
 {
@@ -141,7 +150,7 @@ static int make_server(struct tls_ctx *ctx, struct str cert, struct str key, str
     SSL_CTX_set_alpn_select_cb(ssl, on_alpn, ctx);
     int r = use_cert_and_key(ssl, cert, key, err);
     if (r >= 0 && ca.n) {
-        SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
+        SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, on_client_cert);
         r = trust(ssl, ca, true, err);
     }
     if (r < 0) {
@@ -241,4 +250,62 @@ int tls_ctx_ssl(struct tls_ctx *ctx, const char *name, SSL **ret, struct err *er
     }
     *ret = ssl;
     return 0;
+}
+
+/* ------------------------------------------------------------------ who the peer is */
+
+/* UTF-8, or "" for what cannot be one name: bytes that are no text, or a NUL among them. */
+static struct str entry_text(struct arena *a, const X509_NAME_ENTRY *entry)
+{
+    unsigned char *p = NULL;
+    int n = ASN1_STRING_to_UTF8(&p, X509_NAME_ENTRY_get_data(entry));
+    struct str s = n > 0 ? str_n(p, (size_t)n) : STR("");
+    if (!str_is_utf8(s) || str_find_char(s, '\0') >= 0)
+        s = STR("");
+    s = str_copy_arena(a, s);
+    OPENSSL_free(p);
+    ERR_clear_error();
+    return s;
+}
+
+static void read_subject(const X509 *cert, struct arena *a, struct tls_peer *ret)
+{
+    const X509_NAME *name = X509_get_subject_name(cert);
+    int n = X509_NAME_entry_count(name);
+    struct str *orgs = arena_new_n(a, struct str, TLS_PEER_ORGS_MAX);
+    for (int i = 0; i < n; i++) {
+        const X509_NAME_ENTRY *entry = X509_NAME_get_entry(name, i);
+        int nid = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
+        if (nid == NID_commonName)
+            ret->common_name = entry_text(a, entry);
+        else if (nid == NID_organizationName && ret->n_orgs < TLS_PEER_ORGS_MAX)
+            orgs[ret->n_orgs++] = entry_text(a, entry);
+    }
+    ret->orgs = orgs;
+}
+
+/* A connection, or a session that is resumed, may outlive the certificate. */
+static bool is_in_time(const X509 *cert)
+{
+    return X509_cmp_current_time(X509_get0_notBefore(cert)) < 0 &&
+           X509_cmp_current_time(X509_get0_notAfter(cert)) > 0;
+}
+
+bool tls_peer_of(SSL *ssl, struct arena *a, struct tls_peer *ret)
+{
+    const X509 *cert = SSL_get0_peer_certificate(ssl);
+    unsigned n = sizeof ret->sha256;
+    if (!cert)
+        return false;
+    long verdict = SSL_get_verify_result(ssl);
+    *ret = (struct tls_peer){ .common_name = STR("") };
+    if (verdict != X509_V_OK)
+        ret->why = X509_verify_cert_error_string(verdict);
+    else if (!is_in_time(cert))
+        ret->why = "certificate has expired or is not yet valid";
+    read_subject(cert, a, ret);
+    if (X509_digest(cert, EVP_sha256(), ret->sha256, &n) != 1)
+        ret->why = "certificate cannot be read";
+    ERR_clear_error();
+    return true;
 }

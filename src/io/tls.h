@@ -11,7 +11,10 @@
 
 struct tls_ctx;
 
-/* PEM texts. ca_pem verifies client certificates when not empty (requested, not required). */
+/*
+ * PEM texts. ca_pem, when not empty: clients are asked for a certificate. One that is not of this
+ * CA, or out of date, does not end the handshake; tls_peer.why says what is wrong with it.
+ */
 int tls_ctx_new_server(struct str cert_pem, struct str key_pem, struct str ca_pem,
                        struct tls_ctx **ret, struct err *err);
 /* ca_pem empty: system roots. cert/key empty: no client certificate. insecure: no verification. */
@@ -25,6 +28,16 @@ int tls_ctx_set_server_cert(struct tls_ctx *ctx, struct str cert_pem, struct str
 /* A server context: prefer "h2" from now on where a client offers it. */
 void tls_ctx_offer_h2(struct tls_ctx *ctx);
 
+/* What a client's certificate says; strings live in the arena that was given. */
+enum { TLS_PEER_ORGS_MAX = 64 }; /* further ones are left out */
+struct tls_peer {
+    const char *why;        /* NULL: of our CA, for clients, valid now */
+    struct str common_name; /* the last CN; "" when there is none */
+    const struct str *orgs; /* every O, in order */
+    size_t n_orgs;
+    uint8_t sha256[32]; /* of the whole certificate */
+};
+
 /* A CA made at first start: ECDSA P-256, 10 years. */
 int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *ret_key_pem,
                  struct err *err);
@@ -32,5 +45,14 @@ int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *
 int x509_make_server(struct str ca_cert_pem, struct str ca_key_pem, const char *common_name,
                      const char *const *names, size_t n_names, unsigned days,
                      struct buf *ret_cert_pem, struct buf *ret_key_pem, struct err *err);
+/* A client certificate: the user as CN, its groups as O, as clusters read them. */
+struct x509_user {
+    struct str name;
+    const struct str *groups;
+    size_t n_groups;
+};
+int x509_make_client(struct str ca_cert_pem, struct str ca_key_pem, const struct x509_user *user,
+                     uint64_t valid_s, struct buf *ret_cert_pem, struct buf *ret_key_pem,
+                     struct err *err);
 /* Seconds until notAfter of the first certificate; negative when past. */
 int x509_seconds_left(struct str cert_pem, int64_t *ret, struct err *err);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "io/tls.h"
 
 #include <openssl/ssl.h>
@@ -14,3 +15,5 @@ int tls_ctx_ssl(struct tls_ctx *ctx, const char *name, SSL **ret, struct err *er
  * NULL.
  */
 int tls_error(SSL *ssl, struct err *err);
+/* The certificate that the peer of an accepted connection has shown; false: none. */
+bool tls_peer_of(SSL *ssl, struct arena *a, struct tls_peer *ret);

@@ -14,6 +14,7 @@
 
 enum {
     CA_DAYS = 3650,
+    DAY_S = 86400,
     BACKDATE_S = 300 /* other machines' clocks may be behind */
 };
 
@@ -111,15 +112,16 @@ static bool add_alt_names(struct making *m, const char *const *names, size_t n)
     return ok;
 }
 
-static bool begin(struct making *m, const char *common_name, unsigned days)
+static bool begin(struct making *m, const char *common_name, uint64_t valid_s)
 {
     ERR_clear_error();
     m->key = EVP_EC_gen("P-256");
     m->cert = X509_new();
     return m->key && m->cert && X509_set_version(m->cert, X509_VERSION_3) == 1 &&
-           set_serial(m->cert) && set_name(m->cert, common_name) &&
+           set_serial(m->cert) && (!common_name || set_name(m->cert, common_name)) &&
            X509_gmtime_adj(X509_getm_notBefore(m->cert), -BACKDATE_S) &&
-           X509_time_adj_ex(X509_getm_notAfter(m->cert), (int)days, 0, NULL) &&
+           X509_time_adj_ex(X509_getm_notAfter(m->cert), (int)(valid_s / DAY_S),
+                            (long)(valid_s % DAY_S), NULL) &&
            X509_set_pubkey(m->cert, m->key) == 1 &&
            X509_set_issuer_name(m->cert, X509_get_subject_name(m->ca ? m->ca : m->cert)) == 1 &&
            add_ext(m, NID_subject_key_identifier, "hash");
@@ -150,7 +152,7 @@ int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *
                  struct err *err)
 {
     scoped(making_fini) struct making m = { 0 };
-    if (!begin(&m, common_name, CA_DAYS) ||
+    if (!begin(&m, common_name, (uint64_t)CA_DAYS * DAY_S) ||
         !add_ext(&m, NID_basic_constraints, "critical,CA:TRUE") ||
         !add_ext(&m, NID_key_usage, "critical,digitalSignature,keyCertSign,cRLSign"))
         return err_ctx(err, tls_error(NULL, err), "make a CA");
@@ -176,11 +178,45 @@ int x509_make_server(struct str ca_cert_pem, struct str ca_key_pem, const char *
     int r = load_ca(&m, ca_cert_pem, ca_key_pem, err);
     if (r < 0)
         return r;
-    if (!begin(&m, common_name, days) || !add_ext(&m, NID_basic_constraints, "critical,CA:FALSE") ||
+    if (!begin(&m, common_name, (uint64_t)days * DAY_S) ||
+        !add_ext(&m, NID_basic_constraints, "critical,CA:FALSE") ||
         !add_ext(&m, NID_key_usage, "critical,digitalSignature") ||
         !add_ext(&m, NID_ext_key_usage, "serverAuth") ||
         !add_ext(&m, NID_authority_key_identifier, "keyid") || !add_alt_names(&m, names, n_names))
         return err_ctx(err, tls_error(NULL, err), "make a server certificate");
+    return finish(&m, ret_cert_pem, ret_key_pem, err);
+}
+
+/* Without the limits on length that MBSTRING brings: names of users know none. */
+static bool add_entry(X509 *cert, const char *field, struct str value)
+{
+    return value.n < INT_MAX &&
+           X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), field, V_ASN1_UTF8STRING,
+                                      (const unsigned char *)value.p, (int)value.n, -1, 0) == 1;
+}
+
+static bool add_user(X509 *cert, const struct x509_user *user)
+{
+    for (size_t i = 0; i < user->n_groups; i++)
+        if (!add_entry(cert, "O", user->groups[i]))
+            return false;
+    return add_entry(cert, "CN", user->name);
+}
+
+int x509_make_client(struct str ca_cert_pem, struct str ca_key_pem, const struct x509_user *user,
+                     uint64_t valid_s, struct buf *ret_cert_pem, struct buf *ret_key_pem,
+                     struct err *err)
+{
+    scoped(making_fini) struct making m = { 0 };
+    int r = load_ca(&m, ca_cert_pem, ca_key_pem, err);
+    if (r < 0)
+        return r;
+    if (!begin(&m, NULL, valid_s) || !add_user(m.cert, user) ||
+        !add_ext(&m, NID_basic_constraints, "critical,CA:FALSE") ||
+        !add_ext(&m, NID_key_usage, "critical,digitalSignature") ||
+        !add_ext(&m, NID_ext_key_usage, "clientAuth") ||
+        !add_ext(&m, NID_authority_key_identifier, "keyid"))
+        return err_ctx(err, tls_error(NULL, err), "make a client certificate");
     return finish(&m, ret_cert_pem, ret_key_pem, err);
 }
 
