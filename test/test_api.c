@@ -906,12 +906,13 @@ TEST(a_server_can_be_closed_at_any_moment_of_its_start)
     fixture_fini(&f);
 }
 
-static bool only_reads(void *arg, const struct api_attributes *at, const char **ret_reason)
+static bool only_reads(void *arg, const struct api_attributes *at, struct buf *reason)
 {
     (void)arg;
     if (str_has_prefix(at->identity->user, STR("system:dormouse")) || str_is(at->verb, "get"))
         return true;
-    *ret_reason = "only reading is allowed";
+    if (reason)
+        (void)buf_add_cstr(reason, "only reading is allowed");
     return false;
 }
 

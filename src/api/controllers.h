@@ -46,9 +46,6 @@ void namespaces_stop(struct namespaces *n);
 void namespaces_free(struct namespaces *n);
 bool namespaces_is_busy(const struct namespaces *n);
 
-static inline bool controllers_busy(const struct api *api)
-{
-    return crds_is_busy(api->crds) || namespaces_is_busy(api->namespaces);
-}
+bool controllers_busy(const struct api *api);
 /* A controller has finished what kept it busy. */
 void controllers_idle(struct api *api);

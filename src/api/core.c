@@ -3,16 +3,20 @@
  * The request path. Its steps, in order; each looks at the request, fills in a part of it, and says
  * no by returning a Status:
  *
- *     admit_load -> authenticate -> route -> authorize -> negotiate -> (body) -> verb -> reply
+ *     admit_load -> authenticate -> impersonate -> route -> authorize -> find -> negotiate ->
+ * (body) -> verb -> reply
  *
  * Decoding and everything behind it belongs to the verb (read.c, write.c, watch.c).
  */
 #include "api/core.h"
 
+#include "api/authn.h"
+#include "api/authz.h"
 #include "api/compress.h"
 #include "api/controllers.h"
 #include "api/encode.h"
 #include "api/negotiate.h"
+#include "api/reviews.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "codec/digest.h"
@@ -207,28 +211,6 @@ static struct json *admit_load(struct request *rq)
     return NULL;
 }
 
-static bool equal_in_constant_time(struct str a, struct str b)
-{
-    unsigned diff = a.n != b.n;
-    for (size_t i = 0; i < a.n; i++)
-        diff |= (unsigned)(unsigned char)a.p[i] ^ (unsigned char)b.p[b.n ? i % b.n : 0];
-    return diff == 0 && a.n > 0;
-}
-
-static struct json *authenticate(struct request *rq)
-{
-    static const struct str groups[] = { { "system:masters", 14 }, { "system:authenticated", 20 } };
-    if (rq->in_process)
-        return NULL;
-    struct str scheme, token;
-    (void)str_cut(rq->authorization, ' ', &scheme, &token);
-    if (!str_ieq(scheme, STR("bearer")) ||
-        !equal_in_constant_time(str_trim(token), buf_str(&rq->api->admin_token)))
-        return status_unauthorized(&rq->arena);
-    rq->identity = (struct kube_identity){ STR("admin"), groups, ARRAY_LEN(groups) };
-    return NULL;
-}
-
 static struct json *method_not_allowed(struct request *rq)
 {
     const char *verb =
@@ -256,7 +238,15 @@ static struct json *check_scope(struct request *rq)
     return NULL;
 }
 
-static struct json *route_resource(struct request *rq)
+/* The path alone: who may not see something shall not learn whether it exists. */
+static struct json *route(struct request *rq)
+{
+    struct err err = { 0 };
+    int r = route_parse(&rq->arena, rq->method, rq->target, &rq->route, &err);
+    return r < 0 ? status_bad_request(&rq->arena, str_of(err_text(&err))) : NULL;
+}
+
+static struct json *find_resource(struct request *rq)
 {
     struct route *rt = &rq->route;
     const struct api *api = rq->api;
@@ -282,42 +272,16 @@ static struct json *route_resource(struct request *rq)
     return no;
 }
 
-static struct json *route(struct request *rq)
+static struct json *find(struct request *rq)
 {
-    struct err err = { 0 };
-    int r = route_parse(&rq->arena, rq->method, rq->target, &rq->route, &err);
-    if (r < 0)
-        return status_bad_request(&rq->arena, str_of(err_text(&err)));
     if (rq->route.kind == ROUTE_UNKNOWN)
         return status_no_resource(&rq->arena);
     if (rq->route.kind == ROUTE_RESOURCE)
-        return route_resource(rq);
+        return find_resource(rq);
     if (!str_is(rq->method, "GET") && !str_is(rq->method, "HEAD"))
         return status_method_not_allowed(&rq->arena, STR(""), STR(""),
                                          str_dup_arena(&rq->arena, rq->method));
     return NULL;
-}
-
-static struct json *authorize(struct request *rq)
-{
-    struct api *api = rq->api;
-    if (!api->authorize)
-        return NULL;
-    const struct route *rt = &rq->route;
-    struct api_attributes at = { .identity = &rq->identity, .path = rt->path, .verb = STR("get") };
-    if (rq->res) {
-        at.verb = str_of(kube_verb_name(rt->verb));
-        at.group = rt->group;
-        at.version = rt->version;
-        at.resource = rt->resource;
-        at.subresource = rt->subresource;
-        at.name = rt->name;
-        at.ns = rt->ns;
-    }
-    const char *reason = "";
-    if (api->authorize(api->authorize_arg, &at, &reason))
-        return NULL;
-    return status_forbidden(&rq->arena, rt->group, rt->resource, rt->name, str_of(reason));
 }
 
 /* Name of the list type in upstream's code, which its message shows. */
@@ -413,8 +377,9 @@ static struct json *negotiate(struct request *rq)
     return no;
 }
 
-static struct json *(*const head_steps[])(struct request *rq) = { admit_load, authenticate, route,
-                                                                  authorize, negotiate };
+static struct json *(*const head_steps[])(struct request *rq) = {
+    admit_load, authn_step, impersonate_step, route, authz_step, find, negotiate
+};
 
 /* Apply the verb; what it cannot answer at once it continues from a store callback. */
 static void run(struct request *rq)
@@ -435,6 +400,8 @@ static void run(struct request *rq)
         watch_begin(rq);
         return;
     case KUBE_CREATE:
+        if (reviews_serve(rq))
+            return;
         write_create(rq);
         return;
     case KUBE_UPDATE:
@@ -476,20 +443,39 @@ struct request *request_new(struct api *api, const struct sink_ops *sink, void *
     return rq;
 }
 
-void request_start(struct request *rq, bool has_body)
+/* The steps of the head, as far as nothing has to be waited for. */
+static void run_head(struct request *rq)
 {
-    renew_certificate(rq->api);
-    for (size_t i = 0; i < ARRAY_LEN(head_steps); i++) {
-        const struct json *no = head_steps[i](rq);
+    while (rq->step < ARRAY_LEN(head_steps)) {
+        const struct json *no = head_steps[rq->step++](rq);
         if (no) {
             reply_status(rq, no);
             return;
         }
+        if (rq->waiting)
+            return;
     }
-    if (has_body)
+    if (rq->has_body)
         rq->sink->read_body(rq, API_BODY_MAX_BYTES);
     else
         run(rq);
+}
+
+void request_start(struct request *rq, bool has_body)
+{
+    renew_certificate(rq->api);
+    rq->has_body = has_body;
+    run_head(rq);
+}
+
+void request_continue(struct request *rq, const struct json *no)
+{
+    assert(rq->waiting);
+    rq->waiting = false;
+    if (no)
+        reply_status(rq, no);
+    else
+        run_head(rq);
 }
 
 int request_body(struct request *rq, struct str chunk)
@@ -579,8 +565,8 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
     api->store = opts->store;
     api->authorize = opts->authorize;
     api->authorize_arg = opts->authorize_arg;
-    api->admin_token = BUF_INIT(4096);
-    (void)buf_add_str(&api->admin_token, opts->admin_token);
+    api->with_rbac = opts->rbac;
+    api->authn = authn_new(api, opts->admin_token);
     list_init(&api->requests);
     registry_init(&api->reg);
     builtin_register(&api->reg);
@@ -606,9 +592,21 @@ static void started(struct api *api, int r, const struct err *err)
     api->on_ready(api->on_ready_arg, r, err);
 }
 
-static void on_namespaces_ready(void *arg, int r, const struct err *err)
+static void on_authz_ready(void *arg, int r, const struct err *err)
 {
     started(arg, r, err);
+}
+
+static void on_namespaces_ready(void *arg, int r, const struct err *err)
+{
+    struct api *api = arg;
+    if (r < 0 || api->closing || !api->with_rbac) {
+        started(api, r, err);
+        return;
+    }
+    api->authz = authz_start(api, on_authz_ready, api);
+    api->authorize = authz_decide;
+    api->authorize_arg = api->authz;
 }
 
 static void on_crds_ready(void *arg, int r, const struct err *err)
@@ -633,13 +631,14 @@ static void api_free(struct api *api)
     assert(list_is_empty(&api->requests));
     void (*done)(void *arg) = api->on_closed;
     void *arg = api->on_closed_arg;
+    authz_free(api->authz);
     namespaces_free(api->namespaces);
     crds_free(api->crds);
     timer_stop(api->loop, &api->bookmark_timer);
     map_fini(&api->hubs);
     registry_fini(&api->reg);
     metrics_fini(&api->metrics);
-    buf_fini(&api->admin_token);
+    authn_free(api->authn);
     free(api);
     done(arg);
 }
@@ -654,6 +653,12 @@ static void close_step(struct api *api)
 {
     if (api->http_closed && list_is_empty(&api->requests) && !controllers_busy(api))
         defer_start(api->loop, &api->close_defer, close_turn);
+}
+
+bool controllers_busy(const struct api *api)
+{
+    return crds_is_busy(api->crds) || namespaces_is_busy(api->namespaces) ||
+           authz_is_busy(api->authz);
 }
 
 void controllers_idle(struct api *api)
@@ -676,6 +681,7 @@ void api_close(struct api *api, uint64_t grace_ms, void (*done)(void *arg), void
     api->closing = true;
     api->on_closed = done;
     api->on_closed_arg = arg;
+    authz_stop(api->authz);
     namespaces_stop(api->namespaces);
     crds_stop(api->crds);
     watch_close_all(api);

@@ -15,6 +15,8 @@
 #include "kube/status.h"
 #include "store/store.h"
 
+struct authn;
+struct authz;
 struct crds;
 struct namespaces;
 
@@ -23,9 +25,10 @@ struct api {
     struct loop *loop;
     struct store *store;
     struct registry reg;
-    struct buf admin_token;
+    struct authn *authn;
     api_authorize_fn authorize;
     void *authorize_arg;
+    bool with_rbac;
 
     struct http_server *http;
     struct list requests;
@@ -34,6 +37,7 @@ struct api {
     struct timer bookmark_timer; /* armed while a watcher lags behind the store's revision */
     struct crds *crds;
     struct namespaces *namespaces;
+    struct authz *authz; /* NULL without RBAC */
     struct metrics metrics;
 
     int64_t renew_at_s;

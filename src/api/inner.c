@@ -46,9 +46,10 @@ int inner_call(struct api *api, const struct inner_request *req, inner_cb cb, vo
     if (req->content_type)
         (void)headers_addc(&h, "content-type", req->content_type);
     static const struct str masters = { "system:masters", 14 };
-    static const struct kube_identity self = {
-        { API_CONTROLLER_USER, sizeof API_CONTROLLER_USER - 1 }, &masters, 1
-    };
+    static const struct kube_identity self = { .user = { API_CONTROLLER_USER,
+                                                         sizeof API_CONTROLLER_USER - 1 },
+                                               .groups = &masters,
+                                               .n_groups = 1 };
     const struct kube_request kr = { .identity = &self,
                                      .method = str_of(req->method),
                                      .target = req->target,

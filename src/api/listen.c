@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP listener: feeds exchanges to the request core and takes its answers. */
+#include "api/authn.h"
 #include "api/core.h"
 #include "api/request.h"
 #include "io/http.h"
+#include "io/tls.h"
 
 #include <errno.h>
 
@@ -89,9 +91,15 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     rq->accept = header(rq, req, "accept");
     rq->accept_encoding = header(rq, req, "accept-encoding");
     rq->content_type = header(rq, req, "content-type");
-    rq->authorization = header(rq, req, "authorization");
     rq->user_agent = header(rq, req, "user-agent");
     rq->if_none_match = header(rq, req, "if-none-match");
+    authn_take(rq, req->headers);
+    struct tls_peer cert;
+    if (http_exchange_peer(x, &rq->arena, &cert)) {
+        struct tls_peer *kept = arena_new(&rq->arena, struct tls_peer);
+        *kept = cert;
+        rq->cert = kept;
+    }
     request_start(rq, req->has_body);
 }
 

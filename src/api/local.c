@@ -6,6 +6,7 @@
  * through a deferred call, so that a callback may start and cancel whatever it likes while a watch
  * hub walks over its watchers.
  */
+#include "api/authn.h"
 #include "api/core.h"
 #include "api/request.h"
 #include "io/http.h"
@@ -159,14 +160,12 @@ static void copy_identity(struct request *rq, const struct kube_identity *id)
     static const struct str masters[] = { { "system:masters", 14 },
                                           { "system:authenticated", 20 } };
     if (!id) {
-        rq->identity = (struct kube_identity){ STR(API_OWN_USER), masters, ARRAY_LEN(masters) };
+        rq->identity = (struct kube_identity){ .user = STR(API_OWN_USER),
+                                               .groups = masters,
+                                               .n_groups = ARRAY_LEN(masters) };
         return;
     }
-    struct str *groups = arena_new_n(&rq->arena, struct str, id->n_groups + 1);
-    for (size_t i = 0; i < id->n_groups; i++)
-        groups[i] = str_copy_arena(&rq->arena, id->groups[i]);
-    rq->identity =
-        (struct kube_identity){ str_copy_arena(&rq->arena, id->user), groups, id->n_groups };
+    rq->identity = identity_copy(&rq->arena, id);
 }
 
 static int local_start(struct transport *t, const struct kube_request *req,

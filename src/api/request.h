@@ -26,8 +26,10 @@
 #include "kube/transport.h"
 
 struct api;
+struct impersonation;
 struct request;
 struct kube_resource;
+struct tls_peer;
 
 enum {
     API_BODY_MAX_BYTES = 3 << 20,    /* as upstream; 413 beyond */
@@ -80,8 +82,13 @@ struct request {
     /* what came in; strings live in the arena */
     struct str method, target;
     struct str accept, accept_encoding, content_type, authorization, user_agent, if_none_match, peer;
+    const struct tls_peer *cert;             /* what the client showed; NULL: no certificate */
+    const struct impersonation *wants_to_be; /* NULL: itself */
     struct buf body;
     struct kube_identity identity;
+    uint8_t step;  /* of the head's steps: the next one */
+    bool has_body; /* as request_start() was told */
+    bool waiting;  /* a step has started something; request_continue() follows */
 
     struct route route;
     const struct kube_resource *res;    /* a reference; NULL for other paths */
@@ -104,6 +111,8 @@ struct request *request_new(struct api *api, const struct sink_ops *sink, void *
  * request_body_end() follow if the core calls sink->read_body().
  */
 void request_start(struct request *rq, bool has_body);
+/* The step that set `waiting` has its result; NULL, or the Status to answer. */
+void request_continue(struct request *rq, const struct json *no);
 /* -EMSGSIZE: stop reading, an answer is under way. */
 int request_body(struct request *rq, struct str chunk);
 /* r: 0, or why the body did not come. */

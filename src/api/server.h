@@ -23,21 +23,22 @@ struct tls_ctx;
 /* What a request wants, in the terms of RBAC. */
 struct api_attributes {
     const struct kube_identity *identity;
-    struct str verb; /* "get", "deletecollection"; "get" of paths */
-    struct str group, version, resource, subresource, name, ns; /* resource "" for a path */
+    struct str verb;  /* "get", "deletecollection"; "get" of paths */
+    bool is_resource; /* else a path */
+    struct str group, version, resource, subresource, name, ns;
     struct str path;
 };
 
-/* Decides without waiting. ret_reason: static or in the identity's life; shown to the client on
- * "no". */
-typedef bool (*api_authorize_fn)(void *arg, const struct api_attributes *at,
-                                 const char **ret_reason);
+/* Decides without waiting. reason: appended to, NULL when not wanted; shown to the client on "no".
+ */
+typedef bool (*api_authorize_fn)(void *arg, const struct api_attributes *at, struct buf *reason);
 
 struct api_opts {
     struct loop *loop;
     struct store *store;        /* kept */
     struct str admin_token;     /* copied; bearer token of user "admin", group system:masters */
-    api_authorize_fn authorize; /* NULL: whoever is authenticated may do everything */
+    bool rbac;                  /* decide by the roles and bindings in the store */
+    api_authorize_fn authorize; /* without rbac; NULL: whoever is authenticated may do everything */
     void *authorize_arg;
 };
 

@@ -11,6 +11,7 @@
  */
 #include "api/write.h"
 
+#include "api/authz.h"
 #include "api/controllers.h"
 #include "api/encode.h"
 #include "api/filter.h"
@@ -489,6 +490,8 @@ static void shape_and_commit(struct write *w)
     struct request *rq = w->rq;
     struct err err = { 0 };
     const struct json *no = w->old ? shape_update(w) : shape_new(w);
+    if (!no)
+        no = authz_check_write(rq, w->obj, w->old);
     if (no) {
         reply_status(rq, no);
         return;

@@ -58,6 +58,7 @@ struct kube_strategy {
     bool has_generation;       /* metadata.generation counts changes outside metadata and status */
     bool unconditional_update; /* an update may leave out resourceVersion */
     bool create_on_update;     /* PUT of an absent object makes it */
+    bool is_review;            /* never stored: a create asks something, its answer is the object */
     bool has_spec_finalizers;  /* Namespace: spec.finalizers hold it like metadata.finalizers */
     bool keeps_status;         /* a new object may bring its status along (Node) */
     bool fixed_meta_in_status; /* a write of the status leaves metadata alone */

@@ -13,10 +13,18 @@
 
 /* Who asks. In process the server takes it as authenticated; by HTTP it becomes impersonation
  * headers unless user is empty (then the transport's own credentials speak). */
+struct kube_extra {
+    struct str key;
+    const struct str *values;
+    size_t n;
+};
 struct kube_identity {
     struct str user;
     const struct str *groups;
     size_t n_groups;
+    struct str uid; /* "" for most */
+    const struct kube_extra *extra;
+    size_t n_extra;
 };
 
 struct kube_request {

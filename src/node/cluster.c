@@ -100,6 +100,7 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct 
     }
     struct api_opts api = { .loop = opts->loop,
                             .store = c->store,
+                            .rbac = true,
                             .admin_token = buf_str(&c->dir->token) };
     r = api_new(&api, &c->api, err);
     if (r < 0) {

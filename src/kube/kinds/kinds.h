@@ -42,6 +42,7 @@ struct kind_list {
     X(kinds_rbac)                                                                                  \
     X(kinds_resource_claims)                                                                       \
     X(kinds_scheduling)                                                                            \
+    X(kinds_reviews)                                                                               \
     X(kinds_storage)
 
 #define KIND_LIST_DECLARE(name) extern const struct kind_list name;

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who asks; see authn.h. */
+#include "api/authn.h"
+
+#include "codec/digest.h"
+#include "io/tls.h"
+
+#define SA_PREFIX "system:serviceaccount:"
+
+struct authn {
+    struct api *api;
+    uint8_t admin[SHA256_BYTES]; /* digest of the token: compared instead of it */
+    bool has_admin;
+};
+
+struct authn *authn_new(struct api *api, struct str admin_token)
+{
+    struct authn *n = xnew(struct authn);
+    n->api = api;
+    n->has_admin = admin_token.n > 0;
+    sha256_of(admin_token, n->admin);
+    return n;
+}
+
+void authn_free(struct authn *n)
+{
+    free(n);
+}
+
+/* ------------------------------------------------------------------ identities */
+
+static struct str *copy_list(struct arena *a, const struct str *from, size_t n)
+{
+    struct str *to = arena_new_n(a, struct str, n + 1);
+    for (size_t i = 0; i < n; i++)
+        to[i] = str_copy_arena(a, from[i]);
+    return to;
+}
+
+struct kube_identity identity_copy(struct arena *a, const struct kube_identity *id)
+{
+    struct kube_extra *extra = arena_new_n(a, struct kube_extra, id->n_extra + 1);
+    for (size_t i = 0; i < id->n_extra; i++)
+        extra[i] = (struct kube_extra){ .key = str_copy_arena(a, id->extra[i].key),
+                                        .values = copy_list(a, id->extra[i].values, id->extra[i].n),
+                                        .n = id->extra[i].n };
+    return (struct kube_identity){ .user = str_copy_arena(a, id->user),
+                                   .groups = copy_list(a, id->groups, id->n_groups),
+                                   .n_groups = id->n_groups,
+                                   .uid = str_copy_arena(a, id->uid),
+                                   .extra = extra,
+                                   .n_extra = id->n_extra };
+}
+
+bool identity_has_group(const struct kube_identity *id, const char *group)
+{
+    for (size_t i = 0; i < id->n_groups; i++)
+        if (str_is(id->groups[i], group))
+            return true;
+    return false;
+}
+
+static struct json *list_to_json(struct arena *a, const struct str *list, size_t n)
+{
+    struct json *v = json_new_array(a);
+    for (size_t i = 0; i < n; i++)
+        json_add(v, json_new_str(a, list[i]));
+    return v;
+}
+
+struct json *identity_to_json(struct arena *a, const struct kube_identity *id)
+{
+    struct json *v = json_new_object(a);
+    if (id->user.n)
+        json_set_str(a, v, "username", id->user);
+    if (id->uid.n)
+        json_set_str(a, v, "uid", id->uid);
+    if (id->n_groups)
+        json_setc(a, v, "groups", list_to_json(a, id->groups, id->n_groups));
+    for (size_t i = 0; i < id->n_extra; i++)
+        json_set(a, json_obj(a, v, "extra"), id->extra[i].key,
+                 list_to_json(a, id->extra[i].values, id->extra[i].n));
+    return v;
+}
+
+bool identity_split_account(struct str user, struct str *ret_ns, struct str *ret_name)
+{
+    struct str rest = str_slice(user, strlen(SA_PREFIX), user.n), ns, name;
+    if (!str_has_prefix(user, STR(SA_PREFIX)) || !str_cut(rest, ':', &ns, &name) ||
+        str_find_char(name, ':') >= 0 || meta_check_dns1123_label(ns).n ||
+        meta_check_dns1123_subdomain(name).n)
+        return false;
+    *ret_ns = ns;
+    *ret_name = name;
+    return true;
+}
+
+/* ------------------------------------------------------------------ certificates */
+
+/* Every user whom we know by name is a member of this group. */
+static const struct str *with_authenticated(struct arena *a, const struct str *groups, size_t n,
+                                            size_t *ret_n)
+{
+    struct str *all = arena_new_n(a, struct str, n + 1);
+    bool member = false;
+    *ret_n = 0;
+    for (size_t i = 0; i < n; i++) {
+        all[(*ret_n)++] = groups[i];
+        member = member || str_is(groups[i], "system:authenticated");
+    }
+    if (!member)
+        all[(*ret_n)++] = STR("system:authenticated");
+    return all;
+}
+
+static bool by_certificate(struct request *rq)
+{
+    struct arena *a = &rq->arena;
+    const struct tls_peer *cert = rq->cert;
+    if (!cert || cert->why || cert->common_name.n == 0)
+        return false;
+    char hex[SHA256_HEX_SIZE];
+    hex_format(cert->sha256, sizeof cert->sha256, hex);
+    struct str *value = arena_new(a, struct str);
+    *value = str_of(arena_printf(a, "X509SHA256=%s", hex));
+    struct kube_extra *extra = arena_new(a, struct kube_extra);
+    *extra = (struct kube_extra){ .key = STR("authentication.kubernetes.io/credential-id"),
+                                  .values = value,
+                                  .n = 1 };
+    rq->identity =
+        (struct kube_identity){ .user = cert->common_name, .extra = extra, .n_extra = 1 };
+    rq->identity.groups = with_authenticated(a, cert->orgs, cert->n_orgs, &rq->identity.n_groups);
+    return true;
+}
+
+/* ------------------------------------------------------------------ tokens */
+
+static bool same_digest(const uint8_t *a, const uint8_t *b)
+{
+    unsigned diff = 0;
+    for (size_t i = 0; i < SHA256_BYTES; i++)
+        diff |= (unsigned)a[i] ^ b[i];
+    return diff == 0;
+}
+
+/* The token behind "Bearer "; "" for other schemes. */
+static struct str bearer_token(struct str authorization)
+{
+    struct str scheme, token;
+    (void)str_cut(str_trim(authorization), ' ', &scheme, &token);
+    token = str_trim(token);
+    bool usable = str_ieq(scheme, STR("bearer")) && token.n <= AUTHN_TOKEN_MAX_BYTES &&
+                  str_find_char(token, ' ') < 0;
+    return usable ? token : STR("");
+}
+
+static bool by_token(struct request *rq)
+{
+    static const struct str groups[] = { { "system:masters", 14 }, { "system:authenticated", 20 } };
+    const struct authn *n = rq->api->authn;
+    struct str token = bearer_token(rq->authorization);
+    uint8_t digest[SHA256_BYTES];
+    if (token.n == 0)
+        return false;
+    sha256_of(token, digest);
+    if (!n->has_admin || !same_digest(digest, n->admin))
+        return false;
+    rq->identity = (struct kube_identity){ .user = STR("admin"),
+                                           .groups = groups,
+                                           .n_groups = ARRAY_LEN(groups) };
+    return true;
+}
+
+/* ------------------------------------------------------------------ the step */
+
+void authn_take(struct request *rq, const struct headers *headers)
+{
+    rq->authorization = str_copy_arena(&rq->arena, headers_get(headers, "authorization"));
+    rq->wants_to_be = impersonation_parse(&rq->arena, headers);
+}
+
+struct json *authn_step(struct request *rq)
+{
+    if (rq->in_process || by_certificate(rq) || by_token(rq))
+        return NULL;
+    return status_unauthorized(&rq->arena);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Authentication: who asks. The first that says yes decides:
+ *
+ *     1. a client certificate of the cluster's CA: CN is the user, O are the groups
+ *     2. a bearer token: the administrator's
+ *
+ * There are no anonymous requests: 401. A request in process comes with its identity. Then
+ * impersonation: who may, speaks as somebody else.
+ */
+#pragma once
+
+#include "api/core.h"
+
+enum {
+    AUTHN_TOKEN_MAX_BYTES = 16 << 10,
+    AUTHN_GROUPS_MAX = 256, /* of one user, and of one impersonation */
+    AUTHN_EXTRAS_MAX = 64,  /* values of an impersonation's extra fields */
+    AUTHN_NAME_MAX_BYTES = 4096
+};
+
+struct authn;
+
+struct authn *authn_new(struct api *api, struct str admin_token);
+void authn_free(struct authn *n);
+
+/* Keep what of a request's header says who asks. */
+void authn_take(struct request *rq, const struct headers *headers);
+/* Steps of the request path: NULL, or the Status to answer. */
+struct json *authn_step(struct request *rq);
+struct json *impersonate_step(struct request *rq);
+
+/* ---- identities ---- */
+
+/* With all strings in the arena. */
+struct kube_identity identity_copy(struct arena *a, const struct kube_identity *id);
+bool identity_has_group(const struct kube_identity *id, const char *group);
+/* {username, uid, groups, extra} as reviews show it. */
+struct json *identity_to_json(struct arena *a, const struct kube_identity *id);
+/* "system:serviceaccount:NS:NAME"; false: another user. */
+bool identity_split_account(struct str user, struct str *ret_ns, struct str *ret_name);
+
+/* ---- impersonation ---- */
+
+struct impersonation {
+    struct str user, uid;
+    const struct str *groups;
+    size_t n_groups;
+    const struct kube_extra *extra;
+    size_t n_extra;
+    bool has_user, too_many;
+};
+/* What the header asks for; NULL: nothing. */
+const struct impersonation *impersonation_parse(struct arena *a, const struct headers *headers);

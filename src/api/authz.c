@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Authorization; see authz.h.
+ *
+ *     LOAD --all pages read--> DEFAULTS --all written--> FOLLOW
+ *      ^                                                    |
+ *      +------------------ the watch broke -----------------+
+ *
+ * While it loads again, the policy as it was stays in force. A write is in the policy before its
+ * client is answered: the store tells watchers first.
+ */
+#include "api/authz.h"
+
+#include "api/inner.h"
+#include "api/rbac_bootstrap.h"
+#include "base/log.h"
+#include "base/sm.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#define GROUP  "rbac.authorization.k8s.io"
+#define PREFIX "/registry/" GROUP "/"
+
+enum { DEFAULTS_IN_FLIGHT = 32 /* writes of defaults at a time: they commit together */ };
+
+/* A default that has to be written. */
+struct repair {
+    struct list node;
+    enum rbac_kind kind;
+    bool exists;
+    struct str path, body;
+};
+
+enum authz_at { AUTHZ_LOAD, AUTHZ_DEFAULTS, AUTHZ_FOLLOW };
+
+struct authz {
+    struct api *api;
+    struct sm sm;
+    struct rbac *policy; /* in force */
+    struct rbac *next;   /* being loaded; NULL otherwise */
+    struct store_watch *watch;
+    uint64_t loaded_rev;
+    struct buf after;
+    bool reading, stopped;
+
+    struct arena arena;  /* of the defaults and repairs, until they are written */
+    struct map defaults; /* "ns/name" behind the kind's digit -> struct rbac_default */
+    struct list repairs;
+    size_t n_in_flight;
+
+    controller_ready_cb ready; /* NULL once told */
+    void *ready_arg;
+};
+
+static const struct sm_state states[] = {
+    [AUTHZ_LOAD] = { "load", EDGE(AUTHZ_DEFAULTS) | EDGE(AUTHZ_FOLLOW) },
+    [AUTHZ_DEFAULTS] = { "defaults", EDGE(AUTHZ_FOLLOW) },
+    [AUTHZ_FOLLOW] = { "follow", EDGE(AUTHZ_LOAD) },
+};
+
+static const struct {
+    const char *plural;
+    bool namespaced;
+} kinds[] = {
+    [RBAC_ROLE] = { "roles", true },
+    [RBAC_ROLE_BINDING] = { "rolebindings", true },
+    [RBAC_CLUSTER_ROLE] = { "clusterroles", false },
+    [RBAC_CLUSTER_ROLE_BINDING] = { "clusterrolebindings", false },
+};
+
+/* ------------------------------------------------------------------ from the store to the policy
+ */
+
+/* "/registry/GROUP/PLURAL/[NS/]NAME" */
+static bool parse_key(struct str key, enum rbac_kind *ret_kind, struct str *ret_ns,
+                      struct str *ret_name)
+{
+    struct str rest = str_slice(key, strlen(PREFIX), key.n), plural;
+    if (!str_cut(rest, '/', &plural, &rest))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (!str_is(plural, kinds[i].plural))
+            continue;
+        *ret_kind = (enum rbac_kind)i;
+        *ret_ns = STR("");
+        *ret_name = rest;
+        return !kinds[i].namespaced || str_cut(rest, '/', ret_ns, ret_name);
+    }
+    return false;
+}
+
+/* value "": deleted. Bytes that do not parse grant nothing. */
+static struct json *apply(struct rbac *policy, struct arena *a, struct str key, struct str value)
+{
+    enum rbac_kind kind;
+    struct str ns, name;
+    struct json *obj = NULL;
+    if (!parse_key(key, &kind, &ns, &name))
+        return NULL;
+    if (value.n && json_parse(a, value, NULL, &obj, NULL) < 0)
+        log_error("a stored role or binding cannot be read", "key=" STR_FMT, STR_ARG(key));
+    rbac_put(policy, kind, ns, name, obj);
+    return obj;
+}
+
+static void load_start(struct authz *z);
+
+static void on_events(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev)
+{
+    struct authz *z = arg;
+    (void)progress_rev;
+    for (size_t i = 0; i < n; i++) {
+        struct arena a = { 0 };
+        (void)apply(z->policy, &a, ev[i].kv.key,
+                    ev[i].kind == STORE_EV_DELETE ? STR("") : ev[i].kv.value);
+        arena_fini(&a);
+    }
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct authz *z = arg;
+    z->watch = NULL;
+    if (z->stopped || r == -ECANCELED)
+        return;
+    log_error("watch of roles ended, reading them again", "error=\"%s\"", err_text(err));
+    if (z->sm.at == AUTHZ_FOLLOW)
+        load_start(z);
+}
+
+static const struct store_watch_ops watch_ops = { .on_events = on_events, .on_end = on_end };
+
+/* ------------------------------------------------------------------ defaults */
+
+static void tell_ready(struct authz *z, int r, const struct err *err)
+{
+    controller_ready_cb ready = z->ready;
+    z->ready = NULL;
+    if (ready)
+        ready(z->ready_arg, r, err);
+    controllers_idle(z->api);
+}
+
+static void follow(struct authz *z)
+{
+    sm_move(&z->sm, AUTHZ_FOLLOW);
+    map_fini(&z->defaults);
+    list_init(&z->repairs);
+    arena_fini(&z->arena);
+    tell_ready(z, 0, NULL);
+}
+
+static void write_defaults(struct authz *z);
+
+static void on_written(void *arg, int r, struct str body)
+{
+    struct authz *z = arg;
+    z->n_in_flight--;
+    if (r != 200 && r != 201 && r != 409 && !z->stopped)
+        log_error("a default role or binding was not written", "answer=%d text=\"" STR_FMT "\"", r,
+                  STR_ARG(str_slice(body, 0, 256)));
+    write_defaults(z);
+}
+
+static int write_default(struct authz *z, const struct repair *rp)
+{
+    const struct inner_request req = { .method = rp->exists ? "PUT" : "POST",
+                                       .target = rp->path,
+                                       .content_type = "application/json",
+                                       .body = rp->body };
+    return inner_call(z->api, &req, on_written, z);
+}
+
+static void write_defaults(struct authz *z)
+{
+    while (!z->stopped && z->n_in_flight < DEFAULTS_IN_FLIGHT && !list_is_empty(&z->repairs)) {
+        struct repair *rp = list_entry(list_pop_front(&z->repairs), struct repair, node);
+        if (write_default(z, rp) < 0)
+            break;
+        z->n_in_flight++;
+    }
+    if (z->n_in_flight == 0 && z->stopped)
+        tell_ready(z, -ECANCELED, NULL);
+    else if (z->n_in_flight == 0)
+        follow(z);
+}
+
+static struct str default_key(struct arena *a, enum rbac_kind kind, struct str ns, struct str name)
+{
+    return str_of(arena_printf(a, "%d" STR_FMT "/" STR_FMT, (int)kind, STR_ARG(ns), STR_ARG(name)));
+}
+
+static void repair_later(struct authz *z, const struct rbac_default *d, const struct json *obj,
+                         bool exists)
+{
+    struct arena *a = &z->arena;
+    scoped(buf_fini_scoped) struct buf body = BUF_INIT(API_BODY_MAX_BYTES);
+    (void)json_write(&body, obj);
+    const char *scope = d->ns.n ? arena_printf(a, "namespaces/" STR_FMT "/", STR_ARG(d->ns)) : "";
+    struct repair *rp = arena_new(a, struct repair);
+    *rp = (struct repair){ .kind = d->kind,
+                           .exists = exists,
+                           .path = str_of(arena_printf(
+                               a, "/apis/" GROUP "/v1/%s%s%s" STR_FMT, scope, kinds[d->kind].plural,
+                               exists ? "/" : "", STR_ARG(exists ? d->name : STR("")))),
+                           .body = str_copy_arena(a, buf_str(&body)) };
+    list_push_back(&z->repairs, &rp->node);
+}
+
+static void note_default(void *arg, const struct rbac_default *d)
+{
+    struct authz *z = arg;
+    struct rbac_default *kept = arena_new(&z->arena, struct rbac_default);
+    *kept = *d;
+    (void)map_put(&z->defaults, default_key(&z->arena, d->kind, d->ns, d->name), kept);
+}
+
+static void add_missing(void *arg, const struct rbac_default *d)
+{
+    struct authz *z = arg;
+    if (map_has(&z->defaults, default_key(&z->arena, d->kind, d->ns, d->name)))
+        repair_later(z, d, d->obj, false);
+}
+
+/* A stored object may be a default that lacks something. */
+static void compare(struct authz *z, struct arena *a, struct str key, struct json *obj,
+                    uint64_t rev)
+{
+    enum rbac_kind kind;
+    struct str ns, name;
+    if (!z->defaults.n || !obj || !parse_key(key, &kind, &ns, &name))
+        return;
+    const struct rbac_default *d = map_del(&z->defaults, default_key(a, kind, ns, name));
+    if (!d || !rbac_reconcile(a, d, obj))
+        return;
+    meta_set_resource_version(a, obj, rev);
+    repair_later(z, d, obj, true);
+}
+
+/* ------------------------------------------------------------------ loading */
+
+static void loaded(struct authz *z, int r, const struct err *err)
+{
+    struct err why = err ? *err : (struct err){ 0 };
+    z->reading = false;
+    if (r >= 0 && !z->stopped)
+        r = store_watch_start(z->api->store, STR(PREFIX), z->loaded_rev + 1, &watch_ops, z,
+                              &z->watch, &why);
+    if (r < 0 || z->stopped) {
+        if (!z->stopped)
+            log_error("roles and bindings cannot be read", "error=\"%s\"", err_text(&why));
+        rbac_free(take_ptr(&z->next));
+        tell_ready(z, z->stopped ? -ECANCELED : r, &why);
+        return;
+    }
+    rbac_free(z->policy);
+    z->policy = take_ptr(&z->next);
+    if (!z->ready) { /* not the first time */
+        sm_move(&z->sm, AUTHZ_FOLLOW);
+        controllers_idle(z->api);
+        return;
+    }
+    sm_move(&z->sm, AUTHZ_DEFAULTS);
+    rbac_defaults(&z->arena, add_missing, z);
+    write_defaults(z);
+}
+
+static void load_page(struct authz *z);
+
+static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct authz *z = arg;
+    for (size_t i = 0; r >= 0 && i < page->n; i++) {
+        const struct store_kv *kv = &page->kv[i];
+        struct arena a = { 0 };
+        compare(z, &a, kv->key, apply(z->next, &a, kv->key, kv->value), kv->mod_rev);
+        arena_fini(&a);
+    }
+    if (r >= 0)
+        z->loaded_rev = page->rev;
+    if (r < 0 || !page->more || z->stopped) {
+        loaded(z, r, err);
+        return;
+    }
+    buf_reset(&z->after);
+    (void)buf_add_str(&z->after, page->kv[page->n - 1].key);
+    load_page(z);
+}
+
+static void load_page(struct authz *z)
+{
+    struct err err = { 0 };
+    const struct store_range range = { .prefix = STR(PREFIX),
+                                       .after = buf_str(&z->after),
+                                       .at_rev = z->loaded_rev };
+    int r = store_range(z->api->store, &range, on_page, z, &err);
+    if (r < 0)
+        loaded(z, r, &err);
+}
+
+static void load_start(struct authz *z)
+{
+    if (z->sm.at != AUTHZ_LOAD)
+        sm_move(&z->sm, AUTHZ_LOAD);
+    z->next = rbac_new();
+    z->loaded_rev = 0;
+    z->reading = true;
+    buf_reset(&z->after);
+    load_page(z);
+}
+
+struct authz *authz_start(struct api *api, controller_ready_cb ready, void *arg)
+{
+    struct authz *z = xnew(struct authz);
+    *z = (struct authz){ .api = api,
+                         .sm = { .table = states, .at = AUTHZ_LOAD },
+                         .policy = rbac_new(),
+                         .after = BUF_INIT(STORE_KEY_MAX_BYTES),
+                         .ready = ready,
+                         .ready_arg = arg };
+    list_init(&z->repairs);
+    rbac_defaults(&z->arena, note_default, z);
+    load_start(z);
+    return z;
+}
+
+void authz_stop(struct authz *z)
+{
+    if (!z)
+        return;
+    z->stopped = true;
+    if (z->watch)
+        store_watch_cancel(z->watch);
+    z->watch = NULL;
+}
+
+bool authz_is_busy(const struct authz *z)
+{
+    return z && (z->reading || z->n_in_flight > 0);
+}
+
+void authz_free(struct authz *z)
+{
+    if (!z)
+        return;
+    rbac_free(z->policy);
+    rbac_free(z->next);
+    map_fini(&z->defaults);
+    arena_fini(&z->arena);
+    buf_fini(&z->after);
+    free(z);
+}
+
+struct rbac *authz_policy(struct authz *z)
+{
+    return z->policy;
+}
+
+bool authz_decide(void *authz, const struct api_attributes *at, struct buf *reason)
+{
+    const struct authz *z = authz;
+    return rbac_authorize(z->policy, at, reason);
+}
+
+/* ------------------------------------------------------------------ the step of a request */
+
+/* A list or watch of one object by its name counts as one of that object. */
+static struct str selected_name(const struct route *rt)
+{
+    struct str selector = route_query(rt, "fieldSelector"), one, key, value;
+    while (selector.n) {
+        (void)str_cut(selector, ',', &one, &selector);
+        if (!str_cut(one, '=', &key, &value) || !str_is(key, "metadata.name"))
+            continue;
+        if (str_has_prefix(value, STR("=")))
+            value = str_slice(value, 1, value.n);
+        return meta_check_path_segment(value).n == 0 ? value : STR("");
+    }
+    return STR("");
+}
+
+static struct str resource_verb(const struct request *rq)
+{
+    if (rq->route.verb)
+        return str_of(kube_verb_name(rq->route.verb));
+    return str_is(rq->method, "PUT")     ? STR("update")
+           : str_is(rq->method, "PATCH") ? STR("patch")
+                                         : STR("");
+}
+
+struct api_attributes authz_attributes(struct request *rq)
+{
+    const struct route *rt = &rq->route;
+    struct api_attributes at = { .identity = &rq->identity, .path = rt->path };
+    bool names_resource =
+        rt->kind == ROUTE_RESOURCE || (rt->kind == ROUTE_UNKNOWN && rt->resource.n);
+    if (!names_resource) {
+        at.verb = str_lower_arena(&rq->arena, rq->method);
+        return at;
+    }
+    at.is_resource = true;
+    at.verb = resource_verb(rq);
+    at.group = rt->group;
+    at.version = rt->version;
+    at.resource = rt->resource;
+    at.subresource = rt->subresource;
+    at.name = rt->name;
+    at.ns = rt->ns;
+    if (at.name.n == 0 && (rt->verb == KUBE_LIST || rt->verb == KUBE_WATCH))
+        at.name = selected_name(rt);
+    return at;
+}
+
+/* Upstream lets nothing through that looks like HTML. */
+static void add_plain(struct buf *to, struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '&')
+            (void)buf_add_cstr(to, "&amp;");
+        else if (s.p[i] == '<')
+            (void)buf_add_cstr(to, "&lt;");
+        else if (s.p[i] == '>')
+            (void)buf_add_cstr(to, "&gt;");
+        else
+            (void)buf_add_char(to, s.p[i]);
+    }
+}
+
+static void write_refusal(struct buf *to, const struct api_attributes *at)
+{
+    (void)buf_add_cstr(to, "User ");
+    go_quote(to, at->identity->user);
+    (void)buf_printf(to, " cannot " STR_FMT, STR_ARG(at->verb));
+    if (!at->is_resource) {
+        (void)buf_add_cstr(to, " path ");
+        go_quote(to, at->path);
+        return;
+    }
+    (void)buf_printf(to, " resource \"" STR_FMT "%s" STR_FMT "\" in API group ",
+                     STR_ARG(at->resource), at->subresource.n ? "/" : "", STR_ARG(at->subresource));
+    go_quote(to, at->group);
+    if (at->ns.n == 0) {
+        (void)buf_add_cstr(to, " at the cluster scope");
+        return;
+    }
+    (void)buf_add_cstr(to, " in the namespace ");
+    go_quote(to, at->ns);
+}
+
+struct json *authz_forbidden(struct arena *a, const struct api_attributes *at, struct str reason)
+{
+    scoped(buf_fini_scoped) struct buf raw = BUF_INIT(BUF_MAX_DEFAULT);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    write_refusal(&raw, at);
+    add_plain(&text, buf_str(&raw));
+    if (reason.n)
+        (void)buf_printf(&text, ": " STR_FMT, STR_ARG(reason));
+    return status_forbidden(a, at->group, at->resource, at->name,
+                            str_copy_arena(a, buf_str(&text)));
+}
+
+struct json *authz_step(struct request *rq)
+{
+    const struct api *api = rq->api;
+    if (!api->authorize)
+        return NULL;
+    struct api_attributes at = authz_attributes(rq);
+    if (api->authorize(api->authorize_arg, &at, NULL))
+        return NULL;
+    scoped(buf_fini_scoped) struct buf reason = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)api->authorize(api->authorize_arg, &at, &reason);
+    return authz_forbidden(&rq->arena, &at, buf_str(&reason));
+}
+
+/* ------------------------------------------------------------------ escalation */
+
+struct owned {
+    struct arena *a;
+    struct rule *rules;
+    size_t n, cap;
+};
+
+static void add_owned(void *arg, const struct rule *rule)
+{
+    struct owned *o = arg;
+    if (o->n == o->cap) {
+        size_t cap = o->cap ? o->cap * 2 : 32;
+        struct rule *more = arena_new_n(o->a, struct rule, cap);
+        if (o->n)
+            memcpy(more, o->rules, o->n * sizeof *more);
+        o->rules = more;
+        o->cap = cap;
+    }
+    o->rules[o->n++] = *rule;
+}
+
+static struct owned owned_rules(struct request *rq)
+{
+    struct owned o = { .a = &rq->arena };
+    rbac_each_rule(rq->api->authz->policy, &rq->identity, rq->route.ns, add_owned, &o);
+    return o;
+}
+
+static struct json *forbid(struct request *rq, const struct json *obj, struct str why)
+{
+    return status_forbidden(&rq->arena, rq->route.group, rq->route.resource, meta_name(obj), why);
+}
+
+/* NULL: the user has all of `wanted` himself. */
+static struct json *check_covered(struct request *rq, const struct json *obj, struct rules wanted)
+{
+    struct arena *a = &rq->arena;
+    struct owned o = owned_rules(rq);
+    struct rule_gaps gaps = { .a = a };
+    if (rules_cover(o.rules, o.n, wanted, rule_gaps_add, &gaps))
+        return NULL;
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)buf_add_cstr(&b, "user ");
+    go_quote(&b, rq->identity.user);
+    (void)buf_add_cstr(&b, " (groups=[");
+    for (size_t i = 0; i < rq->identity.n_groups; i++) {
+        if (i)
+            (void)buf_add_char(&b, ' ');
+        go_quote(&b, rq->identity.groups[i]);
+    }
+    (void)buf_add_cstr(&b, "]) is attempting to grant RBAC permissions not currently held:\n");
+    rule_gaps_write(&gaps, &b);
+    return forbid(rq, obj, str_copy_arena(a, buf_str(&b)));
+}
+
+static bool may(struct request *rq, const char *verb, const char *resource, struct str name)
+{
+    const struct api *api = rq->api;
+    const struct api_attributes at = { .identity = &rq->identity,
+                                       .is_resource = true,
+                                       .verb = str_of(verb),
+                                       .group = STR(GROUP),
+                                       .version = STR("v1"),
+                                       .resource = str_of(resource),
+                                       .name = name,
+                                       .ns = rq->route.ns };
+    return api->authorize(api->authorize_arg, &at, NULL);
+}
+
+/* Whoever collects rules by labels may collect any: he must have all. */
+static bool has_everything(struct request *rq)
+{
+    static const char all[] = "[{\"verbs\":[\"*\"],\"apiGroups\":[\"*\"],\"resources\":[\"*\"]},"
+                              "{\"verbs\":[\"*\"],\"nonResourceURLs\":[\"*\"]}]";
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(4096);
+    struct json *v;
+    int r = json_parse(&rq->arena, str_of(all), NULL, &v, NULL);
+    assert(r >= 0);
+    (void)rules_compile(&b, v);
+    struct owned o = owned_rules(rq);
+    return rules_cover(o.rules, o.n, (struct rules){ (const uint8_t *)b.p, b.n }, NULL, NULL);
+}
+
+static struct json *check_role(struct request *rq, enum rbac_kind kind, const struct json *obj)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    if (may(rq, "escalate", kinds[kind].plural, rq->route.name))
+        return NULL;
+    if (rules_compile(&b, json_getc(obj, "rules")) < 0)
+        return status_too_large(&rq->arena, API_BODY_MAX_BYTES);
+    struct json *no = check_covered(rq, obj, (struct rules){ (const uint8_t *)b.p, b.n });
+    if (!no && json_first(json_path(obj, "aggregationRule", "clusterRoleSelectors", NULL)) &&
+        !has_everything(rq))
+        no = forbid(rq, obj, STR("must have cluster-admin privileges to use an aggregationRule"));
+    return no;
+}
+
+static struct json *role_missing(struct request *rq, bool is_cluster, struct str name)
+{
+    struct arena *a = &rq->arena;
+    return status_not_found(a, STR(GROUP), is_cluster ? STR("clusterrole") : STR("role"), name);
+}
+
+static struct json *check_binding(struct request *rq, const struct json *obj)
+{
+    const struct json *ref = json_getc(obj, "roleRef");
+    struct str name = json_get_str(ref, "name");
+    bool is_cluster = str_is(json_get_str(ref, "kind"), "ClusterRole");
+    struct rules wanted;
+    if (may(rq, "bind", is_cluster ? "clusterroles" : "roles", name))
+        return NULL;
+    if (!rbac_role_rules(rq->api->authz->policy, is_cluster ? STR("") : rq->route.ns, name,
+                         &wanted))
+        return role_missing(rq, is_cluster, name);
+    return check_covered(rq, obj, wanted);
+}
+
+/* What the garbage collector writes grants nothing. */
+static bool only_collector_fields(struct arena *a, const struct json *obj, const struct json *old)
+{
+    static const char *const fields[] = { "ownerReferences", "finalizers", "managedFields",
+                                          "resourceVersion", "generation" };
+    struct json *x = json_clone(a, obj), *y = json_clone(a, old);
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        (void)json_del(json_getc(x, "metadata"), str_of(fields[i]));
+        (void)json_del(json_getc(y, "metadata"), str_of(fields[i]));
+    }
+    return json_equal(x, y);
+}
+
+struct json *authz_check_write(struct request *rq, const struct json *obj, const struct json *old)
+{
+    const struct api *api = rq->api;
+    if (!api->authz || !str_is(rq->route.group, GROUP) || rbac_is_master(&rq->identity))
+        return NULL;
+    size_t kind = 0;
+    while (kind < ARRAY_LEN(kinds) && !str_is(rq->route.resource, kinds[kind].plural))
+        kind++;
+    if (old && only_collector_fields(&rq->arena, obj, old))
+        return NULL;
+    switch ((enum rbac_kind)kind) {
+    case RBAC_ROLE:
+    case RBAC_CLUSTER_ROLE:
+        return check_role(rq, (enum rbac_kind)kind, obj);
+    case RBAC_ROLE_BINDING:
+    case RBAC_CLUSTER_ROLE_BINDING:
+        return check_binding(rq, obj);
+    }
+    return NULL;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Authorization: keeps the compiled policy (rbac.h) in step with the store, writes the default
+ * roles and bindings, says no in upstream's words, and lets nobody grant more than he has.
+ */
+#pragma once
+
+#include "api/controllers.h"
+#include "api/rbac.h"
+
+struct authz;
+
+/*
+ * Read all roles and bindings, follow them, and write the defaults that are missing. ready: when
+ * all that has been done. Before it the policy is empty: only system:masters may do anything.
+ */
+struct authz *authz_start(struct api *api, controller_ready_cb ready, void *arg);
+void authz_stop(struct authz *z); /* NULL is fine, in the next two as well */
+void authz_free(struct authz *z);
+bool authz_is_busy(const struct authz *z);
+
+/* An api_authorize_fn with the struct authz as its argument. */
+bool authz_decide(void *authz, const struct api_attributes *at, struct buf *reason);
+struct rbac *authz_policy(struct authz *z);
+
+/* What the request asks for, by method and path alone: known before it is known whether it exists.
+ */
+struct api_attributes authz_attributes(struct request *rq);
+/* The step of the request path: NULL, or the Status to answer. */
+struct json *authz_step(struct request *rq);
+/* The 403 of upstream for these attributes; reason may be empty. */
+struct json *authz_forbidden(struct arena *a, const struct api_attributes *at, struct str reason);
+
+/*
+ * Before a role or binding is written: its rules, or those of the role it binds, must be covered by
+ * the rules that the user has, unless he may escalate or bind. NULL, or the Status. old: NULL for a
+ * create. For other kinds there is nothing to check.
+ */
+struct json *authz_check_write(struct request *rq, const struct json *obj, const struct json *old);

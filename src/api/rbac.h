@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who may do what: the roles and bindings of a cluster in memory, in a form that answers a request
+ * without waiting. Pure; authz.c keeps it current.
+ *
+ * Bindings are found by (namespace, subject), so a request looks only at the bindings of its own
+ * user and groups, in its own namespace and the cluster; how many others there are does not matter.
+ */
+#pragma once
+
+#include "api/rbac_rules.h"
+#include "api/server.h"
+
+struct rbac;
+
+enum rbac_kind { RBAC_ROLE, RBAC_ROLE_BINDING, RBAC_CLUSTER_ROLE, RBAC_CLUSTER_ROLE_BINDING };
+
+struct rbac *rbac_new(void);
+void rbac_free(struct rbac *r); /* NULL is fine */
+
+/* An object as it is stored, in place of what was known of it; NULL: it is gone. ns "" for the two
+ * kinds of the cluster. */
+void rbac_put(struct rbac *r, enum rbac_kind kind, struct str ns, struct str name,
+              const struct json *obj);
+
+/* ns "": a ClusterRole. false: there is none. Valid until the next rbac_put(). */
+bool rbac_role_rules(const struct rbac *r, struct str ns, struct str name, struct rules *ret);
+
+/*
+ * An api_authorize_fn with the struct rbac as its argument. reason: what upstream gives, "RBAC:
+ * allowed by ...", or which roles of the user's bindings do not exist; NULL: not wanted.
+ */
+bool rbac_authorize(void *rbac, const struct api_attributes *at, struct buf *reason);
+
+/*
+ * The rules that a user has in a namespace ("": in the whole cluster only), each binding once.
+ * Valid until the next rbac_put().
+ */
+typedef void (*rbac_rule_fn)(void *arg, const struct rule *rule);
+void rbac_each_rule(struct rbac *r, const struct kube_identity *who, struct str ns, rbac_rule_fn fn,
+                    void *arg);
+
+/* A member of system:masters: may do everything, and is asked nothing. */
+bool rbac_is_master(const struct kube_identity *who);
+/* `clusterrole.rbac.authorization.k8s.io "x" not found` */
+void rbac_role_missing_text(struct buf *to, bool is_cluster_role, struct str name);
+
+struct rbac_stats {
+    size_t roles, bindings, subjects, bytes;
+};
+void rbac_stats(const struct rbac *r, struct rbac_stats *ret);

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiled policy rules; see rbac_rules.h. */
+#include "api/rbac_rules.h"
+
+#include "kube/field.h"
+
+#include <assert.h>
+
+/* ------------------------------------------------------------------ the compiled form */
+
+static void add_varint(struct buf *to, size_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        (void)buf_add_u8(to, (uint8_t)(v | 0x80));
+    (void)buf_add_u8(to, (uint8_t)v);
+}
+
+static size_t take_varint(struct rules *r)
+{
+    size_t v = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        assert(r->n > 0 && shift < 35);
+        uint8_t b = *r->p++;
+        r->n--;
+        v |= (size_t)(b & 0x7f) << shift;
+        if (!(b & 0x80))
+            return v;
+    }
+}
+
+static void add_list(struct buf *to, const struct json *array)
+{
+    add_varint(to, json_is(array, JSON_ARRAY) ? array->n : 0);
+    if (!json_is(array, JSON_ARRAY))
+        return;
+    json_each (v, array) {
+        add_varint(to, json_str(v).n);
+        (void)buf_add_str(to, json_str(v));
+    }
+}
+
+static const char *const members[RULE_LISTS] = { "verbs", "apiGroups", "resources", "resourceNames",
+                                                 "nonResourceURLs" };
+
+int rules_compile(struct buf *to, const struct json *array)
+{
+    json_each (rule, array) {
+        size_t at = to->n;
+        (void)buf_add_le32(to, 0);
+        for (size_t i = 0; i < RULE_LISTS; i++)
+            add_list(to, json_getc(rule, members[i]));
+        if (!buf_ok(to))
+            return to->failed;
+        uint32_t size = (uint32_t)(to->n - at - sizeof size);
+        memcpy(to->p + at, &size, sizeof size);
+    }
+    return to->failed;
+}
+
+bool rule_string(struct rules *left, struct str *ret)
+{
+    if (left->n == 0)
+        return false;
+    size_t n = take_varint(left);
+    assert(n <= left->n);
+    *ret = str_n(left->p, n);
+    left->p += n;
+    left->n -= n;
+    return true;
+}
+
+/* Cut a list off `r`: its count and strings. */
+static struct rules take_list(struct rules *r)
+{
+    const uint8_t *start = r->p;
+    for (size_t count = take_varint(r); count > 0; count--) {
+        size_t n = take_varint(r);
+        assert(n <= r->n);
+        r->p += n;
+        r->n -= n;
+    }
+    return (struct rules){ start, (size_t)(r->p - start) };
+}
+
+bool rule_next(struct rules *at, struct rule *ret)
+{
+    uint32_t size;
+    if (at->n == 0)
+        return false;
+    assert(at->n >= sizeof size);
+    memcpy(&size, at->p, sizeof size);
+    struct rules body = { at->p + sizeof size, size };
+    assert(size <= at->n - sizeof size);
+    at->p += sizeof size + size;
+    at->n -= sizeof size + size;
+    for (size_t i = 0; i < RULE_LISTS; i++)
+        ret->list[i] = take_list(&body);
+    return true;
+}
+
+size_t rule_list(const struct rule *rule, enum rule_list which, struct rules *ret_left)
+{
+    *ret_left = rule->list[which];
+    return take_varint(ret_left);
+}
+
+size_t rule_count(const struct rule *rule, enum rule_list which)
+{
+    struct rules left;
+    return rule_list(rule, which, &left);
+}
+
+struct json *rule_to_json(struct arena *a, const struct rule *rule)
+{
+    struct json *v = json_new_object(a);
+    for (size_t i = 0; i < RULE_LISTS; i++) {
+        struct rules left;
+        struct str s;
+        if (rule_list(rule, (enum rule_list)i, &left) == 0)
+            continue;
+        struct json *array = json_new_array(a);
+        while (rule_string(&left, &s))
+            json_add(array, json_new_str(a, s));
+        json_setc(a, v, members[i], array);
+    }
+    return v;
+}
+
+/* ------------------------------------------------------------------ what a rule allows */
+
+static bool has(const struct rule *rule, enum rule_list which, struct str s)
+{
+    struct rules left;
+    struct str one;
+    (void)rule_list(rule, which, &left);
+    while (rule_string(&left, &one))
+        if (str_eq(one, s))
+            return true;
+    return false;
+}
+
+static bool has_or_star(const struct rule *rule, enum rule_list which, struct str s)
+{
+    struct rules left;
+    struct str one;
+    (void)rule_list(rule, which, &left);
+    while (rule_string(&left, &one))
+        if (str_is(one, "*") || str_eq(one, s))
+            return true;
+    return false;
+}
+
+/* "pods", "pods/log", "*", or any resource's subresource: "x/scale" is written star, slash, scale.
+ */
+static bool resource_matches(struct str pattern, struct str resource, struct str sub)
+{
+    if (str_is(pattern, "*"))
+        return true;
+    if (sub.n == 0)
+        return str_eq(pattern, resource);
+    if (pattern.n == resource.n + 1 + sub.n && str_has_prefix(pattern, resource) &&
+        pattern.p[resource.n] == '/')
+        return str_has_suffix(pattern, sub);
+    return pattern.n == sub.n + 2 && str_has_prefix(pattern, STR("*/")) &&
+           str_has_suffix(pattern, sub);
+}
+
+/* A star at the end stands for whatever follows; elsewhere it is a star. */
+static bool url_matches(struct str pattern, struct str path)
+{
+    if (str_is(pattern, "*") || str_eq(pattern, path))
+        return true;
+    if (!str_has_suffix(pattern, STR("*")))
+        return false;
+    while (pattern.n && pattern.p[pattern.n - 1] == '*')
+        pattern.n--;
+    return str_has_prefix(path, pattern);
+}
+
+static bool allows_path(const struct rule *rule, struct str path)
+{
+    struct rules left;
+    struct str one;
+    (void)rule_list(rule, RULE_URLS, &left);
+    while (rule_string(&left, &one))
+        if (url_matches(one, path))
+            return true;
+    return false;
+}
+
+bool rule_allows(const struct rule *rule, const struct rule_request *rq)
+{
+    if (!has_or_star(rule, RULE_VERBS, rq->verb))
+        return false;
+    if (rq->is_path)
+        return allows_path(rule, rq->path);
+    if (!has_or_star(rule, RULE_GROUPS, rq->group))
+        return false;
+    if (rule_count(rule, RULE_NAMES) > 0 && !has(rule, RULE_NAMES, rq->name))
+        return false;
+    struct rules left;
+    struct str one;
+    (void)rule_list(rule, RULE_RESOURCES, &left);
+    while (rule_string(&left, &one))
+        if (resource_matches(one, rq->resource, rq->subresource))
+            return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------ covering */
+
+static bool covers_resource(const struct rule *rule, struct str resource)
+{
+    struct rules left;
+    struct str one, head, sub;
+    bool has_sub = str_cut(resource, '/', &head, &sub);
+    (void)rule_list(rule, RULE_RESOURCES, &left);
+    while (rule_string(&left, &one))
+        if (str_is(one, "*") || str_eq(one, resource) ||
+            (has_sub && str_has_prefix(one, STR("*/")) && str_eq(str_slice(one, 2, one.n), sub)))
+            return true;
+    return false;
+}
+
+static bool covers_url(const struct rule *rule, struct str url)
+{
+    struct rules left;
+    struct str one;
+    (void)rule_list(rule, RULE_URLS, &left);
+    while (rule_string(&left, &one))
+        if (url_matches(one, url))
+            return true;
+    return false;
+}
+
+static bool covers(const struct rule *rule, const struct rule_atom *atom)
+{
+    if (!has_or_star(rule, RULE_VERBS, atom->verb))
+        return false;
+    bool named = rule_count(rule, RULE_NAMES) > 0;
+    if (atom->is_url)
+        return !named && covers_url(rule, atom->url);
+    if (named && !(atom->has_name && has(rule, RULE_NAMES, atom->name)))
+        return false;
+    return has_or_star(rule, RULE_GROUPS, atom->group) && covers_resource(rule, atom->resource);
+}
+
+struct cover {
+    const struct rule *owned;
+    size_t n;
+    void (*missing)(void *arg, const struct rule_atom *atom);
+    void *arg;
+    bool all;
+};
+
+static void check_atom(struct cover *c, const struct rule_atom *atom)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (covers(&c->owned[i], atom))
+            return;
+    c->all = false;
+    if (c->missing)
+        c->missing(c->arg, atom);
+}
+
+static void check_names(struct cover *c, const struct rule *rule, struct rule_atom atom)
+{
+    struct rules names;
+    if (rule_list(rule, RULE_NAMES, &names) == 0) {
+        check_atom(c, &atom);
+        return;
+    }
+    atom.has_name = true;
+    while (rule_string(&names, &atom.name))
+        check_atom(c, &atom);
+}
+
+static void check_resources(struct cover *c, const struct rule *rule)
+{
+    struct rules groups, resources, verbs;
+    struct rule_atom atom = { .has_name = false };
+    (void)rule_list(rule, RULE_GROUPS, &groups);
+    while (rule_string(&groups, &atom.group)) {
+        (void)rule_list(rule, RULE_RESOURCES, &resources);
+        while (rule_string(&resources, &atom.resource)) {
+            (void)rule_list(rule, RULE_VERBS, &verbs);
+            while (rule_string(&verbs, &atom.verb))
+                check_names(c, rule, atom);
+        }
+    }
+}
+
+static void check_urls(struct cover *c, const struct rule *rule)
+{
+    struct rules urls, verbs;
+    struct rule_atom atom = { .is_url = true };
+    (void)rule_list(rule, RULE_URLS, &urls);
+    while (rule_string(&urls, &atom.url)) {
+        (void)rule_list(rule, RULE_VERBS, &verbs);
+        while (rule_string(&verbs, &atom.verb))
+            check_atom(c, &atom);
+    }
+}
+
+bool rules_cover(const struct rule *owned, size_t n, struct rules wanted,
+                 void (*missing)(void *arg, const struct rule_atom *atom), void *arg)
+{
+    struct cover c = { .owned = owned, .n = n, .missing = missing, .arg = arg, .all = true };
+    struct rule rule;
+    while (rule_next(&wanted, &rule)) {
+        check_resources(&c, &rule);
+        check_urls(&c, &rule);
+    }
+    return c.all;
+}
+
+/* ------------------------------------------------------------------ what is missing, as text */
+
+struct rule_gap {
+    struct rule_gap *next;
+    struct rule_atom atom; /* its verb is the first of `verbs` */
+    struct str *verbs;
+    size_t n_verbs, cap;
+};
+
+static bool same_but_verb(const struct rule_atom *a, const struct rule_atom *b)
+{
+    return !a->is_url && !b->is_url && a->has_name == b->has_name && str_eq(a->group, b->group) &&
+           str_eq(a->resource, b->resource) && str_eq(a->name, b->name);
+}
+
+static void add_verb(struct arena *a, struct rule_gap *g, struct str verb)
+{
+    for (size_t i = 0; i < g->n_verbs; i++)
+        if (str_eq(g->verbs[i], verb))
+            return;
+    if (g->n_verbs == g->cap) {
+        size_t cap = g->cap ? g->cap * 2 : 8;
+        struct str *more = arena_new_n(a, struct str, cap);
+        if (g->n_verbs)
+            memcpy(more, g->verbs, g->n_verbs * sizeof *more);
+        g->verbs = more;
+        g->cap = cap;
+    }
+    g->verbs[g->n_verbs++] = verb;
+}
+
+void rule_gaps_add(void *arg, const struct rule_atom *atom)
+{
+    struct rule_gaps *gaps = arg;
+    for (struct rule_gap *g = gaps->first; g; g = g->next) {
+        if (same_but_verb(&g->atom, atom)) {
+            add_verb(gaps->a, g, atom->verb);
+            return;
+        }
+    }
+    if (gaps->n == RULE_GAPS_MAX)
+        return;
+    struct rule_gap *g = arena_new(gaps->a, struct rule_gap);
+    g->atom = *atom;
+    add_verb(gaps->a, g, atom->verb);
+    if (gaps->last)
+        gaps->last->next = g;
+    else
+        gaps->first = g;
+    gaps->last = g;
+    gaps->n++;
+}
+
+static void add_part(struct buf *to, const char *name, const struct str *list, size_t n)
+{
+    (void)buf_printf(to, "%s%s:[", to->p[to->n - 1] == '{' ? "" : ", ", name);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            (void)buf_add_char(to, ' ');
+        go_quote(to, list[i]);
+    }
+    (void)buf_add_char(to, ']');
+}
+
+static struct str gap_text(struct arena *a, const struct rule_gap *g)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    const struct rule_atom *atom = &g->atom;
+    (void)buf_add_char(&b, '{');
+    if (atom->is_url) {
+        add_part(&b, "NonResourceURLs", &atom->url, 1);
+    } else {
+        add_part(&b, "APIGroups", &atom->group, 1);
+        add_part(&b, "Resources", &atom->resource, 1);
+    }
+    if (atom->has_name)
+        add_part(&b, "ResourceNames", &atom->name, 1);
+    add_part(&b, "Verbs", g->verbs, g->n_verbs);
+    (void)buf_add_char(&b, '}');
+    return str_copy_arena(a, buf_str(&b));
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+void rule_gaps_write(const struct rule_gaps *gaps, struct buf *to)
+{
+    struct str *lines = arena_new_n(gaps->a, struct str, gaps->n + 1);
+    size_t n = 0;
+    for (const struct rule_gap *g = gaps->first; g; g = g->next)
+        lines[n++] = gap_text(gaps->a, g);
+    qsort(lines, n, sizeof *lines, by_text);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            (void)buf_add_char(to, '\n');
+        (void)buf_add_str(to, lines[i]);
+    }
+}

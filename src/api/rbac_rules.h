@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Policy rules of RBAC in a compact form, and what upstream decides with them: whether a rule
+ * allows a request, and whether some rules cover others. Pure.
+ *
+ * A compiled list of rules is one run of bytes without pointers:
+ *
+ *     rules:  rule...
+ *     rule:   u32 size of what follows, then five lists: verbs, groups, resources, names, urls
+ *     list:   varint count, then strings
+ *     string: varint length, bytes
+ *
+ * Only rules_compile() makes such bytes; they are never read from outside.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "codec/json.h"
+
+enum rule_list { RULE_VERBS, RULE_GROUPS, RULE_RESOURCES, RULE_NAMES, RULE_URLS, RULE_LISTS };
+
+struct rules {
+    const uint8_t *p;
+    size_t n;
+};
+
+/* Append the compiled form of a `rules` array as it stands in a Role; NULL and null are no rules.
+ */
+int rules_compile(struct buf *to, const struct json *array);
+
+/* ---- reading ---- */
+
+struct rule {
+    struct rules list[RULE_LISTS]; /* each a list as above */
+};
+/* Take the next rule off `at`; false at the end. */
+bool rule_next(struct rules *at, struct rule *ret);
+/* Take the next string off a list. */
+bool rule_string(struct rules *list_left, struct str *ret);
+/* Start of a list: how many, and the cursor for rule_string(). */
+size_t rule_list(const struct rule *rule, enum rule_list which, struct rules *ret_left);
+size_t rule_count(const struct rule *rule, enum rule_list which);
+/* As JSON arrays of strings, the members that hold something, for rules reviews. */
+struct json *rule_to_json(struct arena *a, const struct rule *rule);
+
+/* ---- deciding ---- */
+
+struct rule_request {
+    struct str verb, group, resource, subresource, name;
+    struct str path; /* of a request that names no resource */
+    bool is_path;
+};
+bool rule_allows(const struct rule *rule, const struct rule_request *rq);
+
+/* A rule broken down as far as it goes: one of each. */
+struct rule_atom {
+    struct str verb, group, resource, name, url;
+    bool has_name, is_url;
+};
+/*
+ * Each atom of `wanted` must be covered by one of the `n` rules. missing: called for those that are
+ * not, in order. True: all covered.
+ */
+bool rules_cover(const struct rule *owned, size_t n, struct rules wanted,
+                 void (*missing)(void *arg, const struct rule_atom *atom), void *arg);
+
+/*
+ * What is missing in upstream's words, one line for each group and resource with its verbs
+ * together: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`; sorted.
+ */
+struct rule_gaps {
+    struct arena *a;
+    struct rule_gap *first, *last;
+    size_t n;
+};
+enum { RULE_GAPS_MAX = 1000 };                                /* further ones are not told */
+void rule_gaps_add(void *gaps, const struct rule_atom *atom); /* fits rules_cover() */
+void rule_gaps_write(const struct rule_gaps *gaps, struct buf *to);

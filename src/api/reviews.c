@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reviews; see reviews.h. */
+#include "api/reviews.h"
+
+#include "api/authn.h"
+#include "api/authz.h"
+#include "api/write.h"
+#include "base/clock.h"
+
+/* ------------------------------------------------------------------ in and out */
+
+static struct json *read_body(struct request *rq, struct json **ret)
+{
+    struct write_options opts;
+    struct object_warnings warnings = { .a = &rq->arena };
+    struct json *status = NULL, *obj = NULL;
+    struct json *no = write_parse_options(rq, &opts);
+    if (!no)
+        no = write_parse_body(rq, rq->res->schema, &warnings, &obj);
+    if (no)
+        return no;
+    if (object_decode_tree(&rq->arena, rq->res, obj, opts.fv, &warnings, &status) < 0)
+        return status;
+    if (opts.fv == FIELD_VALIDATION_STRICT &&
+        (no = object_strict_status(&rq->arena, rq->res, &warnings)))
+        return no;
+    for (size_t i = 0; opts.fv == FIELD_VALIDATION_WARN && i < warnings.n; i++)
+        reply_warn(rq, warnings.text[i]);
+    *ret = obj;
+    return NULL;
+}
+
+static struct json *invalid(struct request *rq, const struct field_errors *errs)
+{
+    return status_invalid(&rq->arena, rq->res->group, rq->res->kind, STR(""), errs);
+}
+
+static const struct json *null_text(struct arena *a)
+{
+    return json_new_cstr(a, "null");
+}
+
+/* Reviews have no metadata; a local one has a namespace. */
+static void check_metadata(const struct json *obj, bool local, struct field_errors *errs)
+{
+    struct fpath at = fpath_child(NULL, STR("metadata"));
+    const struct json *meta = json_getc(obj, "metadata");
+    json_each (v, meta) {
+        bool empty = json_is(v, JSON_NULL) || (v->type == JSON_STRING && v->s.n == 0) ||
+                     (v->type >= JSON_ARRAY && v->n == 0);
+        if (empty || str_is(v->key, "managedFields") || (local && str_is(v->key, "namespace")))
+            continue;
+        field_error(errs, FIELD_INVALID, &at, meta,
+                    local ? "must be empty except for namespace" : "must be empty");
+        return;
+    }
+}
+
+/* ------------------------------------------------------------------ access reviews */
+
+static const char *const selectors[] = { "fieldSelector", "labelSelector" };
+
+static void check_requirement(const struct json *req, const struct fpath *at,
+                              struct field_errors *errs)
+{
+    static const struct str known[] = {
+        { "In", 2 }, { "NotIn", 5 }, { "Exists", 6 }, { "DoesNotExist", 12 }
+    };
+    struct fpath key_at = fpath_child(at, STR("key"));
+    struct fpath values_at = fpath_child(at, STR("values"));
+    struct fpath op_at = fpath_child(at, STR("operator"));
+    const struct json *values = json_getc(req, "values");
+    size_t n = json_is(values, JSON_ARRAY) ? values->n : 0;
+    struct str op = json_get_str(req, "operator");
+    if (json_get_str(req, "key").n == 0)
+        field_error(errs, FIELD_REQUIRED, &key_at, NULL, "must be specified");
+    if (str_is(op, "In") || str_is(op, "NotIn")) {
+        if (n == 0)
+            field_error(errs, FIELD_REQUIRED, &values_at, NULL,
+                        "must be specified when `operator` is 'In' or 'NotIn'");
+    } else if (str_is(op, "Exists") || str_is(op, "DoesNotExist")) {
+        if (n > 0)
+            field_error(errs, FIELD_FORBIDDEN, &values_at, NULL,
+                        "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+    } else {
+        field_error_enum(errs, &op_at, json_new_str(errs->a, op), known, ARRAY_LEN(known));
+    }
+}
+
+/* Selectors narrow what is asked about; RBAC knows none, so they are checked and change nothing. */
+static void check_selector(const struct json *attrs, const char *member, const struct fpath *up,
+                           struct field_errors *errs)
+{
+    const struct json *sel = json_getc(attrs, member);
+    struct fpath at = fpath_child(up, str_of(member)), raw_at, reqs_at;
+    if (!json_is(sel, JSON_OBJECT))
+        return;
+    struct str raw = json_get_str(sel, "rawSelector");
+    const struct json *reqs = json_getc(sel, "requirements");
+    bool some = json_is(reqs, JSON_ARRAY) && reqs->n > 0;
+    raw_at = fpath_child(&at, STR("rawSelector"));
+    reqs_at = fpath_child(&at, STR("requirements"));
+    if (raw.n && some)
+        field_error_str(errs, FIELD_INVALID, &raw_at, raw,
+                        "may not specified at the same time as requirements");
+    else if (!raw.n && !some)
+        field_error(errs, FIELD_REQUIRED, &reqs_at, NULL,
+                    "when %s is specified, requirements or rawSelector is required", member);
+    size_t i = 0;
+    json_each (req, some ? reqs : NULL) {
+        struct fpath item = fpath_index(&reqs_at, i++);
+        check_requirement(req, &item, errs);
+    }
+}
+
+static void check_access_spec(const struct json *spec, bool self, struct field_errors *errs)
+{
+    struct fpath up = fpath_child(NULL, STR("spec"));
+    struct fpath path_at = fpath_child(&up, STR("nonResourceAttributes"));
+    struct fpath res_at = fpath_child(&up, STR("resourceAttributes"));
+    struct fpath user_at = fpath_child(&up, STR("user"));
+    const struct json *res = json_getc(spec, "resourceAttributes");
+    const struct json *path = json_getc(spec, "nonResourceAttributes");
+    const struct json *groups = json_getc(spec, "groups");
+    if (res && path)
+        field_error(errs, FIELD_INVALID, &path_at, path,
+                    "cannot be specified in combination with resourceAttributes");
+    if (!res && !path)
+        field_error(errs, FIELD_INVALID, &res_at, null_text(errs->a),
+                    "exactly one of nonResourceAttributes or resourceAttributes must be specified");
+    if (!self && json_get_str(spec, "user").n == 0 &&
+        !(json_is(groups, JSON_ARRAY) && groups->n > 0))
+        field_error_str(errs, FIELD_INVALID, &user_at, STR(""),
+                        "at least one of user or group must be specified");
+    for (size_t i = 0; i < ARRAY_LEN(selectors); i++)
+        check_selector(res, selectors[i], &res_at, errs);
+}
+
+static void check_local(const struct json *obj, struct field_errors *errs)
+{
+    const struct json *spec = json_getc(obj, "spec");
+    const struct json *path = json_getc(spec, "nonResourceAttributes");
+    struct fpath up = fpath_child(NULL, STR("spec"));
+    struct fpath path_at = fpath_child(&up, STR("nonResourceAttributes"));
+    if (path)
+        field_error(errs, FIELD_INVALID, &path_at, path, "disallowed on this kind of request");
+}
+
+static const struct str *string_list(struct arena *a, const struct json *array, size_t *ret_n)
+{
+    size_t max = json_is(array, JSON_ARRAY) ? array->n : 0;
+    struct str *list = arena_new_n(a, struct str, max + 1);
+    *ret_n = 0;
+    json_each (v, max ? array : NULL)
+        list[(*ret_n)++] = json_str(v);
+    return list;
+}
+
+static struct kube_identity identity_of_spec(struct arena *a, const struct json *spec)
+{
+    const struct json *extra = json_getc(spec, "extra");
+    struct kube_identity id = { .user = json_get_str(spec, "user"),
+                                .uid = json_get_str(spec, "uid") };
+    struct kube_extra *e = arena_new_n(a, struct kube_extra, (extra ? extra->n : 0) + 1);
+    id.groups = string_list(a, json_getc(spec, "groups"), &id.n_groups);
+    id.extra = e;
+    json_each (v, extra) {
+        e[id.n_extra].key = v->key;
+        e[id.n_extra].values = string_list(a, v, &e[id.n_extra].n);
+        id.n_extra++;
+    }
+    return id;
+}
+
+static struct api_attributes attributes_of_spec(const struct kube_identity *id,
+                                                const struct json *spec)
+{
+    const struct json *res = json_getc(spec, "resourceAttributes");
+    const struct json *path = json_getc(spec, "nonResourceAttributes");
+    if (!res)
+        return (struct api_attributes){ .identity = id,
+                                        .verb = json_get_str(path, "verb"),
+                                        .path = json_get_str(path, "path") };
+    return (struct api_attributes){ .identity = id,
+                                    .is_resource = true,
+                                    .verb = json_get_str(res, "verb"),
+                                    .group = json_get_str(res, "group"),
+                                    .version = json_get_str(res, "version"),
+                                    .resource = json_get_str(res, "resource"),
+                                    .subresource = json_get_str(res, "subresource"),
+                                    .name = json_get_str(res, "name"),
+                                    .ns = json_get_str(res, "namespace") };
+}
+
+static void set_access_status(struct request *rq, struct json *obj, const struct kube_identity *id)
+{
+    struct arena *a = &rq->arena;
+    const struct api *api = rq->api;
+    const struct api_attributes at = attributes_of_spec(id, json_getc(obj, "spec"));
+    scoped(buf_fini_scoped) struct buf reason = BUF_INIT(BUF_MAX_DEFAULT);
+    bool allowed = !api->authorize || api->authorize(api->authorize_arg, &at, &reason);
+    struct json *status = json_new_object(a);
+    json_set_bool(a, status, "allowed", allowed);
+    if (reason.n)
+        json_set_str(a, status, "reason", buf_str(&reason));
+    json_setc(a, obj, "status", status);
+}
+
+static struct json *access_review(struct request *rq, struct json *obj, bool self, bool local)
+{
+    struct arena *a = &rq->arena;
+    const struct json *spec = json_getc(obj, "spec");
+    struct field_errors errs = field_errors_init(a);
+    check_access_spec(spec, self, &errs);
+    if (local)
+        check_local(obj, &errs);
+    check_metadata(obj, local, &errs);
+    if (errs.n)
+        return invalid(rq, &errs);
+    struct str ns = json_str(json_path(spec, "resourceAttributes", "namespace", NULL));
+    if (local && !str_eq(ns, rq->route.ns))
+        return status_bad_request(
+            a, str_of(arena_printf(
+                   a, "spec.resourceAttributes.namespace must match namespace: " STR_FMT,
+                   STR_ARG(rq->route.ns))));
+    struct kube_identity id = self ? rq->identity : identity_of_spec(a, spec);
+    set_access_status(rq, obj, &id);
+    return NULL;
+}
+
+static struct json *self_access_review(struct request *rq, struct json *obj)
+{
+    return access_review(rq, obj, true, false);
+}
+
+static struct json *subject_access_review(struct request *rq, struct json *obj)
+{
+    return access_review(rq, obj, false, false);
+}
+
+static struct json *local_access_review(struct request *rq, struct json *obj)
+{
+    return access_review(rq, obj, false, true);
+}
+
+/* ------------------------------------------------------------------ rules review */
+
+struct listing {
+    struct arena *a;
+    struct json *resources, *paths;
+};
+
+static void list_rule(void *arg, const struct rule *rule)
+{
+    struct listing *l = arg;
+    struct json *v = rule_to_json(l->a, rule);
+    if (rule_count(rule, RULE_RESOURCES)) {
+        struct json *one = json_clone(l->a, v);
+        (void)json_del(one, STR("nonResourceURLs"));
+        json_add(l->resources, one);
+    }
+    if (rule_count(rule, RULE_URLS)) {
+        struct json *one = json_new_object(l->a);
+        json_setc(l->a, one, "verbs", json_clone(l->a, json_getc(v, "verbs")));
+        json_setc(l->a, one, "nonResourceURLs", json_clone(l->a, json_getc(v, "nonResourceURLs")));
+        json_add(l->paths, one);
+    }
+}
+
+static void list_everything(struct listing *l)
+{
+    struct json *all = json_new_array(l->a), *rule = json_new_object(l->a);
+    json_add(all, json_new_cstr(l->a, "*"));
+    json_setc(l->a, rule, "verbs", all);
+    json_setc(l->a, rule, "apiGroups", json_clone(l->a, all));
+    json_setc(l->a, rule, "resources", json_clone(l->a, all));
+    json_add(l->resources, rule);
+    rule = json_new_object(l->a);
+    json_setc(l->a, rule, "verbs", json_clone(l->a, all));
+    json_setc(l->a, rule, "nonResourceURLs", json_clone(l->a, all));
+    json_add(l->paths, rule);
+}
+
+static struct json *self_rules_review(struct request *rq, struct json *obj)
+{
+    struct arena *a = &rq->arena;
+    struct str ns = json_str(json_path(obj, "spec", "namespace", NULL));
+    struct listing l = { .a = a, .resources = json_new_array(a), .paths = json_new_array(a) };
+    if (ns.n == 0)
+        return status_bad_request(a, STR("no namespace on request"));
+    if (rq->api->authz)
+        rbac_each_rule(authz_policy(rq->api->authz), &rq->identity, ns, list_rule, &l);
+    else
+        list_everything(&l);
+    struct json *status = json_new_object(a);
+    json_setc(a, status, "resourceRules", l.resources);
+    json_setc(a, status, "nonResourceRules", l.paths);
+    json_set_bool(a, status, "incomplete", false);
+    json_setc(a, obj, "status", status);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ who am I */
+
+static struct json *self_review(struct request *rq, struct json *obj)
+{
+    struct arena *a = &rq->arena;
+    struct field_errors errs = field_errors_init(a);
+    check_metadata(obj, false, &errs);
+    if (errs.n)
+        return invalid(rq, &errs);
+    struct json *status = json_new_object(a);
+    char now[RFC3339_MAX];
+    rfc3339_format(clock_wall_ms() / 1000, now);
+    json_set_str(a, json_obj(a, obj, "metadata"), "creationTimestamp", str_of(now));
+    json_setc(a, status, "userInfo", identity_to_json(a, &rq->identity));
+    json_setc(a, obj, "status", status);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ the table */
+
+static const struct {
+    const char *kind;
+    struct json *(*answer)(struct request *rq, struct json *obj);
+} reviews[] = {
+    { "SelfSubjectReview", self_review },
+    { "SelfSubjectAccessReview", self_access_review },
+    { "SubjectAccessReview", subject_access_review },
+    { "LocalSubjectAccessReview", local_access_review },
+    { "SelfSubjectRulesReview", self_rules_review },
+};
+
+bool reviews_serve(struct request *rq)
+{
+    if (rq->sub || !rq->res->strategy->is_review)
+        return false;
+    struct json *obj = NULL;
+    const struct json *no = read_body(rq, &obj);
+    for (size_t i = 0; !no && i < ARRAY_LEN(reviews); i++)
+        if (str_is(rq->res->kind, reviews[i].kind))
+            no = reviews[i].answer(rq, obj);
+    if (no)
+        reply_status(rq, no);
+    else
+        reply_json(rq, 201, obj);
+    return true;
+}

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who asks and what he may do: RBAC, impersonation, certificates, reviews; asked by kubectl and by hand."""
+import http.client
+import json
+import ssl
+import subprocess
+
+import pytest
+
+from conftest import Server
+
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+READ = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"]}
+
+
+def role(name, *rules, kind="Role", **more):
+    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind,
+            "metadata": {"name": name}, "rules": list(rules), **more}
+
+
+def binding(name, to, *users, kind="RoleBinding", role_kind="Role"):
+    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": {"name": name},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": role_kind, "name": to},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": u} for u in users]}
+
+
+def as_user(server, user, method, path, body=None, **headers):
+    return server.ask(method, path, body, Impersonate_User=user, **headers)
+
+
+@pytest.fixture(scope="module")
+def roles(shared_api):
+    """jane reads ConfigMaps in default; joe manages roles there and reads ConfigMaps."""
+    s, ns = shared_api, RBAC + "/namespaces/default"
+    s.create(ns + "/roles", role("reader", READ))
+    s.create(ns + "/rolebindings", binding("jane", "reader", "jane", "joe"))
+    manage = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles", "rolebindings"],
+              "verbs": ["get", "create", "update", "patch", "delete"]}
+    s.create(ns + "/roles", role("manager", manage))
+    s.create(ns + "/rolebindings", binding("joe", "manager", "joe"))
+    return s
+
+
+def test_a_role_allows_what_it_says_and_nothing_else(roles):
+    assert as_user(roles, "jane", "GET", CONFIG_MAPS).status == 200
+    no = as_user(roles, "jane", "GET", "/api/v1/namespaces/kube-system/configmaps")
+    assert no.status == 403
+    assert no.json() == {
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "reason": "Forbidden", "code": 403,
+        "message": 'configmaps is forbidden: User "jane" cannot list resource "configmaps" in API group "" '
+                   'in the namespace "kube-system"',
+        "details": {"kind": "configmaps"}}
+    no = as_user(roles, "jane", "DELETE", CONFIG_MAPS + "/x").json()
+    assert no["message"] == ('configmaps "x" is forbidden: User "jane" cannot delete resource "configmaps" in API '
+                             'group "" in the namespace "default"')
+    no = as_user(roles, "jane", "GET", RBAC + "/clusterroles").json()
+    assert no["message"] == ('clusterroles.rbac.authorization.k8s.io is forbidden: User "jane" cannot list resource '
+                             '"clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope')
+    no = as_user(roles, "jane", "GET", "/metrics").json()
+    assert no["message"] == 'forbidden: User "jane" cannot get path "/metrics"'
+
+
+def test_what_does_not_exist_is_forbidden_as_well(roles):
+    no = as_user(roles, "jane", "GET", "/apis/no.such/v1/namespaces/default/things/a/log")
+    assert no.status == 403
+    assert no.json()["message"] == ('things.no.such "a" is forbidden: User "jane" cannot get resource "things/log" in '
+                                    'API group "no.such" in the namespace "default"')
+    assert roles.get("/apis/no.such/v1/things").status == 404
+
+
+def test_changes_of_roles_and_bindings_hold_at_once(roles):
+    path = RBAC + "/namespaces/default/rolebindings"
+    for _ in range(5):
+        assert as_user(roles, "ann", "GET", CONFIG_MAPS).status == 403
+        roles.create(path, binding("ann", "reader", "ann"))
+        assert as_user(roles, "ann", "GET", CONFIG_MAPS).status == 200
+        assert roles.ask("DELETE", path + "/ann").status == 200
+    roles.create(path, binding("lost", "not-there", "ann"))
+    no = as_user(roles, "ann", "GET", CONFIG_MAPS).json()
+    assert no["message"].endswith('in the namespace "default": RBAC: role.rbac.authorization.k8s.io "not-there" not found')
+    roles.ask("DELETE", path + "/lost")
+
+
+def test_a_name_in_a_field_selector_counts_for_lists_and_watches(roles):
+    one = {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["mine"], "verbs": ["list"]}
+    roles.create(RBAC + "/namespaces/default/roles", role("one-secret", one))
+    roles.create(RBAC + "/namespaces/default/rolebindings", binding("one-secret", "one-secret", "eve"))
+    secrets = "/api/v1/namespaces/default/secrets"
+    assert as_user(roles, "eve", "GET", secrets).status == 403
+    assert as_user(roles, "eve", "GET", secrets + "?fieldSelector=metadata.name%3Dmine").status == 200
+    assert as_user(roles, "eve", "GET", secrets + "?fieldSelector=metadata.name%3Dother").status == 403
+
+
+def test_nobody_grants_more_than_he_has(roles):
+    ns = RBAC + "/namespaces/default"
+    assert as_user(roles, "joe", "POST", ns + "/roles", role("fine", READ)).status == 201
+    no = as_user(roles, "joe", "POST", ns + "/roles", role("more", {**READ, "verbs": ["get", "delete"]},
+                                                           {**READ, "resources": ["secrets"]}))
+    assert no.status == 403
+    assert no.json()["message"] == (
+        'roles.rbac.authorization.k8s.io "more" is forbidden: user "joe" (groups=["system:authenticated"]) is '
+        "attempting to grant RBAC permissions not currently held:\n"
+        '{APIGroups:[""], Resources:["configmaps"], Verbs:["delete"]}\n'
+        '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}')
+    grow = {"rules": [{**READ, "verbs": ["*"]}]}
+    for kind in ("application/merge-patch+json", "application/strategic-merge-patch+json"):
+        assert as_user(roles, "joe", "PATCH", ns + "/roles/fine", grow, Content_Type=kind).status == 403
+    no = as_user(roles, "joe", "POST", ns + "/rolebindings",
+                 binding("take", "cluster-admin", "joe", role_kind="ClusterRole"))
+    assert no.status == 403
+    assert '{APIGroups:["*"], Resources:["*"], Verbs:["*"]}' in no.json()["message"]
+    no = as_user(roles, "joe", "POST", ns + "/rolebindings", binding("take", "missing", "joe"))
+    assert (no.status, no.json()["message"]) == (404, 'role.rbac.authorization.k8s.io "missing" not found')
+    assert as_user(roles, "joe", "POST", ns + "/rolebindings", binding("give", "reader", "ann")).status == 201
+    assert as_user(roles, "joe", "DELETE", ns + "/rolebindings/give").status == 200
+
+
+def test_bind_and_escalate_lift_the_limit(roles):
+    ns = RBAC + "/namespaces/default"
+    free = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles"], "verbs": ["create", "escalate"]}
+    bind = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"], "resourceNames": ["view"],
+            "verbs": ["bind"]}
+    make = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["rolebindings"], "verbs": ["create"]}
+    roles.create(ns + "/roles", role("free", free, bind, make))
+    roles.create(ns + "/rolebindings", binding("free", "free", "zoe"))
+    everything = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
+    assert as_user(roles, "zoe", "POST", ns + "/roles", role("all", everything)).status == 201
+    assert as_user(roles, "zoe", "POST", ns + "/rolebindings", binding("v", "view", "x", role_kind="ClusterRole")).status == 201
+    assert as_user(roles, "zoe", "POST", ns + "/rolebindings", binding("e", "all", "zoe")).status == 403
+
+
+def test_an_aggregation_needs_everything(roles):
+    rule = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"], "verbs": ["create"]}
+    roles.create(RBAC + "/clusterroles", role("maker", rule, kind="ClusterRole"))
+    roles.create(RBAC + "/clusterrolebindings",
+                 binding("maker", "maker", "kim", kind="ClusterRoleBinding", role_kind="ClusterRole"))
+    collect = role("mine", kind="ClusterRole",
+                   aggregationRule={"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]})
+    no = as_user(roles, "kim", "POST", RBAC + "/clusterroles", collect)
+    assert no.status == 403
+    assert no.json()["message"].endswith("must have cluster-admin privileges to use an aggregationRule")
+
+
+def test_impersonation_needs_the_right_to_each_name(roles):
+    rules = [{"apiGroups": [""], "resources": ["users"], "resourceNames": ["jane"], "verbs": ["impersonate"]},
+             {"apiGroups": [""], "resources": ["groups"], "resourceNames": ["devs"], "verbs": ["impersonate"]}]
+    body = role("actor", *rules, kind="ClusterRole")
+    roles.create(RBAC + "/clusterroles", body)
+    roles.create(RBAC + "/clusterrolebindings",
+                 binding("actor", "actor", "actor", kind="ClusterRoleBinding", role_kind="ClusterRole"))
+    # Whoever is impersonated cannot impersonate further: headers are read once. So ask what actor may do.
+    def may(resource, name, sub="", group=""):
+        spec = {"user": "actor", "resourceAttributes": {"verb": "impersonate", "resource": resource, "name": name,
+                                                        "subresource": sub, "group": group}}
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
+        return roles.create("/apis/authorization.k8s.io/v1/subjectaccessreviews", review)["status"]["allowed"]
+    assert may("users", "jane") and may("groups", "devs")
+    assert not may("users", "joe") and not may("groups", "system:masters")
+
+
+def whoami(server, **headers):
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    answer = server.ask("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", review, **headers)
+    assert answer.status == 201, answer.body
+    return answer.json()["status"]["userInfo"]
+
+
+def test_impersonated_identities_are_complete(roles):
+    assert whoami(roles, Impersonate_User="jane") == {"username": "jane", "groups": ["system:authenticated"]}
+    assert whoami(roles, Impersonate_User="jane", Impersonate_Group="devs", Impersonate_Uid="7",
+                  **{"Impersonate_Extra_scopes%2Fall": "a"}) == {
+        "username": "jane", "uid": "7", "groups": ["devs", "system:authenticated"], "extra": {"scopes/all": ["a"]}}
+    assert whoami(roles, Impersonate_User="system:serviceaccount:a:b")["groups"] == [
+        "system:serviceaccounts", "system:serviceaccounts:a", "system:authenticated"]
+    assert as_user(roles, "system:anonymous", "GET", "/version").status == 200
+    assert as_user(roles, "system:anonymous", "GET", "/api").status == 403
+    no = roles.get(CONFIG_MAPS, Impersonate_Group="devs")
+    assert no.status == 400
+    assert no.json()["message"] == "requested [{Group  devs    }] without impersonating a user"
+
+
+def test_nobody_is_anonymous(roles):
+    connection = roles.connect()
+    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic YTpi"},
+                    {"Authorization": "Bearer " + "x" * 20000}):
+        connection.request("GET", "/api", headers=headers)
+        response = connection.getresponse()
+        body = json.loads(response.read())
+        assert (response.status, body["reason"], body["message"]) == (401, "Unauthorized", "Unauthorized")
+    connection.close()
+
+
+def openssl(*args):
+    subprocess.run(["openssl", *args], check=True, capture_output=True)
+
+
+def make_certificate(directory, name, subject, ca, days="1"):
+    key, request, cert = (directory / f"{name}.{end}" for end in ("key", "csr", "crt"))
+    extensions = directory / "client.ext"
+    extensions.write_text("extendedKeyUsage=clientAuth\n")
+    openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", str(key),
+            "-out", str(request), "-subj", subject)
+    openssl("x509", "-req", "-in", str(request), "-CA", str(ca) + ".crt", "-CAkey", str(ca) + ".key",
+            "-CAcreateserial", "-days", days, "-extfile", str(extensions), "-out", str(cert))
+    return cert, key
+
+
+def ask_with_certificate(server, cert, key, path):
+    context = ssl.create_default_context(cafile=str(server.data_dir / "pki/ca.crt"))
+    context.load_cert_chain(cert, key)
+    connection = http.client.HTTPSConnection(server.host, server.port, context=context, timeout=30)
+    connection.request("GET", path)
+    response = connection.getresponse()
+    body = json.loads(response.read())
+    connection.close()
+    return response.status, body
+
+
+def test_a_certificate_of_the_cluster_names_its_user(roles, tmp_path):
+    ca = roles.data_dir / "pki/ca"
+    cert = make_certificate(tmp_path, "jane", "/O=devs/CN=jane", ca)
+    assert ask_with_certificate(roles, *cert, CONFIG_MAPS)[0] == 200
+    status, body = ask_with_certificate(roles, *cert, "/api/v1/secrets")
+    assert status == 403 and 'User "jane" cannot list resource "secrets"' in body["message"]
+    cert = make_certificate(tmp_path, "root", "/O=system:masters/CN=root", ca)
+    assert ask_with_certificate(roles, *cert, "/api/v1/secrets")[0] == 200
+
+
+def test_a_certificate_of_somebody_else_names_nobody(roles, tmp_path):
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+            str(tmp_path / "other.key"), "-out", str(tmp_path / "other.crt"), "-subj", "/CN=dormouse-ca")
+    cert = make_certificate(tmp_path, "jane", "/O=system:masters/CN=jane", tmp_path / "other")
+    assert ask_with_certificate(roles, *cert, CONFIG_MAPS)[0] == 401
+    cert = make_certificate(tmp_path, "late", "/O=system:masters/CN=late", roles.data_dir / "pki/ca", days="-1")
+    assert ask_with_certificate(roles, *cert, CONFIG_MAPS)[0] == 401
+    cert = make_certificate(tmp_path, "noname", "/O=system:masters", roles.data_dir / "pki/ca")
+    assert ask_with_certificate(roles, *cert, CONFIG_MAPS)[0] == 401
+
+
+def review(server, kind, spec, path=None, **headers):
+    plural = kind.lower() + "s"
+    body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
+    return server.ask("POST", path or "/apis/authorization.k8s.io/v1/" + plural, body, **headers)
+
+
+def test_access_reviews(roles):
+    spec = {"resourceAttributes": {"verb": "list", "resource": "configmaps", "namespace": "default"}}
+    answer = review(roles, "SelfSubjectAccessReview", spec, Impersonate_User="jane").json()
+    assert answer["status"] == {
+        "allowed": True,
+        "reason": 'RBAC: allowed by RoleBinding "jane/default" of Role "reader" to User "jane"'}
+    spec["resourceAttributes"]["verb"] = "delete"
+    assert review(roles, "SelfSubjectAccessReview", spec, Impersonate_User="jane").json()["status"] == {"allowed": False}
+    path = {"nonResourceAttributes": {"path": "/healthz", "verb": "get"}, "user": "x", "groups": ["system:authenticated"]}
+    assert review(roles, "SubjectAccessReview", path).json()["status"]["allowed"] is True
+    local = "/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews"
+    spec = {"resourceAttributes": {"verb": "get", "resource": "configmaps", "namespace": "default",
+                                   "labelSelector": {"rawSelector": "a=b"}}, "user": "jane"}
+    assert review(roles, "LocalSubjectAccessReview", spec, local).json()["status"]["allowed"] is True
+    spec["resourceAttributes"]["namespace"] = "kube-system"
+    assert review(roles, "LocalSubjectAccessReview", spec, local).status == 400
+
+
+def test_reviews_are_validated(roles):
+    no = review(roles, "SubjectAccessReview", {})
+    assert no.status == 422
+    assert no.json()["message"] == (
+        'SubjectAccessReview.authorization.k8s.io "" is invalid: [spec.resourceAttributes: Invalid value: "null": '
+        "exactly one of nonResourceAttributes or resourceAttributes must be specified, spec.user: Invalid value: "
+        '"": at least one of user or group must be specified]')
+    assert review(roles, "SelfSubjectRulesReview", {}).json()["message"] == "no namespace on request"
+    assert roles.get("/apis/authorization.k8s.io/v1/subjectaccessreviews").status == 405
+
+
+def test_kubectl_auth(roles):
+    assert roles.kubectl("auth", "can-i", "list", "configmaps", "--as", "jane").stdout.strip() == "yes"
+    assert roles.kubectl("auth", "can-i", "list", "secrets", "--as", "jane", check=False).stdout.strip() == "no"
+    listed = roles.kubectl("auth", "can-i", "--list", "--as", "jane").stdout
+    assert "configmaps" in listed and "[get list]" in listed and "[/apis/*]" in listed
+    assert "jane" in roles.kubectl("auth", "whoami", "--as", "jane", "--as-group", "devs").stdout
+    no = roles.kubectl("get", "secrets", "--as", "jane", check=False)
+    assert 'Error from server (Forbidden): secrets is forbidden: User "jane" cannot list resource "secrets"' in no.stderr
+
+
+def test_the_defaults_come_back(data_dir):
+    server = Server(data_dir)
+    names = {o["metadata"]["name"]: o for o in server.get(RBAC + "/clusterroles").json()["items"]}
+    assert {"cluster-admin", "admin", "edit", "view", "system:discovery", "system:node", "system:kube-scheduler",
+            "system:controller:job-controller"} <= set(names)
+    assert names["view"]["metadata"]["labels"] == {"kubernetes.io/bootstrapping": "rbac-defaults",
+                                                   "rbac.authorization.k8s.io/aggregate-to-edit": "true"}
+    version = server.get(RBAC + "/clusterroles/system:basic-user").json()["metadata"]["resourceVersion"]
+    assert server.ask("DELETE", RBAC + "/clusterrolebindings/system:discovery").status == 200
+    changed = names["system:kube-dns"] | {"rules": []}
+    assert server.ask("PUT", RBAC + "/clusterroles/system:kube-dns", changed).status == 200
+    server.stop()
+    server = Server(data_dir)
+    assert server.get(RBAC + "/clusterrolebindings/system:discovery").status == 200
+    again = server.get(RBAC + "/clusterroles/system:kube-dns").json()
+    assert again["rules"] == names["system:kube-dns"]["rules"]
+    assert server.get(RBAC + "/clusterroles/system:basic-user").json()["metadata"]["resourceVersion"] == version
+    assert server.stop() == 0
