@@ -140,8 +140,7 @@ static const struct field_set *status_reset(struct arena *a, const struct kube_r
     for (size_t i = 0; i < ARRAY_LEN(status_resets); i++)
         if (str_is(res->group, status_resets[i].group) &&
             str_is(res->plural, status_resets[i].plural))
-            set = field_set_union(a, set,
-                                  field_set_of(a, "metadata", status_resets[i].meta, NULL));
+            set = field_set_union(a, set, field_set_of(a, "metadata", status_resets[i].meta, NULL));
     return set;
 }
 
