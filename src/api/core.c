@@ -67,6 +67,12 @@ static void leave_inflight(struct request *rq)
     if (rq->counted)
         rq->api->n_inflight--;
     rq->counted = false;
+    flow_leave(&rq->api->flows, &rq->place);
+}
+
+void request_settled(struct request *rq)
+{
+    leave_inflight(rq);
 }
 
 void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n)
@@ -377,8 +383,41 @@ static struct json *negotiate(struct request *rq)
     return no;
 }
 
+/* Everybody's turn comes: see flow.h. What this process itself asks for does not queue here. */
+static struct json *flow_step(struct request *rq)
+{
+    if (rq->in_process)
+        return NULL;
+    const struct api_attributes at = authz_attributes(rq);
+    const struct flow_question q = {
+        .user = rq->identity.user,
+        .groups = rq->identity.groups,
+        .n_groups = rq->identity.n_groups,
+        .verb = at.verb,
+        .group = at.group,
+        .resource = at.resource,
+        .subresource = at.subresource,
+        .ns = at.ns,
+        .path = at.path,
+    };
+    enum flow_answer answer = flow_enter(&rq->api->flows, &rq->place, &q);
+    rq->waiting = answer == FLOW_WAIT;
+    return answer == FLOW_REFUSED ? status_too_many_requests(&rq->arena, 1) : NULL;
+}
+
+static void on_flow_run(struct flow_ticket *t)
+{
+    request_continue(container_of(t, struct request, place), NULL);
+}
+
+static void on_flow_refuse(struct flow_ticket *t)
+{
+    struct request *rq = container_of(t, struct request, place);
+    request_continue(rq, status_too_many_requests(&rq->arena, 1));
+}
+
 static struct json *(*const head_steps[])(struct request *rq) = {
-    admit_load, authn_step, impersonate_step, route, authz_step, find, negotiate
+    admit_load, authn_step, impersonate_step, route, flow_step, authz_step, find, negotiate
 };
 
 /* Apply the verb; what it cannot answer at once it continues from a store callback. */
@@ -396,7 +435,6 @@ static void run(struct request *rq)
         read_list(rq);
         return;
     case KUBE_WATCH:
-        leave_inflight(rq);
         watch_begin(rq);
         return;
     case KUBE_CREATE:
@@ -568,6 +606,7 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
     api->with_rbac = opts->rbac;
     api->authn = authn_new(api, opts->admin_token);
     list_init(&api->requests);
+    flows_init(&api->flows, api->loop, on_flow_run, on_flow_refuse);
     registry_init(&api->reg);
     builtin_register(&api->reg);
     *ret = api;
@@ -638,6 +677,7 @@ static void api_free(struct api *api)
     map_fini(&api->hubs);
     registry_fini(&api->reg);
     metrics_fini(&api->metrics);
+    flows_fini(&api->flows);
     authn_free(api->authn);
     free(api);
     done(arg);

@@ -32,6 +32,7 @@ struct api {
 
     struct http_server *http;
     struct list requests;
+    struct flows flows;
     size_t n_inflight, body_bytes, n_compressing;
     struct map hubs;             /* storage name -> struct hub */
     struct timer bookmark_timer; /* armed while a watcher lags behind the store's revision */
@@ -78,6 +79,9 @@ void reply_warn(struct request *rq, struct str text);
 void reply_tagged(struct request *rq, const char *content_type, struct str tagged, struct str body);
 /* Status for an object that is not there. */
 struct json *reply_not_found(struct request *rq);
+
+/* A watch has begun: it holds no seat any more, and is not counted as being worked on. */
+void request_settled(struct request *rq);
 
 /* ---- verbs ---- */
 

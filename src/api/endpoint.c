@@ -187,6 +187,7 @@ void api_metrics(const struct api *api, struct buf *to)
     struct store_stats st;
     store_stats(api->store, &st);
     metrics_write(&api->metrics, to);
+    flow_metrics(&api->flows, to);
     (void)buf_printf(
         to,
         "# HELP apiserver_current_inflight_requests Requests that are being worked on.\n"

@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include "api/flow.h"
 #include "api/route.h"
 #include "base/buf.h"
 #include "base/list.h"
@@ -77,6 +78,7 @@ struct request {
     bool in_process; /* trusted identity, not counted against API_INFLIGHT_MAX */
     bool counted;    /* in api->n_inflight */
     size_t body_counted;
+    struct flow_ticket place;
     struct compress *compress; /* while the answer is compressed; stands before the sink */
 
     /* what came in; strings live in the arena */

@@ -443,6 +443,7 @@ static void go_live(struct watcher *w)
     struct api *api = w->rq->api;
     struct err err = { 0 };
     struct hub *h;
+    request_settled(w->rq);
     move(w, WATCH_BEHIND);
     if (try_join(w))
         return;

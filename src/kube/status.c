@@ -287,7 +287,7 @@ struct json *status_too_many_requests(struct arena *a, int retry_after_s)
 {
     struct details d = { .retry_after_s = retry_after_s };
     return status_of(a, "Failure", 429, "TooManyRequests",
-                     STR("too many requests, please try again later"), &d);
+                     STR("Too many requests, please try again later."), &d);
 }
 
 struct json *status_unavailable(struct arena *a, struct str text)

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who may run now: what upstream calls priority and fairness. Each request belongs to a priority
+ * level and, in it, to a flow (a user, or for some a namespace). A level has seats, as many as
+ * requests of it run at once; beyond that requests wait in a queue of their flow, and the flow that
+ * holds the fewest seats is next. So a user who sends a thousand requests delays himself.
+ *
+ *     flow_enter() -> FLOW_RUN -----------------------> flow_leave()
+ *                  -> FLOW_WAIT -> run() or refuse() -> flow_leave()
+ *                  -> FLOW_REFUSED
+ *
+ * Levels lend seats that they do not use, as upstream's do, and so does the arithmetic: the table
+ * in flow.c is upstream's default configuration. Flows are told apart exactly, by name, where
+ * upstream shuffles them over a fixed number of queues: a flow costs nothing here while nothing of
+ * it runs or waits.
+ *
+ * Loop thread only. run() comes from the loop, never from within a call; refuse() may also come
+ * while another ticket enters, whose shorter queue it makes room for.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "io/loop.h"
+
+enum {
+    FLOW_SEATS = 600,    /* of all levels; upstream's 400 reading and 200 writing requests */
+    FLOW_QUEUE_MAX = 50, /* requests of a flow that wait */
+    FLOW_LEVEL_QUEUE_MAX = 1000, /* of a level; then the longest queue gives way to shorter ones */
+    FLOW_WAIT_MAX_MS = 15000     /* a quarter of upstream's limit for a whole request */
+};
+
+enum flow_level {
+    FLOW_EXEMPT,
+    FLOW_LEADER_ELECTION,
+    FLOW_NODE_HIGH,
+    FLOW_SYSTEM,
+    FLOW_WORKLOAD_HIGH,
+    FLOW_WORKLOAD_LOW,
+    FLOW_GLOBAL_DEFAULT,
+    FLOW_CATCH_ALL,
+    FLOW_LEVELS
+};
+
+enum { FLOW_SCHEMAS = 12 };
+enum flow_reason { FLOW_QUEUE_FULL, FLOW_NO_SEAT, FLOW_TIME_OUT, FLOW_REASONS };
+enum flow_answer { FLOW_RUN, FLOW_WAIT, FLOW_REFUSED };
+
+/* What decides where a request belongs; borrowed for the call. */
+struct flow_question {
+    struct str user;
+    const struct str *groups;
+    size_t n_groups;
+    struct str verb, group, resource, subresource, ns; /* resource "": a path */
+    struct str path;
+};
+
+/* One request's place; zeroed: none. Embedded by the caller. */
+struct flow_ticket {
+    struct flow *flow; /* NULL on an exempt level */
+    uint8_t schema;    /* index + 1; 0: no place */
+    bool waiting;
+    uint64_t since_ms;
+    struct list node; /* flow->queue */
+    struct list age;  /* flows->waiting */
+};
+
+struct flows {
+    struct loop *loop;
+    void (*run)(struct flow_ticket *t);
+    void (*refuse)(struct flow_ticket *t); /* waited in vain; the place is gone already */
+    struct {
+        unsigned in_use, waiting;
+        struct list flows; /* struct flow with a queue, the one to ask first in front */
+    } level[FLOW_LEVELS];
+    struct {
+        unsigned in_use, waiting;
+        uint64_t dispatched, refused[FLOW_REASONS];
+    } schema[FLOW_SCHEMAS];
+    unsigned in_use;     /* of all levels but the exempt one */
+    struct map known;    /* level and name -> struct flow */
+    struct list waiting; /* struct flow_ticket.age, the oldest first */
+    struct timer timer;  /* armed for the oldest */
+    struct defer turn;
+};
+
+void flows_init(struct flows *f, struct loop *loop, void (*run)(struct flow_ticket *t),
+                void (*refuse)(struct flow_ticket *t));
+/* No ticket may have a place any more. */
+void flows_fini(struct flows *f);
+enum flow_answer flow_enter(struct flows *f, struct flow_ticket *t, const struct flow_question *q);
+/* Idempotent; also while waiting: then neither run() nor refuse() follows. */
+void flow_leave(struct flows *f, struct flow_ticket *t);
+/* apiserver_flowcontrol_* */
+void flow_metrics(const struct flows *f, struct buf *to);
+
+const char *flow_level_name(enum flow_level level);
+const char *flow_schema_name(const struct flow_ticket *t); /* of one with a place */
