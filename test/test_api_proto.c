@@ -334,6 +334,41 @@ TEST(discovery_in_protobuf)
     fixture_fini(&f);
 }
 
+static struct str header(const struct answer *a, const char *name)
+{
+    return headers_get(&a->headers, name);
+}
+
+TEST(openapi_is_tagged_and_kept_by_its_hash)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct json *index = want(&f, 200, "GET", "/openapi/v3", NULL);
+    const char *url =
+        str_dup_arena(&f.arena, text_at(json_getc(index, "paths"), "api/v1", "serverRelativeURL"));
+    struct answer a = ask(&f, "GET", url, NULL, NULL, NULL);
+    CHECK_INT(a.status, 200);
+    CHECK_STR(header(&a, "cache-control"), "public, immutable");
+    CHECK_STR(header(&a, "vary"), "Accept");
+    CHECK(header(&a, "expires").n > 0);
+    answer_fini(&a);
+
+    a = ask(&f, "GET", "/openapi/v3/api/v1?hash=0", NULL, NULL, NULL);
+    CHECK_INT(a.status, 301);
+    CHECK_STR(header(&a, "location"), url);
+    answer_fini(&a);
+
+    const char *v2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    a = ask(&f, "GET", "/openapi/v2", NULL, v2, NULL);
+    CHECK_INT(a.status, 200);
+    CHECK(has_type(&a, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"));
+    answer_fini(&a);
+    a = ask(&f, "GET", "/openapi/v2", NULL, "text/plain", NULL);
+    CHECK_INT(a.status, 406);
+    answer_fini(&a);
+    fixture_fini(&f);
+}
+
 TEST(people_get_indented_answers)
 {
     struct fixture f;

@@ -52,7 +52,7 @@ TEST(version_3_describes_what_is_served)
     struct arena a = { 0 };
     struct registry *reg = test_registry();
     struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
-    CHECK_OK(openapi_v3(reg, STR(""), STR("v1"), &b));
+    CHECK_OK(openapi_v3(reg, STR(""), STR("v1"), OPENAPI_JSON, &b));
     struct json *root = document(&a, &b);
     const struct json *cm =
         json_path(root, "components", "schemas", "io.k8s.api.core.v1.ConfigMap", NULL);
@@ -71,12 +71,12 @@ TEST(version_3_describes_what_is_served)
     CHECK(verifies);
     buf_fini(&b);
     b = BUF_INIT(OPENAPI_MAX_BYTES);
-    CHECK_ERR(openapi_v3(reg, STR("none"), STR("v1"), &b), -ENOENT);
+    CHECK_ERR(openapi_v3(reg, STR("none"), STR("v1"), OPENAPI_JSON, &b), -ENOENT);
     static const char *const groups[] = { "apiextensions.k8s.io", "coordination.k8s.io",
                                           "events.k8s.io" };
     for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
         buf_reset(&b);
-        CHECK_OK(openapi_v3(reg, str_of(groups[i]), STR("v1"), &b));
+        CHECK_OK(openapi_v3(reg, str_of(groups[i]), STR("v1"), OPENAPI_JSON, &b));
         (void)document(&a, &b);
     }
     buf_fini(&b);
@@ -97,7 +97,7 @@ TEST(definitions_are_described_in_both_versions)
     const struct kube_resource *const *served;
     CHECK_INT(crd_resources(c, &served), 1);
     CHECK_OK(registry_add(&reg, served[0], NULL));
-    CHECK_OK(openapi_v3(&reg, STR("example.com"), STR("v1"), &b));
+    CHECK_OK(openapi_v3(&reg, STR("example.com"), STR("v1"), OPENAPI_JSON, &b));
     struct json *root = document(&a, &b);
     const struct json *ring = json_path(root, "components", "schemas", "com.example.v1.Ring", NULL);
     CHECK_STR(
@@ -108,7 +108,7 @@ TEST(definitions_are_described_in_both_versions)
     CHECK(json_path(root, "components", "schemas", "io.k8s.api.autoscaling.v1.Scale", NULL));
 
     buf_reset(&b);
-    CHECK_OK(openapi_v2(&reg, &b));
+    CHECK_OK(openapi_v2(&reg, OPENAPI_JSON, &b));
     root = document(&a, &b);
     ring = json_path(root, "definitions", "com.example.v1.Ring", NULL);
     const struct json *n = json_path(ring, "properties", "spec", "properties", "n", NULL);
@@ -140,6 +140,83 @@ TEST(definitions_are_described_in_both_versions)
     crd_unref(c);
     buf_fini(&b);
     arena_fini(&a);
+}
+
+/* ------------------------------------------------------------------ protobuf */
+
+/* The n-th field of this number in a message; n counts from 0. */
+static bool field_at(struct str message, uint32_t number, size_t n, struct str *ret)
+{
+    struct rd r = rd_init(message.p, message.n);
+    while (rd_left(&r) && rd_ok(&r)) {
+        uint64_t v[2] = { 0 }; /* tag; length or number */
+        for (size_t i = 0; i < 2; i++) {
+            uint8_t byte = 0x80;
+            for (unsigned shift = 0; byte & 0x80 && shift < 64; shift += 7) {
+                byte = rd_u8(&r);
+                v[i] |= (uint64_t)(byte & 0x7f) << shift;
+            }
+            if (i == 0 && (v[0] & 7) == 1)
+                (void)rd_le64(&r);
+            if (i == 0 && (v[0] & 7) == 1)
+                break;
+        }
+        struct str s = (v[0] & 7) == 2 ? rd_str(&r, v[1]) : STR("");
+        if (v[0] >> 3 == number && n-- == 0 && rd_ok(&r)) {
+            *ret = s;
+            return true;
+        }
+    }
+    CHECK(rd_ok(&r));
+    return false;
+}
+
+static struct str only(struct str message, uint32_t number)
+{
+    struct str s = STR("");
+    CHECK(field_at(message, number, 0, &s));
+    return s;
+}
+
+/* The value of a list of {1: name, 2: value}. */
+static struct str named(struct str message, uint32_t number, const char *name)
+{
+    struct str item;
+    for (size_t i = 0; field_at(message, number, i, &item); i++)
+        if (str_is(only(item, 1), name))
+            return only(item, 2);
+    TEST_FAIL("no %s", name);
+}
+
+TEST(documents_in_protobuf_have_what_those_in_json_have)
+{
+    struct registry reg;
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
+    registry_init(&reg);
+    builtin_register(&reg);
+    CHECK_OK(openapi_v2(&reg, OPENAPI_PROTOBUF, &b));
+    struct str doc = buf_str(&b);
+    CHECK_STR(only(doc, 1), "2.0");
+    struct str map = named(only(doc, 9), 1, "io.k8s.api.core.v1.ConfigMap");
+    CHECK_STR(only(only(map, 22), 1), "object");
+    CHECK_STR(only(named(map, 31, "x-kubernetes-group-version-kind"), 2),
+              "[{\"group\":\"\",\"kind\":\"ConfigMap\",\"version\":\"v1\"}]");
+    struct str data = named(only(map, 25), 1, "data");
+    CHECK_STR(only(only(only(only(data, 21), 1), 22), 1), "string");
+    struct str path = named(only(doc, 8), 2, "/api/v1/namespaces/{namespace}/configmaps");
+    struct str created = named(only(only(path, 4), 9), 1, "201");
+    CHECK_STR(only(only(only(only(created, 1), 2), 1), 1),
+              "#/definitions/io.k8s.api.core.v1.ConfigMap");
+    struct str in_path = only(only(only(only(path, 9), 1), 2), 4);
+    CHECK_STR(only(in_path, 4), "namespace");
+
+    buf_reset(&b);
+    CHECK_OK(openapi_v3(&reg, STR(""), STR("v1"), OPENAPI_PROTOBUF, &b));
+    doc = buf_str(&b);
+    CHECK_STR(only(doc, 1), "3.0.0");
+    map = only(named(only(only(doc, 5), 1), 1, "io.k8s.api.core.v1.ConfigMap"), 1);
+    CHECK_STR(only(map, 25), "object");
+    registry_fini(&reg);
 }
 
 TEST_MAIN

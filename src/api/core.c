@@ -80,7 +80,8 @@ void reply_head(struct request *rq, int status, const char *content_type, uint64
     if (rq->gone || rq->head_sent)
         return;
     struct headers h = { 0 };
-    (void)headers_addc(&h, "content-type", content_type);
+    if (content_type)
+        (void)headers_addc(&h, "content-type", content_type);
     if (!headers_get(&rq->extra, "cache-control").p)
         (void)headers_addc(&h, "cache-control", "no-cache, private");
     for (size_t i = 0; i < rq->extra.n; i++)
@@ -106,17 +107,38 @@ void reply_bytes(struct request *rq, int status, const char *content_type, struc
     rq->sink->end(rq);
 }
 
+/* If-None-Match: a list of tags, or "*". */
+static bool has_tag(struct str list, struct str tag)
+{
+    while (list.n) {
+        struct str item;
+        (void)str_cut(list, ',', &item, &list);
+        item = str_trim(item);
+        if (str_has_prefix(item, STR("W/")))
+            item = str_slice(item, 2, item.n);
+        if (str_is(item, "*") || str_eq(item, tag))
+            return true;
+    }
+    return false;
+}
+
+bool reply_unchanged(struct request *rq, const char *tag)
+{
+    const char *quoted = arena_printf(&rq->arena, "\"%s\"", tag);
+    (void)headers_addc(&rq->extra, "etag", quoted);
+    if (!has_tag(rq->if_none_match, str_of(quoted)))
+        return false;
+    reply_bytes(rq, 304, NULL, STR(""));
+    return true;
+}
+
 void reply_tagged(struct request *rq, const char *content_type, struct str tagged, struct str body)
 {
     uint8_t hash[SHA256_BYTES];
-    char hex[SHA256_HEX_SIZE], tag[SHA256_HEX_SIZE + 2];
+    char hex[SHA256_HEX_SIZE];
     sha256_of(tagged, hash);
     hex_format(hash, sizeof hash, hex);
-    (void)snprintf(tag, sizeof tag, "\"%s\"", hex);
-    (void)headers_addc(&rq->extra, "etag", tag);
-    if (str_is(rq->if_none_match, tag))
-        reply_bytes(rq, 304, content_type, STR(""));
-    else
+    if (!reply_unchanged(rq, hex))
         reply_bytes(rq, 200, content_type, body);
 }
 

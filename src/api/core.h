@@ -71,10 +71,12 @@ void reply_status(struct request *rq, const struct json *status);
 /* An error of ours: becomes a Status; internal ones are logged. */
 void reply_err(struct request *rq, int r, const struct err *err);
 void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struct err *err);
-/* Head of a stream with the negotiated content type. */
+/* The head alone. content_type: NULL for none. */
 void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n);
 /* "299 - \"text\"" on the answer. */
 void reply_warn(struct request *rq, struct str text);
+/* Sets the ETag. true: the client has it, and 304 has been answered. */
+bool reply_unchanged(struct request *rq, const char *tag);
 /* 200 with an ETag made of `tagged`, or 304 if the client has them. */
 void reply_tagged(struct request *rq, const char *content_type, struct str tagged, struct str body);
 /* Status for an object that is not there. */

@@ -12,6 +12,7 @@
 #include "kube/builtin.h"
 #include "kube/builtin_docs.h"
 #include "kube/builtin_tables.h"
+#include "kube/openapi_proto.h"
 
 #include <errno.h>
 
@@ -621,13 +622,20 @@ static struct doc doc_init(struct arena *a, bool v2)
         struct doc){ .a = a, .v2 = v2, .schemas = json_new_object(a), .paths = json_new_object(a) };
 }
 
-static int write_sorted(struct buf *to, const struct json *root)
+/* The document in the form that was asked for; its arena goes. */
+static int finish(struct doc *d, struct json *root, enum openapi_form form, struct buf *to)
 {
-    (void)json_write_sorted(to, root);
-    return to->failed;
+    int r;
+    if (form == OPENAPI_JSON)
+        r = json_write_sorted(to, root);
+    else
+        r = d->v2 ? openapi_proto_v2(root, to) : openapi_proto_v3(root, to);
+    arena_fini(d->a);
+    return r;
 }
 
-int openapi_v3(const struct registry *reg, struct str group, struct str version, struct buf *to)
+int openapi_v3(const struct registry *reg, struct str group, struct str version,
+               enum openapi_form form, struct buf *to)
 {
     if (!registry_has_version(reg, group, version))
         return -ENOENT;
@@ -643,12 +651,10 @@ int openapi_v3(const struct registry *reg, struct str group, struct str version,
     json_setc(&a, root, "info", info(&a));
     json_setc(&a, root, "paths", d.paths);
     json_setc(&a, json_obj(&a, root, "components"), "schemas", d.schemas);
-    int r = write_sorted(to, root);
-    arena_fini(&a);
-    return r;
+    return finish(&d, root, form, to);
 }
 
-int openapi_v2(const struct registry *reg, struct buf *to)
+int openapi_v2(const struct registry *reg, enum openapi_form form, struct buf *to)
 {
     struct arena a = { 0 };
     struct doc d = doc_init(&a, true);
@@ -661,9 +667,7 @@ int openapi_v2(const struct registry *reg, struct buf *to)
     json_setc(&a, root, "info", info(&a));
     json_setc(&a, root, "paths", d.paths);
     json_setc(&a, root, "definitions", d.schemas);
-    int r = write_sorted(to, root);
-    arena_fini(&a);
-    return r;
+    return finish(&d, root, form, to);
 }
 
 /* Of everything a document is made from, which is much less work than making it. */
@@ -674,8 +678,13 @@ static void hash_resource(struct sha256 *h, const struct kube_resource *r)
         sha256_add(h, parts[i].p, parts[i].n);
         sha256_add(h, "", 1);
     }
-    for (size_t i = 0; i < r->n_subresources; i++)
-        sha256_add(h, r->subresources[i].name.p, r->subresources[i].name.n);
+    const unsigned facts[] = { r->verbs, r->namespaced };
+    sha256_add(h, facts, sizeof facts);
+    for (size_t i = 0; i < r->n_subresources; i++) {
+        const struct kube_subresource *s = &r->subresources[i];
+        sha256_add(h, s->name.p, s->name.n);
+        sha256_add(h, &s->verbs, sizeof s->verbs);
+    }
     if (r->schema->source) {
         struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
         (void)json_write(&b, r->schema->source);
@@ -684,21 +693,35 @@ static void hash_resource(struct sha256 *h, const struct kube_resource *r)
     }
 }
 
-int openapi_v3_hash(const struct registry *reg, struct str group, struct str version,
-                    char out[OPENAPI_HASH_MAX])
+/* group.p NULL: everything. */
+static void hash_registry(const struct registry *reg, struct str group, struct str version,
+                          char out[OPENAPI_HASH_MAX])
 {
-    if (!registry_has_version(reg, group, version))
-        return -ENOENT;
     scoped(sha256_free_scoped) struct sha256 *h = sha256_new();
     sha256_add(h, DORMOUSE_VERSION, sizeof DORMOUSE_VERSION);
     registry_each(r, reg)
     {
-        if (str_eq((*r)->group, group) && str_eq((*r)->version, version))
+        if (!group.p || (str_eq((*r)->group, group) && str_eq((*r)->version, version)))
             hash_resource(h, *r);
     }
     uint8_t digest[SHA256_BYTES];
     sha256_end(h, digest);
     hex_format(digest, sizeof digest, out);
+    for (char *p = out; *p; p++)
+        *p = *p >= 'a' && *p <= 'f' ? (char)(*p - 'a' + 'A') : *p;
+}
+
+void openapi_v2_hash(const struct registry *reg, char out[OPENAPI_HASH_MAX])
+{
+    hash_registry(reg, STR_NULL, STR_NULL, out);
+}
+
+int openapi_v3_hash(const struct registry *reg, struct str group, struct str version,
+                    char out[OPENAPI_HASH_MAX])
+{
+    if (!registry_has_version(reg, group, version))
+        return -ENOENT;
+    hash_registry(reg, group.p ? group : STR(""), version, out);
     return 0;
 }
 

@@ -12,11 +12,17 @@ enum { OPENAPI_MAX_BYTES = 32 << 20 };
 
 /* /openapi/v3: {"paths": {"api/v1": {"serverRelativeURL": "/openapi/v3/api/v1?hash=..."}}} */
 int openapi_v3_index(const struct registry *reg, struct buf *to);
+enum openapi_form { OPENAPI_JSON, OPENAPI_PROTOBUF };
 /* /openapi/v3/api/v1, /openapi/v3/apis/<group>/<version>. -ENOENT if there is none. */
-int openapi_v3(const struct registry *reg, struct str group, struct str version, struct buf *to);
-/* The hash that stands in the index; also the ETag. -ENOENT. */
+int openapi_v3(const struct registry *reg, struct str group, struct str version,
+               enum openapi_form form, struct buf *to);
+/* /openapi/v2 */
+int openapi_v2(const struct registry *reg, enum openapi_form form, struct buf *to);
+/*
+ * Hashes of what the documents are made from, much less work than making them: the ETags. That of
+ * version 3 also stands in the index. -ENOENT.
+ */
 enum { OPENAPI_HASH_MAX = 72 };
+void openapi_v2_hash(const struct registry *reg, char out[OPENAPI_HASH_MAX]);
 int openapi_v3_hash(const struct registry *reg, struct str group, struct str version,
                     char out[OPENAPI_HASH_MAX]);
-/* /openapi/v2 as JSON. */
-int openapi_v2(const struct registry *reg, struct buf *to);

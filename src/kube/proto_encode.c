@@ -1,86 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Trees to protobuf; see proto.h.
- *
- * Messages are written front to back. Each gets one byte for its length first; what is in it moves
- * up when it has become longer than 127 bytes.
- */
+/* Trees to protobuf; see proto.h. */
 #include "kube/proto.h"
 
 #include "base/clock.h"
 #include "codec/base64.h"
 #include "kube/builtin.h"
+#include "kube/proto_wire.h"
 
 #include <assert.h>
 #include <stdlib.h>
-
-/* ------------------------------------------------------------------ wire format */
-
-enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
-
-enum { VARINT_MAX_BYTES = 10, HEAD_MAX_BYTES = 2 * VARINT_MAX_BYTES };
-
-/* Behind what was written at p. */
-static inline char *varint_put(char *p, uint64_t v)
-{
-    for (; v >= 0x80; v >>= 7)
-        *p++ = (char)(v | 0x80);
-    *p++ = (char)v;
-    return p;
-}
-
-static inline char *tag_put(char *p, uint32_t number, enum wire wire)
-{
-    return varint_put(p, (uint64_t)number << 3 | wire);
-}
-
-static void put_varint(struct buf *to, uint64_t v)
-{
-    char bytes[VARINT_MAX_BYTES];
-    (void)buf_add(to, bytes, (size_t)(varint_put(bytes, v) - bytes));
-}
-
-static void put_number(struct buf *to, uint32_t number, int64_t v)
-{
-    char bytes[HEAD_MAX_BYTES], *end = tag_put(bytes, number, WIRE_VARINT);
-    end = varint_put(end, (uint64_t)v);
-    (void)buf_add(to, bytes, (size_t)(end - bytes));
-}
-
-static void put_bytes(struct buf *to, uint32_t number, struct str s)
-{
-    char *room, *end;
-    if (buf_reserve(to, HEAD_MAX_BYTES + s.n, &room) < 0)
-        return;
-    end = varint_put(tag_put(room, number, WIRE_BYTES), s.n);
-    if (s.n)
-        memcpy(end, s.p, s.n);
-    buf_advance(to, (size_t)(end - room) + s.n);
-}
-
-/* Where the content of a message begins, for end_message(). */
-static size_t begin_message(struct buf *to, uint32_t number)
-{
-    char bytes[HEAD_MAX_BYTES], *end = tag_put(bytes, number, WIRE_BYTES);
-    *end++ = 0;
-    (void)buf_add(to, bytes, (size_t)(end - bytes));
-    return to->n;
-}
-
-static void end_message(struct buf *to, size_t from)
-{
-    char length[VARINT_MAX_BYTES], *room;
-    if (!buf_ok(to))
-        return;
-    size_t n = to->n - from, more = (size_t)(varint_put(length, n) - length) - 1;
-    if (more) {
-        if (buf_reserve(to, more, &room) < 0)
-            return;
-        memmove(to->p + from + more, to->p + from, n);
-        buf_advance(to, more);
-    }
-    memcpy(to->p + from - 1, length, more + 1);
-}
 
 /* ------------------------------------------------------------------ values */
 
@@ -97,16 +25,16 @@ static void put_raw(struct buf *to, const struct json *v)
 {
     if (!is_set(v))
         return;
-    size_t at = begin_message(to, 1);
+    size_t at = wire_begin(to, 1);
     (void)json_write(to, v);
-    end_message(to, at);
+    wire_end(to, at);
 }
 
 static void put_base64(struct buf *to, uint32_t number, struct str text)
 {
-    size_t at = begin_message(to, number);
+    size_t at = wire_begin(to, number);
     (void)base64_decode(to, text, BASE64_LENIENT);
-    end_message(to, at);
+    wire_end(to, at);
 }
 
 /* Nanoseconds of Go's form ("1h2m3.5s"), as far as it is well-formed. */
@@ -151,16 +79,16 @@ static void put_time(struct buf *to, const struct json *v, bool micro)
     if (!is_set(v) || rfc3339_parse(json_str(v), &us) < 0)
         return; /* Go's zero time has no fields */
     int64_t fraction = (us % 1000000 + 1000000) % 1000000;
-    put_number(to, 1, (us - fraction) / 1000000);
-    put_number(to, 2, micro ? fraction * 1000 : 0);
+    wire_put_number(to, 1, (us - fraction) / 1000000);
+    wire_put_number(to, 2, micro ? fraction * 1000 : 0);
 }
 
 static void put_int_or_string(struct buf *to, const struct json *v)
 {
     bool is_string = v && v->type == JSON_STRING;
-    put_number(to, 1, is_string);
-    put_number(to, 2, is_string ? 0 : json_int_or(v, 0));
-    put_bytes(to, 3, json_str(v));
+    wire_put_number(to, 1, is_string);
+    wire_put_number(to, 2, is_string ? 0 : json_int_or(v, 0));
+    wire_put_bytes(to, 3, json_str(v));
 }
 
 static void put_double(struct buf *to, uint32_t number, const struct json *v)
@@ -169,7 +97,7 @@ static void put_double(struct buf *to, uint32_t number, const struct json *v)
     uint64_t bits;
     (void)json_float(v, &d);
     memcpy(&bits, &d, sizeof bits);
-    put_varint(to, (uint64_t)number << 3 | WIRE_FIXED64);
+    wire_put_varint(to, (uint64_t)number << 3 | WIRE_FIXED64);
     (void)buf_add_le64(to, bits);
 }
 
@@ -179,7 +107,7 @@ static void put_union(struct arena *a, const struct schema *s, const struct json
     bool is_object = v && v->type == JSON_OBJECT;
     uint32_t number = s->flags & SCHEMA_OR_BOOL ? 2 : 1;
     if (s->flags & SCHEMA_OR_BOOL)
-        put_number(to, 1, is_object || json_bool(v));
+        wire_put_number(to, 1, is_object || json_bool(v));
     if (is_object)
         proto_encode_field(a, number, s->items, v, to);
     if (!json_is(v, JSON_ARRAY))
@@ -188,7 +116,7 @@ static void put_union(struct arena *a, const struct schema *s, const struct json
         if (s->flags & SCHEMA_OR_ARRAY)
             proto_encode_field(a, 2, s->items, item, to);
         else
-            put_bytes(to, 2, json_str(item));
+            wire_put_bytes(to, 2, json_str(item));
     }
 }
 
@@ -205,10 +133,10 @@ static void encode_content(struct arena *a, const struct schema *s, const struct
         put_time(to, v, s->type == SCHEMA_MICRO_TIME);
         return;
     case SCHEMA_DURATION:
-        put_number(to, 1, duration_ns(json_str(v)));
+        wire_put_number(to, 1, duration_ns(json_str(v)));
         return;
     case SCHEMA_QUANTITY:
-        put_bytes(to, 1, is_set(v) ? v->s : STR("0"));
+        wire_put_bytes(to, 1, is_set(v) ? v->s : STR("0"));
         return;
     case SCHEMA_INT_OR_STRING:
         put_int_or_string(to, v);
@@ -244,17 +172,17 @@ int proto_encode_field(struct arena *a, uint32_t number, const struct schema *s,
 {
     switch ((enum schema_type)s->type) {
     case SCHEMA_STRING:
-        put_bytes(to, number, json_str(v));
+        wire_put_bytes(to, number, json_str(v));
         break;
     case SCHEMA_BYTES:
         put_base64(to, number, json_str(v));
         break;
     case SCHEMA_BOOL:
-        put_number(to, number, json_bool(v));
+        wire_put_number(to, number, json_bool(v));
         break;
     case SCHEMA_INT32:
     case SCHEMA_INT64:
-        put_number(to, number, json_int_or(v, 0));
+        wire_put_number(to, number, json_int_or(v, 0));
         break;
     case SCHEMA_NUMBER:
         put_double(to, number, v);
@@ -270,9 +198,9 @@ int proto_encode_field(struct arena *a, uint32_t number, const struct schema *s,
     case SCHEMA_OBJECT:
     case SCHEMA_MAP:
     case SCHEMA_ARRAY: {
-        size_t at = begin_message(to, number);
+        size_t at = wire_begin(to, number);
         encode_content(a, s, v, to);
-        end_message(to, at);
+        wire_end(to, at);
         break;
     }
     }
@@ -298,11 +226,11 @@ static bool is_sorted(const struct json *map)
 static void put_entry(struct arena *a, uint32_t number, const struct schema *value,
                       const struct json *m, struct buf *to)
 {
-    size_t at = begin_message(to, number);
-    put_bytes(to, 1, m->key);
+    size_t at = wire_begin(to, number);
+    wire_put_bytes(to, 1, m->key);
     if (value->type != SCHEMA_BYTES || is_set(m))
         (void)proto_encode_field(a, 2, value, m, to);
-    end_message(to, at);
+    wire_end(to, at);
 }
 
 /* Maps travel sorted by key. */
@@ -365,9 +293,9 @@ static void enter(struct embedded *e, uint16_t outer, struct buf *to)
     if (e->n && depth && (outer & 0xff) == (e->outer & 0xff))
         keep = 1;
     while (e->n > keep)
-        end_message(to, e->from[--e->n]);
+        wire_end(to, e->from[--e->n]);
     for (; e->n < depth; e->n++)
-        e->from[e->n] = begin_message(to, e->n == 0 ? outer & 0xff : outer >> 8);
+        e->from[e->n] = wire_begin(to, e->n == 0 ? outer & 0xff : outer >> 8);
     e->outer = outer;
 }
 
@@ -422,23 +350,23 @@ int proto_encode(struct arena *a, const struct schema *s, const struct json *v, 
 static void put_type(struct str api_version, struct str kind, struct buf *to)
 {
     (void)buf_add(to, "k8s", 4);
-    size_t at = begin_message(to, 1);
-    put_bytes(to, 1, api_version);
-    put_bytes(to, 2, kind);
-    end_message(to, at);
+    size_t at = wire_begin(to, 1);
+    wire_put_bytes(to, 1, api_version);
+    wire_put_bytes(to, 2, kind);
+    wire_end(to, at);
 }
 
 void proto_begin_envelope(struct str api_version, struct str kind, uint64_t raw_n, struct buf *to)
 {
     put_type(api_version, kind, to);
-    put_varint(to, 2 << 3 | WIRE_BYTES);
-    put_varint(to, raw_n);
+    wire_put_varint(to, 2 << 3 | WIRE_BYTES);
+    wire_put_varint(to, raw_n);
 }
 
 int proto_end_envelope(struct buf *to)
 {
-    put_bytes(to, 3, STR(""));
-    put_bytes(to, 4, STR(""));
+    wire_put_bytes(to, 3, STR(""));
+    wire_put_bytes(to, 4, STR(""));
     return to->failed;
 }
 
@@ -446,9 +374,9 @@ int proto_encode_object(struct arena *a, const struct schema *s, const struct js
                         struct buf *to)
 {
     put_type(json_get_str(v, "apiVersion"), json_get_str(v, "kind"), to);
-    size_t at = begin_message(to, 2);
+    size_t at = wire_begin(to, 2);
     encode_message(a, s, v, to);
-    end_message(to, at);
+    wire_end(to, at);
     return proto_end_envelope(to);
 }
 
@@ -457,11 +385,11 @@ int proto_encode_event(struct arena *a, const char *type, const struct schema *s
 {
     size_t start = to->n;
     (void)buf_add(to, "\0\0\0", 4);
-    put_bytes(to, 1, str_of(type));
-    size_t object = begin_message(to, 2), raw = begin_message(to, 1);
+    wire_put_bytes(to, 1, str_of(type));
+    size_t object = wire_begin(to, 2), raw = wire_begin(to, 1);
     (void)proto_encode_object(a, s, v, to);
-    end_message(to, raw);
-    end_message(to, object);
+    wire_end(to, raw);
+    wire_end(to, object);
     if (!buf_ok(to))
         return to->failed;
     size_t n = to->n - start - 4;

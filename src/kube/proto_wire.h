@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing the protobuf wire format, front to back. A message gets one byte for its length first;
+ * what is in it moves up when it has become longer than 127 bytes. Failure is sticky in the buffer.
+ */
+#pragma once
+
+#include "base/buf.h"
+
+#include <string.h>
+
+enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
+
+enum { VARINT_MAX_BYTES = 10, HEAD_MAX_BYTES = 2 * VARINT_MAX_BYTES };
+
+/* Behind what was written at p. */
+static inline char *wire_varint(char *p, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        *p++ = (char)(v | 0x80);
+    *p++ = (char)v;
+    return p;
+}
+
+static inline char *wire_tag(char *p, uint32_t number, enum wire_type type)
+{
+    return wire_varint(p, (uint64_t)number << 3 | type);
+}
+
+static inline void wire_put_varint(struct buf *to, uint64_t v)
+{
+    char bytes[VARINT_MAX_BYTES];
+    (void)buf_add(to, bytes, (size_t)(wire_varint(bytes, v) - bytes));
+}
+
+static inline void wire_put_number(struct buf *to, uint32_t number, int64_t v)
+{
+    char bytes[HEAD_MAX_BYTES], *end = wire_tag(bytes, number, WIRE_VARINT);
+    end = wire_varint(end, (uint64_t)v);
+    (void)buf_add(to, bytes, (size_t)(end - bytes));
+}
+
+static inline void wire_put_bytes(struct buf *to, uint32_t number, struct str s)
+{
+    char *room, *end;
+    if (buf_reserve(to, HEAD_MAX_BYTES + s.n, &room) < 0)
+        return;
+    end = wire_varint(wire_tag(room, number, WIRE_BYTES), s.n);
+    if (s.n)
+        memcpy(end, s.p, s.n);
+    buf_advance(to, (size_t)(end - room) + s.n);
+}
+
+/* Where the content of a message begins, for wire_end(). */
+static inline size_t wire_begin(struct buf *to, uint32_t number)
+{
+    char bytes[HEAD_MAX_BYTES], *end = wire_tag(bytes, number, WIRE_BYTES);
+    *end++ = 0;
+    (void)buf_add(to, bytes, (size_t)(end - bytes));
+    return to->n;
+}
+
+static inline void wire_end(struct buf *to, size_t from)
+{
+    char length[VARINT_MAX_BYTES], *room;
+    if (!buf_ok(to))
+        return;
+    size_t n = to->n - from, more = (size_t)(wire_varint(length, n) - length) - 1;
+    if (more) {
+        if (buf_reserve(to, more, &room) < 0)
+            return;
+        memmove(to->p + from + more, to->p + from, n);
+        buf_advance(to, more);
+    }
+    memcpy(to->p + from - 1, length, more + 1);
+}
