@@ -9,6 +9,8 @@
  *
  * "{i}" in the target and in the body becomes the request's number.
  */
+#include "histogram.h"
+
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -25,8 +27,6 @@
 #include <unistd.h>
 
 enum {
-    SUB_BITS = 7, /* of the histogram: values are exact to 1/128 */
-    BUCKETS = (64 - SUB_BITS) << SUB_BITS,
     IN_FLIGHT_MAX =
         100000 /* open loop: beyond it the server is lost, and requests count as errors */
 };
@@ -36,6 +36,7 @@ static struct options {
     uint16_t port;
     bool tls, insecure;
     unsigned connections;
+    uint64_t count;
     double rate, seconds, warmup;
     struct headers headers;
 } opts = { .method = "GET", .connections = 1, .seconds = 10, .warmup = 1 };
@@ -45,10 +46,9 @@ static struct run {
     struct http_client *client;
     uint64_t begin_ns, measure_ns, end_ns; /* warm-up until measure_ns */
     uint64_t number, next_ns, interval_ns;
-    uint64_t requests, errors, bytes, statuses[6];
+    uint64_t errors, bytes, statuses[6];
     uint64_t in_flight;
-    uint64_t histogram[BUCKETS];
-    uint64_t max_ns;
+    struct histogram latency;
     struct err first_error;
     int timer_fd;
     uv_poll_t poll;
@@ -60,37 +60,6 @@ struct request {
     struct request *next; /* free list */
 };
 static struct request *spares;
-
-/* ------------------------------------------------------------------ histogram */
-
-/* Linear within each power of two. */
-static size_t bucket_of(uint64_t v)
-{
-    unsigned bits = v >> SUB_BITS ? 63 - (unsigned)__builtin_clzll(v) - (SUB_BITS - 1) : 0;
-    if (bits == 0)
-        return (size_t)v;
-    return ((size_t)bits << (SUB_BITS - 1)) + (size_t)(v >> bits);
-}
-
-static uint64_t value_of(size_t bucket)
-{
-    size_t half = (size_t)1 << (SUB_BITS - 1);
-    if (bucket < half * 2)
-        return bucket;
-    size_t bits = bucket / half - 1;
-    return (uint64_t)(bucket - bits * half) << bits;
-}
-
-static uint64_t percentile(double p)
-{
-    uint64_t rank = (uint64_t)((double)run.requests * p / 100), seen = 0;
-    for (size_t i = 0; i < BUCKETS; i++) {
-        seen += run.histogram[i];
-        if (seen > rank)
-            return value_of(i);
-    }
-    return run.max_ns;
-}
 
 /* ------------------------------------------------------------------ requests */
 
@@ -116,14 +85,14 @@ static void note(const struct request *q, int r, const struct err *err, uint64_t
         return;
     }
     uint64_t took = now - q->start_ns;
-    run.requests++;
     run.statuses[MIN(q->status / 100, 5)]++;
-    run.histogram[bucket_of(took)]++;
-    run.max_ns = MAX(run.max_ns, took);
+    histogram_add(&run.latency, took);
 }
 
 static void stop_if_over(uint64_t now)
 {
+    if (opts.count && run.latency.n + run.errors >= opts.count)
+        run.end_ns = now;
     if (now >= run.end_ns)
         loop_stop(&run.loop);
 }
@@ -137,7 +106,7 @@ static void on_end(void *arg, int r, const struct err *err)
     spares = q;
     run.in_flight--;
     stop_if_over(now);
-    if (opts.rate == 0 && now < run.end_ns)
+    if (opts.rate == 0 && now < run.end_ns && (!opts.count || run.number < opts.count))
         start_request(now);
 }
 
@@ -217,6 +186,7 @@ static void usage(void)
                 "  -c, --connections N   (1)\n"
                 "  -r, --rate N          requests per second, open loop; without it closed loop\n"
                 "  -t, --seconds N       (10)      -w, --warmup N  seconds before (1)\n"
+                "  -n, --count N         so many requests, all measured, however long it takes\n"
                 "  -m, --method M        (GET)     -d, --body TEXT or @FILE\n"
                 "  -H, --header 'N: V'             -k, --insecure\n"
                 "      --ca FILE         --unix PATH         --server-name NAME\n",
@@ -279,6 +249,7 @@ static void parse_args(int argc, char **argv)
     static const struct option longs[] = {
         { "connections", 1, NULL, 'c' },
         { "rate", 1, NULL, 'r' },
+        { "count", 1, NULL, 'n' },
         { "seconds", 1, NULL, 't' },
         { "warmup", 1, NULL, 'w' },
         { "method", 1, NULL, 'm' },
@@ -291,13 +262,16 @@ static void parse_args(int argc, char **argv)
         { NULL, 0, NULL, 0 },
     };
     int c;
-    while ((c = getopt_long(argc, argv, "c:r:t:w:m:d:H:k", longs, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "c:r:n:t:w:m:d:H:k", longs, NULL)) != -1) {
         switch (c) {
         case 'c':
             opts.connections = (unsigned)number(optarg);
             break;
         case 'r':
             opts.rate = number(optarg);
+            break;
+        case 'n':
+            opts.count = (uint64_t)number(optarg);
             break;
         case 't':
             opts.seconds = number(optarg);
@@ -343,16 +317,18 @@ static void print_result(void)
     (void)printf("{\"requests\": %" PRIu64 ", \"errors\": %" PRIu64 ", \"seconds\": %.3f, "
                  "\"per_second\": %.1f, \"bytes\": %" PRIu64
                  ", \"connections\": %u, \"rate\": %.1f,\n",
-                 run.requests, run.errors, seconds, (double)run.requests / seconds, run.bytes,
+                 run.latency.n, run.errors, seconds, (double)run.latency.n / seconds, run.bytes,
                  opts.connections, opts.rate);
     (void)printf(" \"statuses\": {\"2xx\": %" PRIu64 ", \"3xx\": %" PRIu64 ", \"4xx\": %" PRIu64
                  ", \"5xx\": %" PRIu64 "},\n",
                  run.statuses[2], run.statuses[3], run.statuses[4], run.statuses[5]);
     (void)printf(" \"latency_us\": {\"p50\": %.1f, \"p90\": %.1f, \"p99\": %.1f, \"p99.9\": %.1f, "
                  "\"max\": %.1f}}\n",
-                 (double)percentile(50) / 1e3, (double)percentile(90) / 1e3,
-                 (double)percentile(99) / 1e3, (double)percentile(99.9) / 1e3,
-                 (double)run.max_ns / 1e3);
+                 (double)histogram_percentile(&run.latency, 50) / 1e3,
+                 (double)histogram_percentile(&run.latency, 90) / 1e3,
+                 (double)histogram_percentile(&run.latency, 99) / 1e3,
+                 (double)histogram_percentile(&run.latency, 99.9) / 1e3,
+                 (double)run.latency.max / 1e3);
     if (run.errors)
         (void)fprintf(stderr, "http-load: first error: %s\n", err_text(&run.first_error));
 }
@@ -394,17 +370,18 @@ int main(int argc, char **argv)
     if (http_client_new(&run.loop, &client_opts, &run.client, &err) < 0)
         die("client", &err);
     run.begin_ns = clock_mono_ns();
-    run.measure_ns = run.begin_ns + (uint64_t)(opts.warmup * 1e9);
-    run.end_ns = run.measure_ns + (uint64_t)(opts.seconds * 1e9);
+    run.measure_ns = run.begin_ns + (opts.count ? 0 : (uint64_t)(opts.warmup * 1e9));
+    run.end_ns = opts.count ? UINT64_MAX : run.measure_ns + (uint64_t)(opts.seconds * 1e9);
     struct timer deadline = { 0 };
-    timer_start(&run.loop, &deadline, (uint64_t)((opts.warmup + opts.seconds) * 1000) + 100,
-                on_deadline);
+    if (!opts.count)
+        timer_start(&run.loop, &deadline, (uint64_t)((opts.warmup + opts.seconds) * 1000) + 100,
+                    on_deadline);
     if (opts.rate > 0)
         run_open_loop();
     else
-        for (unsigned i = 0; i < opts.connections; i++)
+        for (unsigned i = 0; i < opts.connections && (!opts.count || i < opts.count); i++)
             start_request(clock_mono_ns());
     loop_run(&run.loop);
     print_result();
-    return run.requests ? 0 : 1; /* what is still open ends with the process */
+    return run.latency.n ? 0 : 1; /* what is still open ends with the process */
 }

@@ -22,6 +22,7 @@
 #include "base/sys.h"
 #include "codec/media.h"
 #include "codec/yaml.h"
+#include "kube/apply.h"
 #include "kube/patch.h"
 #include "kube/proto.h"
 
@@ -32,7 +33,7 @@ enum {
     NAME_MAX_ATTEMPTS = 8    /* of a generated name */
 };
 
-enum patch_type { PATCH_NONE, PATCH_JSON, PATCH_MERGE, PATCH_STRATEGIC };
+enum patch_type { PATCH_NONE, PATCH_JSON, PATCH_MERGE, PATCH_STRATEGIC, PATCH_APPLY };
 
 struct write {
     struct request *rq;
@@ -58,21 +59,64 @@ struct write {
 
 /* ------------------------------------------------------------------ options and body */
 
-struct json *write_parse_options(struct request *rq, struct write_options *ret)
+/* PATCH_NONE: of no patch, or of a type that is not served. */
+static enum patch_type patch_type_of(const struct request *rq)
 {
-    struct arena *a = &rq->arena;
-    struct field_errors errs = field_errors_init(a);
+    static const struct {
+        const char *media;
+        enum patch_type type;
+    } types[] = { { "application/json-patch+json", PATCH_JSON },
+                  { "application/merge-patch+json", PATCH_MERGE },
+                  { "application/strategic-merge-patch+json", PATCH_STRATEGIC },
+                  { "application/apply-patch+yaml", PATCH_APPLY } };
+    struct media_type media;
+    if (rq->route.verb != KUBE_PATCH || media_parse(rq->content_type, &media) < 0)
+        return PATCH_NONE;
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (media_is(&media, types[i].media))
+            return types[i].type;
+    return PATCH_NONE;
+}
+
+static void parse_dry_run(struct request *rq, struct field_errors *errs, struct write_options *ret)
+{
+    static const struct str all[] = { { "All", 3 } };
     const struct url_target *url = rq->route.url;
-    *ret = (struct write_options){ .fv = FIELD_VALIDATION_WARN };
     for (size_t i = 0; i < url->n_pairs; i++) {
         if (!str_is(url->pairs[i].name, "dryRun") || url->pairs[i].value.n == 0)
             continue;
         ret->dry_run = true;
-        static const struct str all[] = { { "All", 3 } };
         struct fpath at = fpath_child(NULL, STR("dryRun"));
         if (!str_is(url->pairs[i].value, "All"))
-            field_error_enum(&errs, &at, json_new_str(a, url->pairs[i].value), all, 1);
+            field_error_enum(errs, &at, json_new_str(&rq->arena, url->pairs[i].value), all, 1);
     }
+}
+
+/* Who the fields that this request changes belong to. */
+static void parse_manager(struct request *rq, bool is_apply, struct field_errors *errs,
+                          struct write_options *ret)
+{
+    struct fpath manager = fpath_child(NULL, STR("fieldManager")),
+                 force = fpath_child(NULL, STR("force"));
+    ret->manager = route_query(&rq->route, "fieldManager");
+    ret->force = url_query_bool(rq->route.url, "force");
+    if (is_apply && ret->manager.n == 0)
+        field_error(errs, FIELD_REQUIRED, &manager, NULL, "is required for apply patch");
+    if (!is_apply && rq->route.verb == KUBE_PATCH && url_query_get(rq->route.url, "force").p)
+        field_error(errs, FIELD_FORBIDDEN, &force, NULL,
+                    "may not be specified for non-apply patch");
+    managed_check_manager(ret->manager, errs);
+    if (ret->manager.n == 0)
+        ret->manager = managed_agent(&rq->arena, rq->user_agent);
+}
+
+struct json *write_parse_options(struct request *rq, struct write_options *ret)
+{
+    struct arena *a = &rq->arena;
+    struct field_errors errs = field_errors_init(a);
+    *ret = (struct write_options){ .fv = FIELD_VALIDATION_WARN };
+    parse_manager(rq, patch_type_of(rq) == PATCH_APPLY, &errs, ret);
+    parse_dry_run(rq, &errs, ret);
     struct str fv = route_query(&rq->route, "fieldValidation");
     if (field_validation_parse(fv, &ret->fv) < 0) {
         static const struct str known[] = { { "Ignore", 6 }, { "Strict", 6 }, { "Warn", 4 } };
@@ -152,6 +196,33 @@ struct json *write_parse_body(struct request *rq, const struct schema *schema,
     return NULL;
 }
 
+/* An applied configuration is YAML; what kubectl and others send is JSON all the same. */
+static struct json *parse_config(struct request *rq, struct object_warnings *warnings,
+                                 struct json **ret)
+{
+    struct arena *a = &rq->arena;
+    struct err err = { 0 };
+    struct str body = str_trim(buf_str(&rq->body));
+    const struct json_parse_opts json = { .on_duplicate = object_on_duplicate, .arg = warnings };
+    const struct yaml_opts yaml = { .on_duplicate = object_on_duplicate, .arg = warnings };
+    a->max_bytes = API_PARSE_MAX_BYTES;
+    int r = E_PARSE;
+    if (body.n && body.p[0] == '{')
+        r = json_parse(a, body, &json, ret, NULL);
+    if (r == E_PARSE) {
+        warnings->n = 0;
+        r = yaml_parse(a, body, &yaml, ret, &err);
+    }
+    a->max_bytes = 0;
+    if (r == -EMSGSIZE)
+        return status_too_large(a, API_BODY_MAX_BYTES);
+    if (r < 0)
+        return status_bad_request(
+            a, str_of(arena_printf(a, "error decoding patch: error converting YAML to JSON: %s",
+                                   err_text(&err))));
+    return NULL;
+}
+
 /* ------------------------------------------------------------------ shaping the object */
 
 static struct object_env env_of(struct request *rq)
@@ -183,13 +254,92 @@ static struct json *tell_warnings(struct write *w)
     return NULL;
 }
 
+/* Another version of the kind that is being written, for owners that used it. */
+static const struct kube_resource *find_version(void *arg, struct str api_version)
+{
+    const struct request *rq = arg;
+    struct str group, version;
+    if (!str_cut(api_version, '/', &group, &version)) {
+        version = api_version;
+        group = STR("");
+    }
+    return registry_find_kind(&rq->api->reg, group, version, rq->res->kind);
+}
+
+static struct managed_writer writer_of(struct write *w)
+{
+    struct request *rq = w->rq;
+    return (struct managed_writer){ .res = rq->res,
+                                    .manager = w->opts.manager,
+                                    .subresource = rq->sub ? rq->sub->name : STR(""),
+                                    .now_s = clock_wall_ms() / 1000,
+                                    .version = find_version,
+                                    .version_arg = rq };
+}
+
+/* What the configuration makes of `live`, decoded like any body. */
+static struct json *apply_input(struct write *w, const struct json *live)
+{
+    struct request *rq = w->rq;
+    struct json *status = NULL;
+    struct managed_writer writer = writer_of(w);
+    if (apply_config(&rq->arena, &writer, live, w->input, w->opts.force, &w->obj, &status) < 0)
+        return status;
+    if (object_decode_tree(&rq->arena, rq->res, w->obj, FIELD_VALIDATION_IGNORE, NULL, &status) < 0)
+        return status;
+    return tell_warnings(w);
+}
+
+static struct json *check_applied_name(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct arena *a = &rq->arena;
+    struct str name = meta_name(w->obj), uid = meta_uid(w->obj);
+    if (uid.n)
+        return status_conflict(
+            a, rq->route.group, rq->route.resource, rq->route.name,
+            arena_printf(a,
+                         "uid mismatch: the provided object specified uid " STR_FMT
+                         ", and no existing object was found",
+                         STR_ARG(uid)));
+    if (name.n == 0)
+        return status_bad_request(
+            a, str_of(arena_printf(a,
+                                   "the name of the object (" STR_FMT
+                                   " based on URL) was undeterminable: name must be provided",
+                                   STR_ARG(rq->route.name))));
+    if (!str_eq(name, rq->route.name))
+        return status_bad_request(
+            a, str_of(arena_printf(a,
+                                   "the name of the object (" STR_FMT
+                                   ") does not match the name on the URL (" STR_FMT ")",
+                                   STR_ARG(name), STR_ARG(rq->route.name))));
+    return NULL;
+}
+
+/* The new object with the owners of its fields. */
+static struct json *take_new(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct json *empty = managed_empty(&rq->arena, rq->res);
+    if (w->patch_type == PATCH_APPLY) {
+        struct json *no = apply_input(w, empty);
+        return no ? no : check_applied_name(w);
+    }
+    struct managed_writer writer = writer_of(w);
+    w->obj = json_clone(&rq->arena, w->input);
+    managed_update(&rq->arena, &writer, empty, w->obj);
+    return NULL;
+}
+
 static struct json *shape_new(struct write *w)
 {
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
     struct object_env env = env_of(rq);
-    struct json *status = NULL;
-    w->obj = json_clone(a, w->input);
+    struct json *status = take_new(w);
+    if (status)
+        return status;
     if (meta_resource_version(w->obj).n)
         return status_bad_request(
             a, STR("resourceVersion should not be set on objects to be created"));
@@ -228,6 +378,7 @@ static struct json *take_input(struct write *w, const struct json *from, struct 
         r = patch_strategic(a, rq->res->schema, doc, patch, ret, &err);
         break;
     case PATCH_NONE:
+    case PATCH_APPLY:
         *ret = patch;
         return NULL;
     }
@@ -283,18 +434,40 @@ static void shape_finalize(struct write *w)
 {
     struct arena *a = &w->rq->arena;
     const struct json *list = json_path(w->obj, "spec", "finalizers", NULL);
-    struct json *obj = json_clone(a, w->old);
+    struct json *obj = json_clone(a, w->old),
+                *managed = json_path(w->obj, "metadata", "managedFields", NULL);
     json_setc(a, json_obj(a, obj, "spec"), "finalizers",
               list ? json_clone(a, list) : json_new_array(a));
+    managed_store(a, obj, managed ? json_clone(a, managed) : NULL);
     w->obj = obj;
+}
+
+/* The Scale that is wanted, with the owners of its replicas. old: as it stands, with its own. */
+static struct json *take_scale(struct write *w, const struct json *old, struct json **ret)
+{
+    struct arena *a = &w->rq->arena;
+    struct json *no = NULL;
+    struct managed_writer writer = writer_of(w);
+    writer.res = NULL;
+    if (w->patch_type == PATCH_APPLY) {
+        (void)apply_config(a, &writer, old, w->input, w->opts.force, ret, &no);
+        return no;
+    }
+    no = take_input(w, old, ret);
+    if (!no)
+        managed_update(a, &writer, old, *ret);
+    return no;
 }
 
 static struct json *shape_scale(struct write *w)
 {
     struct arena *a = &w->rq->arena;
-    struct json *scale;
+    struct json *scale, *old = scale_of(a, w->rq->res, w->old);
     struct err err = { 0 };
-    struct json *no = take_input(w, scale_of(a, w->rq->res, w->old), &scale);
+    struct managed_writer writer = writer_of(w);
+    const struct json *owners = json_path(w->old, "metadata", "managedFields", NULL);
+    managed_store(a, old, apply_to_scale(a, &writer, owners));
+    struct json *no = take_scale(w, old, &scale);
     if (!no)
         no = check_revision(w, scale);
     if (no)
@@ -302,6 +475,9 @@ static struct json *shape_scale(struct write *w)
     w->obj = json_clone(a, w->old);
     if (scale_apply(a, w->rq->res, w->obj, scale, &err) < 0)
         return status_new(a, 422, "Invalid", str_copy_arena(a, str_of(err_text(&err))));
+    managed_store(
+        a, w->obj,
+        apply_from_scale(a, &writer, owners, json_path(scale, "metadata", "managedFields", NULL)));
     return NULL;
 }
 
@@ -321,18 +497,32 @@ bool write_is_finished(const struct kube_resource *res, const struct json *obj)
     return !meta_has_finalizers(obj) && !has_spec_finalizers(res, obj);
 }
 
+/* The object as the client wants it, with the owners of its fields. */
+static struct json *take_update(struct write *w)
+{
+    struct json *no;
+    if (w->patch_type == PATCH_APPLY) {
+        no = apply_input(w, w->old);
+        return no ? no : check_revision(w, w->obj);
+    }
+    no = take_input(w, w->old, &w->obj);
+    if (!no && w->patch_type != PATCH_NONE)
+        no = decode_patched(w);
+    if (!no)
+        no = check_revision(w, w->obj);
+    if (no)
+        return no;
+    struct managed_writer writer = writer_of(w);
+    managed_update(&w->rq->arena, &writer, w->old, w->obj);
+    return NULL;
+}
+
 static struct json *shape_update(struct write *w)
 {
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
     struct object_env env = env_of(rq);
-    struct json *status = NULL;
-    if (is_scale(rq))
-        status = shape_scale(w);
-    else if (!(status = take_input(w, w->old, &w->obj)) && w->patch_type != PATCH_NONE)
-        status = decode_patched(w);
-    if (!status && !is_scale(rq))
-        status = check_revision(w, w->obj);
+    struct json *status = is_scale(rq) ? shape_scale(w) : take_update(w);
     if (status)
         return status;
     if (is_finalize(rq)) {
@@ -397,6 +587,8 @@ static void create_lost(struct write *w, size_t failed_op)
         json_path(w->input, "metadata", "generateName", NULL) && meta_name(w->input).n == 0;
     if (ns_moved && ++w->attempt < WRITE_MAX_ATTEMPTS)
         read_namespace(w);
+    else if (!ns_moved && w->patch_type == PATCH_APPLY && ++w->attempt < WRITE_MAX_ATTEMPTS)
+        read_current(w);
     else if (!ns_moved && generated && ++w->attempt < NAME_MAX_ATTEMPTS)
         shape_and_commit(w);
     else if (generated)
@@ -496,7 +688,7 @@ static void shape_and_commit(struct write *w)
         reply_status(rq, no);
         return;
     }
-    if (w->old && !w->removes && object_same(w->old, w->obj)) {
+    if (w->old && !w->removes && object_same(w->old, w->obj) && managed_same(w->old, w->obj)) {
         write_reply_object(rq, 200, w->old_value, w->old_rev);
         return;
     }
@@ -590,8 +782,10 @@ static void on_current(void *arg, int r, const struct store_kv *kv, uint64_t rev
         return;
     }
     if (!kv) {
-        bool create = rq->res->strategy->create_on_update && w->patch_type == PATCH_NONE &&
-                      !rq->sub && meta_resource_version(w->input).n == 0;
+        bool put = rq->res->strategy->create_on_update && w->patch_type == PATCH_NONE &&
+                   meta_resource_version(w->input).n == 0;
+        bool create = !rq->sub && (put || w->patch_type == PATCH_APPLY);
+        w->old = NULL;
         if (create)
             read_namespace(w);
         else
@@ -628,7 +822,7 @@ static void on_gone(struct request *rq)
 }
 
 /* Options and body; NULL when an answer has been sent. */
-static struct write *write_begin(struct request *rq)
+static struct write *write_begin(struct request *rq, enum patch_type patch_type)
 {
     struct write *w = arena_new(&rq->arena, struct write);
     *w = (struct write){ .rq = rq,
@@ -637,9 +831,12 @@ static struct write *write_begin(struct request *rq)
     rq->work = w;
     rq->on_gone = on_gone;
     w->part = rq->sub && str_is(rq->sub->name, "status") ? OBJECT_STATUS : OBJECT_WHOLE;
+    w->patch_type = patch_type;
     const struct json *no = write_parse_options(rq, &w->opts);
     if (!no)
-        no = write_parse_body(rq, rq->res->schema, &w->warnings, &w->input);
+        no = patch_type == PATCH_APPLY
+                 ? parse_config(rq, &w->warnings, &w->input)
+                 : write_parse_body(rq, rq->res->schema, &w->warnings, &w->input);
     if (!no)
         return w;
     reply_status(rq, no);
@@ -657,7 +854,7 @@ static struct json *decode_input(struct write *w)
 
 void write_create(struct request *rq)
 {
-    struct write *w = write_begin(rq);
+    struct write *w = write_begin(rq, PATCH_NONE);
     if (!w)
         return;
     const struct json *no = decode_input(w);
@@ -673,7 +870,7 @@ void write_create(struct request *rq)
 
 void write_update(struct request *rq)
 {
-    struct write *w = write_begin(rq);
+    struct write *w = write_begin(rq, PATCH_NONE);
     if (!w)
         return;
     const struct json *no = is_scale(rq) ? NULL : decode_input(w);
@@ -687,31 +884,21 @@ void write_update(struct request *rq)
 
 void write_patch(struct request *rq)
 {
-    static const struct {
-        const char *media;
-        enum patch_type type;
-    } types[] = { { "application/json-patch+json", PATCH_JSON },
-                  { "application/merge-patch+json", PATCH_MERGE },
-                  { "application/strategic-merge-patch+json", PATCH_STRATEGIC } };
-    enum patch_type type = PATCH_NONE;
-    struct media_type media;
-    bool known = media_parse(rq->content_type, &media) >= 0;
-    for (size_t i = 0; known && i < ARRAY_LEN(types); i++)
-        if (media_is(&media, types[i].media))
-            type = types[i].type;
+    enum patch_type type = patch_type_of(rq);
     if (type == PATCH_NONE || (type == PATCH_STRATEGIC && rq->res->crd)) {
         reply_status(
             rq, status_unsupported_media_type(
                     &rq->arena, rq->res->crd
-                                    ? "application/json-patch+json, application/merge-patch+json"
+                                    ? "application/json-patch+json, application/merge-patch+json, "
+                                      "application/apply-patch+yaml"
                                     : "application/json-patch+json, application/merge-patch+json, "
-                                      "application/strategic-merge-patch+json"));
+                                      "application/strategic-merge-patch+json, "
+                                      "application/apply-patch+yaml"));
         return;
     }
-    struct write *w = write_begin(rq);
+    struct write *w = write_begin(rq, type);
     if (!w)
         return;
-    w->patch_type = type;
     w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
     read_current(w);
 }

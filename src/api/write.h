@@ -13,6 +13,8 @@ enum {
 struct write_options {
     enum field_validation fv;
     bool dry_run;
+    struct str manager; /* fieldManager, or from the User-Agent */
+    bool force;         /* apply: take what others own */
 };
 
 /* Query options; NULL, or the Status to answer. */

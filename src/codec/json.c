@@ -233,6 +233,13 @@ void json_add(struct json *array, struct json *v)
     append(array, v);
 }
 
+void json_add_member(struct json *obj, struct str key, struct json *v)
+{
+    assert(obj->type == JSON_OBJECT);
+    v->key = key;
+    append(obj, v);
+}
+
 /* The link that points at `at`, and the node that holds it (NULL when it is the first). */
 static struct json *node_before(const struct json *container, const struct json *at)
 {

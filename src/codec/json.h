@@ -95,6 +95,8 @@ struct json *json_new_object(struct arena *a);
 struct json *json_clone(struct arena *a,
                         const struct json *v);     /* deep, copies all bytes; key not set */
 void json_add(struct json *array, struct json *v); /* append; v taken */
+/* Append a member that the object does not have yet; the key is borrowed, v taken. */
+void json_add_member(struct json *obj, struct str key, struct json *v);
 /* Set or replace at its place; the key is copied into the arena, v taken. */
 void json_set(struct arena *a, struct json *obj, struct str key, struct json *v);
 void json_setc(struct arena *a, struct json *obj, const char *key, struct json *v);

@@ -88,8 +88,11 @@ struct str meta_generate_name(struct arena *a, struct str prefix, uint64_t rando
 #define CONFIG_KEY_MSG                                                                             \
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "           \
     "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
-#define MAX_63  "must be no more than 63 bytes"
-#define MAX_253 "must be no more than 253 bytes"
+/* Upstream counts bytes everywhere, but says so only for labels and their keys. */
+#define MAX_63        "must be no more than 63 characters"
+#define MAX_253       "must be no more than 253 characters"
+#define MAX_63_BYTES  "must be no more than 63 bytes"
+#define MAX_253_BYTES "must be no more than 253 bytes"
 
 enum { LABEL_MAX = 63, SUBDOMAIN_MAX = 253 };
 
@@ -203,14 +206,14 @@ struct meta_problems meta_check_qualified_name(struct str s)
         if (prefix.n == 0)
             add(&p, "prefix part must be non-empty");
         if (prefix.n > SUBDOMAIN_MAX)
-            add(&p, "prefix part " MAX_253);
+            add(&p, "prefix part " MAX_253_BYTES);
         if (prefix.n && !is_subdomain(prefix))
             add(&p, "prefix part " SUBDOMAIN_MSG);
     }
     if (name.n == 0)
         add(&p, "name part must be non-empty");
     else if (name.n > LABEL_MAX)
-        add(&p, "name part " MAX_63);
+        add(&p, "name part " MAX_63_BYTES);
     if (!is_qualified_part(name))
         add(&p, "name part " QUALIFIED_MSG);
     return p;
@@ -220,7 +223,7 @@ struct meta_problems meta_check_label_value(struct str s)
 {
     struct meta_problems p = { 0 };
     if (s.n > LABEL_MAX)
-        add(&p, MAX_63);
+        add(&p, MAX_63_BYTES);
     if (s.n && !is_qualified_part(s))
         add(&p, LABEL_VALUE_MSG);
     return p;
@@ -263,8 +266,8 @@ void meta_validate_labels(const struct json *labels, const struct fpath *at,
     }
 }
 
-static void validate_annotations(const struct json *annotations, const struct fpath *at,
-                                 struct field_errors *errs)
+void meta_validate_annotations(const struct json *annotations, const struct fpath *at,
+                               struct field_errors *errs)
 {
     size_t total = 0;
     json_each (an, annotations) {
@@ -375,7 +378,7 @@ static void validate_common(const struct json *meta, const struct fpath *at,
     struct fpath owners = fpath_child(at, STR("ownerReferences"));
     struct fpath managed = fpath_child(at, STR("managedFields"));
     meta_validate_labels(json_getc(meta, "labels"), &labels, errs);
-    validate_annotations(json_getc(meta, "annotations"), &annotations, errs);
+    meta_validate_annotations(json_getc(meta, "annotations"), &annotations, errs);
     validate_owners(json_getc(meta, "ownerReferences"), &owners, errs);
     validate_managed_fields(json_getc(meta, "managedFields"), &managed, errs);
 }

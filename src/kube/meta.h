@@ -44,3 +44,5 @@ void meta_validate_update(const struct json *obj, const struct json *old,
                           struct field_errors *errs);
 void meta_validate_labels(const struct json *labels, const struct fpath *at,
                           struct field_errors *errs);
+void meta_validate_annotations(const struct json *annotations, const struct fpath *at,
+                               struct field_errors *errs);

@@ -358,10 +358,8 @@ static void take_status(struct arena *a, const struct kube_resource *res, struct
     if ((res->schema->flags & SCHEMA_BUILTIN) && !res->strategy->fixed_meta_in_status) {
         json_setc(a, whole, "metadata", json_clone(a, meta));
     } else {
-        static const char *const taken[] = { "resourceVersion", "managedFields" };
-        keep(a, meta_of(a, whole), meta, taken[0]);
-        if (json_getc(meta, taken[1]))
-            keep(a, meta_of(a, whole), meta, taken[1]);
+        keep(a, meta_of(a, whole), meta, "resourceVersion");
+        keep(a, meta_of(a, whole), meta, "managedFields");
     }
     json_setc(a, whole, "apiVersion", json_clone(a, json_getc(obj, "apiVersion")));
     if (status)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What upstream requires of built-in kinds, beyond types and metadata, with its paths, texts and
+ * order. One function for each kind, for the `validate` member of its strategy.
+ *
+ * obj has been decoded and defaulted (object.h) and its metadata validated. old: the stored object
+ * of an update, NULL for a create. An update in which only the status differs is taken for one of
+ * the status.
+ */
+#pragma once
+
+#include "kube/field.h"
+
+void validate_pod(const struct json *obj, const struct json *old, struct field_errors *errs);
+void validate_pod_template(const struct json *obj, const struct json *old,
+                           struct field_errors *errs);
+/* Subresources of a pod. */
+void validate_pod_ephemeral(const struct json *obj, const struct json *old,
+                            struct field_errors *errs);
+void validate_pod_binding(const struct json *binding, struct field_errors *errs);
+
+void validate_service(const struct json *obj, const struct json *old, struct field_errors *errs);
+void validate_endpoints(const struct json *obj, const struct json *old, struct field_errors *errs);
+void validate_endpoint_slice(const struct json *obj, const struct json *old,
+                             struct field_errors *errs);
+void validate_deployment(const struct json *obj, const struct json *old, struct field_errors *errs);
+void validate_replica_set(const struct json *obj, const struct json *old,
+                          struct field_errors *errs);
+void validate_replication_controller(const struct json *obj, const struct json *old,
+                                     struct field_errors *errs);
+void validate_daemon_set(const struct json *obj, const struct json *old, struct field_errors *errs);
+void validate_stateful_set(const struct json *obj, const struct json *old,
+                           struct field_errors *errs);
+void validate_controller_revision(const struct json *obj, const struct json *old,
+                                  struct field_errors *errs);

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who owns which field, and server-side apply, as clients see them."""
+import json
+
+import pytest
+
+APPLY = "application/apply-patch+yaml"
+MERGE = "application/merge-patch+json"
+CM = "/api/v1/namespaces/default/configmaps"
+
+
+def config(name, data=None, **meta):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **meta},
+            **({"data": data} if data is not None else {})}
+
+
+def apply(api, path, body, manager, status=200, agent="tests/1", **query):
+    text = "".join(f"&{k}={v}" for k, v in query.items())
+    answer = api.ask("PATCH", f"{path}?fieldManager={manager}{text}", body, Content_Type=APPLY, User_Agent=agent)
+    assert answer.status == status, answer.body
+    return answer.json()
+
+
+def owners(obj):
+    """{(manager, operation, subresource): fields}"""
+    return {(e["manager"], e["operation"], e.get("subresource", "")): e["fieldsV1"]
+            for e in obj["metadata"].get("managedFields", [])}
+
+
+def test_creating_and_updating_is_owned_by_the_clients_name(shared_api):
+    api = shared_api
+    made = api.ask("POST", CM, config("updates", {"a": "1"}, labels={"x": "y"}), User_Agent="maker/1.0 (linux)").json()
+    assert made["metadata"]["managedFields"] == [{
+        "manager": "maker", "operation": "Update", "apiVersion": "v1", "time": made["metadata"]["creationTimestamp"],
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:data": {".": {}, "f:a": {}}, "f:metadata": {"f:labels": {".": {}, "f:x": {}}}}}]
+    changed = api.ask("PATCH", f"{CM}/updates?fieldManager=other", {"data": {"a": "2", "b": "3"}},
+                      Content_Type=MERGE).json()
+    assert owners(changed) == {
+        ("maker", "Update", ""): {"f:data": {}, "f:metadata": {"f:labels": {".": {}, "f:x": {}}}},
+        ("other", "Update", ""): {"f:data": {"f:a": {}, "f:b": {}}}}
+    removed = api.ask("PATCH", f"{CM}/updates?fieldManager=third", {"data": {"a": None}}, Content_Type=MERGE).json()
+    assert owners(removed)[("other", "Update", "")] == {"f:data": {"f:b": {}}}
+    assert ("third", "Update", "") not in owners(removed)
+
+
+def test_a_write_that_changes_nothing_keeps_the_version(shared_api):
+    api = shared_api
+    apply(api, f"{CM}/noop", config("noop", {"a": "1"}), "one", 201)
+    first = api.get(f"{CM}/noop").json()
+    assert apply(api, f"{CM}/noop", config("noop", {"a": "1"}), "one") == first
+    same = api.ask("PUT", f"{CM}/noop?fieldManager=else", first).json()
+    assert same == first
+
+
+def test_apply_creates_changes_and_removes(shared_api):
+    api = shared_api
+    made = apply(api, f"{CM}/life", config("life", {"a": "1", "b": "2"}), "one", 201)
+    assert owners(made) == {("one", "Apply", ""): {"f:data": {"f:a": {}, "f:b": {}}}}
+    now = apply(api, f"{CM}/life", config("life", {"b": "3"}), "one")
+    assert now["data"] == {"b": "3"}
+    both = apply(api, f"{CM}/life", config("life", {"b": "3"}), "two")
+    assert owners(both)[("two", "Apply", "")] == {"f:data": {"f:b": {}}}
+    left = apply(api, f"{CM}/life", config("life"), "one")  # two still wants b
+    assert left["data"] == {"b": "3"} and ("one", "Apply", "") not in owners(left)
+
+
+def test_conflicts_name_their_fields(shared_api):
+    api = shared_api
+    apply(api, f"{CM}/fight", config("fight", {"a": "1", "b": "2"}), "one", 201)
+    no = apply(api, f"{CM}/fight", config("fight", {"a": "9"}), "two", 409)
+    assert no["reason"] == "Conflict"
+    assert no["message"] == 'Apply failed with 1 conflict: conflict with "one": .data.a'
+    assert no["details"]["causes"] == [{"reason": "FieldManagerConflict", "message": 'conflict with "one"',
+                                        "field": ".data.a"}]
+    api.ask("PATCH", f"{CM}/fight?fieldManager=patcher", {"data": {"b": "7"}}, Content_Type=MERGE)
+    no = apply(api, f"{CM}/fight", config("fight", {"a": "9", "b": "9"}), "two", 409)
+    assert no["message"] == ('Apply failed with 2 conflicts: conflicts with "one":\n- .data.a\n'
+                             'conflicts with "patcher" using v1:\n- .data.b')
+    now = apply(api, f"{CM}/fight", config("fight", {"a": "9", "b": "9"}), "two", force="true")
+    assert owners(now) == {("two", "Apply", ""): {"f:data": {"f:a": {}, "f:b": {}}}}
+
+
+@pytest.mark.parametrize("query, body, status, text", [
+    ("", config("bad"), 422, 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: '
+     "is required for apply patch"),
+    ("fieldManager=x", config("bad", managedFields=[]), 400, "metadata.managedFields must be nil"),
+    ("fieldManager=x", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bad"}}, 400,
+     "invalid object type: /v1, Kind=Secret"),
+    ("fieldManager=x", {**config("bad"), "dat": {}}, 500,
+     "failed to create typed patch object (/bad; /v1, Kind=ConfigMap): .dat: field not declared in schema"),
+    ("fieldManager=x", config("bad", {"a": 1}), 500,
+     "failed to create typed patch object (/bad; /v1, Kind=ConfigMap): .data.a: expected string, "
+     "got &value.valueUnstructured{Value:1}"),
+    ("fieldManager=x", config("other"), 400,
+     "the name of the object (other) does not match the name on the URL (bad)"),
+    ("fieldManager=" + "x" * 129, config("bad"), 422, 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: '
+     "Too long: may not be more than 128 bytes"),
+])
+def test_what_apply_refuses(shared_api, query, body, status, text):
+    answer = shared_api.ask("PATCH", f"{CM}/bad?{query}", body, Content_Type=APPLY)
+    assert (answer.status, answer.json()["message"]) == (status, text)
+
+
+def test_tracking_can_be_ended_and_begins_again_with_apply(shared_api):
+    api = shared_api
+    made = api.create(CM, config("untracked", {"a": "1"}))
+    cleared = api.ask("PATCH", f"{CM}/untracked", {"metadata": {"managedFields": [{}]}}, Content_Type=MERGE).json()
+    assert "managedFields" not in cleared["metadata"]
+    changed = api.ask("PATCH", f"{CM}/untracked", {"data": {"a": "2"}}, Content_Type=MERGE).json()
+    assert "managedFields" not in changed["metadata"]
+    no = apply(api, f"{CM}/untracked", config("untracked", {"a": "3"}), "one", 409)
+    assert 'conflict with "before-first-apply" using v1: .data.a' in no["message"]
+    now = apply(api, f"{CM}/untracked", config("untracked", {"b": "3"}), "one")
+    assert set(owners(now)) == {("before-first-apply", "Update", ""), ("one", "Apply", "")}
+    assert made["metadata"]["uid"] == now["metadata"]["uid"]
+
+
+def test_a_dry_run_writes_nothing(shared_api):
+    api = shared_api
+    made = apply(api, f"{CM}/dry", config("dry", {"a": "1"}), "one", 201, dryRun="All")
+    assert made["data"] == {"a": "1"}
+    assert api.get(f"{CM}/dry").status == 404
+
+
+def test_ten_updaters_are_remembered(shared_api):
+    api = shared_api
+    api.create(CM, config("many", {"k": "0"}))
+    for i in range(14):
+        obj = api.ask("PATCH", f"{CM}/many?fieldManager=m{i:02}", {"data": {f"k{i}": "1"}}, Content_Type=MERGE).json()
+    names = [e["manager"] for e in obj["metadata"]["managedFields"]]
+    assert len(names) == 10 and "ancient-changes" in names
+
+
+def kubectl_yaml(data):
+    return json.dumps(config("cli", data))
+
+
+def test_kubectl_applies_on_the_server(shared_api, tmp_path):
+    api = shared_api
+    file = tmp_path / "cli.json"
+    file.write_text(kubectl_yaml({"a": "1"}))
+    api.kubectl("create", "-f", str(file), "--field-manager=maker")
+    done = api.kubectl("apply", "--server-side", "-f", str(file))
+    assert done.stdout == "configmap/cli serverside-applied\n"  # the same value is shared
+    file.write_text(kubectl_yaml({"a": "2"}))
+    done = api.kubectl("apply", "--server-side", "-f", str(file), check=False)
+    assert done.returncode == 1
+    assert 'Apply failed with 1 conflict: conflict with "maker" using v1: .data.a' in done.stderr
+    done = api.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(file))
+    assert done.stdout == "configmap/cli serverside-applied\n"
+    assert "managedFields" not in api.kubectl("get", "cm", "cli", "-o", "yaml").stdout
+    shown = json.loads(api.kubectl("get", "cm", "cli", "-o", "json", "--show-managed-fields").stdout)
+    assert owners(shown) == {("kubectl", "Apply", ""): {"f:data": {"f:a": {}}}, ("maker", "Update", ""): {"f:data": {}}}
+
+
+def test_kubectl_moves_from_the_client_to_the_server(shared_api, tmp_path):
+    api = shared_api
+    file = tmp_path / "csa.json"
+    file.write_text(json.dumps(config("csa", {"a": "1", "b": "1"})))
+    api.kubectl("apply", "-f", str(file))
+    assert ("kubectl-client-side-apply", "Update", "") in owners(api.get(f"{CM}/csa").json())
+    file.write_text(json.dumps(config("csa", {"a": "2"})))
+    api.kubectl("apply", "--server-side", "-f", str(file))
+    now = api.get(f"{CM}/csa").json()
+    assert now["data"] == {"a": "2"}
+    assert owners(now) == {("kubectl", "Apply", ""): {"f:data": {"f:a": {}}}} or \
+        set(owners(now)) == {("kubectl", "Apply", ""), ("kubectl-last-applied", "Apply", "")}
+    last = now["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"]
+    assert json.loads(last)["data"] == {"a": "2"}
+    file.write_text(json.dumps(config("csa", {"c": "2"})))
+    api.kubectl("apply", "-f", str(file))  # and back
+    assert api.get(f"{CM}/csa").json()["data"] == {"c": "2"}

@@ -1,0 +1,1327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kube/validate/: a faultless object of each kind, changes to it, and what upstream says of the
+ * result. Expected texts come from upstream.
+ */
+#include "test_kube.h"
+
+#include "kube/validate/validate.h"
+
+typedef void (*validate_fn)(const struct json *obj, const struct json *old,
+                            struct field_errors *errs);
+
+/* A kind and an object of it without faults, defaulted. */
+struct kind {
+    const char *group, *version, *kind;
+    validate_fn validate;
+    const char *base;
+};
+
+/* Changes are lines "path=json"; null removes. What is wrong then: lines "path: text". */
+struct row {
+    const char *changes, *want;
+};
+
+/* ---- changing objects ---- */
+
+/* The next step of "a.b[0].c", "[x/y]" for keys with dots. */
+static struct str path_step(struct str *path, bool *is_index)
+{
+    size_t n = 0;
+    *is_index = path->n && path->p[0] == '[';
+    if (*is_index) {
+        while (path->p[n] != ']')
+            n++;
+        struct str step = str_slice(*path, 1, n);
+        *path = str_slice(*path, n + 1, path->n);
+        uint64_t number;
+        *is_index = parse_u64(step, 0, 1000000, &number) == 0;
+        if (path->n && path->p[0] == '.')
+            *path = str_slice(*path, 1, path->n);
+        return step;
+    }
+    while (n < path->n && path->p[n] != '.' && path->p[n] != '[')
+        n++;
+    struct str step = str_slice(*path, 0, n);
+    *path = str_slice(*path, n + (n < path->n && path->p[n] == '.'), path->n);
+    return step;
+}
+
+static struct json *nth(struct json *array, struct str index)
+{
+    uint64_t n = 0;
+    CHECK_OK(parse_u64(index, 0, 1000000, &n));
+    struct json *item = array->first;
+    while (item && n--)
+        item = item->next;
+    return item;
+}
+
+static void set_path(struct arena *a, struct json *at, struct str path, struct json *value)
+{
+    while (path.n) {
+        bool is_index;
+        struct str step = path_step(&path, &is_index);
+        struct json *next = is_index ? nth(at, step) : json_get(at, step);
+        if (path.n == 0 && is_index && next) {
+            json_replace(next, value);
+        } else if (path.n == 0 && is_index) {
+            json_add(at, value);
+        } else if (path.n == 0 && value->type == JSON_NULL) {
+            (void)json_del(at, step);
+        } else if (path.n == 0) {
+            json_set(a, at, step, value);
+        } else if (!next) {
+            next = json_new_object(a);
+            if (path.p[0] == '[' && path.p[1] >= '0' && path.p[1] <= '9')
+                next = json_new_array(a);
+            if (is_index)
+                json_add(at, next);
+            else
+                json_set(a, at, step, next);
+        }
+        at = next;
+    }
+}
+
+static struct json *changed(struct arena *a, const struct kind *k, const char *changes)
+{
+    struct json *obj = parse(a, k->base);
+    struct str rest = str_of(changes), line, path, value;
+    while (rest.n) {
+        (void)str_cut(rest, '\n', &line, &rest);
+        CHECK(str_cut(line, '=', &path, &value));
+        set_path(a, obj, path, parse(a, str_dup_arena(a, value)));
+    }
+    struct err err = { 0 };
+    const struct schema *s = builtin_schema(str_of(k->group), str_of(k->version), str_of(k->kind));
+    CHECK(s != NULL);
+    if (schema_normalize(a, s, obj, k->kind, NULL, NULL, &err) < 0)
+        TEST_FAIL("%s with %s: %s", k->kind, changes, err_text(&err));
+    return obj;
+}
+
+static const char *complaints(struct arena *a, const struct kind *k, const struct json *obj,
+                              const struct json *old)
+{
+    struct field_errors errs = field_errors_init(a);
+    struct buf b = BUF_INIT(1 << 20);
+    k->validate(obj, old, &errs);
+    for (const struct field_error *e = errs.first; e; e = e->next)
+        (void)buf_printf(&b, "%s" STR_FMT ": " STR_FMT, b.n ? "\n" : "", STR_ARG(e->field),
+                         STR_ARG(e->body));
+    char *text = str_dup_arena(a, buf_str(&b));
+    buf_fini(&b);
+    for (char *p = text; *p; p++)
+        if (*p == '"')
+            *p = '\'';
+    return text;
+}
+
+/* false, and said so, if the complaints are not those. */
+static bool row_holds(const struct kind *k, const char *was, const char *changes, const char *want)
+{
+    struct arena a = { 0 };
+    const struct json *old = was ? changed(&a, k, was) : NULL;
+    const char *got = complaints(&a, k, changed(&a, k, changes), old);
+    bool same = strcmp(got, want) == 0;
+    if (!same)
+        (void)fprintf(stderr, "%s%s%s with\n%s\nsays\n%s\nexpected\n%s\n\n", k->kind,
+                      was ? " that was\n" : "", was ? was : "", changes, got, want);
+    arena_fini(&a);
+    return same;
+}
+
+static void check_rows(const struct kind *k, const struct row *rows, size_t n)
+{
+    size_t wrong = !row_holds(k, NULL, "", "") + !row_holds(k, "", "", "");
+    for (size_t i = 0; i < n; i++)
+        wrong += !row_holds(k, NULL, rows[i].changes, rows[i].want);
+    CHECK_INT(wrong, 0);
+}
+
+struct update {
+    const char *was, *changes, *want;
+};
+
+static void check_updates(const struct kind *k, const struct update *rows, size_t n)
+{
+    size_t wrong = 0;
+    for (size_t i = 0; i < n; i++)
+        wrong += !row_holds(k, rows[i].was, rows[i].changes, rows[i].want);
+    CHECK_INT(wrong, 0);
+}
+
+#define ROWS(k, rows)    check_rows(&(k), rows, ARRAY_LEN(rows))
+#define UPDATES(k, rows) check_updates(&(k), rows, ARRAY_LEN(rows))
+
+#define LABEL_TEXT                                                                                 \
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "   \
+    "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex "     \
+    "used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+#define SUBDOMAIN_TEXT                                                                             \
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "   \
+    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "  \
+    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+#define NAME_PART_TEXT                                                                             \
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "  \
+    "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for " \
+    "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+#define LABEL_VALUE_TEXT                                                                           \
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "    \
+    "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or "             \
+    "'my_value',  or '12345', regex used for validation is "                                       \
+    "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+
+#define CONTAINER                                                                                  \
+    "{'name':'c','image':'i','terminationMessagePath':'/dev/termination-log',"                     \
+    "'terminationMessagePolicy':'File','imagePullPolicy':'Always'}"
+#define POD_SPEC                                                                                   \
+    "{'containers':[" CONTAINER "],'restartPolicy':'Always','dnsPolicy':'ClusterFirst',"           \
+    "'terminationGracePeriodSeconds':30,'securityContext':{},'schedulerName':'default-scheduler'}"
+
+/* ---- pods ---- */
+
+static const struct kind pod = { "", "v1", "Pod", validate_pod,
+                                 "{'metadata':{'name':'p','namespace':'d'},'spec':" POD_SPEC "}" };
+
+#define C0 "spec.containers[0]."
+#define V0 "spec.volumes[0]."
+
+TEST(containers_are_checked)
+{
+    static const struct row rows[] = {
+        { "spec.containers=null", "spec.containers: Required value" },
+        { C0 "name=''", "spec.containers[0].name: Required value" },
+        { C0 "name='A'", "spec.containers[0].name: Invalid value: 'A': " LABEL_TEXT },
+        { C0 "name='a.b'", "spec.containers[0].name: Invalid value: 'a.b': must not contain dots" },
+        { C0 "image=''", "spec.containers[0].image: Required value" },
+        { C0 "image=' i'",
+          "spec.containers[0].image: Invalid value: ' i': must not have leading or "
+          "trailing whitespace" },
+        { C0 "imagePullPolicy='Sometimes'",
+          "spec.containers[0].imagePullPolicy: Unsupported value: 'Sometimes': supported values: "
+          "'Always', 'IfNotPresent', 'Never'" },
+        { C0 "imagePullPolicy=null", "spec.containers[0].imagePullPolicy: Required value" },
+        { C0 "terminationMessagePolicy='x'",
+          "spec.containers[0].terminationMessagePolicy: Unsupported value: 'x': supported values: "
+          "'File', 'FallbackToLogsOnError'" },
+        { "spec.containers[1]=" CONTAINER, "spec.containers[1].name: Duplicate value: 'c'" },
+        { "spec.initContainers[0]=" CONTAINER,
+          "spec.initContainers[0].name: Duplicate value: 'c'" },
+        { "spec.initContainers[0]=" CONTAINER "\nspec.initContainers[0].name='j'\n"
+          "spec.initContainers[0].livenessProbe.exec.command=['x']\n"
+          "spec.initContainers[0].lifecycle={}",
+          "spec.initContainers[0].lifecycle: Forbidden: may not be set for init containers without "
+          "restartPolicy=Always\n"
+          "spec.initContainers[0].livenessProbe: Forbidden: may not be set for init containers "
+          "without restartPolicy=Always" },
+        { C0 "restartPolicy='x'",
+          "spec.containers[0].restartPolicy: Unsupported value: 'x': supported values: 'Always', "
+          "'Never', 'OnFailure'" },
+        { C0 "workingDir='/'\n" C0 "command=['a']", "" },
+    };
+    ROWS(pod, rows);
+}
+
+TEST(ports_of_containers_are_checked)
+{
+#define P0 C0 "ports[0]."
+    static const struct row rows[] = {
+        { P0 "containerPort=80\n" P0 "protocol='TCP'", "" },
+        { P0 "protocol='TCP'", "spec.containers[0].ports[0].containerPort: Required value" },
+        { P0 "containerPort=80", "spec.containers[0].ports[0].protocol: Required value" },
+        { P0 "containerPort=65536\n" P0 "protocol='tcp'",
+          "spec.containers[0].ports[0].containerPort: Invalid value: 65536: must be between 1 and "
+          "65535, inclusive\n"
+          "spec.containers[0].ports[0].protocol: Unsupported value: 'tcp': supported values: "
+          "'SCTP', 'TCP', 'UDP'" },
+        { P0 "containerPort=80\n" P0 "protocol='TCP'\n" P0 "name='a--b-cdefghijklmn-'",
+          "spec.containers[0].ports[0].name: Invalid value: 'a--b-cdefghijklmn-': must be no more "
+          "than 15 characters\n"
+          "spec.containers[0].ports[0].name: Invalid value: 'a--b-cdefghijklmn-': must not contain "
+          "consecutive hyphens\n"
+          "spec.containers[0].ports[0].name: Invalid value: 'a--b-cdefghijklmn-': must not begin "
+          "or "
+          "end with a hyphen" },
+        { P0 "containerPort=80\n" P0 "protocol='TCP'\n" P0 "name='A1'",
+          "spec.containers[0].ports[0].name: Invalid value: 'A1': must contain only alpha-numeric "
+          "characters (a-z, 0-9), and hyphens (-)\n"
+          "spec.containers[0].ports[0].name: Invalid value: 'A1': must contain at least one letter "
+          "(a-z)" },
+        { C0 "ports=[{'name':'a','containerPort':1,'hostPort':5,'protocol':'TCP'},"
+             "{'name':'a','containerPort':2,'hostPort':5,'protocol':'TCP'}]",
+          "spec.containers[0].ports[1].name: Duplicate value: 'a'\n"
+          "spec.containers[0].ports[1].hostPort: Duplicate value: 'TCP//5'" },
+        { P0 "containerPort=80\n" P0 "protocol='TCP'\n" P0 "hostPort=81\nspec.hostNetwork=true",
+          "spec.containers[0].ports[0].hostPort: Invalid value: 81: must match `containerPort` "
+          "when "
+          "`hostNetwork` is true" },
+        { P0 "containerPort=80\n" P0 "protocol='TCP'\nspec.hostNetwork=true",
+          "spec.containers[0].ports[0].hostPort: Invalid value: 0: must match `containerPort` when "
+          "`hostNetwork` is true" },
+    };
+    ROWS(pod, rows);
+}
+
+TEST(environments_are_checked)
+{
+#define E0 C0 "env[0]."
+    static const struct row rows[] = {
+        { C0 "env=[{'name':'A','value':'b'},{'name':'a b/c','value':''}]", "" },
+        { E0 "value='x'", "spec.containers[0].env[0].name: Required value" },
+        { E0 "name='a=b'",
+          "spec.containers[0].env[0].name: Invalid value: 'a=b': a valid environment variable name "
+          "must consist only of printable ASCII characters other than '='" },
+        { E0 "name='a'\n" E0 "valueFrom={}",
+          "spec.containers[0].env[0].valueFrom: Invalid value: '': must specify one of: "
+          "`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`" },
+        { E0 "name='a'\n" E0 "value='x'\n" E0
+             "valueFrom.fieldRef={'apiVersion':'v1','fieldPath':'metadata.name'}",
+          "spec.containers[0].env[0].valueFrom: Invalid value: '': may not be specified when "
+          "`value` is not empty" },
+        { E0 "name='a'\n" E0
+             "valueFrom={'secretKeyRef':{'name':'s','key':'k'},'configMapKeyRef':{'name':'s',"
+             "'key':''}}",
+          "spec.containers[0].env[0].valueFrom.configMapKeyRef.key: Required value\n"
+          "spec.containers[0].env[0].valueFrom: Invalid value: '': may not have more than one "
+          "field "
+          "specified at a time" },
+        { E0 "name='a'\n" E0 "valueFrom.fieldRef.fieldPath='metadata.name'",
+          "spec.containers[0].env[0].valueFrom.fieldRef.apiVersion: Required value" },
+        { E0 "name='a'\n" E0 "valueFrom.fieldRef={'apiVersion':'v1','fieldPath':'status.phase'}",
+          "spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Unsupported value: "
+          "'status.phase': supported values: 'metadata.name', 'metadata.namespace', "
+          "'metadata.uid', 'spec.nodeName', 'spec.serviceAccountName', 'status.hostIP', "
+          "'status.hostIPs', 'status.podIP', 'status.podIPs'" },
+        { E0 "name='a'\n" E0 "valueFrom.fieldRef={'apiVersion':'v1','fieldPath':'x.y'}",
+          "spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Invalid value: 'x.y': error "
+          "converting fieldPath: field label not supported: x.y" },
+        { E0 "name='a'\n" E0 "valueFrom.fieldRef={'apiVersion':'v9','fieldPath':'x.y'}",
+          "spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Invalid value: 'x.y': error "
+          "converting fieldPath: unsupported pod version: v9" },
+        { E0 "name='a'\n" E0
+             "valueFrom.fieldRef={'apiVersion':'v1','fieldPath':'metadata.name[\\u0027a\\u0027]'}",
+          "spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Invalid value: "
+          "'metadata.name['a']': error converting fieldPath: field label does not support "
+          "subscript: metadata.name['a']" },
+        { E0
+          "name='a'\n" E0
+          "valueFrom.fieldRef={'apiVersion':'v1','fieldPath':'metadata.labels[\\u0027a\\u0027]'}",
+          "" },
+        { E0 "name='a'\n" E0 "valueFrom.resourceFieldRef={'resource':'limits.cpu','divisor':'2'}",
+          "spec.containers[0].env[0].valueFrom.resourceFieldRef.divisor: Invalid value: "
+          "'limits.cpu': only divisor's values 1m and 1 are supported with the cpu resource" },
+        { E0 "name='a'\n" E0 "valueFrom.resourceFieldRef={'resource':'cpu'}",
+          "spec.containers[0].env[0].valueFrom.resourceFieldRef.resource: Unsupported value: "
+          "'cpu': supported values: 'limits.cpu', 'limits.ephemeral-storage', 'limits.memory', "
+          "'requests.cpu', 'requests.ephemeral-storage', 'requests.memory'" },
+        { E0 "name='a'\n" E0 "valueFrom.secretKeyRef={'name':'S','key':'a/b'}",
+          "spec.containers[0].env[0].valueFrom.secretKeyRef.name: Invalid value: "
+          "'S': " SUBDOMAIN_TEXT "\n"
+          "spec.containers[0].env[0].valueFrom.secretKeyRef.key: Invalid value: 'a/b': a valid "
+          "config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  "
+          "or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')" },
+        { C0 "envFrom=[{}]", "spec.containers[0].envFrom: Invalid value: '': must specify one of: "
+                             "`configMapRef` or `secretRef`" },
+        { C0 "envFrom=[{'prefix':'=','secretRef':{'name':''},'configMapRef':{'name':'a'}}]",
+          "spec.containers[0].envFrom[0].prefix: Invalid value: '=': a valid environment variable "
+          "name must consist only of printable ASCII characters other than '='\n"
+          "spec.containers[0].envFrom[0].secretRef.name: Required value\n"
+          "spec.containers[0].envFrom: Invalid value: '': may not have more than one field "
+          "specified at a time" },
+    };
+    ROWS(pod, rows);
+}
+
+TEST(volumes_are_checked)
+{
+    static const struct row rows[] = {
+        { "spec.volumes=[{'name':'a','emptyDir':{}},{'name':'b','secret':{'secretName':'s'}}]",
+          "" },
+        { V0 "name='a'", "spec.volumes[0]: Required value: must specify a volume type" },
+        { V0 "emptyDir={}", "spec.volumes[0].name: Required value" },
+        { V0 "emptyDir={}\n" V0 "name='A'",
+          "spec.volumes[0].name: Invalid value: 'A': " LABEL_TEXT },
+        { "spec.volumes=[{'name':'a','emptyDir':{}},{'name':'a','emptyDir':{}}]",
+          "spec.volumes[1].name: Duplicate value: 'a'" },
+        { "spec.volumes=[{'name':'a','emptyDir':{},'hostPath':{'path':'/','type':''}}]",
+          "spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type" },
+        { "spec.volumes=[{'name':'a','hostPath':{'path':'/../x','type':'x'}}]",
+          "spec.volumes[0].hostPath.path: Invalid value: '/../x': must not contain '..'\n"
+          "spec.volumes[0].hostPath.type: Unsupported value: 'x': supported values: '', "
+          "'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', "
+          "'Socket'" },
+        { "spec.volumes=[{'name':'a','emptyDir':{'sizeLimit':'-1'}}]",
+          "spec.volumes[0].emptyDir.sizeLimit: Forbidden: SizeLimit field must be a valid resource "
+          "quantity" },
+        { "spec.volumes=[{'name':'a','secret':{'secretName':'','defaultMode':512,'items':[{'key':''"
+          ","
+          "'path':'../a','mode':-1}]}}]",
+          "spec.volumes[0].secret.secretName: Required value\n"
+          "spec.volumes[0].secret.defaultMode: Invalid value: 512: must be a number between 0 and "
+          "0777 (octal), both inclusive\n"
+          "spec.volumes[0].secret.items[0].key: Required value\n"
+          "spec.volumes[0].secret.items[0].path: Invalid value: '../a': must not contain '..'\n"
+          "spec.volumes[0].secret.items[0].mode: Invalid value: -1: must be a number between 0 and "
+          "0777 (octal), both inclusive" },
+        { "spec.volumes=[{'name':'a','configMap':{'items':[{'key':'k','path':'/a'}]}}]",
+          "spec.volumes[0].configMap.name: Required value\n"
+          "spec.volumes[0].configMap.items[0].path: Invalid value: '/a': must be a relative path" },
+        { "spec.volumes=[{'name':'a','configMap':{'name':'c','items':[{'key':'k','path':'..a'}]}}]",
+          "spec.volumes[0].configMap.items[0].path: Invalid value: '..a': must not start with "
+          "'..'" },
+        { "spec.volumes=[{'name':'a','nfs':{'server':'','path':'x'}}]",
+          "spec.volumes[0].nfs.server: Required value\n"
+          "spec.volumes[0].nfs.path: Invalid value: 'x': must be an absolute path" },
+        { "spec.volumes=[{'name':'a','persistentVolumeClaim':{'claimName':''}}]",
+          "spec.volumes[0].persistentVolumeClaim.claimName: Required value" },
+        { "spec.volumes=[{'name':'a','gcePersistentDisk':{'pdName':'','partition':256}}]",
+          "spec.volumes[0].persistentDisk.pdName: Required value\n"
+          "spec.volumes[0].persistentDisk.partition: Invalid value: 256: must be between 1 and "
+          "255, "
+          "inclusive" },
+        { "spec.volumes=[{'name':'a','csi':{'driver':'A_b'}}]",
+          "spec.volumes[0].csi.driver: Invalid value: 'A_b': " SUBDOMAIN_TEXT },
+        { "spec.volumes=[{'name':'a','downwardAPI':{'items':[{'path':''}]}}]",
+          "spec.volumes[0].downwardAPI.path: Required value\n"
+          "spec.volumes[0].downwardAPI: Required value: one of fieldRef and resourceFieldRef is "
+          "required" },
+        { "spec.volumes=[{'name':'a','downwardAPI':{'items':[{'path':'x','resourceFieldRef':"
+          "{'resource':'limits.cpu'}}]}}]",
+          "spec.volumes[0].downwardAPI.resourceFieldRef.containerName: Required value" },
+        { "spec.volumes=[{'name':'a','projected':{'sources':[{'secret':{'name':'s','items':[{'key':"
+          "'k','path':'p'}]}},{'configMap':{'name':'c','items':[{'key':'k','path':'p'}]}}]}}]",
+          "spec.volumes[0].projected: Invalid value: 'c': conflicting duplicate paths" },
+        { "spec.volumes=[{'name':'a','projected':{'sources':[{'serviceAccountToken':{'path':'t',"
+          "'expirationSeconds':60}}]}}]",
+          "spec.volumes[0].projected.sources[0].serviceAccountToken.expirationSeconds: Invalid "
+          "value: 60: may not specify a duration less than 10 minutes\n"
+          "spec.volumes[0].projected.sources[0].serviceAccountToken: Forbidden: must not be "
+          "specified when serviceAccountName is not set" },
+        { "spec.volumes=[{'name':'a','projected':{'sources':[{'secret':{'name':'s'},'configMap':"
+          "{'name':'c'}}]}}]",
+          "spec.volumes[0].projected.sources[0]: Forbidden: may not specify more than 1 volume "
+          "type "
+          "per source" },
+        { "spec.volumes=[{'name':'a','iscsi':{'targetPortal':'','iqn':'x','lun':256,"
+          "'iscsiInterface':'default'}}]",
+          "spec.volumes[0].iscsi.targetPortal: Required value\n"
+          "spec.volumes[0].iscsi.iqn: Invalid value: 'x': must be valid format starting with iqn, "
+          "eui, or naa\n"
+          "spec.volumes[0].iscsi.lun: Invalid value: 256: must be between 0 and 255, inclusive" },
+        { "spec.volumes=[{'name':'a','iscsi':{'targetPortal':'1.2.3.4','iqn':"
+          "'iqn.2001-04.com.example:storage:diskarrays','lun':1}}]",
+          "" },
+        { "spec.volumes=[{'name':'a','iscsi':{'targetPortal':'1.2.3.4','iqn':'iqn.2001-4.a:b',"
+          "'lun':1}}]",
+          "spec.volumes[0].iscsi.iqn: Invalid value: 'iqn.2001-4.a:b': must be valid format" },
+        { "spec.volumes=[{'name':'a','flocker':{}}]",
+          "spec.volumes[0].flocker: Required value: one of datasetName and datasetUUID is "
+          "required" },
+        { "spec.volumes=[{'name':'a','fc':{}}]",
+          "spec.volumes[0].fc.targetWWNs: Required value: must specify either targetWWNs or wwids, "
+          "but not both" },
+        { "spec.volumes=[{'name':'a','ephemeral':{}}]",
+          "spec.volumes[0].ephemeral.volumeClaimTemplate: Required value" },
+        { "spec.volumes=[{'name':'a','ephemeral':{'volumeClaimTemplate':{'metadata':{'name':'x'},"
+          "'spec':{'accessModes':['x'],'resources':{'requests':{'storage':'0'}}}}}}]",
+          "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.name: Forbidden: cannot be set\n"
+          "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.accessModes: Unsupported value: 'x': "
+          "supported values: 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'\n"
+          "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.resources[storage]: Invalid value: "
+          "'0': must be greater than zero" },
+        { "spec.volumes=[{'name':'a','image':{'reference':'','pullPolicy':'Always'}}]",
+          "spec.volumes[0].image.reference: Required value" },
+        { "spec.volumes=[{'name':'a','glusterfs':{'endpoints':'','path':''}},{'name':'b','rbd':"
+          "{'monitors':[],'image':''}},{'name':'d','azureFile':{'secretName':'','shareName':'x'}}]",
+          "spec.volumes[0].glusterfs.endpoints: Required value\n"
+          "spec.volumes[0].glusterfs.path: Required value\n"
+          "spec.volumes[1].rbd.monitors: Required value\n"
+          "spec.volumes[1].rbd.image: Required value\n"
+          "spec.volumes[2].azureFile.secretName: Required value" },
+        { "spec.volumes=[{'name':'a','flexVolume':{'driver':'d','options':{'a.k8s.io/x':'y'}}}]",
+          "spec.volumes[0].flexVolume.options[a.k8s.io/x]: Invalid value: 'a.k8s.io/x': "
+          "kubernetes.io and k8s.io namespaces are reserved" },
+    };
+    ROWS(pod, rows);
+}
+
+TEST(mounts_are_checked)
+{
+#define EMPTY_V "spec.volumes=[{'name':'v','emptyDir':{}}]\n"
+#define M0      C0 "volumeMounts[0]."
+    static const struct row rows[] = {
+        { EMPTY_V C0 "volumeMounts=[{'name':'v','mountPath':'/a'}]", "" },
+        { C0 "volumeMounts=[{'name':'v','mountPath':'/a'}]",
+          "spec.containers[0].volumeMounts[0].name: Not found: 'v'" },
+        { EMPTY_V C0 "volumeMounts=[{'name':'','mountPath':''}]",
+          "spec.containers[0].volumeMounts[0].name: Required value\n"
+          "spec.containers[0].volumeMounts[0].name: Not found: ''\n"
+          "spec.containers[0].volumeMounts[0].mountPath: Required value" },
+        { EMPTY_V C0 "volumeMounts=[{'name':'v','mountPath':'/a'},{'name':'v','mountPath':'/a'}]",
+          "spec.containers[0].volumeMounts[1].mountPath: Invalid value: '/a': must be unique" },
+        { EMPTY_V C0 "volumeMounts=[{'name':'v','mountPath':'/a','subPath':'/b'}]",
+          "spec.containers[0].volumeMounts.subPath: Invalid value: '/b': must be a relative path" },
+        { EMPTY_V C0 "volumeMounts=[{'name':'v','mountPath':'/a','subPath':'b','subPathExpr':'c'}]",
+          "spec.containers[0].volumeMounts[0].subPathExpr: Invalid value: 'c': subPathExpr and "
+          "subPath are mutually exclusive" },
+        { EMPTY_V C0 "volumeMounts=[{'name':'v','mountPath':'/a','mountPropagation':"
+                     "'Bidirectional'}]",
+          "spec.containers[0].volumeMounts.mountPropagation: Forbidden: Bidirectional mount "
+          "propagation is available only to privileged containers" },
+        { EMPTY_V C0 "volumeMounts=[{'name':'v','mountPath':'/a','recursiveReadOnly':'Enabled'}]",
+          "spec.containers[0].volumeMounts.recursiveReadOnly: Forbidden: may only be specified "
+          "when "
+          "readOnly is true" },
+        { EMPTY_V C0 "volumeDevices=[{'name':'v','devicePath':'/../a'}]",
+          "spec.containers[0].volumeDevices[0].name: Invalid value: 'v': can only use volume "
+          "source "
+          "type of PersistentVolumeClaim or Ephemeral for block mode\n"
+          "spec.containers[0].volumeDevices[0].devicePath: Invalid value: '/../a': can not contain "
+          "backsteps ('..')" },
+        { "spec.volumes=[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]\n" C0
+          "volumeDevices=[{'name':'v','devicePath':'/a'}]\n" C0
+          "volumeMounts=[{'name':'v','mountPath':'/a'}]",
+          "spec.containers[0].volumeMounts[0].name: Invalid value: 'v': must not already exist in "
+          "volumeDevices\n"
+          "spec.containers[0].volumeMounts[0].mountPath: Invalid value: '/a': must not already "
+          "exist "
+          "as a path in volumeDevices\n"
+          "spec.containers[0].volumeDevices[0].name: Invalid value: 'v': must not already exist in "
+          "volumeMounts\n"
+          "spec.containers[0].volumeDevices[0].devicePath: Invalid value: '/a': must not already "
+          "exist as a path in volumeMounts" },
+    };
+    ROWS(pod, rows);
+}
+
+TEST(resources_are_checked)
+{
+#define R C0 "resources"
+    static const struct row rows[] = {
+        { R
+          "={'limits':{'cpu':'1','memory':'1Gi','example.com/gpu':'1'},'requests':{'cpu':'100m'}}",
+          "" },
+        { R "={'requests':{'cpu':'2'},'limits':{'cpu':'1'}}",
+          "spec.containers[0].resources.requests: Invalid value: '2': must be less than or equal "
+          "to "
+          "cpu limit of 1" },
+        { R "={'requests':{'memory':'-1'}}", "spec.containers[0].resources.requests[memory]: "
+                                             "Invalid value: '-1': must be greater than "
+                                             "or equal to 0" },
+        { R "={'limits':{'gpu':'1'}}",
+          "spec.containers[0].resources.limits[gpu]: Invalid value: 'gpu': must be a standard "
+          "resource type or fully qualified\n"
+          "spec.containers[0].resources.limits[gpu]: Invalid value: 'gpu': must be a standard "
+          "resource for containers" },
+        { R "={'limits':{'pods':'1'}}",
+          "spec.containers[0].resources.limits[pods]: Invalid value: 'pods': must be a standard "
+          "resource for containers" },
+        { R "={'requests':{'example.com/gpu':'1'}}",
+          "spec.containers[0].resources.limits: Required value: Limit must be set for non "
+          "overcommitable resources" },
+        { R "={'requests':{'example.com/gpu':'1'},'limits':{'example.com/gpu':'2'}}",
+          "spec.containers[0].resources.requests: Invalid value: '1': must be equal to "
+          "example.com/gpu limit of 2" },
+        { R "={'limits':{'example.com/gpu':'500m'}}",
+          "spec.containers[0].resources.limits[example.com/gpu]: Invalid value: '500m': must be an "
+          "integer" },
+        { R "={'limits':{'hugepages-2Mi':'3Mi'}}",
+          "spec.containers[0].resources.limits[hugepages-2Mi]: Invalid value: '3Mi': 3Mi is not "
+          "positive integer multiple of hugepages-2Mi\n"
+          "spec.containers[0].resources: Forbidden: HugePages require cpu or memory" },
+        { R "={'claims':[{'name':'x'}]}",
+          "spec.containers[0].resources.claims[0]: Not found: 'x': must be one of the names in "
+          "pod.spec.resourceClaims which is empty" },
+        { "spec.resourceClaims=[{'name':'b'},{'name':'a','resourceClaimName':'c',"
+          "'resourceClaimTemplateName':'d'}]\n" R
+          "={'claims':[{'name':'x'},{'name':'a'},{'name':'a'}]}",
+          "spec.resourceClaims[0]: Invalid value: {'Name':'b','ResourceClaimName':null,"
+          "'ResourceClaimTemplateName':null}: must specify one of: `resourceClaimName`, "
+          "`resourceClaimTemplateName`\n"
+          "spec.resourceClaims[1]: Invalid value: {'Name':'a','ResourceClaimName':'c',"
+          "'ResourceClaimTemplateName':'d'}: at most one of `resourceClaimName` or "
+          "`resourceClaimTemplateName` may be specified\n"
+          "spec.containers[0].resources.claims[0]: Not found: 'x': must be one of the names in "
+          "pod.spec.resourceClaims: a, b\n"
+          "spec.containers[0].resources.claims[2]: Duplicate value: 'a'" },
+        { "spec.resources={'requests':{'cpu':'1'},'limits':{'cpu':'1'}}\n" R
+          "={'requests':{'cpu':'2'},'limits':{'cpu':'2'}}",
+          "spec.resources.requests[cpu]: Invalid value: '1': must be greater than or equal to "
+          "aggregate container requests of 2\n"
+          "spec.resources.containers[0][cpu].limits: Invalid value: '2': must be less than or "
+          "equal "
+          "to pod limits of 1" },
+        { "spec.resources={'requests':{'ephemeral-storage':'1'}}",
+          "spec.resources.requests[ephemeral-storage]: Unsupported value: 'ephemeral-storage': "
+          "supported values: 'cpu', 'hugepages-', 'memory'" },
+        { C0 "resizePolicy=[{'resourceName':'x','restartPolicy':''}]",
+          "spec.containers[0].resizePolicy: Unsupported value: 'x': supported values: 'cpu', "
+          "'memory'\n"
+          "spec.containers[0].resizePolicy: Required value" },
+    };
+    ROWS(pod, rows);
+}
+
+TEST(probes_and_hooks_are_checked)
+{
+#define PROBE "'timeoutSeconds':1,'periodSeconds':10,'successThreshold':1,'failureThreshold':3"
+    static const struct row rows[] = {
+        { C0 "livenessProbe={" PROBE ",'exec':{'command':['x']}}", "" },
+        { C0 "livenessProbe={" PROBE "}",
+          "spec.containers[0].livenessProbe: Required value: must specify a handler type" },
+        { C0 "livenessProbe={" PROBE ",'exec':{'command':[]},'tcpSocket':{'port':1}}",
+          "spec.containers[0].livenessProbe.exec.command: Required value\n"
+          "spec.containers[0].livenessProbe.tcpSocket: Forbidden: may not specify more than 1 "
+          "handler type" },
+        { C0 "livenessProbe={'timeoutSeconds':-1,'successThreshold':2,'grpc':{'port':0},"
+             "'terminationGracePeriodSeconds':0}",
+          "spec.containers[0].livenessProbe.grpc.port: Invalid value: 0: must be between 1 and "
+          "65535, inclusive\n"
+          "spec.containers[0].livenessProbe.timeoutSeconds: Invalid value: -1: must be greater "
+          "than "
+          "or equal to 0\n"
+          "spec.containers[0].livenessProbe.terminationGracePeriodSeconds: Invalid value: 0: must "
+          "be greater than 0\n"
+          "spec.containers[0].livenessProbe.successThreshold: Invalid value: 2: must be 1" },
+        { C0 "readinessProbe={" PROBE ",'httpGet':{'path':'','port':'a_b','scheme':'ftp',"
+             "'httpHeaders':[{'name':'a b','value':''}]},'terminationGracePeriodSeconds':3}",
+          "spec.containers[0].readinessProbe.httpGet.path: Required value\n"
+          "spec.containers[0].readinessProbe.httpGet.port: Invalid value: 'a_b': must contain only "
+          "alpha-numeric characters (a-z, 0-9), and hyphens (-)\n"
+          "spec.containers[0].readinessProbe.httpGet.scheme: Unsupported value: 'ftp': supported "
+          "values: 'HTTP', 'HTTPS'\n"
+          "spec.containers[0].readinessProbe.httpGet.httpHeaders: Invalid value: 'a b': a valid "
+          "HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex "
+          "used for validation is '[-A-Za-z0-9]+')\n"
+          "spec.containers[0].readinessProbe.terminationGracePeriodSeconds: Invalid value: 3: must "
+          "not be set for readinessProbes" },
+        { C0 "lifecycle.preStop.sleep.seconds=31",
+          "spec.containers[0].lifecycle.preStop.sleep: Invalid value: 31: must be non-negative and "
+          "less than terminationGracePeriodSeconds (30)" },
+        { C0 "lifecycle.postStart={}",
+          "spec.containers[0].lifecycle.postStart: Required value: must specify a handler type" },
+        { C0 "startupProbe={'tcpSocket':{'port':'http'},'successThreshold':0}",
+          "spec.containers[0].startupProbe.successThreshold: Invalid value: 0: must be 1" },
+    };
+    ROWS(pod, rows);
+}
+
+TEST(security_contexts_are_checked)
+{
+#define SC C0 "securityContext"
+    static const struct row rows[] = {
+        { SC "={'runAsUser':-1,'runAsGroup':2147483648}",
+          "spec.containers[0].securityContext.runAsUser: Invalid value: -1: must be between 0 and "
+          "2147483647, inclusive\n"
+          "spec.containers[0].securityContext.runAsGroup: Invalid value: 2147483648: must be "
+          "between "
+          "0 and 2147483647, inclusive" },
+        { SC "={'privileged':true,'allowPrivilegeEscalation':false}",
+          "spec.containers[0].securityContext: Invalid value: "
+          "{'Capabilities':null,'Privileged':true,"
+          "'SELinuxOptions':null,'WindowsOptions':null,'RunAsUser':null,'RunAsGroup':null,"
+          "'RunAsNonRoot':null,'ReadOnlyRootFilesystem':null,'AllowPrivilegeEscalation':false,"
+          "'ProcMount':null,'SeccompProfile':null,'AppArmorProfile':null}: cannot set "
+          "`allowPrivilegeEscalation` to false and `privileged` to true" },
+        { SC "={'procMount':'Unmasked'}", "spec.containers[0].securityContext.procMount: Invalid "
+                                          "value: 'Unmasked': `hostUsers` must "
+                                          "be false to use `Unmasked`" },
+        { SC ".seccompProfile={'type':'x'}",
+          "spec.containers[0].securityContext.seccompProfile.type: Unsupported value: 'x': "
+          "supported "
+          "values: 'Localhost', 'RuntimeDefault', 'Unconfined'" },
+        { SC ".seccompProfile={'type':'Localhost'}",
+          "spec.containers[0].securityContext.seccompProfile.localhostProfile: Required value: "
+          "must "
+          "be set when seccomp type is Localhost" },
+        { "spec.securityContext.seccompProfile={'type':''}",
+          "spec.securityContext.seccompProfile.type: Required value: type is required when "
+          "seccompProfile is set" },
+        { SC ".appArmorProfile={'type':'Localhost','localhostProfile':' x'}",
+          "spec.containers[0].securityContext.appArmorProfile.localhostProfile: Invalid value: ' "
+          "x': "
+          "must not be padded with whitespace" },
+        { SC ".windowsOptions.runAsUserName='a\\\\b\\\\c'",
+          "spec.containers[0].securityContext.windowsOptions.runAsUserName: Invalid value: "
+          "'a\\\\b\\\\c': runAsUserName cannot contain more than one backslash" },
+        { "spec.securityContext={'fsGroup':-1,'supplementalGroups':[1,-2],'fsGroupChangePolicy':'x'"
+          ","
+          "'sysctls':[{'name':'a..b','value':'1'},{'name':'kernel.sem','value':''},{'name':"
+          "'kernel.sem','value':''}]}",
+          "spec.securityContext.fsGroup: Invalid value: -1: must be between 0 and 2147483647, "
+          "inclusive\n"
+          "spec.securityContext.supplementalGroups[1]: Invalid value: -2: must be between 0 and "
+          "2147483647, inclusive\n"
+          "spec.securityContext.sysctls[0].name: Invalid value: 'a..b': must have at most 253 "
+          "characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*"
+          "[a-z0-9])?$\n"
+          "spec.securityContext.sysctls[2].name: Duplicate value: 'kernel.sem'\n"
+          "spec.securityContext.fsGroupChangePolicy: Unsupported value: 'x': supported values: "
+          "'Always', 'OnRootMismatch'" },
+        { "spec.hostNetwork=true\nspec.securityContext.sysctls=[{'name':'net.core.x','value':'1'}]",
+          "spec.securityContext.sysctls[0].name: Invalid value: 'net.core.x': may not be specified "
+          "when 'hostNetwork' is true" },
+        { "spec.hostPID=true\nspec.shareProcessNamespace=true",
+          "spec.securityContext.shareProcessNamespace: Invalid value: true: ShareProcessNamespace "
+          "and HostPID cannot both be enabled" },
+        { "spec.hostUsers=false\nspec.hostPID=true",
+          "spec.HostPID: Forbidden: when `pod.Spec.HostUsers` is false" },
+        { "spec.os.name='windows'\nspec.securityContext.fsGroup=1\n" SC ".privileged=false",
+          "spec.securityContext.fsGroup: Forbidden: cannot be set for a windows pod\n"
+          "spec.containers[0].securityContext.privileged: Forbidden: cannot be set for a windows "
+          "pod" },
+        { "spec.os.name='linux'\n" SC ".windowsOptions={}",
+          "spec.containers[0].securityContext.windowsOptions: Forbidden: windows options cannot be "
+          "set for a linux pod" },
+        { "spec.os.name='plan9'",
+          "spec.os: Unsupported value: 'plan9': supported values: 'linux', 'windows'" },
+    };
+    ROWS(pod, rows);
+}
+
+TEST(pod_specs_are_checked)
+{
+    static const struct row rows[] = {
+        { "spec.restartPolicy='x'", "spec.restartPolicy: Unsupported value: 'x': supported values: "
+                                    "'Always', 'OnFailure', 'Never'" },
+        { "spec.restartPolicy=null", "spec.restartPolicy: Required value" },
+        { "spec.dnsPolicy='x'",
+          "spec.dnsPolicy: Unsupported value: 'x': supported values: 'ClusterFirstWithHostNet', "
+          "'ClusterFirst', 'Default', 'None'" },
+        { "spec.terminationGracePeriodSeconds=null",
+          "spec.terminationGracePeriodSeconds: Required value" },
+        { "spec.activeDeadlineSeconds=0", "spec.activeDeadlineSeconds: Invalid value: 0: must be "
+                                          "between 1 and 2147483647, inclusive" },
+        { "spec.nodeSelector={'a b':'c d'}",
+          "spec.nodeSelector: Invalid value: 'a b': " NAME_PART_TEXT "\n"
+          "spec.nodeSelector: Invalid value: 'c d': " LABEL_VALUE_TEXT },
+        { "spec.serviceAccountName='A'",
+          "spec.serviceAccountName: Invalid value: 'A': " SUBDOMAIN_TEXT },
+        { "spec.nodeName='A'", "spec.nodeName: Invalid value: 'A': " SUBDOMAIN_TEXT },
+        { "spec.hostname='a.b'", "spec.hostname: Invalid value: 'a.b': must not contain dots" },
+        { "spec.subdomain='A'", "spec.subdomain: Invalid value: 'A': " LABEL_TEXT },
+        { "spec.priorityClassName='A'",
+          "spec.priorityClassName: Invalid value: 'A': " SUBDOMAIN_TEXT },
+        { "spec.runtimeClassName='A'",
+          "spec.runtimeClassName: Invalid value: 'A': " SUBDOMAIN_TEXT },
+        { "spec.preemptionPolicy='x'", "spec.preemptionPolicy: Unsupported value: 'x': supported "
+                                       "values: 'PreemptLowerPriority', 'Never'" },
+        { "spec.overhead={'cpu':'-1'}",
+          "spec.overhead.limits[cpu]: Invalid value: '-1': must be greater than or equal to 0" },
+        { "spec.hostAliases=[{'ip':'999.1.1.1','hostnames':['A']}]",
+          "spec.hostAliases[0].ip: Invalid value: '999.1.1.1': must be a valid IP address, (e.g. "
+          "10.9.8.7 or 2001:db8::ffff)\n"
+          "spec.hostAliases[0].hostnames[0]: Invalid value: 'A': " SUBDOMAIN_TEXT },
+        { "spec.dnsPolicy='None'",
+          "spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None" },
+        { "spec.dnsPolicy='None'\nspec.dnsConfig={}",
+          "spec.dnsConfig.nameservers: Required value: must provide at least one DNS nameserver "
+          "when "
+          "`dnsPolicy` is None" },
+        { "spec.dnsConfig={'nameservers':['1.1.1.1','2','3.3.3.3','4.4.4.4'],'searches':['a_b.c.',"
+          "'.','A'],'options':[{'value':'1'}]}",
+          "spec.dnsConfig.nameservers: Invalid value: ['1.1.1.1','2','3.3.3.3','4.4.4.4']: must "
+          "not "
+          "have more than 3 nameservers\n"
+          "spec.dnsConfig.nameservers[1]: Invalid value: '2': must be a valid IP address, (e.g. "
+          "10.9.8.7 or 2001:db8::ffff)\n"
+          "spec.dnsConfig.searches[2]: Invalid value: 'A': a lowercase RFC 1123 subdomain must "
+          "consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end "
+          "with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+          "'_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')\n"
+          "spec.dnsConfig.options[0]: Required value: must not be empty" },
+        { "spec.readinessGates=[{'conditionType':'a b'}]",
+          "spec.readinessGates[0].conditionType: Invalid value: 'a b': " NAME_PART_TEXT },
+        { "spec.schedulingGates=[{'name':'a'},{'name':'a'}]",
+          "spec.schedulingGates[1]: Duplicate value: 'a'" },
+        { "spec.schedulingGates=[{'name':'a'}]\nspec.nodeName='n'",
+          "spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared" },
+        { "spec.ephemeralContainers[0]=" CONTAINER "\nspec.ephemeralContainers[0].name='e'",
+          "spec.ephemeralContainers: Forbidden: cannot be set on create" },
+        { "metadata.finalizers=['x']", "metadata.finalizers[0]: Invalid value: 'x': name is "
+                                       "neither a standard finalizer name nor "
+                                       "is it fully qualified" },
+        { "metadata.annotations.[kubernetes.io/config.mirror]='x'",
+          "metadata.annotations[kubernetes.io/config.mirror]: Invalid value: 'x': must set "
+          "spec.nodeName if mirror pod annotation is set" },
+        { "metadata.annotations.[controller.kubernetes.io/pod-deletion-cost]='+1'",
+          "metadata.annotations[controller.kubernetes.io/pod-deletion-cost]: Invalid value: '+1': "
+          "must be a 32bit integer" },
+        { "metadata.annotations.[container.apparmor.security.beta.kubernetes.io/x]='y'",
+          "metadata.annotations[container.apparmor.security.beta.kubernetes.io/x]: Invalid value: "
+          "'x': container not found\n"
+          "metadata.annotations[container.apparmor.security.beta.kubernetes.io/x]: Invalid value: "
+          "'y': invalid AppArmor profile name: 'y'" },
+    };
+    ROWS(pod, rows);
+}
+
+TEST(placing_of_pods_is_checked)
+{
+#define NODE_REQUIRED "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+#define POD_REQUIRED  "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+    static const struct row rows[] = {
+        { "spec.tolerations=[{'key':'a','operator':'Exists','value':'b'}]",
+          "spec.tolerations[0].operator: Invalid value: 'b': value must be empty when `operator` "
+          "is "
+          "'Exists'" },
+        { "spec.tolerations=[{'operator':'Equal'}]",
+          "spec.tolerations[0].operator: Invalid value: 'Equal': operator must be Exists when "
+          "`key` "
+          "is empty, which means 'match all values and all keys'" },
+        { "spec.tolerations=[{'key':'a','operator':'x','effect':'y'}]",
+          "spec.tolerations[0].operator: Unsupported value: 'x': supported values: 'Equal', "
+          "'Exists'\n"
+          "spec.tolerations[0].effect: Unsupported value: 'y': supported values: 'NoSchedule', "
+          "'PreferNoSchedule', 'NoExecute'" },
+        { "spec.tolerations=[{'key':'a','value':'b "
+          "c','tolerationSeconds':1,'effect':'NoSchedule'}]",
+          "spec.tolerations[0].effect: Invalid value: 'NoSchedule': effect must be 'NoExecute' "
+          "when "
+          "`tolerationSeconds` is set\n"
+          "spec.tolerations[0].operator: Invalid value: 'b c': " LABEL_VALUE_TEXT },
+        { NODE_REQUIRED "={'nodeSelectorTerms':[]}",
+          NODE_REQUIRED ".nodeSelectorTerms: Required value: must have at least one node selector "
+                        "term" },
+        { NODE_REQUIRED
+          "={'nodeSelectorTerms':[{'matchExpressions':[{'key':'a','operator':'In'},"
+          "{'key':'a b','operator':'Gt','values':['1','2']},{'key':'c','operator':'x'}"
+          "],'matchFields':[{'key':'x','operator':'In','values':['a']}]}]}",
+          NODE_REQUIRED
+          ".nodeSelectorTerms[0].matchExpressions[0].values: Required value: must be "
+          "specified when `operator` is 'In' or 'NotIn'\n" NODE_REQUIRED
+          ".nodeSelectorTerms[0].matchExpressions[1].values: Required value: must be "
+          "specified single value when `operator` is 'Lt' or 'Gt'\n" NODE_REQUIRED
+          ".nodeSelectorTerms[0].matchExpressions[1].key: Invalid value: 'a b': " NAME_PART_TEXT
+          "\n" NODE_REQUIRED
+          ".nodeSelectorTerms[0].matchExpressions[2].operator: Invalid value: 'x': not "
+          "a valid selector operator\n" NODE_REQUIRED
+          ".nodeSelectorTerms[0].matchFields[0].key: Invalid value: 'x': not a valid "
+          "field selector key" },
+        { POD_REQUIRED
+          "=[{'topologyKey':'','namespaces':['A'],'labelSelector':{'matchExpressions':["
+          "{'key':'a','operator':'Exists','values':['b']}]}}]",
+          POD_REQUIRED
+          "[0].labelSelector.matchExpressions[0].values: Forbidden: may not be specified "
+          "when `operator` is 'Exists' or 'DoesNotExist'\n" POD_REQUIRED
+          "[0].namespace: Invalid value: 'A': " LABEL_TEXT "\n" POD_REQUIRED
+          "[0].topologyKey: Required value: can not be empty\n" POD_REQUIRED
+          "[0].topologyKey: Invalid value: '': name part must be non-empty\n" POD_REQUIRED
+          "[0].topologyKey: Invalid value: '': " NAME_PART_TEXT },
+        { POD_REQUIRED "=[{'topologyKey':'z','matchLabelKeys':['a'],'mismatchLabelKeys':['a']}]",
+          POD_REQUIRED
+          "[0].matchLabelKeys: Forbidden: must not be specified when labelSelector is "
+          "not set\n" POD_REQUIRED
+          "[0].mismatchLabelKeys: Forbidden: must not be specified when labelSelector is "
+          "not set\n" POD_REQUIRED
+          "[0].matchLabelKeys[0]: Invalid value: 'a': exists in both matchLabelKeys and "
+          "mismatchLabelKeys" },
+        { "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution=[{'weight'"
+          ":"
+          "101,'podAffinityTerm':{'topologyKey':'z'}}]",
+          "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight:"
+          " "
+          "Invalid value: 101: must be in the range 1-100" },
+        { "spec.topologySpreadConstraints=[{'maxSkew':0,'topologyKey':'','whenUnsatisfiable':'x',"
+          "'minDomains':0},{'maxSkew':1,'topologyKey':'','whenUnsatisfiable':'x'}]",
+          "spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero\n"
+          "spec.topologySpreadConstraints[0].topologyKey: Required value: can not be empty\n"
+          "spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: 'x': supported "
+          "values: 'DoNotSchedule', 'ScheduleAnyway'\n"
+          "spec.topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}: Duplicate value: "
+          "'{, x}'\n"
+          "spec.topologySpreadConstraints[0].minDomains: Invalid value: 0: must be greater than "
+          "zero\n"
+          "spec.topologySpreadConstraints[0].minDomains: Invalid value: 0: can only use minDomains "
+          "if whenUnsatisfiable=DoNotSchedule, not x\n"
+          "spec.topologySpreadConstraints[1].topologyKey: Required value: can not be empty\n"
+          "spec.topologySpreadConstraints[1].whenUnsatisfiable: Unsupported value: 'x': supported "
+          "values: 'DoNotSchedule', 'ScheduleAnyway'" },
+        { "spec.topologySpreadConstraints=[{'maxSkew':1,'topologyKey':'z','whenUnsatisfiable':"
+          "'DoNotSchedule','matchLabelKeys':['a'],'labelSelector':{'matchLabels':{'a':'b'}},"
+          "'nodeTaintsPolicy':'x'}]",
+          "spec.topologySpreadConstraints[0].nodeTaintsPolicy: Unsupported value: 'x': supported "
+          "values: 'Honor', 'Ignore'\n"
+          "spec.topologySpreadConstraints[0].matchLabelKeys[0]: Invalid value: 'a': exists in both "
+          "matchLabelKeys and labelSelector" },
+    };
+    ROWS(pod, rows);
+}
+
+#define POD_FIXED                                                                                  \
+    "spec: Forbidden: pod updates may not change fields other than "                               \
+    "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"      \
+    "`spec.tolerations` (only additions to existing tolerations),"                                 \
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously "          \
+    "negative)\n"
+
+TEST(few_fields_of_a_pod_can_change)
+{
+    static const struct update rows[] = {
+        { "", C0 "image='other'", "" },
+        { "", "spec.activeDeadlineSeconds=5", "" },
+        { "spec.activeDeadlineSeconds=5", "spec.activeDeadlineSeconds=4", "" },
+        { "spec.activeDeadlineSeconds=5", "spec.activeDeadlineSeconds=6",
+          "spec.activeDeadlineSeconds: Invalid value: 6: must be less than or equal to previous "
+          "value" },
+        { "spec.activeDeadlineSeconds=5", "",
+          "spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive "
+          "integer "
+          "to nil value" },
+        { "", "spec.tolerations=[{'operator':'Exists'}]", "" },
+        { "spec.tolerations=[{'key':'a','effect':'NoExecute','tolerationSeconds':1}]",
+          "spec.tolerations=[{'key':'a','effect':'NoExecute','tolerationSeconds':2}]", "" },
+        { "spec.tolerations=[{'key':'a'}]", "spec.tolerations=[{'key':'b'}]",
+          "spec.tolerations: Forbidden: existing toleration can not be modified except its "
+          "tolerationSeconds" },
+        { "spec.terminationGracePeriodSeconds=-1", "spec.terminationGracePeriodSeconds=1", "" },
+        { "", "spec.containers[1]=" CONTAINER "\nspec.containers[1].name='d'",
+          "spec.containers: Forbidden: pod updates may not add or remove containers" },
+        { "", "spec.nodeName='n'", POD_FIXED "+ nodeName: 'n'\n" },
+        { "", "spec.restartPolicy='Never'",
+          POD_FIXED "- restartPolicy: 'Always'\n+ restartPolicy: 'Never'\n" },
+        { "spec.schedulingGates=[{'name':'a'},{'name':'b'}]", "spec.schedulingGates=[{'name':'b'}]",
+          "" },
+        { "spec.schedulingGates=[{'name':'a'}]", "spec.schedulingGates=[{'name':'b'}]",
+          "spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new "
+          "scheduling gate 'b'" },
+        { "spec.schedulingGates=[{'name':'a'}]",
+          "spec.schedulingGates=[{'name':'a'}]\nspec.nodeSelector={'x':'y'}", "" },
+        { "spec.schedulingGates=[{'name':'a'}]\nspec.nodeSelector={'x':'y'}",
+          "spec.schedulingGates=[{'name':'a'}]\nspec.nodeSelector={'x':'z'}",
+          "spec.nodeSelector: Invalid value: {'x':'z'}: only additions to spec.nodeSelector are "
+          "allowed (no mutations or deletions)" },
+        { "spec.schedulingGates=[{'name':'a'}]",
+          "spec.schedulingGates=[{'name':'a'}]\n" NODE_REQUIRED
+          "={'nodeSelectorTerms':[{'matchExpressions':[{'key':'a','operator':'Exists'}]}]}",
+          "" },
+        { "metadata.annotations.[kubernetes.io/config.mirror]='x'\nspec.nodeName='n'",
+          "spec.nodeName='n'",
+          "metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not remove or update "
+          "mirror pod annotation" },
+        { "status.qosClass='Burstable'", "status.qosClass='Guaranteed'",
+          "status.qosClass: Invalid value: 'Guaranteed': field is immutable" },
+        { "", "status.podIPs=[{'ip':'1.1.1.1'},{'ip':'1.1.1.2'}]",
+          "status.podIPs: Invalid value: [{'ip':'1.1.1.1'},{'ip':'1.1.1.2'}]: may specify no more "
+          "than one IP for each IP family" },
+        { "spec.restartPolicy='Never'\nstatus.containerStatuses=[{'name':'c','state':{'terminated':"
+          "{'exitCode':0}}}]",
+          "spec.restartPolicy='Never'\nstatus.containerStatuses=[{'name':'c','state':{'running':{}}"
+          "}"
+          "]",
+          "status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated "
+          "state" },
+        { "", "status.conditions=[{'type':'a b','status':'True'}]",
+          "metadata.conditions[0].Type: Invalid value: 'a b': " NAME_PART_TEXT },
+    };
+    UPDATES(pod, rows);
+}
+
+static const struct kind ephemeral = { "", "v1", "Pod", validate_pod_ephemeral,
+                                       "{'metadata':{'name':'p','namespace':'d'},'spec':" POD_SPEC
+                                       "}" };
+
+TEST(ephemeral_containers_are_added_but_stay)
+{
+#define X0 "spec.ephemeralContainers[0]"
+    static const struct update rows[] = {
+        { "", X0 "=" CONTAINER "\n" X0 ".name='e'\n" X0 ".targetContainerName='c'", "" },
+        { "",
+          X0 "=" CONTAINER "\n" X0 ".name='e'\n" X0 ".targetContainerName='x'\n" X0
+             ".resources.limits={'cpu':'1'}\n" X0 ".ports=[{'containerPort':1,'protocol':'TCP'}]",
+          X0 ".targetContainerName: Not found: 'x'\n" X0
+             ".ports: Forbidden: cannot be set for an Ephemeral Container\n" X0
+             ".resources: Forbidden: cannot be set for an Ephemeral Container" },
+        { X0 "=" CONTAINER "\n" X0 ".name='e'", "",
+          "spec.ephemeralContainers: Forbidden: existing ephemeral containers 'e' may not be "
+          "removed\n" },
+        { X0 "=" CONTAINER "\n" X0 ".name='e'",
+          X0 "=" CONTAINER "\n" X0 ".name='e'\n" X0 ".image='j'",
+          "spec.ephemeralContainers: Forbidden: existing ephemeral containers 'e' may not be "
+          "changed\n- image: 'i'\n+ image: 'j'\n" },
+    };
+    UPDATES(ephemeral, rows);
+}
+
+/* ---- workloads ---- */
+
+#define TEMPLATE "{'metadata':{'labels':{'app':'a'}},'spec':" POD_SPEC "}"
+
+static const struct kind deployment = {
+    "apps", "v1", "Deployment", validate_deployment,
+    "{'metadata':{'name':'x','namespace':'d'},'spec':{'replicas':1,'selector':{'matchLabels':{'app'"
+    ":"
+    "'a'}},'template':" TEMPLATE ",'strategy':{'type':'RollingUpdate','rollingUpdate':"
+    "{'maxUnavailable':'25%','maxSurge':'25%'}},'revisionHistoryLimit':10,"
+    "'progressDeadlineSeconds':600}}"
+};
+
+#define MISFIT "`selector` does not match template `labels`"
+
+TEST(deployments_are_checked)
+{
+    static const struct row rows[] = {
+        { "spec.replicas=-1",
+          "spec.replicas: Invalid value: -1: must be greater than or equal to 0" },
+        { "spec.selector=null",
+          "spec.selector: Required value\n"
+          "spec.template.metadata.labels: Invalid value: {'app':'a'}: " MISFIT },
+        { "spec.selector={}", "spec.selector: Invalid value: {}: empty selector is invalid for "
+                              "deployment" },
+        { "spec.template.metadata.labels={'z':'1','app':'b'}",
+          "spec.template.metadata.labels: Invalid value: {'app':'b','z':'1'}: " MISFIT },
+        { "spec.template.metadata=null",
+          "spec.template.metadata.labels: Invalid value: null: " MISFIT },
+        { "spec.selector.matchExpressions=[{'key':'a','operator':'x'}]",
+          "spec.selector.matchExpressions[0].operator: Invalid value: 'x': not a valid selector "
+          "operator\n"
+          "spec.selector: Invalid value: {'matchLabels':{'app':'a'},'matchExpressions':[{'key':'a',"
+          "'operator':'x'}]}: invalid label selector" },
+        { "spec.template.spec.restartPolicy='Never'",
+          "spec.template.spec.restartPolicy: Unsupported value: 'Never': supported values: "
+          "'Always'" },
+        { "spec.template.spec.activeDeadlineSeconds=1",
+          "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in "
+          "ReplicaSet "
+          "is not Supported" },
+        { "spec.template.spec.containers[0].image=' '", "" },
+        { "spec.template.metadata.annotations={'a b':'c'}",
+          "spec.template.annotations: Invalid value: 'a b': " NAME_PART_TEXT },
+        { "spec.template.metadata.labels.[a b]='c'",
+          "spec.template.labels: Invalid value: 'a b': " NAME_PART_TEXT },
+        { "spec.strategy={'type':'x'}",
+          "spec.strategy: Unsupported value: {'Type':'x','RollingUpdate':null}: supported values: "
+          "'Recreate', 'RollingUpdate'" },
+        { "spec.strategy.type='Recreate'",
+          "spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is "
+          "'Recreate'" },
+        { "spec.strategy.rollingUpdate={'maxUnavailable':0,'maxSurge':'0%'}",
+          "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when "
+          "`maxSurge` is 0" },
+        { "spec.strategy.rollingUpdate={'maxUnavailable':'101%','maxSurge':'x'}",
+          "spec.strategy.rollingUpdate.maxSurge: Invalid value: 'x': a valid percent string must "
+          "be "
+          "a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
+          "validation is '[0-9]+%')\n"
+          "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: '101%': must not be greater "
+          "than 100%" },
+        { "spec.minReadySeconds=600", "spec.progressDeadlineSeconds: Invalid value: 600: must be "
+                                      "greater than minReadySeconds" },
+        { "spec.revisionHistoryLimit=-1\nspec.minReadySeconds=-1",
+          "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0\n"
+          "spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0" },
+        { "spec.template.spec.ephemeralContainers[0]=" CONTAINER
+          "\nspec.template.spec.ephemeralContainers[0].name='e'",
+          "spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in "
+          "pod template" },
+        { "spec.template.spec.containers=[]", "spec.template.spec.containers: Required value" },
+    };
+    static const struct update updates[] = {
+        { "", "spec.replicas=3", "" },
+        { "", "spec.selector.matchLabels={'app':'b'}\nspec.template.metadata.labels={'app':'b'}",
+          "spec.selector: Invalid value: {'matchLabels':{'app':'b'}}: field is immutable" },
+        { "", "status.replicas=1\nstatus.readyReplicas=2\nstatus.availableReplicas=-1",
+          "status.availableReplicas: Invalid value: -1: must be greater than or equal to 0\n"
+          "status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas" },
+        { "status.collisionCount=2", "status.collisionCount=1",
+          "status.collisionCount: Invalid value: 1: cannot be decremented" },
+    };
+    ROWS(deployment, rows);
+    UPDATES(deployment, updates);
+}
+
+static const struct kind replica_set = { "apps", "v1", "ReplicaSet", validate_replica_set,
+                                         "{'metadata':{'name':'x','namespace':'d'},'spec':{'"
+                                         "replicas':1,'selector':{'matchLabels':{'app':"
+                                         "'a'}},'template':" TEMPLATE "}}" };
+static const struct kind replication_controller = {
+    "", "v1", "ReplicationController", validate_replication_controller,
+    "{'metadata':{'name':'x','namespace':'d'},'spec':{'replicas':1,'selector':{'app':'a'},"
+    "'template':" TEMPLATE "}}"
+};
+static const struct kind daemon_set = {
+    "apps", "v1", "DaemonSet", validate_daemon_set,
+    "{'metadata':{'name':'x','namespace':'d'},'spec':{'selector':{'matchLabels':{'app':'a'}},"
+    "'template':" TEMPLATE ",'updateStrategy':{'type':'RollingUpdate','rollingUpdate':"
+    "{'maxUnavailable':1,'maxSurge':0}},'revisionHistoryLimit':10}}"
+};
+static const struct kind stateful_set = {
+    "apps", "v1", "StatefulSet", validate_stateful_set,
+    "{'metadata':{'name':'x','namespace':'d'},'spec':{'replicas':1,'serviceName':'s','selector':"
+    "{'matchLabels':{'app':'a'}},'template':" TEMPLATE ",'podManagementPolicy':'OrderedReady',"
+    "'updateStrategy':{'type':'RollingUpdate','rollingUpdate':{'partition':0}},"
+    "'revisionHistoryLimit':10}}"
+};
+
+TEST(replica_sets_are_checked)
+{
+    static const struct row rows[] = {
+        { "spec.minReadySeconds=-1",
+          "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0" },
+        { "spec.template.metadata.labels={'app':'b'}",
+          "spec.template.metadata.labels: Invalid value: {'app':'b'}: " MISFIT },
+    };
+    static const struct row controllers[] = {
+        { "spec.selector={}", "spec.selector: Required value" },
+        { "spec.template=null", "spec.template: Required value" },
+        { "spec.selector.app='b'",
+          "spec.template.metadata.labels: Invalid value: {'app':'a'}: " MISFIT },
+        { "spec.template.spec.activeDeadlineSeconds=1",
+          "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in "
+          "ReplicationController is not Supported" },
+    };
+    static const struct update updates[] = {
+        { "", "spec.selector.matchLabels={'app':'b'}\nspec.template.metadata.labels={'app':'b'}",
+          "spec.selector: Invalid value: {'matchLabels':{'app':'b'}}: field is immutable" },
+        { "status.replicas=1", "status.replicas=1\nstatus.fullyLabeledReplicas=2",
+          "status.fullyLabeledReplicas: Invalid value: 2: cannot be greater than status.replicas" },
+    };
+    ROWS(replica_set, rows);
+    ROWS(replication_controller, controllers);
+    UPDATES(replica_set, updates);
+}
+
+TEST(daemon_sets_are_checked)
+{
+    static const struct row rows[] = {
+        { "spec.updateStrategy={'type':'x'}",
+          "spec.updateStrategy: Unsupported value: {'Type':'x','RollingUpdate':null}: supported "
+          "values: 'RollingUpdate', 'OnDelete'" },
+        { "spec.updateStrategy={'type':'RollingUpdate'}",
+          "spec.updateStrategy.rollingUpdate: Required value" },
+        { "spec.updateStrategy.rollingUpdate={'maxUnavailable':1,'maxSurge':1}",
+          "spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when "
+          "maxUnavailable is non-zero" },
+        { "spec.updateStrategy.rollingUpdate={'maxUnavailable':0,'maxSurge':0}",
+          "spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when "
+          "maxSurge is 0" },
+        { "spec.selector={}",
+          "spec.selector: Invalid value: {}: empty selector is invalid for daemonset" },
+    };
+    ROWS(daemon_set, rows);
+}
+
+TEST(stateful_sets_are_checked)
+{
+    static const struct row rows[] = {
+        { "spec.podManagementPolicy='x'",
+          "spec.podManagementPolicy: Invalid value: 'x': must be 'OrderedReady' or 'Parallel'" },
+        { "spec.podManagementPolicy=null", "spec.podManagementPolicy: Required value" },
+        { "spec.updateStrategy={'type':'x'}",
+          "spec.updateStrategy: Invalid value: {'Type':'x','RollingUpdate':null}: must be "
+          "'RollingUpdate' or 'OnDelete'" },
+        { "spec.updateStrategy.rollingUpdate.partition=-1",
+          "spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or "
+          "equal to 0" },
+        { "spec.persistentVolumeClaimRetentionPolicy={'whenDeleted':'x','whenScaled':'Delete'}",
+          "spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: 'x': "
+          "supported "
+          "values: 'Retain', 'Delete'" },
+        { "spec.ordinals.start=-1",
+          "spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0" },
+        { "spec.selector={}",
+          "spec.selector: Invalid value: {}: empty selector is invalid for statefulset" },
+        { "spec.template.spec.containers[0].volumeMounts=[{'name':'data','mountPath':'/d'}]",
+          "spec.template.spec.containers[0].volumeMounts[0].name: Not found: 'data'" },
+        { "spec.volumeClaimTemplates=[{'metadata':{'name':'data'},'spec':{}}]\n"
+          "spec.template.spec.containers[0].volumeMounts=[{'name':'data','mountPath':'/d'}]",
+          "" },
+    };
+    static const struct update updates[] = {
+        { "", "spec.replicas=2\nspec.minReadySeconds=1\nspec.revisionHistoryLimit=3", "" },
+        { "", "spec.serviceName='t'",
+          "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', "
+          "'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', "
+          "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden" },
+        { "", "status.replicas=1\nstatus.availableReplicas=1",
+          "status.availableReplicas: Invalid value: 1: cannot be greater than "
+          "status.readyReplicas" },
+    };
+    ROWS(stateful_set, rows);
+    UPDATES(stateful_set, updates);
+}
+
+/* ---- Services ---- */
+
+static const struct kind service = {
+    "", "v1", "Service", validate_service,
+    "{'metadata':{'name':'s','namespace':'d'},'spec':{'type':'ClusterIP','clusterIP':'10.0.0.1',"
+    "'clusterIPs':['10.0.0.1'],'ipFamilies':['IPv4'],'ipFamilyPolicy':'SingleStack',"
+    "'sessionAffinity':'None','internalTrafficPolicy':'Cluster','ports':[{'protocol':'TCP','port':"
+    "80,'targetPort':80}],'selector':{'a':'b'}}}"
+};
+
+TEST(services_are_checked)
+{
+#define LB "spec.type='LoadBalancer'\nspec.allocateLoadBalancerNodePorts=true\n"
+    static const struct row rows[] = {
+        { "spec.ports=null", "spec.ports: Required value" },
+        { "spec.type='x'", "spec.type: Unsupported value: 'x': supported values: 'ClusterIP', "
+                           "'ExternalName', 'LoadBalancer', 'NodePort'" },
+        { "spec.ports[0].port=0",
+          "spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive" },
+        { "spec.ports[0].protocol='x'", "spec.ports[0].protocol: Unsupported value: 'x': supported "
+                                        "values: 'SCTP', 'TCP', 'UDP'" },
+        { "spec.ports[0].targetPort='A'",
+          "spec.ports[0].targetPort: Invalid value: 'A': must contain only alpha-numeric "
+          "characters "
+          "(a-z, 0-9), and hyphens (-)\n"
+          "spec.ports[0].targetPort: Invalid value: 'A': must contain at least one letter (a-z)" },
+        { "spec.ports[1]={'protocol':'TCP','port':80,'targetPort':81}",
+          "spec.ports[0].name: Required value\n"
+          "spec.ports[1].name: Required value\n"
+          "spec.ports[1]: Duplicate value: "
+          "{'Name':'','Protocol':'TCP','AppProtocol':null,'Port':80,"
+          "'TargetPort':0,'NodePort':0}" },
+        { "spec.ports=[{'name':'a','protocol':'TCP','port':80,'targetPort':81},{'name':'a',"
+          "'protocol':'TCP','port':81,'targetPort':81}]",
+          "spec.ports[1].name: Duplicate value: 'a'" },
+        { "spec.ports[0].nodePort=30000",
+          "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'" },
+        { "spec.sessionAffinity='x'", "spec.sessionAffinity: Unsupported value: 'x': supported "
+                                      "values: 'ClientIP', 'None'" },
+        { "spec.sessionAffinity='ClientIP'",
+          "spec.sessionAffinityConfig: Required value: when session affinity type is ClientIP" },
+        { "spec.sessionAffinity='ClientIP'\nspec.sessionAffinityConfig.clientIP.timeoutSeconds="
+          "86401",
+          "spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 86401: must be "
+          "greater "
+          "than 0 and less than 86400" },
+        { "spec.clusterIP='x'\nspec.clusterIPs=['x']",
+          "spec.clusterIPs[0]: Invalid value: 'x': must be a valid IP address, (e.g. 10.9.8.7 or "
+          "2001:db8::ffff)" },
+        { "spec.clusterIP='10.0.0.2'",
+          "spec.clusterIPs: Invalid value: ['10.0.0.1']: first value must match `clusterIP`" },
+        { "spec.clusterIP=null", "spec.clusterIPs: Invalid value: ['10.0.0.1']: must be empty when "
+                                 "`clusterIP` is not specified" },
+        { "spec.clusterIP='::1'\nspec.clusterIPs=['::1']",
+          "spec.clusterIPs[0]: Invalid value: '::1': expected an IPv4 value as indicated by "
+          "`ipFamilies[0]`" },
+        { "spec.clusterIPs=['10.0.0.1','10.0.0.2']",
+          "spec.clusterIPs: Invalid value: ['10.0.0.1','10.0.0.2']: may specify no more than one "
+          "IP "
+          "for each IP family" },
+        { "spec.ipFamilies=['IPv4','IPv4','x']",
+          "spec.ipFamilies[1]: Duplicate value: 'IPv4'\n"
+          "spec.ipFamilies[2]: Unsupported value: 'x': supported values: 'IPv4', 'IPv6'" },
+        { "spec.ipFamilyPolicy='x'",
+          "spec.ipFamilyPolicy: Unsupported value: 'x': supported values: 'PreferDualStack', "
+          "'RequireDualStack', 'SingleStack'" },
+        { "spec.type='ExternalName'\nspec.externalName='A'",
+          "spec.clusterIPs: Forbidden: may not be set for ExternalName services\n"
+          "spec.ipFamilies: Forbidden: may not be set for ExternalName services\n"
+          "spec.ipFamilyPolicy: Forbidden: may not be set for ExternalName services\n"
+          "spec.externalName: Invalid value: 'A': " SUBDOMAIN_TEXT },
+        { "spec.type='ExternalName'\nspec.clusterIPs=null\nspec.ipFamilies=null\n"
+          "spec.ipFamilyPolicy=null",
+          "spec.externalName: Required value" },
+        { "spec.externalIPs=['127.0.0.1','x']\nspec.externalTrafficPolicy='Cluster'",
+          "spec.externalIPs[0]: Invalid value: '127.0.0.1': may not be in the loopback range "
+          "(127.0.0.0/8, ::1/128)\n"
+          "spec.externalIPs[1]: Invalid value: 'x': must be a valid IP address, (e.g. 10.9.8.7 or "
+          "2001:db8::ffff)" },
+        { "spec.externalTrafficPolicy='Local'",
+          "spec.externalTrafficPolicy: Invalid value: 'Local': may only be set for "
+          "externally-accessible services" },
+        { LB "spec.externalTrafficPolicy='Local'", "spec.healthCheckNodePort: Required value" },
+        { "spec.type='NodePort'\nspec.externalTrafficPolicy='x'",
+          "spec.externalTrafficPolicy: Unsupported value: 'x': supported values: 'Cluster', "
+          "'Local'" },
+        { "spec.type='LoadBalancer'\nspec.externalTrafficPolicy='Cluster'",
+          "allocateLoadBalancerNodePorts: Required value" },
+        { LB
+          "spec.externalTrafficPolicy='Cluster'\nspec.loadBalancerSourceRanges=['1.2.3.4/8','x']",
+          "spec.LoadBalancerSourceRanges[0]: Invalid value: '1.2.3.4/8': must not have bits set "
+          "beyond the prefix length\n"
+          "spec.LoadBalancerSourceRanges[1]: Invalid value: 'x': must be a valid CIDR value, (e.g. "
+          "10.9.8.0/24 or 2001:db8::/64)" },
+        { "spec.loadBalancerSourceRanges=['1.0.0.0/8']",
+          "spec.LoadBalancerSourceRanges: Forbidden: may only be used when `type` is "
+          "'LoadBalancer'" },
+        { "spec.loadBalancerClass='a'", "spec.loadBalancerClass: Forbidden: may only be used when "
+                                        "`type` is 'LoadBalancer'" },
+        { "spec.internalTrafficPolicy=null", "spec.internalTrafficPolicy: Required value" },
+        { "spec.trafficDistribution='x'",
+          "spec.trafficDistribution: Unsupported value: 'x': supported values: 'PreferClose', "
+          "'PreferSameZone', 'PreferSameNode'" },
+        { "spec.selector={'a':'b c'}", "spec.selector: Invalid value: 'b c': " LABEL_VALUE_TEXT },
+        { LB
+          "spec.externalTrafficPolicy='Cluster'\nspec.clusterIP='None'\nspec.clusterIPs=['None']",
+          "spec.clusterIPs[0]: Invalid value: 'None': may not be set to 'None' for LoadBalancer "
+          "services" },
+    };
+    static const struct update updates[] = {
+        { "", "spec.ports[0].port=81", "" },
+        { "", "spec.clusterIP='10.0.0.2'\nspec.clusterIPs=['10.0.0.2']",
+          "spec.clusterIPs[0]: Invalid value: ['10.0.0.2']: may not change once set" },
+        { "", "spec.clusterIP=null\nspec.clusterIPs=null",
+          "spec.clusterIPs[0]: Invalid value: null: primary clusterIP can not be unset" },
+        { "", "spec.ipFamilies=['IPv6']",
+          "spec.ipFamilies[0]: Invalid value: ['IPv6']: may not change once set\n"
+          "spec.clusterIPs[0]: Invalid value: '10.0.0.1': expected an IPv6 value as indicated by "
+          "`ipFamilies[0]`" },
+        { "spec.clusterIPs=['10.0.0.1','fd::1']\nspec.ipFamilies=['IPv4','IPv6']\n"
+          "spec.ipFamilyPolicy='RequireDualStack'",
+          "spec.ipFamilyPolicy='PreferDualStack'",
+          "spec.ipFamilyPolicy: Invalid value: 'PreferDualStack': must be set to 'SingleStack' "
+          "when "
+          "releasing the secondary clusterIP\n"
+          "spec.ipFamilyPolicy: Invalid value: 'PreferDualStack': must be set to 'SingleStack' "
+          "when "
+          "releasing the secondary ipFamily" },
+        { "", "status.loadBalancer.ingress=[{'ip':'1.1.1.1','ipMode':'VIP'}]",
+          "status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is "
+          "'LoadBalancer'" },
+    };
+    ROWS(service, rows);
+    UPDATES(service, updates);
+}
+
+static const struct kind endpoints = { "", "v1", "Endpoints", validate_endpoints,
+                                       "{'metadata':{'name':'s','namespace':'d'},'subsets':[{'"
+                                       "addresses':[{'ip':'10.0.0.1'}],'ports':[{"
+                                       "'port':80,'protocol':'TCP'}]}]}" };
+static const struct kind slice = {
+    "discovery.k8s.io", "v1", "EndpointSlice", validate_endpoint_slice,
+    "{'metadata':{'name':'s','namespace':'d'},'addressType':'IPv4','endpoints':[{'addresses':["
+    "'10.0.0.1']}],'ports':[{'name':'','port':80,'protocol':'TCP'}]}"
+};
+
+TEST(endpoints_are_checked)
+{
+    static const struct row rows[] = {
+        { "subsets[0].addresses=null",
+          "subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`" },
+        { "subsets[0].addresses[0].ip='169.254.1.1'",
+          "subsets[0].addresses[0].ip: Invalid value: '169.254.1.1': may not be in the link-local "
+          "range (169.254.0.0/16, fe80::/10)" },
+        { "subsets[0].ports[1]={'port':0,'protocol':'x'}",
+          "subsets[0].ports[0].name: Required value\n"
+          "subsets[0].ports[1].name: Required value\n"
+          "subsets[0].ports[1].port: Invalid value: 0: must be between 1 and 65535, inclusive\n"
+          "subsets[0].ports[1].protocol: Unsupported value: 'x': supported values: 'SCTP', 'TCP', "
+          "'UDP'" },
+    };
+    static const struct row slices[] = {
+        { "addressType='x'",
+          "addressType: Unsupported value: 'x': supported values: 'FQDN', 'IPv4', 'IPv6'" },
+        { "endpoints[0].addresses=['::1']",
+          "endpoints[0].addresses[0]: Invalid value: '::1': must be an IPv4 address\n"
+          "endpoints[0].addresses[0]: Invalid value: '::1': may not be in the loopback range "
+          "(127.0.0.0/8, ::1/128)" },
+        { "endpoints[0].addresses=[]",
+          "endpoints[0].addresses: Required value: must contain at least 1 address" },
+        { "ports[1]={'name':'','port':81,'protocol':'TCP'}", "ports[1].name: Duplicate value: ''" },
+    };
+    static const struct update updates[] = {
+        { "", "addressType='FQDN'\nendpoints=null",
+          "addressType: Invalid value: 'FQDN': field is immutable" },
+    };
+    ROWS(endpoints, rows);
+    ROWS(slice, slices);
+    UPDATES(slice, updates);
+}
+
+TEST_MAIN
