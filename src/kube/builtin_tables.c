@@ -290,8 +290,8 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 129, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 131, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 130, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 132, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PersistentVolumeSpec */
     { 959, 39, 1, 0, FIELD_OMIT_EMPTY }, /* capacity */
     { 1426, 84, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gcePersistentDisk */
@@ -317,12 +317,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 1626, 116, 21, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageos */
     { 1636, 117, 22, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* csi */
     { 1640, 119, 3, 0, FIELD_OMIT_EMPTY }, /* accessModes */
-    { 1652, 12, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* claimRef */
-    { 1661, 120, 5, 0, FIELD_OMIT_EMPTY }, /* persistentVolumeReclaimPolicy */
+    { 1652, 120, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* claimRef */
+    { 1661, 121, 5, 0, FIELD_OMIT_EMPTY }, /* persistentVolumeReclaimPolicy */
     { 1691, 0, 6, 0, FIELD_OMIT_EMPTY }, /* storageClassName */
     { 1708, 47, 7, 0, FIELD_OMIT_EMPTY }, /* mountOptions */
-    { 1721, 121, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeMode */
-    { 1732, 128, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAffinity */
+    { 1721, 122, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeMode */
+    { 1732, 129, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAffinity */
     { 1745, 0, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeAttributesClassName */
     /* v1.GCEPersistentDiskVolumeSource */
     { 1771, 0, 1, 0, FIELD_IS_REQUIRED }, /* pdName */
@@ -460,18 +460,18 @@ const struct builtin_field_row builtin_fields[] = {
     { 2387, 93, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* controllerExpandSecretRef */
     { 2413, 93, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeExpandSecretRef */
     /* v1.VolumeNodeAffinity */
-    { 2433, 127, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* required */
+    { 2433, 128, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* required */
     /* v1.NodeSelector */
-    { 2442, 126, 1, 0, FIELD_IS_REQUIRED }, /* nodeSelectorTerms */
+    { 2442, 127, 1, 0, FIELD_IS_REQUIRED }, /* nodeSelectorTerms */
     /* v1.NodeSelectorTerm */
-    { 2460, 124, 1, 0, FIELD_OMIT_EMPTY }, /* matchExpressions */
-    { 2477, 124, 2, 0, FIELD_OMIT_EMPTY }, /* matchFields */
+    { 2460, 125, 1, 0, FIELD_OMIT_EMPTY }, /* matchExpressions */
+    { 2477, 125, 2, 0, FIELD_OMIT_EMPTY }, /* matchFields */
     /* v1.NodeSelectorRequirement */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
-    { 2489, 122, 2, 0, FIELD_IS_REQUIRED }, /* operator */
+    { 2489, 123, 2, 0, FIELD_IS_REQUIRED }, /* operator */
     { 2498, 47, 3, 0, FIELD_OMIT_EMPTY }, /* values */
     /* v1.PersistentVolumeStatus */
-    { 763, 130, 1, 0, FIELD_OMIT_EMPTY }, /* phase */
+    { 763, 131, 1, 0, FIELD_OMIT_EMPTY }, /* phase */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
     { 549, 0, 3, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 2505, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastPhaseTransitionTime */
@@ -479,21 +479,21 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 138, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 150, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 139, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 151, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PersistentVolumeClaimSpec */
     { 1640, 119, 1, 0, FIELD_OMIT_EMPTY }, /* accessModes */
-    { 400, 134, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
-    { 2529, 135, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
+    { 400, 135, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 2529, 136, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
     { 2263, 0, 3, 0, FIELD_OMIT_EMPTY }, /* volumeName */
     { 1691, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageClassName */
-    { 1721, 121, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeMode */
-    { 2539, 136, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dataSource */
-    { 2550, 137, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dataSourceRef */
+    { 1721, 122, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeMode */
+    { 2539, 137, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dataSource */
+    { 2550, 138, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dataSourceRef */
     { 1745, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeAttributesClassName */
     /* v1.LabelSelector */
     { 2564, 3, 1, 0, FIELD_OMIT_EMPTY }, /* matchLabels */
-    { 2460, 133, 2, 0, FIELD_OMIT_EMPTY }, /* matchExpressions */
+    { 2460, 134, 2, 0, FIELD_OMIT_EMPTY }, /* matchExpressions */
     /* v1.LabelSelectorRequirement */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     { 2489, 0, 2, 0, FIELD_IS_REQUIRED }, /* operator */
@@ -511,15 +511,15 @@ const struct builtin_field_row builtin_fields[] = {
     { 33, 0, 3, 0, FIELD_IS_REQUIRED }, /* name */
     { 51, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespace */
     /* v1.PersistentVolumeClaimStatus */
-    { 763, 139, 1, 0, FIELD_OMIT_EMPTY }, /* phase */
+    { 763, 140, 1, 0, FIELD_OMIT_EMPTY }, /* phase */
     { 1640, 119, 2, 0, FIELD_OMIT_EMPTY }, /* accessModes */
     { 959, 39, 3, 0, FIELD_OMIT_EMPTY }, /* capacity */
-    { 319, 141, 4, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 142, 4, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 2594, 39, 5, 0, FIELD_OMIT_EMPTY }, /* allocatedResources */
-    { 2613, 143, 7, 0, FIELD_OMIT_EMPTY }, /* allocatedResourceStatuses */
+    { 2613, 144, 7, 0, FIELD_OMIT_EMPTY }, /* allocatedResourceStatuses */
     { 2639, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* currentVolumeAttributesClassName */
-    { 2672, 145, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* modifyVolumeStatus */
-    { 2691, 149, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* healthStatus */
+    { 2672, 146, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* modifyVolumeStatus */
+    { 2691, 150, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* healthStatus */
     /* v1.PersistentVolumeClaimCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
@@ -529,40 +529,40 @@ const struct builtin_field_row builtin_fields[] = {
     { 342, 0, 6, 0, FIELD_OMIT_EMPTY }, /* message */
     /* v1.ModifyVolumeStatus */
     { 2718, 0, 1, 0, FIELD_OMIT_EMPTY }, /* targetVolumeAttributesClassName */
-    { 335, 144, 2, 0, FIELD_IS_REQUIRED }, /* status */
+    { 335, 145, 2, 0, FIELD_IS_REQUIRED }, /* status */
     /* v1.VolumeHealthStatus */
-    { 2750, 148, 1, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
+    { 2750, 149, 1, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
     { 769, 2, 2, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     /* v1.VolumeHealthCondition */
-    { 335, 146, 1, 0, FIELD_IS_REQUIRED }, /* status */
+    { 335, 147, 1, 0, FIELD_IS_REQUIRED }, /* status */
     { 549, 0, 2, 0, FIELD_IS_REQUIRED }, /* reason */
     { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
     /* v1.PersistentVolumeClaimList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 152, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 153, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PersistentVolumeList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 154, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 155, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Pod */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 292, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 330, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 293, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 331, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PodSpec */
-    { 2767, 193, 1, 0, FIELD_OMIT_EMPTY }, /* volumes */
-    { 2775, 246, 20, 0, FIELD_OMIT_EMPTY }, /* initContainers */
-    { 2790, 246, 2, 0, FIELD_IS_REQUIRED }, /* containers */
-    { 2801, 248, 34, 0, FIELD_OMIT_EMPTY }, /* ephemeralContainers */
-    { 2821, 249, 3, 0, FIELD_OMIT_EMPTY }, /* restartPolicy */
+    { 2767, 194, 1, 0, FIELD_OMIT_EMPTY }, /* volumes */
+    { 2775, 247, 20, 0, FIELD_OMIT_EMPTY }, /* initContainers */
+    { 2790, 247, 2, 0, FIELD_IS_REQUIRED }, /* containers */
+    { 2801, 249, 34, 0, FIELD_OMIT_EMPTY }, /* ephemeralContainers */
+    { 2821, 250, 3, 0, FIELD_OMIT_EMPTY }, /* restartPolicy */
     { 2835, 1, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminationGracePeriodSeconds */
     { 2865, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* activeDeadlineSeconds */
-    { 2887, 250, 6, 0, FIELD_OMIT_EMPTY }, /* dnsPolicy */
-    { 2897, 251, 7, 0, FIELD_OMIT_EMPTY }, /* nodeSelector */
+    { 2887, 251, 6, 0, FIELD_OMIT_EMPTY }, /* dnsPolicy */
+    { 2897, 252, 7, 0, FIELD_OMIT_EMPTY }, /* nodeSelector */
     { 2910, 0, 8, 0, FIELD_OMIT_EMPTY }, /* serviceAccountName */
     { 2929, 0, 9, 0, FIELD_OMIT_EMPTY }, /* serviceAccount */
     { 2944, 4, 21, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* automountServiceAccountToken */
@@ -571,64 +571,64 @@ const struct builtin_field_row builtin_fields[] = {
     { 2985, 4, 12, 0, FIELD_OMIT_EMPTY }, /* hostPID */
     { 2993, 4, 13, 0, FIELD_OMIT_EMPTY }, /* hostIPC */
     { 3001, 4, 27, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareProcessNamespace */
-    { 3023, 257, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* securityContext */
-    { 3039, 258, 15, 0, FIELD_OMIT_EMPTY }, /* imagePullSecrets */
+    { 3023, 258, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* securityContext */
+    { 3039, 259, 15, 0, FIELD_OMIT_EMPTY }, /* imagePullSecrets */
     { 480, 0, 16, 0, FIELD_OMIT_EMPTY }, /* hostname */
     { 3056, 0, 17, 0, FIELD_OMIT_EMPTY }, /* subdomain */
-    { 3066, 268, 18, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* affinity */
+    { 3066, 269, 18, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* affinity */
     { 3075, 0, 19, 0, FIELD_OMIT_EMPTY }, /* schedulerName */
-    { 3089, 271, 22, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 3101, 273, 23, 0, FIELD_OMIT_EMPTY }, /* hostAliases */
+    { 3089, 272, 22, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 3101, 274, 23, 0, FIELD_OMIT_EMPTY }, /* hostAliases */
     { 3113, 0, 24, 0, FIELD_OMIT_EMPTY }, /* priorityClassName */
     { 3131, 25, 25, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* priority */
-    { 3140, 276, 26, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dnsConfig */
-    { 3150, 278, 28, 0, FIELD_OMIT_EMPTY }, /* readinessGates */
+    { 3140, 277, 26, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dnsConfig */
+    { 3150, 279, 28, 0, FIELD_OMIT_EMPTY }, /* readinessGates */
     { 3165, 0, 29, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runtimeClassName */
     { 3182, 4, 30, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* enableServiceLinks */
-    { 3201, 279, 31, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preemptionPolicy */
+    { 3201, 280, 31, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preemptionPolicy */
     { 3218, 39, 32, 0, FIELD_OMIT_EMPTY }, /* overhead */
-    { 3227, 283, 33, 0, FIELD_OMIT_EMPTY }, /* topologySpreadConstraints */
+    { 3227, 284, 33, 0, FIELD_OMIT_EMPTY }, /* topologySpreadConstraints */
     { 3253, 4, 35, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* setHostnameAsFQDN */
-    { 3271, 284, 36, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* os */
+    { 3271, 285, 36, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* os */
     { 3274, 4, 37, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostUsers */
-    { 3284, 286, 38, 0, FIELD_OMIT_EMPTY }, /* schedulingGates */
-    { 3300, 288, 39, 0, FIELD_OMIT_EMPTY }, /* resourceClaims */
-    { 2529, 209, 40, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resources */
+    { 3284, 287, 38, 0, FIELD_OMIT_EMPTY }, /* schedulingGates */
+    { 3300, 289, 39, 0, FIELD_OMIT_EMPTY }, /* resourceClaims */
+    { 2529, 210, 40, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resources */
     { 3315, 0, 41, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostnameOverride */
-    { 3332, 289, 43, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingGroup */
-    { 3348, 291, 44, 0, FIELD_OMIT_EMPTY }, /* evictionResponders */
+    { 3332, 290, 43, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingGroup */
+    { 3348, 292, 44, 0, FIELD_OMIT_EMPTY }, /* evictionResponders */
     /* v1.Volume */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 1465, 87, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostPath */
-    { 3367, 155, 2, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* emptyDir */
+    { 3367, 156, 2, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* emptyDir */
     { 1426, 84, 3, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gcePersistentDisk */
     { 1444, 85, 4, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* awsElasticBlockStore */
-    { 3376, 156, 5, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gitRepo */
-    { 3384, 159, 6, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secret */
+    { 3376, 157, 5, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gitRepo */
+    { 3384, 160, 6, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secret */
     { 1484, 89, 7, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nfs */
-    { 1492, 162, 8, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* iscsi */
-    { 1474, 163, 9, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* glusterfs */
-    { 3391, 164, 10, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaim */
-    { 1488, 165, 11, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rbd */
-    { 1523, 166, 12, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* flexVolume */
-    { 1498, 167, 13, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cinder */
-    { 1505, 168, 14, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cephfs */
+    { 1492, 163, 8, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* iscsi */
+    { 1474, 164, 9, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* glusterfs */
+    { 3391, 165, 10, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaim */
+    { 1488, 166, 11, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rbd */
+    { 1523, 167, 12, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* flexVolume */
+    { 1498, 168, 13, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cinder */
+    { 1505, 169, 14, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cephfs */
     { 1515, 100, 15, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* flocker */
-    { 3413, 173, 16, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* downwardAPI */
+    { 3413, 174, 16, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* downwardAPI */
     { 1512, 99, 17, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fc */
-    { 1534, 174, 18, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* azureFile */
-    { 908, 175, 19, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMap */
+    { 1534, 175, 18, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* azureFile */
+    { 908, 176, 19, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMap */
     { 1544, 103, 20, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* vsphereVolume */
     { 1558, 104, 21, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* quobyte */
     { 1566, 109, 22, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* azureDisk */
     { 1576, 110, 23, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* photonPersistentDisk */
-    { 3425, 184, 26, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* projected */
+    { 3425, 185, 26, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* projected */
     { 1597, 111, 24, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* portworxVolume */
-    { 1612, 185, 25, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleIO */
-    { 1626, 186, 27, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageos */
-    { 1636, 187, 28, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* csi */
-    { 3435, 189, 29, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ephemeral */
-    { 1858, 191, 30, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* image */
+    { 1612, 186, 25, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleIO */
+    { 1626, 187, 27, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageos */
+    { 1636, 188, 28, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* csi */
+    { 3435, 190, 29, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ephemeral */
+    { 1858, 192, 30, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* image */
     /* v1.EmptyDirVolumeSource */
     { 3445, 0, 1, 0, FIELD_OMIT_EMPTY }, /* medium */
     { 3452, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sizeLimit */
@@ -639,7 +639,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 3487, 0, 3, 0, FIELD_OMIT_EMPTY }, /* directory */
     /* v1.SecretVolumeSource */
     { 2051, 0, 1, 0, FIELD_OMIT_EMPTY }, /* secretName */
-    { 356, 158, 2, 0, FIELD_OMIT_EMPTY }, /* items */
+    { 356, 159, 2, 0, FIELD_OMIT_EMPTY }, /* items */
     { 3497, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultMode */
     { 3509, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     { 3518, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultUser */
@@ -658,10 +658,10 @@ const struct builtin_field_row builtin_fields[] = {
     { 1928, 47, 7, 0, FIELD_OMIT_EMPTY }, /* portals */
     { 1936, 4, 8, 0, FIELD_OMIT_EMPTY }, /* chapAuthDiscovery */
     { 1954, 4, 11, 0, FIELD_OMIT_EMPTY }, /* chapAuthSession */
-    { 1882, 161, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1882, 162, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
     { 1970, 0, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* initiatorName */
     /* v1.LocalObjectReference */
-    { 33, 160, 1, 0, FIELD_OMIT_EMPTY }, /* name */
+    { 33, 161, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     /* v1.GlusterfsVolumeSource */
     { 1813, 0, 1, 0, FIELD_IS_REQUIRED }, /* endpoints */
     { 1421, 0, 2, 0, FIELD_IS_REQUIRED }, /* path */
@@ -676,34 +676,34 @@ const struct builtin_field_row builtin_fields[] = {
     { 1864, 90, 4, 0, FIELD_OMIT_EMPTY }, /* pool */
     { 1869, 91, 5, 0, FIELD_OMIT_EMPTY }, /* user */
     { 1874, 92, 6, 0, FIELD_OMIT_EMPTY }, /* keyring */
-    { 1882, 161, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1882, 162, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
     { 1795, 4, 8, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.FlexVolumeSource */
     { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
     { 1778, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1882, 161, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1882, 162, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
     { 1795, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     { 2043, 3, 5, 0, FIELD_OMIT_EMPTY }, /* options */
     /* v1.CinderVolumeSource */
     { 1804, 0, 1, 0, FIELD_IS_REQUIRED }, /* volumeID */
     { 1778, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
     { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 1882, 161, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1882, 162, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
     /* v1.CephFSVolumeSource */
     { 1849, 47, 1, 0, FIELD_IS_REQUIRED }, /* monitors */
     { 1421, 0, 2, 0, FIELD_OMIT_EMPTY }, /* path */
     { 1869, 0, 3, 0, FIELD_OMIT_EMPTY }, /* user */
     { 1984, 0, 4, 0, FIELD_OMIT_EMPTY }, /* secretFile */
-    { 1882, 161, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1882, 162, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
     { 1795, 4, 6, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.DownwardAPIVolumeSource */
-    { 356, 172, 1, 0, FIELD_OMIT_EMPTY }, /* items */
+    { 356, 173, 1, 0, FIELD_OMIT_EMPTY }, /* items */
     { 3497, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultMode */
     { 3518, 1, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultUser */
     /* v1.DownwardAPIVolumeFile */
     { 1421, 0, 1, 0, FIELD_IS_REQUIRED }, /* path */
-    { 3540, 169, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldRef */
-    { 3549, 170, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceFieldRef */
+    { 3540, 170, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldRef */
+    { 3549, 171, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceFieldRef */
     { 3462, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mode */
     { 1869, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
     /* v1.ObjectFieldSelector */
@@ -718,31 +718,31 @@ const struct builtin_field_row builtin_fields[] = {
     { 2062, 0, 2, 0, FIELD_IS_REQUIRED }, /* shareName */
     { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.ConfigMapVolumeSource */
-    { 33, 160, 1, 1, FIELD_OMIT_EMPTY }, /* name */
-    { 356, 158, 2, 0, FIELD_OMIT_EMPTY }, /* items */
+    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 356, 159, 2, 0, FIELD_OMIT_EMPTY }, /* items */
     { 3497, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultMode */
     { 3509, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     { 3518, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultUser */
     /* v1.ProjectedVolumeSource */
-    { 3597, 183, 1, 0, 0 }, /* sources */
+    { 3597, 184, 1, 0, 0 }, /* sources */
     { 3497, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultMode */
     { 3518, 1, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultUser */
     /* v1.VolumeProjection */
-    { 3384, 176, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secret */
-    { 3413, 177, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* downwardAPI */
-    { 908, 178, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMap */
-    { 3605, 179, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccountToken */
-    { 3625, 180, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clusterTrustBundle */
-    { 3644, 181, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podCertificate */
+    { 3384, 177, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secret */
+    { 3413, 178, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* downwardAPI */
+    { 908, 179, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMap */
+    { 3605, 180, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccountToken */
+    { 3625, 181, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clusterTrustBundle */
+    { 3644, 182, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podCertificate */
     /* v1.SecretProjection */
-    { 33, 160, 1, 1, FIELD_OMIT_EMPTY }, /* name */
-    { 356, 158, 2, 0, FIELD_OMIT_EMPTY }, /* items */
+    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 356, 159, 2, 0, FIELD_OMIT_EMPTY }, /* items */
     { 3509, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.DownwardAPIProjection */
-    { 356, 172, 1, 0, FIELD_OMIT_EMPTY }, /* items */
+    { 356, 173, 1, 0, FIELD_OMIT_EMPTY }, /* items */
     /* v1.ConfigMapProjection */
-    { 33, 160, 1, 1, FIELD_OMIT_EMPTY }, /* name */
-    { 356, 158, 2, 0, FIELD_OMIT_EMPTY }, /* items */
+    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 356, 159, 2, 0, FIELD_OMIT_EMPTY }, /* items */
     { 3509, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.ServiceAccountTokenProjection */
     { 3659, 0, 1, 0, FIELD_OMIT_EMPTY }, /* audience */
@@ -752,7 +752,7 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.ClusterTrustBundleProjection */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* name */
     { 3686, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* signerName */
-    { 3697, 134, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
+    { 3697, 135, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
     { 3509, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     { 1421, 0, 4, 0, FIELD_IS_REQUIRED }, /* path */
     { 1869, 1, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
@@ -768,7 +768,7 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.ScaleIOVolumeSource */
     { 2196, 0, 1, 0, FIELD_IS_REQUIRED }, /* gateway */
     { 2204, 0, 2, 0, FIELD_IS_REQUIRED }, /* system */
-    { 1882, 161, 3, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* secretRef */
+    { 1882, 162, 3, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* secretRef */
     { 2211, 4, 4, 0, FIELD_OMIT_EMPTY }, /* sslEnabled */
     { 2222, 0, 5, 0, FIELD_OMIT_EMPTY }, /* protectionDomain */
     { 2239, 0, 6, 0, FIELD_OMIT_EMPTY }, /* storagePool */
@@ -781,44 +781,44 @@ const struct builtin_field_row builtin_fields[] = {
     { 2274, 0, 2, 0, FIELD_OMIT_EMPTY }, /* volumeNamespace */
     { 1778, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fsType */
     { 1795, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 1882, 161, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1882, 162, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
     /* v1.CSIVolumeSource */
     { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
     { 1795, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readOnly */
     { 1778, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsType */
     { 2303, 3, 4, 0, FIELD_OMIT_EMPTY }, /* volumeAttributes */
-    { 2366, 161, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodePublishSecretRef */
+    { 2366, 162, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodePublishSecretRef */
     /* v1.EphemeralVolumeSource */
-    { 3806, 188, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeClaimTemplate */
+    { 3806, 189, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeClaimTemplate */
     /* v1.PersistentVolumeClaimTemplate */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 138, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 139, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.ImageVolumeSource */
     { 3826, 0, 1, 0, FIELD_OMIT_EMPTY }, /* reference */
-    { 3836, 190, 2, 0, FIELD_OMIT_EMPTY }, /* pullPolicy */
+    { 3836, 191, 2, 0, FIELD_OMIT_EMPTY }, /* pullPolicy */
     /* v1.Container */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 1858, 0, 2, 0, FIELD_OMIT_EMPTY }, /* image */
     { 3847, 47, 3, 0, FIELD_OMIT_EMPTY }, /* command */
     { 3855, 47, 4, 0, FIELD_OMIT_EMPTY }, /* args */
     { 3860, 0, 5, 0, FIELD_OMIT_EMPTY }, /* workingDir */
-    { 471, 196, 6, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 3871, 200, 19, 0, FIELD_OMIT_EMPTY }, /* envFrom */
-    { 3879, 206, 7, 0, FIELD_OMIT_EMPTY }, /* env */
-    { 2529, 209, 8, 0, FIELD_OMIT_EMPTY }, /* resources */
-    { 3883, 211, 23, 0, FIELD_OMIT_EMPTY }, /* resizePolicy */
+    { 471, 197, 6, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 3871, 201, 19, 0, FIELD_OMIT_EMPTY }, /* envFrom */
+    { 3879, 207, 7, 0, FIELD_OMIT_EMPTY }, /* env */
+    { 2529, 210, 8, 0, FIELD_OMIT_EMPTY }, /* resources */
+    { 3883, 212, 23, 0, FIELD_OMIT_EMPTY }, /* resizePolicy */
     { 2821, 0, 24, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* restartPolicy */
-    { 3896, 215, 25, 0, FIELD_OMIT_EMPTY }, /* restartPolicyRules */
-    { 3915, 218, 9, 0, FIELD_OMIT_EMPTY }, /* volumeMounts */
-    { 3928, 220, 21, 0, FIELD_OMIT_EMPTY }, /* volumeDevices */
-    { 3942, 231, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* livenessProbe */
-    { 3956, 231, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readinessProbe */
-    { 3971, 231, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startupProbe */
-    { 3984, 235, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lifecycle */
+    { 3896, 216, 25, 0, FIELD_OMIT_EMPTY }, /* restartPolicyRules */
+    { 3915, 219, 9, 0, FIELD_OMIT_EMPTY }, /* volumeMounts */
+    { 3928, 221, 21, 0, FIELD_OMIT_EMPTY }, /* volumeDevices */
+    { 3942, 232, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* livenessProbe */
+    { 3956, 232, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readinessProbe */
+    { 3971, 232, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startupProbe */
+    { 3984, 236, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lifecycle */
     { 3994, 0, 13, 0, FIELD_OMIT_EMPTY }, /* terminationMessagePath */
-    { 4017, 236, 20, 0, FIELD_OMIT_EMPTY }, /* terminationMessagePolicy */
-    { 4042, 190, 14, 0, FIELD_OMIT_EMPTY }, /* imagePullPolicy */
-    { 3023, 244, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* securityContext */
+    { 4017, 237, 20, 0, FIELD_OMIT_EMPTY }, /* terminationMessagePolicy */
+    { 4042, 191, 14, 0, FIELD_OMIT_EMPTY }, /* imagePullPolicy */
+    { 3023, 245, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* securityContext */
     { 4058, 4, 16, 0, FIELD_OMIT_EMPTY }, /* stdin */
     { 4064, 4, 17, 0, FIELD_OMIT_EMPTY }, /* stdinOnce */
     { 4074, 4, 18, 0, FIELD_OMIT_EMPTY }, /* tty */
@@ -826,34 +826,34 @@ const struct builtin_field_row builtin_fields[] = {
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     { 4078, 25, 2, 0, FIELD_OMIT_EMPTY }, /* hostPort */
     { 4087, 25, 3, 0, FIELD_IS_REQUIRED }, /* containerPort */
-    { 513, 194, 4, 0, FIELD_OMIT_EMPTY }, /* protocol */
+    { 513, 195, 4, 0, FIELD_OMIT_EMPTY }, /* protocol */
     { 4101, 0, 5, 0, FIELD_OMIT_EMPTY }, /* hostIP */
     /* v1.EnvFromSource */
     { 4108, 0, 1, 0, FIELD_OMIT_EMPTY }, /* prefix */
-    { 4115, 197, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMapRef */
-    { 1882, 198, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 4115, 198, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMapRef */
+    { 1882, 199, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
     /* v1.ConfigMapEnvSource */
-    { 33, 160, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
     { 3509, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.SecretEnvSource */
-    { 33, 160, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
     { 3509, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.EnvVar */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 885, 0, 2, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 4128, 204, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* valueFrom */
+    { 4128, 205, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* valueFrom */
     /* v1.EnvVarSource */
-    { 3540, 169, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldRef */
-    { 3549, 170, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceFieldRef */
-    { 4138, 201, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMapKeyRef */
-    { 4154, 202, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretKeyRef */
-    { 4167, 203, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fileKeyRef */
+    { 3540, 170, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldRef */
+    { 3549, 171, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceFieldRef */
+    { 4138, 202, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMapKeyRef */
+    { 4154, 203, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretKeyRef */
+    { 4167, 204, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fileKeyRef */
     /* v1.ConfigMapKeySelector */
-    { 33, 160, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
     { 881, 0, 2, 0, FIELD_IS_REQUIRED }, /* key */
     { 3509, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.SecretKeySelector */
-    { 33, 160, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
     { 881, 0, 2, 0, FIELD_IS_REQUIRED }, /* key */
     { 3509, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.FileKeySelector */
@@ -864,7 +864,7 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.ResourceRequirements */
     { 704, 39, 1, 0, FIELD_OMIT_EMPTY }, /* limits */
     { 2576, 39, 2, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 4178, 208, 3, 0, FIELD_OMIT_EMPTY }, /* claims */
+    { 4178, 209, 3, 0, FIELD_OMIT_EMPTY }, /* claims */
     /* v1.ResourceClaim */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 4185, 0, 2, 0, FIELD_OMIT_EMPTY }, /* request */
@@ -873,27 +873,27 @@ const struct builtin_field_row builtin_fields[] = {
     { 2821, 0, 2, 0, FIELD_IS_REQUIRED }, /* restartPolicy */
     /* v1.ContainerRestartRule */
     { 615, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* action */
-    { 4206, 213, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exitCodes */
+    { 4206, 214, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exitCodes */
     /* v1.ContainerRestartRuleOnExitCodes */
     { 2489, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* operator */
-    { 2498, 212, 2, 0, FIELD_OMIT_EMPTY }, /* values */
+    { 2498, 213, 2, 0, FIELD_OMIT_EMPTY }, /* values */
     /* v1.VolumeMount */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 1795, 4, 2, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     { 4216, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* recursiveReadOnly */
     { 4234, 0, 3, 0, FIELD_IS_REQUIRED }, /* mountPath */
     { 4244, 0, 4, 0, FIELD_OMIT_EMPTY }, /* subPath */
-    { 4252, 216, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mountPropagation */
+    { 4252, 217, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mountPropagation */
     { 4269, 0, 6, 0, FIELD_OMIT_EMPTY }, /* subPathExpr */
     { 4281, 60, 8, 0, FIELD_OMIT_EMPTY }, /* bindMountOptions */
     /* v1.VolumeDevice */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 1316, 0, 2, 0, FIELD_IS_REQUIRED }, /* devicePath */
     /* v1.Probe */
-    { 4298, 221, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exec */
-    { 4303, 227, 2, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* httpGet */
-    { 4311, 228, 3, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tcpSocket */
-    { 4321, 230, 4, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* grpc */
+    { 4298, 222, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exec */
+    { 4303, 228, 2, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* httpGet */
+    { 4311, 229, 3, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tcpSocket */
+    { 4321, 231, 4, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* grpc */
     { 4326, 25, 2, 0, FIELD_OMIT_EMPTY }, /* initialDelaySeconds */
     { 4346, 25, 3, 0, FIELD_OMIT_EMPTY }, /* timeoutSeconds */
     { 4361, 25, 4, 0, FIELD_OMIT_EMPTY }, /* periodSeconds */
@@ -904,45 +904,45 @@ const struct builtin_field_row builtin_fields[] = {
     { 3847, 47, 1, 0, FIELD_OMIT_EMPTY }, /* command */
     /* v1.HTTPGetAction */
     { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
-    { 508, 222, 2, 0, FIELD_IS_REQUIRED }, /* port */
+    { 508, 223, 2, 0, FIELD_IS_REQUIRED }, /* port */
     { 677, 0, 3, 0, FIELD_OMIT_EMPTY }, /* host */
-    { 4409, 223, 4, 0, FIELD_OMIT_EMPTY }, /* scheme */
-    { 4416, 225, 5, 0, FIELD_OMIT_EMPTY }, /* httpHeaders */
-    { 513, 226, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* protocol */
+    { 4409, 224, 4, 0, FIELD_OMIT_EMPTY }, /* scheme */
+    { 4416, 226, 5, 0, FIELD_OMIT_EMPTY }, /* httpHeaders */
+    { 513, 227, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* protocol */
     /* v1.HTTPHeader */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 885, 0, 2, 0, FIELD_IS_REQUIRED }, /* value */
     /* v1.TCPSocketAction */
-    { 508, 222, 1, 0, FIELD_IS_REQUIRED }, /* port */
+    { 508, 223, 1, 0, FIELD_IS_REQUIRED }, /* port */
     { 677, 0, 2, 0, FIELD_OMIT_EMPTY }, /* host */
     /* v1.GRPCAction */
     { 508, 25, 1, 0, FIELD_IS_REQUIRED }, /* port */
-    { 4428, 160, 2, 0, FIELD_POINTER }, /* service */
-    { 3462, 229, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mode */
+    { 4428, 161, 2, 0, FIELD_POINTER }, /* service */
+    { 3462, 230, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mode */
     /* v1.Lifecycle */
-    { 4436, 233, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* postStart */
-    { 4446, 233, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preStop */
-    { 4454, 234, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stopSignal */
+    { 4436, 234, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* postStart */
+    { 4446, 234, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preStop */
+    { 4454, 235, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stopSignal */
     /* v1.LifecycleHandler */
-    { 4298, 221, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exec */
-    { 4303, 227, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* httpGet */
-    { 4311, 228, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tcpSocket */
-    { 4465, 232, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sleep */
+    { 4298, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exec */
+    { 4303, 228, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* httpGet */
+    { 4311, 229, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tcpSocket */
+    { 4465, 233, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sleep */
     /* v1.SleepAction */
     { 4471, 1, 1, 0, FIELD_IS_REQUIRED }, /* seconds */
     /* v1.SecurityContext */
-    { 4479, 237, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capabilities */
+    { 4479, 238, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capabilities */
     { 4492, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* privileged */
-    { 4503, 238, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxOptions */
-    { 4518, 239, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* windowsOptions */
+    { 4503, 239, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxOptions */
+    { 4518, 240, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* windowsOptions */
     { 4533, 1, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsUser */
     { 4543, 1, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsGroup */
     { 4554, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsNonRoot */
     { 4567, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readOnlyRootFilesystem */
     { 4590, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowPrivilegeEscalation */
-    { 4615, 240, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* procMount */
-    { 4625, 242, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seccompProfile */
-    { 4640, 243, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* appArmorProfile */
+    { 4615, 241, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* procMount */
+    { 4625, 243, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seccompProfile */
+    { 4640, 244, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* appArmorProfile */
     /* v1.Capabilities */
     { 4656, 47, 1, 0, FIELD_OMIT_EMPTY }, /* add */
     { 4660, 47, 2, 0, FIELD_OMIT_EMPTY }, /* drop */
@@ -957,10 +957,10 @@ const struct builtin_field_row builtin_fields[] = {
     { 4718, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsUserName */
     { 4732, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostProcess */
     /* v1.SeccompProfile */
-    { 330, 241, 1, 0, FIELD_IS_REQUIRED }, /* type */
+    { 330, 242, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 4744, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* localhostProfile */
     /* v1.AppArmorProfile */
-    { 330, 241, 1, 0, FIELD_IS_REQUIRED }, /* type */
+    { 330, 242, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 4744, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* localhostProfile */
     /* v1.EphemeralContainer */
     { 33, 0, 1, 1, FIELD_IS_REQUIRED }, /* name */
@@ -968,73 +968,73 @@ const struct builtin_field_row builtin_fields[] = {
     { 3847, 47, 3, 1, FIELD_OMIT_EMPTY }, /* command */
     { 3855, 47, 4, 1, FIELD_OMIT_EMPTY }, /* args */
     { 3860, 0, 5, 1, FIELD_OMIT_EMPTY }, /* workingDir */
-    { 471, 196, 6, 1, FIELD_OMIT_EMPTY }, /* ports */
-    { 3871, 200, 19, 1, FIELD_OMIT_EMPTY }, /* envFrom */
-    { 3879, 206, 7, 1, FIELD_OMIT_EMPTY }, /* env */
-    { 2529, 209, 8, 1, FIELD_OMIT_EMPTY }, /* resources */
-    { 3883, 211, 23, 1, FIELD_OMIT_EMPTY }, /* resizePolicy */
+    { 471, 197, 6, 1, FIELD_OMIT_EMPTY }, /* ports */
+    { 3871, 201, 19, 1, FIELD_OMIT_EMPTY }, /* envFrom */
+    { 3879, 207, 7, 1, FIELD_OMIT_EMPTY }, /* env */
+    { 2529, 210, 8, 1, FIELD_OMIT_EMPTY }, /* resources */
+    { 3883, 212, 23, 1, FIELD_OMIT_EMPTY }, /* resizePolicy */
     { 2821, 0, 24, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* restartPolicy */
-    { 3896, 215, 25, 1, FIELD_OMIT_EMPTY }, /* restartPolicyRules */
-    { 3915, 218, 9, 1, FIELD_OMIT_EMPTY }, /* volumeMounts */
-    { 3928, 220, 21, 1, FIELD_OMIT_EMPTY }, /* volumeDevices */
-    { 3942, 231, 10, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* livenessProbe */
-    { 3956, 231, 11, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readinessProbe */
-    { 3971, 231, 22, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startupProbe */
-    { 3984, 235, 12, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lifecycle */
+    { 3896, 216, 25, 1, FIELD_OMIT_EMPTY }, /* restartPolicyRules */
+    { 3915, 219, 9, 1, FIELD_OMIT_EMPTY }, /* volumeMounts */
+    { 3928, 221, 21, 1, FIELD_OMIT_EMPTY }, /* volumeDevices */
+    { 3942, 232, 10, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* livenessProbe */
+    { 3956, 232, 11, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readinessProbe */
+    { 3971, 232, 22, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startupProbe */
+    { 3984, 236, 12, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lifecycle */
     { 3994, 0, 13, 1, FIELD_OMIT_EMPTY }, /* terminationMessagePath */
-    { 4017, 236, 20, 1, FIELD_OMIT_EMPTY }, /* terminationMessagePolicy */
-    { 4042, 190, 14, 1, FIELD_OMIT_EMPTY }, /* imagePullPolicy */
-    { 3023, 244, 15, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* securityContext */
+    { 4017, 237, 20, 1, FIELD_OMIT_EMPTY }, /* terminationMessagePolicy */
+    { 4042, 191, 14, 1, FIELD_OMIT_EMPTY }, /* imagePullPolicy */
+    { 3023, 245, 15, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* securityContext */
     { 4058, 4, 16, 1, FIELD_OMIT_EMPTY }, /* stdin */
     { 4064, 4, 17, 1, FIELD_OMIT_EMPTY }, /* stdinOnce */
     { 4074, 4, 18, 1, FIELD_OMIT_EMPTY }, /* tty */
     { 4761, 0, 2, 0, FIELD_OMIT_EMPTY }, /* targetContainerName */
     /* v1.PodSecurityContext */
-    { 4503, 238, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxOptions */
-    { 4518, 239, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* windowsOptions */
+    { 4503, 239, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxOptions */
+    { 4518, 240, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* windowsOptions */
     { 4533, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsUser */
     { 4543, 1, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsGroup */
     { 4554, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsNonRoot */
-    { 4781, 252, 4, 0, FIELD_OMIT_EMPTY }, /* supplementalGroups */
-    { 1396, 253, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* supplementalGroupsPolicy */
+    { 4781, 253, 4, 0, FIELD_OMIT_EMPTY }, /* supplementalGroups */
+    { 1396, 254, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* supplementalGroupsPolicy */
     { 4800, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroup */
-    { 4808, 255, 7, 0, FIELD_OMIT_EMPTY }, /* sysctls */
-    { 4816, 256, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroupChangePolicy */
-    { 4625, 242, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seccompProfile */
-    { 4640, 243, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* appArmorProfile */
+    { 4808, 256, 7, 0, FIELD_OMIT_EMPTY }, /* sysctls */
+    { 4816, 257, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroupChangePolicy */
+    { 4625, 243, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seccompProfile */
+    { 4640, 244, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* appArmorProfile */
     { 4836, 0, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxChangePolicy */
     /* v1.Sysctl */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 885, 0, 2, 0, FIELD_IS_REQUIRED }, /* value */
     /* v1.Affinity */
-    { 1732, 261, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAffinity */
-    { 4856, 266, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podAffinity */
-    { 4868, 267, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podAntiAffinity */
+    { 1732, 262, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAffinity */
+    { 4856, 267, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podAffinity */
+    { 4868, 268, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podAntiAffinity */
     /* v1.NodeAffinity */
-    { 4884, 127, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requiredDuringSchedulingIgnoredDuringExecution */
-    { 4931, 260, 2, 0, FIELD_OMIT_EMPTY }, /* preferredDuringSchedulingIgnoredDuringExecution */
+    { 4884, 128, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requiredDuringSchedulingIgnoredDuringExecution */
+    { 4931, 261, 2, 0, FIELD_OMIT_EMPTY }, /* preferredDuringSchedulingIgnoredDuringExecution */
     /* v1.PreferredSchedulingTerm */
     { 4979, 25, 1, 0, FIELD_IS_REQUIRED }, /* weight */
-    { 4986, 125, 2, 0, FIELD_IS_REQUIRED }, /* preference */
+    { 4986, 126, 2, 0, FIELD_IS_REQUIRED }, /* preference */
     /* v1.PodAffinity */
-    { 4884, 263, 1, 0, FIELD_OMIT_EMPTY }, /* requiredDuringSchedulingIgnoredDuringExecution */
-    { 4931, 265, 2, 0, FIELD_OMIT_EMPTY }, /* preferredDuringSchedulingIgnoredDuringExecution */
+    { 4884, 264, 1, 0, FIELD_OMIT_EMPTY }, /* requiredDuringSchedulingIgnoredDuringExecution */
+    { 4931, 266, 2, 0, FIELD_OMIT_EMPTY }, /* preferredDuringSchedulingIgnoredDuringExecution */
     /* v1.PodAffinityTerm */
-    { 3697, 134, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
+    { 3697, 135, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
     { 4997, 47, 2, 0, FIELD_OMIT_EMPTY }, /* namespaces */
     { 5008, 0, 3, 0, FIELD_IS_REQUIRED }, /* topologyKey */
-    { 5020, 134, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
+    { 5020, 135, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
     { 5038, 47, 5, 0, FIELD_OMIT_EMPTY }, /* matchLabelKeys */
     { 5053, 47, 6, 0, FIELD_OMIT_EMPTY }, /* mismatchLabelKeys */
     /* v1.WeightedPodAffinityTerm */
     { 4979, 25, 1, 0, FIELD_IS_REQUIRED }, /* weight */
-    { 5071, 262, 2, 0, FIELD_IS_REQUIRED }, /* podAffinityTerm */
+    { 5071, 263, 2, 0, FIELD_IS_REQUIRED }, /* podAffinityTerm */
     /* v1.PodAntiAffinity */
-    { 4884, 263, 1, 0, FIELD_OMIT_EMPTY }, /* requiredDuringSchedulingIgnoredDuringExecution */
-    { 4931, 265, 2, 0, FIELD_OMIT_EMPTY }, /* preferredDuringSchedulingIgnoredDuringExecution */
+    { 4884, 264, 1, 0, FIELD_OMIT_EMPTY }, /* requiredDuringSchedulingIgnoredDuringExecution */
+    { 4931, 266, 2, 0, FIELD_OMIT_EMPTY }, /* preferredDuringSchedulingIgnoredDuringExecution */
     /* v1.Toleration */
     { 881, 0, 1, 0, FIELD_OMIT_EMPTY }, /* key */
-    { 2489, 269, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
+    { 2489, 270, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
     { 885, 0, 3, 0, FIELD_OMIT_EMPTY }, /* value */
     { 891, 55, 4, 0, FIELD_OMIT_EMPTY }, /* effect */
     { 5087, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerationSeconds */
@@ -1044,7 +1044,7 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.PodDNSConfig */
     { 5115, 47, 1, 0, FIELD_OMIT_EMPTY }, /* nameservers */
     { 5127, 47, 2, 0, FIELD_OMIT_EMPTY }, /* searches */
-    { 2043, 275, 3, 0, FIELD_OMIT_EMPTY }, /* options */
+    { 2043, 276, 3, 0, FIELD_OMIT_EMPTY }, /* options */
     /* v1.PodDNSConfigOption */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     { 885, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
@@ -1053,11 +1053,11 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.TopologySpreadConstraint */
     { 5150, 25, 1, 0, FIELD_IS_REQUIRED }, /* maxSkew */
     { 5008, 0, 2, 0, FIELD_IS_REQUIRED }, /* topologyKey */
-    { 5158, 280, 3, 0, FIELD_IS_REQUIRED }, /* whenUnsatisfiable */
-    { 3697, 134, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
+    { 5158, 281, 3, 0, FIELD_IS_REQUIRED }, /* whenUnsatisfiable */
+    { 3697, 135, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
     { 5176, 25, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minDomains */
-    { 5187, 281, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAffinityPolicy */
-    { 5206, 281, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeTaintsPolicy */
+    { 5187, 282, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAffinityPolicy */
+    { 5206, 282, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeTaintsPolicy */
     { 5038, 47, 8, 0, FIELD_OMIT_EMPTY }, /* matchLabelKeys */
     /* v1.PodOS */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
@@ -1074,27 +1074,27 @@ const struct builtin_field_row builtin_fields[] = {
     { 3131, 25, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* priority */
     /* v1.PodStatus */
     { 5280, 1, 17, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 763, 293, 1, 0, FIELD_OMIT_EMPTY }, /* phase */
-    { 319, 295, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 763, 294, 1, 0, FIELD_OMIT_EMPTY }, /* phase */
+    { 319, 296, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 5299, 0, 11, 0, FIELD_OMIT_EMPTY }, /* nominatedNodeName */
     { 4101, 0, 5, 0, FIELD_OMIT_EMPTY }, /* hostIP */
-    { 5317, 297, 16, 0, FIELD_OMIT_EMPTY }, /* hostIPs */
+    { 5317, 298, 16, 0, FIELD_OMIT_EMPTY }, /* hostIPs */
     { 5325, 0, 6, 0, FIELD_OMIT_EMPTY }, /* podIP */
-    { 5331, 299, 12, 0, FIELD_OMIT_EMPTY }, /* podIPs */
+    { 5331, 300, 12, 0, FIELD_OMIT_EMPTY }, /* podIPs */
     { 5338, 2, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startTime */
-    { 5348, 315, 10, 0, FIELD_OMIT_EMPTY }, /* initContainerStatuses */
-    { 5370, 315, 8, 0, FIELD_OMIT_EMPTY }, /* containerStatuses */
-    { 5388, 316, 9, 0, FIELD_OMIT_EMPTY }, /* qosClass */
-    { 5397, 315, 13, 0, FIELD_OMIT_EMPTY }, /* ephemeralContainerStatuses */
+    { 5348, 316, 10, 0, FIELD_OMIT_EMPTY }, /* initContainerStatuses */
+    { 5370, 316, 8, 0, FIELD_OMIT_EMPTY }, /* containerStatuses */
+    { 5388, 317, 9, 0, FIELD_OMIT_EMPTY }, /* qosClass */
+    { 5397, 316, 13, 0, FIELD_OMIT_EMPTY }, /* ephemeralContainerStatuses */
     { 5424, 0, 14, 0, FIELD_OMIT_EMPTY }, /* resize */
-    { 5431, 318, 15, 0, FIELD_OMIT_EMPTY }, /* resourceClaimStatuses */
-    { 5453, 321, 18, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* extendedResourceClaimStatus */
+    { 5431, 319, 15, 0, FIELD_OMIT_EMPTY }, /* resourceClaimStatuses */
+    { 5453, 322, 18, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* extendedResourceClaimStatus */
     { 2594, 39, 19, 0, FIELD_OMIT_EMPTY }, /* allocatedResources */
-    { 2529, 209, 20, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resources */
-    { 5481, 327, 21, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResourceClaimStatuses */
-    { 5518, 329, 22, 0, FIELD_OMIT_EMPTY }, /* volumeHealth */
+    { 2529, 210, 20, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resources */
+    { 5481, 328, 21, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResourceClaimStatuses */
+    { 5518, 330, 22, 0, FIELD_OMIT_EMPTY }, /* volumeHealth */
     /* v1.PodCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 5280, 1, 7, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
@@ -1109,8 +1109,8 @@ const struct builtin_field_row builtin_fields[] = {
     { 477, 0, 1, 0, FIELD_IS_REQUIRED }, /* ip */
     /* v1.ContainerStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 5531, 303, 2, 0, FIELD_OMIT_EMPTY }, /* state */
-    { 5537, 303, 3, 0, FIELD_OMIT_EMPTY }, /* lastState */
+    { 5531, 304, 2, 0, FIELD_OMIT_EMPTY }, /* state */
+    { 5537, 304, 3, 0, FIELD_OMIT_EMPTY }, /* lastState */
     { 5547, 4, 4, 0, FIELD_IS_REQUIRED }, /* ready */
     { 5553, 25, 5, 0, FIELD_IS_REQUIRED }, /* restartCount */
     { 1858, 0, 6, 0, FIELD_IS_REQUIRED }, /* image */
@@ -1118,15 +1118,15 @@ const struct builtin_field_row builtin_fields[] = {
     { 5574, 0, 8, 0, FIELD_OMIT_EMPTY }, /* containerID */
     { 5586, 4, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* started */
     { 2594, 39, 10, 0, FIELD_OMIT_EMPTY }, /* allocatedResources */
-    { 2529, 209, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resources */
-    { 3915, 307, 12, 0, FIELD_OMIT_EMPTY }, /* volumeMounts */
-    { 1869, 309, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
-    { 5594, 313, 14, 0, FIELD_OMIT_EMPTY }, /* allocatedResourcesStatus */
-    { 4454, 234, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stopSignal */
+    { 2529, 210, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resources */
+    { 3915, 308, 12, 0, FIELD_OMIT_EMPTY }, /* volumeMounts */
+    { 1869, 310, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
+    { 5594, 314, 14, 0, FIELD_OMIT_EMPTY }, /* allocatedResourcesStatus */
+    { 4454, 235, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stopSignal */
     /* v1.ContainerState */
-    { 5619, 300, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* waiting */
-    { 5627, 301, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* running */
-    { 5635, 302, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminated */
+    { 5619, 301, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* waiting */
+    { 5627, 302, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* running */
+    { 5635, 303, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminated */
     /* v1.ContainerStateWaiting */
     { 549, 0, 1, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
@@ -1145,20 +1145,20 @@ const struct builtin_field_row builtin_fields[] = {
     { 4234, 0, 2, 0, FIELD_IS_REQUIRED }, /* mountPath */
     { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     { 4216, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* recursiveReadOnly */
-    { 5683, 305, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeStatus */
+    { 5683, 306, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeStatus */
     /* v1.VolumeStatus */
-    { 1858, 304, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* image */
+    { 1858, 305, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* image */
     /* v1.ImageVolumeStatus */
     { 5696, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* imageRef */
     /* v1.ContainerUser */
-    { 5705, 308, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* linux */
+    { 5705, 309, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* linux */
     /* v1.LinuxContainerUser */
     { 70, 1, 1, 0, FIELD_IS_REQUIRED }, /* uid */
     { 5711, 1, 2, 0, FIELD_IS_REQUIRED }, /* gid */
-    { 4781, 252, 3, 0, FIELD_OMIT_EMPTY }, /* supplementalGroups */
+    { 4781, 253, 3, 0, FIELD_OMIT_EMPTY }, /* supplementalGroups */
     /* v1.ResourceStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 2529, 311, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
+    { 2529, 312, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
     /* v1.ResourceHealth */
     { 5715, 0, 1, 0, FIELD_IS_REQUIRED }, /* resourceID */
     { 5726, 0, 2, 0, FIELD_OMIT_EMPTY }, /* health */
@@ -1167,7 +1167,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 5223, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimName */
     /* v1.PodExtendedResourceClaimStatus */
-    { 5733, 320, 1, 0, FIELD_IS_REQUIRED }, /* requestMappings */
+    { 5733, 321, 1, 0, FIELD_IS_REQUIRED }, /* requestMappings */
     { 5223, 0, 2, 0, FIELD_IS_REQUIRED }, /* resourceClaimName */
     /* v1.ContainerExtendedResourceRequest */
     { 3566, 0, 1, 0, FIELD_IS_REQUIRED }, /* containerName */
@@ -1176,8 +1176,8 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.NodeAllocatableResourceClaimStatus */
     { 5223, 0, 1, 0, FIELD_IS_REQUIRED }, /* resourceClaimName */
     { 2790, 60, 2, 0, FIELD_OMIT_EMPTY }, /* containers */
-    { 5761, 323, 4, 0, FIELD_OMIT_EMPTY }, /* mapping */
-    { 3218, 325, 5, 0, FIELD_OMIT_EMPTY }, /* overhead */
+    { 5761, 324, 4, 0, FIELD_OMIT_EMPTY }, /* mapping */
+    { 3218, 326, 5, 0, FIELD_OMIT_EMPTY }, /* overhead */
     /* v1.NodeAllocatableMappedResources */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 5769, 38, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* quantity */
@@ -1187,7 +1187,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 5785, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perContainer */
     /* v1.PodVolumeHealth */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 2750, 148, 2, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
+    { 2750, 149, 2, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
     { 769, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     /* v1.PodAttachOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
@@ -1210,7 +1210,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 332, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 333, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PodLogOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -1227,7 +1227,7 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.PodPortForwardOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 471, 333, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 471, 334, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
     /* v1.PodProxyOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -1236,15 +1236,15 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 5929, 334, 2, 0, FIELD_OMIT_EMPTY }, /* template */
+    { 5929, 335, 2, 0, FIELD_OMIT_EMPTY }, /* template */
     /* v1.PodTemplateSpec */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 292, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 293, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.PodTemplateList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 336, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 337, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.RangeAllocation */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -1255,20 +1255,20 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 339, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 342, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 340, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 343, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ReplicationControllerSpec */
-    { 5944, 337, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
-    { 5953, 338, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
-    { 400, 251, 2, 0, FIELD_OMIT_EMPTY }, /* selector */
-    { 5929, 334, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* template */
+    { 5944, 338, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
+    { 5953, 339, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
+    { 400, 252, 2, 0, FIELD_OMIT_EMPTY }, /* selector */
+    { 5929, 335, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* template */
     /* v1.ReplicationControllerStatus */
     { 5944, 25, 1, 0, FIELD_IS_REQUIRED }, /* replicas */
     { 5969, 25, 2, 0, FIELD_OMIT_EMPTY }, /* fullyLabeledReplicas */
     { 5990, 25, 4, 0, FIELD_OMIT_EMPTY }, /* readyReplicas */
     { 6004, 25, 5, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
     { 5280, 1, 3, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 319, 341, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 342, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.ReplicationControllerCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
@@ -1279,22 +1279,22 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 344, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 345, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceQuota */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 351, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 352, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 352, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 353, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ResourceQuotaSpec */
     { 6022, 39, 1, 0, FIELD_OMIT_EMPTY }, /* hard */
-    { 6027, 346, 2, 0, FIELD_OMIT_EMPTY }, /* scopes */
-    { 6034, 350, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scopeSelector */
+    { 6027, 347, 2, 0, FIELD_OMIT_EMPTY }, /* scopes */
+    { 6034, 351, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scopeSelector */
     /* v1.ScopeSelector */
-    { 2460, 349, 1, 0, FIELD_OMIT_EMPTY }, /* matchExpressions */
+    { 2460, 350, 1, 0, FIELD_OMIT_EMPTY }, /* matchExpressions */
     /* v1.ScopedResourceSelectorRequirement */
-    { 6048, 345, 1, 0, FIELD_IS_REQUIRED }, /* scopeName */
-    { 2489, 347, 2, 0, FIELD_IS_REQUIRED }, /* operator */
+    { 6048, 346, 1, 0, FIELD_IS_REQUIRED }, /* scopeName */
+    { 2489, 348, 2, 0, FIELD_IS_REQUIRED }, /* operator */
     { 2498, 47, 3, 0, FIELD_OMIT_EMPTY }, /* values */
     /* v1.ResourceQuotaStatus */
     { 6022, 39, 1, 0, FIELD_OMIT_EMPTY }, /* hard */
@@ -1303,7 +1303,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 354, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 355, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Secret */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -1316,7 +1316,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 356, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 357, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.SerializedReference */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -1325,50 +1325,50 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 367, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 375, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 368, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 376, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ServiceSpec */
-    { 471, 358, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 400, 251, 2, 0, FIELD_OMIT_EMPTY }, /* selector */
+    { 471, 359, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 400, 252, 2, 0, FIELD_OMIT_EMPTY }, /* selector */
     { 6074, 0, 3, 0, FIELD_OMIT_EMPTY }, /* clusterIP */
     { 6084, 47, 18, 0, FIELD_OMIT_EMPTY }, /* clusterIPs */
-    { 330, 359, 4, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 330, 360, 4, 0, FIELD_OMIT_EMPTY }, /* type */
     { 6095, 47, 5, 0, FIELD_OMIT_EMPTY }, /* externalIPs */
-    { 6107, 360, 7, 0, FIELD_OMIT_EMPTY }, /* sessionAffinity */
+    { 6107, 361, 7, 0, FIELD_OMIT_EMPTY }, /* sessionAffinity */
     { 6123, 0, 8, 0, FIELD_OMIT_EMPTY }, /* loadBalancerIP */
     { 6138, 47, 9, 0, FIELD_OMIT_EMPTY }, /* loadBalancerSourceRanges */
     { 6163, 0, 10, 0, FIELD_OMIT_EMPTY }, /* externalName */
-    { 6176, 361, 11, 0, FIELD_OMIT_EMPTY }, /* externalTrafficPolicy */
+    { 6176, 362, 11, 0, FIELD_OMIT_EMPTY }, /* externalTrafficPolicy */
     { 6198, 25, 12, 0, FIELD_OMIT_EMPTY }, /* healthCheckNodePort */
     { 6218, 4, 13, 0, FIELD_OMIT_EMPTY }, /* publishNotReadyAddresses */
-    { 6243, 363, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sessionAffinityConfig */
-    { 6265, 365, 19, 0, FIELD_OMIT_EMPTY }, /* ipFamilies */
-    { 6276, 366, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipFamilyPolicy */
+    { 6243, 364, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sessionAffinityConfig */
+    { 6265, 366, 19, 0, FIELD_OMIT_EMPTY }, /* ipFamilies */
+    { 6276, 367, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipFamilyPolicy */
     { 6291, 4, 20, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocateLoadBalancerNodePorts */
     { 6321, 0, 21, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* loadBalancerClass */
-    { 6339, 361, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* internalTrafficPolicy */
+    { 6339, 362, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* internalTrafficPolicy */
     { 6361, 0, 23, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* trafficDistribution */
     /* v1.ServicePort */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
-    { 513, 194, 2, 0, FIELD_OMIT_EMPTY }, /* protocol */
+    { 513, 195, 2, 0, FIELD_OMIT_EMPTY }, /* protocol */
     { 522, 0, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* appProtocol */
     { 508, 25, 3, 0, FIELD_IS_REQUIRED }, /* port */
-    { 6381, 222, 4, 0, FIELD_OMIT_EMPTY }, /* targetPort */
+    { 6381, 223, 4, 0, FIELD_OMIT_EMPTY }, /* targetPort */
     { 6392, 25, 5, 0, FIELD_OMIT_EMPTY }, /* nodePort */
     /* v1.SessionAffinityConfig */
-    { 6401, 362, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientIP */
+    { 6401, 363, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientIP */
     /* v1.ClientIPConfig */
     { 4346, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
     /* v1.ServiceStatus */
-    { 6410, 372, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
-    { 319, 374, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 6410, 373, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
+    { 319, 375, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.LoadBalancerStatus */
-    { 6423, 371, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
+    { 6423, 372, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
     /* v1.LoadBalancerIngress */
     { 477, 0, 1, 0, FIELD_OMIT_EMPTY }, /* ip */
     { 480, 0, 2, 0, FIELD_OMIT_EMPTY }, /* hostname */
     { 6431, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipMode */
-    { 471, 369, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 471, 370, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
     /* v1.PortStatus */
     { 508, 25, 1, 0, FIELD_IS_REQUIRED }, /* port */
     { 513, 26, 2, 0, FIELD_IS_REQUIRED }, /* protocol */
@@ -1384,19 +1384,19 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 6438, 376, 2, 0, FIELD_OMIT_EMPTY }, /* secrets */
-    { 3039, 377, 3, 0, FIELD_OMIT_EMPTY }, /* imagePullSecrets */
+    { 6438, 377, 2, 0, FIELD_OMIT_EMPTY }, /* secrets */
+    { 3039, 378, 3, 0, FIELD_OMIT_EMPTY }, /* imagePullSecrets */
     { 2944, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* automountServiceAccountToken */
     /* v1.ServiceAccountList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 379, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 380, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ServiceList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 381, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 382, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ServiceProxyOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -1404,20 +1404,20 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.AdmissionReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 4185, 386, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
-    { 6446, 391, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
+    { 4185, 387, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
+    { 6446, 392, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
     /* v1.AdmissionRequest */
     { 70, 0, 1, 0, 0 }, /* uid */
-    { 1, 382, 2, 0, 0 }, /* kind */
-    { 3580, 383, 3, 0, 0 }, /* resource */
+    { 1, 383, 2, 0, 0 }, /* kind */
+    { 3580, 384, 3, 0, 0 }, /* resource */
     { 6455, 0, 4, 0, FIELD_OMIT_EMPTY }, /* subResource */
-    { 6467, 382, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestKind */
-    { 6479, 383, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestResource */
+    { 6467, 383, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestKind */
+    { 6479, 384, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestResource */
     { 6495, 0, 15, 0, FIELD_OMIT_EMPTY }, /* requestSubResource */
     { 33, 0, 5, 0, FIELD_OMIT_EMPTY }, /* name */
     { 51, 0, 6, 0, FIELD_OMIT_EMPTY }, /* namespace */
     { 262, 0, 7, 0, 0 }, /* operation */
-    { 6514, 385, 8, 0, 0 }, /* userInfo */
+    { 6514, 386, 8, 0, 0 }, /* userInfo */
     { 6523, 45, 9, 0, FIELD_OMIT_EMPTY }, /* object */
     { 6530, 45, 10, 0, FIELD_OMIT_EMPTY }, /* oldObject */
     { 6540, 4, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dryRun */
@@ -1434,11 +1434,11 @@ const struct builtin_field_row builtin_fields[] = {
     { 6555, 0, 1, 0, FIELD_OMIT_EMPTY }, /* username */
     { 70, 0, 2, 0, FIELD_OMIT_EMPTY }, /* uid */
     { 6564, 47, 3, 0, FIELD_OMIT_EMPTY }, /* groups */
-    { 6571, 384, 4, 0, FIELD_OMIT_EMPTY }, /* extra */
+    { 6571, 385, 4, 0, FIELD_OMIT_EMPTY }, /* extra */
     /* v1.AdmissionResponse */
     { 70, 0, 1, 0, 0 }, /* uid */
     { 6577, 4, 2, 0, 0 }, /* allowed */
-    { 335, 390, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
+    { 335, 391, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
     { 6585, 19, 4, 0, FIELD_OMIT_EMPTY }, /* patch */
     { 6591, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* patchType */
     { 6601, 3, 6, 0, FIELD_OMIT_EMPTY }, /* auditAnnotations */
@@ -1450,14 +1450,14 @@ const struct builtin_field_row builtin_fields[] = {
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
     { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
-    { 6627, 389, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* details */
+    { 6627, 390, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* details */
     { 6635, 25, 6, 0, FIELD_OMIT_EMPTY }, /* code */
     /* v1.StatusDetails */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     { 2149, 0, 2, 0, FIELD_OMIT_EMPTY }, /* group */
     { 1, 0, 3, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 70, 0, 6, 0, FIELD_OMIT_EMPTY }, /* uid */
-    { 6640, 388, 4, 0, FIELD_OMIT_EMPTY }, /* causes */
+    { 6640, 389, 4, 0, FIELD_OMIT_EMPTY }, /* causes */
     { 6647, 25, 5, 0, FIELD_OMIT_EMPTY }, /* retryAfterSeconds */
     /* v1.StatusCause */
     { 549, 0, 1, 0, FIELD_OMIT_EMPTY }, /* reason */
@@ -1467,38 +1467,38 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 411, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 412, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.MutatingAdmissionPolicySpec */
-    { 6671, 392, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
-    { 6681, 399, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
-    { 6698, 401, 3, 0, FIELD_OMIT_EMPTY }, /* variables */
-    { 6708, 406, 4, 0, FIELD_OMIT_EMPTY }, /* mutations */
-    { 6718, 407, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6732, 409, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
-    { 6748, 410, 7, 0, FIELD_OMIT_EMPTY }, /* reinvocationPolicy */
+    { 6671, 393, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
+    { 6681, 400, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
+    { 6698, 402, 3, 0, FIELD_OMIT_EMPTY }, /* variables */
+    { 6708, 407, 4, 0, FIELD_OMIT_EMPTY }, /* mutations */
+    { 6718, 408, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6732, 410, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6748, 411, 7, 0, FIELD_OMIT_EMPTY }, /* reinvocationPolicy */
     /* v1.ParamKind */
     { 6, 0, 1, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 1, 0, 2, 0, FIELD_OMIT_EMPTY }, /* kind */
     /* v1.MatchResources */
-    { 5020, 134, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 6767, 134, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
-    { 6782, 397, 3, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
-    { 6796, 397, 4, 0, FIELD_OMIT_EMPTY }, /* excludeResourceRules */
-    { 6817, 398, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
+    { 5020, 135, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
+    { 6767, 135, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
+    { 6782, 398, 3, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
+    { 6796, 398, 4, 0, FIELD_OMIT_EMPTY }, /* excludeResourceRules */
+    { 6817, 399, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
     /* v1.NamedRuleWithOperations */
     { 6829, 47, 1, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
-    { 6843, 394, 1, 2, FIELD_OMIT_EMPTY }, /* operations */
+    { 6843, 395, 1, 2, FIELD_OMIT_EMPTY }, /* operations */
     { 6854, 47, 1, 514, FIELD_OMIT_EMPTY }, /* apiGroups */
     { 6864, 47, 2, 514, FIELD_OMIT_EMPTY }, /* apiVersions */
     { 2529, 47, 3, 514, FIELD_OMIT_EMPTY }, /* resources */
-    { 6876, 395, 4, 514, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
+    { 6876, 396, 4, 514, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
     /* v1.Variable */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 6882, 0, 2, 0, FIELD_IS_REQUIRED }, /* expression */
     /* v1.Mutation */
-    { 6591, 402, 2, 0, FIELD_IS_REQUIRED }, /* patchType */
-    { 6893, 403, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* applyConfiguration */
-    { 6912, 404, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* jsonPatch */
+    { 6591, 403, 2, 0, FIELD_IS_REQUIRED }, /* patchType */
+    { 6893, 404, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* applyConfiguration */
+    { 6912, 405, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* jsonPatch */
     /* v1.ApplyConfiguration */
     { 6882, 0, 1, 0, FIELD_OMIT_EMPTY }, /* expression */
     /* v1.JSONPatch */
@@ -1510,47 +1510,47 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 413, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 414, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.MutatingAdmissionPolicyBindingSpec */
     { 6922, 0, 1, 0, FIELD_OMIT_EMPTY }, /* policyName */
-    { 6933, 412, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
-    { 6942, 399, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
+    { 6933, 413, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
+    { 6942, 400, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
     /* v1.ParamRef */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     { 51, 0, 2, 0, FIELD_OMIT_EMPTY }, /* namespace */
-    { 400, 134, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 400, 135, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
     { 6957, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameterNotFoundAction */
     /* v1.MutatingAdmissionPolicyBindingList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 415, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 416, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.MutatingAdmissionPolicyList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 417, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 418, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.MutatingWebhookConfiguration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 6981, 424, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
+    { 6981, 425, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
     /* v1.MutatingWebhook */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6990, 419, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
-    { 7003, 421, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
-    { 6718, 407, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6817, 398, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
-    { 5020, 134, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 6767, 134, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
-    { 7009, 422, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
+    { 6990, 420, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
+    { 7003, 422, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 6718, 408, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6817, 399, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
+    { 5020, 135, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
+    { 6767, 135, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
+    { 7009, 423, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
     { 4346, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
     { 7021, 47, 8, 0, FIELD_IS_REQUIRED }, /* admissionReviewVersions */
-    { 6748, 410, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reinvocationPolicy */
-    { 6732, 409, 12, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6748, 411, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reinvocationPolicy */
+    { 6732, 410, 12, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
     /* v1.WebhookClientConfig */
     { 7045, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* url */
-    { 4428, 418, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 4428, 419, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
     { 7049, 19, 2, 0, FIELD_OMIT_EMPTY }, /* caBundle */
     /* v1.ServiceReference */
     { 51, 0, 1, 0, FIELD_IS_REQUIRED }, /* namespace */
@@ -1558,30 +1558,30 @@ const struct builtin_field_row builtin_fields[] = {
     { 1421, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* path */
     { 508, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     /* v1.RuleWithOperations */
-    { 6843, 394, 1, 0, FIELD_OMIT_EMPTY }, /* operations */
+    { 6843, 395, 1, 0, FIELD_OMIT_EMPTY }, /* operations */
     { 6854, 47, 1, 2, FIELD_OMIT_EMPTY }, /* apiGroups */
     { 6864, 47, 2, 2, FIELD_OMIT_EMPTY }, /* apiVersions */
     { 2529, 47, 3, 2, FIELD_OMIT_EMPTY }, /* resources */
-    { 6876, 395, 4, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
+    { 6876, 396, 4, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
     /* v1.MutatingWebhookConfigurationList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 426, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 427, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ValidatingAdmissionPolicy */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 432, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 437, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 433, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 438, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ValidatingAdmissionPolicySpec */
-    { 6671, 392, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
-    { 6681, 399, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
-    { 7058, 428, 3, 0, FIELD_OMIT_EMPTY }, /* validations */
-    { 6718, 407, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6601, 430, 5, 0, FIELD_OMIT_EMPTY }, /* auditAnnotations */
-    { 6732, 409, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
-    { 6698, 431, 7, 0, FIELD_OMIT_EMPTY }, /* variables */
+    { 6671, 393, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
+    { 6681, 400, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
+    { 7058, 429, 3, 0, FIELD_OMIT_EMPTY }, /* validations */
+    { 6718, 408, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6601, 431, 5, 0, FIELD_OMIT_EMPTY }, /* auditAnnotations */
+    { 6732, 410, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6698, 432, 7, 0, FIELD_OMIT_EMPTY }, /* variables */
     /* v1.Validation */
     { 6882, 0, 1, 0, FIELD_IS_REQUIRED }, /* expression */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
@@ -1592,10 +1592,10 @@ const struct builtin_field_row builtin_fields[] = {
     { 7088, 0, 2, 0, FIELD_IS_REQUIRED }, /* valueExpression */
     /* v1.ValidatingAdmissionPolicyStatus */
     { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 7104, 435, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* typeChecking */
-    { 319, 436, 3, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 7104, 436, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* typeChecking */
+    { 319, 437, 3, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.TypeChecking */
-    { 7117, 434, 1, 0, FIELD_OMIT_EMPTY }, /* expressionWarnings */
+    { 7117, 435, 1, 0, FIELD_OMIT_EMPTY }, /* expressionWarnings */
     /* v1.ExpressionWarning */
     { 3540, 0, 2, 0, FIELD_IS_REQUIRED }, /* fieldRef */
     { 7136, 0, 3, 0, FIELD_IS_REQUIRED }, /* warning */
@@ -1603,77 +1603,77 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 440, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 441, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
     /* v1.ValidatingAdmissionPolicyBindingSpec */
     { 6922, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* policyName */
-    { 6933, 412, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
-    { 6942, 399, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
-    { 7144, 439, 4, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* validationActions */
+    { 6933, 413, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
+    { 6942, 400, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
+    { 7144, 440, 4, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* validationActions */
     /* v1.ValidatingAdmissionPolicyBindingList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 442, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 443, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ValidatingAdmissionPolicyList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 444, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 445, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ValidatingWebhookConfiguration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 6981, 446, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
+    { 6981, 447, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
     /* v1.ValidatingWebhook */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6990, 419, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
-    { 7003, 421, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
-    { 6718, 407, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6817, 398, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
-    { 5020, 134, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 6767, 134, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
-    { 7009, 422, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
+    { 6990, 420, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
+    { 7003, 422, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 6718, 408, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6817, 399, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
+    { 5020, 135, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
+    { 6767, 135, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
+    { 7009, 423, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
     { 4346, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
     { 7021, 47, 8, 0, FIELD_IS_REQUIRED }, /* admissionReviewVersions */
-    { 6732, 409, 11, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6732, 410, 11, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
     /* v1.ValidatingWebhookConfigurationList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 448, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 449, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v2.APIGroupDiscovery */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 7162, 455, 2, 0, FIELD_OMIT_EMPTY }, /* versions */
+    { 7162, 456, 2, 0, FIELD_OMIT_EMPTY }, /* versions */
     /* v2.APIVersionDiscovery */
     { 6547, 0, 1, 0, 0 }, /* version */
-    { 2529, 453, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
+    { 2529, 454, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
     { 7171, 0, 3, 0, FIELD_OMIT_EMPTY }, /* freshness */
     /* v2.APIResourceDiscovery */
     { 3580, 0, 1, 0, 0 }, /* resource */
-    { 7181, 382, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* responseKind */
+    { 7181, 383, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* responseKind */
     { 6876, 0, 3, 0, 0 }, /* scope */
     { 7194, 0, 4, 0, 0 }, /* singularResource */
     { 7211, 60, 5, 0, 0 }, /* verbs */
     { 7217, 60, 6, 0, FIELD_OMIT_EMPTY }, /* shortNames */
     { 7228, 60, 7, 0, FIELD_OMIT_EMPTY }, /* categories */
-    { 7239, 451, 8, 0, FIELD_OMIT_EMPTY }, /* subresources */
+    { 7239, 452, 8, 0, FIELD_OMIT_EMPTY }, /* subresources */
     /* v2.APISubresourceDiscovery */
     { 297, 0, 1, 0, 0 }, /* subresource */
-    { 7181, 382, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* responseKind */
-    { 7252, 449, 3, 0, FIELD_OMIT_EMPTY }, /* acceptedTypes */
+    { 7181, 383, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* responseKind */
+    { 7252, 450, 3, 0, FIELD_OMIT_EMPTY }, /* acceptedTypes */
     { 7211, 60, 4, 0, 0 }, /* verbs */
     /* v2.APIGroupDiscoveryList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 457, 2, 0, 0 }, /* items */
+    { 356, 458, 2, 0, 0 }, /* items */
     /* v1.ConversionReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 4185, 458, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
-    { 6446, 459, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
+    { 4185, 459, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
+    { 6446, 460, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
     /* v1.ConversionRequest */
     { 70, 0, 1, 0, FIELD_IS_REQUIRED }, /* uid */
     { 7266, 0, 2, 0, FIELD_IS_REQUIRED }, /* desiredAPIVersion */
@@ -1681,19 +1681,19 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.ConversionResponse */
     { 70, 0, 1, 0, FIELD_IS_REQUIRED }, /* uid */
     { 7292, 46, 2, 0, FIELD_IS_REQUIRED }, /* convertedObjects */
-    { 7309, 390, 3, 0, FIELD_IS_REQUIRED }, /* result */
+    { 7309, 391, 3, 0, FIELD_IS_REQUIRED }, /* result */
     /* v1.CustomResourceDefinition */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 489, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 492, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 490, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 493, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CustomResourceDefinitionSpec */
     { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
-    { 1300, 460, 3, 0, FIELD_IS_REQUIRED }, /* names */
+    { 1300, 461, 3, 0, FIELD_IS_REQUIRED }, /* names */
     { 6876, 0, 4, 0, FIELD_IS_REQUIRED }, /* scope */
-    { 7162, 484, 7, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 7316, 488, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* conversion */
+    { 7162, 485, 7, 0, FIELD_IS_REQUIRED }, /* versions */
+    { 7316, 489, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* conversion */
     { 7327, 4, 10, 0, FIELD_OMIT_EMPTY }, /* preserveUnknownFields */
     /* v1.CustomResourceDefinitionNames */
     { 7349, 0, 1, 0, FIELD_IS_REQUIRED }, /* plural */
@@ -1708,12 +1708,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 7381, 4, 3, 0, FIELD_IS_REQUIRED }, /* storage */
     { 7389, 4, 7, 0, FIELD_OMIT_EMPTY }, /* deprecated */
     { 7400, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deprecationWarning */
-    { 7419, 475, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schema */
-    { 7239, 478, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* subresources */
-    { 7426, 480, 6, 0, FIELD_OMIT_EMPTY }, /* additionalPrinterColumns */
-    { 7451, 482, 9, 0, FIELD_OMIT_EMPTY }, /* selectableFields */
+    { 7419, 476, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schema */
+    { 7239, 479, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* subresources */
+    { 7426, 481, 6, 0, FIELD_OMIT_EMPTY }, /* additionalPrinterColumns */
+    { 7451, 483, 9, 0, FIELD_OMIT_EMPTY }, /* selectableFields */
     /* v1.CustomResourceValidation */
-    { 7468, 464, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* openAPIV3Schema */
+    { 7468, 465, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* openAPIV3Schema */
     /* v1.JSONSchemaProps */
     { 7484, 0, 1, 0, FIELD_OMIT_EMPTY }, /* id */
     { 7487, 0, 2, 0, FIELD_OMIT_EMPTY }, /* $schema */
@@ -1722,10 +1722,10 @@ const struct builtin_field_row builtin_fields[] = {
     { 330, 0, 5, 0, FIELD_OMIT_EMPTY }, /* type */
     { 7512, 0, 6, 0, FIELD_OMIT_EMPTY }, /* format */
     { 7519, 0, 7, 0, FIELD_OMIT_EMPTY }, /* title */
-    { 719, 461, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* default */
-    { 7525, 462, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maximum */
+    { 719, 462, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* default */
+    { 7525, 463, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maximum */
     { 7533, 4, 10, 0, FIELD_OMIT_EMPTY }, /* exclusiveMaximum */
-    { 7550, 462, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minimum */
+    { 7550, 463, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minimum */
     { 7558, 4, 12, 0, FIELD_OMIT_EMPTY }, /* exclusiveMinimum */
     { 7575, 1, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxLength */
     { 7585, 1, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minLength */
@@ -1733,24 +1733,24 @@ const struct builtin_field_row builtin_fields[] = {
     { 7603, 1, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxItems */
     { 7612, 1, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minItems */
     { 7621, 4, 18, 0, FIELD_OMIT_EMPTY }, /* uniqueItems */
-    { 7633, 462, 19, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* multipleOf */
-    { 7644, 463, 20, 0, FIELD_OMIT_EMPTY }, /* enum */
+    { 7633, 463, 19, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* multipleOf */
+    { 7644, 464, 20, 0, FIELD_OMIT_EMPTY }, /* enum */
     { 7649, 1, 21, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxProperties */
     { 7663, 1, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minProperties */
     { 2433, 47, 23, 0, FIELD_OMIT_EMPTY }, /* required */
-    { 356, 465, 24, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* items */
-    { 7677, 466, 25, 0, FIELD_OMIT_EMPTY }, /* allOf */
-    { 7683, 466, 26, 0, FIELD_OMIT_EMPTY }, /* oneOf */
-    { 7689, 466, 27, 0, FIELD_OMIT_EMPTY }, /* anyOf */
-    { 7695, 464, 28, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* not */
-    { 7699, 467, 29, 0, FIELD_OMIT_EMPTY }, /* properties */
-    { 7710, 468, 30, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalProperties */
-    { 7731, 467, 31, 0, FIELD_OMIT_EMPTY }, /* patternProperties */
-    { 7749, 470, 32, 0, FIELD_OMIT_EMPTY }, /* dependencies */
-    { 7762, 468, 33, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalItems */
-    { 7778, 467, 34, 0, FIELD_OMIT_EMPTY }, /* definitions */
-    { 7790, 471, 35, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* externalDocs */
-    { 7803, 461, 36, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* example */
+    { 356, 466, 24, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* items */
+    { 7677, 467, 25, 0, FIELD_OMIT_EMPTY }, /* allOf */
+    { 7683, 467, 26, 0, FIELD_OMIT_EMPTY }, /* oneOf */
+    { 7689, 467, 27, 0, FIELD_OMIT_EMPTY }, /* anyOf */
+    { 7695, 465, 28, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* not */
+    { 7699, 468, 29, 0, FIELD_OMIT_EMPTY }, /* properties */
+    { 7710, 469, 30, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalProperties */
+    { 7731, 468, 31, 0, FIELD_OMIT_EMPTY }, /* patternProperties */
+    { 7749, 471, 32, 0, FIELD_OMIT_EMPTY }, /* dependencies */
+    { 7762, 469, 33, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalItems */
+    { 7778, 468, 34, 0, FIELD_OMIT_EMPTY }, /* definitions */
+    { 7790, 472, 35, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* externalDocs */
+    { 7803, 462, 36, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* example */
     { 7811, 4, 37, 0, FIELD_OMIT_EMPTY }, /* nullable */
     { 7820, 4, 38, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-preserve-unknown-fields */
     { 7857, 4, 39, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-embedded-resource */
@@ -1758,7 +1758,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 7915, 47, 41, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-list-map-keys */
     { 7942, 0, 42, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-list-type */
     { 7965, 0, 43, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-map-type */
-    { 7987, 474, 44, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-validations */
+    { 7987, 475, 44, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-validations */
     /* v1.ExternalDocumentation */
     { 7500, 0, 1, 0, FIELD_OMIT_EMPTY }, /* description */
     { 7045, 0, 2, 0, FIELD_OMIT_EMPTY }, /* url */
@@ -1766,12 +1766,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 8012, 0, 1, 0, FIELD_IS_REQUIRED }, /* rule */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
     { 7070, 0, 3, 0, FIELD_OMIT_EMPTY }, /* messageExpression */
-    { 549, 472, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reason */
+    { 549, 473, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reason */
     { 309, 0, 5, 0, FIELD_OMIT_EMPTY }, /* fieldPath */
     { 8017, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optionalOldSelf */
     /* v1.CustomResourceSubresources */
-    { 335, 476, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
-    { 8033, 477, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scale */
+    { 335, 477, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
+    { 8033, 478, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scale */
     /* v1.CustomResourceSubresourceStatus */
     /* v1.CustomResourceSubresourceScale */
     { 8039, 0, 1, 0, FIELD_IS_REQUIRED }, /* specReplicasPath */
@@ -1788,13 +1788,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 8093, 0, 1, 0, FIELD_IS_REQUIRED }, /* jsonPath */
     /* v1.CustomResourceConversion */
     { 8102, 0, 1, 0, FIELD_IS_REQUIRED }, /* strategy */
-    { 8111, 487, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* webhook */
+    { 8111, 488, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* webhook */
     /* v1.WebhookConversion */
-    { 6990, 486, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientConfig */
+    { 6990, 487, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientConfig */
     { 8119, 47, 3, 0, FIELD_IS_REQUIRED }, /* conversionReviewVersions */
     /* v1.WebhookClientConfig */
     { 7045, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* url */
-    { 4428, 485, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 4428, 486, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
     { 7049, 19, 2, 0, FIELD_OMIT_EMPTY }, /* caBundle */
     /* v1.ServiceReference */
     { 51, 0, 1, 0, FIELD_IS_REQUIRED }, /* namespace */
@@ -1802,8 +1802,8 @@ const struct builtin_field_row builtin_fields[] = {
     { 1421, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* path */
     { 508, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     /* v1.CustomResourceDefinitionStatus */
-    { 319, 491, 1, 0, 0 }, /* conditions */
-    { 8144, 460, 2, 0, 0 }, /* acceptedNames */
+    { 319, 492, 1, 0, 0 }, /* conditions */
+    { 8144, 461, 2, 0, 0 }, /* acceptedNames */
     { 8158, 47, 3, 0, 0 }, /* storedVersions */
     { 5280, 1, 4, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
     /* v1.CustomResourceDefinitionCondition */
@@ -1817,15 +1817,15 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 494, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 495, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.APIService */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 496, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 499, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 497, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 500, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.APIServiceSpec */
-    { 4428, 495, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 4428, 496, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
     { 2149, 0, 2, 0, FIELD_OMIT_EMPTY }, /* group */
     { 6547, 0, 3, 0, FIELD_OMIT_EMPTY }, /* version */
     { 8173, 4, 4, 0, FIELD_OMIT_EMPTY }, /* insecureSkipTLSVerify */
@@ -1837,7 +1837,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 33, 0, 2, 0, FIELD_OMIT_EMPTY }, /* name */
     { 508, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     /* v1.APIServiceStatus */
-    { 319, 498, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 499, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.APIServiceCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
@@ -1848,7 +1848,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 501, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 502, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ControllerRevision */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -1859,25 +1859,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 503, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 504, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DaemonSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 507, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 510, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 508, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 511, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DaemonSetSpec */
-    { 400, 134, 1, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
-    { 5929, 334, 2, 0, FIELD_IS_REQUIRED }, /* template */
-    { 8232, 506, 3, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
+    { 400, 135, 1, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
+    { 5929, 335, 2, 0, FIELD_IS_REQUIRED }, /* template */
+    { 8232, 507, 3, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
     { 5953, 25, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
     { 8247, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
     /* v1.DaemonSetUpdateStrategy */
-    { 330, 504, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8268, 505, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 505, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8268, 506, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateDaemonSet */
-    { 8282, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
-    { 8297, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
+    { 8282, 223, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
+    { 8297, 223, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
     /* v1.DaemonSetStatus */
     { 8306, 25, 1, 0, FIELD_IS_REQUIRED }, /* currentNumberScheduled */
     { 8329, 25, 2, 0, FIELD_IS_REQUIRED }, /* numberMisscheduled */
@@ -1888,7 +1888,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 8406, 25, 7, 0, FIELD_OMIT_EMPTY }, /* numberAvailable */
     { 8422, 25, 8, 0, FIELD_OMIT_EMPTY }, /* numberUnavailable */
     { 8440, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
-    { 319, 509, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 510, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.DaemonSetCondition */
     { 330, 0, 1, 0, 0 }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
@@ -1899,28 +1899,28 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 512, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 513, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Deployment */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 516, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 519, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 517, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 520, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DeploymentSpec */
     { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
-    { 400, 134, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
-    { 5929, 334, 3, 0, FIELD_IS_REQUIRED }, /* template */
-    { 8102, 515, 4, 0, FIELD_OMIT_EMPTY }, /* strategy */
+    { 400, 135, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
+    { 5929, 335, 3, 0, FIELD_IS_REQUIRED }, /* template */
+    { 8102, 516, 4, 0, FIELD_OMIT_EMPTY }, /* strategy */
     { 5953, 25, 5, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
     { 8247, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
     { 8455, 4, 7, 0, FIELD_OMIT_EMPTY }, /* paused */
     { 8462, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* progressDeadlineSeconds */
     /* v1.DeploymentStrategy */
-    { 330, 513, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8268, 514, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 514, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8268, 515, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateDeployment */
-    { 8282, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
-    { 8297, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
+    { 8282, 223, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
+    { 8297, 223, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
     /* v1.DeploymentStatus */
     { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
     { 5944, 25, 2, 0, FIELD_OMIT_EMPTY }, /* replicas */
@@ -1929,7 +1929,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 6004, 25, 4, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
     { 8502, 25, 5, 0, FIELD_OMIT_EMPTY }, /* unavailableReplicas */
     { 8522, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
-    { 319, 518, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 519, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 8440, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
     /* v1.DeploymentCondition */
     { 330, 0, 1, 0, 0 }, /* type */
@@ -1942,18 +1942,18 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 521, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 522, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ReplicaSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 522, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 525, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 523, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 526, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ReplicaSetSpec */
     { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
     { 5953, 25, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
-    { 400, 134, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
-    { 5929, 334, 3, 0, FIELD_OMIT_EMPTY }, /* template */
+    { 400, 135, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
+    { 5929, 335, 3, 0, FIELD_OMIT_EMPTY }, /* template */
     /* v1.ReplicaSetStatus */
     { 5944, 25, 1, 0, FIELD_IS_REQUIRED }, /* replicas */
     { 5969, 25, 2, 0, FIELD_OMIT_EMPTY }, /* fullyLabeledReplicas */
@@ -1961,7 +1961,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 6004, 25, 5, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
     { 8522, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
     { 5280, 1, 3, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 319, 524, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 525, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.ReplicaSetCondition */
     { 330, 0, 1, 0, 0 }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
@@ -1972,31 +1972,31 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 527, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 528, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StatefulSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 534, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 537, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 535, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 538, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.StatefulSetSpec */
     { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
-    { 400, 134, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
-    { 5929, 334, 3, 0, FIELD_IS_REQUIRED }, /* template */
-    { 8557, 152, 4, 0, FIELD_OMIT_EMPTY }, /* volumeClaimTemplates */
+    { 400, 135, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
+    { 5929, 335, 3, 0, FIELD_IS_REQUIRED }, /* template */
+    { 8557, 153, 4, 0, FIELD_OMIT_EMPTY }, /* volumeClaimTemplates */
     { 8578, 0, 5, 0, 0 }, /* serviceName */
-    { 8590, 528, 6, 0, FIELD_OMIT_EMPTY }, /* podManagementPolicy */
-    { 8232, 531, 7, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
+    { 8590, 529, 6, 0, FIELD_OMIT_EMPTY }, /* podManagementPolicy */
+    { 8232, 532, 7, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
     { 8247, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
     { 5953, 25, 9, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
-    { 8610, 532, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaimRetentionPolicy */
-    { 8647, 533, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ordinals */
+    { 8610, 533, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaimRetentionPolicy */
+    { 8647, 534, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ordinals */
     /* v1.StatefulSetUpdateStrategy */
-    { 330, 529, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8268, 530, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 530, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8268, 531, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateStatefulSetStrategy */
     { 1785, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* partition */
-    { 8282, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
+    { 8282, 223, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
     /* v1.StatefulSetPersistentVolumeClaimRetentionPolicy */
     { 8656, 0, 1, 0, FIELD_OMIT_EMPTY }, /* whenDeleted */
     { 8668, 0, 2, 0, FIELD_OMIT_EMPTY }, /* whenScaled */
@@ -2011,7 +2011,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 8701, 0, 6, 0, FIELD_OMIT_EMPTY }, /* currentRevision */
     { 8717, 0, 7, 0, FIELD_OMIT_EMPTY }, /* updateRevision */
     { 8440, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
-    { 319, 536, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 537, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 6004, 25, 11, 0, 0 }, /* availableReplicas */
     /* v1.StatefulSetCondition */
     { 330, 0, 1, 0, 0 }, /* type */
@@ -2023,25 +2023,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 539, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 540, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.SelfSubjectReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 335, 540, 2, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 335, 541, 2, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectReviewStatus */
-    { 6514, 385, 1, 0, FIELD_OMIT_EMPTY }, /* userInfo */
+    { 6514, 386, 1, 0, FIELD_OMIT_EMPTY }, /* userInfo */
     /* v1.TokenRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 542, 2, 0, 0 }, /* spec */
-    { 335, 543, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 543, 2, 0, 0 }, /* spec */
+    { 335, 544, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.TokenRequestSpec */
     { 8732, 47, 1, 0, 0 }, /* audiences */
     { 3668, 1, 4, 0, FIELD_POINTER }, /* expirationSeconds */
-    { 8742, 541, 3, 0, FIELD_POINTER }, /* boundObjectRef */
-    { 8757, 384, 5, 0, FIELD_OMIT_EMPTY }, /* attestations */
+    { 8742, 542, 3, 0, FIELD_POINTER }, /* boundObjectRef */
+    { 8757, 385, 5, 0, FIELD_OMIT_EMPTY }, /* attestations */
     /* v1.BoundObjectReference */
     { 1, 0, 1, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 2, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -2054,28 +2054,28 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 544, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 545, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 545, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 546, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.TokenReviewSpec */
     { 8770, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* token */
     { 8732, 47, 2, 0, FIELD_OMIT_EMPTY }, /* audiences */
     /* v1.TokenReviewStatus */
     { 8796, 4, 1, 0, FIELD_OMIT_EMPTY }, /* authenticated */
-    { 1869, 385, 2, 0, FIELD_OMIT_EMPTY }, /* user */
+    { 1869, 386, 2, 0, FIELD_OMIT_EMPTY }, /* user */
     { 8732, 47, 4, 0, FIELD_OMIT_EMPTY }, /* audiences */
     { 350, 0, 3, 0, FIELD_OMIT_EMPTY }, /* error */
     /* v1.LocalSubjectAccessReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 552, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 553, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 553, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 554, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SubjectAccessReviewSpec */
-    { 8810, 550, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
-    { 8829, 551, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
+    { 8810, 551, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
+    { 8829, 552, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
     { 1869, 0, 3, 0, FIELD_OMIT_EMPTY }, /* user */
     { 6564, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
-    { 6571, 384, 5, 0, FIELD_OMIT_EMPTY }, /* extra */
+    { 6571, 385, 5, 0, FIELD_OMIT_EMPTY }, /* extra */
     { 70, 0, 6, 0, FIELD_OMIT_EMPTY }, /* uid */
     /* v1.ResourceAttributes */
     { 51, 0, 1, 0, FIELD_OMIT_EMPTY }, /* namespace */
@@ -2085,18 +2085,18 @@ const struct builtin_field_row builtin_fields[] = {
     { 3580, 0, 5, 0, FIELD_OMIT_EMPTY }, /* resource */
     { 297, 0, 6, 0, FIELD_OMIT_EMPTY }, /* subresource */
     { 33, 0, 7, 0, FIELD_OMIT_EMPTY }, /* name */
-    { 8856, 548, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldSelector */
-    { 3697, 549, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
+    { 8856, 549, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldSelector */
+    { 3697, 550, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
     /* v1.FieldSelectorAttributes */
     { 8870, 0, 1, 0, FIELD_OMIT_EMPTY }, /* rawSelector */
-    { 8882, 547, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
+    { 8882, 548, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
     /* v1.FieldSelectorRequirement */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     { 2489, 0, 2, 0, FIELD_IS_REQUIRED }, /* operator */
     { 2498, 47, 3, 0, FIELD_OMIT_EMPTY }, /* values */
     /* v1.LabelSelectorAttributes */
     { 8870, 0, 1, 0, FIELD_OMIT_EMPTY }, /* rawSelector */
-    { 8882, 133, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
+    { 8882, 134, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
     /* v1.NonResourceAttributes */
     { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
     { 8851, 0, 2, 0, FIELD_OMIT_EMPTY }, /* verb */
@@ -2109,22 +2109,22 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 554, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 553, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 555, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 554, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectAccessReviewSpec */
-    { 8810, 550, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
-    { 8829, 551, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
+    { 8810, 551, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
+    { 8829, 552, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
     /* v1.SelfSubjectRulesReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 555, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 560, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 556, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 561, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectRulesReviewSpec */
     { 51, 0, 1, 0, FIELD_OMIT_EMPTY }, /* namespace */
     /* v1.SubjectRulesReviewStatus */
-    { 6782, 557, 1, 0, FIELD_IS_REQUIRED }, /* resourceRules */
-    { 8918, 559, 2, 0, FIELD_IS_REQUIRED }, /* nonResourceRules */
+    { 6782, 558, 1, 0, FIELD_IS_REQUIRED }, /* resourceRules */
+    { 8918, 560, 2, 0, FIELD_IS_REQUIRED }, /* nonResourceRules */
     { 8935, 4, 3, 0, FIELD_IS_REQUIRED }, /* incomplete */
     { 8902, 0, 4, 0, FIELD_OMIT_EMPTY }, /* evaluationError */
     /* v1.ResourceRule */
@@ -2139,16 +2139,16 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 552, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 553, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 553, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 554, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.HorizontalPodAutoscaler */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 562, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 563, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 563, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 564, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.HorizontalPodAutoscalerSpec */
-    { 8962, 561, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
+    { 8962, 562, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
     { 8977, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
     { 8989, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
     { 9001, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* targetCPUUtilizationPercentage */
@@ -2166,15 +2166,15 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 565, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 566, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Scale */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 566, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 567, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 567, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 568, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ScaleSpec */
-    { 5944, 338, 1, 0, FIELD_OMIT_EMPTY }, /* replicas */
+    { 5944, 339, 1, 0, FIELD_OMIT_EMPTY }, /* replicas */
     /* v1.ScaleStatus */
     { 5944, 25, 1, 0, FIELD_IS_REQUIRED }, /* replicas */
     { 400, 0, 2, 0, FIELD_OMIT_EMPTY }, /* selector */
@@ -2182,29 +2182,29 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 582, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 593, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 583, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 594, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v2.HorizontalPodAutoscalerSpec */
-    { 8962, 568, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
+    { 8962, 569, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
     { 8977, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
     { 8989, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
-    { 9094, 577, 4, 0, FIELD_OMIT_EMPTY }, /* metrics */
-    { 9102, 581, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* behavior */
+    { 9094, 578, 4, 0, FIELD_OMIT_EMPTY }, /* metrics */
+    { 9102, 582, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* behavior */
     /* v2.CrossVersionObjectReference */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
     { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
     { 6, 0, 3, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     /* v2.MetricSpec */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 6523, 571, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
-    { 9111, 572, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
-    { 3580, 573, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
-    { 9116, 574, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
-    { 9134, 575, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
+    { 6523, 572, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
+    { 9111, 573, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
+    { 3580, 574, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
+    { 9116, 575, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
+    { 9134, 576, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
     /* v2.ObjectMetricSource */
-    { 9143, 568, 1, 0, FIELD_IS_REQUIRED }, /* describedObject */
-    { 26, 569, 2, 0, FIELD_IS_REQUIRED }, /* target */
-    { 9159, 570, 3, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9143, 569, 1, 0, FIELD_IS_REQUIRED }, /* describedObject */
+    { 26, 570, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 9159, 571, 3, 0, FIELD_IS_REQUIRED }, /* metric */
     /* v2.MetricTarget */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 885, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
@@ -2212,27 +2212,27 @@ const struct builtin_field_row builtin_fields[] = {
     { 9179, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageUtilization */
     /* v2.MetricIdentifier */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 400, 134, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 400, 135, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
     /* v2.PodsMetricSource */
-    { 9159, 570, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 26, 569, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 9159, 571, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 26, 570, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.ResourceMetricSource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 26, 569, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 26, 570, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.ContainerResourceMetricSource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 26, 569, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 26, 570, 2, 0, FIELD_IS_REQUIRED }, /* target */
     { 5812, 0, 3, 0, FIELD_IS_REQUIRED }, /* container */
     /* v2.ExternalMetricSource */
-    { 9159, 570, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 26, 569, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 9159, 571, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 26, 570, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.HorizontalPodAutoscalerBehavior */
-    { 9198, 580, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleUp */
-    { 9206, 580, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleDown */
+    { 9198, 581, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleUp */
+    { 9206, 581, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleDown */
     /* v2.HPAScalingRules */
     { 9216, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stabilizationWindowSeconds */
     { 9243, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selectPolicy */
-    { 9256, 579, 2, 0, FIELD_OMIT_EMPTY }, /* policies */
+    { 9256, 580, 2, 0, FIELD_OMIT_EMPTY }, /* policies */
     { 9265, 38, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerance */
     /* v2.HPAScalingPolicy */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
@@ -2243,36 +2243,36 @@ const struct builtin_field_row builtin_fields[] = {
     { 9032, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScaleTime */
     { 8685, 25, 3, 0, FIELD_OMIT_EMPTY }, /* currentReplicas */
     { 9046, 25, 4, 0, FIELD_IS_REQUIRED }, /* desiredReplicas */
-    { 9275, 590, 5, 0, 0 }, /* currentMetrics */
-    { 319, 592, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 9275, 591, 5, 0, 0 }, /* currentMetrics */
+    { 319, 593, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v2.MetricStatus */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 6523, 584, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
-    { 9111, 585, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
-    { 3580, 586, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
-    { 9116, 587, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
-    { 9134, 588, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
+    { 6523, 585, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
+    { 9111, 586, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
+    { 3580, 587, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
+    { 9116, 588, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
+    { 9134, 589, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
     /* v2.ObjectMetricStatus */
-    { 9159, 570, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9290, 583, 2, 0, FIELD_IS_REQUIRED }, /* current */
-    { 9143, 568, 3, 0, FIELD_IS_REQUIRED }, /* describedObject */
+    { 9159, 571, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9290, 584, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9143, 569, 3, 0, FIELD_IS_REQUIRED }, /* describedObject */
     /* v2.MetricValueStatus */
     { 885, 38, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
     { 9166, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageValue */
     { 9179, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageUtilization */
     /* v2.PodsMetricStatus */
-    { 9159, 570, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9290, 583, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9159, 571, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9290, 584, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.ResourceMetricStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 9290, 583, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9290, 584, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.ContainerResourceMetricStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 9290, 583, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9290, 584, 2, 0, FIELD_IS_REQUIRED }, /* current */
     { 5812, 0, 3, 0, FIELD_IS_REQUIRED }, /* container */
     /* v2.ExternalMetricStatus */
-    { 9159, 570, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9290, 583, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9159, 571, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9290, 584, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.HorizontalPodAutoscalerCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
@@ -2284,79 +2284,79 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 595, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 596, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CronJob */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 624, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 626, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 625, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 627, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CronJobSpec */
     { 9298, 0, 1, 0, FIELD_IS_REQUIRED }, /* schedule */
     { 9307, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeZone */
     { 9316, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startingDeadlineSeconds */
-    { 9340, 596, 3, 0, FIELD_OMIT_EMPTY }, /* concurrencyPolicy */
+    { 9340, 597, 3, 0, FIELD_OMIT_EMPTY }, /* concurrencyPolicy */
     { 9358, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
-    { 9366, 623, 5, 0, FIELD_IS_REQUIRED }, /* jobTemplate */
+    { 9366, 624, 5, 0, FIELD_IS_REQUIRED }, /* jobTemplate */
     { 9378, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successfulJobsHistoryLimit */
     { 9405, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedJobsHistoryLimit */
     /* v1.JobTemplateSpec */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 622, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 623, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.JobSpec */
     { 9428, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parallelism */
     { 9440, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completions */
     { 2865, 1, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* activeDeadlineSeconds */
-    { 9452, 604, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podFailurePolicy */
-    { 9469, 607, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successPolicy */
+    { 9452, 605, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podFailurePolicy */
+    { 9469, 608, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successPolicy */
     { 9483, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimit */
     { 9496, 25, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimitPerIndex */
     { 9517, 25, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxFailedIndexes */
-    { 400, 134, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 400, 135, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
     { 9534, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* manualSelector */
-    { 5929, 334, 6, 0, FIELD_IS_REQUIRED }, /* template */
+    { 5929, 335, 6, 0, FIELD_IS_REQUIRED }, /* template */
     { 9549, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ttlSecondsAfterFinished */
-    { 9573, 608, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionMode */
+    { 9573, 609, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionMode */
     { 9358, 4, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
-    { 9588, 609, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podReplacementPolicy */
+    { 9588, 610, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podReplacementPolicy */
     { 9609, 0, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* managedBy */
-    { 9619, 621, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
+    { 9619, 622, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
     /* v1.PodFailurePolicy */
-    { 7003, 603, 1, 0, FIELD_IS_REQUIRED }, /* rules */
+    { 7003, 604, 1, 0, FIELD_IS_REQUIRED }, /* rules */
     /* v1.PodFailurePolicyRule */
-    { 615, 597, 1, 0, FIELD_IS_REQUIRED }, /* action */
-    { 9630, 599, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* onExitCodes */
-    { 9642, 601, 3, 0, FIELD_OMIT_EMPTY }, /* onPodConditions */
+    { 615, 598, 1, 0, FIELD_IS_REQUIRED }, /* action */
+    { 9630, 600, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* onExitCodes */
+    { 9642, 602, 3, 0, FIELD_OMIT_EMPTY }, /* onPodConditions */
     /* v1.PodFailurePolicyOnExitCodesRequirement */
     { 3566, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerName */
-    { 2489, 598, 2, 0, FIELD_IS_REQUIRED }, /* operator */
-    { 2498, 212, 3, 0, FIELD_IS_REQUIRED }, /* values */
+    { 2489, 599, 2, 0, FIELD_IS_REQUIRED }, /* operator */
+    { 2498, 213, 3, 0, FIELD_IS_REQUIRED }, /* values */
     /* v1.PodFailurePolicyOnPodConditionsPattern */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
     /* v1.SuccessPolicy */
-    { 7003, 606, 1, 0, FIELD_IS_REQUIRED }, /* rules */
+    { 7003, 607, 1, 0, FIELD_IS_REQUIRED }, /* rules */
     /* v1.SuccessPolicyRule */
     { 9658, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededIndexes */
     { 9675, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededCount */
     /* v1.JobSchedulingConfiguration */
-    { 9690, 612, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingPolicy */
-    { 9707, 615, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingConstraints */
-    { 9729, 618, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* disruptionMode */
-    { 3300, 620, 4, 0, FIELD_OMIT_EMPTY }, /* resourceClaims */
+    { 9690, 613, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingPolicy */
+    { 9707, 616, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingConstraints */
+    { 9729, 619, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* disruptionMode */
+    { 3300, 621, 4, 0, FIELD_OMIT_EMPTY }, /* resourceClaims */
     /* v1alpha3.WorkloadPodGroupSchedulingPolicy */
-    { 9744, 610, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* basic */
-    { 9750, 611, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gang */
+    { 9744, 611, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* basic */
+    { 9750, 612, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gang */
     /* v1alpha3.WorkloadPodGroupBasicSchedulingPolicy */
     /* v1alpha3.WorkloadPodGroupGangSchedulingPolicy */
     { 9755, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minCount */
     /* v1alpha3.WorkloadPodGroupSchedulingConstraints */
-    { 9764, 614, 1, 0, FIELD_OMIT_EMPTY }, /* topology */
+    { 9764, 615, 1, 0, FIELD_OMIT_EMPTY }, /* topology */
     /* v1alpha3.TopologyConstraint */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     /* v1alpha3.WorkloadPodGroupDisruptionMode */
-    { 9773, 616, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* single */
-    { 9780, 617, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* all */
+    { 9773, 617, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* single */
+    { 9780, 618, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* all */
     /* v1alpha3.WorkloadPodGroupSingleDisruptionMode */
     /* v1alpha3.WorkloadPodGroupAllDisruptionMode */
     /* v1alpha3.WorkloadPodGroupResourceClaim */
@@ -2364,22 +2364,22 @@ const struct builtin_field_row builtin_fields[] = {
     { 5223, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimName */
     { 5241, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimTemplateName */
     /* v1.CronJobStatus */
-    { 1336, 625, 1, 0, FIELD_OMIT_EMPTY }, /* active */
+    { 1336, 626, 1, 0, FIELD_OMIT_EMPTY }, /* active */
     { 9784, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScheduleTime */
     { 9801, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastSuccessfulTime */
     /* v1.CronJobList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 628, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 629, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Job */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 622, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 632, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 623, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 633, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.JobStatus */
-    { 319, 630, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 631, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 5338, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startTime */
     { 9820, 2, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionTime */
     { 1336, 25, 4, 0, FIELD_OMIT_EMPTY }, /* active */
@@ -2388,7 +2388,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 9852, 25, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
     { 9864, 0, 7, 0, FIELD_OMIT_EMPTY }, /* completedIndexes */
     { 9881, 0, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedIndexes */
-    { 9895, 631, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* uncountedTerminatedPods */
+    { 9895, 632, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* uncountedTerminatedPods */
     { 5547, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ready */
     /* v1.JobCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
@@ -2404,24 +2404,24 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 634, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 635, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CertificateSigningRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 637, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 640, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 638, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 641, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CertificateSigningRequestSpec */
     { 4185, 19, 1, 0, FIELD_IS_REQUIRED }, /* request */
     { 3686, 0, 7, 0, FIELD_IS_REQUIRED }, /* signerName */
     { 3668, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* expirationSeconds */
-    { 9919, 636, 5, 0, FIELD_OMIT_EMPTY }, /* usages */
+    { 9919, 637, 5, 0, FIELD_OMIT_EMPTY }, /* usages */
     { 6555, 0, 2, 0, FIELD_OMIT_EMPTY }, /* username */
     { 70, 0, 3, 0, FIELD_OMIT_EMPTY }, /* uid */
     { 6564, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
-    { 6571, 384, 6, 0, FIELD_OMIT_EMPTY }, /* extra */
+    { 6571, 385, 6, 0, FIELD_OMIT_EMPTY }, /* extra */
     /* v1.CertificateSigningRequestStatus */
-    { 319, 639, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 640, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 9926, 19, 2, 0, FIELD_OMIT_EMPTY }, /* certificate */
     /* v1.CertificateSigningRequestCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
@@ -2434,12 +2434,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 642, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 643, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterTrustBundle */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 643, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 644, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.ClusterTrustBundleSpec */
     { 3686, 0, 1, 0, FIELD_OMIT_EMPTY }, /* signerName */
     { 9938, 0, 2, 0, FIELD_IS_REQUIRED }, /* trustBundle */
@@ -2447,13 +2447,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 645, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 646, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PodCertificateRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 647, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 648, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 648, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 649, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PodCertificateRequestSpec */
     { 3686, 0, 1, 0, FIELD_IS_REQUIRED }, /* signerName */
     { 9950, 0, 2, 0, FIELD_IS_REQUIRED }, /* podName */
@@ -2462,11 +2462,11 @@ const struct builtin_field_row builtin_fields[] = {
     { 9965, 0, 5, 0, FIELD_IS_REQUIRED }, /* serviceAccountUID */
     { 489, 0, 6, 0, FIELD_IS_REQUIRED }, /* nodeName */
     { 9983, 0, 7, 0, FIELD_IS_REQUIRED }, /* nodeUID */
-    { 3719, 646, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxExpirationSeconds */
+    { 3719, 647, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxExpirationSeconds */
     { 9991, 19, 12, 0, FIELD_IS_REQUIRED }, /* stubPKCS10Request */
     { 10009, 3, 11, 0, FIELD_OMIT_EMPTY }, /* unverifiedUserAnnotations */
     /* v1.PodCertificateRequestStatus */
-    { 319, 374, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 375, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 10035, 0, 2, 0, FIELD_OMIT_EMPTY }, /* certificateChain */
     { 10052, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* notBefore */
     { 10062, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* beginRefreshAt */
@@ -2475,12 +2475,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 650, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 651, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Lease */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 651, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 652, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.LeaseSpec */
     { 10086, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* holderIdentity */
     { 10101, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* leaseDurationSeconds */
@@ -2493,30 +2493,30 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 653, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 654, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.EndpointSlice */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
     { 10177, 0, 4, 0, FIELD_IS_REQUIRED }, /* addressType */
-    { 1813, 661, 2, 0, 0 }, /* endpoints */
-    { 471, 663, 3, 0, 0 }, /* ports */
+    { 1813, 662, 2, 0, 0 }, /* endpoints */
+    { 471, 664, 3, 0, 0 }, /* ports */
     /* v1.Endpoint */
     { 443, 60, 1, 0, FIELD_IS_REQUIRED }, /* addresses */
-    { 319, 654, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 655, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 480, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostname */
     { 498, 12, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* targetRef */
     { 10189, 3, 5, 0, FIELD_OMIT_EMPTY }, /* deprecatedTopology */
     { 489, 0, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
     { 10208, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* zone */
-    { 10213, 659, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hints */
+    { 10213, 660, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hints */
     /* v1.EndpointConditions */
     { 5547, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ready */
     { 10219, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serving */
     { 9852, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
     /* v1.EndpointHints */
-    { 10227, 656, 1, 0, FIELD_OMIT_EMPTY }, /* forZones */
-    { 10236, 658, 2, 0, FIELD_OMIT_EMPTY }, /* forNodes */
+    { 10227, 657, 1, 0, FIELD_OMIT_EMPTY }, /* forZones */
+    { 10236, 659, 2, 0, FIELD_OMIT_EMPTY }, /* forNodes */
     /* v1.ForZone */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.ForNode */
@@ -2530,13 +2530,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 665, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 666, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Event */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_IS_REQUIRED }, /* metadata */
     { 598, 34, 2, 0, FIELD_IS_REQUIRED }, /* eventTime */
-    { 608, 666, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* series */
+    { 608, 667, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* series */
     { 10245, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reportingController */
     { 649, 0, 5, 0, FIELD_OMIT_EMPTY }, /* reportingInstance */
     { 615, 0, 6, 0, FIELD_OMIT_EMPTY }, /* action */
@@ -2556,31 +2556,31 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 668, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 669, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.FlowSchema */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 682, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 685, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 683, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 686, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.FlowSchemaSpec */
-    { 10362, 669, 1, 0, FIELD_IS_REQUIRED }, /* priorityLevelConfiguration */
+    { 10362, 670, 1, 0, FIELD_IS_REQUIRED }, /* priorityLevelConfiguration */
     { 10389, 25, 2, 0, 0 }, /* matchingPrecedence */
-    { 10408, 670, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinguisherMethod */
-    { 7003, 681, 4, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 10408, 671, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinguisherMethod */
+    { 7003, 682, 4, 0, FIELD_OMIT_EMPTY }, /* rules */
     /* v1.PriorityLevelConfigurationReference */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.FlowDistinguisherMethod */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     /* v1.PolicyRulesWithSubjects */
-    { 10428, 675, 1, 0, FIELD_IS_REQUIRED }, /* subjects */
-    { 6782, 677, 2, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
-    { 8918, 679, 3, 0, FIELD_OMIT_EMPTY }, /* nonResourceRules */
+    { 10428, 676, 1, 0, FIELD_IS_REQUIRED }, /* subjects */
+    { 6782, 678, 2, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
+    { 8918, 680, 3, 0, FIELD_OMIT_EMPTY }, /* nonResourceRules */
     /* v1.Subject */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
-    { 1869, 671, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
-    { 2149, 672, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* group */
-    { 2929, 673, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccount */
+    { 1869, 672, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
+    { 2149, 673, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* group */
+    { 2929, 674, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccount */
     /* v1.UserSubject */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.GroupSubject */
@@ -2598,7 +2598,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 7211, 60, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
     { 8946, 60, 6, 0, FIELD_IS_REQUIRED }, /* nonResourceURLs */
     /* v1.FlowSchemaStatus */
-    { 319, 684, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 685, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.FlowSchemaCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* type */
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
@@ -2609,25 +2609,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 687, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 688, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PriorityLevelConfiguration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 692, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 695, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 693, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 696, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PriorityLevelConfigurationSpec */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 10450, 690, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* limited */
-    { 10458, 691, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exempt */
+    { 10450, 691, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* limited */
+    { 10458, 692, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exempt */
     /* v1.LimitedPriorityLevelConfiguration */
     { 10465, 25, 1, 0, FIELD_POINTER }, /* nominalConcurrencyShares */
-    { 10490, 689, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* limitResponse */
+    { 10490, 690, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* limitResponse */
     { 10504, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
     { 10520, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* borrowingLimitPercent */
     /* v1.LimitResponse */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 10542, 688, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* queuing */
+    { 10542, 689, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* queuing */
     /* v1.QueuingConfiguration */
     { 10550, 25, 1, 0, 0 }, /* queues */
     { 10557, 25, 2, 0, 0 }, /* handSize */
@@ -2636,7 +2636,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 10465, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nominalConcurrencyShares */
     { 10504, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
     /* v1.PriorityLevelConfigurationStatus */
-    { 319, 694, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 695, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.PriorityLevelConfigurationCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* type */
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
@@ -2647,14 +2647,14 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 697, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 698, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.IPAddress */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 699, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 700, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
     /* v1.IPAddressSpec */
-    { 10583, 698, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parentRef */
+    { 10583, 699, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parentRef */
     /* v1.ParentReference */
     { 2149, 0, 1, 0, FIELD_OMIT_EMPTY }, /* group */
     { 3580, 0, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* resource */
@@ -2664,24 +2664,24 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 701, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 702, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Ingress */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 712, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 718, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 713, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 719, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.IngressSpec */
     { 10593, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ingressClassName */
-    { 10610, 704, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultBackend */
-    { 10625, 706, 2, 0, FIELD_OMIT_EMPTY }, /* tls */
-    { 7003, 711, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 10610, 705, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultBackend */
+    { 10625, 707, 2, 0, FIELD_OMIT_EMPTY }, /* tls */
+    { 7003, 712, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
     /* v1.IngressBackend */
-    { 4428, 703, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
-    { 3580, 136, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
+    { 4428, 704, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 3580, 137, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
     /* v1.IngressServiceBackend */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 508, 702, 2, 0, FIELD_OMIT_EMPTY }, /* port */
+    { 508, 703, 2, 0, FIELD_OMIT_EMPTY }, /* port */
     /* v1.ServiceBackendPort */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     { 10629, 25, 2, 0, FIELD_OMIT_EMPTY }, /* number */
@@ -2690,21 +2690,21 @@ const struct builtin_field_row builtin_fields[] = {
     { 2051, 0, 2, 0, FIELD_OMIT_EMPTY }, /* secretName */
     /* v1.IngressRule */
     { 677, 0, 1, 0, FIELD_OMIT_EMPTY }, /* host */
-    { 10642, 709, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* http */
+    { 10642, 710, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* http */
     /* v1.HTTPIngressRuleValue */
-    { 10647, 708, 1, 0, FIELD_IS_REQUIRED }, /* paths */
+    { 10647, 709, 1, 0, FIELD_IS_REQUIRED }, /* paths */
     /* v1.HTTPIngressPath */
     { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
     { 10653, 0, 3, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* pathType */
-    { 10662, 704, 2, 0, FIELD_IS_REQUIRED }, /* backend */
+    { 10662, 705, 2, 0, FIELD_IS_REQUIRED }, /* backend */
     /* v1.IngressStatus */
-    { 6410, 717, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
+    { 6410, 718, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
     /* v1.IngressLoadBalancerStatus */
-    { 6423, 716, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
+    { 6423, 717, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
     /* v1.IngressLoadBalancerIngress */
     { 477, 0, 1, 0, FIELD_OMIT_EMPTY }, /* ip */
     { 480, 0, 2, 0, FIELD_OMIT_EMPTY }, /* hostname */
-    { 471, 714, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 471, 715, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
     /* v1.IngressPortStatus */
     { 508, 25, 1, 0, FIELD_IS_REQUIRED }, /* port */
     { 513, 26, 2, 0, FIELD_IS_REQUIRED }, /* protocol */
@@ -2713,10 +2713,10 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 720, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 721, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.IngressClassSpec */
     { 224, 0, 1, 0, FIELD_OMIT_EMPTY }, /* controller */
-    { 10670, 719, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameters */
+    { 10670, 720, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameters */
     /* v1.IngressClassParametersReference */
     { 2585, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* apiGroup */
     { 1, 0, 2, 0, FIELD_IS_REQUIRED }, /* kind */
@@ -2727,86 +2727,86 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 722, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 723, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.IngressList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 724, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 725, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.NetworkPolicy */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 736, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 737, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.NetworkPolicySpec */
-    { 10681, 134, 1, 0, 0 }, /* podSelector */
-    { 6423, 731, 2, 0, FIELD_OMIT_EMPTY }, /* ingress */
-    { 10693, 733, 3, 0, FIELD_OMIT_EMPTY }, /* egress */
-    { 10700, 735, 4, 0, FIELD_OMIT_EMPTY }, /* policyTypes */
+    { 10681, 135, 1, 0, 0 }, /* podSelector */
+    { 6423, 732, 2, 0, FIELD_OMIT_EMPTY }, /* ingress */
+    { 10693, 734, 3, 0, FIELD_OMIT_EMPTY }, /* egress */
+    { 10700, 736, 4, 0, FIELD_OMIT_EMPTY }, /* policyTypes */
     /* v1.NetworkPolicyIngressRule */
-    { 471, 726, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 10712, 729, 2, 0, FIELD_OMIT_EMPTY }, /* from */
+    { 471, 727, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 10712, 730, 2, 0, FIELD_OMIT_EMPTY }, /* from */
     /* v1.NetworkPolicyPort */
     { 513, 26, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* protocol */
-    { 508, 222, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
+    { 508, 223, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     { 10717, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* endPort */
     /* v1.NetworkPolicyPeer */
-    { 10681, 134, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podSelector */
-    { 5020, 134, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 10725, 727, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipBlock */
+    { 10681, 135, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podSelector */
+    { 5020, 135, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
+    { 10725, 728, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipBlock */
     /* v1.IPBlock */
     { 10733, 0, 1, 0, FIELD_IS_REQUIRED }, /* cidr */
     { 10738, 47, 2, 0, FIELD_OMIT_EMPTY }, /* except */
     /* v1.NetworkPolicyEgressRule */
-    { 471, 726, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 10745, 729, 2, 0, FIELD_OMIT_EMPTY }, /* to */
+    { 471, 727, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 10745, 730, 2, 0, FIELD_OMIT_EMPTY }, /* to */
     /* v1.NetworkPolicyList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 738, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 739, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ServiceCIDR */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 739, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 740, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 740, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 741, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ServiceCIDRSpec */
     { 10748, 47, 1, 0, FIELD_OMIT_EMPTY }, /* cidrs */
     /* v1.ServiceCIDRStatus */
-    { 319, 374, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 375, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.ServiceCIDRList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 742, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 743, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.RuntimeClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
     { 10754, 0, 2, 0, FIELD_IS_REQUIRED }, /* handler */
-    { 3218, 743, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
-    { 9619, 744, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
+    { 3218, 744, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
+    { 9619, 745, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
     /* v1.Overhead */
     { 10762, 39, 1, 0, FIELD_OMIT_EMPTY }, /* podFixed */
     /* v1.Scheduling */
-    { 2897, 251, 1, 0, FIELD_OMIT_EMPTY }, /* nodeSelector */
-    { 3089, 271, 2, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 2897, 252, 1, 0, FIELD_OMIT_EMPTY }, /* nodeSelector */
+    { 3089, 272, 2, 0, FIELD_OMIT_EMPTY }, /* tolerations */
     /* v1.RuntimeClassList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 746, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 747, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Eviction */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10771, 748, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deleteOptions */
+    { 10771, 749, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deleteOptions */
     /* v1.DeleteOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 10785, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gracePeriodSeconds */
-    { 10804, 747, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preconditions */
+    { 10804, 748, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preconditions */
     { 10818, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* orphanDependents */
     { 10835, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* propagationPolicy */
     { 6540, 47, 5, 0, FIELD_OMIT_EMPTY }, /* dryRun */
@@ -2818,32 +2818,32 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 751, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 753, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 752, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 754, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PodDisruptionBudgetSpec */
-    { 10902, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minAvailable */
-    { 400, 749, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
-    { 8282, 222, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
-    { 10915, 750, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* unhealthyPodEvictionPolicy */
+    { 10902, 223, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minAvailable */
+    { 400, 750, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 8282, 223, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
+    { 10915, 751, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* unhealthyPodEvictionPolicy */
     /* v1.PodDisruptionBudgetStatus */
     { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 10942, 752, 2, 0, FIELD_OMIT_EMPTY }, /* disruptedPods */
+    { 10942, 753, 2, 0, FIELD_OMIT_EMPTY }, /* disruptedPods */
     { 10956, 25, 3, 0, 0 }, /* disruptionsAllowed */
     { 10975, 25, 4, 0, 0 }, /* currentHealthy */
     { 10990, 25, 5, 0, 0 }, /* desiredHealthy */
     { 11005, 25, 6, 0, 0 }, /* expectedPods */
-    { 319, 374, 7, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 375, 7, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.PodDisruptionBudgetList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 755, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 756, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterRole */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 7003, 757, 2, 0, 0 }, /* rules */
-    { 11018, 759, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* aggregationRule */
+    { 7003, 758, 2, 0, 0 }, /* rules */
+    { 11018, 760, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* aggregationRule */
     /* v1.PolicyRule */
     { 7211, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
     { 6854, 47, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroups */
@@ -2851,13 +2851,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 6829, 47, 4, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
     { 8946, 47, 5, 0, FIELD_OMIT_EMPTY }, /* nonResourceURLs */
     /* v1.AggregationRule */
-    { 11034, 758, 1, 0, FIELD_OMIT_EMPTY }, /* clusterRoleSelectors */
+    { 11034, 759, 1, 0, FIELD_OMIT_EMPTY }, /* clusterRoleSelectors */
     /* v1.ClusterRoleBinding */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10428, 761, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
-    { 11055, 762, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
+    { 10428, 762, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
+    { 11055, 763, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
     /* v1.Subject */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
     { 2585, 0, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroup */
@@ -2871,48 +2871,48 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 764, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 765, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterRoleList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 766, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 767, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Role */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 7003, 757, 2, 0, 0 }, /* rules */
+    { 7003, 758, 2, 0, 0 }, /* rules */
     /* v1.RoleBinding */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10428, 761, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
-    { 11055, 762, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
+    { 10428, 762, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
+    { 11055, 763, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
     /* v1.RoleBindingList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 768, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 769, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.RoleList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 770, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 771, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DeviceClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 777, 2, 0, 0 }, /* spec */
+    { 699, 778, 2, 0, 0 }, /* spec */
     /* v1.DeviceClassSpec */
-    { 11063, 773, 1, 0, FIELD_OMIT_EMPTY }, /* selectors */
-    { 1041, 776, 2, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 11063, 774, 1, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 1041, 777, 2, 0, FIELD_OMIT_EMPTY }, /* config */
     { 11073, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* extendedResourceName */
     /* v1.DeviceSelector */
-    { 11094, 771, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cel */
+    { 11094, 772, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cel */
     /* v1.CELDeviceSelector */
     { 6882, 0, 1, 0, FIELD_IS_REQUIRED }, /* expression */
     /* v1.DeviceClassConfiguration */
-    { 11098, 774, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 11098, 775, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.OpaqueDeviceConfiguration */
     { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
     { 10670, 45, 2, 0, FIELD_IS_REQUIRED }, /* parameters */
@@ -2920,16 +2920,16 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 779, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 780, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DeviceTaintRule */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 783, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 784, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 784, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 785, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DeviceTaintRuleSpec */
-    { 11105, 780, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deviceSelector */
-    { 11120, 782, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* taint */
+    { 11105, 781, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deviceSelector */
+    { 11120, 783, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* taint */
     /* v1.DeviceTaintSelector */
     { 2036, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* driver */
     { 1864, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pool */
@@ -2937,45 +2937,45 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.DeviceTaint */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     { 885, 0, 2, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 891, 781, 3, 0, FIELD_IS_REQUIRED }, /* effect */
+    { 891, 782, 3, 0, FIELD_IS_REQUIRED }, /* effect */
     { 898, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeAdded */
     /* v1.DeviceTaintRuleStatus */
-    { 319, 374, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 375, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.DeviceTaintRuleList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 786, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 787, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceClaim */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 803, 2, 0, 0 }, /* spec */
-    { 335, 818, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 804, 2, 0, 0 }, /* spec */
+    { 335, 819, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ResourceClaimSpec */
-    { 11133, 802, 1, 0, 0 }, /* devices */
+    { 11133, 803, 1, 0, 0 }, /* devices */
     /* v1.DeviceClaim */
-    { 2576, 797, 1, 0, 0 }, /* requests */
-    { 11141, 799, 2, 0, FIELD_OMIT_EMPTY }, /* constraints */
-    { 1041, 801, 3, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 2576, 798, 1, 0, 0 }, /* requests */
+    { 11141, 800, 2, 0, FIELD_OMIT_EMPTY }, /* constraints */
+    { 1041, 802, 3, 0, FIELD_OMIT_EMPTY }, /* config */
     /* v1.DeviceRequest */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11153, 793, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exactly */
-    { 11161, 795, 3, 0, FIELD_OMIT_EMPTY }, /* firstAvailable */
+    { 11153, 794, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exactly */
+    { 11161, 796, 3, 0, FIELD_OMIT_EMPTY }, /* firstAvailable */
     /* v1.ExactDeviceRequest */
     { 11176, 0, 1, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
-    { 11063, 773, 2, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 11063, 774, 2, 0, FIELD_OMIT_EMPTY }, /* selectors */
     { 11192, 0, 3, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
     { 592, 1, 4, 0, FIELD_OMIT_EMPTY }, /* count */
     { 11207, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
-    { 3089, 789, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 959, 790, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
-    { 11219, 792, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
+    { 3089, 790, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 959, 791, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
+    { 11219, 793, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
     /* v1.DeviceToleration */
     { 881, 0, 1, 0, FIELD_OMIT_EMPTY }, /* key */
-    { 2489, 787, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
+    { 2489, 788, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
     { 885, 0, 3, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 891, 781, 4, 0, FIELD_OMIT_EMPTY }, /* effect */
+    { 891, 782, 4, 0, FIELD_OMIT_EMPTY }, /* effect */
     { 5087, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerationSeconds */
     /* v1.CapacityRequirements */
     { 2576, 39, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
@@ -2985,46 +2985,46 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.DeviceSubRequest */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 11176, 0, 2, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
-    { 11063, 773, 3, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 11063, 774, 3, 0, FIELD_OMIT_EMPTY }, /* selectors */
     { 11192, 0, 4, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
     { 592, 1, 5, 0, FIELD_OMIT_EMPTY }, /* count */
-    { 3089, 789, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 959, 790, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
-    { 11219, 792, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
+    { 3089, 790, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 959, 791, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
+    { 11219, 793, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
     /* v1.DeviceConstraint */
     { 2576, 47, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
     { 11237, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchAttribute */
     { 11252, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinctAttribute */
     /* v1.DeviceClaimConfiguration */
     { 2576, 47, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 11098, 774, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 11098, 775, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.ResourceClaimStatus */
-    { 11270, 812, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocation */
-    { 11281, 814, 2, 0, FIELD_OMIT_EMPTY }, /* reservedFor */
-    { 11133, 817, 4, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 11270, 813, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocation */
+    { 11281, 815, 2, 0, FIELD_OMIT_EMPTY }, /* reservedFor */
+    { 11133, 818, 4, 0, FIELD_OMIT_EMPTY }, /* devices */
     /* v1.AllocationResult */
-    { 11133, 811, 1, 0, FIELD_OMIT_EMPTY }, /* devices */
-    { 2897, 127, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
+    { 11133, 812, 1, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 2897, 128, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
     { 11293, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocationTimestamp */
     /* v1.DeviceAllocationResult */
-    { 11313, 807, 1, 0, FIELD_OMIT_EMPTY }, /* results */
-    { 1041, 810, 2, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 11313, 808, 1, 0, FIELD_OMIT_EMPTY }, /* results */
+    { 1041, 811, 2, 0, FIELD_OMIT_EMPTY }, /* config */
     /* v1.DeviceRequestAllocationResult */
     { 4185, 0, 1, 0, FIELD_IS_REQUIRED }, /* request */
     { 2036, 0, 2, 0, FIELD_IS_REQUIRED }, /* driver */
     { 1864, 0, 3, 0, FIELD_IS_REQUIRED }, /* pool */
     { 11126, 0, 4, 0, FIELD_IS_REQUIRED }, /* device */
     { 11207, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
-    { 3089, 789, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 3089, 790, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
     { 11321, 47, 7, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
     { 11339, 47, 8, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
     { 11364, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
     { 11372, 39, 10, 0, FIELD_OMIT_EMPTY }, /* consumedCapacity */
-    { 11389, 805, 11, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
+    { 11389, 806, 11, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
     /* v1.DeviceAllocationConfiguration */
-    { 556, 808, 1, 0, FIELD_IS_REQUIRED }, /* source */
+    { 556, 809, 1, 0, FIELD_IS_REQUIRED }, /* source */
     { 2576, 47, 2, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 11098, 774, 1, 3, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 11098, 775, 1, 3, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.ResourceClaimConsumerReference */
     { 2585, 0, 1, 0, FIELD_OMIT_EMPTY }, /* apiGroup */
     { 3580, 0, 3, 0, FIELD_IS_REQUIRED }, /* resource */
@@ -3035,9 +3035,9 @@ const struct builtin_field_row builtin_fields[] = {
     { 1864, 0, 2, 0, FIELD_IS_REQUIRED }, /* pool */
     { 11126, 0, 3, 0, FIELD_IS_REQUIRED }, /* device */
     { 11364, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
-    { 319, 436, 4, 0, 0 }, /* conditions */
+    { 319, 437, 4, 0, 0 }, /* conditions */
     { 419, 45, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* data */
-    { 11408, 815, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* networkData */
+    { 11408, 816, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* networkData */
     /* v1.NetworkDeviceData */
     { 11420, 0, 1, 0, FIELD_OMIT_EMPTY }, /* interfaceName */
     { 11434, 47, 2, 0, FIELD_OMIT_EMPTY }, /* ips */
@@ -3046,83 +3046,83 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 820, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 821, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceClaimTemplate */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 821, 2, 0, 0 }, /* spec */
+    { 699, 822, 2, 0, 0 }, /* spec */
     /* v1.ResourceClaimTemplateSpec */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 803, 2, 0, 0 }, /* spec */
+    { 699, 804, 2, 0, 0 }, /* spec */
     /* v1.ResourceClaimTemplateList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 823, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 824, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceSlice */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 846, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 847, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.ResourceSliceSpec */
     { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
-    { 1864, 824, 2, 0, FIELD_IS_REQUIRED }, /* pool */
+    { 1864, 825, 2, 0, FIELD_IS_REQUIRED }, /* pool */
     { 489, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
-    { 2897, 127, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
+    { 2897, 128, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
     { 11454, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
-    { 11133, 843, 6, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 11133, 844, 6, 0, FIELD_OMIT_EMPTY }, /* devices */
     { 11463, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perDeviceNodeSelection */
-    { 11486, 845, 8, 0, FIELD_OMIT_EMPTY }, /* sharedCounters */
+    { 11486, 846, 8, 0, FIELD_OMIT_EMPTY }, /* sharedCounters */
     { 11501, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* partitionTypeAttribute */
-    { 11389, 805, 10, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
+    { 11389, 806, 10, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
     /* v1.ResourcePool */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 90, 1, 2, 0, FIELD_IS_REQUIRED }, /* generation */
     { 11524, 1, 3, 0, FIELD_IS_REQUIRED }, /* resourceSliceCount */
     /* v1.Device */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11543, 827, 2, 0, FIELD_OMIT_EMPTY }, /* attributes */
-    { 959, 832, 3, 0, FIELD_OMIT_EMPTY }, /* capacity */
-    { 11554, 836, 4, 0, FIELD_OMIT_EMPTY }, /* consumesCounters */
+    { 11543, 828, 2, 0, FIELD_OMIT_EMPTY }, /* attributes */
+    { 959, 833, 3, 0, FIELD_OMIT_EMPTY }, /* capacity */
+    { 11554, 837, 4, 0, FIELD_OMIT_EMPTY }, /* consumesCounters */
     { 489, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
-    { 2897, 127, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
+    { 2897, 128, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
     { 11454, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
-    { 830, 837, 8, 0, FIELD_OMIT_EMPTY }, /* taints */
+    { 830, 838, 8, 0, FIELD_OMIT_EMPTY }, /* taints */
     { 11571, 4, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bindsToNode */
     { 11321, 47, 10, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
     { 11339, 47, 11, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
     { 11583, 4, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowMultipleAllocations */
-    { 11608, 841, 14, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResources */
+    { 11608, 842, 14, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResources */
     /* v1.DeviceAttribute */
     { 11633, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* int */
     { 11637, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bool */
     { 11642, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* string */
     { 6547, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* version */
-    { 11649, 252, 6, 0, FIELD_OMIT_EMPTY }, /* ints */
-    { 11654, 825, 7, 0, FIELD_OMIT_EMPTY }, /* bools */
+    { 11649, 253, 6, 0, FIELD_OMIT_EMPTY }, /* ints */
+    { 11654, 826, 7, 0, FIELD_OMIT_EMPTY }, /* bools */
     { 11660, 47, 8, 0, FIELD_OMIT_EMPTY }, /* strings */
     { 7162, 47, 9, 0, FIELD_OMIT_EMPTY }, /* versions */
     /* v1.DeviceCapacity */
     { 885, 38, 1, 0, FIELD_IS_REQUIRED }, /* value */
-    { 11668, 830, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestPolicy */
+    { 11668, 831, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestPolicy */
     /* v1.CapacityRequestPolicy */
     { 719, 38, 1, 0, FIELD_POINTER }, /* default */
-    { 11682, 828, 3, 0, FIELD_OMIT_EMPTY }, /* validValues */
-    { 11694, 829, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* validRange */
+    { 11682, 829, 3, 0, FIELD_OMIT_EMPTY }, /* validValues */
+    { 11694, 830, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* validRange */
     /* v1.CapacityRequestPolicyRange */
     { 715, 38, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* min */
     { 711, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* max */
     { 11705, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* step */
     /* v1.DeviceCounterConsumption */
     { 11710, 0, 1, 0, FIELD_IS_REQUIRED }, /* counterSet */
-    { 11721, 834, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
+    { 11721, 835, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
     { 11730, 47, 3, 0, FIELD_OMIT_EMPTY }, /* compatibilityGroups */
     /* v1.Counter */
     { 885, 38, 1, 0, FIELD_IS_REQUIRED }, /* value */
     /* v1.NodeAllocatableResource */
-    { 5761, 838, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mapping */
-    { 3218, 839, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
+    { 5761, 839, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mapping */
+    { 3218, 840, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
     /* v1.NodeAllocatableMapping */
     { 11750, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacityKey */
     { 11762, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacityMultiplier */
@@ -3132,12 +3132,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 5785, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perContainer */
     /* v1.CounterSet */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11721, 834, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
+    { 11721, 835, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
     /* v1.ResourceSliceList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 848, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 849, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PriorityClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3145,24 +3145,24 @@ const struct builtin_field_row builtin_fields[] = {
     { 885, 25, 2, 0, 0 }, /* value */
     { 11798, 4, 3, 0, FIELD_OMIT_EMPTY }, /* globalDefault */
     { 7500, 0, 4, 0, FIELD_OMIT_EMPTY }, /* description */
-    { 3201, 279, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preemptionPolicy */
+    { 3201, 280, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preemptionPolicy */
     /* v1.PriorityClassList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 850, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 851, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSIDriver */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 853, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 854, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.CSIDriverSpec */
     { 11812, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachRequired */
     { 11827, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podInfoOnMount */
     { 11842, 60, 3, 0, FIELD_OMIT_EMPTY }, /* volumeLifecycleModes */
     { 11863, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageCapacity */
     { 11879, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroupPolicy */
-    { 11893, 852, 6, 0, FIELD_OMIT_EMPTY }, /* tokenRequests */
+    { 11893, 853, 6, 0, FIELD_OMIT_EMPTY }, /* tokenRequests */
     { 11907, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requiresRepublish */
     { 11925, 4, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxMount */
     { 11938, 1, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAllocatableUpdatePeriodSeconds */
@@ -3175,44 +3175,44 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 855, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 856, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSINode */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 859, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 865, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 860, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 866, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CSINodeSpec */
-    { 12032, 858, 1, 0, FIELD_IS_REQUIRED }, /* drivers */
+    { 12032, 859, 1, 0, FIELD_IS_REQUIRED }, /* drivers */
     /* v1.CSINodeDriver */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 12040, 0, 2, 0, FIELD_IS_REQUIRED }, /* nodeID */
     { 12047, 47, 3, 0, 0 }, /* topologyKeys */
-    { 968, 856, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocatable */
+    { 968, 857, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocatable */
     /* v1.VolumeNodeResources */
     { 592, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* count */
     /* v1.CSINodeStatus */
-    { 12060, 864, 1, 0, FIELD_OMIT_EMPTY }, /* storageHealth */
+    { 12060, 865, 1, 0, FIELD_OMIT_EMPTY }, /* storageHealth */
     /* v1.StorageHealth */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 2750, 862, 2, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
+    { 2750, 863, 2, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
     /* v1.StorageHealthCondition */
-    { 335, 860, 1, 0, FIELD_IS_REQUIRED }, /* status */
+    { 335, 861, 1, 0, FIELD_IS_REQUIRED }, /* status */
     { 549, 0, 2, 0, FIELD_IS_REQUIRED }, /* reason */
     { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
     { 12074, 118, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* accessMode */
-    { 1721, 121, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeMode */
+    { 1721, 122, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeMode */
     { 769, 2, 6, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     /* v1.CSINodeList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 867, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 868, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSIStorageCapacity */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 12085, 134, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeTopology */
+    { 12085, 135, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeTopology */
     { 1691, 0, 3, 0, FIELD_IS_REQUIRED }, /* storageClassName */
     { 959, 38, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
     { 12098, 38, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maximumVolumeSize */
@@ -3220,20 +3220,20 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 869, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 870, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StorageClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
     { 12116, 0, 2, 0, FIELD_IS_REQUIRED }, /* provisioner */
     { 10670, 3, 3, 0, FIELD_OMIT_EMPTY }, /* parameters */
-    { 12128, 120, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reclaimPolicy */
+    { 12128, 121, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reclaimPolicy */
     { 1708, 47, 5, 0, FIELD_OMIT_EMPTY }, /* mountOptions */
     { 12142, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowVolumeExpansion */
-    { 12163, 870, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeBindingMode */
-    { 12181, 874, 8, 0, FIELD_OMIT_EMPTY }, /* allowedTopologies */
+    { 12163, 871, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeBindingMode */
+    { 12181, 875, 8, 0, FIELD_OMIT_EMPTY }, /* allowedTopologies */
     /* v1.TopologySelectorTerm */
-    { 12199, 872, 1, 0, FIELD_OMIT_EMPTY }, /* matchLabelExpressions */
+    { 12199, 873, 1, 0, FIELD_OMIT_EMPTY }, /* matchLabelExpressions */
     /* v1.TopologySelectorLabelRequirement */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     { 2498, 47, 2, 0, FIELD_IS_REQUIRED }, /* values */
@@ -3241,25 +3241,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 876, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 877, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.VolumeAttachment */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 878, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 880, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 879, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 881, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.VolumeAttachmentSpec */
     { 12221, 0, 1, 0, FIELD_IS_REQUIRED }, /* attacher */
-    { 556, 877, 2, 0, FIELD_IS_REQUIRED }, /* source */
+    { 556, 878, 2, 0, FIELD_IS_REQUIRED }, /* source */
     { 489, 0, 3, 0, FIELD_IS_REQUIRED }, /* nodeName */
     /* v1.VolumeAttachmentSource */
     { 12230, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeName */
-    { 12251, 129, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* inlineVolumeSpec */
+    { 12251, 130, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* inlineVolumeSpec */
     /* v1.VolumeAttachmentStatus */
     { 12268, 4, 1, 0, FIELD_IS_REQUIRED }, /* attached */
     { 12277, 3, 2, 0, FIELD_OMIT_EMPTY }, /* attachmentMetadata */
-    { 12296, 879, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachError */
-    { 12308, 879, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* detachError */
+    { 12296, 880, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachError */
+    { 12308, 880, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* detachError */
     /* v1.VolumeError */
     { 272, 2, 1, 0, FIELD_OMIT_EMPTY }, /* time */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
@@ -3268,7 +3268,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 882, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 883, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.VolumeAttributesClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3279,26 +3279,26 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 884, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 885, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StorageVersionMigration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 886, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 887, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 887, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 888, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.StorageVersionMigrationSpec */
-    { 3580, 885, 1, 0, FIELD_IS_REQUIRED }, /* resource */
+    { 3580, 886, 1, 0, FIELD_IS_REQUIRED }, /* resource */
     /* v1.GroupResource */
     { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
     { 3580, 0, 2, 0, FIELD_IS_REQUIRED }, /* resource */
     /* v1.StorageVersionMigrationStatus */
-    { 319, 374, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 375, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 74, 0, 2, 0, FIELD_OMIT_EMPTY }, /* resourceVersion */
     /* v1.StorageVersionMigrationList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 889, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 890, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CreateOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3343,8 +3343,8 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 0, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 12461, 891, 0, 0, FIELD_IS_REQUIRED }, /* columnDefinitions */
-    { 12479, 895, 0, 0, FIELD_IS_REQUIRED }, /* rows */
+    { 12461, 892, 0, 0, FIELD_IS_REQUIRED }, /* columnDefinitions */
+    { 12479, 896, 0, 0, FIELD_IS_REQUIRED }, /* rows */
     /* v1.TableColumnDefinition */
     { 33, 0, 0, 0, FIELD_IS_REQUIRED }, /* name */
     { 330, 0, 0, 0, FIELD_IS_REQUIRED }, /* type */
@@ -3352,8 +3352,8 @@ const struct builtin_field_row builtin_fields[] = {
     { 7500, 0, 0, 0, FIELD_IS_REQUIRED }, /* description */
     { 3131, 25, 0, 0, FIELD_IS_REQUIRED }, /* priority */
     /* v1.TableRow */
-    { 12484, 463, 0, 0, FIELD_IS_REQUIRED }, /* cells */
-    { 319, 893, 0, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 12484, 464, 0, 0, FIELD_IS_REQUIRED }, /* cells */
+    { 319, 894, 0, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 6523, 45, 0, 0, FIELD_OMIT_EMPTY }, /* object */
     /* v1.TableRowCondition */
     { 330, 0, 0, 0, FIELD_IS_REQUIRED }, /* type */
@@ -3372,14 +3372,14 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 897, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 898, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.APIGroup */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 7162, 899, 2, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 12504, 898, 3, 0, FIELD_OMIT_EMPTY }, /* preferredVersion */
-    { 12521, 901, 4, 0, FIELD_OMIT_EMPTY }, /* serverAddressByClientCIDRs */
+    { 7162, 900, 2, 0, FIELD_IS_REQUIRED }, /* versions */
+    { 12504, 899, 3, 0, FIELD_OMIT_EMPTY }, /* preferredVersion */
+    { 12521, 902, 4, 0, FIELD_OMIT_EMPTY }, /* serverAddressByClientCIDRs */
     /* v1.GroupVersionForDiscovery */
     { 12548, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
     { 6547, 0, 2, 0, FIELD_IS_REQUIRED }, /* version */
@@ -3389,12 +3389,12 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.APIGroupList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 6564, 903, 1, 0, FIELD_IS_REQUIRED }, /* groups */
+    { 6564, 904, 1, 0, FIELD_IS_REQUIRED }, /* groups */
     /* v1.APIResourceList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 12548, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
-    { 2529, 905, 2, 0, FIELD_IS_REQUIRED }, /* resources */
+    { 2529, 906, 2, 0, FIELD_IS_REQUIRED }, /* resources */
     /* v1.APIResource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 12586, 0, 6, 0, FIELD_IS_REQUIRED }, /* singularName */
@@ -3410,7 +3410,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 7162, 47, 1, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 12521, 901, 2, 0, FIELD_IS_REQUIRED }, /* serverAddressByClientCIDRs */
+    { 12521, 902, 2, 0, FIELD_IS_REQUIRED }, /* serverAddressByClientCIDRs */
 };
 
 const struct builtin_type_row builtin_types[] = {
@@ -4924,20 +4924,21 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 77, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 37, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 119, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 5, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 42, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 46, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 49, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 81, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 124, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 125, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 80, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 126, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 127, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 79, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 78, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 54, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 56, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 82, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 86, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 133, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 134, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 85, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 87, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 88, 0, 0, 0, 0 },
@@ -4945,24 +4946,24 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 84, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 62, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 91, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 141, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 142, 3, 0, 330, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 66, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 143, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 144, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 72, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 92, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 76, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 94, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 148, 80, 0, 335, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 149, 80, 0, 335, 0 },
     { SCHEMA_OBJECT, 0, 0, 93, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 90, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 83, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 152, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 153, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 53, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 154, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 155, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 100, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 101, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 103, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 158, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 159, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 102, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57842 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 105, 0, 0, 0, 0 },
@@ -4976,7 +4977,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 114, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 115, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 113, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 172, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 173, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 112, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 116, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 117, 0, 0, 0, 0 },
@@ -4987,7 +4988,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 124, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 125, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 119, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 183, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 184, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 118, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 126, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 127, 0, 0, 0, 0 },
@@ -4997,39 +4998,39 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_STRING, 0, 0, 0, 0, 83, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 131, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 99, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 193, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 194, 87, 0, 33, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 5, 0, 57845 },
     { SCHEMA_OBJECT, 0, 0, 133, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 196, 89, 0, 4087, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 197, 89, 0, 4087, 0 },
     { SCHEMA_OBJECT, 0, 0, 135, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 136, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 134, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 200, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 201, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 139, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 140, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 141, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 138, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 137, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 206, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 207, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 143, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 208, 87, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 209, 87, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 142, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 144, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 211, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 212, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 26, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 146, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 145, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 215, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 216, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 92, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 147, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 218, 96, 0, 4234, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 219, 96, 0, 4234, 0 },
     { SCHEMA_OBJECT, 0, 0, 148, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 220, 98, 0, 1316, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 221, 98, 0, 1316, 0 },
     { SCHEMA_OBJECT, 0, 0, 150, 0, 0, 0, 0 },
     { SCHEMA_INT_OR_STRING, 0, 0, 0, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 100, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 152, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 225, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 226, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 103, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 151, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 153, 0, 0, 0, 0 },
@@ -5050,60 +5051,60 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 163, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 158, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 132, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 246, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 247, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 164, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 248, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 249, 87, 0, 33, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 185, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 189, 0, 0 },
     { SCHEMA_MAP, 0, SCHEMA_ATOMIC_MAP, 1, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 2, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 194, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 166, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 255, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 256, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 197, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 165, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 162, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 163, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 169, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 260, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 261, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 168, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 171, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 263, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 264, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 172, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 265, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 266, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 170, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 173, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 167, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 200, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 174, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 271, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 272, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 175, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 273, 205, 0, 477, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 274, 205, 0, 477, 0 },
     { SCHEMA_OBJECT, 0, 0, 177, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 275, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 276, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 176, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 178, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 278, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 279, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 207, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 210, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 213, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 179, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 283, 216, 0, 5008, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 284, 216, 0, 5008, 0 },
     { SCHEMA_OBJECT, 0, 0, 180, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 181, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 286, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 287, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 182, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 288, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 289, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 183, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 184, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 291, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 292, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 98, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 219, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 186, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 295, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 296, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 187, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_PATCH_MERGE, 297, 0, 0, 477, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_PATCH_MERGE, 298, 0, 0, 477, 0 },
     { SCHEMA_OBJECT, 0, 0, 188, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 299, 205, 0, 477, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 300, 205, 0, 477, 0 },
     { SCHEMA_OBJECT, 0, 0, 191, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 192, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 193, 0, 0, 0, 0 },
@@ -5111,227 +5112,227 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 196, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 195, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 194, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 307, 96, 0, 4234, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 308, 96, 0, 4234, 0 },
     { SCHEMA_OBJECT, 0, 0, 198, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 197, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 200, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 311, 225, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 312, 225, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 199, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 313, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 314, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 189, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 315, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 316, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 227, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 201, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 318, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 319, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 203, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 320, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 321, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 202, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 205, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 323, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 324, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 206, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 325, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 326, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 204, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 327, 231, 0, 5223, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 328, 231, 0, 5223, 0 },
     { SCHEMA_OBJECT, 0, 0, 207, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 329, 87, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 330, 87, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 185, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 97, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 332, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 333, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 26, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 215, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 214, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 336, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 337, 0, 0, 0, 0 },
     { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57851 },
     { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57853 },
     { SCHEMA_OBJECT, 0, 0, 219, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 221, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 341, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 342, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 220, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 218, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 344, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 345, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 233, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 346, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 347, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 241, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 226, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 349, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 350, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 225, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 224, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 227, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 223, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 354, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 355, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 229, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 356, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 357, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 234, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 358, 246, 0, 508, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 359, 246, 0, 508, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 249, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 254, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 257, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 236, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 235, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 260, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 365, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 366, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 264, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 233, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 240, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 369, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 370, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 239, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 371, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 372, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 238, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 241, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 374, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 375, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 237, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 13, 87, 0, 33, 0 },
-    { SCHEMA_ARRAY, 0, 0, 162, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 163, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 242, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 379, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 380, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 232, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 381, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 382, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 248, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 249, 0, 0, 0, 0 },
     { SCHEMA_MAP, 0, 0, 48, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 250, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 247, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 254, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 388, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 389, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 253, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 252, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 251, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 257, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 268, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 394, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 395, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 274, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 259, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 397, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 398, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 278, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 258, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 260, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 401, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 402, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 281, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 262, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 263, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 261, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 406, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 407, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 284, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 264, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 409, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 410, 87, 0, 33, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 287, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 256, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 267, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 266, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 265, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 415, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 416, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 255, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 417, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 418, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 273, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 272, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 274, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 421, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 422, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 290, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 271, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 424, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 425, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 270, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 426, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 427, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 278, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 428, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 429, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 279, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 430, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 401, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, 0, 0, 431, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 402, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 277, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 282, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 434, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 435, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 281, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 374, 3, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 375, 3, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 280, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 295, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 439, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 440, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 284, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 283, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 442, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 443, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 276, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 444, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 445, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 288, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 446, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 447, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 287, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 448, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 383, 299, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 449, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 384, 299, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 293, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 451, 303, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 452, 303, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 292, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 453, 305, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 454, 305, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 291, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 455, 307, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 456, 307, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 290, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 457, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 458, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 296, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 297, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 300, 0, 0, 0, 0 },
     { SCHEMA_ANY, 0, 0, 0, 0, 0, 0, 0 },
     { SCHEMA_NUMBER, 0, 0, 0, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 462, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 463, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 303, 0, 0, 0, 0 },
-    { SCHEMA_ANY, 0, SCHEMA_OR_ARRAY, 465, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 465, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 465, 0, 0, 0, 0 },
-    { SCHEMA_ANY, 0, SCHEMA_OR_BOOL, 465, 0, 0, 0, 0 },
-    { SCHEMA_ANY, 0, SCHEMA_OR_STRINGS, 465, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 470, 0, 0, 0, 0 },
+    { SCHEMA_ANY, 0, SCHEMA_OR_ARRAY, 466, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 466, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 466, 0, 0, 0, 0 },
+    { SCHEMA_ANY, 0, SCHEMA_OR_BOOL, 466, 0, 0, 0, 0 },
+    { SCHEMA_ANY, 0, SCHEMA_OR_STRINGS, 466, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 471, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 304, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 309, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 305, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 474, 314, 0, 8012, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 475, 314, 0, 8012, 0 },
     { SCHEMA_OBJECT, 0, 0, 302, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 307, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 308, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 306, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 309, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 480, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 481, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 310, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 482, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 483, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 301, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 484, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 485, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 314, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 313, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 312, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 311, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 299, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 316, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 491, 3, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 492, 3, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 315, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 298, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 494, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 495, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 320, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 319, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 322, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 498, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 499, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 321, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 318, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 501, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 502, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 324, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 503, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 504, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 316, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 329, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 328, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 327, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 331, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 509, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 510, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 330, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 326, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 512, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 513, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 319, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 336, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_PATCH_RETAIN_KEYS, 335, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 334, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 338, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 518, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 519, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 337, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 333, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 521, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 522, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 341, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 343, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 524, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 525, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 342, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 340, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 527, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 528, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 322, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 325, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 348, 0, 0, 0, 0 },
@@ -5340,10 +5341,10 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 350, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 346, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 352, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 536, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 537, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 351, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 345, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 539, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 540, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 355, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 358, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 357, 0, 0, 0, 0 },
@@ -5351,7 +5352,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 361, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 362, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 367, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 547, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 548, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 366, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 368, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 365, 0, 0, 0, 0 },
@@ -5361,15 +5362,15 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 372, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 374, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 376, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 557, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 558, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 377, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 559, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 560, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 375, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 381, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 380, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 382, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 379, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 565, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 566, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 385, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 386, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 389, 0, 0, 0, 0 },
@@ -5381,9 +5382,9 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 396, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 397, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 390, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 577, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 578, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 400, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 579, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 580, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 399, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 398, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 388, 0, 0, 0, 0 },
@@ -5394,23 +5395,23 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 407, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 408, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 402, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 590, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 591, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 409, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 592, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 593, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 401, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 387, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 595, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 596, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 329, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 333, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 338, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 417, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 418, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 601, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 602, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 416, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 603, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 604, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 415, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 420, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 606, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 607, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 419, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 341, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 344, 0, 0 },
@@ -5418,13 +5419,13 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 424, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 422, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 426, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 614, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 615, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 425, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 428, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 429, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 427, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 430, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 620, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 621, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 421, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 414, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 413, 0, 0, 0, 0 },
@@ -5432,125 +5433,125 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_ARRAY, 0, 0, 13, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 431, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 411, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 628, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 629, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 435, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_PATCH_MERGE, 630, 0, 0, 330, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_PATCH_MERGE, 631, 0, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 436, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 434, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 433, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 634, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 635, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 347, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 636, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 637, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 439, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 441, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 639, 3, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 640, 3, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 440, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 438, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 642, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 643, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 444, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 443, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 645, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 646, 0, 0, 0, 0 },
     { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57855 },
     { SCHEMA_OBJECT, 0, 0, 447, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 448, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 446, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 650, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 651, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 451, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 450, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 653, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 654, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 455, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 457, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 656, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 657, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 458, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 658, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 659, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 456, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 454, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 661, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 662, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 459, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 663, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 664, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 453, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 665, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 666, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 462, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 461, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 668, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 669, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 466, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 467, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 470, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 471, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 472, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 469, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 675, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 676, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 473, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 677, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 678, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 474, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 679, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 680, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 468, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 681, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 682, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 465, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 476, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 684, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 685, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 475, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 464, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 687, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 688, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 482, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 481, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 480, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 483, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 479, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 485, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 694, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 695, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 484, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 478, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 697, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 698, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 489, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 488, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 487, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 701, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 702, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 495, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 494, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 493, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 496, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 706, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 707, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 499, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 708, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 709, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 498, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 497, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 711, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 712, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 492, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 503, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 714, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 715, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 502, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 716, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 717, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 501, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 500, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 506, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 505, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 504, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 722, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 723, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 491, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 724, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 725, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 512, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 726, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 727, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 514, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 513, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 729, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 730, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 511, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 731, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 732, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 515, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 733, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 734, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 371, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 735, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 736, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 510, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 509, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 738, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 739, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 518, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 519, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 517, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 742, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 743, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 522, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 523, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 521, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 746, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 747, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 527, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 526, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP | SCHEMA_PATCH_REPLACE, 85, 0, 0, 0, 0 },
@@ -5559,159 +5560,159 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_MAP, 0, 0, 3, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 530, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 528, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 755, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 756, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 533, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 757, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 135, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 758, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 136, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 534, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 536, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 761, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 762, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 537, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 535, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 764, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 765, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 532, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 766, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 767, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 541, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 768, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 769, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 540, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 770, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 771, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 547, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 546, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 773, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 774, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 549, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 548, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 776, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 777, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 545, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 544, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 779, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 780, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 553, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 377, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 554, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 552, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 555, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 551, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 786, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 787, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 381, 0, 57861 },
     { SCHEMA_OBJECT, 0, 0, 562, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 789, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 790, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 563, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 564, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 792, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 793, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 561, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 565, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 795, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 796, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 560, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 797, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 798, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 566, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 799, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 800, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 567, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 801, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 802, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 559, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 558, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 384, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 805, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 806, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 571, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 807, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 808, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 388, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 572, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 810, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 811, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 570, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 569, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 573, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 814, 1, 0, 70, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 815, 1, 0, 70, 0 },
     { SCHEMA_OBJECT, 0, 0, 575, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 574, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 817, 391, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 818, 391, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 568, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 557, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 820, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 821, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 578, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 577, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 823, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 824, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 582, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 5, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 584, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 827, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 828, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 39, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 587, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 586, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 585, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 832, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 833, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 589, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 834, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 835, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 588, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 836, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 783, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 837, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 784, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 591, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 592, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 590, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 841, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 842, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 583, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 843, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 844, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 593, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 845, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 846, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 581, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 580, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 848, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 849, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 595, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 850, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 851, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 599, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 852, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 853, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 598, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 597, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 855, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 856, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 604, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 603, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 858, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 859, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 602, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 396, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 607, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 862, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 863, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 606, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 864, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 865, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 605, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 601, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 867, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 868, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 609, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 869, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 870, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 399, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 613, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 872, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 873, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 612, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 874, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 875, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 611, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 876, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 877, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 617, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 616, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 619, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 618, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 615, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 882, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 883, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 621, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 884, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 885, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 625, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 624, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 626, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 623, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 889, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 890, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 635, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 891, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 892, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 637, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 893, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 894, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 636, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 895, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 896, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 639, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 897, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 898, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 642, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 899, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 900, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 643, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 901, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 902, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 641, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 903, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 904, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 646, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 905, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 906, 0, 0, 0, 0 },
 };
-const uint16_t builtin_n_nodes = 906;
+const uint16_t builtin_n_nodes = 907;
 
 const struct builtin_kind_row builtin_kinds[] = {
     { 0, 57869, 57872, 0 }, /* /v1 Binding */

@@ -383,6 +383,10 @@ func (g *gen) fields(t reflect.Type, outer int, noProto bool) []field {
 		if contains(m["mapType"], "atomic") || contains(m["structType"], "atomic") {
 			n.flags = append(n.flags, "SCHEMA_ATOMIC_MAP")
 		}
+		if contains(m["mapType"], "granular") || contains(m["structType"], "granular") {
+			/* The field takes back what its type says. */
+			n.flags = slices.DeleteFunc(n.flags, func(f string) bool { return f == "SCHEMA_ATOMIC_MAP" })
+		}
 		for _, s := range strings.Split(f.Tag.Get("patchStrategy"), ",") {
 			switch s {
 			case "merge":
