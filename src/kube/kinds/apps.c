@@ -3,6 +3,7 @@
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
 #include "kube/meta.h"
+#include "kube/validate/validate.h"
 
 /* Labels may not be changed through the status of a Deployment. */
 static void deployment_prepare_status(struct arena *a, struct json *obj, const struct json *old)
@@ -100,8 +101,7 @@ static const struct kube_column stateful_columns[] = {
     COLUMNS_CONTAINERS,
 };
 
-static void daemon_cells(struct arena *a, const struct json *obj, int64_t now_s,
-                         struct json *cells)
+static void daemon_cells(struct arena *a, const struct json *obj, int64_t now_s, struct json *cells)
 {
     struct row r = { a, cells, obj, now_s };
     row_name(&r);
@@ -182,18 +182,22 @@ static const struct kube_subresource replicaset_subs[] = { SUB_SCALE,
 static const struct kube_subresource stateful_subs[] = { SUB_SCALE,
                                                          SUB_STATUS("apps", "StatefulSet") };
 static const struct kube_subresource daemon_subs[] = { SUB_STATUS("apps", "DaemonSet") };
-static const struct kube_subresource replication_subs[] = { SUB_SCALE,
-                                                            SUB_STATUS("",
-                                                                       "ReplicationController") };
-
-static const struct kube_strategy workload_strategy = { .has_generation = true,
-                                                        .unconditional_update = true };
-static const struct kube_strategy deployment_strategy = {
-    .prepare_status = deployment_prepare_status,
-    .has_generation = true,
-    .unconditional_update = true
+static const struct kube_subresource replication_subs[] = {
+    SUB_SCALE, SUB_STATUS("", "ReplicationController")
 };
-static const struct kube_strategy revision_strategy = { .unconditional_update = true };
+
+#define WORKLOAD(fn) .validate = (fn), .has_generation = true, .unconditional_update = true
+
+static const struct kube_strategy replica_set_strategy = { WORKLOAD(validate_replica_set) };
+static const struct kube_strategy daemon_set_strategy = { WORKLOAD(validate_daemon_set) };
+static const struct kube_strategy stateful_set_strategy = { WORKLOAD(validate_stateful_set) };
+static const struct kube_strategy controller_strategy = { WORKLOAD(
+    validate_replication_controller) };
+static const struct kube_strategy deployment_strategy = { .prepare_status =
+                                                              deployment_prepare_status,
+                                                          WORKLOAD(validate_deployment) };
+static const struct kube_strategy revision_strategy = { .validate = validate_controller_revision,
+                                                        .unconditional_update = true };
 
 static struct kube_resource rows[] = {
     { .group = S("apps"),
@@ -223,7 +227,7 @@ static struct kube_resource rows[] = {
       .verbs = KUBE_VERBS_ALL,
       SUBRESOURCES(replicaset_subs),
       SCALE_PATHS,
-      .strategy = &workload_strategy,
+      .strategy = &replica_set_strategy,
       COLUMNS(replica_columns),
       .cells = replica_cells,
       SELECT(S("status.replicas")) },
@@ -239,7 +243,7 @@ static struct kube_resource rows[] = {
       .verbs = KUBE_VERBS_ALL,
       SUBRESOURCES(stateful_subs),
       SCALE_PATHS,
-      .strategy = &workload_strategy,
+      .strategy = &stateful_set_strategy,
       COLUMNS(stateful_columns),
       .cells = stateful_cells },
     { .group = S("apps"),
@@ -253,7 +257,7 @@ static struct kube_resource rows[] = {
       .namespaced = true,
       .verbs = KUBE_VERBS_ALL,
       SUBRESOURCES(daemon_subs),
-      .strategy = &workload_strategy,
+      .strategy = &daemon_set_strategy,
       COLUMNS(daemon_columns),
       .cells = daemon_cells },
     { .group = S("apps"),
@@ -278,7 +282,7 @@ static struct kube_resource rows[] = {
       .verbs = KUBE_VERBS_ALL,
       SUBRESOURCES(replication_subs),
       SCALE_PATHS,
-      .strategy = &workload_strategy,
+      .strategy = &controller_strategy,
       COLUMNS(replica_columns),
       .cells = replica_cells,
       SELECT(S("status.replicas")) },

@@ -7,6 +7,7 @@
 #include "kube/meta.h"
 #include "kube/quantity.h"
 #include "kube/table.h"
+#include "kube/validate/validate.h"
 
 /* ------------------------------------------------------------------ quality of service */
 
@@ -171,9 +172,9 @@ static struct str ended(struct arena *a, const struct json *terminated)
     if (reason.n)
         return reason;
     int64_t signal = row_num(terminated, "signal");
-    return str_of(signal ? arena_printf(a, "Signal:%lld", (long long)signal)
-                         : arena_printf(a, "ExitCode:%lld",
-                                        (long long)row_num(terminated, "exitCode")));
+    return str_of(
+        signal ? arena_printf(a, "Signal:%lld", (long long)signal)
+               : arena_printf(a, "ExitCode:%lld", (long long)row_num(terminated, "exitCode")));
 }
 
 static struct str init_reason(struct arena *a, struct str why)
@@ -205,8 +206,8 @@ static bool row_init_containers(struct pod_row *r, int64_t *side_restarts, struc
         else if (waiting.n && !str_is(waiting, "PodInitializing"))
             r->reason = init_reason(r->a, waiting);
         else
-            r->reason = str_of(arena_printf(r->a, "Init:%lld/%u", (long long)i - 1,
-                                            declared ? declared->n : 0));
+            r->reason = str_of(
+                arena_printf(r->a, "Init:%lld/%u", (long long)i - 1, declared ? declared->n : 0));
         return true;
     }
     return false;
@@ -231,7 +232,7 @@ static void row_main_containers(struct pod_row *r)
     }
     if (running && str_is(r->reason, "Completed"))
         r->reason = row_condition(json_getc(r->status, "conditions"), "Ready") ? STR("Running")
-                                                                              : STR("NotReady");
+                                                                               : STR("NotReady");
 }
 
 static void pod_summary(struct pod_row *r, const struct json *pod)
@@ -358,11 +359,13 @@ static const struct kube_subresource pod_subresources[] = {
 };
 
 static const struct kube_strategy pod_strategy = { .prepare_create = pod_prepare_create,
+                                                   .validate = validate_pod,
                                                    .prepare_status = pod_prepare_status,
                                                    .has_generation = true,
                                                    .returns_deleted = true,
                                                    .unconditional_update = true };
-static const struct kube_strategy template_strategy = { .has_generation = true,
+static const struct kube_strategy template_strategy = { .validate = validate_pod_template,
+                                                        .has_generation = true,
                                                         .returns_deleted = true,
                                                         .create_on_update = true,
                                                         .unconditional_update = true };

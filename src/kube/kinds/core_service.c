@@ -2,6 +2,7 @@
 /* Services and Endpoints. */
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
+#include "kube/validate/validate.h"
 
 enum { CELL_TEXT_MAX = 16 * 1024, ENDPOINTS_SHOWN = 3 };
 
@@ -166,11 +167,13 @@ static const struct kube_column endpoints_columns[] = {
 
 /* ------------------------------------------------------------------ rows */
 
-static const struct kube_strategy service_strategy = { .name_rule = KUBE_NAME_LABEL_1035,
+static const struct kube_strategy service_strategy = { .validate = validate_service,
+                                                       .name_rule = KUBE_NAME_LABEL_1035,
                                                        .returns_deleted = true,
                                                        .create_on_update = true,
                                                        .unconditional_update = true };
-static const struct kube_strategy endpoints_strategy = { .create_on_update = true,
+static const struct kube_strategy endpoints_strategy = { .validate = validate_endpoints,
+                                                         .create_on_update = true,
                                                          .unconditional_update = true };
 
 static struct kube_resource rows[] = {

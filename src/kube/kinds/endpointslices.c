@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.k8s.io: EndpointSlices. */
 #include "kube/kinds/kinds.h"
+#include "kube/validate/validate.h"
 
 enum { LIST_MAX_SHOWN = 3 };
 
@@ -67,6 +68,7 @@ static const struct kube_column slice_columns[] = {
 };
 
 static const struct kube_strategy slice_strategy = { .set_defaults = slice_set_defaults,
+                                                     .validate = validate_endpoint_slice,
                                                      .has_generation = true,
                                                      .unconditional_update = true };
 
