@@ -17,6 +17,7 @@
 #include "api/encode.h"
 #include "api/negotiate.h"
 #include "api/reviews.h"
+#include "api/subresources.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "codec/digest.h"
@@ -288,7 +289,7 @@ static struct json *find_resource(struct request *rq)
     unsigned verbs = res->verbs;
     if (rt->subresource.n) {
         rq->sub = kube_subresource(res, rt->subresource);
-        if (!rq->sub || rt->rest.n)
+        if (!rq->sub || (rt->rest.n && !str_is(rt->subresource, "proxy")))
             return status_no_resource(&rq->arena);
         verbs = rq->sub->verbs;
     }
@@ -449,6 +450,8 @@ static void run(struct request *rq)
         endpoint_serve(rq);
         return;
     }
+    if (subresource_serve(rq))
+        return;
     switch (rq->route.verb) {
     case KUBE_GET:
         read_get(rq);

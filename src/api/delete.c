@@ -2,7 +2,10 @@
 /*
  * delete and deletecollection.
  *
- * An object without finalizers goes at once; one with finalizers gets a deletionTimestamp and goes
+ * A kind that ends by itself (Pods) gets a deletionTimestamp in the future and time until then; a
+ * second deletion may shorten it, and whoever ends the object deletes it with no time left.
+ *
+ * Otherwise an object without finalizers goes at once; one with finalizers gets a deletionTimestamp and goes
  * with the update that removes the last of them (write.c). Both verbs are made of `struct removal`,
  * the deletion of one object; a collection runs those of one page at the same time, so that the
  * store commits them together.
@@ -25,7 +28,8 @@ enum { REMOVAL_MAX_ATTEMPTS = 16 };
 
 struct delete_options {
     struct str uid, rev; /* preconditions, "" unset */
-    bool dry_run;
+    bool dry_run, has_grace;
+    int64_t grace_s; /* what the client asks for */
 };
 
 /* How one object's deletion ended. */
@@ -39,6 +43,7 @@ struct removal {
     struct json *obj; /* as it was, or as it is now when marked; in the request's version */
     struct str value; /* stored bytes: the last ones, or the marked ones */
     struct buf marked;
+    int64_t left_s;      /* time that the object is given */
     uint64_t rev;        /* of value */
     struct json *status; /* REMOVED_REFUSED */
     int store_r;         /* failure of the store, else 0 */
@@ -48,12 +53,40 @@ struct removal {
 
 /* ------------------------------------------------------------------ options */
 
+/* Less than nothing is upstream's word for "soon". */
+static void take_grace(struct delete_options *opts, const struct json *v)
+{
+    opts->has_grace = json_int(v, &opts->grace_s) == 0;
+    if (opts->has_grace && opts->grace_s < 0)
+        opts->grace_s = 1;
+}
+
+static struct json *parse_query_grace(struct request *rq, struct delete_options *ret)
+{
+    struct arena *a = &rq->arena;
+    struct str text = route_query(&rq->route, "gracePeriodSeconds");
+    int64_t v;
+    if (text.n == 0)
+        return NULL;
+    if (parse_i64(text, INT64_MIN, INT64_MAX, &v) < 0)
+        return status_bad_request(
+            a, str_of(arena_printf(a,
+                                   "converting (\"" STR_FMT
+                                   "\") to int64: strconv.ParseInt: parsing \"" STR_FMT
+                                   "\": invalid syntax",
+                                   STR_ARG(text), STR_ARG(text))));
+    take_grace(ret, json_new_int(a, v));
+    return NULL;
+}
+
 static struct json *parse_delete_options(struct request *rq, struct delete_options *ret)
 {
     struct arena *a = &rq->arena;
     struct write_options opts;
     struct json *no = write_parse_options(rq, &opts), *body = NULL;
     *ret = (struct delete_options){ .dry_run = opts.dry_run, .uid = STR(""), .rev = STR("") };
+    if (!no && rq->body.n == 0)
+        no = parse_query_grace(rq, ret);
     if (no || rq->body.n == 0)
         return no;
     no = write_parse_body(rq, builtin_type(DELETE_OPTIONS), NULL, &body);
@@ -70,6 +103,7 @@ static struct json *parse_delete_options(struct request *rq, struct delete_optio
     ret->uid = json_get_str(pre, "uid");
     ret->rev = json_get_str(pre, "resourceVersion");
     ret->dry_run = ret->dry_run || (json_is(dry, JSON_ARRAY) && dry->n > 0);
+    take_grace(ret, json_getc(body, "gracePeriodSeconds"));
     return NULL;
 }
 
@@ -140,18 +174,31 @@ static void begin_deletion(struct removal *rm, const char *now)
         str_of(now));
 }
 
+/* Time that an object under deletion was given. */
+static int64_t grace_of(const struct json *obj)
+{
+    return json_int_or(json_path(obj, "metadata", "deletionGracePeriodSeconds", NULL), 0);
+}
+
+/* Begin the deletion, or bring the end of one that goes on nearer. */
 static int mark(struct removal *rm, struct err *err)
 {
     struct request *rq = rm->rq;
     struct arena *a = &rq->arena;
-    char now[RFC3339_MAX];
-    rfc3339_format(clock_wall_ms() / 1000, now);
+    char now[RFC3339_MAX], end[RFC3339_MAX];
     struct json *meta = meta_of(a, rm->obj);
-    json_set_str(a, meta, "deletionTimestamp", str_of(now));
-    json_set_int(a, meta, "deletionGracePeriodSeconds", 0);
-    if (rq->res->strategy->has_generation)
+    int64_t now_s = clock_wall_ms() / 1000, begun_us = now_s * 1000000;
+    bool again = meta_is_deleting(rm->obj);
+    if (again && rfc3339_parse(json_get_str(meta, "deletionTimestamp"), &begun_us) == 0)
+        begun_us -= grace_of(rm->obj) * 1000000;
+    rfc3339_format(now_s, now);
+    rfc3339_format(begun_us / 1000000 + rm->left_s, end);
+    json_set_str(a, meta, "deletionTimestamp", str_of(end));
+    json_set_int(a, meta, "deletionGracePeriodSeconds", rm->left_s);
+    if (rq->res->strategy->has_generation && !again)
         json_set_int(a, meta, "generation", json_int_or(json_getc(meta, "generation"), 0) + 1);
-    begin_deletion(rm, now);
+    if (!again)
+        begin_deletion(rm, now);
     int r = encode_for_storage(a, rq->res, rm->obj, &rm->marked);
     return r < 0 ? err_set(err, E_LIMIT, "the object is too large") : 0;
 }
@@ -215,6 +262,21 @@ static void removal_commit(struct removal *rm)
         store_failed(rm, r);
 }
 
+/* How long the object has, in seconds. shorter: less than it was told before. */
+static int64_t time_left(const struct removal *rm, bool *ret_shorter)
+{
+    const struct kube_strategy *strategy = rm->rq->res->strategy;
+    const struct delete_options *opts = rm->opts;
+    *ret_shorter = false;
+    if (!strategy->grace_s)
+        return 0;
+    if (!meta_is_deleting(rm->obj))
+        return strategy->grace_s(rm->obj, opts->has_grace ? &opts->grace_s : NULL);
+    int64_t given_s = grace_of(rm->obj);
+    *ret_shorter = opts->has_grace && opts->grace_s < given_s;
+    return *ret_shorter ? opts->grace_s : given_s;
+}
+
 /* With rm->obj, value and rev current: decide and write. */
 static void removal_decide(struct removal *rm)
 {
@@ -228,9 +290,11 @@ static void removal_decide(struct removal *rm)
         return;
     }
     buf_reset(&rm->marked);
-    bool at_once =
-        write_is_finished(rq->res, rm->obj) && (!is_crd(rq->res) || meta_is_deleting(rm->obj));
-    if (!at_once && meta_is_deleting(rm->obj)) {
+    bool deleting = meta_is_deleting(rm->obj), shorter = false;
+    rm->left_s = time_left(rm, &shorter);
+    bool at_once = rm->left_s == 0 && write_is_finished(rq->res, rm->obj) &&
+                   (!is_crd(rq->res) || deleting);
+    if (!at_once && deleting && !shorter) {
         rm->done(rm, REMOVED_MARKED);
         return;
     }
@@ -295,6 +359,10 @@ static void on_deleted(struct removal *rm, enum removed how)
         write_reply_object(rq, 200, rm->value, rm->rev);
         return;
     case REMOVED_GONE:
+        if (rq->res->strategy->returns_deleted) {
+            write_reply_object(rq, 200, rm->value, rm->rev);
+            return;
+        }
         reply_json(rq, 200,
                    status_deleted(&rq->arena, rq->route.group, rq->route.resource, rm->name,
                                   meta_uid(rm->obj)));

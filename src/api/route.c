@@ -44,7 +44,8 @@ static void parse_resource(struct route *rt, struct str method, struct str *seg,
         rt->subresource = seg[2];
     if (n > 3)
         rt->rest = seg[3];
-    rt->kind = n > 4 ? ROUTE_UNKNOWN : ROUTE_RESOURCE;
+    bool onward = n > 4 && str_is(rt->subresource, "proxy"); /* the rest is for somebody else */
+    rt->kind = n > 4 && !onward ? ROUTE_UNKNOWN : ROUTE_RESOURCE;
     rt->verb = verb_of(method, rt, old_watch);
 }
 

@@ -3,6 +3,7 @@
 #include "api/scale.h"
 
 #include "kube/meta.h"
+#include "kube/selector.h"
 
 static const struct json *at_path(const struct json *obj, struct str path)
 {
@@ -19,6 +20,20 @@ static void copy(struct arena *a, struct json *to, const char *key, const struct
 {
     if (v)
         json_setc(a, to, key, json_clone(a, v));
+}
+
+/* Text of a selector: a string already, a LabelSelector, or a map of labels. */
+static struct json *selector_text_of(struct arena *a, const struct json *v)
+{
+    struct selector s;
+    if (!json_is(v, JSON_OBJECT))
+        return v ? json_clone(a, v) : NULL;
+    bool full = json_getc(v, "matchLabels") || json_getc(v, "matchExpressions") || v->n == 0;
+    struct json *whole = json_new_object(a);
+    json_setc(a, whole, "matchLabels", json_clone(a, v));
+    if (selector_from_object(a, full ? v : whole, &s, NULL) < 0)
+        return NULL;
+    return json_new_str(a, selector_text(a, &s));
 }
 
 struct json *scale_of(struct arena *a, const struct kube_resource *res, const struct json *obj)
@@ -38,7 +53,7 @@ struct json *scale_of(struct arena *a, const struct kube_resource *res, const st
         json_set_int(a, spec, "replicas", want);
     json_set_int(a, status, "replicas", have);
     if (res->scale_selector_path.n)
-        copy(a, status, "selector", at_path(obj, res->scale_selector_path));
+        copy(a, status, "selector", selector_text_of(a, at_path(obj, res->scale_selector_path)));
     return scale;
 }
 
@@ -47,6 +62,10 @@ int scale_apply(struct arena *a, const struct kube_resource *res, struct json *o
 {
     int64_t replicas = 0;
     const struct json *v = json_path(scale, "spec", "replicas", NULL);
+    if (v && json_int(v, &replicas) == 0 && replicas < 0)
+        return err_set(err, E_INVALID,
+                       "spec.replicas: Invalid value: %lld: must be greater than or equal to 0",
+                       (long long)replicas);
     if (v && (json_int(v, &replicas) < 0 || replicas < 0 || replicas > INT32_MAX))
         return err_set(err, E_INVALID,
                        "spec.replicas: Invalid value: should be a non-negative integer");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scale subresource of custom resources: autoscaling/v1 Scale from and to the paths that a
- * definition names. */
+/* The scale subresource: autoscaling/v1 Scale from and to the paths that a resource names. */
 #pragma once
 
 #include "kube/resource.h"

@@ -23,6 +23,7 @@
 #include "codec/media.h"
 #include "codec/yaml.h"
 #include "kube/apply.h"
+#include "kube/builtin.h"
 #include "kube/patch.h"
 #include "kube/proto.h"
 
@@ -41,6 +42,7 @@ struct write {
     struct object_warnings warnings;
     enum patch_type patch_type;
     enum object_part part;
+    const struct write_action *action; /* or NULL */
     struct json *input; /* the decoded body, or the patch; cloned for every attempt */
     struct str key, ns_key;
     unsigned attempt;
@@ -497,6 +499,13 @@ bool write_is_finished(const struct kube_resource *res, const struct json *obj)
     return !meta_has_finalizers(obj) && !has_spec_finalizers(res, obj);
 }
 
+/* A deletion that waits for nothing more: its time is over, and no finalizer is left. */
+static bool is_removed(const struct kube_resource *res, const struct json *obj)
+{
+    return meta_is_deleting(obj) && write_is_finished(res, obj) &&
+           json_int_or(json_path(obj, "metadata", "deletionGracePeriodSeconds", NULL), 0) == 0;
+}
+
 /* The object as the client wants it, with the owners of its fields. */
 static struct json *take_update(struct write *w)
 {
@@ -522,6 +531,8 @@ static struct json *shape_update(struct write *w)
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
     struct object_env env = env_of(rq);
+    if (w->action)
+        return w->action->shape(rq, w->input, w->old, &w->obj);
     struct json *status = is_scale(rq) ? shape_scale(w) : take_update(w);
     if (status)
         return status;
@@ -536,7 +547,7 @@ static struct json *shape_update(struct write *w)
     }
     if (is_crd(rq->res))
         crds_prepare(rq->api->crds, a, w->obj);
-    w->removes = meta_is_deleting(w->obj) && write_is_finished(rq->res, w->obj);
+    w->removes = is_removed(rq->res, w->obj);
     w->success = 200;
     return NULL;
 }
@@ -570,6 +581,15 @@ void write_committed(struct api *api, const struct kube_resource *res, struct st
     if (is_crd(res))
         crds_written(api->crds, name, value, rev);
     watch_note_write(api);
+}
+
+/* What has been written, or nothing if it was an action. */
+static void reply_written(struct write *w, uint64_t rev)
+{
+    if (w->action)
+        reply_status(w->rq, status_new(&w->rq->arena, 201, "", STR("")));
+    else
+        write_reply_object(w->rq, w->success, buf_str(&w->value), rev);
 }
 
 /* ------------------------------------------------------------------ transaction */
@@ -626,7 +646,7 @@ static void on_txn(void *arg, const struct store_txn_result *res, const struct e
     else if (res->r < 0)
         reply_store_err(rq, res->r, 0, err);
     else
-        write_reply_object(rq, w->success, buf_str(&w->value), res->rev);
+        reply_written(w, res->rev);
 }
 
 static void commit(struct write *w)
@@ -663,7 +683,7 @@ static void on_dry_run(void *arg, int r, const struct store_kv *kv, uint64_t rev
     else if (kv && !w->old)
         create_lost(w, w->ns_key.n ? 1 : 0);
     else
-        write_reply_object(rq, w->success, buf_str(&w->value), w->old_rev);
+        reply_written(w, w->old_rev);
 }
 
 /* All of the above, nothing written; that the name is free has to be looked up. */
@@ -688,7 +708,8 @@ static void shape_and_commit(struct write *w)
         reply_status(rq, no);
         return;
     }
-    if (w->old && !w->removes && object_same(w->old, w->obj) && managed_same(w->old, w->obj)) {
+    if (w->old && !w->action && !w->removes && object_same(w->old, w->obj) &&
+        managed_same(w->old, w->obj)) {
         write_reply_object(rq, 200, w->old_value, w->old_rev);
         return;
     }
@@ -822,21 +843,23 @@ static void on_gone(struct request *rq)
 }
 
 /* Options and body; NULL when an answer has been sent. */
-static struct write *write_begin(struct request *rq, enum patch_type patch_type)
+static struct write *write_begin(struct request *rq, enum patch_type patch_type,
+                                 const struct write_action *action)
 {
     struct write *w = arena_new(&rq->arena, struct write);
     *w = (struct write){ .rq = rq,
+                         .action = action,
                          .warnings = { .a = &rq->arena },
                          .value = BUF_INIT(WRITE_VALUE_MAX_BYTES) };
     rq->work = w;
     rq->on_gone = on_gone;
-    w->part = rq->sub && str_is(rq->sub->name, "status") ? OBJECT_STATUS : OBJECT_WHOLE;
+    w->part = object_part_of(rq->sub ? rq->sub->name : STR(""));
     w->patch_type = patch_type;
+    const struct schema *type = action ? builtin_type(action->type) : rq->res->schema;
     const struct json *no = write_parse_options(rq, &w->opts);
     if (!no)
-        no = patch_type == PATCH_APPLY
-                 ? parse_config(rq, &w->warnings, &w->input)
-                 : write_parse_body(rq, rq->res->schema, &w->warnings, &w->input);
+        no = patch_type == PATCH_APPLY ? parse_config(rq, &w->warnings, &w->input)
+                                       : write_parse_body(rq, type, &w->warnings, &w->input);
     if (!no)
         return w;
     reply_status(rq, no);
@@ -854,7 +877,7 @@ static struct json *decode_input(struct write *w)
 
 void write_create(struct request *rq)
 {
-    struct write *w = write_begin(rq, PATCH_NONE);
+    struct write *w = write_begin(rq, PATCH_NONE, NULL);
     if (!w)
         return;
     const struct json *no = decode_input(w);
@@ -870,7 +893,7 @@ void write_create(struct request *rq)
 
 void write_update(struct request *rq)
 {
-    struct write *w = write_begin(rq, PATCH_NONE);
+    struct write *w = write_begin(rq, PATCH_NONE, NULL);
     if (!w)
         return;
     const struct json *no = is_scale(rq) ? NULL : decode_input(w);
@@ -896,9 +919,45 @@ void write_patch(struct request *rq)
                                       "application/apply-patch+yaml"));
         return;
     }
-    struct write *w = write_begin(rq, type);
+    struct write *w = write_begin(rq, type, NULL);
     if (!w)
         return;
+    w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
+    read_current(w);
+}
+
+/* The body of an action, in the shape of its type; NULL, or the Status to answer. */
+static struct json *decode_action(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct arena *a = &rq->arena;
+    const struct schema *s = builtin_type(w->action->type);
+    struct err err = { 0 };
+    const char *kind = str_dup_arena(a, builtin_go_name(s)), *dot = strchr(kind, '.');
+    kind = dot ? dot + 1 : kind;
+    struct str sent = json_get_str(w->input, "kind");
+    if (sent.n && !str_is(sent, kind))
+        return status_bad_request(
+            a, str_of(arena_printf(
+                   a, "kind in the data (" STR_FMT ") does not match the expected kind (%s)",
+                   STR_ARG(sent), kind)));
+    if (schema_normalize(a, s, w->input, kind, NULL, NULL, &err) < 0)
+        return status_bad_request(a, str_copy_arena(a, str_of(err_text(&err))));
+    return NULL;
+}
+
+void write_action(struct request *rq, const struct write_action *action)
+{
+    struct write *w = write_begin(rq, PATCH_NONE, action);
+    if (!w)
+        return;
+    const struct json *no = decode_action(w);
+    if (no) {
+        reply_status(rq, no);
+        return;
+    }
+    if (rq->route.name.n == 0) /* the older form names the object only in the body */
+        rq->route.name = meta_name(w->input);
     w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
     read_current(w);
 }

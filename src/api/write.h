@@ -25,6 +25,18 @@ struct json *write_parse_options(struct request *rq, struct write_options *ret);
  */
 struct json *write_parse_body(struct request *rq, const struct schema *schema,
                               struct object_warnings *warnings, struct json **ret);
+/*
+ * A POST to an object that changes it, as a Binding does: the body is of another kind, the answer a
+ * Status.
+ */
+struct write_action {
+    const char *type; /* OpenAPI name of the body's type */
+    /* The changed object in *ret, from the current one; NULL, or the Status to answer. */
+    struct json *(*shape)(struct request *rq, const struct json *body, const struct json *old,
+                          struct json **ret);
+};
+void write_action(struct request *rq, const struct write_action *action);
+
 /* No finalizer holds the object any more. */
 bool write_is_finished(const struct kube_resource *res, const struct json *obj);
 /* Stored bytes as the answer. */

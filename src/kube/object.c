@@ -346,6 +346,70 @@ static int check_identity(struct arena *a, const struct kube_resource *res, stru
     return 0;
 }
 
+enum object_part object_part_of(struct str subresource)
+{
+    static const char *const names[] = { [OBJECT_STATUS] = "status",
+                                         [OBJECT_EPHEMERAL_CONTAINERS] = "ephemeralcontainers",
+                                         [OBJECT_RESIZE] = "resize" };
+    for (size_t i = OBJECT_STATUS; i < ARRAY_LEN(names); i++)
+        if (str_is(subresource, names[i]))
+            return (enum object_part)i;
+    return OBJECT_WHOLE;
+}
+
+/* The containers of `list` with resources and their policies from those of `from`. */
+static void take_resources(struct arena *a, struct json *list, const struct json *from)
+{
+    const struct json *f = json_first(from);
+    json_each (c, list) {
+        keep(a, c, f, "resources");
+        keep(a, c, f, "resizePolicy");
+        f = f ? f->next : NULL;
+    }
+}
+
+static bool same_names(const struct json *a, const struct json *b)
+{
+    const struct json *y = json_first(b);
+    json_each (x, a) {
+        if (!y || !str_eq(json_get_str(x, "name"), json_get_str(y, "name")))
+            return false;
+        y = y->next;
+    }
+    return !y;
+}
+
+/* A part of a Pod's spec is written; metadata and all else stay. */
+static int take_pod_part(struct arena *a, const struct kube_resource *res, enum object_part part,
+                         struct json *obj, const struct json *old, struct json **ret_status)
+{
+    static const char *const lists[] = { "containers", "initContainers" };
+    struct json *meta = meta_of(a, obj), *whole = json_clone(a, old);
+    struct json *spec = json_obj(a, whole, "spec"), *wanted = json_obj(a, obj, "spec");
+    keep(a, meta_of(a, whole), meta, "resourceVersion");
+    if (json_getc(meta, "managedFields"))
+        keep(a, meta_of(a, whole), meta, "managedFields");
+    if (part == OBJECT_EPHEMERAL_CONTAINERS)
+        keep(a, spec, wanted, "ephemeralContainers");
+    for (size_t i = 0; part == OBJECT_RESIZE && i < ARRAY_LEN(lists); i++) {
+        struct json *list = json_getc(spec, lists[i]);
+        const struct json *from = json_getc(wanted, lists[i]);
+        if (!same_names(list, from)) {
+            struct field_errors errs = field_errors_init(a);
+            struct fpath at = fpath_child(NULL, STR("spec"));
+            field_error(&errs, FIELD_FORBIDDEN, &at, NULL,
+                        "only cpu and memory resources are mutable");
+            return bad(ret_status,
+                       status_invalid(a, res->group, res->kind, meta_name(old), &errs));
+        }
+        take_resources(a, list, from);
+    }
+    if (part == OBJECT_RESIZE)
+        keep(a, spec, wanted, "resources");
+    json_replace(obj, whole);
+    return 0;
+}
+
 /*
  * Only status is written: all else is the old object's. Of metadata custom resources take nothing,
  * built-in kinds take what any update may change.
@@ -390,6 +454,10 @@ int object_prepare_update(struct arena *a, const struct kube_resource *res, enum
         take_status(a, res, obj, old);
         if (res->strategy->prepare_status)
             res->strategy->prepare_status(a, obj, old);
+    } else if (part != OBJECT_WHOLE) {
+        r = take_pod_part(a, res, part, obj, old, ret_status);
+        if (r < 0)
+            return r;
     } else if (splits_status(res)) {
         keep(a, obj, old, "status");
     }

@@ -55,6 +55,11 @@ struct kube_strategy {
         KUBE_NAME_LABEL_1035,
         KUBE_NAME_PATH_SEGMENT
     } name_rule;
+    /*
+     * Seconds that a deleted object has left, for kinds that end by themselves. requested: of the
+     * client, NULL when it said nothing. NULL: such objects go at once.
+     */
+    int64_t (*grace_s)(const struct json *obj, const int64_t *requested);
     bool has_generation;       /* metadata.generation counts changes outside metadata and status */
     bool unconditional_update; /* an update may leave out resourceVersion */
     bool create_on_update;     /* PUT of an absent object makes it */

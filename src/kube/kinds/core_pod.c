@@ -128,6 +128,20 @@ static void pod_prepare_status(struct arena *a, struct json *pod, const struct j
         json_setc(a, status, "observedGeneration", json_clone(a, seen));
 }
 
+/* A pod without a node, or at its end, has nobody to wait for. */
+static int64_t pod_grace_s(const struct json *pod, const int64_t *requested)
+{
+    const struct json *spec = json_getc(pod, "spec");
+    struct str phase = json_str(json_path(pod, "status", "phase", NULL));
+    int64_t period = requested
+                         ? *requested
+                         : json_int_or(json_getc(spec, "terminationGracePeriodSeconds"), 0);
+    if (json_get_str(spec, "nodeName").n == 0 || str_is(phase, "Failed") ||
+        str_is(phase, "Succeeded"))
+        return 0;
+    return period < 0 ? 1 : period;
+}
+
 /* ------------------------------------------------------------------ columns */
 
 static const struct json *state_of(const struct json *container, const char *state)
@@ -361,6 +375,7 @@ static const struct kube_subresource pod_subresources[] = {
 static const struct kube_strategy pod_strategy = { .prepare_create = pod_prepare_create,
                                                    .validate = validate_pod,
                                                    .prepare_status = pod_prepare_status,
+                                                   .grace_s = pod_grace_s,
                                                    .has_generation = true,
                                                    .returns_deleted = true,
                                                    .unconditional_update = true };

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Subresources with a life of their own: who serves them, and Bindings; see subresources.h. */
+#include "api/subresources.h"
+
+#include "api/write.h"
+#include "base/clock.h"
+#include "kube/kinds/pods.h"
+
+#define BINDING "io.k8s.api.core.v1.Binding"
+
+/* ------------------------------------------------------------------ bindings */
+
+static struct json *check_binding(struct request *rq, const struct json *binding)
+{
+    struct arena *a = &rq->arena;
+    struct field_errors errs = field_errors_init(a);
+    struct fpath target = fpath_child(NULL, STR("target"));
+    struct fpath kind_at = fpath_child(&target, STR("kind"));
+    struct fpath name_at = fpath_child(&target, STR("name"));
+    const struct json *to = json_getc(binding, "target");
+    struct str kind = json_get_str(to, "kind");
+    if (!str_eq(meta_name(binding), rq->route.name))
+        return status_bad_request(a, STR("name in URL does not match name in Binding object"));
+    if (kind.n && !str_is(kind, "Node")) {
+        static const struct str known[] = { { "<empty>", 7 }, { "Node", 4 } };
+        field_error_enum(&errs, &kind_at, json_getc(to, "kind"), known, ARRAY_LEN(known));
+    }
+    if (json_get_str(to, "name").n == 0)
+        field_error(&errs, FIELD_REQUIRED, &name_at, NULL, "%s", "");
+    return errs.n ? status_invalid(a, STR(""), STR("Binding"), meta_name(binding), &errs) : NULL;
+}
+
+/* A pod is bound once. */
+static const char *why_not_bound(struct arena *a, const struct json *pod)
+{
+    struct str name = meta_name(pod), node = json_str(json_path(pod, "spec", "nodeName", NULL));
+    const struct json *gates = json_path(pod, "spec", "schedulingGates", NULL);
+    if (meta_is_deleting(pod))
+        return arena_printf(a, "pod " STR_FMT " is being deleted, cannot be assigned to a host",
+                            STR_ARG(name));
+    if (node.n)
+        return arena_printf(a, "pod " STR_FMT " is already assigned to node \"" STR_FMT "\"",
+                            STR_ARG(name), STR_ARG(node));
+    if (gates && gates->n)
+        return arena_printf(a, "pod " STR_FMT " has non-empty .spec.schedulingGates",
+                            STR_ARG(name));
+    return NULL;
+}
+
+static void merge(struct arena *a, struct json *meta, const struct json *from, const char *map)
+{
+    json_each (v, json_getc(from, map))
+        json_set(a, json_obj(a, meta, map), v->key, json_clone(a, v));
+}
+
+static struct json *shape_binding(struct request *rq, const struct json *binding,
+                                  const struct json *old, struct json **ret)
+{
+    struct arena *a = &rq->arena;
+    struct str name = rq->route.name, uid = meta_uid(binding);
+    struct json *no = check_binding(rq, binding);
+    if (no)
+        return no;
+    if (uid.n && !str_eq(uid, meta_uid(old)))
+        return status_conflict(a, STR(""), STR("pods"), name,
+                               arena_printf(a,
+                                            "Precondition failed: UID in precondition: " STR_FMT
+                                            ", UID in object meta: " STR_FMT,
+                                            STR_ARG(uid), STR_ARG(meta_uid(old))));
+    const char *why = why_not_bound(a, old);
+    if (why)
+        return status_conflict(a, STR(""), STR("pods/binding"), name, why);
+    struct json *pod = json_clone(a, old);
+    json_setc(a, json_obj(a, pod, "spec"), "nodeName",
+              json_clone(a, json_path(binding, "target", "name", NULL)));
+    merge(a, meta_of(a, pod), json_getc(binding, "metadata"), "annotations");
+    merge(a, meta_of(a, pod), json_getc(binding, "metadata"), "labels");
+    pod_add_condition(a, pod, "PodScheduled", "True", "", "", clock_wall_ms() / 1000);
+    *ret = pod;
+    return NULL;
+}
+
+static const struct write_action binding_action = { .type = BINDING, .shape = shape_binding };
+
+/* The older form: a collection to which Bindings are posted. */
+static void legacy_binding_create(struct request *rq)
+{
+    rq->res = registry_find(&rq->api->reg, STR(""), STR("v1"), STR("pods"));
+    rq->route.resource = STR("pods");
+    write_action(rq, &binding_action);
+}
+
+/* ------------------------------------------------------------------ who serves what */
+
+bool subresource_serve(struct request *rq)
+{
+    const struct kube_resource *res = rq->res;
+    if (res->crd || res->group.n)
+        return false;
+    if (str_is(res->plural, "bindings")) {
+        legacy_binding_create(rq);
+        return true;
+    }
+    if (!rq->sub)
+        return false;
+    static const char *const streams[] = { "attach", "exec", "log", "portforward", "proxy" };
+    for (size_t i = 0; i < ARRAY_LEN(streams); i++) {
+        if (str_is(rq->sub->name, streams[i])) {
+            streams_serve(rq);
+            return true;
+        }
+    }
+    if (str_is(rq->sub->name, "binding"))
+        write_action(rq, &binding_action);
+    else if (str_is(rq->sub->name, "eviction"))
+        eviction_create(rq);
+    else
+        return false;
+    return true;
+}

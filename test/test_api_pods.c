@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The API server: Pods and what is special about them, scale, services. */
+#include "api_fixture.h"
+
+#define PODS "/api/v1/namespaces/default/pods"
+
+static struct json *make_pod(struct fixture *f, const char *name, const char *extra)
+{
+    scoped(free_scoped) char *body = xasprintf(
+        "{\"metadata\":{\"name\":\"%s\",\"labels\":{\"app\":\"%s\"}},\"spec\":{\"containers\":[{"
+        "\"name\":\"c\",\"image\":\"i:1\"}]%s}}",
+        name, name, extra);
+    return want(f, 201, "POST", PODS, body);
+}
+
+static void bind_pod(struct fixture *f, int status, const char *name, const char *node)
+{
+    scoped(free_scoped) char *path = xasprintf(PODS "/%s/binding", name);
+    scoped(free_scoped) char *body =
+        xasprintf("{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":\"%s\"},"
+                  "\"target\":{\"kind\":\"Node\",\"name\":\"%s\"}}",
+                  name, node);
+    const struct json *s = want(f, status, "POST", path, body);
+    if (status == 201)
+        CHECK_STR(json_get_str(s, "status"), "Success");
+}
+
+static struct str message_of(struct fixture *f, int status, const char *method, const char *path,
+                             const char *body)
+{
+    return json_get_str(want(f, status, method, path, body), "message");
+}
+
+TEST(a_pod_begins_pending_with_its_quality_of_service)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct json *pod = make_pod(&f, "p", "");
+    CHECK_STR(text_at(pod, "status", "phase"), "Pending");
+    CHECK_STR(text_at(pod, "status", "qosClass"), "BestEffort");
+    CHECK_INT(json_int_or(json_path(pod, "metadata", "generation", NULL), 0), 1);
+    fixture_fini(&f);
+}
+
+TEST(a_pod_is_bound_once)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)make_pod(&f, "p", "");
+    bind_pod(&f, 404, "q", "n1");
+    bind_pod(&f, 201, "p", "n1");
+    struct json *pod = want(&f, 200, "GET", PODS "/p", NULL);
+    CHECK_STR(text_at(pod, "spec", "nodeName"), "n1");
+    const struct json *c = json_path(pod, "status", "conditions", NULL);
+    CHECK_STR(json_get_str(c->first, "type"), "PodScheduled");
+    CHECK_STR(json_get_str(c->first, "status"), "True");
+    CHECK_STR(message_of(&f, 409, "POST", PODS "/p/binding",
+                         "{\"metadata\":{\"name\":\"p\"},\"target\":{\"name\":\"n2\"}}"),
+              "Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to "
+              "node \"n1\"");
+    CHECK_STR(message_of(&f, 400, "POST", PODS "/p/binding",
+                         "{\"metadata\":{\"name\":\"q\"},\"target\":{\"name\":\"n2\"}}"),
+              "name in URL does not match name in Binding object");
+    CHECK_STR(message_of(&f, 422, "POST", PODS "/p/binding",
+                         "{\"metadata\":{\"name\":\"p\"},\"target\":{\"kind\":\"Rack\"}}"),
+              "Binding \"p\" is invalid: [target.kind: Unsupported value: \"Rack\": supported "
+              "values: \"<empty>\", \"Node\", target.name: Required value]");
+    (void)make_pod(&f, "old", "");
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/default/bindings",
+               "{\"metadata\":{\"name\":\"old\"},\"target\":{\"name\":\"n1\"}}");
+    CHECK_STR(text_at(want(&f, 200, "GET", PODS "/old", NULL), "spec", "nodeName"), "n1");
+    fixture_fini(&f);
+}
+
+TEST(a_bound_pod_is_given_time_to_end)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)make_pod(&f, "free", "");
+    CHECK_STR(json_get_str(want(&f, 200, "DELETE", PODS "/free", NULL), "kind"), "Pod");
+    (void)want(&f, 404, "GET", PODS "/free", NULL); /* nobody runs it */
+
+    (void)make_pod(&f, "p", "");
+    bind_pod(&f, 201, "p", "n1");
+    struct json *pod = want(&f, 200, "DELETE", PODS "/p", NULL);
+    const struct json *meta = json_getc(pod, "metadata");
+    CHECK_INT(json_int_or(json_getc(meta, "deletionGracePeriodSeconds"), 0), 30);
+    CHECK_INT(json_int_or(json_getc(meta, "generation"), 0), 2);
+    struct str end = json_get_str(meta, "deletionTimestamp");
+    /* a longer time changes nothing */
+    pod = want(&f, 200, "DELETE", PODS "/p", "{\"gracePeriodSeconds\":40}");
+    CHECK(str_eq(text_at(pod, "metadata", "deletionTimestamp"), end));
+    /* a shorter one does */
+    pod = want(&f, 200, "DELETE", PODS "/p?gracePeriodSeconds=5", NULL);
+    CHECK_INT(
+        json_int_or(json_path(pod, "metadata", "deletionGracePeriodSeconds", NULL), 0), 5);
+    CHECK(str_cmp(text_at(pod, "metadata", "deletionTimestamp"), end) < 0);
+    /* reports of the agent do not end it */
+    (void)want(&f, 200, "PATCH", PODS "/p/status", "{\"status\":{\"phase\":\"Running\"}}");
+    (void)want(&f, 200, "GET", PODS "/p", NULL);
+    (void)want(&f, 200, "DELETE", PODS "/p", "{\"gracePeriodSeconds\":0}");
+    (void)want(&f, 404, "GET", PODS "/p", NULL);
+
+    (void)make_pod(&f, "done", ",\"nodeName\":\"n1\"");
+    (void)want(&f, 200, "PATCH", PODS "/done/status", "{\"status\":{\"phase\":\"Succeeded\"}}");
+    (void)want(&f, 200, "DELETE", PODS "/done", NULL);
+    (void)want(&f, 404, "GET", PODS "/done", NULL);
+    fixture_fini(&f);
+}
+
+TEST(an_eviction_asks_the_budget)
+{
+    struct fixture f;
+    fixture_init(&f);
+#define BUDGETS "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+#define EVICTION "{\"metadata\":{\"name\":\"p\"}}"
+    (void)want(&f, 404, "POST", PODS "/p/eviction", EVICTION);
+    (void)make_pod(&f, "p", ",\"nodeName\":\"n1\"");
+    (void)want(&f, 200, "PATCH", PODS "/p/status",
+               "{\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":"
+               "\"True\"}]}}");
+    (void)want(&f, 201, "POST", BUDGETS,
+               "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"minAvailable\":1,\"selector\":{"
+               "\"matchLabels\":{\"app\":\"p\"}}}}");
+    struct json *no = want(&f, 429, "POST", PODS "/p/eviction", EVICTION);
+    CHECK_STR(json_get_str(no, "message"),
+              "Cannot evict pod as it would violate the pod's disruption budget.");
+    CHECK_INT(json_int_or(json_path(no, "details", "retryAfterSeconds", NULL), 0), 10);
+    (void)want(&f, 200, "PATCH", BUDGETS "/b/status",
+               "{\"status\":{\"observedGeneration\":1,\"desiredHealthy\":1,\"currentHealthy\":1}}");
+    no = want(&f, 429, "POST", PODS "/p/eviction", EVICTION);
+    CHECK_STR(json_get_str(json_path(no, "details", "causes", NULL)->first, "message"),
+              "The disruption budget b needs 1 healthy pods and has 1 currently");
+    (void)want(&f, 200, "PATCH", BUDGETS "/b/status",
+               "{\"status\":{\"disruptionsAllowed\":1,\"currentHealthy\":2}}");
+    (void)want(&f, 201, "POST", PODS "/p/eviction?dryRun=All", EVICTION);
+    CHECK(!json_path(want(&f, 200, "GET", PODS "/p", NULL), "metadata", "deletionTimestamp", NULL));
+    struct json *yes = want(&f, 201, "POST", PODS "/p/eviction", EVICTION);
+    CHECK_STR(json_get_str(yes, "status"), "Success");
+    CHECK(json_path(want(&f, 200, "GET", PODS "/p", NULL), "metadata", "deletionTimestamp", NULL));
+    struct json *budget = want(&f, 200, "GET", BUDGETS "/b", NULL);
+    CHECK_INT(json_int_or(json_path(budget, "status", "disruptionsAllowed", NULL), -1), 0);
+    CHECK(json_path(budget, "status", "disruptedPods", "p", NULL));
+    (void)want(&f, 400, "POST", PODS "/p/eviction", "{\"metadata\":{\"name\":\"q\"}}");
+    fixture_fini(&f);
+}
+
+TEST(what_a_node_would_answer_is_refused_with_reason)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)make_pod(&f, "p", "");
+    (void)want(&f, 404, "GET", PODS "/q/log", NULL);
+    struct answer a = ask(&f, "GET", PODS "/p/log", NULL, NULL, NULL);
+    CHECK_INT(a.status, 200);
+    CHECK_INT(a.body.n, 0);
+    answer_fini(&a);
+    CHECK_STR(message_of(&f, 400, "POST", PODS "/p/exec?command=ls", NULL),
+              "pod p does not have a host assigned");
+    CHECK_STR(message_of(&f, 400, "GET", PODS "/p/log?container=x", NULL),
+              "container x is not valid for pod p");
+    bind_pod(&f, 201, "p", "n1");
+    CHECK_STR(message_of(&f, 404, "GET", PODS "/p/log", NULL), "nodes \"n1\" not found");
+    (void)want(&f, 201, "POST", "/api/v1/nodes",
+               "{\"metadata\":{\"name\":\"n1\"},\"status\":{\"addresses\":[{\"type\":"
+               "\"InternalIP\",\"address\":\"192.0.2.1\"}]}}");
+    CHECK_STR(message_of(&f, 500, "POST", PODS "/p/exec?command=ls", NULL),
+              "Internal error occurred: error dialing backend: dial tcp 192.0.2.1:10250: connect: "
+              "connection refused");
+    CHECK_STR(message_of(&f, 503, "GET", "/api/v1/nodes/n1/proxy/stats/summary/x/y", NULL),
+              "error trying to reach service: dial tcp 192.0.2.1:10250: connect: connection "
+              "refused");
+    (void)want(&f, 404, "GET", "/api/v1/namespaces/default/services/s:http/proxy/", NULL);
+    fixture_fini(&f);
+}
+
+TEST(parts_of_a_pod_change_alone)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)make_pod(&f, "p", "");
+    struct json *pod =
+        want(&f, 200, "PATCH", PODS "/p/ephemeralcontainers",
+             "{\"metadata\":{\"labels\":{\"x\":\"y\"}},\"spec\":{\"ephemeralContainers\":[{"
+             "\"name\":\"debug\",\"image\":\"busybox\"}],\"priority\":7}}");
+    const struct json *list = json_path(pod, "spec", "ephemeralContainers", NULL);
+    CHECK_STR(json_get_str(list->first, "imagePullPolicy"), "Always");
+    CHECK(!json_path(pod, "metadata", "labels", "x", NULL));
+    CHECK_INT(json_int_or(json_path(pod, "metadata", "generation", NULL), 0), 2);
+    pod = want(&f, 200, "PATCH", PODS "/p/resize",
+               "{\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\",\"image\":\"other\","
+               "\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}");
+    const struct json *c = json_path(pod, "spec", "containers", NULL)->first;
+    CHECK_STR(json_get_str(c, "image"), "i:1");
+    CHECK_STR(json_str(json_path(c, "resources", "requests", "cpu", NULL)), "1");
+    CHECK(!json_path(pod, "spec", "nodeName", NULL));
+    (void)want(&f, 422, "PATCH", PODS "/p/resize", "{\"spec\":{\"containers\":[]}}");
+    fixture_fini(&f);
+}
+
+TEST(workloads_can_be_scaled)
+{
+    struct fixture f;
+    fixture_init(&f);
+#define DEPLOYMENTS "/apis/apps/v1/namespaces/default/deployments"
+    (void)want(&f, 201, "POST", DEPLOYMENTS,
+               "{\"metadata\":{\"name\":\"d\"},\"spec\":{\"selector\":{\"matchLabels\":{\"b\":"
+               "\"2\",\"a\":\"1\"}},\"template\":{\"metadata\":{\"labels\":{\"a\":\"1\",\"b\":"
+               "\"2\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}},"
+               "\"status\":{\"replicas\":5}}");
+    struct json *scale = want(&f, 200, "GET", DEPLOYMENTS "/d/scale", NULL);
+    CHECK_STR(json_get_str(scale, "kind"), "Scale");
+    CHECK_STR(text_at(scale, "status", "selector"), "a=1,b=2");
+    CHECK_INT(json_int_or(json_path(scale, "spec", "replicas", NULL), 0), 1);
+    CHECK_INT(json_int_or(json_path(scale, "status", "replicas", NULL), -1), 0);
+    scale = want(&f, 200, "PATCH", DEPLOYMENTS "/d/scale", "{\"spec\":{\"replicas\":3}}");
+    CHECK_INT(json_int_or(json_path(scale, "spec", "replicas", NULL), 0), 3);
+    struct json *d = want(&f, 200, "GET", DEPLOYMENTS "/d", NULL);
+    CHECK_INT(json_int_or(json_path(d, "spec", "replicas", NULL), 0), 3);
+    CHECK_INT(json_int_or(json_path(d, "metadata", "generation", NULL), 0), 2);
+    CHECK(str_find(message_of(&f, 422, "PATCH", DEPLOYMENTS "/d/scale",
+                              "{\"spec\":{\"replicas\":-1}}"),
+                   STR("must be greater than or equal to 0")) >= 0);
+    fixture_fini(&f);
+}
+
+TEST(field_selectors_see_zeros)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", "/api/v1/nodes", "{\"metadata\":{\"name\":\"a\"}}");
+    (void)want(&f, 201, "POST", "/api/v1/nodes",
+               "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"unschedulable\":true}}");
+    struct json *list =
+        want(&f, 200, "GET", "/api/v1/nodes?fieldSelector=spec.unschedulable%3Dfalse", NULL);
+    CHECK_INT(json_getc(list, "items")->n, 1);
+    (void)want(&f, 400, "GET", "/api/v1/nodes?fieldSelector=spec.podCIDR%3Dx", NULL);
+    (void)want(&f, 201, "POST", "/apis/batch/v1/namespaces/default/jobs",
+               "{\"metadata\":{\"name\":\"j\"},\"spec\":{\"template\":{\"spec\":{"
+               "\"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}");
+    list = want(&f, 200, "GET",
+                "/apis/batch/v1/namespaces/default/jobs?fieldSelector=status.successful%3D0", NULL);
+    CHECK_INT(json_getc(list, "items")->n, 1);
+    fixture_fini(&f);
+}
+
+TEST_MAIN
