@@ -302,6 +302,20 @@ TEST(discovery_lists_what_is_served)
     CHECK_STR(json_get_str(core, "groupVersion"), "v1");
     CHECK_STR(json_get_str(json_getc(core, "resources")->first, "name"), "bindings");
     CHECK(!discovery_resources(&a, reg, STR("none"), STR("v1")));
+    json_each (r, json_getc(core, "resources")) {
+        struct str name = json_get_str(r, "name"), hash = json_get_str(r, "storageVersionHash");
+        if (str_is(name, "configmaps"))
+            CHECK_STR(hash, "qFsyl6wFWjQ="); /* what upstream says */
+        if (str_is(name, "bindings"))
+            CHECK_INT(hash.n, 0);
+        if (r->next && str_find_char(name, '/') >= 0)
+            CHECK(str_cmp(name, json_get_str(r->next, "name")) < 0);
+    }
+    static const char *const first_groups[] = { "apiregistration.k8s.io", "apps", "events.k8s.io",
+                                                "authentication.k8s.io" };
+    const struct json *group = json_getc(discovery_groups(&a, reg), "groups")->first;
+    for (size_t i = 0; i < ARRAY_LEN(first_groups); i++, group = group->next)
+        CHECK_STR(json_get_str(group, "name"), first_groups[i]);
     struct json *all = discovery_aggregated(&a, reg, false, STR("v2"));
     CHECK(json_getc(all, "items")->n > 3);
     CHECK_INT(json_getc(discovery_aggregated(&a, reg, true, STR("v2")), "items")->n, 1);

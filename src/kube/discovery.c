@@ -2,6 +2,11 @@
 /* Discovery documents; see discovery.h. */
 #include "kube/discovery.h"
 
+#include "codec/base64.h"
+#include "codec/digest.h"
+
+#include <stdlib.h>
+
 /* Verbs as upstream lists them: sorted by name, which is the order of their bits. */
 static struct json *verbs_json(struct arena *a, unsigned verbs)
 {
@@ -111,21 +116,34 @@ struct json *discovery_group(struct arena *a, const struct registry *reg, struct
     return NULL;
 }
 
-/* As upstream's storageVersionHash: 8 bytes of a hash in base64; only equality matters. */
+/* As upstream's: clients compare it to see whether the stored form has changed. */
 static struct str storage_hash(struct arena *a, const struct kube_resource *r)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const struct kube_resource *s = r->storage ? r->storage : r;
     const char *text = arena_printf(a, STR_FMT "/" STR_FMT "/" STR_FMT, STR_ARG(s->group),
                                     STR_ARG(s->version), STR_ARG(s->kind));
-    uint64_t h = str_hash(str_of(text), 0x9e3779b97f4a7c15ULL);
-    char out[13] = { 0 };
-    for (size_t i = 0; i < 11; i++) {
-        out[i] = digits[h & 63];
-        h >>= 6;
-    }
-    out[11] = '=';
-    return str_copy_arena(a, str_of(out));
+    uint8_t hash[SHA256_BYTES];
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(64);
+    sha256_of(str_of(text), hash);
+    (void)base64_encode(&b, str_n((const char *)hash, 8), BASE64_STD);
+    return str_copy_arena(a, buf_str(&b));
+}
+
+static int by_name(const void *x, const void *y)
+{
+    const struct kube_subresource *const *a = x, *const *b = y;
+    return str_cmp((*a)->name, (*b)->name);
+}
+
+static const struct kube_subresource **sorted_subresources(struct arena *a,
+                                                           const struct kube_resource *r)
+{
+    const struct kube_subresource **list =
+        arena_new_n(a, const struct kube_subresource *, MAX(r->n_subresources, 1));
+    for (size_t i = 0; i < r->n_subresources; i++)
+        list[i] = &r->subresources[i];
+    qsort(list, r->n_subresources, sizeof *list, by_name);
+    return list;
 }
 
 static struct json *resource_json(struct arena *a, const struct kube_resource *r)
@@ -140,7 +158,8 @@ static struct json *resource_json(struct arena *a, const struct kube_resource *r
         json_setc(a, o, "shortNames", strings_json(a, r->short_names, r->n_short_names));
     if (r->n_categories)
         json_setc(a, o, "categories", strings_json(a, r->categories, r->n_categories));
-    json_set_str(a, o, "storageVersionHash", storage_hash(a, r));
+    if (r->verbs & (KUBE_GET | KUBE_LIST)) /* else nothing is stored */
+        json_set_str(a, o, "storageVersionHash", storage_hash(a, r));
     return o;
 }
 
@@ -179,8 +198,9 @@ struct json *discovery_resources(struct arena *a, const struct registry *reg, st
             json_set_str(a, o, "groupVersion", kube_api_version(a, r));
         named = true;
         json_add(list, resource_json(a, r));
+        const struct kube_subresource **subs = sorted_subresources(a, r);
         for (size_t i = 0; i < r->n_subresources; i++)
-            json_add(list, subresource_json(a, r, &r->subresources[i]));
+            json_add(list, subresource_json(a, r, subs[i]));
     }
     json_setc(a, o, "resources", list);
     return o;
@@ -213,8 +233,9 @@ static struct json *aggregated_resource(struct arena *a, const struct kube_resou
     if (r->n_subresources == 0)
         return o;
     struct json *subs = json_new_array(a);
+    const struct kube_subresource **sorted = sorted_subresources(a, r);
     for (size_t i = 0; i < r->n_subresources; i++) {
-        const struct kube_subresource *s = &r->subresources[i];
+        const struct kube_subresource *s = sorted[i];
         struct json *sub = json_new_object(a);
         json_set_str(a, sub, "subresource", s->name);
         json_setc(a, sub, "responseKind", kind_json(a, s->group, s->version, s->kind));

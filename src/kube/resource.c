@@ -129,10 +129,44 @@ void registry_fini(struct registry *reg)
     *reg = (struct registry){ 0 };
 }
 
-/* Core first, then groups by name; in a group the preferred version first; then by plural. */
+/* Core first, then the built-in groups in upstream's order of preference, then the others. */
+static size_t group_rank(struct str group)
+{
+    static const char *const ranked[] = { "",
+                                          "apiregistration.k8s.io",
+                                          "apps",
+                                          "events.k8s.io",
+                                          "authentication.k8s.io",
+                                          "authorization.k8s.io",
+                                          "autoscaling",
+                                          "batch",
+                                          "certificates.k8s.io",
+                                          "networking.k8s.io",
+                                          "policy",
+                                          "rbac.authorization.k8s.io",
+                                          "storage.k8s.io",
+                                          "admissionregistration.k8s.io",
+                                          "apiextensions.k8s.io",
+                                          "scheduling.k8s.io",
+                                          "coordination.k8s.io",
+                                          "node.k8s.io",
+                                          "discovery.k8s.io",
+                                          "flowcontrol.apiserver.k8s.io",
+                                          "resource.k8s.io" };
+    size_t i = 0;
+    while (i < ARRAY_LEN(ranked) && !str_is(group, ranked[i]))
+        i++;
+    return i;
+}
+
+/* Groups by rank and name; in a group the preferred version first; then by plural. */
 static int cmp_resource(const struct kube_resource *a, const struct kube_resource *b)
 {
     int r = str_cmp(a->group, b->group);
+    if (r && !(a->crd && b->crd)) {
+        size_t x = group_rank(a->group), y = group_rank(b->group);
+        return x == y ? r : x < y ? -1 : 1;
+    }
     if (r)
         return r;
     if (a->priority != b->priority)

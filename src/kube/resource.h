@@ -125,9 +125,10 @@ void kube_resource_unref(const struct kube_resource *r);
 enum { REGISTRY_MAX_RESOURCES = 20000 };
 
 struct registry {
-    struct map by_path;               /* "group/version/plural" */
-    struct map by_kind;               /* "group/version/kind" */
-    const struct kube_resource **all; /* sorted by group, version priority, plural */
+    struct map by_path; /* "group/version/plural" */
+    struct map by_kind; /* "group/version/kind" */
+    const struct kube_resource *
+        *all; /* sorted by group (upstream's order), version priority, plural */
     size_t n, cap;
     uint64_t generation; /* changes with every change; caches of documents compare it */
 };
