@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Controllers inside the API server. They follow the store by watches of their own and act through
- * the in-process transport, like any client: event-driven, nothing polls.
- *
- * Owner-reference garbage collection belongs here as a third one; until then dependants stay.
+ * the in-process transport, like any client: event-driven, nothing polls. Those that would have to
+ * follow everything are told of each write instead (controllers_written()).
  */
 #pragma once
 
@@ -46,6 +45,35 @@ void namespaces_stop(struct namespaces *n);
 void namespaces_free(struct namespaces *n);
 bool namespaces_is_busy(const struct namespaces *n);
 
+/* A write that was committed. */
+struct written {
+    const struct kube_resource *res;
+    struct str key, name;
+    const struct json *old, *obj; /* in whatever version; NULL: was not there, is not there now */
+    struct str value;             /* as stored; "": gone */
+    uint64_t rev;
+};
+
+/*
+ * Garbage collection by owner references: begins with what an earlier process left undone. ready:
+ * when the index of owners is complete. NULL is fine where a gc is taken.
+ */
+struct gc *gc_start(struct api *api, controller_ready_cb ready, void *arg);
+void gc_stop(struct gc *gc);
+void gc_free(struct gc *gc);
+bool gc_is_busy(const struct gc *gc);
+void gc_written(struct gc *gc, const struct written *w);
+/* Owners of kinds that were unknown may be there now. */
+void gc_kinds_changed(struct gc *gc);
+
+/* ---- all of them (controllers.c) ---- */
+
+/* Those that need the namespaces and definitions. ready: once, when a client may rely on them. */
+void controllers_start(struct api *api, controller_ready_cb ready, void *arg);
+void controllers_stop(struct api *api);
+void controllers_free(struct api *api);
 bool controllers_busy(const struct api *api);
+/* Tell whom it concerns, before the writer's client learns of it. */
+void controllers_written(struct api *api, const struct written *w);
 /* A controller has finished what kept it busy. */
 void controllers_idle(struct api *api);

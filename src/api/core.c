@@ -656,21 +656,32 @@ static void started(struct api *api, int r, const struct err *err)
     api->on_ready(api->on_ready_arg, r, err);
 }
 
-static void on_authz_ready(void *arg, int r, const struct err *err)
+static void on_controllers_ready(void *arg, int r, const struct err *err)
 {
     started(arg, r, err);
+}
+
+static void on_authz_ready(void *arg, int r, const struct err *err)
+{
+    struct api *api = arg;
+    if (r < 0 || api->closing)
+        started(api, r < 0 ? r : -ECANCELED, err);
+    else
+        controllers_start(api, on_controllers_ready, api);
 }
 
 static void on_namespaces_ready(void *arg, int r, const struct err *err)
 {
     struct api *api = arg;
-    if (r < 0 || api->closing || !api->with_rbac) {
-        started(api, r, err);
-        return;
+    if (r < 0 || api->closing) {
+        started(api, r < 0 ? r : -ECANCELED, err);
+    } else if (!api->with_rbac) {
+        controllers_start(api, on_controllers_ready, api);
+    } else {
+        api->authz = authz_start(api, on_authz_ready, api);
+        api->authorize = authz_decide;
+        api->authorize_arg = api->authz;
     }
-    api->authz = authz_start(api, on_authz_ready, api);
-    api->authorize = authz_decide;
-    api->authorize_arg = api->authz;
 }
 
 static void on_crds_ready(void *arg, int r, const struct err *err)
@@ -695,9 +706,7 @@ static void api_free(struct api *api)
     assert(list_is_empty(&api->requests));
     void (*done)(void *arg) = api->on_closed;
     void *arg = api->on_closed_arg;
-    authz_free(api->authz);
-    namespaces_free(api->namespaces);
-    crds_free(api->crds);
+    controllers_free(api);
     timer_stop(api->loop, &api->bookmark_timer);
     map_fini(&api->hubs);
     registry_fini(&api->reg);
@@ -720,12 +729,6 @@ static void close_step(struct api *api)
         defer_start(api->loop, &api->close_defer, close_turn);
 }
 
-bool controllers_busy(const struct api *api)
-{
-    return crds_is_busy(api->crds) || namespaces_is_busy(api->namespaces) ||
-           authz_is_busy(api->authz);
-}
-
 void controllers_idle(struct api *api)
 {
     if (api->closing)
@@ -746,9 +749,7 @@ void api_close(struct api *api, uint64_t grace_ms, void (*done)(void *arg), void
     api->closing = true;
     api->on_closed = done;
     api->on_closed_arg = arg;
-    authz_stop(api->authz);
-    namespaces_stop(api->namespaces);
-    crds_stop(api->crds);
+    controllers_stop(api);
     watch_close_all(api);
     if (api->http) {
         http_server_close(api->http, grace_ms, on_http_closed, api);

@@ -18,6 +18,7 @@
 struct authn;
 struct authz;
 struct crds;
+struct gc;
 struct namespaces;
 
 struct api {
@@ -39,6 +40,7 @@ struct api {
     struct crds *crds;
     struct namespaces *namespaces;
     struct authz *authz; /* NULL without RBAC */
+    struct gc *gc;
     struct metrics metrics;
 
     int64_t renew_at_s;

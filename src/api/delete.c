@@ -5,12 +5,13 @@
  * A kind that ends by itself (Pods) gets a deletionTimestamp in the future and time until then; a
  * second deletion may shorten it, and whoever ends the object deletes it with no time left.
  *
- * Otherwise an object without finalizers goes at once; one with finalizers gets a deletionTimestamp and goes
- * with the update that removes the last of them (write.c). Both verbs are made of `struct removal`,
- * the deletion of one object; a collection runs those of one page at the same time, so that the
- * store commits them together.
+ * Otherwise an object without finalizers goes at once; one with finalizers gets a deletionTimestamp
+ * and goes with the update that removes the last of them (write.c). Both verbs are made of `struct
+ * removal`, the deletion of one object; a collection runs those of one page at the same time, so
+ * that the store commits them together.
  *
- * propagationPolicy is accepted; dependants stay until there is a garbage collector.
+ * What becomes of an object's dependents is told by finalizers (propagation.h) and done by the
+ * garbage collector (gc.c).
  */
 #include "api/write.h"
 
@@ -18,6 +19,8 @@
 #include "api/encode.h"
 #include "api/filter.h"
 #include "api/negotiate.h"
+#include "api/owners.h"
+#include "api/propagation.h"
 #include "base/clock.h"
 
 #include <errno.h>
@@ -28,6 +31,7 @@ enum { REMOVAL_MAX_ATTEMPTS = 16 };
 
 struct delete_options {
     struct str uid, rev; /* preconditions, "" unset */
+    struct propagation propagation;
     bool dry_run, has_grace;
     int64_t grace_s; /* what the client asks for */
 };
@@ -41,6 +45,7 @@ struct removal {
     struct str key, name;
     unsigned attempt;
     struct json *obj; /* as it was, or as it is now when marked; in the request's version */
+    struct json *old; /* as it was */
     struct str value; /* stored bytes: the last ones, or the marked ones */
     struct buf marked;
     int64_t left_s;      /* time that the object is given */
@@ -88,7 +93,7 @@ static struct json *parse_delete_options(struct request *rq, struct delete_optio
     if (!no && rq->body.n == 0)
         no = parse_query_grace(rq, ret);
     if (no || rq->body.n == 0)
-        return no;
+        return no ? no : propagation_parse(rq, NULL, &ret->propagation);
     no = write_parse_body(rq, builtin_type(DELETE_OPTIONS), NULL, &body);
     if (no)
         return no;
@@ -104,7 +109,7 @@ static struct json *parse_delete_options(struct request *rq, struct delete_optio
     ret->rev = json_get_str(pre, "resourceVersion");
     ret->dry_run = ret->dry_run || (json_is(dry, JSON_ARRAY) && dry->n > 0);
     take_grace(ret, json_getc(body, "gracePeriodSeconds"));
-    return NULL;
+    return propagation_parse(rq, body, &ret->propagation);
 }
 
 /* ------------------------------------------------------------------ one object */
@@ -181,13 +186,13 @@ static int64_t grace_of(const struct json *obj)
 }
 
 /* Begin the deletion, or bring the end of one that goes on nearer. */
-static int mark(struct removal *rm, struct err *err)
+static void mark(struct removal *rm)
 {
-    struct request *rq = rm->rq;
-    struct arena *a = &rq->arena;
+    struct arena *a = &rm->rq->arena;
     char now[RFC3339_MAX], end[RFC3339_MAX];
     struct json *meta = meta_of(a, rm->obj);
     int64_t now_s = clock_wall_ms() / 1000, begun_us = now_s * 1000000;
+    int64_t generation = json_int_or(json_getc(meta, "generation"), 0);
     bool again = meta_is_deleting(rm->obj);
     if (again && rfc3339_parse(json_get_str(meta, "deletionTimestamp"), &begun_us) == 0)
         begun_us -= grace_of(rm->obj) * 1000000;
@@ -195,10 +200,16 @@ static int mark(struct removal *rm, struct err *err)
     rfc3339_format(begun_us / 1000000 + rm->left_s, end);
     json_set_str(a, meta, "deletionTimestamp", str_of(end));
     json_set_int(a, meta, "deletionGracePeriodSeconds", rm->left_s);
-    if (rq->res->strategy->has_generation && !again)
-        json_set_int(a, meta, "generation", json_int_or(json_getc(meta, "generation"), 0) + 1);
+    if (generation > 0 && !again)
+        json_set_int(a, meta, "generation", generation + 1);
     if (!again)
         begin_deletion(rm, now);
+}
+
+static int encode_marked(struct removal *rm, struct err *err)
+{
+    struct request *rq = rm->rq;
+    struct arena *a = &rq->arena;
     int r = encode_for_storage(a, rq->res, rm->obj, &rm->marked);
     return r < 0 ? err_set(err, E_LIMIT, "the object is too large") : 0;
 }
@@ -224,7 +235,13 @@ static void on_removed(void *arg, const struct store_txn_result *res, const stru
     bool marked = rm->marked.n > 0;
     (void)err;
     if (res->r >= 0)
-        write_committed(rq->api, rq->res, rm->name, buf_str(&rm->marked), res->rev);
+        controllers_written(rq->api, &(struct written){ .res = rq->res,
+                                                        .key = rm->key,
+                                                        .name = rm->name,
+                                                        .old = rm->old,
+                                                        .obj = marked ? rm->obj : NULL,
+                                                        .value = buf_str(&rm->marked),
+                                                        .rev = res->rev });
     if (request_idle(rq))
         return;
     if (res->r == E_CONFLICT && ++rm->attempt < REMOVAL_MAX_ATTEMPTS) {
@@ -245,19 +262,27 @@ static void removal_commit(struct removal *rm)
 {
     struct request *rq = rm->rq;
     bool marked = rm->marked.n > 0;
-    const struct store_op op = { .kind = marked ? STORE_PUT : STORE_DELETE,
-                                 .key = rm->key,
-                                 .value = buf_str(&rm->marked),
-                                 .cmp = STORE_MOD_REV,
-                                 .cmp_rev = rm->rev };
+    struct store_op ops[STORE_TXN_MAX_OPS];
+    struct err err = { 0 };
+    size_t n = 1;
+    ops[0] = (struct store_op){ .kind = marked ? STORE_PUT : STORE_DELETE,
+                                .key = rm->key,
+                                .value = buf_str(&rm->marked),
+                                .cmp = STORE_MOD_REV,
+                                .cmp_rev = rm->rev };
     if (rm->opts->dry_run) {
         if (marked)
             rm->value = buf_str(&rm->marked);
         rm->done(rm, marked ? REMOVED_MARKED : REMOVED_GONE);
         return;
     }
+    int r = owners_ops(&rq->arena, rm->key, rm->old, marked ? rm->obj : NULL, ops, &n, &err);
+    if (r < 0) {
+        refuse(rm, status_from_err(&rq->arena, r, &err));
+        return;
+    }
     request_busy(rq);
-    int r = store_txn(rq->api->store, &op, 1, on_removed, rm, NULL);
+    r = store_txn(rq->api->store, ops, n, on_removed, rm, NULL);
     if (r < 0 && !request_idle(rq))
         store_failed(rm, r);
 }
@@ -292,13 +317,17 @@ static void removal_decide(struct removal *rm)
     buf_reset(&rm->marked);
     bool deleting = meta_is_deleting(rm->obj), shorter = false;
     rm->left_s = time_left(rm, &shorter);
-    bool at_once = rm->left_s == 0 && write_is_finished(rq->res, rm->obj) &&
-                   (!is_crd(rq->res) || deleting);
-    if (!at_once && deleting && !shorter) {
+    rm->old = json_clone(&rq->arena, rm->obj);
+    bool changed = propagation_apply(&rq->arena, rq->res, rm->obj, &rm->opts->propagation);
+    bool at_once =
+        rm->left_s == 0 && write_is_finished(rq->res, rm->obj) && (!is_crd(rq->res) || deleting);
+    if (!at_once && deleting && !shorter && !changed) {
         rm->done(rm, REMOVED_MARKED);
         return;
     }
-    if (!at_once && mark(rm, &err) < 0) {
+    if (!at_once && (!deleting || shorter))
+        mark(rm);
+    if (!at_once && encode_marked(rm, &err) < 0) {
         refuse(rm, status_from_err(&rq->arena, err.code, &err));
         return;
     }
@@ -356,7 +385,7 @@ static void on_deleted(struct removal *rm, enum removed how)
             reply_status(rq, rm->status);
         return;
     case REMOVED_MARKED:
-        write_reply_object(rq, 200, rm->value, rm->rev);
+        write_reply_object(rq, rm->opts->propagation.not_orphaned ? 202 : 200, rm->value, rm->rev);
         return;
     case REMOVED_GONE:
         if (rq->res->strategy->returns_deleted) {
@@ -394,6 +423,7 @@ void write_delete(struct request *rq)
                             .done = on_deleted };
     rq->work = rm;
     rq->on_gone = on_delete_gone;
+    propagation_warn(rq, &opts->propagation);
     removal_read(rm);
 }
 

@@ -16,6 +16,7 @@
 #include "api/encode.h"
 #include "api/filter.h"
 #include "api/negotiate.h"
+#include "api/owners.h"
 #include "api/scale.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -575,14 +576,6 @@ void write_reply_object(struct request *rq, int code, struct str value, uint64_t
         reply_bytes(rq, code, rep_content_type(&rq->rep, false), buf_str(&out));
 }
 
-void write_committed(struct api *api, const struct kube_resource *res, struct str name,
-                     struct str value, uint64_t rev)
-{
-    if (is_crd(res))
-        crds_written(api->crds, name, value, rev);
-    watch_note_write(api);
-}
-
 /* What has been written, or nothing if it was an action. */
 static void reply_written(struct write *w, uint64_t rev)
 {
@@ -635,8 +628,14 @@ static void on_txn(void *arg, const struct store_txn_result *res, const struct e
     struct write *w = arg;
     struct request *rq = w->rq;
     if (res->r >= 0)
-        write_committed(rq->api, rq->res, meta_name(w->obj),
-                        w->removes ? STR("") : buf_str(&w->value), res->rev);
+        controllers_written(rq->api,
+                            &(struct written){ .res = rq->res,
+                                               .key = w->key,
+                                               .name = meta_name(w->obj),
+                                               .old = w->old,
+                                               .obj = w->removes ? NULL : w->obj,
+                                               .value = w->removes ? STR("") : buf_str(&w->value),
+                                               .rev = res->rev });
     if (request_idle(rq))
         return;
     if (res->r == E_CONFLICT && !w->old)
@@ -652,7 +651,7 @@ static void on_txn(void *arg, const struct store_txn_result *res, const struct e
 static void commit(struct write *w)
 {
     struct request *rq = w->rq;
-    struct store_op ops[2];
+    struct store_op ops[STORE_TXN_MAX_OPS];
     size_t n = 0;
     if (w->ns_key.n)
         ops[n++] = (struct store_op){
@@ -664,8 +663,13 @@ static void commit(struct write *w)
                                   .cmp = w->old ? STORE_MOD_REV : STORE_ABSENT,
                                   .cmp_rev = w->old_rev };
     struct err err = { 0 };
+    int r = owners_ops(&rq->arena, w->key, w->old, w->removes ? NULL : w->obj, ops, &n, &err);
+    if (r < 0) {
+        reply_err(rq, r, &err);
+        return;
+    }
     request_busy(rq);
-    int r = store_txn(rq->api->store, ops, n, on_txn, w, &err);
+    r = store_txn(rq->api->store, ops, n, on_txn, w, &err);
     if (r < 0 && !request_idle(rq))
         reply_store_err(rq, r, 0, &err);
 }

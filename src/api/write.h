@@ -41,7 +41,3 @@ void write_action(struct request *rq, const struct write_action *action);
 bool write_is_finished(const struct kube_resource *res, const struct json *obj);
 /* Stored bytes as the answer. */
 void write_reply_object(struct request *rq, int code, struct str value, uint64_t rev);
-/* Something was written: what in this process must know before the client does. value "": deleted.
- */
-void write_committed(struct api *api, const struct kube_resource *res, struct str name,
-                     struct str value, uint64_t rev);

@@ -458,6 +458,7 @@ void meta_validate_update(const struct json *obj, const struct json *old, struct
     struct fpath at = fpath_child(NULL, STR("metadata"));
     struct fpath finalizers_at = fpath_child(&at, STR("finalizers"));
     struct fpath generation_at = fpath_child(&at, STR("generation"));
+    validate_finalizers(json_getc(meta, "finalizers"), &finalizers_at, errs);
     if (meta_is_deleting(old))
         validate_no_new_finalizers(meta, old_meta, &finalizers_at, errs);
     if (json_int_or(json_getc(meta, "generation"), 0) <

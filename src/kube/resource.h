@@ -68,6 +68,8 @@ struct kube_strategy {
     bool keeps_status;         /* a new object may bring its status along (Node) */
     bool fixed_meta_in_status; /* a write of the status leaves metadata alone */
     bool returns_deleted;      /* the answer of a delete is the object, not a Status */
+    /* What becomes of dependents when a delete does not say. NONE: the kind has no part in it. */
+    enum { KUBE_GC_BACKGROUND, KUBE_GC_ORPHAN, KUBE_GC_NONE } gc_policy;
     /* Rewrite between two versions of the kind; NULL: only apiVersion changes. */
     void (*convert)(struct arena *a, struct json *obj, const struct kube_resource *from,
                     const struct kube_resource *to);

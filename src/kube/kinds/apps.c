@@ -191,8 +191,9 @@ static const struct kube_subresource replication_subs[] = {
 static const struct kube_strategy replica_set_strategy = { WORKLOAD(validate_replica_set) };
 static const struct kube_strategy daemon_set_strategy = { WORKLOAD(validate_daemon_set) };
 static const struct kube_strategy stateful_set_strategy = { WORKLOAD(validate_stateful_set) };
-static const struct kube_strategy controller_strategy = { WORKLOAD(
-    validate_replication_controller) };
+/* Its pods outlive it unless one says otherwise, as they did before there was such a choice. */
+static const struct kube_strategy controller_strategy = { WORKLOAD(validate_replication_controller),
+                                                          .gc_policy = KUBE_GC_ORPHAN };
 static const struct kube_strategy deployment_strategy = { .prepare_status =
                                                               deployment_prepare_status,
                                                           WORKLOAD(validate_deployment) };

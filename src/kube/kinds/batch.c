@@ -76,8 +76,7 @@ static void row_duration(struct row *r)
     int64_t from, to = r->now_s * 1000000;
     struct str start = row_text(r->obj, "status.startTime");
     struct str end = row_text(r->obj, "status.completionTime");
-    if (start.n == 0 || rfc3339_parse(start, &from) < 0 ||
-        (end.n && rfc3339_parse(end, &to) < 0))
+    if (start.n == 0 || rfc3339_parse(start, &from) < 0 || (end.n && rfc3339_parse(end, &to) < 0))
         row_str(r, STR(""));
     else
         row_str(r, table_duration(r->a, (to - from) / 1000000));
@@ -161,7 +160,8 @@ static const struct kube_subresource cron_subs[] = {
 
 static const struct kube_strategy job_strategy = { .prepare_create = job_prepare_create,
                                                    .has_generation = true,
-                                                   .unconditional_update = true };
+                                                   .unconditional_update = true,
+                                                   .gc_policy = KUBE_GC_ORPHAN };
 static const struct kube_strategy cron_strategy = { .has_generation = true,
                                                     .unconditional_update = true };
 

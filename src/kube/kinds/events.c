@@ -172,6 +172,7 @@ static const struct kube_column event_columns[] = {
 static const struct kube_strategy event_strategy = { .validate = event_validate,
                                                      .unconditional_update = true,
                                                      .create_on_update = true,
+                                                     .gc_policy = KUBE_GC_NONE,
                                                      .convert = event_convert };
 
 static struct kube_resource rows[] = {
