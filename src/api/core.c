@@ -15,6 +15,7 @@
 #include "api/compress.h"
 #include "api/controllers.h"
 #include "api/encode.h"
+#include "api/monitor.h"
 #include "api/negotiate.h"
 #include "api/reviews.h"
 #include "api/subresources.h"
@@ -27,41 +28,6 @@
 #include <errno.h>
 
 /* ------------------------------------------------------------------ answers */
-
-static const char *scope_of(const struct request *rq)
-{
-    if (!rq->res)
-        return "";
-    return rq->route.name.n ? "resource" : rq->route.ns.n ? "namespace" : "cluster";
-}
-
-static void count_request(struct request *rq)
-{
-    const struct route *rt = &rq->route;
-    static const struct {
-        enum kube_verb verb;
-        const char *name;
-    } names[] = {
-        { KUBE_GET, "GET" },       { KUBE_LIST, "LIST" },
-        { KUBE_WATCH, "WATCH" },   { KUBE_CREATE, "POST" },
-        { KUBE_UPDATE, "PUT" },    { KUBE_PATCH, "PATCH" },
-        { KUBE_DELETE, "DELETE" }, { KUBE_DELETECOLLECTION, "DELETECOLLECTION" },
-    };
-    const char *verb = "GET";
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (rq->res && rt->verb == names[i].verb)
-            verb = names[i].name;
-    struct str none = STR("");
-    struct str group = rq->res ? rt->group : none, version = rq->res ? rt->version : none;
-    struct str resource = rq->res ? rt->resource : none, sub = rq->sub ? rt->subresource : none;
-    char *labels =
-        arena_printf(&rq->arena,
-                     "verb=\"%s\",group=\"" STR_FMT "\",version=\"" STR_FMT "\",resource=\"" STR_FMT
-                     "\",subresource=\"" STR_FMT "\",scope=\"%s\",code=\"%d\"",
-                     verb, STR_ARG(group), STR_ARG(version), STR_ARG(resource), STR_ARG(sub),
-                     scope_of(rq), rq->status);
-    metrics_request(&rq->api->metrics, str_of(labels), (clock_mono_ns() - rq->start_ns) / 1000);
-}
 
 static void leave_inflight(struct request *rq)
 {
@@ -89,7 +55,7 @@ void reply_head(struct request *rq, int status, const char *content_type, uint64
         (void)headers_add(&h, headers_name(&rq->extra, i), headers_value(&rq->extra, i));
     rq->head_sent = true;
     rq->status = status;
-    count_request(rq);
+    monitor_request(rq);
     const struct sink_ops *sink = rq->sink;
     compress_begin(rq, &h, body_n, &body_n);
     sink->head(rq, status, &h, body_n);

@@ -2,16 +2,12 @@
 /* Paths that name no resource: discovery, version, health, OpenAPI, metrics. */
 #include "api/core.h"
 #include "api/encode.h"
+#include "api/monitor.h"
 #include "api/negotiate.h"
 #include "kube/discovery.h"
 
 #include <errno.h>
 #include <sys/utsname.h>
-
-/* What the API claims to be, for clients that decide by version. */
-#define KUBE_MAJOR       "1"
-#define KUBE_MINOR       "32"
-#define KUBE_GIT_VERSION "v" KUBE_MAJOR "." KUBE_MINOR ".0+dormouse-" DORMOUSE_VERSION
 
 static void serve_build(struct request *rq)
 {
@@ -33,43 +29,6 @@ static void serve_build(struct request *rq)
                                      : strcmp(machine, "aarch64") == 0 ? "arm64"
                                                                        : machine)));
     reply_json(rq, 200, v);
-}
-
-/* ------------------------------------------------------------------ health */
-
-static void serve_health(struct request *rq)
-{
-    struct api *api = rq->api;
-    const char *which = str_dup_arena(&rq->arena, rq->route.resource);
-    const struct {
-        const char *name;
-        bool ok;
-    } checks[] = { { "ping", true },
-                   { "log", true },
-                   { "store", true },
-                   { "poststarthook/start-controllers", api->ready } };
-    bool wants_ready = strcmp(which, "readyz") == 0, ok = true, found = rq->route.rest.n == 0;
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(4096);
-    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
-        if (rq->route.rest.n && !str_is(rq->route.rest, checks[i].name))
-            continue;
-        found = true;
-        bool good = checks[i].ok || !wants_ready;
-        ok = ok && good;
-        (void)buf_printf(&b, "[%c]%s %s\n", good ? '+' : '-', checks[i].name,
-                         good ? "ok" : "failed: reason withheld");
-    }
-    if (!found) {
-        reply_status(rq, status_no_resource(&rq->arena));
-        return;
-    }
-    (void)buf_printf(&b, "%s check %s\n", which, ok ? "passed" : "failed");
-    bool verbose =
-        route_query(&rq->route, "verbose").n || url_query_get(rq->route.url, "verbose").p;
-    if (ok && !verbose)
-        reply_bytes(rq, 200, "text/plain; charset=utf-8", STR("ok"));
-    else
-        reply_bytes(rq, ok ? 200 : 500, "text/plain; charset=utf-8", buf_str(&b));
 }
 
 /* ------------------------------------------------------------------ discovery */
@@ -162,7 +121,7 @@ void endpoint_serve(struct request *rq)
         serve_build(rq);
         return;
     case ROUTE_HEALTH:
-        serve_health(rq);
+        monitor_serve_health(rq);
         return;
     case ROUTE_OPENAPI_V2:
         openapi_serve_v2(rq);
@@ -178,33 +137,4 @@ void endpoint_serve(struct request *rq)
         break;
     }
     reply_status(rq, status_no_resource(&rq->arena));
-}
-
-/* ------------------------------------------------------------------ metrics */
-
-void api_metrics(const struct api *api, struct buf *to)
-{
-    struct store_stats st;
-    store_stats(api->store, &st);
-    metrics_write(&api->metrics, to);
-    flow_metrics(&api->flows, to);
-    (void)buf_printf(
-        to,
-        "# HELP apiserver_current_inflight_requests Requests that are being worked on.\n"
-        "# TYPE apiserver_current_inflight_requests gauge\n"
-        "apiserver_current_inflight_requests %zu\n"
-        "# HELP apiserver_storage_size_bytes Size of the store's file.\n"
-        "# TYPE apiserver_storage_size_bytes gauge\n"
-        "apiserver_storage_size_bytes %llu\n"
-        "# HELP dormouse_store_commits_total Groups of transactions committed together.\n"
-        "# TYPE dormouse_store_commits_total counter\n"
-        "dormouse_store_commits_total %llu\n"
-        "# HELP dormouse_store_transactions_total Transactions committed.\n"
-        "# TYPE dormouse_store_transactions_total counter\n"
-        "dormouse_store_transactions_total %llu\n"
-        "# HELP dormouse_store_revision Newest durable revision.\n"
-        "# TYPE dormouse_store_revision gauge\n"
-        "dormouse_store_revision %llu\n",
-        api->n_inflight, (unsigned long long)st.bytes_on_disk, (unsigned long long)st.commits,
-        (unsigned long long)st.txns, (unsigned long long)store_revision(api->store));
 }

@@ -175,13 +175,40 @@ def test_discovery_documents(shared_api):
     paths = shared_api.get("/openapi/v3").json()["paths"]
     for entry in paths.values():
         assert shared_api.get(entry["serverRelativeURL"]).json()["openapi"].startswith("3.")
-    assert shared_api.get("/openapi/v2", Accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf").status == 406
+    assert shared_api.get("/openapi/v2", Accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf").status == 200
 
 
 def test_metrics_count(shared_api):
     shared_api.get(MAPS)
+    watch = shared_api.watch(MAPS + "?watch=1")
     text = shared_api.get("/metrics").body.decode()
-    assert 'apiserver_request_total{verb="LIST",group="",version="v1",resource="configmaps"' in text
+    watch.close()
+    labels = ('verb="LIST",group="",version="v1",resource="configmaps",subresource="",scope="namespace",dry_run="",'
+              'component="apiserver"')
+    assert re.search(r"^apiserver_request_total\{" + re.escape(labels) + r',code="200"\} [1-9]', text, re.M)
+    assert re.search(r"^apiserver_request_duration_seconds_bucket\{" + re.escape(labels) + r',le="1"\} [1-9]', text, re.M)
+    for line in ('apiserver_longrunning_requests{verb="WATCH",group="",version="v1",resource="configmaps"',
+                 'apiserver_current_inflight_requests{request_kind="readOnly"} 1',
+                 'apiserver_flowcontrol_dispatched_requests_total{flow_schema="exempt",priority_level="exempt"}',
+                 "apiserver_storage_size_bytes{", "process_resident_memory_bytes ", "kubernetes_build_info{"):
+        assert "\n" + line in text, line
+    for line in text.splitlines():
+        assert re.fullmatch(r"# (HELP|TYPE) .*|[a-z_:]+(\{.*\})? [0-9.]+", line), line
+
+
+def test_health_speaks_upstreams_words(shared_api):
+    for which in ("healthz", "livez", "readyz"):
+        plain = shared_api.get("/" + which)
+        assert (plain.status, plain.body) == (200, b"ok") and plain.headers["x-content-type-options"] == "nosniff"
+        text = shared_api.get(f"/{which}?verbose").body.decode()
+        assert text.startswith("[+]ping ok\n[+]etcd ok\n") and text.endswith(f"{which} check passed\n")
+        assert shared_api.get(f"/{which}/ping").body == b"ok"
+        assert shared_api.get(f"/{which}/none").status == 404
+    assert "[+]poststarthook/start-controllers ok\n[+]shutdown ok\n" in shared_api.get("/readyz?verbose").body.decode()
+    assert "shutdown" not in shared_api.get("/livez?verbose").body.decode()
+    some = shared_api.get("/readyz?verbose=1&exclude=etcd&exclude=nonsense").body.decode()
+    assert "[+]etcd excluded: ok\n" in some
+    assert 'warn: some health checks cannot be excluded: no matches for "nonsense"\n' in some
 
 
 def test_too_many_requests_at_once_are_told_to_come_back(dormouse_api):
