@@ -4,6 +4,7 @@
 #include "api/encode.h"
 #include "api/monitor.h"
 #include "api/negotiate.h"
+#include "kube/builtin_tables.h"
 #include "kube/discovery.h"
 
 #include <errno.h>
@@ -15,9 +16,14 @@ static void serve_build(struct request *rq)
     struct utsname un;
     struct json *v = json_new_object(a);
     const char *machine = uname(&un) == 0 ? un.machine : "";
-    json_set_str(a, v, "major", STR(KUBE_MAJOR));
-    json_set_str(a, v, "minor", STR(KUBE_MINOR));
-    json_set_str(a, v, "gitVersion", STR(KUBE_GIT_VERSION));
+    /* For clients that decide by version: the release whose kinds are served, v0.MINOR.PATCH. */
+    struct str release = str_of(builtin_api_version), minor, patch;
+    (void)str_cut(str_slice(release, 3, release.n), '.', &minor, &patch);
+    json_set_str(a, v, "major", STR("1"));
+    json_set_str(a, v, "minor", minor);
+    json_set_str(a, v, "gitVersion",
+                 str_of(arena_printf(a, "v1." STR_FMT "." STR_FMT "+dormouse-" DORMOUSE_VERSION,
+                                     STR_ARG(minor), STR_ARG(patch))));
     json_set_str(a, v, "gitCommit", STR(""));
     json_set_str(a, v, "gitTreeState", STR("clean"));
     json_set_str(a, v, "buildDate", STR("1970-01-01T00:00:00Z"));
