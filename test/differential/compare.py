@@ -17,7 +17,7 @@ ABSENT = Absent()
 
 def key_of(items):
     """How a list of objects is aligned: by name, so that one that is missing does not shift all others."""
-    for key in ("name", "type", "key"):
+    for key in ("name", "type", "key", "resource", "subresource", "groupVersion"):
         values = [i.get(key) for i in items if isinstance(i, dict)]
         if values and len(values) == len(items) and len(set(map(str, values))) == len(values) and None not in values:
             return key

@@ -251,7 +251,7 @@ class Session:
         entry["headers"] = headers
         media = (answer.headers.get("content-type") or "").split(";")[0]
         if view:
-            entry["body"] = view(answer)
+            entry["body"] = self.normaliser.value(view(answer))
         elif media == PROTOBUF:
             entry["body"] = self.normaliser.value(decode_protobuf(answer.raw))
         elif answer.obj is not None:
