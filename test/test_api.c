@@ -973,7 +973,10 @@ TEST(discovery_health_and_metrics_answer)
     CHECK_STR(json_get_str(want(&f, 200, "GET", "/api", NULL), "kind"), "APIVersions");
     CHECK_STR(json_get_str(want(&f, 200, "GET", "/apis", NULL), "kind"), "APIGroupList");
     CHECK_STR(json_get_str(want(&f, 200, "GET", "/api/v1", NULL), "kind"), "APIResourceList");
-    CHECK_STR(json_get_str(want(&f, 200, "GET", "/version", NULL), "major"), "1");
+    const struct json *version = want(&f, 200, "GET", "/version", NULL);
+    CHECK_STR(json_get_str(version, "major"), "1");
+    CHECK_STR(json_get_str(version, "minor"), "37");
+    CHECK(str_has_prefix(json_get_str(version, "gitVersion"), STR("v1.37.")));
     struct answer a =
         ask(&f, "GET", "/apis", NULL,
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json",

@@ -42,6 +42,92 @@ TEST(a_pod_begins_pending_with_its_quality_of_service)
     fixture_fini(&f);
 }
 
+TEST(a_pod_gets_what_other_objects_say)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/default/serviceaccounts",
+               "{\"metadata\":{\"name\":\"robot\"},\"imagePullSecrets\":[{\"name\":\"s\"}]}");
+    (void)want(&f, 201, "POST", "/apis/scheduling.k8s.io/v1/priorityclasses",
+               "{\"metadata\":{\"name\":\"high\"},\"value\":1000,\"preemptionPolicy\":"
+               "\"Never\"}");
+    struct json *spec =
+        json_getc(make_pod(&f, "p", ",\"serviceAccountName\":\"robot\",\"priorityClassName\":"
+                                    "\"high\""),
+                  "spec");
+    CHECK_STR(json_get_str(spec, "serviceAccount"), "robot");
+    CHECK_STR(json_get_str(json_getc(spec, "imagePullSecrets")->first, "name"), "s");
+    CHECK_INT(json_int_or(json_getc(spec, "priority"), 0), 1000);
+    CHECK_STR(json_get_str(spec, "preemptionPolicy"), "Never");
+    CHECK_INT(json_getc(spec, "tolerations")->n, 2);
+    struct str volume = json_get_str(json_getc(spec, "volumes")->first, "name");
+    CHECK(str_has_prefix(volume, STR("kube-api-access-")) && volume.n == 21);
+    const struct json *mount =
+        json_getc(json_getc(spec, "containers")->first, "volumeMounts")->first;
+    CHECK(str_eq(json_get_str(mount, "name"), volume));
+    CHECK_STR(json_get_str(mount, "mountPath"), "/var/run/secrets/kubernetes.io/serviceaccount");
+
+    spec = json_getc(make_pod(&f, "q", ",\"automountServiceAccountToken\":false,\"tolerations\":[{"
+                                       "\"operator\":\"Exists\"}]"),
+                     "spec");
+    CHECK_STR(json_get_str(spec, "serviceAccountName"), "default");
+    CHECK(!json_getc(spec, "volumes"));
+    CHECK_INT(json_getc(spec, "tolerations")->n, 1);
+    CHECK_INT(json_int_or(json_getc(spec, "priority"), -1), 0);
+
+    static const struct {
+        const char *extra, *message;
+    } refused[] = {
+        { "\"serviceAccountName\":\"who\"",
+          "pods \"r\" is forbidden: error looking up service account default/who: serviceaccount "
+          "\"who\" not found" },
+        { "\"priorityClassName\":\"low\"",
+          "pods \"r\" is forbidden: no PriorityClass with name low was found" },
+        { "\"priority\":5",
+          "pods \"r\" is forbidden: the integer value of priority (5) must not be provided in pod "
+          "spec; priority admission controller computed 0 from the given PriorityClass name" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        scoped(free_scoped) char *body =
+            xasprintf("{\"metadata\":{\"name\":\"r\"},\"spec\":{\"containers\":[{\"name\":\"c\","
+                      "\"image\":\"i\"}],%s}}",
+                      refused[i].extra);
+        CHECK_STR(message_of(&f, 403, "POST", PODS, body), refused[i].message);
+    }
+    fixture_fini(&f);
+}
+
+TEST(limit_ranges_fill_in_and_refuse)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/default/limitranges",
+               "{\"metadata\":{\"name\":\"l\"},\"spec\":{\"limits\":[{\"type\":\"Container\","
+               "\"max\":{\"cpu\":\"2\"},\"default\":{\"cpu\":\"1\"},\"defaultRequest\":{\"cpu\":"
+               "\"500m\"}},{\"type\":\"Pod\",\"max\":{\"cpu\":\"3\"}},{\"type\":"
+               "\"PersistentVolumeClaim\",\"max\":{\"storage\":\"1Gi\"}}]}}");
+    struct json *pod = make_pod(&f, "p", "");
+    const struct json *r = json_getc(json_path(pod, "spec", "containers", NULL)->first, "resources");
+    CHECK_STR(json_str(json_path(r, "limits", "cpu", NULL)), "1");
+    CHECK_STR(json_str(json_path(r, "requests", "cpu", NULL)), "500m");
+    CHECK_STR(text_at(pod, "status", "qosClass"), "Burstable");
+    CHECK_STR(json_str(json_path(pod, "metadata", "annotations", "kubernetes.io/limit-ranger",
+                                 NULL)),
+              "LimitRanger plugin set: cpu request for container c; cpu limit for container c");
+    CHECK_STR(message_of(&f, 403, "POST", PODS,
+                         "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"containers\":[{\"name\":"
+                         "\"c\",\"image\":\"i\",\"resources\":{\"limits\":{\"cpu\":\"4\"}}}]}}"),
+              "pods \"q\" is forbidden: [maximum cpu usage per Container is 2, but limit is 4, "
+              "maximum cpu usage per Pod is 3, but limit is 4]");
+    CHECK_STR(message_of(&f, 403, "POST", "/api/v1/namespaces/default/persistentvolumeclaims",
+                         "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"accessModes\":["
+                         "\"ReadWriteOnce\"],\"resources\":{\"requests\":{\"storage\":"
+                         "\"2Gi\"}}}}"),
+              "persistentvolumeclaims \"c\" is forbidden: maximum storage usage per "
+              "PersistentVolumeClaim is 1Gi, but request is 2Gi");
+    fixture_fini(&f);
+}
+
 TEST(a_pod_is_bound_once)
 {
     struct fixture f;
@@ -64,7 +150,7 @@ TEST(a_pod_is_bound_once)
     CHECK_STR(message_of(&f, 422, "POST", PODS "/p/binding",
                          "{\"metadata\":{\"name\":\"p\"},\"target\":{\"kind\":\"Rack\"}}"),
               "Binding \"p\" is invalid: [target.kind: Unsupported value: \"Rack\": supported "
-              "values: \"<empty>\", \"Node\", target.name: Required value]");
+              "values: \"Node\", \"<empty>\", target.name: Required value]");
     (void)make_pod(&f, "old", "");
     (void)want(&f, 201, "POST", "/api/v1/namespaces/default/bindings",
                "{\"metadata\":{\"name\":\"old\"},\"target\":{\"name\":\"n1\"}}");

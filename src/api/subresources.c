@@ -5,6 +5,7 @@
 #include "api/write.h"
 #include "base/clock.h"
 #include "kube/kinds/pods.h"
+#include "kube/validate/validate.h"
 
 #define BINDING "io.k8s.api.core.v1.Binding"
 
@@ -14,19 +15,9 @@ static struct json *check_binding(struct request *rq, const struct json *binding
 {
     struct arena *a = &rq->arena;
     struct field_errors errs = field_errors_init(a);
-    struct fpath target = fpath_child(NULL, STR("target"));
-    struct fpath kind_at = fpath_child(&target, STR("kind"));
-    struct fpath name_at = fpath_child(&target, STR("name"));
-    const struct json *to = json_getc(binding, "target");
-    struct str kind = json_get_str(to, "kind");
     if (!str_eq(meta_name(binding), rq->route.name))
         return status_bad_request(a, STR("name in URL does not match name in Binding object"));
-    if (kind.n && !str_is(kind, "Node")) {
-        static const struct str known[] = { { "<empty>", 7 }, { "Node", 4 } };
-        field_error_enum(&errs, &kind_at, json_getc(to, "kind"), known, ARRAY_LEN(known));
-    }
-    if (json_get_str(to, "name").n == 0)
-        field_error(&errs, FIELD_REQUIRED, &name_at, NULL, "%s", "");
+    validate_pod_binding(binding, &errs);
     return errs.n ? status_invalid(a, STR(""), STR("Binding"), meta_name(binding), &errs) : NULL;
 }
 

@@ -12,6 +12,7 @@
 #include "api/write.h"
 
 #include "api/authz.h"
+#include "api/admit.h"
 #include "api/controllers.h"
 #include "api/encode.h"
 #include "api/filter.h"
@@ -44,6 +45,7 @@ struct write {
     enum patch_type patch_type;
     enum object_part part;
     const struct write_action *action; /* or NULL */
+    const struct admission *admission; /* NULL before it has been read, and where there is none */
     struct json *input; /* the decoded body, or the patch; cloned for every attempt */
     struct str key, ns_key;
     unsigned attempt;
@@ -346,6 +348,9 @@ static struct json *shape_new(struct write *w)
     if (meta_resource_version(w->obj).n)
         return status_bad_request(
             a, STR("resourceVersion should not be set on objects to be created"));
+    status = admit_new(rq, w->admission, w->obj);
+    if (status)
+        return status;
     if (object_prepare_create(a, rq->res, w->obj, &env, &status) < 0)
         return status;
     if (object_validate(a, rq->res, OBJECT_WHOLE, w->obj, NULL, &status) < 0)
@@ -755,6 +760,14 @@ static struct json *check_namespace(struct write *w, const struct store_kv *kv)
     return no;
 }
 
+static void on_admission(void *arg, int r, struct admission *admission)
+{
+    struct write *w = arg;
+    w->admission = admission;
+    if (r >= 0)
+        shape_and_commit(w);
+}
+
 static void on_namespace(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                          const struct err *err)
 {
@@ -773,7 +786,10 @@ static void on_namespace(void *arg, int r, const struct store_kv *kv, uint64_t r
         return;
     }
     w->ns_rev = kv->mod_rev;
-    shape_and_commit(w);
+    if (!w->admission && admit_wanted(rq->res))
+        admit_read(rq, w->input, on_admission, w);
+    else
+        shape_and_commit(w);
 }
 
 /* A namespaced object is made only in a namespace that is there and stays for the transaction. */

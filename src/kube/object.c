@@ -490,14 +490,15 @@ int object_validate(struct arena *a, const struct kube_resource *res, enum objec
                     const struct json *obj, const struct json *old, struct json **ret_status)
 {
     struct field_errors errs = field_errors_init(a);
-    (void)part;
     if (old)
         meta_validate_update(obj, old, &errs);
     else
         meta_validate(obj, res->namespaced, name_rule(res), &errs);
     if (!(res->schema->flags & SCHEMA_BUILTIN))
         schema_validate(res->schema, obj, old, NULL, &errs);
-    if (res->strategy->validate)
+    if (part > OBJECT_STATUS && res->strategy->validate_part)
+        res->strategy->validate_part(part, obj, old, &errs);
+    else if (res->strategy->validate)
         res->strategy->validate(obj, old, &errs);
     if (errs.n == 0)
         return 0;

@@ -45,8 +45,6 @@ void object_on_duplicate(void *warnings, struct str path);
 struct json *object_strict_status(struct arena *a, const struct kube_resource *res,
                                   const struct object_warnings *warnings);
 
-/* What a write may change: a subresource is a part. */
-enum object_part { OBJECT_WHOLE, OBJECT_STATUS, OBJECT_EPHEMERAL_CONTAINERS, OBJECT_RESIZE };
 /* Of the subresource's name; "" and unknown ones are the whole. */
 enum object_part object_part_of(struct str subresource);
 

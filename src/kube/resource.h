@@ -38,6 +38,9 @@ struct kube_subresource {
     struct str group, version, kind; /* of its body */
 };
 
+/* What a write may change: a subresource is a part. */
+enum object_part { OBJECT_WHOLE, OBJECT_STATUS, OBJECT_EPHEMERAL_CONTAINERS, OBJECT_RESIZE };
+
 /* How objects of a kind are brought into shape; every member may be NULL. */
 struct kube_strategy {
     /* After decoding and before defaults from the schema. */
@@ -48,6 +51,9 @@ struct kube_strategy {
     void (*prepare_status)(struct arena *a, struct json *obj, const struct json *old);
     /* Metadata has been validated already. old: NULL for create. */
     void (*validate)(const struct json *obj, const struct json *old, struct field_errors *errs);
+    /* The same where a part is neither the whole nor the status. */
+    void (*validate_part)(enum object_part part, const struct json *obj, const struct json *old,
+                          struct field_errors *errs);
     /* Rule for metadata.name. */
     enum {
         KUBE_NAME_SUBDOMAIN,

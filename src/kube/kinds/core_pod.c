@@ -128,6 +128,13 @@ static void pod_prepare_status(struct arena *a, struct json *pod, const struct j
         json_setc(a, status, "observedGeneration", json_clone(a, seen));
 }
 
+static void pod_validate_part(enum object_part part, const struct json *pod, const struct json *old,
+                              struct field_errors *errs)
+{
+    if (part == OBJECT_EPHEMERAL_CONTAINERS)
+        validate_pod_ephemeral(pod, old, errs);
+}
+
 /* A pod without a node, or at its end, has nobody to wait for. */
 static int64_t pod_grace_s(const struct json *pod, const int64_t *requested)
 {
@@ -374,6 +381,7 @@ static const struct kube_subresource pod_subresources[] = {
 
 static const struct kube_strategy pod_strategy = { .prepare_create = pod_prepare_create,
                                                    .validate = validate_pod,
+                                                   .validate_part = pod_validate_part,
                                                    .prepare_status = pod_prepare_status,
                                                    .grace_s = pod_grace_s,
                                                    .has_generation = true,

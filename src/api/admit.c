@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Admission: reading what the rules need, and their order; see admit.h. */
+#include "api/admit.h"
+
+#include "base/sys.h"
+
+#include <errno.h>
+
+/* What is read, in this order. */
+enum fact { FACT_ACCOUNT, FACT_CLASSES, FACT_LIMITS, FACT_STORAGE, FACT_DONE };
+
+struct admission {
+    struct request *rq;
+    enum fact at;
+    bool is_pod;
+    struct str account_name, class_name;
+    const struct json *account;         /* or NULL */
+    struct json *classes, *limits, *storage; /* arrays */
+    void (*done)(void *arg, int r, struct admission *admission);
+    void *arg;
+};
+
+static bool is_core(const struct kube_resource *res, const char *plural)
+{
+    return res->group.n == 0 && str_is(res->plural, plural);
+}
+
+bool admit_wanted(const struct kube_resource *res)
+{
+    return is_core(res, "pods") || is_core(res, "persistentvolumeclaims");
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static void advance(struct admission *ad);
+
+static const struct kube_resource *resource_of(const struct admission *ad, const char *group,
+                                               const char *plural)
+{
+    return registry_find(&ad->rq->api->reg, str_of(group), STR("v1"), str_of(plural));
+}
+
+/* true: the request is over. */
+static bool read_failed(struct admission *ad, int r, const struct err *err)
+{
+    if (request_idle(ad->rq))
+        return true;
+    if (r >= 0)
+        return false;
+    reply_store_err(ad->rq, r, 0, err);
+    ad->done(ad->arg, r, ad);
+    return true;
+}
+
+static struct json *parse_kv(struct admission *ad, const struct store_kv *kv)
+{
+    struct arena *a = &ad->rq->arena;
+    struct json *v;
+    return json_parse(a, str_copy_arena(a, kv->value), NULL, &v, NULL) < 0 ? NULL : v;
+}
+
+static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                      const struct err *err)
+{
+    struct admission *ad = arg;
+    (void)rev;
+    if (read_failed(ad, r, err))
+        return;
+    struct json *v = kv ? parse_kv(ad, kv) : NULL;
+    if (ad->at == FACT_ACCOUNT)
+        ad->account = v;
+    else if (v)
+        json_add(ad->classes, v);
+    ad->at++;
+    advance(ad);
+}
+
+static void on_list(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct admission *ad = arg;
+    if (read_failed(ad, r, err))
+        return;
+    struct json *list = ad->at == FACT_CLASSES  ? ad->classes
+                        : ad->at == FACT_LIMITS ? ad->limits
+                                                : ad->storage;
+    for (size_t i = 0; i < page->n; i++) {
+        struct json *v = parse_kv(ad, &page->kv[i]);
+        if (v)
+            json_add(list, v);
+    }
+    ad->at++;
+    advance(ad);
+}
+
+static void started(struct admission *ad, int r, const struct err *err)
+{
+    if (r < 0)
+        (void)read_failed(ad, r, err);
+}
+
+static void get(struct admission *ad, const struct kube_resource *res, struct str ns,
+                struct str name)
+{
+    struct request *rq = ad->rq;
+    struct err err = { 0 };
+    request_busy(rq);
+    started(ad,
+            store_get(rq->api->store, key_object(&rq->arena, res, ns, name), 0, on_object, ad,
+                      &err),
+            &err);
+}
+
+/* One page: there are few of these. */
+static void list(struct admission *ad, const struct kube_resource *res, struct str ns)
+{
+    struct request *rq = ad->rq;
+    struct err err = { 0 };
+    const struct store_range range = { .prefix = key_prefix_ns(&rq->arena, res, ns) };
+    request_busy(rq);
+    started(ad, store_range(rq->api->store, &range, on_list, ad, &err), &err);
+}
+
+/* Start the next read that this kind needs. */
+static void advance(struct admission *ad)
+{
+    struct request *rq = ad->rq;
+    const struct kube_resource *res;
+    switch (ad->at) {
+    case FACT_ACCOUNT:
+        if (ad->is_pod) {
+            get(ad, resource_of(ad, "", "serviceaccounts"), rq->route.ns, ad->account_name);
+            return;
+        }
+        ad->at++;
+        /* fall through */
+    case FACT_CLASSES:
+        res = ad->is_pod ? resource_of(ad, "scheduling.k8s.io", "priorityclasses") : NULL;
+        if (res && ad->class_name.n) {
+            get(ad, res, STR(""), ad->class_name);
+            return;
+        }
+        if (res) {
+            list(ad, res, STR(""));
+            return;
+        }
+        ad->at++;
+        /* fall through */
+    case FACT_LIMITS:
+        list(ad, resource_of(ad, "", "limitranges"), rq->route.ns);
+        return;
+    case FACT_STORAGE:
+        res = ad->is_pod ? NULL : resource_of(ad, "storage.k8s.io", "storageclasses");
+        if (res) {
+            list(ad, res, STR(""));
+            return;
+        }
+        ad->at++;
+        /* fall through */
+    case FACT_DONE:
+        ad->done(ad->arg, 0, ad);
+        return;
+    }
+}
+
+void admit_read(struct request *rq, const struct json *input,
+                void (*done)(void *arg, int r, struct admission *admission), void *arg)
+{
+    struct arena *a = &rq->arena;
+    struct admission *ad = arena_new(a, struct admission);
+    const struct json *spec = json_getc(input, "spec");
+    struct str account = json_get_str(spec, "serviceAccountName");
+    if (account.n == 0)
+        account = json_get_str(spec, "serviceAccount");
+    *ad = (struct admission){ .rq = rq,
+                              .is_pod = is_core(rq->res, "pods"),
+                              .account_name = account.n ? account : STR("default"),
+                              .class_name = json_get_str(spec, "priorityClassName"),
+                              .classes = json_new_array(a),
+                              .limits = json_new_array(a),
+                              .storage = json_new_array(a),
+                              .done = done,
+                              .arg = arg };
+    advance(ad);
+}
+
+/* ------------------------------------------------------------------ applying */
+
+static struct json *refuse(struct request *rq, const struct json *obj, const char *why)
+{
+    struct str name = meta_name(obj);
+    if (name.n == 0)
+        name = json_str(json_path(obj, "metadata", "generateName", NULL));
+    return status_forbidden(&rq->arena, rq->route.group, rq->route.resource,
+                            name.n ? name : STR("Unknown"), str_of(why));
+}
+
+struct json *admit_new(struct request *rq, const struct admission *ad, struct json *obj)
+{
+    struct arena *a = &rq->arena;
+    const char *why = NULL;
+    if (!ad)
+        return NULL;
+    if (!ad->is_pod) {
+        if (!admit_claim_limits(a, obj, ad->limits, &why))
+            return refuse(rq, obj, why);
+        admit_storage_class(a, obj, ad->storage);
+        return NULL;
+    }
+    bool account_needed = !ad->account && !str_is(ad->account_name, "default");
+    if (account_needed)
+        why = arena_printf(a,
+                           "error looking up service account " STR_FMT "/" STR_FMT
+                           ": serviceaccount \"" STR_FMT "\" not found",
+                           STR_ARG(rq->route.ns), STR_ARG(ad->account_name),
+                           STR_ARG(ad->account_name));
+    if (!admit_limits(a, obj, ad->limits, &why) || account_needed ||
+        !admit_account(a, obj, ad->account, sys_random_u64(), &why) ||
+        !admit_priority(a, obj, ad->classes, &why))
+        return refuse(rq, obj, why);
+    admit_tolerations(a, obj);
+    return NULL;
+}
