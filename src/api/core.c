@@ -164,7 +164,7 @@ void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struc
                                                       (unsigned long long)wanted_rev,
                                                       (unsigned long long)store_compacted(s)))));
     else if (r == E_FUTURE)
-        reply_status(rq, status_future(a, wanted_rev, store_revision(s), 1));
+        reply_status(rq, status_future(a, wanted_rev, store_revision(s)));
     else if (r == -EBUSY)
         reply_status(rq, status_too_many_requests(a, 1));
     else
@@ -177,10 +177,11 @@ void reply_warn(struct request *rq, struct str text)
     (void)buf_add_cstr(&b, "299 - \"");
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.p[i];
+        if (c < 0x20 || c == 0x7f)
+            return; /* as upstream: what does not fit a header line is not told */
         if (c == '"' || c == '\\')
             (void)buf_add_char(&b, '\\');
-        if (c >= 0x20 && c != 0x7f)
-            (void)buf_add_char(&b, (char)c);
+        (void)buf_add_char(&b, (char)c);
     }
     (void)buf_add_char(&b, '"');
     if (buf_ok(&b))

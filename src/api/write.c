@@ -22,12 +22,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
-#include "codec/media.h"
-#include "codec/yaml.h"
 #include "kube/apply.h"
 #include "kube/builtin.h"
 #include "kube/patch.h"
-#include "kube/proto.h"
 
 #include <errno.h>
 
@@ -35,8 +32,6 @@ enum {
     WRITE_MAX_ATTEMPTS = 16, /* of an update or patch without resourceVersion */
     NAME_MAX_ATTEMPTS = 8    /* of a generated name */
 };
-
-enum patch_type { PATCH_NONE, PATCH_JSON, PATCH_MERGE, PATCH_STRATEGIC, PATCH_APPLY };
 
 struct write {
     struct request *rq;
@@ -50,6 +45,7 @@ struct write {
     struct str key, ns_key;
     unsigned attempt;
     bool warned;
+    size_t n_warnings; /* of `input`; what decoding adds comes after them */
 
     struct json *old; /* current object in the request's version; NULL: create */
     uint64_t old_rev;
@@ -61,172 +57,6 @@ struct write {
     bool removes;     /* the update takes the last finalizer of a deleted object */
     int success;      /* 200 or 201 */
 };
-
-/* ------------------------------------------------------------------ options and body */
-
-/* PATCH_NONE: of no patch, or of a type that is not served. */
-static enum patch_type patch_type_of(const struct request *rq)
-{
-    static const struct {
-        const char *media;
-        enum patch_type type;
-    } types[] = { { "application/json-patch+json", PATCH_JSON },
-                  { "application/merge-patch+json", PATCH_MERGE },
-                  { "application/strategic-merge-patch+json", PATCH_STRATEGIC },
-                  { "application/apply-patch+yaml", PATCH_APPLY } };
-    struct media_type media;
-    if (rq->route.verb != KUBE_PATCH || media_parse(rq->content_type, &media) < 0)
-        return PATCH_NONE;
-    for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        if (media_is(&media, types[i].media))
-            return types[i].type;
-    return PATCH_NONE;
-}
-
-static void parse_dry_run(struct request *rq, struct field_errors *errs, struct write_options *ret)
-{
-    static const struct str all[] = { { "All", 3 } };
-    const struct url_target *url = rq->route.url;
-    for (size_t i = 0; i < url->n_pairs; i++) {
-        if (!str_is(url->pairs[i].name, "dryRun") || url->pairs[i].value.n == 0)
-            continue;
-        ret->dry_run = true;
-        struct fpath at = fpath_child(NULL, STR("dryRun"));
-        if (!str_is(url->pairs[i].value, "All"))
-            field_error_enum(errs, &at, json_new_str(&rq->arena, url->pairs[i].value), all, 1);
-    }
-}
-
-/* Who the fields that this request changes belong to. */
-static void parse_manager(struct request *rq, bool is_apply, struct field_errors *errs,
-                          struct write_options *ret)
-{
-    struct fpath manager = fpath_child(NULL, STR("fieldManager")),
-                 force = fpath_child(NULL, STR("force"));
-    ret->manager = route_query(&rq->route, "fieldManager");
-    ret->force = url_query_bool(rq->route.url, "force");
-    if (is_apply && ret->manager.n == 0)
-        field_error(errs, FIELD_REQUIRED, &manager, NULL, "is required for apply patch");
-    if (!is_apply && rq->route.verb == KUBE_PATCH && url_query_get(rq->route.url, "force").p)
-        field_error(errs, FIELD_FORBIDDEN, &force, NULL,
-                    "may not be specified for non-apply patch");
-    managed_check_manager(ret->manager, errs);
-    if (ret->manager.n == 0)
-        ret->manager = managed_agent(&rq->arena, rq->user_agent);
-}
-
-struct json *write_parse_options(struct request *rq, struct write_options *ret)
-{
-    struct arena *a = &rq->arena;
-    struct field_errors errs = field_errors_init(a);
-    *ret = (struct write_options){ .fv = FIELD_VALIDATION_WARN };
-    parse_manager(rq, patch_type_of(rq) == PATCH_APPLY, &errs, ret);
-    parse_dry_run(rq, &errs, ret);
-    struct str fv = route_query(&rq->route, "fieldValidation");
-    if (field_validation_parse(fv, &ret->fv) < 0) {
-        static const struct str known[] = { { "Ignore", 6 }, { "Strict", 6 }, { "Warn", 4 } };
-        struct fpath at = fpath_child(NULL, STR("fieldValidation"));
-        field_error_enum(&errs, &at, json_new_str(a, fv), known, ARRAY_LEN(known));
-    }
-    if (errs.n == 0)
-        return NULL;
-    const char *kind = rq->route.verb == KUBE_CREATE  ? "CreateOptions"
-                       : rq->route.verb == KUBE_PATCH ? "PatchOptions"
-                                                      : "UpdateOptions";
-    return status_invalid(a, STR("meta.k8s.io"), str_of(kind), STR(""), &errs);
-}
-
-static struct json *unsupported_body(struct request *rq)
-{
-    return status_unsupported_media_type(&rq->arena, rep_accepted(false));
-}
-
-static int parse_protobuf(struct request *rq, const struct schema *schema, struct json **ret,
-                          struct err *err)
-{
-    struct arena *a = &rq->arena;
-    struct proto_envelope env;
-    struct json *obj;
-    a->max_bytes = 0; /* the decoder counts for itself */
-    int r = proto_open(buf_str(&rq->body), &env, err);
-    if (r >= 0)
-        r = proto_decode(a, schema, env.raw, &obj, err);
-    if (r < 0)
-        return r;
-    if (env.api_version.n)
-        json_set_str(a, obj, "apiVersion", env.api_version);
-    if (env.kind.n)
-        json_set_str(a, obj, "kind", env.kind);
-    *ret = obj;
-    return 0;
-}
-
-/* E_UNSUPPORTED: a content type that is not read. */
-static int parse_as(struct request *rq, const struct schema *schema,
-                    struct object_warnings *warnings, struct json **ret, struct err *err)
-{
-    struct arena *a = &rq->arena;
-    void (*on_duplicate)(void *arg, struct str path) = warnings ? object_on_duplicate : NULL;
-    const struct json_parse_opts json = { .on_duplicate = on_duplicate, .arg = warnings };
-    const struct yaml_opts yaml = { .on_duplicate = on_duplicate, .arg = warnings };
-    struct media_type type;
-    bool typed = rq->content_type.n > 0;
-    if (typed && media_parse(rq->content_type, &type) < 0)
-        return E_UNSUPPORTED;
-    if (!typed || media_is(&type, "application/json") || str_has_suffix(type.subtype, STR("+json")))
-        return json_parse(a, buf_str(&rq->body), &json, ret, err);
-    if (media_is(&type, "application/yaml"))
-        return yaml_parse(a, buf_str(&rq->body), &yaml, ret, err);
-    if (media_is(&type, "application/vnd.kubernetes.protobuf") && schema &&
-        (schema->flags & SCHEMA_BUILTIN))
-        return parse_protobuf(rq, schema, ret, err);
-    return E_UNSUPPORTED;
-}
-
-struct json *write_parse_body(struct request *rq, const struct schema *schema,
-                              struct object_warnings *warnings, struct json **ret)
-{
-    struct arena *a = &rq->arena;
-    struct err err = { 0 };
-    a->max_bytes = API_PARSE_MAX_BYTES;
-    int r = parse_as(rq, schema, warnings, ret, &err);
-    a->max_bytes = 0;
-    if (r == E_UNSUPPORTED)
-        return unsupported_body(rq);
-    if (r == -EMSGSIZE)
-        return status_too_large(a, API_BODY_MAX_BYTES);
-    if (r < 0)
-        return status_bad_request(
-            a, str_of(arena_printf(a, "the object provided is unrecognized: %s", err_text(&err))));
-    return NULL;
-}
-
-/* An applied configuration is YAML; what kubectl and others send is JSON all the same. */
-static struct json *parse_config(struct request *rq, struct object_warnings *warnings,
-                                 struct json **ret)
-{
-    struct arena *a = &rq->arena;
-    struct err err = { 0 };
-    struct str body = str_trim(buf_str(&rq->body));
-    const struct json_parse_opts json = { .on_duplicate = object_on_duplicate, .arg = warnings };
-    const struct yaml_opts yaml = { .on_duplicate = object_on_duplicate, .arg = warnings };
-    a->max_bytes = API_PARSE_MAX_BYTES;
-    int r = E_PARSE;
-    if (body.n && body.p[0] == '{')
-        r = json_parse(a, body, &json, ret, NULL);
-    if (r == E_PARSE) {
-        warnings->n = 0;
-        r = yaml_parse(a, body, &yaml, ret, &err);
-    }
-    a->max_bytes = 0;
-    if (r == -EMSGSIZE)
-        return status_too_large(a, API_BODY_MAX_BYTES);
-    if (r < 0)
-        return status_bad_request(
-            a, str_of(arena_printf(a, "error decoding patch: error converting YAML to JSON: %s",
-                                   err_text(&err))));
-    return NULL;
-}
 
 /* ------------------------------------------------------------------ shaping the object */
 
@@ -292,6 +122,10 @@ static struct json *apply_input(struct write *w, const struct json *live)
         return status;
     if (object_decode_tree(&rq->arena, rq->res, w->obj, FIELD_VALIDATION_IGNORE, NULL, &status) < 0)
         return status;
+    if (w->opts.fv == FIELD_VALIDATION_STRICT && w->warnings.n)
+        return status_bad_request(
+            &rq->arena, str_of(arena_printf(&rq->arena, "error strict decoding patch: " STR_FMT,
+                                            STR_ARG(w->warnings.text[0]))));
     return tell_warnings(w);
 }
 
@@ -337,12 +171,28 @@ static struct json *take_new(struct write *w)
     return NULL;
 }
 
+/* What is not there is made by an update or an apply only for those who may create it. */
+static struct json *may_create(struct request *rq)
+{
+    const struct api *api = rq->api;
+    if (rq->route.verb == KUBE_CREATE || !api->authorize)
+        return NULL;
+    struct api_attributes at = authz_attributes(rq);
+    at.verb = STR("create");
+    scoped(buf_fini_scoped) struct buf reason = BUF_INIT(BUF_MAX_DEFAULT);
+    if (api->authorize(api->authorize_arg, &at, &reason))
+        return NULL;
+    return authz_forbidden(&rq->arena, &at, buf_str(&reason));
+}
+
 static struct json *shape_new(struct write *w)
 {
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
     struct object_env env = env_of(rq);
-    struct json *status = take_new(w);
+    struct json *status = may_create(rq);
+    if (!status)
+        status = take_new(w);
     if (status)
         return status;
     if (meta_resource_version(w->obj).n)
@@ -390,11 +240,19 @@ static struct json *take_input(struct write *w, const struct json *from, struct 
         *ret = patch;
         return NULL;
     }
-    if (r == E_PARSE)
-        return status_bad_request(a, str_copy_arena(a, str_of(err_text(&err))));
-    if (r < 0)
-        return status_new(a, 422, "Invalid", str_copy_arena(a, str_of(err_text(&err))));
-    return NULL;
+    return r < 0 ? write_patch_status(a, w->patch_type, r, &err) : NULL;
+}
+
+/* What is wrong with the result of a patch is told of the patch, shown as upstream shows it. */
+static struct str shown_patch(struct write *w)
+{
+    struct arena *a = &w->rq->arena;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    if (w->patch_type == PATCH_STRATEGIC)
+        go_print(&text, w->input, false);
+    else
+        (void)json_write_sorted(&text, w->obj);
+    return str_copy_arena(a, buf_str(&text));
 }
 
 /* What a patch made of the object has to be decoded like any body. */
@@ -402,8 +260,10 @@ static struct json *decode_patched(struct write *w)
 {
     struct request *rq = w->rq;
     struct json *status = NULL;
-    w->warnings.n = 0;
-    if (object_decode_tree(&rq->arena, rq->res, w->obj, w->opts.fv, &w->warnings, &status) < 0)
+    struct str shown = shown_patch(w);
+    w->warnings.n = w->n_warnings;
+    if (object_decode_patched(&rq->arena, rq->res, w->obj, w->opts.fv, &w->warnings, shown,
+                              w->patch_type == PATCH_STRATEGIC, &status) < 0)
         return status;
     return tell_warnings(w);
 }
@@ -878,8 +738,10 @@ static struct write *write_begin(struct request *rq, enum patch_type patch_type,
     const struct schema *type = action ? builtin_type(action->type) : rq->res->schema;
     const struct json *no = write_parse_options(rq, &w->opts);
     if (!no)
-        no = patch_type == PATCH_APPLY ? parse_config(rq, &w->warnings, &w->input)
-                                       : write_parse_body(rq, type, &w->warnings, &w->input);
+        no = patch_type != PATCH_NONE
+                 ? write_parse_patch(rq, patch_type, w->opts.fv, &w->warnings, &w->input)
+                 : write_parse_body(rq, type, &w->warnings, &w->input);
+    w->n_warnings = w->warnings.n;
     if (!no)
         return w;
     reply_status(rq, no);
@@ -927,7 +789,7 @@ void write_update(struct request *rq)
 
 void write_patch(struct request *rq)
 {
-    enum patch_type type = patch_type_of(rq);
+    enum patch_type type = write_patch_type(rq);
     if (type == PATCH_NONE || (type == PATCH_STRATEGIC && rq->res->crd)) {
         reply_status(
             rq, status_unsupported_media_type(
@@ -957,10 +819,10 @@ static struct json *decode_action(struct write *w)
     kind = dot ? dot + 1 : kind;
     struct str sent = json_get_str(w->input, "kind");
     if (sent.n && !str_is(sent, kind))
-        return status_bad_request(
-            a, str_of(arena_printf(
-                   a, "kind in the data (" STR_FMT ") does not match the expected kind (%s)",
-                   STR_ARG(sent), kind)));
+        return status_bad_request(a, str_of(arena_printf(a,
+                                                         "kind in the data (" STR_FMT
+                                                         ") does not match the expected kind (%s)",
+                                                         STR_ARG(sent), kind)));
     if (schema_normalize(a, s, w->input, kind, NULL, NULL, &err) < 0)
         return status_bad_request(a, str_copy_arena(a, str_of(err_text(&err))));
     return NULL;

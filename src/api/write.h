@@ -10,6 +10,8 @@ enum {
         4 << 20 /* one stored object: the largest body and what the server adds */
 };
 
+enum patch_type { PATCH_NONE, PATCH_JSON, PATCH_MERGE, PATCH_STRATEGIC, PATCH_APPLY };
+
 struct write_options {
     enum field_validation fv;
     bool dry_run;
@@ -37,6 +39,14 @@ struct write_action {
 };
 void write_action(struct request *rq, const struct write_action *action);
 
+/* By content type; PATCH_NONE: of no patch, or of a type that is not served. */
+enum patch_type write_patch_type(const struct request *rq);
+/* The body of a patch as a tree that has the form of its type; NULL, or the Status to answer. */
+struct json *write_parse_patch(struct request *rq, enum patch_type type, enum field_validation fv,
+                               struct object_warnings *warnings, struct json **ret);
+/* What to answer when a patch (patch.h) failed with r. */
+struct json *write_patch_status(struct arena *a, enum patch_type type, int r,
+                                const struct err *err);
 /* No finalizer holds the object any more. */
 bool write_is_finished(const struct kube_resource *res, const struct json *obj);
 /* Stored bytes as the answer. */

@@ -2,6 +2,8 @@
 /* Paths and field errors; see field.h. */
 #include "kube/field.h"
 
+#include "codec/json_sort.h"
+
 #include <stdarg.h>
 
 static const struct {
@@ -102,6 +104,71 @@ void go_quote(struct buf *to, struct str s)
         }
     }
     (void)buf_add_char(to, '"');
+}
+
+const char *go_kind(const struct json *v)
+{
+    switch (v->type) {
+    case JSON_NULL:
+        return "null";
+    case JSON_FALSE:
+    case JSON_TRUE:
+        return "bool";
+    case JSON_NUMBER:
+        return "number";
+    case JSON_STRING:
+        return "string";
+    case JSON_ARRAY:
+        return "array";
+    case JSON_OBJECT:
+        return "object";
+    }
+    return "";
+}
+
+void go_print(struct buf *to, const struct json *v, bool sharp)
+{
+    const char *before = "";
+    switch (v->type) {
+    case JSON_NULL:
+        (void)buf_add_cstr(to, "<nil>");
+        return;
+    case JSON_FALSE:
+    case JSON_TRUE:
+    case JSON_NUMBER:
+        (void)json_write(to, v);
+        return;
+    case JSON_STRING:
+        if (sharp)
+            go_quote(to, v->s);
+        else
+            (void)buf_add_str(to, v->s);
+        return;
+    case JSON_ARRAY:
+        (void)buf_add_cstr(to, sharp ? "[]interface {}{" : "[");
+        json_each (item, v) {
+            (void)buf_add_cstr(to, before);
+            go_print(to, item, sharp);
+            before = sharp ? ", " : " ";
+        }
+        (void)buf_add_char(to, sharp ? '}' : ']');
+        return;
+    case JSON_OBJECT:
+        break;
+    }
+    scoped(free_scoped) const struct json **members = json_sorted_members(v);
+    (void)buf_add_cstr(to, sharp ? "map[string]interface {}{" : "map[");
+    for (uint32_t i = 0; i < v->n; i++) {
+        (void)buf_add_cstr(to, before);
+        if (sharp)
+            go_quote(to, members[i]->key);
+        else
+            (void)buf_add_str(to, members[i]->key);
+        (void)buf_add_char(to, ':');
+        go_print(to, members[i], sharp);
+        before = sharp ? ", " : " ";
+    }
+    (void)buf_add_char(to, sharp ? '}' : ']');
 }
 
 static bool shows_value(enum field_error_type type)

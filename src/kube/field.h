@@ -96,3 +96,7 @@ void field_error_again(struct field_errors *errs, const struct field_error *e,
 struct str field_errors_text(const struct field_errors *errs);
 /* As Go's %q. */
 void go_quote(struct buf *to, struct str s);
+/* encoding/json's word for what v is: "number", "object", ... */
+const char *go_kind(const struct json *v);
+/* As Go's %v, or %#v (sharp), of a decoded value. */
+void go_print(struct buf *to, const struct json *v, bool sharp);

@@ -57,16 +57,21 @@ static struct json *cannot_handle(struct arena *a, const struct kube_resource *r
     return status_bad_request(a, str_of(m));
 }
 
+static void strict_text(struct buf *to, const struct object_warnings *warnings)
+{
+    for (size_t i = 0; i < warnings->n; i++) {
+        (void)buf_add_cstr(to, i ? ", " : "strict decoding error: ");
+        (void)buf_add_str(to, warnings->text[i]);
+    }
+}
+
 struct json *object_strict_status(struct arena *a, const struct kube_resource *res,
                                   const struct object_warnings *warnings)
 {
     if (warnings->n == 0)
         return NULL;
     struct buf b = BUF_INIT(64 * 1024);
-    for (size_t i = 0; i < warnings->n; i++) {
-        (void)buf_add_cstr(&b, i ? ", " : "strict decoding error: ");
-        (void)buf_add_str(&b, warnings->text[i]);
-    }
+    strict_text(&b, warnings);
     struct json *s = cannot_handle(a, res, buf_cstr(&b));
     buf_fini(&b);
     return s;
@@ -109,14 +114,10 @@ static int check_kind(struct arena *a, const struct kube_resource *res, struct j
 }
 
 static int decode_builtin(struct arena *a, const struct kube_resource *res, struct json *obj,
-                          struct object_warnings *w, struct json **ret_status)
+                          struct object_warnings *w, struct err *err)
 {
-    struct err err = { 0 };
     const char *type = str_dup_arena(a, res->kind);
-    int r = schema_normalize(a, res->schema, obj, type, w ? on_unknown : NULL, w, &err);
-    if (r < 0)
-        return bad(ret_status, cannot_handle(a, res, err_text(&err)));
-    return 0;
+    return schema_normalize(a, res->schema, obj, type, w ? on_unknown : NULL, w, err);
 }
 
 /* Go reads 2.0 and 2e0 as the number 2 and writes it so. */
@@ -140,17 +141,23 @@ static void canonical_numbers(struct arena *a, struct json *v)
 
 /* Custom resources: metadata is upstream's struct, the rest follows the definition. */
 static int decode_custom(struct arena *a, const struct kube_resource *res, struct json *obj,
-                         struct object_warnings *w, struct json **ret_status)
+                         struct object_warnings *w, struct err *err)
 {
-    struct err err = { 0 };
     const struct schema *meta = builtin_type("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
     struct json *m = meta_of(a, obj);
-    int r = schema_normalize(a, meta, m, "ObjectMeta", w ? on_unknown_meta : NULL, w, &err);
+    int r = schema_normalize(a, meta, m, "ObjectMeta", w ? on_unknown_meta : NULL, w, err);
     if (r < 0)
-        return bad(ret_status, cannot_handle(a, res, err_text(&err)));
+        return r;
     schema_prune(res->schema, obj, true, w ? on_unknown : NULL, w);
     canonical_numbers(a, obj);
     return 0;
+}
+
+static int decode(struct arena *a, const struct kube_resource *res, struct json *obj,
+                  struct object_warnings *w, struct err *err)
+{
+    return res->schema->flags & SCHEMA_BUILTIN ? decode_builtin(a, res, obj, w, err)
+                                               : decode_custom(a, res, obj, w, err);
 }
 
 int object_decode_tree(struct arena *a, const struct kube_resource *res, struct json *obj,
@@ -168,14 +175,76 @@ int object_decode_tree(struct arena *a, const struct kube_resource *res, struct 
     if (r < 0)
         return r;
     struct object_warnings *w = fv == FIELD_VALIDATION_IGNORE ? NULL : warnings;
-    r = res->schema->flags & SCHEMA_BUILTIN ? decode_builtin(a, res, obj, w, ret_status)
-                                            : decode_custom(a, res, obj, w, ret_status);
-    if (r < 0)
-        return r;
+    struct err err = { 0 };
+    if (decode(a, res, obj, w, &err) < 0)
+        return bad(ret_status, cannot_handle(a, res, err_text(&err)));
     struct json *strict =
         fv == FIELD_VALIDATION_STRICT && w ? object_strict_status(a, res, w) : NULL;
     if (strict)
         return bad(ret_status, strict);
+    object_default(a, res, obj);
+    return 0;
+}
+
+/* "json: cannot unmarshal number into Go struct field X.y of type string" as upstream's converter
+ * from maps to structs would say it. */
+static const char *converter_words(struct arena *a, const char *text)
+{
+    static const struct {
+        const char *json, *go;
+    } kinds[] = { { "string", "string" },
+                  { "bool", "bool" },
+                  { "array", "slice" },
+                  { "object", "map" },
+                  { "number", "int64" } };
+    struct str t = str_of(text), head = STR("json: cannot unmarshal ");
+    ptrdiff_t of = str_find(t, STR(" of type "));
+    if (!str_has_prefix(t, head) || of < 0)
+        return text;
+    struct str type = str_slice(t, (size_t)of + 9, t.n), rest = str_slice(t, head.n, t.n);
+    const char *kind = "int64";
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (str_has_prefix(rest, str_of(kinds[i].json)))
+            kind = kinds[i].go;
+    if (str_has_prefix(type, STR("[]")))
+        return arena_printf(a, "cannot restore slice from %s", kind);
+    if (str_has_prefix(type, STR("map[")))
+        return arena_printf(a, "cannot restore map from %s", kind);
+    if (str_find_char(type, '.') >= 0)
+        return arena_printf(a, "cannot restore struct from: %s", kind);
+    if (str_is(type, "string") && strcmp(kind, "int64") == 0)
+        return "cannot convert int64 to string";
+    return arena_printf(a, "unrecognized type: " STR_FMT, STR_ARG(type));
+}
+
+static struct json *patch_invalid(struct arena *a, struct str shown, const char *why)
+{
+    struct field_errors errs = field_errors_init(a);
+    struct fpath at = fpath_child(NULL, STR("patch"));
+    field_error_str(&errs, FIELD_INVALID, &at, shown, "%s", why);
+    return status_invalid(a, STR(""), STR(""), STR(""), &errs);
+}
+
+int object_decode_patched(struct arena *a, const struct kube_resource *res, struct json *obj,
+                          enum field_validation fv, struct object_warnings *warnings,
+                          struct str shown, bool strategic, struct json **ret_status)
+{
+    struct err err = { 0 };
+    struct object_warnings *w = fv == FIELD_VALIDATION_IGNORE ? NULL : warnings;
+    if (obj->type != JSON_OBJECT)
+        return bad(ret_status, patch_invalid(a, shown, "the result is no object"));
+    int r = check_kind(a, res, obj, ret_status);
+    if (r < 0)
+        return r;
+    if (decode(a, res, obj, w, &err) < 0)
+        return bad(ret_status,
+                   patch_invalid(a, shown,
+                                 strategic ? converter_words(a, err_text(&err)) : err_text(&err)));
+    if (fv == FIELD_VALIDATION_STRICT && w->n) {
+        scoped(buf_fini_scoped) struct buf why = BUF_INIT(64 * 1024);
+        strict_text(&why, w);
+        return bad(ret_status, patch_invalid(a, shown, buf_cstr(&why)));
+    }
     object_default(a, res, obj);
     return 0;
 }
@@ -326,8 +395,11 @@ static int check_identity(struct arena *a, const struct kube_resource *res, stru
     if (own.n == 0)
         return bad(ret_status,
                    status_bad_request(
-                       a, STR("the name of the object (\"\" based on URL) was undeterminable: "
-                              "name must be provided")));
+                       a, str_of(arena_printf(a,
+                                              "the name of the object (" STR_FMT
+                                              " based on URL) was undeterminable: name must be "
+                                              "provided",
+                                              STR_ARG(name)))));
     if (!str_eq(own, name))
         return bad(ret_status,
                    status_bad_request(
@@ -399,8 +471,7 @@ static int take_pod_part(struct arena *a, const struct kube_resource *res, enum 
             struct fpath at = fpath_child(NULL, STR("spec"));
             field_error(&errs, FIELD_FORBIDDEN, &at, NULL,
                         "only cpu and memory resources are mutable");
-            return bad(ret_status,
-                       status_invalid(a, res->group, res->kind, meta_name(old), &errs));
+            return bad(ret_status, status_invalid(a, res->group, res->kind, meta_name(old), &errs));
         }
         take_resources(a, list, from);
     }

@@ -37,6 +37,13 @@ int object_decode(struct arena *a, const struct kube_resource *res, struct str b
 int object_decode_tree(struct arena *a, const struct kube_resource *res, struct json *obj,
                        enum field_validation fv, struct object_warnings *warnings,
                        struct json **ret_status);
+/*
+ * The result of a patch: complaints are about "patch", whose text is `shown`. Those about the result
+ * of a strategic merge are worded otherwise: upstream does not go through JSON there.
+ */
+int object_decode_patched(struct arena *a, const struct kube_resource *res, struct json *obj,
+                          enum field_validation fv, struct object_warnings *warnings,
+                          struct str shown, bool strategic, struct json **ret_status);
 /* Collects duplicates: json_parse_opts.on_duplicate with a struct object_warnings * as arg. */
 void object_on_duplicate(void *warnings, struct str path);
 /*

@@ -53,16 +53,17 @@ static struct str take_token(struct arena *a, struct str *at)
     return str_n(out, n);
 }
 
+/* Negative ones count from the end, as upstream has it; for_add: from the place behind it. */
 static int array_index(const struct json *array, struct str token, bool for_add, size_t *ret)
 {
-    int64_t i;
+    int64_t i, n = (int64_t)array->n + for_add;
     if (for_add && str_is(token, "-")) {
         *ret = array->n;
         return 0;
     }
-    if (parse_i64(token, -(int64_t)array->n, (int64_t)array->n - !for_add, &i) < 0)
+    if (parse_i64(token, -n, n - 1, &i) < 0)
         return -EINVAL;
-    *ret = (size_t)(i < 0 ? i + (int64_t)array->n : i);
+    *ret = (size_t)(i < 0 ? i + n : i);
     return 0;
 }
 
@@ -85,11 +86,16 @@ static struct json *child_of(struct doc *d, const struct json *parent, struct st
     return NULL;
 }
 
-/* Parent of what the pointer names, and the last token. NULL: some part is missing. */
+/*
+ * Parent of what the pointer names, and the last token. NULL: some part is missing. What stands in
+ * front of the first slash does not count, and a pointer without any names nothing, the root
+ * included.
+ */
 static struct json *resolve(struct doc *d, struct str pointer, struct str *ret_last)
 {
-    struct json *v = d->root;
-    for (struct str at = pointer; v && at.n > 0;) {
+    ptrdiff_t slash = str_find_char(pointer, '/');
+    struct json *v = slash < 0 ? NULL : d->root;
+    for (struct str at = str_slice(pointer, slash < 0 ? 0 : (size_t)slash, pointer.n); v;) {
         struct str token = take_token(d->a, &at);
         if (at.n == 0) {
             *ret_last = token;
@@ -98,15 +104,6 @@ static struct json *resolve(struct doc *d, struct str pointer, struct str *ret_l
         v = child_of(d, v, token);
     }
     return NULL;
-}
-
-static struct json *find(struct doc *d, struct str pointer)
-{
-    struct str last;
-    if (pointer.n == 0)
-        return d->root;
-    struct json *parent = resolve(d, pointer, &last);
-    return parent ? child_of(d, parent, last) : NULL;
 }
 
 /* ---- operations ---- */
@@ -137,10 +134,6 @@ static int op_add(struct doc *d, const char *op, struct str path, struct json *v
     int r = check_depth(d, path, value);
     if (r < 0)
         return r;
-    if (path.n == 0) {
-        d->root = value;
-        return 0;
-    }
     struct json *parent = resolve(d, path, &last);
     if (!parent)
         return missing(d, op, path);
@@ -168,21 +161,40 @@ static int op_remove(struct doc *d, const char *op, struct str path)
     return 0;
 }
 
+/* A member that is not there is added: upstream does not look. */
 static int op_replace(struct doc *d, struct str path, struct json *value)
 {
-    struct json *v = find(d, path);
-    if (!v)
+    struct str last;
+    if (path.n == 0 && value->type < JSON_ARRAY)
+        return err_set(d->err, E_INVALID, "replace operation value must be object or array");
+    struct json *parent = path.n ? resolve(d, path, &last) : NULL;
+    if (path.n && !parent)
         return missing(d, "replace", path);
     int r = check_depth(d, path, value);
     if (r < 0)
         return r;
-    json_replace(v, value);
+    if (!parent) {
+        d->root = value;
+        return 0;
+    }
+    struct json *v = child_of(d, parent, last);
+    if (!v && parent->type == JSON_ARRAY)
+        return missing(d, "replace", path);
+    if (v)
+        json_replace(v, value);
+    else
+        json_set(d->a, parent, last, value);
     return 0;
 }
 
+/* What is absent is null. */
 static int op_test(struct doc *d, struct str path, const struct json *value)
 {
-    const struct json *v = find(d, path);
+    struct str last;
+    struct json *parent = path.n ? resolve(d, path, &last) : NULL;
+    const struct json *v = path.n == 0 ? d->root : parent ? child_of(d, parent, last) : NULL;
+    if (path.n && (!parent || (!v && parent->type == JSON_ARRAY)))
+        return missing(d, "test", path);
     bool same = v ? json_equal(v, value) : value->type == JSON_NULL;
     if (!same)
         return err_set(d->err, E_CONFLICT, "testing value " STR_FMT " failed: test failed",
@@ -208,8 +220,10 @@ static bool is_below(struct str path, struct str prefix)
 
 static int op_move(struct doc *d, struct str from, struct str path)
 {
-    struct json *v = find(d, from), *copy = NULL;
-    if (!v || from.n == 0 || is_below(path, from))
+    struct str last;
+    struct json *parent = resolve(d, from, &last), *copy = NULL;
+    struct json *v = parent ? child_of(d, parent, last) : NULL;
+    if (!v || is_below(path, from))
         return missing(d, "move", from);
     int r = clone_counted(d, v, &copy);
     if (r == 0)
@@ -217,40 +231,42 @@ static int op_move(struct doc *d, struct str from, struct str path)
     return r < 0 ? r : op_add(d, "move", path, copy);
 }
 
+/* A member that is not there is copied as null. */
 static int op_copy(struct doc *d, struct str from, struct str path)
 {
-    struct json *v = find(d, from), *copy = NULL;
-    if (!v)
+    struct str last;
+    struct json *parent = resolve(d, from, &last), *copy = NULL;
+    struct json *v = parent ? child_of(d, parent, last) : NULL;
+    if (!parent || (!v && parent->type == JSON_ARRAY))
         return missing(d, "copy", from);
-    int r = clone_counted(d, v, &copy);
+    int r = clone_counted(d, v ? v : json_new_null(d->a), &copy);
     return r < 0 ? r : op_add(d, "copy", path, copy);
 }
 
 static int apply(struct doc *d, const struct json *op)
 {
+    static const char *const names[] = { "add", "replace", "test", "remove", "move", "copy" };
     struct str name = json_get_str(op, "op"), path = json_get_str(op, "path");
     struct str from = json_get_str(op, "from");
     const struct json *value = json_getc(op, "value");
     struct json *copy = NULL;
-    bool needs_value = str_is(name, "add") || str_is(name, "replace") || str_is(name, "test");
-    if (!json_is(json_getc(op, "path"), JSON_STRING) || (path.n && path.p[0] != '/'))
-        return err_set(d->err, E_PARSE, "jsonpatch: operation without a valid path");
-    if (needs_value && !value)
-        return err_set(d->err, E_PARSE, "jsonpatch: '" STR_FMT "' operation without a value",
-                       STR_ARG(name));
+    size_t kind = 0;
+    while (kind < ARRAY_LEN(names) && !str_is(name, names[kind]))
+        kind++;
+    if (kind == ARRAY_LEN(names))
+        return err_set(d->err, E_INVALID, "Unexpected kind: " STR_FMT, STR_ARG(name));
+    if (!json_is(json_getc(op, "path"), JSON_STRING))
+        return err_set(d->err, E_INVALID, "operation missing path field: missing value");
+    if (!value)
+        value = json_new_null(d->a);
     if (str_is(name, "test"))
         return op_test(d, path, value);
     if (str_is(name, "remove"))
         return op_remove(d, "remove", path);
-    if (str_is(name, "move") || str_is(name, "copy")) {
-        if (!json_is(json_getc(op, "from"), JSON_STRING) || (from.n && from.p[0] != '/'))
-            return err_set(d->err, E_PARSE,
-                           "jsonpatch: '" STR_FMT "' operation without a valid from",
-                           STR_ARG(name));
-        return str_is(name, "move") ? op_move(d, from, path) : op_copy(d, from, path);
-    }
-    if (!needs_value)
-        return err_set(d->err, E_PARSE, "Unexpected kind: " STR_FMT, STR_ARG(name));
+    if (str_is(name, "move"))
+        return op_move(d, from, path);
+    if (str_is(name, "copy"))
+        return op_copy(d, from, path);
     int r = clone_counted(d, value, &copy);
     if (r < 0)
         return r;
@@ -262,10 +278,7 @@ int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct
 {
     struct doc d = { .a = a, .root = doc, .n_nodes = count_nodes(doc), .err = err };
     if (!json_is(ops, JSON_ARRAY))
-        return err_set(
-            err, E_PARSE,
-            "json: cannot unmarshal into Go value of type jsonpatch.Patch: not a list of "
-            "operations");
+        return err_set(err, E_PARSE, "a JSON patch has to be a list of operations");
     if (ops->n > PATCH_MAX_OPS)
         return err_set(err, E_LIMIT, "The allowed maximum operations in a JSON patch is %d, got %u",
                        PATCH_MAX_OPS, ops->n);

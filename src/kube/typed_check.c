@@ -5,7 +5,6 @@
  */
 #include "kube/typed_inner.h"
 
-#include "codec/json_sort.h"
 #include "kube/field.h"
 
 enum { CHECK_MAX = 64 }; /* complaints; further ones are not looked for */
@@ -22,53 +21,6 @@ struct check_at {
     const struct check_at *up;
     struct field_elem elem;
 };
-
-/* ---- Go's %v and %#v ---- */
-
-static void write_go(struct buf *to, const struct json *v, bool sharp)
-{
-    const char *before = "";
-    switch (v->type) {
-    case JSON_NULL:
-        (void)buf_add_cstr(to, "<nil>");
-        return;
-    case JSON_FALSE:
-    case JSON_TRUE:
-    case JSON_NUMBER:
-        (void)json_write(to, v);
-        return;
-    case JSON_STRING:
-        if (sharp)
-            go_quote(to, v->s);
-        else
-            (void)buf_add_str(to, v->s);
-        return;
-    case JSON_ARRAY:
-        (void)buf_add_cstr(to, sharp ? "[]interface {}{" : "[");
-        json_each (item, v) {
-            (void)buf_add_cstr(to, before);
-            write_go(to, item, sharp);
-            before = sharp ? ", " : " ";
-        }
-        (void)buf_add_char(to, sharp ? '}' : ']');
-        return;
-    case JSON_OBJECT:
-        break;
-    }
-    scoped(free_scoped) const struct json **members = json_sorted_members(v);
-    (void)buf_add_cstr(to, sharp ? "map[string]interface {}{" : "map[");
-    for (uint32_t i = 0; i < v->n; i++) {
-        (void)buf_add_cstr(to, before);
-        if (sharp)
-            go_quote(to, members[i]->key);
-        else
-            (void)buf_add_str(to, members[i]->key);
-        (void)buf_add_char(to, ':');
-        write_go(to, members[i], sharp);
-        before = sharp ? ", " : " ";
-    }
-    (void)buf_add_char(to, sharp ? '}' : ']');
-}
 
 static const char *go_type(const struct json *v)
 {
@@ -116,7 +68,7 @@ static void complain(struct check *c, const struct check_at *at, const char *why
     else if (v)
         (void)buf_add_cstr(&b, "&{");
     if (v) {
-        write_go(&b, v, sharp);
+        go_print(&b, v, sharp);
         (void)buf_add_char(&b, '}');
     }
     c->text[c->n++] = str_copy_arena(&c->a, buf_str(&b));

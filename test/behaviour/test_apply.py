@@ -171,3 +171,23 @@ def test_kubectl_moves_from_the_client_to_the_server(shared_api, tmp_path):
     file.write_text(json.dumps(config("csa", {"c": "2"})))
     api.kubectl("apply", "-f", str(file))  # and back
     assert api.get(f"{CM}/csa").json()["data"] == {"c": "2"}
+
+
+def test_creating_by_apply_needs_the_right_to_create(shared_api):
+    api = shared_api
+    rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
+    api.create(rbac + "/roles", {"metadata": {"name": "patch"}, "rules": [
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["patch", "get"]}]})
+    api.create(rbac + "/rolebindings", {
+        "metadata": {"name": "patch"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "patch"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "patcher"}]})
+
+    def ask(name):
+        return api.ask("PATCH", f"{CM}/{name}?fieldManager=x", config(name, {"a": "1"}), Content_Type=APPLY,
+                       Impersonate_User="patcher")
+    no = ask("forbidden")
+    assert no.status == 403, no.body
+    assert no.json()["message"] == ('configmaps "forbidden" is forbidden: User "patcher" cannot create resource '
+                                    '"configmaps" in API group "" in the namespace "default"')
+    api.create(CM, config("allowed"))
+    assert ask("allowed").status == 200

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options and bodies of the writing verbs, patches included: from bytes to trees. See write.h. */
+#include "api/write.h"
+
+#include "api/negotiate.h"
+#include "codec/media.h"
+#include "codec/yaml.h"
+#include "kube/builtin.h"
+#include "kube/managed_fields.h"
+#include "kube/patch.h"
+#include "kube/proto.h"
+
+#include <errno.h>
+
+enum patch_type write_patch_type(const struct request *rq)
+{
+    static const struct {
+        const char *media;
+        enum patch_type type;
+    } types[] = { { "application/json-patch+json", PATCH_JSON },
+                  { "application/merge-patch+json", PATCH_MERGE },
+                  { "application/strategic-merge-patch+json", PATCH_STRATEGIC },
+                  { "application/apply-patch+yaml", PATCH_APPLY } };
+    struct media_type media;
+    if (rq->route.verb != KUBE_PATCH || media_parse(rq->content_type, &media) < 0)
+        return PATCH_NONE;
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (media_is(&media, types[i].media))
+            return types[i].type;
+    return PATCH_NONE;
+}
+
+static void parse_dry_run(struct request *rq, struct field_errors *errs, struct write_options *ret)
+{
+    static const struct str all[] = { { "All", 3 } };
+    const struct url_target *url = rq->route.url;
+    for (size_t i = 0; i < url->n_pairs; i++) {
+        if (!str_is(url->pairs[i].name, "dryRun") || url->pairs[i].value.n == 0)
+            continue;
+        ret->dry_run = true;
+        struct fpath at = fpath_child(NULL, STR("dryRun"));
+        if (!str_is(url->pairs[i].value, "All"))
+            field_error_enum(errs, &at, json_new_str(&rq->arena, url->pairs[i].value), all, 1);
+    }
+}
+
+/* Who the fields that this request changes belong to. */
+static void parse_manager(struct request *rq, bool is_apply, struct field_errors *errs,
+                          struct write_options *ret)
+{
+    struct fpath manager = fpath_child(NULL, STR("fieldManager")),
+                 force = fpath_child(NULL, STR("force"));
+    ret->manager = route_query(&rq->route, "fieldManager");
+    ret->force = url_query_bool(rq->route.url, "force");
+    if (is_apply && ret->manager.n == 0)
+        field_error(errs, FIELD_REQUIRED, &manager, NULL, "is required for apply patch");
+    if (!is_apply && rq->route.verb == KUBE_PATCH && url_query_get(rq->route.url, "force").p)
+        field_error(errs, FIELD_FORBIDDEN, &force, NULL,
+                    "may not be specified for non-apply patch");
+    managed_check_manager(ret->manager, errs);
+    if (ret->manager.n == 0)
+        ret->manager = managed_agent(&rq->arena, rq->user_agent);
+}
+
+struct json *write_parse_options(struct request *rq, struct write_options *ret)
+{
+    struct arena *a = &rq->arena;
+    struct field_errors errs = field_errors_init(a);
+    *ret = (struct write_options){ .fv = FIELD_VALIDATION_WARN };
+    parse_manager(rq, write_patch_type(rq) == PATCH_APPLY, &errs, ret);
+    parse_dry_run(rq, &errs, ret);
+    struct str fv = route_query(&rq->route, "fieldValidation");
+    if (field_validation_parse(fv, &ret->fv) < 0) {
+        static const struct str known[] = { { "Ignore", 6 }, { "Strict", 6 }, { "Warn", 4 } };
+        struct fpath at = fpath_child(NULL, STR("fieldValidation"));
+        field_error_enum(&errs, &at, json_new_str(a, fv), known, ARRAY_LEN(known));
+    }
+    if (errs.n == 0)
+        return NULL;
+    const char *kind = rq->route.verb == KUBE_CREATE  ? "CreateOptions"
+                       : rq->route.verb == KUBE_PATCH ? "PatchOptions"
+                                                      : "UpdateOptions";
+    return status_invalid(a, STR("meta.k8s.io"), str_of(kind), STR(""), &errs);
+}
+
+static struct json *unsupported_body(struct request *rq)
+{
+    return status_unsupported_media_type(&rq->arena, rep_accepted(false));
+}
+
+static int parse_protobuf(struct request *rq, const struct schema *schema, struct json **ret,
+                          struct err *err)
+{
+    struct arena *a = &rq->arena;
+    struct proto_envelope env;
+    struct json *obj;
+    a->max_bytes = 0; /* the decoder counts for itself */
+    int r = proto_open(buf_str(&rq->body), &env, err);
+    if (r >= 0)
+        r = proto_decode(a, schema, env.raw, &obj, err);
+    if (r < 0)
+        return r;
+    if (env.api_version.n)
+        json_set_str(a, obj, "apiVersion", env.api_version);
+    if (env.kind.n)
+        json_set_str(a, obj, "kind", env.kind);
+    *ret = obj;
+    return 0;
+}
+
+/* E_UNSUPPORTED: a content type that is not read. */
+static int parse_as(struct request *rq, const struct schema *schema,
+                    struct object_warnings *warnings, struct json **ret, struct err *err)
+{
+    struct arena *a = &rq->arena;
+    void (*on_duplicate)(void *arg, struct str path) = warnings ? object_on_duplicate : NULL;
+    const struct json_parse_opts json = { .on_duplicate = on_duplicate, .arg = warnings };
+    const struct yaml_opts yaml = { .on_duplicate = on_duplicate, .arg = warnings };
+    struct media_type type;
+    bool typed = rq->content_type.n > 0;
+    if (typed && media_parse(rq->content_type, &type) < 0)
+        return E_UNSUPPORTED;
+    if (!typed || media_is(&type, "application/json") || str_has_suffix(type.subtype, STR("+json")))
+        return json_parse(a, buf_str(&rq->body), &json, ret, err);
+    if (media_is(&type, "application/yaml"))
+        return yaml_parse(a, buf_str(&rq->body), &yaml, ret, err);
+    if (media_is(&type, "application/vnd.kubernetes.protobuf") && schema &&
+        (schema->flags & SCHEMA_BUILTIN))
+        return parse_protobuf(rq, schema, ret, err);
+    return E_UNSUPPORTED;
+}
+
+struct json *write_parse_body(struct request *rq, const struct schema *schema,
+                              struct object_warnings *warnings, struct json **ret)
+{
+    struct arena *a = &rq->arena;
+    struct err err = { 0 };
+    a->max_bytes = API_PARSE_MAX_BYTES;
+    int r = parse_as(rq, schema, warnings, ret, &err);
+    a->max_bytes = 0;
+    if (r == E_UNSUPPORTED)
+        return unsupported_body(rq);
+    if (r == -EMSGSIZE)
+        return status_too_large(a, API_BODY_MAX_BYTES);
+    if (r < 0)
+        return status_bad_request(
+            a, str_of(arena_printf(a, "the object provided is unrecognized: %s", err_text(&err))));
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ patches */
+
+#define DECODING "error decoding patch: "
+
+/* In encoding/json's words. */
+static struct json *cannot_unmarshal(struct arena *a, const char *before, const struct json *v,
+                                     const char *type)
+{
+    return status_bad_request(a, str_of(arena_printf(a, "%sjson: cannot unmarshal %s into Go %s",
+                                                     before, go_kind(v), type)));
+}
+
+static struct json *too_large_or(struct arena *a, int r, const char *why)
+{
+    if (r == -EMSGSIZE)
+        return status_too_large(a, API_BODY_MAX_BYTES);
+    return status_bad_request(a, str_of(why));
+}
+
+/* What sigs.k8s.io/yaml says of repeated keys: all in one text, with their lines. */
+static void tell_repeated(struct object_warnings *w, struct str body)
+{
+    struct arena *a = w->a;
+    struct buf text = BUF_INIT(16 * 1024);
+    if (w->n == 0)
+        return;
+    (void)buf_add_cstr(&text, "error converting YAML to JSON: yaml: unmarshal errors:");
+    for (size_t i = 0; i < w->n; i++) {
+        struct str path = w->text[i]; /* duplicate field "spec.a" */
+        size_t from = path.n ? path.n - 1 : 0;
+        while (from > 0 && path.p[from - 1] != '.' && path.p[from - 1] != '"')
+            from--;
+        struct str name = str_slice(path, from, path.n - 1);
+        size_t line = 1, at = 1;
+        for (size_t k = 0; k + name.n <= body.n; k++) { /* where it stands last */
+            line += body.p[k] == '\n';
+            if (memcmp(body.p + k, name.p, name.n) == 0)
+                at = line;
+        }
+        (void)buf_printf(&text, "\n  line %zu: key ", at);
+        go_quote(&text, name);
+        (void)buf_add_cstr(&text, " already set in map");
+    }
+    w->n = 1;
+    w->text[0] = str_copy_arena(a, buf_str(&text));
+    buf_fini(&text);
+}
+
+/* An applied configuration is YAML; what kubectl and others send is JSON all the same. */
+static struct json *parse_config(struct request *rq, struct object_warnings *warnings,
+                                 struct json **ret)
+{
+    struct arena *a = &rq->arena;
+    struct err err = { 0 };
+    struct str body = str_trim(buf_str(&rq->body));
+    const struct json_parse_opts json = { .on_duplicate = object_on_duplicate, .arg = warnings };
+    const struct yaml_opts yaml = { .on_duplicate = object_on_duplicate, .arg = warnings };
+    int r = E_PARSE;
+    if (body.n && body.p[0] == '{')
+        r = json_parse(a, body, &json, ret, NULL);
+    if (r == E_PARSE) {
+        warnings->n = 0;
+        r = yaml_parse(a, body, &yaml, ret, &err);
+    }
+    if (r < 0)
+        return too_large_or(a, r,
+                            arena_printf(a, "error encoding patch: yaml: %s", err_text(&err)));
+    if ((*ret)->type == JSON_NULL)
+        *ret = json_new_object(a);
+    if ((*ret)->type != JSON_OBJECT)
+        return cannot_unmarshal(a, DECODING "error unmarshaling JSON: while decoding JSON: ", *ret,
+                                "value of type map[string]interface {}");
+    tell_repeated(warnings, body);
+    return NULL;
+}
+
+static struct json *check_operation(struct arena *a, const struct json *op, bool strict, size_t at,
+                                    struct object_warnings *w)
+{
+    static const char *const texts[] = { "op", "path", "from" };
+    if (op->type != JSON_OBJECT)
+        return strict ? cannot_unmarshal(a, DECODING, op, "value of type handlers.jsonPatchOp")
+                      : cannot_unmarshal(a, "", op, "value of type jsonpatch.Operation");
+    json_each (m, op) {
+        bool known = str_is(m->key, "value");
+        for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+            if (!str_is(m->key, texts[i]))
+                continue;
+            known = true;
+            if (strict && m->type != JSON_STRING && m->type != JSON_NULL)
+                return cannot_unmarshal(
+                    a, DECODING, m,
+                    arena_printf(a, "struct field jsonPatchOp.%s of type string", texts[i]));
+        }
+        if (!known && w->n < OBJECT_MAX_WARNINGS)
+            w->text[w->n++] = str_of(arena_printf(
+                a, "json patch unknown field \"[%zu]." STR_FMT "\"", at, STR_ARG(m->key)));
+    }
+    return NULL;
+}
+
+static struct json *check_operations(struct arena *a, const struct json *ops, bool strict,
+                                     struct object_warnings *w)
+{
+    if (ops->type != JSON_ARRAY)
+        return strict ? cannot_unmarshal(a, DECODING, ops, "value of type []handlers.jsonPatchOp")
+                      : cannot_unmarshal(a, "", ops, "value of type jsonpatch.Patch");
+    if (ops->n > PATCH_MAX_OPS)
+        return status_new(a, 413, "RequestEntityTooLarge",
+                          str_of(arena_printf(a,
+                                              "Request entity too large: The allowed maximum "
+                                              "operations in a JSON patch is %d, got %u",
+                                              PATCH_MAX_OPS, ops->n)));
+    for (size_t i = 0; i < w->n; i++)
+        w->text[i] = str_of(arena_printf(a, "json patch " STR_FMT, STR_ARG(w->text[i])));
+    size_t at = 0;
+    json_each (op, ops) {
+        struct json *no = check_operation(a, op, strict, at++, w);
+        if (no)
+            return no;
+    }
+    return NULL;
+}
+
+static struct json *check_map_patch(struct arena *a, enum patch_type type, const struct json *patch,
+                                    bool strict)
+{
+    bool loose = type == PATCH_MERGE && !strict; /* a merge patch may be a list, and fail later */
+    if (type == PATCH_MERGE && (patch->type == JSON_NULL || (loose && patch->type < JSON_ARRAY)))
+        return status_bad_request(a, STR("Invalid JSON Patch"));
+    if (patch->type == JSON_OBJECT || loose)
+        return NULL;
+    return cannot_unmarshal(a, type == PATCH_MERGE ? DECODING : "", patch,
+                            "value of type map[string]interface {}");
+}
+
+struct json *write_parse_patch(struct request *rq, enum patch_type type, enum field_validation fv,
+                               struct object_warnings *warnings, struct json **ret)
+{
+    struct arena *a = &rq->arena;
+    bool strict = fv != FIELD_VALIDATION_IGNORE;
+    const struct json_parse_opts opts = { .on_duplicate = object_on_duplicate, .arg = warnings };
+    struct json *no = NULL;
+    a->max_bytes = API_PARSE_MAX_BYTES;
+    if (type == PATCH_APPLY) {
+        no = parse_config(rq, warnings, ret);
+    } else {
+        int r = json_parse(a, buf_str(&rq->body), &opts, ret, NULL);
+        if (r < 0)
+            no = too_large_or(a, r, "invalid JSON patch");
+    }
+    a->max_bytes = 0;
+    if (!no && type == PATCH_JSON)
+        no = check_operations(a, *ret, strict, warnings);
+    else if (!no && type != PATCH_APPLY)
+        no = check_map_patch(a, type, *ret, strict);
+    if (!strict)
+        warnings->n = 0;
+    return no;
+}
+
+/* Most of what goes wrong is not told: upstream answers it without a word of its own. */
+struct json *write_patch_status(struct arena *a, enum patch_type type, int r, const struct err *err)
+{
+    struct str text = str_copy_arena(a, str_of(err_text(err)));
+    bool is_format = r == E_PARSE, untold = str_is(text, "lists of lists are not supported") ||
+                                            str_is(text, "patch content doesn't match retainKeys "
+                                                         "list");
+    if (is_format)
+        return status_bad_request(a, text);
+    if (type == PATCH_STRATEGIC && r == E_INVALID && !untold)
+        return status_new(a, 500, "", text);
+    struct json *status = status_new(
+        a, 422, "Invalid", STR("the server rejected our request due to an error in our request"));
+    (void)json_obj(a, status, "details");
+    return status;
+}

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the writing verbs refuse, warn about and leave alone, in upstream's words."""
+import json
+
+import pytest
+
+CM = "/api/v1/namespaces/default/configmaps"
+TYPES = {"json": "application/json-patch+json", "merge": "application/merge-patch+json",
+         "strategic": "application/strategic-merge-patch+json", "apply": "application/apply-patch+yaml"}
+
+
+@pytest.fixture(scope="module")
+def cm(shared_api):
+    """A ConfigMap that these tests try to change."""
+    shared_api.create(CM, {"metadata": {"name": "writes", "labels": {"a": "b"}}, "data": {"k": "v"}})
+    return f"{CM}/writes"
+
+
+def patch(api, path, kind, body, query=""):
+    return api.ask("PATCH", path + query, body if isinstance(body, str) else json.dumps(body), Content_Type=TYPES[kind])
+
+
+GENERIC = "the server rejected our request due to an error in our request"
+MAP = "json: cannot unmarshal array into Go value of type map[string]interface {}"
+
+
+@pytest.mark.parametrize("kind, body, query, code, text", [
+    ("json", "{", "", 400, "invalid JSON patch"),
+    ("merge", "nonsense", "", 400, "invalid JSON patch"),
+    ("json", {}, "", 400, "error decoding patch: json: cannot unmarshal object into Go value of type "
+     "[]handlers.jsonPatchOp"),
+    ("json", {}, "?fieldValidation=Ignore", 400, "json: cannot unmarshal object into Go value of type jsonpatch.Patch"),
+    ("json", [{"op": "add", "path": 1}], "", 400, "error decoding patch: json: cannot unmarshal number into Go struct "
+     "field jsonPatchOp.path of type string"),
+    ("json", [{"op": "test", "path": "/data/k", "value": "x"}], "", 422, GENERIC),
+    ("json", [{"op": "remove", "path": "/data/none"}], "", 422, GENERIC),
+    ("json", [{"op": "dance", "path": "/data/k"}], "", 422, GENERIC),
+    ("json", [{"op": "test", "path": "/data/k", "value": "v"}] * 10001, "", 413,
+     "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001"),
+    ("merge", [], "", 400, "error decoding patch: " + MAP),
+    ("merge", "null", "", 400, "Invalid JSON Patch"),
+    ("strategic", [], "", 400, MAP),
+    ("strategic", {"metadata": {"$patch": "dance"}}, "", 500, "unknown patch type: dance in map"),
+    ("merge", {"data": {"k": 1}}, "", 422,
+     ' "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"v1\\",\\"data\\":{\\"k\\":1}'),
+    ("strategic", {"data": {"k": 1}}, "", 422, ' "" is invalid: patch: Invalid value: "map[data:map[k:1]]": '
+     "cannot convert int64 to string"),
+    ("strategic", {"data": []}, "", 422, ' "" is invalid: patch: Invalid value: "map[data:[]]": '
+     "cannot restore map from slice"),
+    ("apply", "a: b: c", "?fieldManager=x", 400, "error encoding patch: yaml: "),
+    ("apply", "[]", "?fieldManager=x", 400, "error decoding patch: error unmarshaling JSON: while decoding JSON: " + MAP),
+    ("apply", "", "?fieldManager=x", 400, "invalid object type: /, Kind="),
+    ("merge", {}, "?force=true", 422, 'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: '
+     "may not be specified for non-apply patch"),
+])
+def test_what_is_wrong_with_a_patch(shared_api, cm, kind, body, query, code, text):
+    answer = patch(shared_api, cm, kind, body, query)
+    status = answer.json()
+    assert answer.status == code, status
+    assert status["message"].startswith(text), status["message"]
+    if text == GENERIC:
+        assert status["reason"] == "Invalid" and status["details"] == {}
+
+
+@pytest.mark.parametrize("kind, body, warning", [
+    ("json", '[{"op":"add","path":"/data/k","value":"v","extra":1}]', 'json patch unknown field "[0].extra"'),
+    ("json", '[{"op":"add","op":"add","path":"/data/k","value":"v"}]', 'json patch duplicate field "[0].op"'),
+    ("json", '[{"op":"add","path":"/dat","value":"v"}]', 'unknown field "dat"'),
+    ("merge", '{"data":{"k":"v","k":"v"}}', 'duplicate field "data.k"'),
+    ("merge", '{"dat":{}}', 'unknown field "dat"'),
+    ("strategic", '{"dat":{}}', 'unknown field "dat"'),
+    ("apply", '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"writes"},"data":{"k":"v","k":"v"}}',
+     None),  # upstream's text has a line feed, which no header can carry
+])
+def test_patches_follow_field_validation(shared_api, cm, kind, body, warning):
+    more = "&fieldManager=x&force=true" if kind == "apply" else ""
+    answer = patch(shared_api, cm, kind, body, "?fieldValidation=Warn" + more)
+    assert answer.status == 200, answer.body
+    quoted = warning and warning.replace('"', '\\"')
+    assert answer.headers.get_all("Warning") == ([f'299 - "{quoted}"'] if warning else None)
+    assert not patch(shared_api, cm, kind, body, "?fieldValidation=Ignore" + more).headers.get_all("Warning")
+    answer = patch(shared_api, cm, kind, body, "?fieldValidation=Strict" + more)
+    assert answer.status == (400 if kind == "apply" else 422)
+    text = "strict decoding error: " + warning if warning else (
+        "error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n"
+        '  line 1: key "k" already set in map')
+    assert text.replace('"', '\\"' if warning else '"') in answer.json()["message"].replace("\\\\", "\\") or \
+        text in answer.json()["message"]
+
+
+def test_a_patch_type_that_is_not_served(shared_api, cm):
+    answer = shared_api.ask("PATCH", cm, "{}", Content_Type="application/apply-patch+cbor")
+    assert answer.status == 415
+    assert answer.json()["message"] == (
+        "the body of the request was in an unknown format - accepted media types include: "
+        "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, "
+        "application/apply-patch+yaml")
+
+
+def test_generated_names_are_cut_and_random(shared_api):
+    long = "n" * 80
+    names = {shared_api.create(CM, {"metadata": {"generateName": long}})["metadata"]["name"] for _ in range(3)}
+    assert len(names) == 3
+    assert all(len(n) == 63 and n.startswith("n" * 58) and set(n[58:]) <= set("bcdfghjklmnpqrstvwxz2456789") for n in names)
+
+
+def test_a_wrong_precondition_is_a_conflict(shared_api, cm):
+    now = shared_api.get(cm).json()
+    other = {**now, "metadata": {**now["metadata"], "uid": "else"}}
+    no = shared_api.ask("PUT", cm, other).json()
+    assert no["message"] == ('Operation cannot be fulfilled on configmaps "writes": Precondition failed: UID in '
+                             f'precondition: else, UID in object meta: {now["metadata"]["uid"]}')
+    old = {**now, "metadata": {**now["metadata"], "resourceVersion": "1"}}
+    no = shared_api.ask("PUT", cm, old)
+    assert no.status == 409 and "the object has been modified; please apply your changes to the latest version" in \
+        no.json()["message"]
+    no = patch(shared_api, cm, "merge", {"metadata": {"resourceVersion": "1"}})
+    assert no.status == 409
+
+
+@pytest.mark.parametrize("method, path, body, code", [
+    ("POST", CM, {"metadata": {"name": "never"}}, 201),
+    ("PUT", CM + "/writes", {"metadata": {"name": "writes"}, "data": {"k": "dry"}}, 200),
+    ("PATCH", CM + "/writes", {"data": {"k": "dry"}}, 200),
+    ("DELETE", CM + "/writes", None, 200),
+    ("DELETE", CM, None, 200),
+])
+def test_a_dry_run_is_answered_and_not_done(shared_api, cm, method, path, body, code):
+    before = shared_api.get(CM).json()["items"]
+    kind = {"Content_Type": TYPES["merge"]} if method == "PATCH" else {}
+    answer = shared_api.ask(method, path + "?dryRun=All", body, **kind)
+    assert answer.status == code, answer.body
+    assert shared_api.get(CM).json()["items"] == before
+    answer = shared_api.ask(method, path + "?dryRun=Some", body, **kind)
+    assert answer.status == 422 and 'dryRun: Unsupported value: ' in answer.json()["message"]
