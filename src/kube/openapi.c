@@ -511,7 +511,8 @@ static struct json *path_item(struct doc *d, const char *path, bool in_namespace
 
 static void add_collection(struct doc *d, const struct kube_resource *r, const char *path)
 {
-    struct str kind = define_kind(d, r), list = define_list(d, r);
+    struct str kind = define_kind(d, r);
+    struct str list = r->verbs & KUBE_LIST ? define_list(d, r) : STR("");
     struct json *item = path_item(d, path, r->namespaced, false);
     if (r->verbs & KUBE_LIST)
         add_operation(d, item, r, "",
