@@ -2,30 +2,11 @@
 /* Who asks; see authn.h. */
 #include "api/authn.h"
 
+#include "api/tokens.h"
 #include "codec/digest.h"
 #include "io/tls.h"
 
 #define SA_PREFIX "system:serviceaccount:"
-
-struct authn {
-    struct api *api;
-    uint8_t admin[SHA256_BYTES]; /* digest of the token: compared instead of it */
-    bool has_admin;
-};
-
-struct authn *authn_new(struct api *api, struct str admin_token)
-{
-    struct authn *n = xnew(struct authn);
-    n->api = api;
-    n->has_admin = admin_token.n > 0;
-    sha256_of(admin_token, n->admin);
-    return n;
-}
-
-void authn_free(struct authn *n)
-{
-    free(n);
-}
 
 /* ------------------------------------------------------------------ identities */
 
@@ -135,13 +116,10 @@ static bool by_certificate(struct request *rq)
 
 /* ------------------------------------------------------------------ tokens */
 
-static bool same_digest(const uint8_t *a, const uint8_t *b)
-{
-    unsigned diff = 0;
-    for (size_t i = 0; i < SHA256_BYTES; i++)
-        diff |= (unsigned)a[i] ^ b[i];
-    return diff == 0;
-}
+struct bearer {
+    struct token_check check;
+    struct request *rq;
+};
 
 /* The token behind "Bearer "; "" for other schemes. */
 static struct str bearer_token(struct str authorization)
@@ -149,26 +127,38 @@ static struct str bearer_token(struct str authorization)
     struct str scheme, token;
     (void)str_cut(str_trim(authorization), ' ', &scheme, &token);
     token = str_trim(token);
-    bool usable = str_ieq(scheme, STR("bearer")) && token.n <= AUTHN_TOKEN_MAX_BYTES &&
-                  str_find_char(token, ' ') < 0;
-    return usable ? token : STR("");
+    return str_ieq(scheme, STR("bearer")) && str_find_char(token, ' ') < 0 ? token : STR("");
 }
 
-static bool by_token(struct request *rq)
+static struct json *judge(struct request *rq, const struct token_check *c)
 {
-    static const struct str groups[] = { { "system:masters", 14 }, { "system:authenticated", 20 } };
-    const struct authn *n = rq->api->authn;
-    struct str token = bearer_token(rq->authorization);
-    uint8_t digest[SHA256_BYTES];
-    if (token.n == 0)
-        return false;
-    sha256_of(token, digest);
-    if (!n->has_admin || !same_digest(digest, n->admin))
-        return false;
-    rq->identity = (struct kube_identity){ .user = STR("admin"),
-                                           .groups = groups,
-                                           .n_groups = ARRAY_LEN(groups) };
-    return true;
+    if (!c->good)
+        return status_unauthorized(&rq->arena);
+    rq->identity = c->identity;
+    return NULL;
+}
+
+static void on_checked(struct token_check *c)
+{
+    struct request *rq = container_of(c, struct bearer, check)->rq;
+    if (!request_idle(rq))
+        request_continue(rq, judge(rq, c));
+}
+
+static struct json *by_token(struct request *rq)
+{
+    struct bearer *b = arena_new(&rq->arena, struct bearer);
+    *b = (struct bearer){ .check = { .tokens = rq->api->tokens,
+                                     .a = &rq->arena,
+                                     .token = bearer_token(rq->authorization),
+                                     .done = on_checked },
+                          .rq = rq };
+    request_busy(rq);
+    rq->waiting = !token_check(&b->check);
+    if (rq->waiting)
+        return NULL;
+    rq->busy--; /* it was not needed, and the request is there: it is being started */
+    return judge(rq, &b->check);
 }
 
 /* ------------------------------------------------------------------ the step */
@@ -181,7 +171,7 @@ void authn_take(struct request *rq, const struct headers *headers)
 
 struct json *authn_step(struct request *rq)
 {
-    if (rq->in_process || by_certificate(rq) || by_token(rq))
+    if (rq->in_process || by_certificate(rq))
         return NULL;
-    return status_unauthorized(&rq->arena);
+    return by_token(rq);
 }

@@ -3,7 +3,8 @@
  * Authentication: who asks. The first that says yes decides:
  *
  *     1. a client certificate of the cluster's CA: CN is the user, O are the groups
- *     2. a bearer token: the administrator's
+ *     2. a bearer token (tokens.h): the administrator's, one of the token file, or one of a
+ *        ServiceAccount, for which the store is asked
  *
  * There are no anonymous requests: 401. A request in process comes with its identity. Then
  * impersonation: who may, speaks as somebody else.
@@ -13,16 +14,10 @@
 #include "api/core.h"
 
 enum {
-    AUTHN_TOKEN_MAX_BYTES = 16 << 10,
     AUTHN_GROUPS_MAX = 256, /* of one user, and of one impersonation */
     AUTHN_EXTRAS_MAX = 64,  /* values of an impersonation's extra fields */
     AUTHN_NAME_MAX_BYTES = 4096
 };
-
-struct authn;
-
-struct authn *authn_new(struct api *api, struct str admin_token);
-void authn_free(struct authn *n);
 
 /* Keep what of a request's header says who asks. */
 void authn_take(struct request *rq, const struct headers *headers);

@@ -19,6 +19,8 @@
 #include "api/negotiate.h"
 #include "api/reviews.h"
 #include "api/subresources.h"
+#include "api/token_request.h"
+#include "api/tokens.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "codec/digest.h"
@@ -430,7 +432,7 @@ static void run(struct request *rq)
         watch_begin(rq);
         return;
     case KUBE_CREATE:
-        if (reviews_serve(rq))
+        if (reviews_serve(rq) || token_request_serve(rq))
             return;
         write_create(rq);
         return;
@@ -588,15 +590,25 @@ bool request_idle(struct request *rq)
 
 int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
 {
-    (void)err;
+    struct tokens *tokens = NULL;
     struct api *api = xnew(struct api);
+    int r = tokens_new(&(struct tokens_opts){ .api = api,
+                                              .admin = opts->admin_token,
+                                              .file = opts->token_file,
+                                              .sa_key = opts->sa_key,
+                                              .issuer = opts->sa_issuer },
+                       &tokens, err);
+    if (r < 0) {
+        free(api);
+        return r;
+    }
+    api->tokens = tokens;
     api->transport.ops = &api_local_ops;
     api->loop = opts->loop;
     api->store = opts->store;
     api->authorize = opts->authorize;
     api->authorize_arg = opts->authorize_arg;
     api->with_rbac = opts->rbac;
-    api->authn = authn_new(api, opts->admin_token);
     list_init(&api->requests);
     flows_init(&api->flows, api->loop, on_flow_run, on_flow_refuse);
     registry_init(&api->reg);
@@ -679,7 +691,7 @@ static void api_free(struct api *api)
     registry_fini(&api->reg);
     metrics_fini(&api->metrics);
     flows_fini(&api->flows);
-    authn_free(api->authn);
+    tokens_free(api->tokens);
     free(api);
     done(arg);
 }

@@ -15,18 +15,18 @@
 #include "kube/status.h"
 #include "store/store.h"
 
-struct authn;
 struct authz;
 struct crds;
 struct gc;
 struct namespaces;
+struct tokens;
 
 struct api {
     struct transport transport;
     struct loop *loop;
     struct store *store;
     struct registry reg;
-    struct authn *authn;
+    struct tokens *tokens;
     api_authorize_fn authorize;
     void *authorize_arg;
     bool with_rbac;

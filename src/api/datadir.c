@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "base/sys.h"
 #include "codec/base64.h"
+#include "codec/json.h"
+#include "codec/jwt.h"
 #include "io/tls.h"
 
 #include <assert.h>
@@ -28,6 +30,7 @@ void datadir_free(struct datadir *d)
     buf_fini(&d->ca_key);
     buf_fini(&d->server_cert);
     buf_fini(&d->server_key);
+    buf_fini(&d->sa_key);
     buf_fini(&d->token);
     free(d->path);
     free(d);
@@ -270,6 +273,35 @@ static int load_token(struct datadir *d, struct err *err)
     return sys_write_file_atomic(d->fd, "admin.token", buf_str(&d->token), 0600, err);
 }
 
+static int load_sa_key(struct datadir *d, struct err *err)
+{
+    d->sa_key = BUF_INIT(DATADIR_FILE_MAX_BYTES);
+    int r = sys_read_file(d->fd, "pki/sa.key", &d->sa_key, err);
+    if (r != -ENOENT)
+        return r;
+    scoped(jwt_key_free_scoped) struct jwt_key *key = NULL;
+    r = jwt_key_make(&key, err);
+    if (r >= 0)
+        r = jwt_key_write(key, &d->sa_key, err);
+    if (r < 0)
+        return err_ctx(err, r, "make the key of service accounts' tokens");
+    return sys_write_file_atomic(d->fd, "pki/sa.key", buf_str(&d->sa_key), 0600, err);
+}
+
+int datadir_open_ca(const char *path, struct datadir **ret, struct err *err)
+{
+    scoped(datadir_free_scoped) struct datadir *d = xnew(struct datadir);
+    d->path = xstrdup(path);
+    d->fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    if (d->fd < 0)
+        return err_sys(err, d->fd, "open data directory '%s'", path);
+    int r = read_pair(d, "pki/ca.crt", &d->ca_cert, "pki/ca.key", &d->ca_key, err);
+    if (r < 0)
+        return err_ctx(err, r, "data directory '%s'", path);
+    *ret = take_ptr(&d);
+    return 0;
+}
+
 int datadir_open(const char *path, const char *host, struct datadir **ret, struct err *err)
 {
     scoped(datadir_free_scoped) struct datadir *d = xnew(struct datadir);
@@ -280,6 +312,8 @@ int datadir_open(const char *path, const char *host, struct datadir **ret, struc
         r = load_ca(d, err);
     if (r >= 0)
         r = load_server_cert(d, host, err);
+    if (r >= 0)
+        r = load_sa_key(d, err);
     if (r >= 0)
         r = load_token(d, err);
     if (r < 0)
@@ -298,13 +332,15 @@ char *datadir_url(const char *host, uint16_t port)
                              : xasprintf("https://%s:%u", host, port);
 }
 
-int datadir_write_kubeconfig(const struct datadir *d, const char *path, const char *url,
-                             char **ret_path, struct err *err)
+/* A kubeconfig with one cluster and one user; `credentials` are the members of that user. */
+static int write_kubeconfig(const struct datadir *d, const char *url, struct str name,
+                            struct str credentials, struct buf *to)
 {
     scoped(buf_fini_scoped) struct buf ca = BUF_INIT(DATADIR_FILE_MAX_BYTES * 2);
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(DATADIR_FILE_MAX_BYTES * 4);
+    scoped(buf_fini_scoped) struct buf quoted = BUF_INIT(DATADIR_FILE_MAX_BYTES);
     (void)base64_encode(&ca, buf_str(&d->ca_cert), BASE64_STD);
-    (void)buf_printf(&text,
+    (void)json_write_str(&quoted, name); /* which is YAML as well */
+    (void)buf_printf(to,
                      "apiVersion: v1\n"
                      "kind: Config\n"
                      "clusters:\n"
@@ -313,22 +349,56 @@ int datadir_write_kubeconfig(const struct datadir *d, const char *path, const ch
                      "    server: %s\n"
                      "    certificate-authority-data: %s\n"
                      "users:\n"
-                     "- name: admin\n"
-                     "  user:\n"
-                     "    token: %s\n"
-                     "contexts:\n"
+                     "- name: %s\n"
+                     "  user:\n" STR_FMT "contexts:\n"
                      "- name: dormouse\n"
                      "  context:\n"
                      "    cluster: dormouse\n"
-                     "    user: admin\n"
+                     "    user: %s\n"
                      "current-context: dormouse\n",
-                     url, buf_cstr(&ca), buf_cstr(&d->token));
-    if (!buf_ok(&text))
-        return err_set(err, text.failed, "kubeconfig is too large");
+                     url, buf_cstr(&ca), buf_cstr(&quoted), STR_ARG(credentials),
+                     buf_cstr(&quoted));
+    return buf_ok(to) && buf_ok(&quoted) ? 0 : -EMSGSIZE;
+}
+
+int datadir_write_kubeconfig(const struct datadir *d, const char *path, const char *url,
+                             char **ret_path, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf user = BUF_INIT(DATADIR_FILE_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(DATADIR_FILE_MAX_BYTES * 4);
+    (void)buf_printf(&user, "    token: %s\n", buf_cstr(&d->token));
+    if (write_kubeconfig(d, url, STR("admin"), buf_str(&user), &text) < 0)
+        return err_set(err, -EMSGSIZE, "kubeconfig is too large");
     int dir = path ? AT_FDCWD : d->fd;
     int r = sys_write_file_atomic(dir, path ? path : "kubeconfig", buf_str(&text), 0600, err);
     if (r < 0)
         return err_ctx(err, r, "write kubeconfig '%s'", path ? path : "kubeconfig");
     *ret_path = path ? xstrdup(path) : xasprintf("%s/kubeconfig", d->path);
     return 0;
+}
+
+int datadir_write_user_kubeconfig(const struct datadir *d, const char *path, const char *url,
+                                  const struct x509_user *user, uint64_t valid_s, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf cert = BUF_INIT(DATADIR_FILE_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(DATADIR_FILE_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf cert64 = BUF_INIT(DATADIR_FILE_MAX_BYTES * 2);
+    scoped(buf_fini_scoped) struct buf key64 = BUF_INIT(DATADIR_FILE_MAX_BYTES * 2);
+    scoped(buf_fini_scoped) struct buf members = BUF_INIT(DATADIR_FILE_MAX_BYTES * 4);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(DATADIR_FILE_MAX_BYTES * 8);
+    int r = x509_make_client(buf_str(&d->ca_cert), buf_str(&d->ca_key), user, valid_s, &cert, &key,
+                             err);
+    if (r < 0)
+        return r;
+    (void)base64_encode(&cert64, buf_str(&cert), BASE64_STD);
+    (void)base64_encode(&key64, buf_str(&key), BASE64_STD);
+    (void)buf_printf(&members, "    client-certificate-data: %s\n    client-key-data: %s\n",
+                     buf_cstr(&cert64), buf_cstr(&key64));
+    if (write_kubeconfig(d, url, user->name, buf_str(&members), &text) < 0)
+        return err_set(err, -EMSGSIZE, "kubeconfig is too large");
+    if (path)
+        r = sys_write_file_atomic(AT_FDCWD, path, buf_str(&text), 0600, err);
+    else
+        r = sys_write_all(STDOUT_FILENO, text.p, text.n);
+    return r < 0 ? err_ctx(err, r, "write kubeconfig '%s'", path ? path : "-") : 0;
 }

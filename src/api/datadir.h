@@ -7,6 +7,7 @@
  *       store.db          src/store
  *       pki/ca.crt .key   the cluster's authority, made at first start
  *       pki/server.crt .key .names   certificate of the API, and the names it was made for
+ *       pki/sa.key        signs the tokens of ServiceAccounts
  *       admin.token       bearer token of the user "admin" in group system:masters
  *       kubeconfig        for that user, unless another place was asked for
  *
@@ -31,6 +32,7 @@ struct datadir {
     int fd;
     struct buf ca_cert, ca_key;
     struct buf server_cert, server_key;
+    struct buf sa_key;
     struct buf token;
     int64_t cert_renew_at_s; /* wall clock */
 };
@@ -52,5 +54,16 @@ int datadir_renew(struct datadir *d, const char *host, bool *ret_replaced, struc
  * ret_path: given, free(). */
 int datadir_write_kubeconfig(const struct datadir *d, const char *path, const char *url,
                              char **ret_path, struct err *err);
+/*
+ * The same for any user, by a certificate of the directory's authority that is good for valid_s
+ * seconds. path NULL: standard output. ca_only: the directory of a server that may be running is
+ * opened by datadir_open_ca().
+ */
+struct x509_user;
+int datadir_write_user_kubeconfig(const struct datadir *d, const char *path, const char *url,
+                                  const struct x509_user *user, uint64_t valid_s, struct err *err);
+/* Only what is needed to make users: nothing is made or changed. -ENOENT: no server has been here.
+ */
+int datadir_open_ca(const char *path, struct datadir **ret, struct err *err);
 /* "https://127.0.0.1:6443": a wildcard host becomes loopback, IPv6 gets brackets. Given, free(). */
 char *datadir_url(const char *host, uint16_t port);

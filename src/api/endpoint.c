@@ -4,6 +4,7 @@
 #include "api/encode.h"
 #include "api/monitor.h"
 #include "api/negotiate.h"
+#include "api/tokens.h"
 #include "kube/builtin_tables.h"
 #include "kube/discovery.h"
 
@@ -93,9 +94,17 @@ static void serve_discovery(struct request *rq)
 
 static void serve_root(struct request *rq)
 {
-    static const char *const fixed[] = { "/api",        "/apis",    "/healthz",
-                                         "/livez",      "/metrics", "/openapi/v2",
-                                         "/openapi/v3", "/readyz",  "/version" };
+    static const char *const fixed[] = { "/.well-known/openid-configuration",
+                                         "/api",
+                                         "/apis",
+                                         "/healthz",
+                                         "/livez",
+                                         "/metrics",
+                                         "/openapi/v2",
+                                         "/openapi/v3",
+                                         "/openid/v1/jwks",
+                                         "/readyz",
+                                         "/version" };
     struct arena *a = &rq->arena;
     struct json *v = json_new_object(a), *paths = json_new_array(a);
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
@@ -109,6 +118,50 @@ static void serve_metrics(struct request *rq)
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
     api_metrics(rq->api, &b);
     reply_bytes(rq, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&b));
+}
+
+/* ------------------------------------------------------------------ issuer of tokens */
+
+static void reply_public(struct request *rq, const char *type, const struct json *v)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(1 << 20);
+    (void)json_write(&b, v);
+    reply_bytes(rq, 200, type, buf_str(&b));
+}
+
+static struct json *one_string(struct arena *a, struct str s)
+{
+    struct json *v = json_new_array(a);
+    json_add(v, json_new_str(a, s));
+    return v;
+}
+
+static void serve_oidc(struct request *rq)
+{
+    struct arena *a = &rq->arena;
+    const struct tokens *t = rq->api->tokens;
+    struct str address = server_address(rq);
+    if (!tokens_can_issue(t)) {
+        reply_status(rq, status_no_resource(a));
+        return;
+    }
+    struct json *v = json_new_object(a);
+    json_set_str(a, v, "issuer", tokens_issuer(t));
+    json_set_str(a, v, "jwks_uri",
+                 str_of(arena_printf(a, "https://" STR_FMT "/openid/v1/jwks", STR_ARG(address))));
+    json_setc(a, v, "response_types_supported", one_string(a, STR("id_token")));
+    json_setc(a, v, "subject_types_supported", one_string(a, STR("public")));
+    json_setc(a, v, "id_token_signing_alg_values_supported", one_string(a, tokens_alg(t)));
+    reply_public(rq, "application/json", v);
+}
+
+static void serve_oidc_keys(struct request *rq)
+{
+    const struct tokens *t = rq->api->tokens;
+    if (tokens_can_issue(t))
+        reply_public(rq, "application/jwk-set+json", tokens_jwks(&rq->arena, t));
+    else
+        reply_status(rq, status_no_resource(&rq->arena));
 }
 
 void endpoint_serve(struct request *rq)
@@ -137,6 +190,12 @@ void endpoint_serve(struct request *rq)
         return;
     case ROUTE_METRICS:
         serve_metrics(rq);
+        return;
+    case ROUTE_OIDC:
+        serve_oidc(rq);
+        return;
+    case ROUTE_OIDC_KEYS:
+        serve_oidc_keys(rq);
         return;
     case ROUTE_UNKNOWN:
     case ROUTE_RESOURCE:

@@ -4,25 +4,27 @@
 
 #include "api/authn.h"
 #include "api/authz.h"
+#include "api/tokens.h"
 #include "api/write.h"
 #include "base/clock.h"
 
 /* ------------------------------------------------------------------ in and out */
 
-static struct json *read_body(struct request *rq, struct json **ret)
+struct json *review_read_body(struct request *rq, const struct kube_resource *res,
+                              struct json **ret)
 {
     struct write_options opts;
     struct object_warnings warnings = { .a = &rq->arena };
     struct json *status = NULL, *obj = NULL;
     struct json *no = write_parse_options(rq, &opts);
     if (!no)
-        no = write_parse_body(rq, rq->res->schema, &warnings, &obj);
+        no = write_parse_body(rq, res->schema, &warnings, &obj);
     if (no)
         return no;
-    if (object_decode_tree(&rq->arena, rq->res, obj, opts.fv, &warnings, &status) < 0)
+    if (object_decode_tree(&rq->arena, res, obj, opts.fv, &warnings, &status) < 0)
         return status;
     if (opts.fv == FIELD_VALIDATION_STRICT &&
-        (no = object_strict_status(&rq->arena, rq->res, &warnings)))
+        (no = object_strict_status(&rq->arena, res, &warnings)))
         return no;
     for (size_t i = 0; opts.fv == FIELD_VALIDATION_WARN && i < warnings.n; i++)
         reply_warn(rq, warnings.text[i]);
@@ -318,6 +320,68 @@ static struct json *self_review(struct request *rq, struct json *obj)
     return NULL;
 }
 
+/* ------------------------------------------------------------------ token review */
+
+struct reviewing {
+    struct token_check check;
+    struct request *rq;
+    struct json *obj;
+};
+
+static void answer_token_review(struct reviewing *rv)
+{
+    struct request *rq = rv->rq;
+    struct arena *a = &rq->arena;
+    const struct token_check *c = &rv->check;
+    struct json *status = json_new_object(a);
+    if (c->good) {
+        struct json *audiences = json_new_array(a);
+        for (size_t i = 0; i < c->n_good_for; i++)
+            json_add(audiences, json_new_str(a, c->good_for[i]));
+        json_set_bool(a, status, "authenticated", true);
+        json_setc(a, status, "user", identity_to_json(a, &c->identity));
+        json_setc(a, status, "audiences", audiences);
+    } else {
+        json_setc(a, status, "user", json_new_object(a));
+        json_set_str(a, status, "error",
+                     str_of(c->why ? arena_printf(a, "[invalid bearer token, %s]", c->why)
+                                   : "invalid bearer token"));
+    }
+    json_setc(a, rv->obj, "status", status);
+    reply_json(rq, 201, rv->obj);
+}
+
+static void on_reviewed(struct token_check *c)
+{
+    struct reviewing *rv = container_of(c, struct reviewing, check);
+    if (!request_idle(rv->rq))
+        answer_token_review(rv);
+}
+
+static void token_review(struct request *rq, struct json *obj)
+{
+    struct arena *a = &rq->arena;
+    const struct json *spec = json_getc(obj, "spec");
+    struct reviewing *rv = arena_new(a, struct reviewing);
+    *rv = (struct reviewing){ .check = { .tokens = rq->api->tokens,
+                                         .a = a,
+                                         .token = json_get_str(spec, "token"),
+                                         .done = on_reviewed },
+                              .rq = rq,
+                              .obj = obj };
+    rv->check.audiences = string_list(a, json_getc(spec, "audiences"), &rv->check.n_audiences);
+    if (rv->check.token.n == 0) {
+        reply_status(
+            rq, status_bad_request(a, STR("token is required for TokenReview in authentication")));
+        return;
+    }
+    request_busy(rq);
+    if (!token_check(&rv->check))
+        return;
+    rq->busy--; /* it was not needed, and the request is there: it is being served */
+    answer_token_review(rv);
+}
+
 /* ------------------------------------------------------------------ the table */
 
 static const struct {
@@ -336,7 +400,11 @@ bool reviews_serve(struct request *rq)
     if (rq->sub || !rq->res->strategy->is_review)
         return false;
     struct json *obj = NULL;
-    const struct json *no = read_body(rq, &obj);
+    const struct json *no = review_read_body(rq, rq->res, &obj);
+    if (!no && str_is(rq->res->kind, "TokenReview")) {
+        token_review(rq, obj);
+        return true;
+    }
     for (size_t i = 0; !no && i < ARRAY_LEN(reviews); i++)
         if (str_is(rq->res->kind, reviews[i].kind))
             no = reviews[i].answer(rq, obj);

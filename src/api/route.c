@@ -82,6 +82,11 @@ static void parse_segments(struct route *rt, struct str method, struct str *seg,
         rt->kind = ROUTE_BUILD;
     } else if (n == 1 && str_is(seg[0], "metrics")) {
         rt->kind = ROUTE_METRICS;
+    } else if (n == 2 && str_is(seg[0], ".well-known") && str_is(seg[1], "openid-configuration")) {
+        rt->kind = ROUTE_OIDC;
+    } else if (n == 3 && str_is(seg[0], "openid") && str_is(seg[1], "v1") &&
+               str_is(seg[2], "jwks")) {
+        rt->kind = ROUTE_OIDC_KEYS;
     } else if (n == 2 && str_is(seg[0], "openapi") && str_is(seg[1], "v2")) {
         rt->kind = ROUTE_OPENAPI_V2;
     } else if (n >= 2 && str_is(seg[0], "openapi") && str_is(seg[1], "v3")) {

@@ -26,7 +26,9 @@ enum route_kind {
     ROUTE_HEALTH,     /* /healthz, /livez, /readyz and below; `resource` is the first segment */
     ROUTE_OPENAPI_V2, /* /openapi/v2 */
     ROUTE_OPENAPI_V3, /* /openapi/v3 and below; `rest` is what follows */
-    ROUTE_METRICS     /* /metrics */
+    ROUTE_METRICS,    /* /metrics */
+    ROUTE_OIDC,       /* /.well-known/openid-configuration */
+    ROUTE_OIDC_KEYS   /* /openid/v1/jwks */
 };
 
 struct route {

@@ -37,11 +37,15 @@ struct api_opts {
     struct loop *loop;
     struct store *store;        /* kept */
     struct str admin_token;     /* copied; bearer token of user "admin", group system:masters */
+    struct str token_file;      /* content of a CSV file: token,user,uid,"group1,group2" */
+    struct str sa_key;          /* PEM; signs tokens of ServiceAccounts; "": there are none */
+    struct str sa_issuer;       /* "": https://kubernetes.default.svc */
     bool rbac;                  /* decide by the roles and bindings in the store */
     api_authorize_fn authorize; /* without rbac; NULL: whoever is authenticated may do everything */
     void *authorize_arg;
 };
 
+/* Errors: of the token file (E_PARSE, E_LIMIT) and of the key (E_INVALID). */
 int api_new(const struct api_opts *opts, struct api **ret, struct err *err);
 /*
  * Read the CustomResourceDefinitions, make what every cluster has (the four namespaces), start the

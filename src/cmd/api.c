@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse api: the API server alone, on a data directory. */
 #include "base/mem.h"
-#include "cmd/cmd.h"
+#include "cmd/cluster_opts.h"
 #include "node/server.h"
 
 static const char *data_dir, *listen_at = "127.0.0.1:6443", *kubeconfig;
@@ -14,6 +14,7 @@ static const struct cmd_opt opts[] = {
       CMD_STRING, &listen_at, 0, 0 },
     { "kubeconfig", 0, "FILE", "where to write the administrator's kubeconfig (DIR/kubeconfig)",
       CMD_STRING, &kubeconfig, 0, 0 },
+    CMD_CLUSTER_OPTS,
     CMD_LOG_OPTS,
     { 0 },
 };
@@ -35,9 +36,12 @@ static int run(int argc, char **argv)
     if (r)
         return r;
     scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
-    struct server_opts server = {
-        .data_dir = dir, .with_cluster = true, .host = host, .kubeconfig = kubeconfig
-    };
+    struct server_opts server = { .data_dir = dir,
+                                  .with_cluster = true,
+                                  .host = host,
+                                  .kubeconfig = kubeconfig,
+                                  .token_file = cmd_token_file,
+                                  .sa_issuer = cmd_sa_issuer };
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;

@@ -88,4 +88,5 @@ extern const char *cmd_log_level, *cmd_log_format;
 int cmd_setup_log(void);
 
 /* One declaration for each file in src/cmd/; the table stands in main.c. */
-extern const struct cmd cmd_version, cmd_api, cmd_up, cmd_operator_run, cmd_guests, cmd_top;
+extern const struct cmd cmd_version, cmd_api, cmd_kubeconfig, cmd_up, cmd_operator_run, cmd_guests,
+    cmd_top;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse up: a cluster and its operators in one process. */
 #include "base/mem.h"
+#include "cmd/cluster_opts.h"
 #include "cmd/host_opts.h"
 #include "node/server.h"
 
@@ -17,6 +18,7 @@ static const struct cmd_opt opts[] = {
     { "modules", 0, "DIR",
       "Operator objects may name modules below it; repeatable (DIR/operators always)", CMD_LIST,
       &modules, 0, 0 },
+    CMD_CLUSTER_OPTS,
     CMD_HOST_OPTS,
     CMD_LOG_OPTS,
     { .name = NULL },
@@ -41,6 +43,8 @@ static int run(int argc, char **argv)
         .with_cluster = true,
         .host = host,
         .kubeconfig = kubeconfig,
+        .token_file = cmd_token_file,
+        .sa_issuer = cmd_sa_issuer,
         .with_operators = true,
         .module_dirs = modules.at,
         .n_module_dirs = modules.n,

@@ -6,10 +6,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/sys.h"
 #include "io/tls.h"
 #include "store/store.h"
 
-enum { RENEW_RETRY_S = 3600 };
+#include <fcntl.h>
+
+enum { RENEW_RETRY_S = 3600, TOKEN_FILE_MAX_BYTES = 1 << 20 };
 
 struct cluster {
     struct cluster_opts opts;
@@ -86,6 +89,12 @@ static int open_parts(struct cluster *c, struct err *err)
     return r < 0 ? err_ctx(err, r, "store '%s'", path) : 0;
 }
 
+static int read_token_file(const char *path, struct buf *to, struct err *err)
+{
+    int r = path ? sys_read_file(AT_FDCWD, path, to, err) : 0;
+    return r < 0 ? err_ctx(err, r, "token file '%s'", path) : 0;
+}
+
 int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct err *err)
 {
     struct cluster *c = xnew(struct cluster);
@@ -93,7 +102,10 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct 
     c->host = xstrdup(opts->host);
     if (opts->kubeconfig)
         c->kubeconfig_wanted = xstrdup(opts->kubeconfig);
-    int r = open_parts(c, err);
+    scoped(buf_fini_scoped) struct buf tokens = BUF_INIT(TOKEN_FILE_MAX_BYTES);
+    int r = read_token_file(opts->token_file, &tokens, err);
+    if (r >= 0)
+        r = open_parts(c, err);
     if (r < 0) {
         free_cluster(c);
         return r;
@@ -101,7 +113,10 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct 
     struct api_opts api = { .loop = opts->loop,
                             .store = c->store,
                             .rbac = true,
-                            .admin_token = buf_str(&c->dir->token) };
+                            .admin_token = buf_str(&c->dir->token),
+                            .token_file = buf_str(&tokens),
+                            .sa_key = buf_str(&c->dir->sa_key),
+                            .sa_issuer = str_of(opts->sa_issuer) };
     r = api_new(&api, &c->api, err);
     if (r < 0) {
         cluster_stop(c, 0, NULL, NULL);

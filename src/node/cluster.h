@@ -19,6 +19,8 @@ struct cluster_opts {
     const char *host;     /* listen address; port 0: any free one */
     uint16_t port;
     const char *kubeconfig; /* where to write it; NULL: data_dir/kubeconfig */
+    const char *token_file; /* further bearer tokens; NULL: none */
+    const char *sa_issuer;  /* of ServiceAccounts' tokens; NULL: the default */
     /* Once: r 0, or why it could not start, after which only cluster_stop() is left. */
     void (*on_ready)(void *arg, int r, const struct err *err);
     void *arg;

@@ -254,6 +254,8 @@ static int start_cluster(struct server *s, struct err *err)
                                  .host = s->opts.host,
                                  .port = s->opts.port,
                                  .kubeconfig = s->opts.kubeconfig,
+                                 .token_file = s->opts.token_file,
+                                 .sa_issuer = s->opts.sa_issuer,
                                  .on_ready = on_cluster_ready,
                                  .arg = s };
     return cluster_start(&opts, &s->cluster, err);

@@ -27,6 +27,8 @@ struct server_opts {
     uint16_t port;
     const char *kubeconfig; /* NULL: the default place for either meaning */
     const char *context;    /* of the kubeconfig of a cluster to join; NULL: its current one */
+    const char *token_file; /* with_cluster: see cluster.h */
+    const char *sa_issuer;
     bool with_operators;
     const char *operators_dir; /* NULL: Operator objects */
     const char *const *module_dirs;

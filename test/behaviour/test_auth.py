@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who asks and what he may do: RBAC, impersonation, certificates, reviews; asked by kubectl and by hand."""
+import base64
 import http.client
 import json
 import ssl
@@ -7,7 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import Server
+from conftest import BUILD, Server
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -301,3 +302,158 @@ def test_the_defaults_come_back(data_dir):
     assert again["rules"] == names["system:kube-dns"]["rules"]
     assert server.get(RBAC + "/clusterroles/system:basic-user").json()["metadata"]["resourceVersion"] == version
     assert server.stop() == 0
+
+
+# ---- tokens ----
+
+
+def ask_with_token(server, token, path, method="GET", body=None):
+    connection = server.connect()
+    connection.request(method, path, body=json.dumps(body) if body else None,
+                       headers={"Authorization": "Bearer " + token, "Content-Type": "application/json"})
+    response = connection.getresponse()
+    answer = json.loads(response.read())
+    connection.close()
+    return response.status, answer
+
+
+def claims(token):
+    part = token.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+
+
+def token_review(server, token, **spec):
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": token, **spec}}
+    return server.create("/apis/authentication.k8s.io/v1/tokenreviews", body)["status"]
+
+
+ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
+
+
+def make_account(server, name):
+    return server.create(ACCOUNTS, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}})
+
+
+def test_a_service_account_gets_a_token_and_what_it_is_bound_to(roles):
+    uid = make_account(roles, "robot")["metadata"]["uid"]
+    token = roles.kubectl("create", "token", "robot").stdout.strip()
+    c = claims(token)
+    assert c["iss"] == "https://kubernetes.default.svc" and c["aud"] == ["https://kubernetes.default.svc"]
+    assert c["sub"] == "system:serviceaccount:default:robot"
+    assert c["kubernetes.io"] == {"namespace": "default", "serviceaccount": {"name": "robot", "uid": uid}}
+    assert c["exp"] - c["iat"] == 3600 and c["nbf"] == c["iat"] and c["jti"]
+    status, body = ask_with_token(roles, token, CONFIG_MAPS)
+    assert status == 403 and 'User "system:serviceaccount:default:robot" cannot list' in body["message"]
+    grant = binding("robot", "reader")
+    grant["subjects"] = [{"kind": "ServiceAccount", "name": "robot", "namespace": "default"}]
+    roles.create(RBAC + "/namespaces/default/rolebindings", grant)
+    for _ in range(3):  # remembered, and with writes in between
+        assert ask_with_token(roles, token, CONFIG_MAPS)[0] == 200
+        assert ask_with_token(roles, token, CONFIG_MAPS)[0] == 200
+        roles.create(CONFIG_MAPS, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "x"}})
+    assert ask_with_token(roles, token, "/api/v1/namespaces/default/secrets")[0] == 403
+    user = token_review(roles, token)
+    assert user["authenticated"] is True and user["audiences"] == ["https://kubernetes.default.svc"]
+    assert user["user"] == {
+        "username": "system:serviceaccount:default:robot", "uid": uid,
+        "groups": ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
+        "extra": {"authentication.kubernetes.io/credential-id": ["JTI=" + c["jti"]]}}
+    # It dies with its account, also when one of the same name follows.
+    assert roles.ask("DELETE", ACCOUNTS + "/robot").status == 200
+    assert ask_with_token(roles, token, CONFIG_MAPS)[0] == 401
+    make_account(roles, "robot")
+    assert ask_with_token(roles, token, CONFIG_MAPS)[0] == 401
+    assert "UID does not match claim" in token_review(roles, token)["error"]
+
+
+def test_a_token_is_for_its_audience(roles):
+    make_account(roles, "speaker")
+    token = roles.kubectl("create", "token", "speaker", "--audience", "vault", "--duration", "20m").stdout.strip()
+    assert ask_with_token(roles, token, CONFIG_MAPS)[0] == 401
+    assert token_review(roles, token)["error"] == "[invalid bearer token, token audiences do not match]"
+    assert token_review(roles, token, audiences=["other", "vault"])["audiences"] == ["vault"]
+
+
+def test_a_token_lives_as_long_as_what_it_is_bound_to(roles):
+    make_account(roles, "bound")
+    secrets = "/api/v1/namespaces/default/secrets"
+    secret = roles.create(secrets, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keeper"}})
+    token = roles.kubectl("create", "token", "bound", "--bound-object-kind", "Secret", "--bound-object-name",
+                          "keeper").stdout.strip()
+    assert claims(token)["kubernetes.io"]["secret"] == {"name": "keeper", "uid": secret["metadata"]["uid"]}
+    assert ask_with_token(roles, token, CONFIG_MAPS)[0] == 403
+    roles.ask("DELETE", secrets + "/keeper")
+    assert ask_with_token(roles, token, CONFIG_MAPS)[0] == 401
+    assert token_review(roles, token)["error"] == "[invalid bearer token, service account token has been invalidated]"
+
+
+def test_token_requests_are_validated(roles):
+    make_account(roles, "asker")
+    def ask(spec, name="asker"):
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+        answer = roles.ask("POST", f"{ACCOUNTS}/{name}/token", body)
+        return answer.status, answer.json().get("message")
+    assert ask({"expirationSeconds": 60}) == (
+        422, 'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 60: '
+             'may not specify a duration less than 10 minutes')
+    assert ask({"expirationSeconds": 2**33})[1].endswith("may not specify a duration larger than 2^32 seconds")
+    assert ask({}, "nobody") == (404, 'serviceaccounts "nobody" not found')
+    assert ask({"boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": "p"}}) == (404, 'pods "p" not found')
+    assert ask({"boundObjectRef": {"kind": "Thing", "apiVersion": "a/v1", "name": "p"}}) == (
+        400, "cannot bind token to object of type a/v1, Kind=Thing")
+    status = roles.ask("POST", f"{ACCOUNTS}/asker/token", {"spec": {}})
+    assert status.status == 201 and set(status.json()["status"]) == {"token", "expirationTimestamp"}
+
+
+def test_forged_tokens_are_refused(roles):
+    make_account(roles, "real")
+    token = roles.kubectl("create", "token", "real").stdout.strip()
+    head, body, signature = token.split(".")
+    none = base64.urlsafe_b64encode(b'{"alg":"none"}').rstrip(b"=").decode()
+    other = base64.urlsafe_b64encode(json.dumps(claims(token) | {"sub": "system:serviceaccount:default:robot"}).encode())
+    for forged in (f"{none}.{body}.", f"{none}.{body}.{signature}", f"{head}.{other.rstrip(b'=').decode()}.{signature}",
+                   f"{head}.{body}.{'A' * len(signature)}", f"{head}.{body}.{signature}x", token[:-3], f"{head}.{body}"):
+        assert ask_with_token(roles, forged, CONFIG_MAPS)[0] == 401
+    assert ask_with_token(roles, token, CONFIG_MAPS)[0] == 403
+
+
+def test_the_issuer_tells_its_keys(roles):
+    config = roles.get("/.well-known/openid-configuration").json()
+    assert config["issuer"] == "https://kubernetes.default.svc"
+    keys = roles.get("/openid/v1/jwks")
+    assert keys.headers["Content-Type"] == "application/jwk-set+json"
+    assert [(k["kty"], k["alg"], k["use"]) for k in keys.json()["keys"]] == [("EC", "ES256", "sig")]
+    assert as_user(roles, "jane", "GET", "/openid/v1/jwks").status == 403
+    assert as_user(roles, "system:serviceaccount:a:b", "GET", "/openid/v1/jwks").status == 200
+
+
+def test_tokens_of_a_file(data_dir, tmp_path):
+    tokens = tmp_path / "tokens.csv"
+    tokens.write_text('first,tom,77,"devs,system:masters"\nsecond,ann,3\n')
+    server = Server(data_dir, extra=["--token-auth-file", str(tokens), "--service-account-issuer", "https://me.example"])
+    assert ask_with_token(server, "first", "/api/v1/secrets")[0] == 200
+    assert ask_with_token(server, "second", "/api/v1/secrets")[0] == 403
+    assert ask_with_token(server, "third", "/api")[0] == 401
+    assert token_review(server, "first")["user"] == {
+        "username": "tom", "uid": "77", "groups": ["devs", "system:masters", "system:authenticated"]}
+    assert server.get("/.well-known/openid-configuration").json()["issuer"] == "https://me.example"
+    assert server.stop() == 0
+    assert "first" not in server.text_of_log()
+    tokens.write_text("a,b,c\nonly-a-token\n")
+    broken = Server(str(tmp_path / "other"), extra=["--token-auth-file", str(tokens)], wait=False)
+    assert broken.process.wait(30) == 1
+    assert "line 2 of the token file" in broken.text_of_log()
+
+
+def test_a_kubeconfig_for_one_more_user(roles, tmp_path):
+    out = tmp_path / "jane.kubeconfig"
+    subprocess.run([str(BUILD / "dormouse"), "kubeconfig", "--data-dir", str(roles.data_dir), "--user", "jane",
+                    "--group", "devs", "--group", "ops", "-o", str(out)], check=True)
+    assert out.stat().st_mode & 0o777 == 0o600
+    assert roles.kubectl("--kubeconfig", str(out), "get", "configmaps").returncode == 0
+    assert "[devs ops system:authenticated]" in roles.kubectl("--kubeconfig", str(out), "auth", "whoami").stdout
+    no = roles.kubectl("--kubeconfig", str(out), "get", "secrets", check=False)
+    assert 'User "jane" cannot list resource "secrets"' in no.stderr
+    bad = subprocess.run([str(BUILD / "dormouse"), "kubeconfig", "--data-dir", str(tmp_path / "none"), "--user", "x"],
+                         capture_output=True, text=True)
+    assert bad.returncode != 0 and "kubeconfig" in bad.stdout + bad.stderr or "server" in bad.stderr

@@ -15,6 +15,14 @@ static const struct kube_column serviceaccount_columns[] = {
     COLUMN_AGE,
 };
 
+static const struct kube_subresource serviceaccount_subresources[] = {
+    { .name = S("token"),
+      .verbs = KUBE_CREATE,
+      .group = S("authentication.k8s.io"),
+      .version = S("v1"),
+      .kind = S("TokenRequest") },
+};
+
 static const struct kube_strategy serviceaccount_strategy = { .unconditional_update = true };
 
 static struct kube_resource rows[] = { { .version = S("v1"),
@@ -26,6 +34,7 @@ static struct kube_resource rows[] = { { .version = S("v1"),
                                          .namespaced = true,
                                          .verbs = KUBE_VERBS_ALL,
                                          .strategy = &serviceaccount_strategy,
+                                         SUBRESOURCES(serviceaccount_subresources),
                                          COLUMNS(serviceaccount_columns) } };
 
 const struct kind_list kinds_core_serviceaccount = { rows, ARRAY_LEN(rows) };
