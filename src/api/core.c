@@ -166,7 +166,7 @@ void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struc
                                                       (unsigned long long)wanted_rev,
                                                       (unsigned long long)store_compacted(s)))));
     else if (r == E_FUTURE)
-        reply_status(rq, status_future(a, wanted_rev, store_revision(s)));
+        reply_status(rq, status_future(a, wanted_rev, store_revision(s), 1));
     else if (r == -EBUSY)
         reply_status(rq, status_too_many_requests(a, 1));
     else

@@ -9,40 +9,15 @@
  * Protobuf says in front how long a list is. A long one is therefore read twice from the same
  * revision, first to measure it and then to send it.
  */
-#include "api/read.h"
 #include "api/core.h"
 #include "api/filter.h"
+#include "api/list_options.h"
 #include "api/negotiate.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "codec/base64.h"
 #include "io/http.h"
 
 #include <errno.h>
-
-/* ------------------------------------------------------------------ resourceVersion */
-
-struct json *read_parse_rev(struct request *rq, uint64_t *ret, bool *ret_set)
-{
-    struct str s = route_query(&rq->route, "resourceVersion");
-    *ret = 0;
-    *ret_set = s.n > 0;
-    if (s.n == 0 || parse_u64(s, 0, UINT64_MAX, ret) >= 0)
-        return NULL;
-    struct field_errors errs = field_errors_init(&rq->arena);
-    struct fpath at = fpath_child(NULL, STR("resourceVersion"));
-    field_error_str(&errs, FIELD_INVALID, &at, s,
-                    "strconv.ParseUint: parsing \"" STR_FMT "\": invalid syntax", STR_ARG(s));
-    return status_bad_request(&rq->arena, field_errors_text(&errs));
-}
-
-static struct json *invalid_option(struct request *rq, const char *field, const char *text)
-{
-    struct field_errors errs = field_errors_init(&rq->arena);
-    struct fpath at = fpath_child(NULL, str_of(field));
-    field_error(&errs, FIELD_FORBIDDEN, &at, NULL, "%s", text);
-    return status_invalid(&rq->arena, STR("meta.k8s.io"), STR("ListOptions"), STR(""), &errs);
-}
 
 /* ------------------------------------------------------------------ get */
 
@@ -79,9 +54,8 @@ static void on_get(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
 void read_get(struct request *rq)
 {
     struct get *g = arena_new(&rq->arena, struct get);
-    bool set;
     g->rq = rq;
-    const struct json *no = read_parse_rev(rq, &g->min_rev, &set);
+    const struct json *no = list_options_rev(rq, &g->min_rev);
     if (no) {
         reply_status(rq, no);
         return;
@@ -98,8 +72,6 @@ void read_get(struct request *rq)
 
 enum { LIST_BUFFER_MAX_BYTES = 256 << 10 }; /* a list in protobuf that is not read twice */
 
-enum list_match { MATCH_UNSET, MATCH_EXACT, MATCH_NOT_OLDER };
-
 struct listing {
     struct request *rq;
     struct filter filter;
@@ -114,120 +86,64 @@ struct listing {
     struct buf out;
     struct arena scratch;
     int64_t now_s;
-    bool streaming, from_token, inconsistent;
+    bool streaming, from_token, exact;
     bool measuring;       /* the first pass over a list in protobuf */
     uint64_t items_bytes; /* what it has found, of items that are not in `out` any more */
     uint64_t sent_bytes;
 };
 
-static void write_token(struct buf *to, const struct listing *l, struct str start, bool with_rev,
-                        uint64_t rev)
+static void write_token(struct buf *to, const struct listing *l, struct str last, int64_t rev)
 {
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(STORE_KEY_MAX_BYTES * 8);
-    (void)buf_printf(&text, "{\"v\":\"meta.k8s.io/v1\",\"rv\":");
-    if (with_rev)
-        (void)buf_add_u64_dec(&text, rev);
-    else
-        (void)buf_add_cstr(&text, "-1");
-    (void)buf_add_cstr(&text, ",\"start\":");
-    (void)json_write_str(&text, str_slice(start, l->filter.prefix.n, start.n));
-    (void)buf_add_char(&text, '}');
-    (void)base64_encode(to, buf_str(&text), BASE64_URL);
+    list_token_write(to, str_slice(last, l->filter.prefix.n, last.n), rev);
 }
 
-/* The token is a client's to tamper with: it can only ever name a place within the collection. */
-static struct json *read_token(struct listing *l, struct str token)
+/* The token can only ever name a place within the collection. */
+static struct json *use_token(struct listing *l, const struct list_options *o)
 {
-    struct arena *a = &l->rq->arena;
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(STORE_KEY_MAX_BYTES * 8);
-    struct json *v;
-    int64_t rev;
-    if (base64_decode(&text, token, BASE64_URL) < 0 ||
-        json_parse(a, str_copy_arena(a, buf_str(&text)), NULL, &v, NULL) < 0 ||
-        !str_is(json_get_str(v, "v"), "meta.k8s.io/v1") || json_int(json_getc(v, "rv"), &rev) < 0 ||
-        rev == 0 || rev < -1)
-        return status_bad_request(a, STR("continue key is not valid"));
-    struct str start = json_get_str(v, "start");
-    l->after = str_of(arena_printf(a, STR_FMT STR_FMT, STR_ARG(l->filter.prefix), STR_ARG(start)));
-    if (!str_has_prefix(l->after, l->range_prefix) || start.n > STORE_KEY_MAX_BYTES)
-        return status_bad_request(a, STR("continue key is not valid"));
+    struct request *rq = l->rq;
+    struct str start = STR("");
+    int64_t rev = 0;
+    if (o->rev)
+        return status_bad_request(
+            &rq->arena, STR("specifying resource version is not allowed when using continue"));
+    struct json *no = list_token_read(rq, o->token, &start, &rev);
+    if (no)
+        return no;
+    l->after = str_of(
+        arena_printf(&rq->arena, STR_FMT STR_FMT, STR_ARG(l->filter.prefix), STR_ARG(start)));
+    if (!str_has_prefix(l->after, l->range_prefix))
+        return status_bad_request(&rq->arena,
+                                  STR("invalid continue token: continue key is not valid"));
     l->from_token = true;
-    l->inconsistent = rev < 0;
     l->at_rev = rev < 0 ? 0 : (uint64_t)rev;
     return NULL;
 }
 
-static struct json *parse_match(struct request *rq, bool rev_set, enum list_match *ret)
+static void use_rev(struct listing *l, const struct list_options *o)
 {
-    struct str s = route_query(&rq->route, "resourceVersionMatch");
-    *ret = MATCH_UNSET;
-    if (s.n == 0)
-        return NULL;
-    if (!rev_set)
-        return invalid_option(
-            rq, "resourceVersionMatch",
-            "resourceVersionMatch is forbidden unless resourceVersion is provided");
-    if (str_is(s, "Exact"))
-        *ret = MATCH_EXACT;
-    else if (str_is(s, "NotOlderThan"))
-        *ret = MATCH_NOT_OLDER;
-    else {
-        static const struct str known[] = { { "Exact", 5 }, { "NotOlderThan", 12 } };
-        struct field_errors errs = field_errors_init(&rq->arena);
-        struct fpath at = fpath_child(NULL, STR("resourceVersionMatch"));
-        field_error_enum(&errs, &at, json_new_str(&rq->arena, s), known, ARRAY_LEN(known));
-        return status_invalid(&rq->arena, STR("meta.k8s.io"), STR("ListOptions"), STR(""), &errs);
-    }
-    return NULL;
-}
-
-static struct json *parse_rev_and_match(struct listing *l, bool has_token)
-{
-    struct request *rq = l->rq;
-    uint64_t rev;
-    bool set;
-    enum list_match match;
-    struct json *no = read_parse_rev(rq, &rev, &set);
-    if (!no)
-        no = parse_match(rq, set, &match);
-    if (no)
-        return no;
-    if (match == MATCH_EXACT && rev == 0)
-        return invalid_option(
-            rq, "resourceVersionMatch",
-            "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
-    if (has_token) {
-        if (match != MATCH_UNSET)
-            return invalid_option(rq, "resourceVersionMatch",
-                                  "resourceVersionMatch is forbidden when continue is provided");
-        if (rev != 0)
-            return status_bad_request(
-                &rq->arena, STR("specifying resource version is not allowed when using continue"));
-        return NULL;
-    }
-    bool exact = match == MATCH_EXACT || (match == MATCH_UNSET && l->limit && rev);
-    l->at_rev = exact ? rev : 0;
-    l->min_rev = exact ? 0 : rev;
-    return NULL;
+    l->exact = o->match == MATCH_EXACT || (o->match == MATCH_UNSET && l->limit && o->rev);
+    l->at_rev = l->exact ? o->rev : 0;
+    l->min_rev = l->exact ? 0 : o->rev;
 }
 
 static struct json *parse_list(struct listing *l)
 {
     struct request *rq = l->rq;
-    struct str limit = route_query(&rq->route, "limit"),
-               token = route_query(&rq->route, "continue");
-    struct json *no = filter_parse(rq, &l->filter);
+    struct list_options o;
+    struct json *no = list_options_parse(rq, false, &o);
+    if (!no)
+        no = filter_parse(rq, &l->filter);
     if (no)
         return no;
-    if (limit.n && parse_u64(limit, 0, INT64_MAX, &l->limit) < 0)
-        return status_bad_request(&rq->arena, STR("limit must be a number that is not negative"));
-    if (route_query(&rq->route, "sendInitialEvents").n)
-        return invalid_option(rq, "sendInitialEvents", "sendInitialEvents is forbidden for list");
     l->range_prefix = key_prefix_ns(&rq->arena, rq->res, l->filter.ns);
     if (l->filter.name.n && (l->filter.ns.n || !rq->res->namespaced))
         l->range_prefix = key_object(&rq->arena, rq->res, l->filter.ns, l->filter.name);
-    no = parse_rev_and_match(l, token.n > 0);
-    return no || token.n == 0 ? no : read_token(l, token);
+    bool any_version = o.has_rev && o.rev == 0; /* upstream answers from its cache, whole */
+    l->limit = any_version && o.token.n == 0 ? 0 : o.limit;
+    if (o.token.n)
+        return use_token(l, &o);
+    use_rev(l, &o);
+    return NULL;
 }
 
 /* ------------------------------------------------------------------ list: pages */
@@ -245,7 +161,7 @@ static void list_fail(struct listing *l, int r, const struct err *err)
     }
     if (r == E_EXPIRED && l->from_token) {
         scoped(buf_fini_scoped) struct buf token = BUF_INIT(STORE_KEY_MAX_BYTES * 16);
-        write_token(&token, l, l->after, false, 0);
+        write_token(&token, l, l->after, -1);
         struct json *no = status_expired(
             &rq->arena,
             STR("The provided continue parameter is too old to display a consistent list result. "
@@ -261,7 +177,13 @@ static void list_fail(struct listing *l, int r, const struct err *err)
         reply_status(rq, no);
         return;
     }
-    reply_store_err(rq, r, l->at_rev ? l->at_rev : l->min_rev, err);
+    if (r == E_EXPIRED)
+        reply_status(rq, status_expired(&rq->arena, STR("The resourceVersion for the provided list "
+                                                        "is too old.")));
+    else if (r == E_FUTURE && l->exact) /* waiting does not help a client that wants just this */
+        reply_status(rq, status_future(&rq->arena, l->at_rev, store_revision(rq->api->store), 0));
+    else
+        reply_store_err(rq, r, l->min_rev, err);
 }
 
 /* Write what matches; true when the limit is reached. */
@@ -320,7 +242,7 @@ static void list_finish(struct listing *l, bool more, uint64_t left)
     scoped(buf_fini_scoped) struct buf token = BUF_INIT(STORE_KEY_MAX_BYTES * 16);
     struct list_meta meta = { .rev = l->at_rev };
     if (more) {
-        write_token(&token, l, buf_str(&l->last_key), !l->inconsistent, l->at_rev);
+        write_token(&token, l, buf_str(&l->last_key), (int64_t)l->at_rev);
         meta.continue_token = buf_str(&token);
         meta.has_left = l->filter.by_key_only && l->filter.name.n == 0;
         meta.left = left;

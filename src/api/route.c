@@ -6,7 +6,7 @@ static enum kube_verb verb_of(struct str method, const struct route *rt, bool ol
 {
     bool one = rt->name.n > 0;
     if (str_is(method, "GET") || str_is(method, "HEAD")) {
-        if (old_watch || (url_query_bool(rt->url, "watch") && rt->subresource.n == 0))
+        if (old_watch || (!one && url_query_bool(rt->url, "watch")))
             return KUBE_WATCH;
         return one ? KUBE_GET : KUBE_LIST;
     }

@@ -18,8 +18,8 @@
  */
 #include "api/controllers.h"
 #include "api/filter.h"
+#include "api/list_options.h"
 #include "api/negotiate.h"
-#include "api/read.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sm.h"
@@ -259,9 +259,26 @@ static void on_gone(struct request *rq)
     arena_fini(&w->scratch);
 }
 
+static void send_bookmark(struct watcher *w)
+{
+    uint64_t progress = store_watch_progress(w->hub->watch);
+    if (w->full || w->told >= progress)
+        return;
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
+    w->seen = MAX(w->seen, progress);
+    w->told = progress;
+    arena_reset(&w->scratch);
+    encode_bookmark(&w->scratch, w->rq->res, &w->rq->rep, progress, false, &b);
+    put(w, buf_str(&b));
+}
+
+/* A client that watches again begins where this watch ends. */
 static void on_timeout(struct timer *t)
 {
-    end_watch(container_of(t, struct watcher, timeout));
+    struct watcher *w = container_of(t, struct watcher, timeout);
+    if (w->sm.at == WATCH_JOINED && w->bookmarks)
+        send_bookmark(w);
+    end_watch(w);
 }
 
 static void on_stall(struct timer *t)
@@ -508,7 +525,7 @@ static void on_initial_page(void *arg, int r, const struct store_page *page, con
         return;
     }
     if (w->min_rev > page->rev) {
-        end_with_error(w, status_future(&w->rq->arena, w->min_rev, page->rev));
+        end_with_error(w, status_future(&w->rq->arena, w->min_rev, page->rev, 1));
         return;
     }
     w->at_rev = page->rev;
@@ -559,58 +576,19 @@ static void on_writable(struct request *rq)
 
 /* ------------------------------------------------------------------ begin */
 
-static struct json *forbidden_option(struct request *rq, const char *field, const char *text)
-{
-    struct field_errors errs = field_errors_init(&rq->arena);
-    struct fpath at = fpath_child(NULL, str_of(field));
-    field_error(&errs, FIELD_FORBIDDEN, &at, NULL, "%s", text);
-    return status_invalid(&rq->arena, STR("meta.k8s.io"), STR("ListOptions"), STR(""), &errs);
-}
-
-static struct json *parse_initial(struct watcher *w, uint64_t rev)
+static struct json *parse_watch(struct watcher *w, struct list_options *ret)
 {
     struct request *rq = w->rq;
-    const struct url_target *url = rq->route.url;
-    struct str match = route_query(&rq->route, "resourceVersionMatch");
-    bool given = route_query(&rq->route, "sendInitialEvents").n > 0;
-    if (!given) {
-        if (match.n)
-            return forbidden_option(
-                rq, "resourceVersionMatch",
-                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
-        w->initial = rev == 0; /* "most recent" and "any" begin with what there is */
-        return NULL;
-    }
-    if (!str_is(match, "NotOlderThan"))
-        return forbidden_option(
-            rq, "resourceVersionMatch",
-            "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
-    w->initial = url_query_bool(url, "sendInitialEvents");
-    w->announce_initial = w->initial && w->bookmarks;
-    return NULL;
-}
-
-static struct json *parse_watch(struct watcher *w, uint64_t *ret_timeout_s)
-{
-    struct request *rq = w->rq;
-    uint64_t rev;
-    bool set;
-    struct json *no = read_parse_rev(rq, &rev, &set);
+    struct json *no = list_options_parse(rq, true, ret);
     if (!no)
         no = filter_parse(rq, &w->filter);
     if (no)
         return no;
-    w->bookmarks = url_query_bool(rq->route.url, "allowWatchBookmarks");
-    no = parse_initial(w, rev);
-    if (no)
-        return no;
-    struct str timeout = route_query(&rq->route, "timeoutSeconds");
-    *ret_timeout_s = 0;
-    if (timeout.n && parse_u64(timeout, 0, INT64_MAX, ret_timeout_s) < 0)
-        return status_bad_request(&rq->arena,
-                                  STR("timeoutSeconds must be a number that is not negative"));
-    w->min_rev = rev;
-    w->seen = rev ? rev : store_revision(rq->api->store);
+    w->bookmarks = ret->bookmarks;
+    w->initial = ret->sends_initial;
+    w->announce_initial = w->initial && w->bookmarks;
+    w->min_rev = ret->rev;
+    w->seen = ret->rev ? ret->rev : store_revision(rq->api->store);
     w->range_prefix = key_prefix_ns(&rq->arena, rq->res, w->filter.ns);
     w->storage_name = kube_storage_name(&rq->arena, rq->res);
     return NULL;
@@ -620,11 +598,11 @@ void watch_begin(struct request *rq)
 {
     struct watcher *w = arena_new(&rq->arena, struct watcher);
     struct api *api = rq->api;
-    uint64_t timeout_s;
+    struct list_options o;
     w->rq = rq;
     w->after = BUF_INIT(STORE_KEY_MAX_BYTES);
     sm_init(&w->sm, watch_table, WATCH_INITIAL);
-    const struct json *no = parse_watch(w, &timeout_s);
+    const struct json *no = parse_watch(w, &o);
     if (no) {
         reply_status(rq, no);
         return;
@@ -633,8 +611,8 @@ void watch_begin(struct request *rq)
     rq->on_gone = on_gone;
     rq->on_writable = on_writable;
     api->metrics.watchers++;
-    if (timeout_s)
-        timer_start(api->loop, &w->timeout, MIN(timeout_s, (uint64_t)WATCH_TIMEOUT_MAX_S) * 1000,
+    if (o.timeout_s)
+        timer_start(api->loop, &w->timeout, MIN(o.timeout_s, (uint64_t)WATCH_TIMEOUT_MAX_S) * 1000,
                     on_timeout);
     reply_head(rq, 200, rep_content_type(&rq->rep, true), HTTP_CHUNKED);
     if (w->initial)
@@ -667,19 +645,6 @@ void watch_close_resource(struct api *api, struct str storage_name)
         if (is_watch(rq) && str_eq(watcher_of(rq)->storage_name, storage_name))
             end_watch(watcher_of(rq));
     }
-}
-
-static void send_bookmark(struct watcher *w)
-{
-    uint64_t progress = store_watch_progress(w->hub->watch);
-    if (w->full || w->told >= progress)
-        return;
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
-    w->seen = MAX(w->seen, progress);
-    w->told = progress;
-    arena_reset(&w->scratch);
-    encode_bookmark(&w->scratch, w->rq->res, &w->rq->rep, progress, false, &b);
-    put(w, buf_str(&b));
 }
 
 static void on_bookmark_timer(struct timer *t)

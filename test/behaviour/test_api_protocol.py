@@ -175,7 +175,11 @@ def test_discovery_documents(shared_api):
     paths = shared_api.get("/openapi/v3").json()["paths"]
     for entry in paths.values():
         assert shared_api.get(entry["serverRelativeURL"]).json()["openapi"].startswith("3.")
-    assert shared_api.get("/openapi/v2", Accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf").status == 200
+    protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+    document = shared_api.get("/openapi/v2", Accept=protobuf)
+    assert document.status == 200 and document.body.startswith(b"\x0a\x032.0")
+    assert shared_api.get("/openapi/v2", Accept=protobuf, If_None_Match=document.headers["etag"]).status == 304
+    assert shared_api.get("/openapi/v2", Accept="text/plain").status == 406
 
 
 def test_metrics_count(shared_api):
