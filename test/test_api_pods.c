@@ -284,6 +284,76 @@ TEST(parts_of_a_pod_change_alone)
     fixture_fini(&f);
 }
 
+#define SERVICES "/api/v1/namespaces/default/services"
+
+static struct json *make_service(struct fixture *f, const char *name, const char *spec)
+{
+    scoped(free_scoped) char *body =
+        xasprintf("{\"metadata\":{\"name\":\"%s\"},\"spec\":{%s}}", name, spec);
+    return json_getc(want(f, 201, "POST", SERVICES, body), "spec");
+}
+
+TEST(a_service_gets_addresses_of_its_own)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct json *spec = make_service(&f, "a", "\"selector\":{\"x\":\"y\"},\"ports\":[{\"port\":80}]");
+    struct str ip = json_get_str(spec, "clusterIP");
+    CHECK(str_has_prefix(ip, STR("10.")));
+    CHECK(str_eq(json_str(json_getc(spec, "clusterIPs")->first), ip));
+    CHECK_STR(json_get_str(spec, "ipFamilyPolicy"), "SingleStack");
+    CHECK_STR(json_str(json_getc(spec, "ipFamilies")->first), "IPv4");
+
+    spec = make_service(&f, "b", "\"clusterIP\":\"10.96.0.10\",\"type\":\"NodePort\",\"ports\":[{"
+                                 "\"name\":\"m\",\"port\":80,\"nodePort\":30080},{\"name\":\"n\","
+                                 "\"port\":81}]");
+    CHECK_STR(json_get_str(spec, "clusterIP"), "10.96.0.10");
+    int64_t port = json_int_or(json_getc(json_getc(spec, "ports")->last, "nodePort"), 0);
+    CHECK(port >= 30000 && port <= 32767);
+    CHECK_STR(message_of(&f, 422, "POST", SERVICES,
+                         "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"clusterIP\":\"10.96.0.10\","
+                         "\"ports\":[{\"port\":80}]}}"),
+              "Service \"c\" is invalid: spec.clusterIPs: Invalid value: [\"10.96.0.10\"]: failed to "
+              "allocate IP 10.96.0.10: provided IP is already allocated");
+    CHECK_STR(message_of(&f, 422, "POST", SERVICES,
+                         "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"type\":\"NodePort\",\"ports\":[{"
+                         "\"port\":80,\"nodePort\":30080}]}}"),
+              "Service \"c\" is invalid: spec.ports[0].nodePort: Invalid value: 30080: provided port "
+              "is already allocated");
+    CHECK_STR(message_of(&f, 422, "POST", SERVICES,
+                         "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"type\":\"NodePort\",\"ports\":[{"
+                         "\"port\":80,\"nodePort\":80}]}}"),
+              "Service \"c\" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is "
+              "not in the valid range. The range of valid ports is 30000-32767");
+
+    /* an update that says nothing of them keeps them */
+    struct json *kept = json_getc(want(&f, 200, "PUT", SERVICES "/b",
+                                       "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"type\":"
+                                       "\"NodePort\",\"ports\":[{\"port\":80}]}}"),
+                                  "spec");
+    CHECK_STR(json_get_str(kept, "clusterIP"), "10.96.0.10");
+    CHECK_INT(json_int_or(json_getc(json_getc(kept, "ports")->first, "nodePort"), 0), 30080);
+    /* another type gives them back */
+    kept = json_getc(want(&f, 200, "PATCH", SERVICES "/b", "{\"spec\":{\"type\":\"ClusterIP\"}}"),
+                     "spec");
+    CHECK(!json_getc(json_getc(kept, "ports")->first, "nodePort"));
+    (void)make_service(&f, "c", "\"type\":\"NodePort\",\"ports\":[{\"port\":1,\"nodePort\":30080}]");
+    /* and so does a deletion */
+    CHECK_STR(json_get_str(want(&f, 200, "DELETE", SERVICES "/b", NULL), "kind"), "Service");
+    (void)make_service(&f, "d", "\"clusterIP\":\"10.96.0.10\",\"ports\":[{\"port\":80}]");
+
+    spec = make_service(&f, "e", "\"type\":\"ExternalName\",\"externalName\":\"a.b\"");
+    CHECK(!json_getc(spec, "clusterIP"));
+    spec = make_service(&f, "h", "\"clusterIP\":\"None\",\"ports\":[{\"port\":80}]");
+    CHECK_STR(json_str(json_getc(spec, "clusterIPs")->first), "None");
+    CHECK_STR(json_get_str(spec, "ipFamilyPolicy"), "RequireDualStack");
+    CHECK_INT(json_getc(spec, "ipFamilies")->n, 2);
+    spec = make_service(&f, "l", "\"type\":\"LoadBalancer\",\"externalTrafficPolicy\":\"Local\","
+                                 "\"ports\":[{\"port\":80}]");
+    CHECK(json_int_or(json_getc(spec, "healthCheckNodePort"), 0) >= 30000);
+    fixture_fini(&f);
+}
+
 TEST(workloads_can_be_scaled)
 {
     struct fixture f;

@@ -15,6 +15,7 @@
  */
 #include "api/write.h"
 
+#include "api/claims.h"
 #include "api/controllers.h"
 #include "api/encode.h"
 #include "api/filter.h"
@@ -276,7 +277,10 @@ static void removal_commit(struct removal *rm)
         rm->done(rm, marked ? REMOVED_MARKED : REMOVED_GONE);
         return;
     }
+    struct claims claims = { 0 };
     int r = owners_ops(&rq->arena, rm->key, rm->old, marked ? rm->obj : NULL, ops, &n, &err);
+    if (r >= 0 && !marked)
+        r = claims_ops(&rq->arena, &claims, rq->res, rm->obj, NULL, ops, &n, &err);
     if (r < 0) {
         refuse(rm, status_from_err(&rq->arena, r, &err));
         return;

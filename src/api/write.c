@@ -13,6 +13,7 @@
 
 #include "api/authz.h"
 #include "api/admit.h"
+#include "api/claims.h"
 #include "api/controllers.h"
 #include "api/encode.h"
 #include "api/filter.h"
@@ -40,6 +41,7 @@ struct write {
     enum patch_type patch_type;
     enum object_part part;
     const struct write_action *action; /* or NULL */
+    struct claims claims;
     const struct admission *admission; /* NULL before it has been read, and where there is none */
     struct json *input; /* the decoded body, or the patch; cloned for every attempt */
     struct str key, ns_key;
@@ -202,6 +204,9 @@ static struct json *shape_new(struct write *w)
     if (status)
         return status;
     if (object_prepare_create(a, rq->res, w->obj, &env, &status) < 0)
+        return status;
+    status = claims_choose(rq, &w->claims, w->obj, NULL);
+    if (status)
         return status;
     if (object_validate(a, rq->res, OBJECT_WHOLE, w->obj, NULL, &status) < 0)
         return status;
@@ -408,6 +413,10 @@ static struct json *shape_update(struct write *w)
         if (object_prepare_update(a, rq->res, w->part, w->obj, w->old, &env, rq->route.name,
                                   &status) < 0)
             return status;
+        if (w->part == OBJECT_WHOLE)
+            status = claims_choose(rq, &w->claims, w->obj, w->old);
+        if (status)
+            return status;
         if (object_validate(a, rq->res, w->part, w->obj, w->old, &status) < 0)
             return status;
     }
@@ -488,6 +497,19 @@ static void update_lost(struct write *w)
             rq, status_modified(&rq->arena, rq->route.group, rq->route.resource, rq->route.name));
 }
 
+/* Somebody else holds what was chosen: choose again, unless the client did. */
+static void claim_lost(struct write *w, size_t failed_op)
+{
+    struct request *rq = w->rq;
+    const struct json *no = claims_refuse(rq, &w->claims, w->obj, failed_op);
+    if (!no && ++w->attempt >= CLAIMS_MAX_ATTEMPTS)
+        no = status_internal(&rq->arena, STR("failed to allocate a serviceIP: range is full"));
+    if (no)
+        reply_status(rq, no);
+    else
+        shape_and_commit(w);
+}
+
 static void on_txn(void *arg, const struct store_txn_result *res, const struct err *err)
 {
     struct write *w = arg;
@@ -503,7 +525,9 @@ static void on_txn(void *arg, const struct store_txn_result *res, const struct e
                                                .rev = res->rev });
     if (request_idle(rq))
         return;
-    if (res->r == E_CONFLICT && !w->old)
+    if (res->r == E_CONFLICT && claims_lost(&w->claims, res->failed_op))
+        claim_lost(w, res->failed_op);
+    else if (res->r == E_CONFLICT && !w->old)
         create_lost(w, res->failed_op);
     else if (res->r == E_CONFLICT)
         update_lost(w);
@@ -528,7 +552,10 @@ static void commit(struct write *w)
                                   .cmp = w->old ? STORE_MOD_REV : STORE_ABSENT,
                                   .cmp_rev = w->old_rev };
     struct err err = { 0 };
-    int r = owners_ops(&rq->arena, w->key, w->old, w->removes ? NULL : w->obj, ops, &n, &err);
+    const struct json *left = w->removes ? NULL : w->obj;
+    int r = owners_ops(&rq->arena, w->key, w->old, left, ops, &n, &err);
+    if (r >= 0)
+        r = claims_ops(&rq->arena, &w->claims, rq->res, w->old, left, ops, &n, &err);
     if (r < 0) {
         reply_err(rq, r, &err);
         return;

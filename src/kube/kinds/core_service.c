@@ -2,6 +2,7 @@
 /* Services and Endpoints. */
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
+#include "kube/kinds/services.h"
 #include "kube/validate/validate.h"
 
 enum { CELL_TEXT_MAX = 16 * 1024, ENDPOINTS_SHOWN = 3 };
@@ -104,6 +105,17 @@ static const struct kube_column service_columns[] = {
     COLUMN("Selector", "string", "Labels of the pods that serve it.", 1, NULL),
 };
 
+static void service_prepare_create(struct arena *a, struct json *svc)
+{
+    service_normalize_ips(a, svc, NULL);
+}
+
+static void service_prepare_update(struct arena *a, struct json *svc, const struct json *old)
+{
+    service_keep_allocated(a, svc, old);
+    service_normalize_ips(a, svc, old);
+}
+
 static const struct kube_subresource service_subresources[] = {
     { .name = S("proxy"),
       .verbs = KUBE_CREATE | KUBE_DELETE | KUBE_GET | KUBE_PATCH | KUBE_UPDATE,
@@ -167,7 +179,9 @@ static const struct kube_column endpoints_columns[] = {
 
 /* ------------------------------------------------------------------ rows */
 
-static const struct kube_strategy service_strategy = { .validate = validate_service,
+static const struct kube_strategy service_strategy = { .prepare_create = service_prepare_create,
+                                                       .prepare_update = service_prepare_update,
+                                                       .validate = validate_service,
                                                        .name_rule = KUBE_NAME_LABEL_1035,
                                                        .returns_deleted = true,
                                                        .create_on_update = true,
