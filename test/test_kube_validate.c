@@ -1324,4 +1324,595 @@ TEST(endpoints_are_checked)
     UPDATES(slice, updates);
 }
 
+/* ---- Jobs ---- */
+
+#define JOB_POD                                                                                    \
+    "{'containers':[" CONTAINER "],'restartPolicy':'Never','dnsPolicy':'ClusterFirst',"            \
+    "'terminationGracePeriodSeconds':30}"
+#define JOB_LABELS                                                                                 \
+    "'controller-uid':'u','job-name':'j','batch.kubernetes.io/controller-uid':'u',"                \
+    "'batch.kubernetes.io/job-name':'j'"
+
+static const struct kind job = {
+    "batch", "v1", "Job", validate_job,
+    "{'metadata':{'name':'j','namespace':'d','uid':'u'},'spec':{'parallelism':1,'completions':1,"
+    "'backoffLimit':6,'completionMode':'NonIndexed','suspend':false,'selector':{'matchLabels':{"
+    "'batch.kubernetes.io/controller-uid':'u'}},'template':{'metadata':{'labels':{" JOB_LABELS
+    "}},'spec':" JOB_POD "}}}"
+};
+
+TEST(jobs_are_checked)
+{
+#define INDEXED "spec.completionMode='Indexed'\n"
+#define RULE0   "spec.podFailurePolicy.rules[0]"
+    static const struct row rows[] = {
+        { "spec.parallelism=-1\nspec.backoffLimit=-1\nspec.ttlSecondsAfterFinished=-1",
+          "spec.parallelism: Invalid value: -1: must be greater than or equal to 0\n"
+          "spec.backoffLimit: Invalid value: -1: must be greater than or equal to 0\n"
+          "spec.ttlSecondsAfterFinished: Invalid value: -1: must be greater than or equal to 0" },
+        { "spec.template.spec.restartPolicy='Always'",
+          "spec.template.spec.restartPolicy: Required value: valid values: 'OnFailure', 'Never'" },
+        { "spec.template.spec.restartPolicy='x'",
+          "spec.template.spec.restartPolicy: Unsupported value: 'x': supported values: 'Always', "
+          "'OnFailure', 'Never'\n"
+          "spec.template.spec.restartPolicy: Unsupported value: 'x': supported values: "
+          "'OnFailure', 'Never'" },
+        { "spec.completionMode='x'",
+          "spec.completionMode: Unsupported value: 'x': supported values: 'NonIndexed', "
+          "'Indexed'" },
+        { INDEXED "spec.completions=null",
+          "spec.completions: Required value: when completion mode is Indexed" },
+        { INDEXED "spec.parallelism=100001\nspec.maxFailedIndexes=2\nspec.backoffLimitPerIndex=1",
+          "spec.parallelism: Invalid value: 100001: must be less than or equal to 100000 when "
+          "completion mode is Indexed\n"
+          "spec.maxFailedIndexes: Invalid value: 2: must be less than or equal to completions" },
+        { "spec.maxFailedIndexes=1",
+          "spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified\n"
+          "spec.maxFailedIndexes: Invalid value: 1: requires indexed completion mode" },
+        { RULE0 "={'action':'x','onExitCodes':{'operator':'In','values':[2,1,0,1],"
+                "'containerName':'z'}}",
+          RULE0
+          ".action: Unsupported value: 'x': supported values: 'Count', 'FailIndex', "
+          "'FailJob', 'Ignore'\n" RULE0
+          ".onExitCodes.containerName: Invalid value: 'z': must be one of the container or "
+          "initContainer names in the pod template\n" RULE0
+          ".onExitCodes.values[2]: Invalid value: 0: must not be 0 for the In operator\n" RULE0
+          ".onExitCodes.values[3]: Duplicate value: 1\n" RULE0
+          ".onExitCodes.values: Invalid value: [2,1,0,1]: must be ordered" },
+        { RULE0 "={'action':''}", RULE0
+          ".action: Required value: valid values: ['Count' 'FailIndex' 'FailJob' 'Ignore']\n" RULE0
+          ": Invalid value: specifying one of OnExitCodes and OnPodConditions is required" },
+        { RULE0 "={'action':'FailIndex','onPodConditions':[{'type':'A','status':'x'}]}\n"
+                "spec.template.spec.restartPolicy='OnFailure'",
+          RULE0
+          ".action: Invalid value: 'FailIndex': requires the backoffLimitPerIndex to be set\n" RULE0
+          ".onPodConditions[0].status: Unsupported value: 'x': supported values: 'False', "
+          "'True', 'Unknown'\n"
+          "spec.template.spec.restartPolicy: Invalid value: 'OnFailure': only 'Never' is supported "
+          "when podFailurePolicy is specified" },
+        { "spec.podReplacementPolicy='x'",
+          "spec.podReplacementPolicy: Unsupported value: 'x': supported values: 'Failed', "
+          "'TerminatingOrFailed'" },
+        { "spec.managedBy='x'",
+          "spec.managedBy: Invalid value: 'x': must be a domain-prefixed path "
+          "(such as 'acme.io/foo')" },
+        { "spec.successPolicy={'rules':[{}]}",
+          "spec.successPolicy: Invalid value: {'rules':[{}]}: requires indexed completion mode" },
+        { INDEXED "spec.successPolicy={'rules':[{},{'succeededCount':2}]}",
+          "spec.successPolicy.rules[0]: Required value: at least one of succeededCount or "
+          "succeededIndexes must be specified\n"
+          "spec.successPolicy.rules[1].succeededCount: Invalid value: 2: must be less than or "
+          "equal "
+          "to 1 (the number of specified completions)" },
+        { "spec.template.metadata.labels.job-name='k'",
+          "spec.template.metadata.labels[job-name]: Invalid value: {"
+          "'batch.kubernetes.io/controller-uid':'u','batch.kubernetes.io/job-name':'j',"
+          "'controller-uid':'u','job-name':'k'}: must be 'j'" },
+        { "spec.selector.matchLabels={'x':'y'}",
+          "spec.selector: Invalid value: {'matchLabels':{'x':'y'}}: `selector` not auto-generated\n"
+          "spec.template.metadata.labels: Invalid value: {'batch.kubernetes.io/controller-uid':'u',"
+          "'batch.kubernetes.io/job-name':'j','controller-uid':'u','job-name':'j'}: `selector` "
+          "does "
+          "not match template `labels`" },
+        { "spec.manualSelector=true\nspec.selector={'matchLabels':{'x':'y'}}\n"
+          "spec.template.metadata.labels={'x':'y'}",
+          "" },
+    };
+    static const struct update updates[] = {
+        { "", "spec.parallelism=3\nspec.suspend=true", "" },
+        { "", "spec.completions=2", "spec.completions: Invalid value: 2: field is immutable" },
+        { INDEXED, INDEXED "spec.completions=2",
+          "spec.completions: Invalid value: 2: can only be modified in tandem with "
+          "spec.parallelism" },
+        { INDEXED, INDEXED "spec.completions=2\nspec.parallelism=2", "" },
+        { "", "spec.completionMode='Indexed'",
+          "spec.completionMode: Invalid value: 'Indexed': field is immutable" },
+        { "spec.suspend=true", "spec.template.spec.nodeSelector={'a':'b'}", "" },
+        { "", "status.active=-1",
+          "status.active: Invalid value: -1: must be greater than or equal to 0" },
+    };
+    ROWS(job, rows);
+    UPDATES(job, updates);
+}
+
+static const struct kind cron_job = {
+    "batch", "v1", "CronJob", validate_cron_job,
+    "{'metadata':{'name':'c','namespace':'d'},'spec':{'schedule':'*/5 0-3,9 1 jan-MAR ?',"
+    "'concurrencyPolicy':'Allow','suspend':false,'jobTemplate':{'spec':{'template':{'spec':" JOB_POD
+    "}}}}}"
+};
+
+TEST(cron_jobs_are_checked)
+{
+#define CRON(schedule, text)                                                                       \
+    {                                                                                              \
+        "spec.schedule='" schedule "'", "spec.schedule: Invalid value: '" schedule "': " text      \
+    }
+    static const struct row rows[] = {
+        { "spec.schedule='@hourly'", "" },
+        { "spec.schedule=''", "spec.schedule: Required value" },
+        CRON("* * * *", "expected exactly 5 fields, found 4: [* * * *]"),
+        CRON("60 * * * *", "end of range (60) above maximum (59): 60"),
+        CRON("* * 0 * *", "beginning of range (0) below minimum (1): 0"),
+        CRON("5-3 * * * *", "beginning of range (5) beyond end of range (3): 5-3"),
+        CRON("*/0 * * * *", "step of range should be a positive number: */0"),
+        CRON("1-2-3 * * * *", "too many hyphens: 1-2-3"),
+        CRON("1/2/3 * * * *", "too many slashes: 1/2/3"),
+        CRON("x * * * *", "failed to parse int from x: strconv.Atoi: parsing 'x': invalid syntax"),
+        CRON("@often", "unrecognized descriptor: @often"),
+        CRON("TZ=UTC * * * * *",
+             "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"),
+        { "spec.timeZone=''",
+          "spec.timeZone: Invalid value: '': timeZone must be nil or non-empty string" },
+        { "spec.timeZone='a//b'", "spec.timeZone: Invalid value: 'a//b': unknown time zone a//b" },
+        { "spec.timeZone='local'", "spec.timeZone: Invalid value: 'local': timeZone must be an "
+                                   "explicit time zone as defined "
+                                   "in https://www.iana.org/time-zones" },
+        { "spec.concurrencyPolicy='x'", "spec.concurrencyPolicy: Unsupported value: 'x': supported "
+                                        "values: 'Allow', 'Forbid', 'Replace'" },
+        { "spec.startingDeadlineSeconds=-1\nspec.failedJobsHistoryLimit=-1",
+          "spec.startingDeadlineSeconds: Invalid value: -1: must be greater than or equal to 0\n"
+          "spec.failedJobsHistoryLimit: Invalid value: -1: must be greater than or equal to 0" },
+        { "spec.jobTemplate.spec.selector={'matchLabels':{'a':'b'}}\n"
+          "spec.jobTemplate.spec.manualSelector=true",
+          "spec.jobTemplate.spec.selector: Invalid value: {'matchLabels':{'a':'b'}}: `selector` "
+          "will be auto-generated\n"
+          "spec.jobTemplate.spec.manualSelector: Unsupported value: true: supported values: 'nil', "
+          "'false'" },
+        { "metadata.name='a2345678901234567890123456789012345678901234567890123'",
+          "metadata.name: Invalid value: 'a2345678901234567890123456789012345678901234567890123': "
+          "must be no more than 52 characters" },
+    };
+    ROWS(cron_job, rows);
+}
+
+/* ---- RBAC ---- */
+
+static const struct kind role = {
+    "rbac.authorization.k8s.io", "v1", "Role", validate_role,
+    "{'metadata':{'name':'r','namespace':'d'},'rules':[{'verbs':['get'],'apiGroups':[''],"
+    "'resources':['pods']}]}"
+};
+static const struct kind cluster_role = {
+    "rbac.authorization.k8s.io", "v1", "ClusterRole", validate_cluster_role,
+    "{'metadata':{'name':'r'},'rules':[{'verbs':['get'],'nonResourceURLs':['/healthz']}]}"
+};
+static const struct kind role_binding = {
+    "rbac.authorization.k8s.io", "v1", "RoleBinding", validate_role_binding,
+    "{'metadata':{'name':'r','namespace':'d'},'roleRef':{'apiGroup':'rbac.authorization.k8s.io',"
+    "'kind':'Role','name':'x'},'subjects':[{'kind':'User','apiGroup':'rbac.authorization.k8s.io',"
+    "'name':'u'},{'kind':'ServiceAccount','name':'s'}]}"
+};
+static const struct kind cluster_role_binding = {
+    "rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", validate_cluster_role_binding,
+    "{'metadata':{'name':'r'},'roleRef':{'apiGroup':'rbac.authorization.k8s.io','kind':"
+    "'ClusterRole','name':'x'}}"
+};
+
+TEST(roles_and_bindings_are_checked)
+{
+    static const struct row of_role[] = {
+        { "rules[0].verbs=[]",
+          "rules[0].verbs: Required value: verbs must contain at least one value" },
+        { "rules[0]={'verbs':['get']}",
+          "rules[0].apiGroups: Required value: resource rules must supply at least one api group\n"
+          "rules[0].resources: Required value: resource rules must supply at least one resource" },
+        { "rules[0].nonResourceURLs=['/x']",
+          "rules[0].nonResourceURLs: Invalid value: ['/x']: namespaced rules cannot apply to "
+          "non-resource URLs\n"
+          "rules[0].nonResourceURLs: Invalid value: ['/x']: rules cannot apply to both regular "
+          "resources and non-resource URLs" },
+    };
+    static const struct row of_cluster_role[] = {
+        { "aggregationRule={}",
+          "aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector "
+          "required if aggregationRule is non-nil" },
+    };
+    static const struct row of_binding[] = {
+        { "roleRef.kind='x'", "roleRef.kind: Unsupported value: 'x': supported values: 'Role', "
+                              "'ClusterRole'" },
+        { "roleRef.apiGroup='x'", "roleRef.apiGroup: Unsupported value: 'x': supported values: "
+                                  "'rbac.authorization.k8s.io'" },
+        { "roleRef.name=''", "roleRef.name: Required value" },
+        { "roleRef.name='a/b'", "roleRef.name: Invalid value: 'a/b': may not contain '/'" },
+        { "subjects[0].kind='x'", "subjects[0].kind: Unsupported value: 'x': supported values: "
+                                  "'ServiceAccount', 'User', 'Group'" },
+        { "subjects[1].name='A'", "subjects[1].name: Invalid value: 'A': " SUBDOMAIN_TEXT },
+        { "subjects[1].apiGroup='x'",
+          "subjects[1].apiGroup: Unsupported value: 'x': supported values: ''" },
+        { "subjects[0].name=''", "subjects[0].name: Required value" },
+    };
+    static const struct row of_cluster_binding[] = {
+        { "roleRef.kind='Role'",
+          "roleRef.kind: Unsupported value: 'Role': supported values: 'ClusterRole'" },
+        { "subjects=[{'kind':'ServiceAccount','name':'a'}]",
+          "subjects[0].namespace: Required value" },
+    };
+    static const struct update updates[] = {
+        { "", "roleRef.name='y'",
+          "roleRef: Invalid value: {'APIGroup':'rbac.authorization.k8s.io','Kind':'Role','Name':"
+          "'y'}: cannot change roleRef" },
+    };
+    ROWS(role, of_role);
+    ROWS(cluster_role, of_cluster_role);
+    ROWS(role_binding, of_binding);
+    ROWS(cluster_role_binding, of_cluster_binding);
+    UPDATES(role_binding, updates);
+}
+
+/* ---- Nodes ---- */
+
+static const struct kind node = { "", "v1", "Node", validate_node,
+                                  "{'metadata':{'name':'n'},'spec':{}}" };
+
+TEST(nodes_are_checked)
+{
+    static const struct row rows[] = {
+        { "spec.taints=[{'key':'a','effect':'NoSchedule'},{'key':'a','effect':'NoSchedule'}]",
+          "metadata.taints[1]: Duplicate value: {'Key':'a','Value':'','Effect':'NoSchedule',"
+          "'TimeAdded':null}: taints must be unique by key and effect pair" },
+        { "spec.taints=[{'key':'','effect':'x'}]",
+          "metadata.taints[0].key: Invalid value: '': name part must be non-empty\n"
+          "metadata.taints[0].key: Invalid value: '': " NAME_PART_TEXT "\n"
+          "metadata.taints[0].effect: Unsupported value: 'x': supported values: 'NoSchedule', "
+          "'PreferNoSchedule', 'NoExecute'" },
+        { "spec.taints=[{'key':'a','effect':''}]", "metadata.taints[0].effect: Required value" },
+        { "status.capacity={'cpu':'-1','pods':'1500m'}",
+          "status.capacity.cpu: Invalid value: '-1': must be greater than or equal to 0\n"
+          "status.capacity.pods: Invalid value: '1500m': must be an integer" },
+        { "spec.podCIDRs=['1.0.0.0/8','2.0.0.0/8']",
+          "spec.podCIDRs: Invalid value: ['1.0.0.0/8','2.0.0.0/8']: may specify no more than one "
+          "CIDR for each IP family" },
+        { "spec.podCIDRs=['x']",
+          "spec.podCIDRs[0]: Invalid value: 'x': must be a valid CIDR value, "
+          "(e.g. 10.9.8.0/24 or 2001:db8::/64)" },
+    };
+    static const struct update updates[] = {
+        { "", "spec.podCIDRs=['1.0.0.0/8']\nspec.providerID='p'\nspec.unschedulable=true", "" },
+        { "spec.podCIDRs=['1.0.0.0/8']", "spec.podCIDRs=['2.0.0.0/8']",
+          "spec.podCIDRs: Forbidden: node updates may not change podCIDR except from '' to valid" },
+        { "spec.providerID='p'", "spec.providerID='q'",
+          "spec.providerID: Forbidden: node updates may not change providerID except from '' to "
+          "valid" },
+        { "", "status.addresses=[{'type':'a','address':'b'},{'type':'a','address':'b'}]",
+          "status.addresses[1]: Duplicate value: {'Type':'a','Address':'b'}" },
+    };
+    ROWS(node, rows);
+    UPDATES(node, updates);
+}
+
+/* ---- storage ---- */
+
+static const struct kind volume = {
+    "", "v1", "PersistentVolume", validate_persistent_volume,
+    "{'metadata':{'name':'v'},'spec':{'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce'],"
+    "'persistentVolumeReclaimPolicy':'Retain','volumeMode':'Filesystem','hostPath':{'path':'/a',"
+    "'type':''}}}"
+};
+static const struct kind claim = {
+    "", "v1", "PersistentVolumeClaim", validate_persistent_volume_claim,
+    "{'metadata':{'name':'v','namespace':'d'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{"
+    "'requests':{'storage':'1Gi'}},'volumeMode':'Filesystem'}}"
+};
+static const struct kind storage_class = {
+    "storage.k8s.io", "v1", "StorageClass", validate_storage_class,
+    "{'metadata':{'name':'c'},'provisioner':'example.com/p','reclaimPolicy':'Delete',"
+    "'volumeBindingMode':'Immediate'}"
+};
+
+TEST(volumes_and_claims_are_checked)
+{
+    static const struct row volumes[] = {
+        { "spec.accessModes=null", "spec.accessModes: Required value" },
+        { "spec.accessModes=['x','ReadWriteOnce','ReadWriteOncePod']",
+          "spec.accessModes: Unsupported value: 'x': supported values: 'ReadOnlyMany', "
+          "'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'\n"
+          "spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes" },
+        { "spec.capacity=null",
+          "spec.capacity: Required value\n"
+          "spec.capacity: Unsupported value: null: supported values: 'storage'" },
+        { "spec.capacity.storage='0'",
+          "spec.capacity[storage]: Invalid value: '0': must be greater than zero" },
+        { "spec.hostPath=null", "spec: Required value: must specify a volume type" },
+        { "spec.nfs={'server':'s','path':'/x'}",
+          "spec.nfs: Forbidden: may not specify more than 1 volume type" },
+        { "spec.hostPath=null\nspec.local.path='/x'",
+          "spec.nodeAffinity: Required value: Local volume requires node affinity" },
+        { "spec.hostPath.path='//'\nspec.persistentVolumeReclaimPolicy='Recycle'",
+          "spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath "
+          "mount "
+          "of '/'" },
+        { "spec.persistentVolumeReclaimPolicy='x'",
+          "spec.persistentVolumeReclaimPolicy: Unsupported value: 'x': supported values: 'Delete', "
+          "'Recycle', 'Retain'" },
+        { "spec.hostPath=null\nspec.csi={'driver':'d','volumeHandle':'',"
+          "'nodePublishSecretRef':{'name':'n'}}",
+          "spec.csi.volumeHandle: Required value\n"
+          "spec.csi.nodePublishSecretRef.namespace: Required value" },
+        { "spec.volumeMode='x'", "spec.volumeMode: Unsupported value: 'x': supported values: "
+                                 "'Block', 'Filesystem'" },
+    };
+    static const struct update volume_updates[] = {
+        { "", "spec.hostPath.path='/b'",
+          "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after "
+          "creation\n- hostPath: {'path':'/a','type':''}\n+ hostPath: {'path':'/b','type':''}\n" },
+        { "", "spec.capacity.storage='2Gi'", "" },
+    };
+    static const struct row claims[] = {
+        { "spec.accessModes=null",
+          "spec.accessModes: Required value: at least 1 access mode is required" },
+        { "spec.resources={}", "spec.resources[storage]: Required value" },
+        { "spec.resources.requests.storage='-1'",
+          "spec.resources[storage]: Invalid value: '-1': must be greater than zero" },
+        { "spec.storageClassName='A'",
+          "spec.storageClassName: Invalid value: 'A': " SUBDOMAIN_TEXT },
+        { "spec.dataSource={'kind':'x','name':''}", "spec.dataSource.name: Required value\n"
+                                                    "spec.dataSource: Invalid value: 'x': must be "
+                                                    "'PersistentVolumeClaim' when referencing the "
+                                                    "default apiGroup" },
+    };
+    static const struct update claim_updates[] = {
+        { "", "spec.volumeName='v'", "" },
+        { "", "spec.storageClassName='c'", "" },
+        { "status.phase='Bound'\nstatus.capacity.storage='1Gi'",
+          "status.phase='Bound'\nstatus.capacity.storage='1Gi'\n"
+          "spec.resources.requests.storage='2Gi'",
+          "" },
+        { "status.phase='Bound'\nstatus.capacity.storage='1Gi'",
+          "status.phase='Bound'\nstatus.capacity.storage='1Gi'\n"
+          "spec.resources.requests.storage='1Mi'",
+          "spec.resources.requests.storage: Forbidden: field can not be less than "
+          "status.capacity" },
+        { "", "spec.accessModes=['ReadOnlyMany']",
+          "spec: Forbidden: spec is immutable after creation except resources.requests and "
+          "volumeAttributesClassName for bound claims\n"
+          "- accessModes: ['ReadWriteOnce']\n+ accessModes: ['ReadOnlyMany']\n" },
+    };
+    static const struct row classes[] = {
+        { "provisioner=''", "provisioner: Required value" },
+        { "reclaimPolicy='Recycle'",
+          "reclaimPolicy: Unsupported value: 'Recycle': supported values: 'Delete', 'Retain'" },
+        { "volumeBindingMode=null", "volumeBindingMode: Required value" },
+        { "allowedTopologies=[{'matchLabelExpressions':[{'key':'a','values':['x','x']}]},"
+          "{'matchLabelExpressions':[{'key':'a','values':['x']}]}]",
+          "allowedTopologies[0].matchLabelExpressions[0].values[1]: Duplicate value: 'x'\n"
+          "allowedTopologies[1].matchLabelExpressions: Duplicate value: ''" },
+    };
+    static const struct update class_updates[] = {
+        { "", "provisioner='x/y'\nvolumeBindingMode='WaitForFirstConsumer'",
+          "provisioner: Forbidden: updates to provisioner are forbidden.\n"
+          "volumeBindingMode: Invalid value: 'WaitForFirstConsumer': field is immutable" },
+    };
+    ROWS(volume, volumes);
+    UPDATES(volume, volume_updates);
+    ROWS(claim, claims);
+    UPDATES(claim, claim_updates);
+    ROWS(storage_class, classes);
+    UPDATES(storage_class, class_updates);
+}
+
+/* ---- limits ---- */
+
+static const struct kind limit_range = {
+    "", "v1", "LimitRange", validate_limit_range,
+    "{'metadata':{'name':'l','namespace':'d'},'spec':{'limits':[{'type':'Container','max':{'cpu':"
+    "'2'},'min':{'cpu':'1'}}]}}"
+};
+static const struct kind quota = {
+    "", "v1", "ResourceQuota", validate_resource_quota,
+    "{'metadata':{'name':'q','namespace':'d'},'spec':{'hard':{'pods':"
+    "'1'}}}"
+};
+
+TEST(limits_are_checked)
+{
+    static const struct row limits[] = {
+        { "spec.limits[0].min.cpu='3'",
+          "spec.limits[0].min[cpu]: Invalid value: '3': min value 3 is greater than max value 2" },
+        { "spec.limits[0].defaultRequest.cpu='3'\nspec.limits[0].default.cpu='2'",
+          "spec.limits[0].defaultRequest[cpu]: Invalid value: '3': default request value 3 is "
+          "greater than max value 2\n"
+          "spec.limits[0].defaultRequest[cpu]: Invalid value: '3': default request value 3 is "
+          "greater than default limit value 2" },
+        { "spec.limits[0].maxLimitRequestRatio.cpu='3'",
+          "spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: '3': ratio 3 is greater than "
+          "max/min = 2.000000" },
+        { "spec.limits[0].type='x'",
+          "spec.limits[0].type: Invalid value: 'x': must be a standard limit type or fully "
+          "qualified" },
+        { "spec.limits[0].type='Pod'\nspec.limits[0].default.cpu='1'",
+          "spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'" },
+        { "spec.limits[1]={'type':'Container'}",
+          "spec.limits[1].type: Duplicate value: 'Container'" },
+        { "spec.limits[0]={'type':'PersistentVolumeClaim'}",
+          "spec.limits[0].limits: Required value: either minimum or maximum storage value is "
+          "required, but neither was provided" },
+    };
+    static const struct row quotas[] = {
+        { "spec.hard={'x':'1'}",
+          "spec.hard[x]: Invalid value: 'x': must be a standard resource type or fully qualified\n"
+          "spec.hard[x]: Invalid value: 'x': must be a standard resource for quota" },
+        { "spec.hard={'pods':'1500m'}",
+          "spec.hard[pods]: Invalid value: '1500m': must be an integer" },
+        { "spec.scopes=['x']", "spec.scopes: Invalid value: ['x']: unsupported scope" },
+        { "spec.hard={'cpu':'1'}\nspec.scopes=['BestEffort','NotBestEffort']",
+          "spec.scopes: Invalid value: ['BestEffort','NotBestEffort']: unsupported scope applied "
+          "to "
+          "resource\n"
+          "spec.scopes: Invalid value: ['BestEffort','NotBestEffort']: conflicting scopes" },
+        { "spec.scopeSelector.matchExpressions=[{'scopeName':'PriorityClass','operator':'In'}]",
+          "spec.scopeSelector.matchExpressions.values: Required value: must be at least one value "
+          "when `operator` is 'In' or 'NotIn' for scope selector" },
+    };
+    static const struct update updates[] = {
+        { "", "spec.scopes=['Terminating']",
+          "spec.scopes: Invalid value: ['Terminating']: field is immutable" },
+    };
+    ROWS(limit_range, limits);
+    ROWS(quota, quotas);
+    UPDATES(quota, updates);
+}
+
+/* ---- networking ---- */
+
+static const struct kind ingress = {
+    "networking.k8s.io", "v1", "Ingress", validate_ingress,
+    "{'metadata':{'name':'i','namespace':'d'},'spec':{'rules':[{'host':'a.b','http':{'paths':[{"
+    "'path':'/','pathType':'Prefix','backend':{'service':{'name':'s','port':{'number':80}}}}]}}]}}"
+};
+static const struct kind network_policy = {
+    "networking.k8s.io", "v1", "NetworkPolicy", validate_network_policy,
+    "{'metadata':{'name':'i','namespace':'d'},'spec':{'podSelector':{},'policyTypes':['Ingress']}}"
+};
+static const struct kind ingress_class = {
+    "networking.k8s.io", "v1", "IngressClass", validate_ingress_class,
+    "{'metadata':{'name':'i'},'spec':{'controller':'a.b/c'}}"
+};
+
+TEST(ingresses_and_policies_are_checked)
+{
+#define PATH0 "spec.rules[0].http.paths[0]"
+    static const struct row ingresses[] = {
+        { "spec={}", "spec: Invalid value: null: either `defaultBackend` or `rules` must be "
+                     "specified" },
+        { PATH0 ".pathType=null", PATH0 ".pathType: Required value: pathType must be specified" },
+        { PATH0 ".pathType='x'", PATH0 ".pathType: Unsupported value: 'x': supported values: "
+                                       "'Exact', 'ImplementationSpecific', 'Prefix'" },
+        { PATH0 ".path='a//b/..'",
+          PATH0 ".path: Invalid value: 'a//b/..': must be an absolute path\n" PATH0
+                ".path: Invalid value: 'a//b/..': must not contain '//'\n" PATH0
+                ".path: Invalid value: 'a//b/..': cannot end with '/..'" },
+        { PATH0 ".backend={}",
+          PATH0 ".backend: Invalid value: '': resource or service backend is required" },
+        { PATH0 ".backend.service.port={}",
+          PATH0 ".backend: Required value: port name or number is required" },
+        { PATH0 ".backend.service={'name':'','port':{'name':'a','number':1}}",
+          PATH0 ".backend.service.name: Required value\n" PATH0
+                ".backend: Invalid value: '': cannot set both port name & port number" },
+        { "spec.rules[0].host='1.2.3.4'",
+          "spec.rules[0].host: Invalid value: '1.2.3.4': must be a DNS name, not an IP address" },
+        { "spec.rules[0].host='*.*.a'",
+          "spec.rules[0].host: Invalid value: '*.*.a': a wildcard DNS-1123 subdomain must start "
+          "with '*.', followed by a valid DNS subdomain, which must consist of lower case "
+          "alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. "
+          "'*.example.com', regex used for validation is "
+          "'\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')" },
+        { "spec.tls=[{'hosts':['A'],'secretName':'B'}]",
+          "spec.tls[0].hosts[0]: Invalid value: 'A': " SUBDOMAIN_TEXT "\n"
+          "spec.tls[0].secretName: Invalid value: 'B': " SUBDOMAIN_TEXT },
+        { "metadata.annotations.[kubernetes.io/ingress.class]='x'\nspec.ingressClassName='y'",
+          "annotations.kubernetes.io/ingress.class: Invalid value: 'x': can not be set when the "
+          "class field is also set" },
+    };
+    static const struct row policies[] = {
+        { "spec.ingress=[{'ports':[{'port':0},{'port':'x_y'},{'endPort':3},{'port':5,'endPort':4}],"
+          "'from':[{},{'ipBlock':{'cidr':'10.0.0.0/8','except':['11.0.0.0/16']},'podSelector':{}}]}"
+          "]",
+          "spec.ingress[0].ports[0].port: Invalid value: 0: must be between 1 and 65535, "
+          "inclusive\n"
+          "spec.ingress[0].ports[1].port: Invalid value: 'x_y': must contain only alpha-numeric "
+          "characters (a-z, 0-9), and hyphens (-)\n"
+          "spec.ingress[0].ports[2].endPort: Invalid value: 3: may not be specified when `port` is "
+          "not specified\n"
+          "spec.ingress[0].ports[3].endPort: Invalid value: 5: must be greater than or equal to "
+          "`port`\n"
+          "spec.ingress[0].from[0]: Required value: must specify a peer\n"
+          "spec.ingress[0].from[1].ipBlock.except[0]: Invalid value: '11.0.0.0/16': must be a "
+          "strict "
+          "subset of `cidr`\n"
+          "spec.ingress[0].from[1]: Forbidden: may not specify both ipBlock and another peer" },
+        { "spec.policyTypes=['x']",
+          "spec.policyTypes[0]: Unsupported value: 'x': supported values: 'Ingress', 'Egress'" },
+    };
+    static const struct row classes[] = {
+        { "spec.controller='x'", "spec.controller: Invalid value: 'x': must be a domain-prefixed "
+                                 "path (such as 'acme.io/foo')" },
+        { "spec.parameters={'kind':'','name':'n','scope':'Namespace'}",
+          "spec.parameters.kind: Required value: kind is required\n"
+          "spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'" },
+    };
+    ROWS(ingress, ingresses);
+    ROWS(network_policy, policies);
+    ROWS(ingress_class, classes);
+}
+
+/* ---- autoscaling and policy ---- */
+
+static const struct kind autoscaler = {
+    "autoscaling", "v2", "HorizontalPodAutoscaler", validate_autoscaler,
+    "{'metadata':{'name':'h','namespace':'d'},'spec':{'minReplicas':1,'maxReplicas':5,"
+    "'scaleTargetRef':{'kind':'Deployment','name':'x'},'metrics':[{'type':'Resource','resource':{"
+    "'name':'cpu','target':{'type':'Utilization','averageUtilization':80}}}]}}"
+};
+static const struct kind budget = {
+    "policy", "v1", "PodDisruptionBudget", validate_budget,
+    "{'metadata':{'name':'b','namespace':'d'},'spec':{'minAvailable':1}}"
+};
+
+TEST(autoscalers_and_budgets_are_checked)
+{
+    static const struct row autoscalers[] = {
+        { "spec.minReplicas=0",
+          "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1\n"
+          "spec.metrics: Forbidden: must specify at least one Object or External metric to support "
+          "scaling to zero replicas" },
+        { "spec.maxReplicas=0",
+          "spec.maxReplicas: Invalid value: 0: must be greater than 0\n"
+          "spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`" },
+        { "spec.scaleTargetRef={}",
+          "spec.scaleTargetRef.kind: Required value\nspec.scaleTargetRef.name: Required value" },
+        { "spec.metrics[0].type='Pods'",
+          "spec.metrics[0].pods: Required value: must populate information for the given metric "
+          "source" },
+        { "spec.metrics[0].resource.target={'type':'x'}",
+          "spec.metrics[0].resource.target.type: Invalid value: 'x': must be either Utilization, "
+          "Value, or AverageValue\n"
+          "spec.metrics[0].resource.target.averageUtilization: Required value: must set either a "
+          "target raw value or a target utilization" },
+        { "spec.behavior.scaleUp={'stabilizationWindowSeconds':3601,'policies':[{'type':'x',"
+          "'value':0,'periodSeconds':1801}]}",
+          "spec.behavior.scaleUp.stabilizationWindowSeconds: Invalid value: 3601: must be less "
+          "than "
+          "or equal to 3600\n"
+          "spec.behavior.scaleUp.policies[0].type: Unsupported value: 'x': supported values: "
+          "'Percent', 'Pods'\n"
+          "spec.behavior.scaleUp.policies[0].value: Invalid value: 0: must be greater than zero\n"
+          "spec.behavior.scaleUp.policies[0].periodSeconds: Invalid value: 1801: must be less than "
+          "or equal to 1800" },
+    };
+    static const struct row budgets[] = {
+        { "spec.maxUnavailable='101%'",
+          "spec: Invalid value: {'MinAvailable':1,'Selector':null,'MaxUnavailable':'101%',"
+          "'UnhealthyPodEvictionPolicy':null}: minAvailable and maxUnavailable cannot be both set\n"
+          "spec.maxUnavailable: Invalid value: '101%': must not be greater than 100%" },
+        { "spec.minAvailable=-1",
+          "spec.minAvailable: Invalid value: -1: must be greater than or equal to 0" },
+        { "spec.unhealthyPodEvictionPolicy='x'",
+          "spec.unhealthyPodEvictionPolicy: Unsupported value: 'x': supported values: "
+          "'AlwaysAllow', 'IfHealthyBudget'" },
+    };
+    ROWS(autoscaler, autoscalers);
+    ROWS(budget, budgets);
+}
+
 TEST_MAIN

@@ -148,6 +148,10 @@ void status_counters(const struct spot *status, const char *const *names, size_t
 void not_above(const struct spot *status, const char *name, const char *limit, const char *detail);
 void not_decremented(const struct spot *status, const struct json *old, const char *name);
 
+/* ---- batch.c ---- */
+
+void a_domain_prefixed_path(const struct spot *s, const void *unused);
+
 /* ---- names.c: rules for strings that meta.h does not have ---- */
 
 struct meta_problems check_port_name(struct str s);
@@ -212,7 +216,8 @@ bool is_overcommit_allowed(struct str name);
  */
 void pod_volumes(const struct spot *list, struct str pod_name, bool is_pod, struct map *ret);
 void persistent_volume_sources(const struct spot *spec, bool has_affinity, struct str name);
-void claim_spec(const struct spot *s, const struct json *old);
+void claim_spec(const struct spot *s);
+void check_access_modes(const struct spot *s);
 
 /* ---- security.c ---- */
 

@@ -33,3 +33,31 @@ void validate_stateful_set(const struct json *obj, const struct json *old,
                            struct field_errors *errs);
 void validate_controller_revision(const struct json *obj, const struct json *old,
                                   struct field_errors *errs);
+
+void validate_job(const struct json *obj, const struct json *old, struct field_errors *errs);
+void validate_cron_job(const struct json *obj, const struct json *old, struct field_errors *errs);
+void validate_role(const struct json *obj, const struct json *old, struct field_errors *errs);
+void validate_cluster_role(const struct json *obj, const struct json *old,
+                           struct field_errors *errs);
+void validate_role_binding(const struct json *obj, const struct json *old,
+                           struct field_errors *errs);
+void validate_cluster_role_binding(const struct json *obj, const struct json *old,
+                                   struct field_errors *errs);
+void validate_node(const struct json *obj, const struct json *old, struct field_errors *errs);
+void validate_persistent_volume(const struct json *obj, const struct json *old,
+                                struct field_errors *errs);
+void validate_persistent_volume_claim(const struct json *obj, const struct json *old,
+                                      struct field_errors *errs);
+void validate_storage_class(const struct json *obj, const struct json *old,
+                            struct field_errors *errs);
+void validate_limit_range(const struct json *obj, const struct json *old,
+                          struct field_errors *errs);
+void validate_resource_quota(const struct json *obj, const struct json *old,
+                             struct field_errors *errs);
+void validate_ingress(const struct json *obj, const struct json *old, struct field_errors *errs);
+void validate_ingress_class(const struct json *obj, const struct json *old,
+                            struct field_errors *errs);
+void validate_network_policy(const struct json *obj, const struct json *old,
+                             struct field_errors *errs);
+void validate_autoscaler(const struct json *obj, const struct json *old, struct field_errors *errs);
+void validate_budget(const struct json *obj, const struct json *old, struct field_errors *errs);

@@ -452,8 +452,7 @@ WORDS(access_modes, WORD("ReadOnlyMany"), WORD("ReadWriteMany"), WORD("ReadWrite
       WORD("ReadWriteOncePod"));
 WORDS(volume_modes, WORD("Block"), WORD("Filesystem"));
 
-/* detail: said when there are none. */
-static void check_access_modes(const struct spot *s)
+void check_access_modes(const struct spot *s)
 {
     bool once_pod = false, others = false;
     json_each (mode, s->v) {
@@ -507,7 +506,7 @@ static bool same_source(const struct json *a, const struct json *b)
            str_eq(json_get_str(a, "name"), json_get_str(b, "name"));
 }
 
-void claim_spec(const struct spot *s, const struct json *old)
+void claim_spec(const struct spot *s)
 {
     static const struct member_check sources[] = {
         { "storageClassName", a_subdomain, NULL },
@@ -571,7 +570,7 @@ static void ephemeral(const struct spot *s, const void *unused)
         return;
     }
     template_metadata(&metadata);
-    claim_spec(&spec, NULL);
+    claim_spec(&spec);
 }
 
 /* ---- the sources, in the order in which upstream looks at them ---- */
