@@ -3,6 +3,7 @@
 #include "api/authn.h"
 #include "api/core.h"
 #include "api/request.h"
+#include "api/self_service.h"
 #include "io/http.h"
 #include "io/tls.h"
 
@@ -109,7 +110,10 @@ int api_listen(struct api *api, const char *host, uint16_t port, struct tls_ctx 
     const struct http_server_opts opts = {
         .host = host, .port = port, .tls = tls, .http2 = true, .on_request = on_request, .arg = api
     };
-    return http_server_start(api->loop, &opts, &api->http, err);
+    int r = http_server_start(api->loop, &opts, &api->http, err);
+    if (r >= 0)
+        self_service_publish(api, host, api_port(api));
+    return r;
 }
 
 uint16_t api_port(const struct api *api)
