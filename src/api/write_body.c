@@ -88,6 +88,19 @@ static struct json *unsupported_body(struct request *rq)
     return status_unsupported_media_type(&rq->arena, rep_accepted(false));
 }
 
+/* Custom resources have no protobuf. */
+static int no_protobuf(struct request *rq, const struct proto_envelope *env, struct err *err)
+{
+    struct str group, version;
+    if (!str_cut(env->api_version, '/', &group, &version))
+        version = env->api_version;
+    return err_set(err, E_INVALID,
+                   STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT
+                           ": object *unstructured.Unstructured does not implement the protobuf "
+                           "marshalling interface and cannot be encoded to a protobuf message",
+                   STR_ARG(env->kind), STR_ARG(version), STR_ARG(rq->res->kind));
+}
+
 static int parse_protobuf(struct request *rq, const struct schema *schema, struct json **ret,
                           struct err *err)
 {
@@ -96,6 +109,8 @@ static int parse_protobuf(struct request *rq, const struct schema *schema, struc
     struct json *obj;
     a->max_bytes = 0; /* the decoder counts for itself */
     int r = proto_open(buf_str(&rq->body), &env, err);
+    if (r >= 0 && !(schema->flags & SCHEMA_BUILTIN))
+        return no_protobuf(rq, &env, err);
     if (r >= 0)
         r = proto_decode(a, schema, env.raw, &obj, err);
     if (r < 0)
@@ -120,12 +135,12 @@ static int parse_as(struct request *rq, const struct schema *schema,
     bool typed = rq->content_type.n > 0;
     if (typed && media_parse(rq->content_type, &type) < 0)
         return E_UNSUPPORTED;
-    if (!typed || media_is(&type, "application/json") || str_has_suffix(type.subtype, STR("+json")))
+    bool is_patch = rq->route.verb == KUBE_PATCH && str_has_suffix(type.subtype, STR("+json"));
+    if (!typed || media_is(&type, "application/json") || is_patch)
         return json_parse(a, buf_str(&rq->body), &json, ret, err);
     if (media_is(&type, "application/yaml"))
         return yaml_parse(a, buf_str(&rq->body), &yaml, ret, err);
-    if (media_is(&type, "application/vnd.kubernetes.protobuf") && schema &&
-        (schema->flags & SCHEMA_BUILTIN))
+    if (media_is(&type, "application/vnd.kubernetes.protobuf") && schema)
         return parse_protobuf(rq, schema, ret, err);
     return E_UNSUPPORTED;
 }
@@ -142,6 +157,8 @@ struct json *write_parse_body(struct request *rq, const struct schema *schema,
         return unsupported_body(rq);
     if (r == -EMSGSIZE)
         return status_too_large(a, API_BODY_MAX_BYTES);
+    if (r == E_INVALID) /* it says all of it */
+        return status_bad_request(a, str_copy_arena(a, str_of(err_text(&err))));
     if (r < 0)
         return status_bad_request(
             a, str_of(arena_printf(a, "the object provided is unrecognized: %s", err_text(&err))));

@@ -108,17 +108,6 @@ static void read_selectable(struct crd *c, const struct json *version, struct ku
     r->n_selectable_fields = n;
 }
 
-static void read_deprecation(struct crd *c, const struct json *version, struct kube_resource *r)
-{
-    if (!json_bool(json_getc(version, "deprecated")))
-        return;
-    r->deprecation = json_get_str(version, "deprecationWarning");
-    if (r->deprecation.n == 0)
-        r->deprecation =
-            str_of(arena_printf(&c->a, STR_FMT "/" STR_FMT " " STR_FMT " is deprecated",
-                                STR_ARG(r->group), STR_ARG(r->version), STR_ARG(r->kind)));
-}
-
 static int read_schema(struct crd *c, const struct json *version, struct kube_resource *r,
                        struct err *err)
 {
@@ -160,7 +149,6 @@ static int read_version(struct crd *c, const struct json *obj, const struct json
     read_subresources(c, version, r);
     read_columns(c, version, r);
     read_selectable(c, version, r);
-    read_deprecation(c, version, r);
     return read_schema(c, version, r, err);
 }
 
@@ -168,6 +156,37 @@ static int cmp_served(const void *x, const void *y)
 {
     const struct kube_resource *const *a = x, *const *b = y;
     return kube_version_cmp((*a)->version, (*b)->version);
+}
+
+static const struct json *version_of(const struct json *list, struct str name)
+{
+    json_each (v, list)
+        if (str_eq(json_get_str(v, "name"), name))
+            return v;
+    return NULL;
+}
+
+/* What a deprecated version warns with: the definition's own words, or which version to use. */
+static void read_deprecation(struct crd *c, const struct json *list, struct kube_resource *r)
+{
+    const struct json *version = version_of(list, r->version);
+    if (!json_bool(json_getc(version, "deprecated")))
+        return;
+    r->deprecation = json_get_str(version, "deprecationWarning");
+    if (r->deprecation.n)
+        return;
+    const char *text = arena_printf(&c->a, STR_FMT "/" STR_FMT " " STR_FMT " is deprecated",
+                                    STR_ARG(r->group), STR_ARG(r->version), STR_ARG(r->kind));
+    for (size_t i = 0; i < c->n_served; i++) { /* newest first */
+        struct str s = c->served[i]->version;
+        if (kube_version_cmp(s, r->version) >= 0 ||
+            json_bool(json_getc(version_of(list, s), "deprecated")))
+            continue;
+        text = arena_printf(&c->a, "%s; use " STR_FMT "/" STR_FMT " " STR_FMT, text,
+                            STR_ARG(r->group), STR_ARG(s), STR_ARG(r->kind));
+        break;
+    }
+    r->deprecation = str_of(text);
 }
 
 static int read_versions(struct crd *c, const struct json *obj, struct err *err)
@@ -192,6 +211,8 @@ static int read_versions(struct crd *c, const struct json *obj, struct err *err)
     for (size_t i = 0; i < c->n_versions; i++)
         c->versions[i].storage = c->storage;
     qsort(c->served, c->n_served, sizeof *c->served, cmp_served);
+    for (size_t i = 0; i < c->n_versions; i++)
+        read_deprecation(c, list, &c->versions[i]);
     return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "kube/builtin.h"
+#include "kube/embedded.h"
 #include "kube/kinds/defaults.h"
 #include "kube/meta.h"
 #include "kube/status.h"
@@ -149,6 +150,7 @@ static int decode_custom(struct arena *a, const struct kube_resource *res, struc
     if (r < 0)
         return r;
     schema_prune(res->schema, obj, true, w ? on_unknown : NULL, w);
+    embedded_normalize(a, res->schema, obj, w ? on_unknown : NULL, w);
     canonical_numbers(a, obj);
     return 0;
 }
@@ -565,8 +567,10 @@ int object_validate(struct arena *a, const struct kube_resource *res, enum objec
         meta_validate_update(obj, old, &errs);
     else
         meta_validate(obj, res->namespaced, name_rule(res), &errs);
-    if (!(res->schema->flags & SCHEMA_BUILTIN))
+    if (!(res->schema->flags & SCHEMA_BUILTIN)) {
         schema_validate(res->schema, obj, old, NULL, &errs);
+        embedded_validate(res->schema, obj, &errs);
+    }
     if (part > OBJECT_STATUS && res->strategy->validate_part)
         res->strategy->validate_part(part, obj, old, &errs);
     else if (res->strategy->validate)

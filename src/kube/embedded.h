@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whole objects within custom resources (x-kubernetes-embedded-resource): their metadata is
+ * upstream's struct as that of the resource itself is, and they must say what they are.
+ */
+#pragma once
+
+#include "kube/schema.h"
+
+/* Bring the metadata of all of them into shape; what it does not know goes and is told. */
+void embedded_normalize(struct arena *a, const struct schema *s, struct json *obj,
+                        schema_unknown_fn unknown, void *arg);
+void embedded_validate(const struct schema *s, const struct json *obj, struct field_errors *errs);

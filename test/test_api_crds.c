@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Custom resources through the API: what definitions promise about versions, selectors, columns. */
+#include "api_fixture.h"
+
+#include "kube/builtin.h"
+#include "kube/proto.h"
+
+#include <errno.h>
+
+#define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+#define OBJECT(properties) "{\"type\":\"object\",\"properties\":{" properties "}}"
+#define SCHEMA(properties) "\"schema\":{\"openAPIV3Schema\":" OBJECT(properties) "}"
+
+/* A namespaced definition of group g.io with these versions. */
+static struct json *define(struct fixture *f, const char *plural, const char *kind,
+                           const char *more_names, const char *versions)
+{
+    scoped(free_scoped) char *body = xasprintf(
+        "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
+        "\"metadata\":{\"name\":\"%s.g.io\"},\"spec\":{\"group\":\"g.io\",\"scope\":\"Namespaced\","
+        "\"names\":{\"plural\":\"%s\",\"kind\":\"%s\"%s},\"versions\":[%s]}}",
+        plural, plural, kind, more_names, versions);
+    return want(f, 201, "POST", CRDS, body);
+}
+
+static struct json *make(struct fixture *f, int status, const char *plural, const char *kind,
+                         const char *name, const char *rest)
+{
+    scoped(free_scoped) char *path = xasprintf("/apis/g.io/v1/namespaces/default/%s", plural);
+    scoped(free_scoped) char *body =
+        xasprintf("{\"apiVersion\":\"g.io/v1\",\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\"}%s}",
+                  kind, name, rest);
+    return want(f, status, "POST", path, body);
+}
+
+static void check_message(const struct json *status, const char *message)
+{
+    CHECK_STR(json_get_str(status, "message"), message);
+}
+
+/* ------------------------------------------------------------------ versions */
+
+static void check_warning(struct fixture *f, const char *target, const char *expected)
+{
+    struct answer a = ask(f, "GET", target, NULL, NULL, NULL);
+    CHECK_INT(a.status, 200);
+    struct str got = headers_get(&a.headers, "warning");
+    CHECK_STR(got.p ? got : STR(""), expected);
+    answer_fini(&a);
+}
+
+TEST(deprecated_versions_warn_and_say_what_to_use)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)define(
+        &f, "things", "Thing", "",
+        "{\"name\":\"v1\",\"served\":true,\"storage\":true," SCHEMA(
+            "") "},"
+                "{\"name\":\"v1beta1\",\"served\":true,\"storage\":false,\"deprecated\":"
+                "true," SCHEMA(
+                    "") "},"
+                        "{\"name\":\"v1alpha1\",\"served\":true,\"storage\":false,\"deprecated\":"
+                        "true,"
+                        "\"deprecationWarning\":\"do not\"," SCHEMA(
+                            "") "},"
+                                "{\"name\":\"v2\",\"served\":false,\"storage\":false," SCHEMA(
+                                    "") "}");
+    check_warning(&f, "/apis/g.io/v1/things", "");
+    check_warning(&f, "/apis/g.io/v1beta1/things",
+                  "299 - \"g.io/v1beta1 Thing is deprecated; use g.io/v1 Thing\"");
+    check_warning(&f, "/apis/g.io/v1alpha1/things", "299 - \"do not\"");
+    (void)want(&f, 404, "GET", "/apis/g.io/v2/things", NULL);
+    const struct json *group = want(&f, 200, "GET", "/apis/g.io", NULL);
+    CHECK_INT(json_getc(group, "versions")->n, 3);
+    CHECK_STR(text_at(group, "preferredVersion", "version"), "v1");
+
+    (void)define(
+        &f, "olds", "Old", "",
+        "{\"name\":\"v1\",\"served\":true,\"storage\":true,\"deprecated\":true," SCHEMA("") "}");
+    check_warning(&f, "/apis/g.io/v1/olds", "299 - \"g.io/v1 Old is deprecated\"");
+    fixture_fini(&f);
+}
+
+TEST(a_new_default_is_in_what_was_stored_before)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct json *crd = define(&f, "things", "Thing", "",
+                              "{\"name\":\"v1\",\"served\":true,\"storage\":true," SCHEMA(
+                                  "\"spec\":" OBJECT("\"a\":{\"type\":\"string\"}")) "}");
+    (void)make(&f, 201, "things", "Thing", "x", ",\"spec\":{\"a\":\"1\"}");
+    (void)crd;
+    (void)want(
+        &f, 200, "PATCH", CRDS "/things.g.io",
+        "{\"spec\":{\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true," SCHEMA(
+            "\"spec\":" OBJECT(
+                "\"a\":{\"type\":\"string\"},\"b\":{\"type\":\"integer\",\"default\":7}")) "}]}}");
+    const struct json *got =
+        want(&f, 200, "GET", "/apis/g.io/v1/namespaces/default/things/x", NULL);
+    CHECK_INT(json_int_or(json_path(got, "spec", "b", NULL), 0), 7);
+    const struct json *list = want(&f, 200, "GET", "/apis/g.io/v1/things", NULL);
+    const struct json *item = json_getc(list, "items")->first;
+    CHECK_INT(json_int_or(json_path(item, "spec", "b", NULL), 0), 7);
+    CHECK_STR(json_get_str(item, "kind"), "Thing"); /* items of custom lists say what they are */
+    fixture_fini(&f);
+}
+
+/* ------------------------------------------------------------------ selectors */
+
+TEST(selectable_fields_select)
+{
+    struct fixture f;
+    struct watching w;
+    fixture_init(&f);
+    (void)define(
+        &f, "things", "Thing", "",
+        "{\"name\":\"v1\",\"served\":true,\"storage\":true,"
+        "\"selectableFields\":[{\"jsonPath\":\".spec.color\"},{\"jsonPath\":\".spec.n\"}]," SCHEMA(
+            "\"spec\":" OBJECT(
+                "\"color\":{\"type\":\"string\"},\"n\":{\"type\":\"integer\"}")) "}");
+    (void)make(&f, 201, "things", "Thing", "a", ",\"spec\":{\"color\":\"red\",\"n\":1}");
+    (void)make(&f, 201, "things", "Thing", "b", ",\"spec\":{\"color\":\"blue\",\"n\":2}");
+    const char *red = "/apis/g.io/v1/things?fieldSelector=spec.color%3Dred";
+    CHECK_INT(json_getc(want(&f, 200, "GET", red, NULL), "items")->n, 1);
+    const char *two = "/apis/g.io/v1/things?fieldSelector=spec.n%3D2,metadata.name!%3Dz";
+    CHECK_INT(json_getc(want(&f, 200, "GET", two, NULL), "items")->n, 1);
+    check_message(want(&f, 400, "GET", "/apis/g.io/v1/things?fieldSelector=spec.size%3D1", NULL),
+                  "field label not supported: spec.size");
+    watch(&f, &w, "/apis/g.io/v1/things?watch=1&fieldSelector=spec.color%3Dred");
+    (void)expect(&w, "ADDED", "a");
+    const char *a = "/apis/g.io/v1/namespaces/default/things/a";
+    (void)want(&f, 200, "PATCH", a, "{\"spec\":{\"color\":\"green\"}}");
+    const struct json *gone = expect(&w, "DELETED", "a"); /* it left the view */
+    CHECK_STR(text_at(gone, "spec", "color"), "red");
+    (void)want(&f, 200, "PATCH", a, "{\"spec\":{\"color\":\"red\"}}");
+    (void)expect(&w, "ADDED", "a");
+    unwatch(&w);
+    fixture_fini(&f);
+}
+
+/* ------------------------------------------------------------------ what is said about them */
+
+TEST(discovery_and_columns_are_the_definitions)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)define(
+        &f, "things", "Thing",
+        ",\"shortNames\":[\"th\",\"tg\"],\"categories\":[\"all\"],\"singular\":\"thing\","
+        "\"listKind\":\"ThingList\"",
+        "{\"name\":\"v1\",\"served\":true,\"storage\":true,\"subresources\":{\"status\":{},"
+        "\"scale\":{"
+        "\"specReplicasPath\":\".spec.replicas\",\"statusReplicasPath\":\".status.replicas\"}},"
+        "\"additionalPrinterColumns\":[{\"name\":\"Want\",\"type\":\"integer\",\"jsonPath\":\"."
+        "spec.replicas\"},"
+        "{\"name\":\"Since\",\"type\":\"date\",\"jsonPath\":\".metadata.creationTimestamp\","
+        "\"priority\":1}]," SCHEMA(
+            "\"spec\":" OBJECT("\"replicas\":{\"type\":\"integer\"}") ",\"status\":" OBJECT(
+                "\"replicas\":{\"type\":\"integer\"}")) "}");
+    const struct json *doc = want(&f, 200, "GET", "/apis/g.io/v1", NULL);
+    const struct json *r = json_getc(doc, "resources")->first;
+    CHECK_STR(json_get_str(r, "name"), "things");
+    CHECK_STR(json_get_str(r, "singularName"), "thing");
+    CHECK_INT(json_getc(r, "shortNames")->n, 2);
+    CHECK_STR(json_str(json_getc(r, "categories")->first), "all");
+    CHECK_STR(json_get_str(r->next, "name"), "things/scale");
+    CHECK_STR(json_get_str(r->next, "group"), "autoscaling");
+    CHECK_STR(json_get_str(r->next, "kind"), "Scale");
+    CHECK_STR(json_get_str(r->next->next, "name"), "things/status");
+
+    (void)make(&f, 201, "things", "Thing", "a", ",\"spec\":{\"replicas\":3}");
+    struct answer a = ask(&f, "GET", "/apis/g.io/v1/things", NULL,
+                          "application/json;as=Table;g=meta.k8s.io;v=v1", NULL);
+    const struct json *columns = json_getc(a.json, "columnDefinitions");
+    CHECK_INT(columns->n, 3);
+    CHECK_STR(json_get_str(columns->first->next, "name"), "Want");
+    CHECK_INT(json_int_or(json_getc(columns->first->next->next, "priority"), 0), 1);
+    const struct json *cells = json_getc(json_getc(a.json, "rows")->first, "cells");
+    CHECK_STR(json_str(cells->first), "a");
+    CHECK_INT(json_int_or(cells->first->next, 0), 3);
+    answer_fini(&a);
+    fixture_fini(&f);
+}
+
+TEST(values_are_checked_in_upstreams_words)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)define(
+        &f, "things", "Thing", "",
+        "{\"name\":\"v1\",\"served\":true,\"storage\":true," SCHEMA("\"spec\":" OBJECT(
+            "\"port\":{\"x-kubernetes-int-or-string\":true},"
+            "\"set\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"set\",\"items\":{\"type\":"
+            "\"string\"}},"
+            "\"map\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"map\",\"x-kubernetes-list-"
+            "map-keys\":[\"k\"],"
+            "\"items\":{\"type\":\"object\",\"required\":[\"k\"],\"properties\":{\"k\":{\"type\":"
+            "\"string\"}}}},"
+            "\"maybe\":{\"type\":\"string\",\"nullable\":true},\"plain\":{\"type\":\"string\"},"
+            "\"when\":{\"type\":\"string\",\"format\":\"date-time\"},"
+            "\"any\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true},"
+            "\"pod\":{\"type\":\"object\",\"x-kubernetes-embedded-resource\":true,"
+            "\"x-kubernetes-preserve-unknown-fields\":true}")) "}");
+    struct json *ok =
+        make(&f, 201, "things", "Thing", "ok",
+             ",\"spec\":{\"port\":\"http\",\"set\":[\"a\",\"b\"],\"map\":[{\"k\":\"a\"}],"
+             "\"maybe\":null,\"plain\":null,\"any\":{\"x\":{\"y\":1}},\"extra\":1,"
+             "\"pod\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\","
+             "\"unknown\":1},\"spec\":{\"z\":1}}}");
+    const struct json *spec = json_getc(ok, "spec");
+    CHECK(json_is(json_getc(spec, "maybe"), JSON_NULL));
+    CHECK(!json_getc(spec, "plain")); /* no null where none is allowed */
+    CHECK(!json_getc(spec, "extra"));
+    CHECK_INT(json_int_or(json_path(spec, "any", "x", "y", NULL), 0), 1);
+    CHECK(!json_path(spec, "pod", "metadata", "unknown", NULL));
+    CHECK_INT(json_int_or(json_path(spec, "pod", "spec", "z", NULL), 0), 1);
+#define REFUSED(spec, message)                                                                     \
+    check_message(make(&f, 422, "things", "Thing", "no", ",\"spec\":" spec), message)
+    REFUSED(
+        "{\"port\":true}",
+        "Thing.g.io \"no\" is invalid: spec.port: Invalid value: \"boolean\": spec.port in body "
+        "must be of type integer,string: \"boolean\"");
+    REFUSED("{\"set\":[\"a\",\"a\"]}",
+            "Thing.g.io \"no\" is invalid: spec.set[1]: Duplicate value: \"a\"");
+    REFUSED("{\"map\":[{\"k\":\"a\"},{\"k\":\"a\"}]}",
+            "Thing.g.io \"no\" is invalid: spec.map[1]: Duplicate value: {\"k\":\"a\"}");
+    REFUSED("{\"when\":\"today\"}",
+            "Thing.g.io \"no\" is invalid: spec.when: Invalid value: \"today\": spec.when in body "
+            "must be of type date-time: \"today\"");
+    REFUSED("{\"pod\":{\"kind\":\"Pod\"}}",
+            "Thing.g.io \"no\" is invalid: spec.pod.apiVersion: Required value");
+    REFUSED(
+        "{\"pod\":{\"apiVersion\":\"v1\",\"kind\":\"\",\"metadata\":{\"labels\":{\"a b\":\"\"}}}}",
+        "Thing.g.io \"no\" is invalid: [spec.pod.kind: Invalid value: \"\": must not be empty, "
+        "spec.pod.metadata.labels: Invalid value: \"a b\": name part must consist of "
+        "alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
+        "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+        "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')]");
+    fixture_fini(&f);
+}
+
+TEST(a_custom_resource_in_protobuf_is_refused)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)define(&f, "things", "Thing", "",
+                 "{\"name\":\"v1\",\"served\":true,\"storage\":true," SCHEMA("") "}");
+    static const char body[] = "k8s\0"
+                               "\x0a\x10\x0a\x07"
+                               "g.io/v1\x12\x05"
+                               "Thing\x12\x00\x1a\x00\x22\x00";
+    struct answer a =
+        ask_bytes(&f, "POST", "/apis/g.io/v1/namespaces/default/things",
+                  "application/vnd.kubernetes.protobuf", NULL, str_n(body, sizeof body - 1));
+    CHECK_INT(a.status, 400);
+    check_message(
+        a.json, "Thing in version \"v1\" cannot be handled as a Thing: object "
+                "*unstructured.Unstructured does not implement the protobuf marshalling interface "
+                "and cannot be encoded to a protobuf message");
+    answer_fini(&a);
+    a = ask(&f, "POST", "/apis/g.io/v1/namespaces/default/things", "application/merge-patch+json",
+            NULL, "{}");
+    CHECK_INT(a.status, 415);
+    answer_fini(&a);
+    fixture_fini(&f);
+}
+
+TEST_MAIN
