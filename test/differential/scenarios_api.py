@@ -4,7 +4,7 @@ import itertools
 import json
 
 from scenario import DELETE, changed, scenario
-from session import APPLY, JSON_PATCH, MERGE_PATCH, PARTIAL_LIST, PROTOBUF, STRATEGIC, TABLE, digests
+from session import APPLY, JSON_PATCH, MERGE_PATCH, PARTIAL_LIST, PROTOBUF, STRATEGIC, TABLE, methods_of, schema_shapes
 
 MAPS = "/api/v1/namespaces/{ns}/configmaps"
 PODS = "/api/v1/namespaces/{ns}/pods"
@@ -681,11 +681,11 @@ def openapi(s):
     for name in ("api", "api/v1", "apis", "apis/apps/v1", "apis/batch/v1", "apis/autoscaling/v2", "apis/policy/v1", "apis/rbac.authorization.k8s.io/v1",
                  "apis/coordination.k8s.io/v1", "apis/networking.k8s.io/v1", "apis/storage.k8s.io/v1", "apis/apiextensions.k8s.io/v1", "version"):
         url = index.get(name, {}).get("serverRelativeURL", "/openapi/v3/" + name)
-        s.get(url, label=f"schemas of {name}", view=digests(lambda o: o.get("components", {}).get("schemas")))
-        s.get(url, label=f"paths of {name}", view=digests(lambda o: o.get("paths")))
+        s.get(url, label=f"schemas of {name}", view=schema_shapes(lambda o: o.get("components", {}).get("schemas")))
+        s.get(url, label=f"paths of {name}", view=methods_of)
     s.get("/openapi/v3/apis/none/v1", label="none")
-    s.get("/openapi/v2", label="v2 definitions", view=digests(lambda o: o.get("definitions")))
-    s.get("/openapi/v2", label="v2 paths", view=digests(lambda o: o.get("paths")))
+    s.get("/openapi/v2", label="v2 definitions", view=schema_shapes(lambda o: o.get("definitions")))
+    s.get("/openapi/v2", label="v2 paths", view=methods_of)
     for accept in ("application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
                    "application/json", "*/*", "text/plain", "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"):
         s.get("/openapi/v2", headers={"Accept": accept}, label=f"v2 {accept}", view=lambda a: None)

@@ -2,7 +2,6 @@
 """A session asks one server on behalf of one scenario and writes down the answers, with all that may differ between
 two runs of the same server (uids, times, versions, allocated addresses, tokens) replaced by stable words."""
 import base64
-import hashlib
 import http.client
 import json
 import re
@@ -321,25 +320,39 @@ class Session:
             self.connection.close()
 
 
-def digests(of):
-    """A view: each member of an object by the digest of its content, for documents too large to write down."""
+def schema_shapes(of):
+    """A view of an OpenAPI document: of each schema what clients act upon, without prose."""
     def view(answer):
-        members = of(answer.obj) if answer.obj is not None else {}
-        return {name: hashlib.sha256(json.dumps(plain(v), sort_keys=True).encode()).hexdigest()[:12]
-                for name, v in (members or {}).items()}
+        schemas = of(answer.obj) if answer.obj is not None else {}
+        return {name: shape(s) for name, s in (schemas or {}).items()}
     return view
+
+
+def shape(schema):
+    out = {k: schema[k] for k in ("type", "format", "required", "x-kubernetes-group-version-kind") if k in schema}
+    if "properties" in schema:
+        out["properties"] = {name: type_of(p) for name, p in schema["properties"].items()}
+    return out
+
+
+def type_of(p):
+    """A property in one line: its type or reference, and how patches treat it."""
+    if "allOf" in p and len(p["allOf"]) == 1:
+        p = {**p, **p["allOf"][0]}
+    text = p.get("$ref", "").rsplit("/", 1)[-1] or p.get("type", "any") + (":" + p["format"] if "format" in p else "")
+    for key in ("items", "additionalProperties"):
+        if isinstance(p.get(key), dict):
+            text += f" of {type_of(p[key])}"
+    return " ".join([text, *(f"{k}={json.dumps(p[k])}" for k in sorted(p) if k.startswith("x-kubernetes-"))])
+
+
+def methods_of(answer):
+    """A view of an OpenAPI document: the paths and what may be done there."""
+    paths = answer.get("paths", default={})
+    return {path: sorted(k for k in item if k in ("get", "put", "post", "delete", "patch")) for path, item in paths.items()} if paths else answer.obj
 
 
 def rules_in_order(answer):
     """A view of a SelfSubjectRulesReview, whose rules come in any order."""
     status = answer.get("status", default={})
     return {k: sorted(v, key=json.dumps) if isinstance(v, list) else v for k, v in status.items()} if isinstance(status, dict) else answer.obj
-
-
-def plain(schema):
-    """Without descriptions, which are prose."""
-    if isinstance(schema, dict):
-        return {k: plain(v) for k, v in schema.items() if k != "description" or not isinstance(v, str)}
-    if isinstance(schema, list):
-        return [plain(v) for v in schema]
-    return schema
