@@ -196,9 +196,11 @@ TEST(refusals_come_in_what_the_client_takes)
     CHECK_INT(a.status, 406);
     CHECK(has_type(&a, "application/json"));
     CHECK_STR(json_get_str(a.json, "reason"), "NotAcceptable");
-    CHECK_STR(json_get_str(a.json, "message"),
-              "only the following media types are accepted: application/json, application/yaml, "
-              "application/vnd.kubernetes.protobuf");
+    CHECK_STR(
+        json_get_str(a.json, "message"),
+        "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
+        "application/vnd.kubernetes.protobuf, application/json;stream=watch, "
+        "application/vnd.kubernetes.protobuf;stream=watch");
     answer_fini(&a);
 
     a = ask(&f, "GET", MAPS "?watch=1", NULL, "application/yaml", NULL);

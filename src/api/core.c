@@ -213,6 +213,8 @@ static struct json *method_not_allowed(struct request *rq)
 {
     const char *verb =
         rq->route.verb ? kube_verb_name(rq->route.verb) : str_dup_arena(&rq->arena, rq->method);
+    if (!rq->res->crd)
+        return status_no_method(&rq->arena);
     return status_method_not_allowed(&rq->arena, rq->route.group, rq->route.resource, verb);
 }
 
@@ -277,8 +279,7 @@ static struct json *find(struct request *rq)
     if (rq->route.kind == ROUTE_RESOURCE)
         return find_resource(rq);
     if (!str_is(rq->method, "GET") && !str_is(rq->method, "HEAD"))
-        return status_method_not_allowed(&rq->arena, STR(""), STR(""),
-                                         str_dup_arena(&rq->arena, rq->method));
+        return status_no_method(&rq->arena);
     return NULL;
 }
 
@@ -354,6 +355,18 @@ static unsigned allowed_reps(const struct request *rq)
     return ALLOW_PLAIN | ALLOW_TRANSFORMS | (rq->res->crd && !is_scale ? 0 : ALLOW_PROTOBUF);
 }
 
+/* Built-in kinds have upstream's router in front, which looks at media types alone. */
+static struct json *not_acceptable(struct request *rq, bool stream)
+{
+    struct arena *a = &rq->arena;
+    if (!rq->res || rq->res->crd || rep_is_known(rq->accept))
+        return status_not_acceptable(a, rep_accepted(stream));
+    if (rq->route.name.n)
+        return status_no_representation(a, rep_accepted(false));
+    return status_no_representation(
+        a, arena_printf(a, "%s, %s", rep_accepted(false), rep_accepted(true)));
+}
+
 static struct json *negotiate(struct request *rq)
 {
     bool stream = rq->res && rq->route.verb == KUBE_WATCH;
@@ -363,9 +376,9 @@ static struct json *negotiate(struct request *rq)
         return NULL;
     if (!(aggregates && rep_negotiate(rq->accept, ALLOW_AGGREGATED, &rep)) &&
         !rep_negotiate(rq->accept, allowed_reps(rq), &rep))
-        return status_not_acceptable(&rq->arena, rep_accepted(false));
+        return not_acceptable(rq, false);
     if (stream && rep.format == FORMAT_YAML)
-        return status_not_acceptable(&rq->arena, rep_accepted(true));
+        return not_acceptable(rq, true);
     struct json *no = check_table(rq, &rep);
     if (!no)
         no = check_partial(rq, &rep);

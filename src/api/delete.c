@@ -85,6 +85,20 @@ static struct json *parse_query_grace(struct request *rq, struct delete_options 
     return NULL;
 }
 
+static struct json *check_dry_run(struct request *rq, const struct json *list)
+{
+    static const struct str all[] = { { "All", 3 } };
+    struct field_errors errs = field_errors_init(&rq->arena);
+    struct fpath at = fpath_child(NULL, STR("dryRun"));
+    json_each (v, list) {
+        if (str_is(json_str(v), "All"))
+            continue;
+        field_error_enum(&errs, &at, list, all, 1);
+        return status_invalid(&rq->arena, STR("meta.k8s.io"), STR("DeleteOptions"), STR(""), &errs);
+    }
+    return NULL;
+}
+
 static struct json *parse_delete_options(struct request *rq, struct delete_options *ret)
 {
     struct arena *a = &rq->arena;
@@ -106,6 +120,9 @@ static struct json *parse_delete_options(struct request *rq, struct delete_optio
             a, str_of(arena_printf(a, "no kind \"" STR_FMT "\" is accepted in the body of a delete",
                                    STR_ARG(kind))));
     const struct json *pre = json_getc(body, "preconditions"), *dry = json_getc(body, "dryRun");
+    no = check_dry_run(rq, dry);
+    if (no)
+        return no;
     ret->uid = json_get_str(pre, "uid");
     ret->rev = json_get_str(pre, "resourceVersion");
     ret->dry_run = ret->dry_run || (json_is(dry, JSON_ARRAY) && dry->n > 0);
@@ -134,15 +151,18 @@ static struct json *check_preconditions(const struct removal *rm)
     const char *why = NULL;
     if (rm->opts->uid.n && !str_eq(rm->opts->uid, uid))
         why = arena_printf(a,
-                           "Precondition failed: UID in precondition: " STR_FMT
-                           ", UID in object meta: " STR_FMT,
+                           "the UID in the precondition (" STR_FMT
+                           ") does not match the UID in record (" STR_FMT
+                           "). The object might have been deleted and then recreated",
                            STR_ARG(rm->opts->uid), STR_ARG(uid));
     else if (rm->opts->rev.n && !str_eq(rm->opts->rev, rev))
         why = arena_printf(a,
-                           "Precondition failed: ResourceVersion in precondition: " STR_FMT
-                           ", ResourceVersion in object meta: " STR_FMT,
+                           "the ResourceVersion in the precondition (" STR_FMT
+                           ") does not match the ResourceVersion in record (" STR_FMT
+                           "). The object might have been modified",
                            STR_ARG(rm->opts->rev), STR_ARG(rev));
-    return why ? status_conflict(a, rq->route.group, rq->route.resource, rm->name, why) : NULL;
+    /* Here upstream names the kind where it says the resource elsewhere. */
+    return why ? status_conflict(a, rq->res->group, rq->res->kind, rm->name, why) : NULL;
 }
 
 static struct json *check_allowed(const struct removal *rm)

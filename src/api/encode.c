@@ -176,9 +176,11 @@ static bool splice_object(struct buf *to, const struct kube_resource *res, struc
     } else {
         (void)buf_add_cstr(to, "\"metadata\":{");
     }
-    (void)buf_add_cstr(to, "\"resourceVersion\":\"");
-    (void)buf_add_u64_dec(to, st.rev);
-    (void)buf_add_cstr(to, rest.p[0] == '}' ? "\"" : "\",");
+    if (st.rev) {
+        (void)buf_add_cstr(to, "\"resourceVersion\":\"");
+        (void)buf_add_u64_dec(to, st.rev);
+        (void)buf_add_cstr(to, rest.p[0] == '}' ? "\"" : "\",");
+    }
     (void)buf_add_str(to, rest);
     (void)res;
     return true;

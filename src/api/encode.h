@@ -25,7 +25,7 @@ int encode_for_storage(struct arena *a, const struct kube_resource *res, const s
 /* One stored object as it stands in the store. */
 struct stored {
     struct str value;
-    uint64_t rev;
+    uint64_t rev; /* 0: never written, as a dry run answers; shown without one */
     bool is_current; /* written under the schema in force: needs no defaults again */
 };
 /*

@@ -95,6 +95,18 @@ bool rep_negotiate(struct str accept, unsigned allow, struct rep *ret)
     return false;
 }
 
+bool rep_is_known(struct str accept)
+{
+    struct media_accept ranges;
+    if (media_parse_accept(accept, &ranges) < 0)
+        return false;
+    for (size_t i = 0; i < ranges.n; i++)
+        for (size_t k = 0; k < ARRAY_LEN(offers); k++)
+            if (media_matches(&ranges.at[i], "application", offers[k].subtype))
+                return true;
+    return false;
+}
+
 bool rep_wants_pretty(const struct url_target *url, struct str user_agent)
 {
     static const struct str people[] = { { "curl", 4 }, { "Wget", 4 }, { "Mozilla/5.0", 11 } };

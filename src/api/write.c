@@ -11,8 +11,8 @@
  */
 #include "api/write.h"
 
-#include "api/authz.h"
 #include "api/admit.h"
+#include "api/authz.h"
 #include "api/claims.h"
 #include "api/controllers.h"
 #include "api/encode.h"
@@ -198,8 +198,8 @@ static struct json *shape_new(struct write *w)
     if (status)
         return status;
     if (meta_resource_version(w->obj).n)
-        return status_bad_request(
-            a, STR("resourceVersion should not be set on objects to be created"));
+        return status_new(a, 500, "",
+                          STR("resourceVersion should not be set on objects to be created"));
     status = admit_new(rq, w->admission, w->obj);
     if (status)
         return status;
@@ -290,13 +290,11 @@ static struct json *check_revision(struct write *w, const struct json *sent)
         field_error(&errs, FIELD_INVALID, &at, &zero, "must be specified for an update");
         return status_invalid(a, rq->res->group, rq->res->kind, rq->route.name, &errs);
     }
-    if (parse_u64(given, 0, UINT64_MAX, &rev) < 0) {
-        struct field_errors errs = field_errors_init(a);
-        struct fpath meta = fpath_child(NULL, STR("metadata")),
-                     at = fpath_child(&meta, STR("resourceVersion"));
-        field_error_str(&errs, FIELD_INVALID, &at, given, "must be a number");
-        return status_invalid(a, rq->res->group, rq->res->kind, rq->route.name, &errs);
-    }
+    if (parse_u64(given, 0, UINT64_MAX, &rev) < 0)
+        return status_new(
+            a, 500, "",
+            str_of(arena_printf(a, "strconv.ParseUint: parsing \"" STR_FMT "\": invalid syntax",
+                                STR_ARG(given))));
     if (rev != w->old_rev)
         return status_modified(a, rq->route.group, rq->route.resource, rq->route.name);
     return NULL;

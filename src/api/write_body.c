@@ -34,14 +34,18 @@ static void parse_dry_run(struct request *rq, struct field_errors *errs, struct 
 {
     static const struct str all[] = { { "All", 3 } };
     const struct url_target *url = rq->route.url;
+    struct json *given = json_new_array(&rq->arena);
+    bool is_bad = false;
     for (size_t i = 0; i < url->n_pairs; i++) {
         if (!str_is(url->pairs[i].name, "dryRun") || url->pairs[i].value.n == 0)
             continue;
         ret->dry_run = true;
-        struct fpath at = fpath_child(NULL, STR("dryRun"));
-        if (!str_is(url->pairs[i].value, "All"))
-            field_error_enum(errs, &at, json_new_str(&rq->arena, url->pairs[i].value), all, 1);
+        json_add(given, json_new_str(&rq->arena, url->pairs[i].value));
+        is_bad = is_bad || !str_is(url->pairs[i].value, "All");
     }
+    struct fpath at = fpath_child(NULL, STR("dryRun"));
+    if (is_bad)
+        field_error_enum(errs, &at, given, all, 1);
 }
 
 /* Who the fields that this request changes belong to. */

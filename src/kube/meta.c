@@ -44,7 +44,10 @@ bool meta_has_finalizers(const struct json *obj)
 
 void meta_set_resource_version(struct arena *a, struct json *obj, uint64_t rev)
 {
-    json_set_str(a, meta_of(a, obj), "resourceVersion", str_of(arena_printf(a, "%" PRIu64, rev)));
+    struct json *meta = meta_of(a, obj);
+    (void)json_del(meta, STR("resourceVersion"));
+    if (rev)
+        json_set_str(a, meta, "resourceVersion", str_of(arena_printf(a, "%" PRIu64, rev)));
 }
 
 struct str meta_generate_name(struct arena *a, struct str prefix, uint64_t random)
@@ -279,12 +282,12 @@ void meta_validate_annotations(const struct json *annotations, const struct fpat
                     META_ANNOTATIONS_MAX_BYTES);
 }
 
-static void require(const struct json *obj, const char *key, const struct fpath *up,
-                    struct field_errors *errs)
+static void require_of_owner(const struct json *ref, const char *key, const struct fpath *up,
+                             struct field_errors *errs)
 {
     struct fpath at = fpath_child(up, str_of(key));
-    if (json_get_str(obj, key).n == 0)
-        field_error(errs, FIELD_REQUIRED, &at, NULL, "must not be empty");
+    if (json_get_str(ref, key).n == 0)
+        field_error_str(errs, FIELD_INVALID, &at, STR(""), "must not be empty");
 }
 
 static bool is_api_version(struct str s)
@@ -295,19 +298,17 @@ static bool is_api_version(struct str s)
     return tail.n > 0 && !str_cut(tail, '/', &head, &more);
 }
 
+/* at: of the list. */
 static void validate_owner(const struct json *ref, const struct fpath *at,
                            struct field_errors *errs)
 {
     struct str version = json_get_str(ref, "apiVersion");
     struct fpath version_at = fpath_child(at, STR("apiVersion"));
-    if (version.n == 0)
-        field_error(errs, FIELD_REQUIRED, &version_at, NULL, "must not be empty");
-    else if (!is_api_version(version))
-        field_error_str(errs, FIELD_INVALID, &version_at, version,
-                        "must be <group>/<version> or <version>");
-    require(ref, "kind", at, errs);
-    require(ref, "name", at, errs);
-    require(ref, "uid", at, errs);
+    if (!is_api_version(version))
+        field_error_str(errs, FIELD_INVALID, &version_at, version, "version must not be empty");
+    require_of_owner(ref, "kind", at, errs);
+    require_of_owner(ref, "name", at, errs);
+    require_of_owner(ref, "uid", at, errs);
     if (str_is(version, "v1") && str_is(json_get_str(ref, "kind"), "Event"))
         field_error(errs, FIELD_INVALID, at, ref,
                     "/v1, Kind=Event is disallowed from being an owner");
@@ -317,10 +318,8 @@ static void validate_owners(const struct json *refs, const struct fpath *at,
                             struct field_errors *errs)
 {
     const char *controller = NULL;
-    size_t i = 0;
     json_each (ref, refs) {
-        struct fpath item = fpath_index(at, i++);
-        validate_owner(ref, &item, errs);
+        validate_owner(ref, at, errs); /* upstream's path says no index */
         if (!json_bool(json_getc(ref, "controller")))
             continue;
         const char *name =
@@ -421,6 +420,22 @@ void meta_validate(const struct json *obj, bool namespaced, meta_rule rule,
                     "must be greater than or equal to 0");
     validate_common(meta, &at, errs);
     validate_finalizers(json_getc(meta, "finalizers"), &finalizers_at, errs);
+}
+
+void meta_validate_finalizer_names(const struct json *obj, struct field_errors *errs)
+{
+    struct fpath meta = fpath_child(NULL, STR("metadata"));
+    struct fpath list = fpath_child(&meta, STR("finalizers"));
+    struct str head, tail;
+    size_t i = 0;
+    json_each (f, json_path(obj, "metadata", "finalizers", NULL)) {
+        struct fpath at = fpath_index(&list, i++);
+        struct str s = json_str(f);
+        if (!str_cut(s, '/', &head, &tail) && !str_is(s, "kubernetes") && !str_is(s, "orphan") &&
+            !str_is(s, "foregroundDeletion"))
+            field_error_str(errs, FIELD_INVALID, &at, s,
+                            "name is neither a standard finalizer name nor is it fully qualified");
+    }
 }
 
 static void validate_no_new_finalizers(const struct json *meta, const struct json *old,

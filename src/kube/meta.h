@@ -42,6 +42,8 @@ void meta_validate(const struct json *obj, bool namespaced, meta_rule rule,
 /* In addition for an update: immutable fields. */
 void meta_validate_update(const struct json *obj, const struct json *old,
                           struct field_errors *errs);
+/* In addition for built-in kinds: finalizers are qualified or upstream's own. */
+void meta_validate_finalizer_names(const struct json *obj, struct field_errors *errs);
 void meta_validate_labels(const struct json *labels, const struct fpath *at,
                           struct field_errors *errs);
 void meta_validate_annotations(const struct json *annotations, const struct fpath *at,

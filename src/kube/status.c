@@ -247,6 +247,13 @@ struct json *status_too_large(struct arena *a, size_t limit_bytes)
     return status_new(a, 413, "RequestEntityTooLarge", str_of(m));
 }
 
+struct json *status_no_method(struct arena *a)
+{
+    struct details d = { 0 };
+    return status_of(a, "Failure", 405, "MethodNotAllowed",
+                     STR("the server does not allow this method on the requested resource"), &d);
+}
+
 struct json *status_method_not_allowed(struct arena *a, struct str group, struct str resource,
                                        const char *verb)
 {
@@ -260,6 +267,14 @@ struct json *status_not_acceptable(struct arena *a, const char *accepted)
 {
     const char *m = arena_printf(a, "only the following media types are accepted: %s", accepted);
     return status_new(a, 406, "NotAcceptable", str_of(m));
+}
+
+struct json *status_no_representation(struct arena *a, const char *accepted)
+{
+    const char *m =
+        arena_printf(a, "406: Not Acceptable\n\nAvailable representations: %s", accepted);
+    struct details d = { 0 };
+    return status_of(a, "Failure", 406, "NotAcceptable", str_of(m), &d);
 }
 
 struct json *status_unsupported_media_type(struct arena *a, const char *accepted)

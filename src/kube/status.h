@@ -46,9 +46,13 @@ struct json *status_too_old(struct arena *a, uint64_t wanted, uint64_t oldest);
 /* Timeout: Too large resource version: <wanted>, current: <current>; retry after one second. */
 struct json *status_future(struct arena *a, uint64_t wanted, uint64_t current, int retry_after_s);
 struct json *status_too_large(struct arena *a, size_t limit_bytes);
+struct json *status_no_method(struct arena *a); /* of a path */
+/* of custom resources, where upstream knows the path only by its resource */
 struct json *status_method_not_allowed(struct arena *a, struct str group, struct str resource,
                                        const char *verb);
 struct json *status_not_acceptable(struct arena *a, const char *accepted); /* list of media types */
+/* The same where no range of Accept names a media type that is written at all. */
+struct json *status_no_representation(struct arena *a, const char *accepted);
 struct json *status_unsupported_media_type(struct arena *a, const char *accepted);
 struct json *status_internal(struct arena *a, struct str text);
 struct json *status_timeout(struct arena *a, struct str text);
