@@ -265,8 +265,8 @@ TEST(metadata_is_checked_in_upstreams_words)
             "{'metadata':{'name':'a','namespace':'d','ownerReferences':[{'apiVersion':'v1','kind':"
             "'Pod','name':'p'}]},'data':{'a b':'','..':''}}",
             NULL),
-        "ConfigMap \"a\" is invalid: [metadata.ownerReferences[0].uid: Required value: must not be "
-        "empty, "
+        "ConfigMap \"a\" is invalid: [metadata.ownerReferences.uid: Invalid value: \"\": must not "
+        "be empty, "
         "data[a b]: Invalid value: \"a b\": a valid config key must consist of alphanumeric "
         "characters, "
         "'-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for "
