@@ -3,6 +3,7 @@
 #include "test_kube.h"
 
 #include "base/sys.h"
+#include "kube/table.h"
 
 #include <fcntl.h>
 
@@ -64,22 +65,134 @@ static bool check_default(struct arena *a, struct str head, struct str in, struc
     return false;
 }
 
-TEST(decoding_fills_in_what_upstream_fills_in)
+/* Run `check` on every block of three lines; at least `min` of them. */
+static void each_example(const char *path, size_t min,
+                         bool (*check)(struct arena *a, struct str head, struct str in,
+                                       struct str out))
 {
     struct buf file = BUF_INIT(1 << 20);
-    CHECK_OK(sys_read_file(AT_FDCWD, TEST_DATA "/kind_defaults.txt", &file, NULL));
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &file, NULL));
     struct str text = buf_str(&file);
     bool all = true;
     size_t n = 0;
     while (text.n) {
         struct arena a = { 0 };
         struct str head = next_line(&text), in = next_line(&text), out = next_line(&text);
-        all = (head.n == 0 || check_default(&a, head, in, out)) && all;
+        all = (head.n == 0 || check(&a, head, in, out)) && all;
         n += head.n > 0;
         arena_fini(&a);
     }
-    CHECK(all && n > 20);
+    CHECK(all && n >= min);
     buf_fini(&file);
+}
+
+static bool check_row(struct arena *a, struct str head, struct str in, struct str out)
+{
+    enum { NOW_S = 1577836800 };
+    const struct kube_resource *res = served(a, head);
+    struct json *obj = json_of(a, in);
+    json_set_str(a, json_obj(a, obj, "metadata"), "creationTimestamp", STR("2019-12-31T23:00:00Z"));
+    struct json *table = table_new(a, res, STR("v1"), true, NULL);
+    table_add_row(a, table, res, obj, TABLE_INCLUDE_NONE, STR("v1"), NOW_S);
+    const struct json *cells = json_getc(json_getc(table, "rows")->first, "cells");
+    CHECK_INT(cells->n, json_getc(table, "columnDefinitions")->n);
+    if (json_equal(cells, json_of(a, out)))
+        return true;
+    (void)fprintf(stderr, "# " STR_FMT " " STR_FMT "\n#  got " STR_FMT "\n# want " STR_FMT "\n",
+                  STR_ARG(head), STR_ARG(in), STR_ARG(text_of(a, cells)), STR_ARG(out));
+    return false;
+}
+
+TEST(rows_show_what_upstream_shows)
+{
+    each_example(TEST_DATA "/kind_tables.txt", 30, check_row);
+}
+
+/* A new object as the server stores it. */
+static struct json *created(struct arena *a, const char *path, const char *text)
+{
+    struct json *obj = parse(a, text), *status = NULL;
+    const struct kube_resource *res = served(a, str_of(path));
+    const struct object_env env = { .now_s = 1577836800, .uid = STR("u"), .namespace = STR("ns") };
+    decode_tree(a, res, obj);
+    if (object_prepare_create(a, res, obj, &env, &status) < 0)
+        TEST_FAIL(STR_FMT, STR_ARG(status_message(status)));
+    return obj;
+}
+
+TEST(a_job_finds_its_pods_by_its_uid)
+{
+    struct arena a = { 0 };
+    struct json *job = created(&a, "batch/v1/jobs",
+                               "{'metadata':{'name':'j'},'spec':{'template':{'spec':{'containers':"
+                               "[],'restartPolicy':'Never'}}},'status':{'active':7}}");
+    CHECK_JSON(&a, json_path(job, "spec", "selector", NULL),
+               "{'matchLabels':{'batch.kubernetes.io/controller-uid':'u'}}");
+    CHECK_JSON(&a, json_path(job, "spec", "template", "metadata", "labels", NULL),
+               "{'batch.kubernetes.io/job-name':'j','batch.kubernetes.io/controller-uid':'u',"
+               "'job-name':'j','controller-uid':'u'}");
+    CHECK_JSON(&a, json_getc(job, "status"), "{}");
+    job = created(&a, "batch/v1/jobs",
+                  "{'metadata':{'name':'j'},'spec':{'manualSelector':true,'selector':{'matchLabels':{"
+                  "'a':'b'}},'template':{'spec':{'containers':[]}}}}");
+    CHECK_JSON(&a, json_path(job, "spec", "selector", NULL), "{'matchLabels':{'a':'b'}}");
+    arena_fini(&a);
+}
+
+TEST(a_new_object_starts_with_the_status_of_its_kind)
+{
+    struct arena a = { 0 };
+    CHECK_JSON(&a,
+               json_getc(created(&a, "apps/v1/daemonsets",
+                                 "{'metadata':{'name':'d'},'spec':{'selector':{},'template':{'spec':{"
+                                 "'containers':[]}}},'status':{'numberReady':1}}"),
+                         "status"),
+               "{'currentNumberScheduled':0,'numberMisscheduled':0,'desiredNumberScheduled':0,"
+               "'numberReady':0}");
+    CHECK_JSON(&a,
+               json_getc(created(&a, "/v1/persistentvolumeclaims", "{'metadata':{'name':'c'}}"),
+                         "status"),
+               "{'phase':'Pending'}");
+    CHECK_JSON(&a,
+               json_getc(created(&a, "/v1/services", "{'metadata':{'name':'s'}}"), "status"),
+               "{'loadBalancer':{}}");
+    arena_fini(&a);
+}
+
+TEST(an_autoscaler_survives_its_older_version)
+{
+    struct arena a = { 0 };
+    const struct kube_resource *v1 = served(&a, STR("autoscaling/v1/horizontalpodautoscalers"));
+    const struct kube_resource *v2 = served(&a, STR("autoscaling/v2/horizontalpodautoscalers"));
+    CHECK(v1->storage == v2);
+    struct json *obj = parse(
+        &a, "{'apiVersion':'autoscaling/v2','kind':'HorizontalPodAutoscaler','metadata':{'name':"
+            "'h'},'spec':{'scaleTargetRef':{'kind':'Deployment','name':'d'},'maxReplicas':3,'metrics'"
+            ":[{'type':'Pods','pods':{'metric':{'name':'m'},'target':{'type':'AverageValue',"
+            "'averageValue':'5'}}},{'type':'Resource','resource':{'name':'cpu','target':{'type':"
+            "'Utilization','averageUtilization':60}}}],'behavior':{'scaleDown':{'selectPolicy':"
+            "'Disabled'}}}}");
+    decode_tree(&a, v2, obj);
+    struct json *old = json_clone(&a, obj);
+    object_convert(&a, old, v2, v1);
+    CHECK_INT(json_int_or(json_path(old, "spec", "targetCPUUtilizationPercentage", NULL), 0), 60);
+    CHECK(!json_path(old, "spec", "metrics", NULL));
+    CHECK(json_path(old, "metadata", "annotations", "autoscaling.alpha.kubernetes.io/metrics", NULL));
+    struct json *again = json_clone(&a, old);
+    object_convert(&a, again, v1, v2);
+    object_convert(&a, again, v2, v1);
+    CHECK(json_equal(old, again));
+    object_convert(&a, again, v1, v2);
+    CHECK(json_equal(json_path(obj, "spec", "behavior", NULL),
+                     json_path(again, "spec", "behavior", NULL)));
+    CHECK_INT(json_path(again, "spec", "metrics", NULL)->n, 2);
+    CHECK(!json_path(again, "metadata", "annotations", NULL));
+    arena_fini(&a);
+}
+
+TEST(decoding_fills_in_what_upstream_fills_in)
+{
+    each_example(TEST_DATA "/kind_defaults.txt", 25, check_default);
 }
 
 TEST_MAIN

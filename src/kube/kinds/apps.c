@@ -15,6 +15,32 @@ static void deployment_prepare_status(struct arena *a, struct json *obj, const s
         (void)json_del(meta_of(a, obj), STR("labels"));
 }
 
+/* A DaemonSet counts the changes of its template, in an annotation that clients may not change. */
+#define TEMPLATE_GENERATION "deprecated.daemonset.template.generation"
+
+static void set_template_generation(struct arena *a, struct json *obj, int64_t n)
+{
+    json_set_str(a, json_obj(a, meta_of(a, obj), "annotations"), TEMPLATE_GENERATION,
+                 str_of(arena_printf(a, "%lld", (long long)n)));
+}
+
+static void daemon_prepare_create(struct arena *a, struct json *obj)
+{
+    set_template_generation(a, obj, 1);
+}
+
+static void daemon_prepare_update(struct arena *a, struct json *obj, const struct json *old)
+{
+    const struct json *now = json_path(obj, "spec", "template", NULL);
+    const struct json *was = json_path(old, "spec", "template", NULL);
+    int64_t n = 0;
+    (void)parse_i64(json_str(json_path(old, "metadata", "annotations", TEMPLATE_GENERATION, NULL)),
+                    0, INT64_MAX - 1, &n);
+    bool changed = now && was && !json_equal(now, was);
+    if (n || changed)
+        set_template_generation(a, obj, n + changed);
+}
+
 /* ------------------------------------------------------------------ columns */
 
 static const struct json *template_spec(const struct json *obj)
@@ -189,7 +215,9 @@ static const struct kube_subresource replication_subs[] = {
 #define WORKLOAD(fn) .validate = (fn), .has_generation = true, .unconditional_update = true
 
 static const struct kube_strategy replica_set_strategy = { WORKLOAD(validate_replica_set) };
-static const struct kube_strategy daemon_set_strategy = { WORKLOAD(validate_daemon_set) };
+static const struct kube_strategy daemon_set_strategy = { .prepare_create = daemon_prepare_create,
+                                                          .prepare_update = daemon_prepare_update,
+                                                          WORKLOAD(validate_daemon_set) };
 static const struct kube_strategy stateful_set_strategy = { WORKLOAD(validate_stateful_set) };
 /* Its pods outlive it unless one says otherwise, as they did before there was such a choice. */
 static const struct kube_strategy controller_strategy = { WORKLOAD(validate_replication_controller),

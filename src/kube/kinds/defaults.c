@@ -292,6 +292,39 @@ static void default_pod(struct arena *a, const struct schema *s, struct json *po
 
 /* ------------------------------------------------------------------ the rest of core */
 
+/*
+ * What was one value first and a list later is kept in both: the older field is the list's first.
+ * member: of the list's elements, NULL where they are the values.
+ */
+static void keep_in_step(struct arena *a, const struct schema *s, struct json *obj, const char *one,
+                         const char *list, const char *member)
+{
+    struct str value = json_get_str(obj, one);
+    const struct json *head = json_first(json_getc(obj, list));
+    struct str first = member ? json_get_str(head, member) : json_str(head);
+    if (value.n == 0 && first.n) {
+        builtin_put(a, s, obj, one, json_new_str(a, first));
+    } else if (value.n && !str_eq(value, first)) {
+        struct json *all = json_new_array(a), *v = json_new_str(a, value);
+        if (member) {
+            v = json_new_object(a);
+            json_set_str(a, v, member, value);
+        }
+        json_add(all, v);
+        builtin_put(a, s, obj, list, all);
+    }
+}
+
+static void default_pod_status(struct arena *a, const struct schema *s, struct json *status)
+{
+    keep_in_step(a, s, status, "podIP", "podIPs", "ip");
+}
+
+static void default_node_spec(struct arena *a, const struct schema *s, struct json *spec)
+{
+    keep_in_step(a, s, spec, "podCIDR", "podCIDRs", NULL);
+}
+
 static void default_service_port(struct arena *a, const struct schema *s, struct json *port)
 {
     const struct json *target = json_getc(port, "targetPort");
@@ -484,9 +517,11 @@ static const struct {
     { "core.v1.Container", default_container },
     { "core.v1.EphemeralContainer", default_container },
     { "core.v1.LimitRangeItem", default_limit_range_item },
+    { "core.v1.NodeSpec", default_node_spec },
     { "core.v1.NodeStatus", default_node_status },
     { "core.v1.Pod", default_pod },
     { "core.v1.PodSpec", default_pod_spec },
+    { "core.v1.PodStatus", default_pod_status },
     { "core.v1.ReplicationController", default_replication_controller },
     { "core.v1.Service", default_service },
     { "core.v1.ServicePort", default_service_port },
