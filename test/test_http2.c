@@ -722,6 +722,46 @@ TEST(a_stream_that_is_not_read_is_cut_and_only_it)
     end();
 }
 
+static struct timer drip;
+
+static void on_drip(struct timer *t)
+{
+    frame_u32(WINDOW_UPDATE, 1, 1);
+    send_all();
+    timer_start(&loop, t, 5, on_drip);
+}
+
+TEST(reading_byte_by_byte_is_not_reading)
+{
+    setup_with((struct http_server_opts){ .write_stall_ms = 100 });
+    peer_open(false);
+    get(1, "/big");
+    timer_start(&loop, &drip, 5, on_drip);
+    WAIT_FOR(seen(1)->reset);
+    timer_stop(&loop, &drip);
+    CHECK_INT(handled[0].gone_r, -ETIMEDOUT);
+    end();
+}
+
+static void on_body_drip(struct timer *t)
+{
+    data(1, 1, 0);
+    send_all();
+    timer_start(&loop, t, 20, on_body_drip);
+}
+
+TEST(a_body_byte_by_byte_is_answered_408)
+{
+    setup_with((struct http_server_opts){ .body_idle_ms = 60 });
+    peer_open(true);
+    request(1, "POST", "/echo", 0);
+    timer_start(&loop, &drip, 1, on_body_drip);
+    WAIT_FOR(seen(1)->ended);
+    timer_stop(&loop, &drip);
+    CHECK_INT(seen(1)->status, 408);
+    end();
+}
+
 TEST(a_body_that_nobody_reads_waits_with_the_peer)
 {
     begin();

@@ -197,12 +197,19 @@ struct json *reply_not_found(struct request *rq)
 
 /* ------------------------------------------------------------------ steps */
 
+/* Whoever watches over the server must be able to ask it when it is full, too. */
+static bool is_probe(struct str target)
+{
+    return str_has_prefix(target, STR("/readyz")) || str_has_prefix(target, STR("/livez")) ||
+           str_has_prefix(target, STR("/healthz"));
+}
+
 static struct json *admit_load(struct request *rq)
 {
     struct api *api = rq->api;
     if (api->closing)
         return status_unavailable(&rq->arena, STR("the server is shutting down"));
-    if (!rq->in_process && api->n_inflight >= API_INFLIGHT_MAX)
+    if (!rq->in_process && api->n_inflight >= API_INFLIGHT_MAX && !is_probe(rq->target))
         return status_too_many_requests(&rq->arena, 1);
     rq->counted = !rq->in_process;
     api->n_inflight += rq->counted;
@@ -550,8 +557,35 @@ void request_body_end(struct request *rq, int r)
         run(rq);
 }
 
+static void set_unsent(struct request *rq, size_t bytes)
+{
+    rq->api->unsent_bytes += bytes - rq->unsent;
+    rq->unsent = bytes;
+}
+
+void request_unsent(struct request *rq, size_t bytes)
+{
+    struct api *api = rq->api;
+    set_unsent(rq, bytes);
+    if (!bytes)
+        list_remove(&rq->behind);
+    else if (!list_is_linked(&rq->behind))
+        list_push_back(&api->unsent, &rq->behind);
+    while (api->unsent_bytes > API_UNSENT_MAX_BYTES) {
+        struct request *last = list_first(&api->unsent, struct request, behind);
+        log_warn("answer cut off", "path=" STR_FMT " peer=" STR_FMT " bytes=%zu reason=\"%s\"",
+                 STR_ARG(last->route.path), STR_ARG(last->peer), last->unsent,
+                 "too much waits for clients that do not read");
+        set_unsent(last, 0);
+        list_remove(&last->behind);
+        last->ended = true;
+        last->sink->abort(last);
+    }
+}
+
 void request_writable(struct request *rq)
 {
+    request_unsent(rq, 0);
     if (rq->gone)
         return;
     if (rq->compress)
@@ -583,6 +617,7 @@ void request_gone(struct request *rq)
 {
     assert(!rq->gone);
     rq->gone = true;
+    request_unsent(rq, 0);
     compress_free(rq);
     if (rq->busy == 0)
         request_free(rq);
@@ -623,6 +658,7 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
     api->authorize_arg = opts->authorize_arg;
     api->with_rbac = opts->rbac;
     list_init(&api->requests);
+    list_init(&api->unsent);
     flows_init(&api->flows, api->loop, on_flow_run, on_flow_refuse);
     registry_init(&api->reg);
     builtin_register(&api->reg);

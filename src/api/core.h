@@ -33,6 +33,8 @@ struct api {
 
     struct http_server *http;
     struct list requests;
+    struct list unsent; /* struct request.behind, the one that waits longest first */
+    size_t unsent_bytes;
     struct flows flows;
     size_t n_inflight, body_bytes, n_compressing;
     struct map hubs;             /* storage name -> struct hub */

@@ -17,7 +17,10 @@ static void sink_head(struct request *rq, int status, const struct headers *head
 
 static bool sink_write(struct request *rq, struct str chunk)
 {
-    return http_write(rq->sink_data, chunk);
+    if (http_write(rq->sink_data, chunk))
+        return true;
+    request_unsent(rq, http_write_pending(rq->sink_data));
+    return false;
 }
 
 static size_t sink_pending(const struct request *rq)

@@ -33,10 +33,11 @@ struct kube_resource;
 struct tls_peer;
 
 enum {
-    API_BODY_MAX_BYTES = 3 << 20,    /* as upstream; 413 beyond */
-    API_BODIES_MAX_BYTES = 64 << 20, /* bodies of all requests in flight; 429 beyond */
-    API_INFLIGHT_MAX = 1024,         /* requests that are not watches; 429 beyond */
-    API_ARENA_MAX_BYTES = 96 << 20   /* what one request may take while it is worked on */
+    API_BODY_MAX_BYTES = 3 << 20,     /* as upstream; 413 beyond */
+    API_BODIES_MAX_BYTES = 64 << 20,  /* bodies of all requests in flight; 429 beyond */
+    API_INFLIGHT_MAX = 1024,          /* requests that are not watches; 429 beyond */
+    API_UNSENT_MAX_BYTES = 128 << 20, /* answers that clients do not read; see request_unsent() */
+    API_ARENA_MAX_BYTES = 96 << 20    /* what one request may take while it is worked on */
 };
 
 struct sink_ops {
@@ -79,11 +80,14 @@ struct request {
     bool counted;    /* in api->n_inflight */
     size_t body_counted;
     struct flow_ticket place;
+    size_t unsent;             /* bytes of the answer that wait for the client */
+    struct list behind;        /* api->unsent, while there are too many to go on */
     struct compress *compress; /* while the answer is compressed; stands before the sink */
 
     /* what came in; strings live in the arena */
     struct str method, target;
-    struct str accept, accept_encoding, content_type, authorization, user_agent, if_none_match, peer;
+    struct str accept, accept_encoding, content_type, authorization, user_agent, if_none_match,
+        peer;
     const struct tls_peer *cert;             /* what the client showed; NULL: no certificate */
     const struct impersonation *wants_to_be; /* NULL: itself */
     struct buf body;
@@ -121,6 +125,12 @@ int request_body(struct request *rq, struct str chunk);
 void request_body_end(struct request *rq, int r);
 void request_writable(struct request *rq);
 void request_gone(struct request *rq);
+/*
+ * So many bytes of the answer wait, and the client reads too slowly for more; 0: it has caught up.
+ * When all that wait are more than API_UNSENT_MAX_BYTES, who has not caught up for the longest time
+ * is cut.
+ */
+void request_unsent(struct request *rq, size_t bytes);
 
 /* A store operation is under way: the request stays until request_idle(). */
 static inline void request_busy(struct request *rq)

@@ -22,12 +22,15 @@ enum {
     HTTP_URI_MAX_BYTES = 16 << 10,     /* 414 beyond */
     HTTP_HEAD_TIMEOUT_MS = 10000,      /* from accept or first byte to the end of the head: 408 */
     HTTP_BODY_IDLE_TIMEOUT_MS = 30000, /* no byte of an expected body: 408 */
-    HTTP_WRITE_STALL_MS = 60000,       /* output waits and the peer takes none of it */
+    HTTP_BODY_MIN_BYTES_PER_S = 1024,  /* of an expected body, after twice that time: 408 */
+    HTTP_WRITE_STALL_MS = 60000,       /* output waits and the peer takes next to none of it */
     HTTP_HALF_CLOSED_MS = 30000,       /* for the answer to who shut its sending side; plain TCP */
     /* An idle connection: one timer for all of a server, armed only while there is one. */
     HTTP_KEEPALIVE_MS = 180000,
     /* Further ones wait in the kernel; the longest idle is closed for them. */
     HTTP_CONNECTIONS_MAX = 20000,
+    /* TLS handshakes under way, of 40 KiB; past it the oldest is cut. */
+    HTTP_HANDSHAKES_MAX = 512,
     /* Of a body that nobody asked for, after the response: past it the connection is cut. */
     HTTP_DISCARD_MAX_BYTES = 64 << 10,
     HTTP_WRITE_HIGH_BYTES = 256 << 10, /* http_write() reports full above this */

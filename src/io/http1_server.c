@@ -45,6 +45,7 @@ struct h1_exchange {
     bool continue_owed; /* the client waits for 100 before it sends the body */
     int body_result;
     uint64_t body_max, body_seen, discarded;
+    struct body_pace pace;
 
     bool is_head, chunked, writable_owed, half_closed, server_replied;
     bool close_delimited; /* HTTP/1.0: the end of the connection ends the body */
@@ -300,6 +301,7 @@ static void h1_read_body(struct http_exchange *base, uint64_t max_bytes)
         x->continue_owed = false;
         stream_write(&x->base.c->s, STR("HTTP/1.1 100 Continue\r\n\r\n"));
     }
+    body_pace_start(&x->pace, x->base.c);
     x->active_ms = loop_now_ms(x->base.c->srv->loop);
     stream_resume(&x->base.c->s);
     stream_kick(&x->base.c->s);
@@ -321,6 +323,7 @@ static void h1_resume_body(struct http_exchange *base)
         return;
     x->body_paused = false;
     x->body_resumed = true;
+    body_pace_start(&x->pace, x->base.c);
     x->active_ms = loop_now_ms(x->base.c->srv->loop);
     stream_resume(&x->base.c->s);
 }
@@ -355,6 +358,7 @@ static void take_body(struct h1_exchange *x, struct str chunk)
         return;
     }
     x->body_seen += chunk.n;
+    x->pace.bytes += chunk.n;
     if (x->body_seen > x->body_max) {
         request_failed(x, 413, -EMSGSIZE, "request body too large");
         return;
@@ -458,7 +462,7 @@ static void on_exchange_timer(struct timer *t)
     }
     if (x->in.at != IN_BODY || !is_body_wanted_now(x))
         return;
-    if (silent < c->srv->body_idle_ms) {
+    if (silent < c->srv->body_idle_ms && !body_pace_is_too_slow(&x->pace, c)) {
         timer_start(c->srv->loop, t, c->srv->body_idle_ms - silent, on_exchange_timer);
         return;
     }
@@ -492,10 +496,9 @@ static const struct exchange_kind h1_exchange_kind = {
 
 /* ------------------------------------------------------------------ connections */
 
-/* A head is expected, and not for ever. */
 static void h1_open(struct conn *c)
 {
-    arm_timer(exchange_new(c));
+    (void)exchange_new(c);
 }
 
 static size_t h1_data(struct conn *c, const char *p, size_t n)

@@ -100,6 +100,7 @@ struct h2_stream {
     bool body_wanted, body_paused, body_ended, continue_owed;
     int body_result;
     uint64_t body_max, body_seen;
+    struct body_pace pace;
 
     struct buf q; /* response bytes; those before q_at are sent */
     size_t q_at;
@@ -112,6 +113,7 @@ struct h2_stream {
     struct timer timer;
     uint64_t active_ms; /* last byte from the peer */
     uint64_t sent_ms;   /* last progress of what waits */
+    size_t sent_bytes;  /* since then: little is none */
 };
 
 static struct h2_stream *of(const struct http_exchange *base)
@@ -232,6 +234,9 @@ static void reset(struct h2_stream *st, int r, uint32_t code)
         return;
     st->complete = true;
     st->gone_result = r;
+    st->h2->out_bytes -= waiting(st);
+    buf_fini(&st->q);
+    st->q_at = 0;
     (void)nghttp2_submit_rst_stream(st->h2->ng, NGHTTP2_FLAG_NONE, st->id, code);
     stream_kick(&st->h2->c->s);
 }
@@ -264,7 +269,7 @@ static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, siz
     struct h2_stream *st = source->ptr;
     size_t there = waiting(st);
     bool ended = st->out.at == OUT_ENDED;
-    if (there == 0 && !ended) {
+    if (st->complete || (there == 0 && !ended)) {
         st->deferred = true;
         return NGHTTP2_ERR_DEFERRED;
     }
@@ -406,6 +411,7 @@ static bool is_body_wanted_now(const struct h2_stream *st)
 static void deliver(struct h2_stream *st, struct str chunk)
 {
     st->body_seen += chunk.n;
+    st->pace.bytes += chunk.n;
     if (st->body_seen > st->body_max)
         request_failed(st, 413, -EMSGSIZE, "request body too large");
     else if (st->base.ops->on_body)
@@ -435,6 +441,7 @@ static void h2_read_body(struct http_exchange *base, uint64_t max_bytes)
         return;
     st->body_wanted = true;
     st->body_max = max_bytes;
+    body_pace_start(&st->pace, base->c);
     st->active_ms = now_ms(st->h2);
     uint64_t n = base->req.has_body ? base->req.content_length : 0;
     if (n != UINT64_MAX && n > max_bytes) {
@@ -463,6 +470,7 @@ static void h2_resume_body(struct http_exchange *base)
     if (st->complete || !st->body_paused)
         return;
     st->body_paused = false;
+    body_pace_start(&st->pace, base->c);
     st->active_ms = now_ms(st->h2);
     note(st);
 }
@@ -493,7 +501,9 @@ static uint64_t patience(const struct h2_stream *st)
     if (st->in.at == IN_HEAD)
         in = left_of(st->active_ms, srv->head_timeout_ms, now);
     else if (st->in.at == IN_BODY && is_body_wanted_now(st))
-        in = left_of(st->active_ms, srv->body_idle_ms, now);
+        in = body_pace_is_too_slow(&st->pace, st->h2->c)
+                 ? 0
+                 : left_of(st->active_ms, srv->body_idle_ms, now);
     if (waiting(st))
         out = left_of(st->sent_ms, srv->write_stall_ms, now);
     return MIN(in, out);
@@ -763,34 +773,28 @@ static int on_stream_close(nghttp2_session *ng, int32_t id, uint32_t code, void 
 
 /* ------------------------------------------------------------------ to the wire */
 
-static ssize_t on_send(nghttp2_session *ng, const uint8_t *p, size_t n, int flags, void *arg)
-{
-    struct stream *s = &((struct h2 *)arg)->c->s;
-    if (stream_pending(s) >= WIRE_BYTES)
-        return NGHTTP2_ERR_WOULDBLOCK;
-    return buf_add(&s->out, p, n) < 0 ? NGHTTP2_ERR_CALLBACK_FAILURE : (ssize_t)n;
-}
-
 static int on_send_data(nghttp2_session *ng, nghttp2_frame *frame, const uint8_t *head, size_t n,
                         nghttp2_data_source *source, void *arg)
 {
     struct h2 *h2 = arg;
     struct h2_stream *st = source->ptr;
     struct stream *s = &h2->c->s;
-    if (stream_pending(s) >= WIRE_BYTES)
-        return NGHTTP2_ERR_WOULDBLOCK;
     if (buf_add(&s->out, head, 9) < 0 || buf_add(&s->out, st->q.p + st->q_at, n) < 0)
         return NGHTTP2_ERR_CALLBACK_FAILURE;
     st->q_at += n;
     h2->out_bytes -= n;
-    st->sent_ms = now_ms(h2);
+    st->sent_bytes += n;
+    if (st->sent_bytes >= STREAM_STALL_MIN_BYTES) {
+        st->sent_ms = now_ms(h2);
+        st->sent_bytes = 0;
+    }
     if (waiting(st) == 0) {
         buf_fini(&st->q); /* a stream at rest holds nothing */
         st->q_at = 0;
     }
     if (st->writable_owed || timer_is_armed(&st->timer))
         note(st);
-    return 0;
+    return stream_pending(s) < WIRE_BYTES ? 0 : NGHTTP2_ERR_PAUSE;
 }
 
 /* Frames, as many as the kernel may take. */
@@ -798,9 +802,15 @@ static void pump(struct h2 *h2)
 {
     struct stream *s = &h2->c->s;
     size_t before = s->out.n;
-    int r = nghttp2_session_send(h2->ng);
-    if (r < 0)
-        stream_fail(s, E_LIMIT, nghttp2_strerror(r));
+    ssize_t n = 1;
+    while (n > 0 && stream_pending(s) < WIRE_BYTES) {
+        const uint8_t *p;
+        n = nghttp2_session_mem_send(h2->ng, &p); /* DATA goes through on_send_data() */
+        if (n > 0 && buf_add(&s->out, p, (size_t)n) < 0)
+            n = NGHTTP2_ERR_NOMEM;
+    }
+    if (n < 0)
+        stream_fail(s, E_LIMIT, nghttp2_strerror((int)n));
     else if (s->out.n > before)
         stream_kick(s);
 }
@@ -868,14 +878,55 @@ static void h2_settled(struct conn *c)
 
 /* ------------------------------------------------------------------ connections */
 
+/*
+ * nghttp2 makes each frame in a block of 16 KiB that a session keeps for life, which is more than
+ * all the rest of an idle connection. pump() takes a frame as soon as it is made, so that nothing
+ * is in the block between two turns: all sessions of a thread share one. (Frames that need a second
+ * block, heads beyond 16 KiB, get one of their own as usual.)
+ */
+enum { FRAME_BLOCK_BYTES = 20 << 10, FRAME_BLOCK_MIN_BYTES = 16 << 10 };
+static _Thread_local struct {
+    void *block;
+    bool lent; /* in the making of this session */
+} frames = { .lent = true };
+
+static void *h2_malloc(size_t n, void *arg)
+{
+    return malloc(n);
+}
+
+static void *h2_calloc(size_t n, size_t size, void *arg)
+{
+    return calloc(n, size);
+}
+
+static void *h2_realloc(void *p, size_t n, void *arg)
+{
+    assert(!p || p != frames.block);
+    if (p || frames.lent || n < FRAME_BLOCK_MIN_BYTES || n > FRAME_BLOCK_BYTES)
+        return realloc(p, n);
+    frames.lent = true;
+    if (!frames.block)
+        frames.block = xalloc(FRAME_BLOCK_BYTES);
+    return frames.block;
+}
+
+static void h2_free(void *p, void *arg)
+{
+    if (p != frames.block)
+        free(p);
+}
+
 static nghttp2_session *session_new(struct h2 *h2)
 {
+    nghttp2_mem mem = {
+        .malloc = h2_malloc, .free = h2_free, .calloc = h2_calloc, .realloc = h2_realloc
+    };
     nghttp2_session_callbacks *cb;
     nghttp2_option *opt;
     nghttp2_session *ng;
     if (nghttp2_session_callbacks_new(&cb) != 0 || nghttp2_option_new(&opt) != 0)
         abort(); /* out of memory */
-    nghttp2_session_callbacks_set_send_callback(cb, on_send);
     nghttp2_session_callbacks_set_send_data_callback(cb, on_send_data);
     nghttp2_session_callbacks_set_on_begin_headers_callback(cb, on_begin_headers);
     nghttp2_session_callbacks_set_on_header_callback(cb, on_header);
@@ -886,8 +937,10 @@ static nghttp2_session *session_new(struct h2 *h2)
     nghttp2_option_set_no_auto_window_update(opt, 1);
     nghttp2_option_set_no_closed_streams(opt, 1);
     nghttp2_option_set_max_deflate_dynamic_table_size(opt, HPACK_BYTES);
-    if (nghttp2_session_server_new2(&ng, cb, h2, opt) != 0)
+    frames.lent = false;
+    if (nghttp2_session_server_new3(&ng, cb, h2, opt, &mem) != 0)
         abort();
+    frames.lent = true;
     nghttp2_session_callbacks_del(cb);
     nghttp2_option_del(opt);
     return ng;

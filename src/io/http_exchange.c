@@ -8,6 +8,17 @@ void http_exchange_init(struct http_exchange *x, const struct exchange_kind *kin
     *x = (struct http_exchange){ .kind = kind, .c = c, .ops = &no_ops };
 }
 
+void body_pace_start(struct body_pace *p, const struct conn *c)
+{
+    *p = (struct body_pace){ .since_ms = loop_now_ms(c->srv->loop) };
+}
+
+bool body_pace_is_too_slow(const struct body_pace *p, const struct conn *c)
+{
+    uint64_t ms = loop_now_ms(c->srv->loop) - p->since_ms;
+    return ms > 2 * c->srv->body_idle_ms && p->bytes < ms * HTTP_BODY_MIN_BYTES_PER_S / 1000;
+}
+
 void http_exchange_set(struct http_exchange *x, const struct http_exchange_ops *ops, void *data)
 {
     x->ops = ops;

@@ -7,6 +7,7 @@
 #include "io/http_server_int.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -30,11 +31,12 @@ enum {
 static const char preface[] = "PRI";
 enum { PREFACE_BYTES = sizeof preface - 1 };
 
-static void become_http2(struct conn *c)
+static void decide(struct conn *c, const struct conn_kind *kind)
 {
-    c->kind->release(c);
-    c->kind = &http2_kind;
-    c->kind->open(c);
+    c->decided = true;
+    timer_stop(c->srv->loop, &c->linger);
+    c->kind = kind;
+    kind->open(c);
 }
 
 static bool alpn_is_h2(SSL *ssl)
@@ -50,9 +52,7 @@ static size_t sniff(struct conn *c, const char *p, size_t n)
 {
     size_t used = 0;
     if (c->s.ssl || !c->srv->http2) {
-        c->decided = true;
-        if (c->s.ssl && alpn_is_h2(c->s.ssl))
-            become_http2(c);
+        decide(c, c->s.ssl && alpn_is_h2(c->s.ssl) ? &http2_kind : &http1_kind);
         return 0;
     }
     while (used < n && c->n_sniffed < PREFACE_BYTES && p[used] == preface[c->n_sniffed]) {
@@ -61,9 +61,7 @@ static size_t sniff(struct conn *c, const char *p, size_t n)
     }
     if (used == n && c->n_sniffed < PREFACE_BYTES)
         return used;
-    c->decided = true;
-    if (c->n_sniffed == PREFACE_BYTES)
-        become_http2(c);
+    decide(c, c->n_sniffed == PREFACE_BYTES ? &http2_kind : &http1_kind);
     size_t again = c->n_sniffed;
     if (again && c->kind->data(c, preface, again) != again)
         stream_close(&c->s);
@@ -98,6 +96,8 @@ static void on_eof(struct stream *s)
 
 /* ------------------------------------------------------------------ the end of a connection */
 
+/* Last words were not read; or, before any byte, nothing came: a connection made in advance,
+ * perhaps. */
 static void on_linger(struct timer *t)
 {
     stream_close(&container_of(t, struct conn, linger)->s);
@@ -180,6 +180,44 @@ static void on_error(struct stream *s, int r, const struct err *err)
     stream_close(s);
 }
 
+/* ------------------------------------------------------------------ handshakes */
+
+static void leave_shaking(struct conn *c)
+{
+    if (list_is_linked(&c->shake))
+        c->srv->n_shaking--;
+    list_remove(&c->shake);
+}
+
+/* Who began a handshake and does not end it gives way to newcomers. */
+static void on_hello(struct stream *s)
+{
+    struct conn *c = container_of(s, struct conn, s);
+    struct http_server *srv = c->srv;
+    list_push_back(&srv->shaking, &c->shake);
+    if (srv->n_shaking++ < HTTP_HANDSHAKES_MAX)
+        return;
+    struct conn *oldest = list_first(&srv->shaking, struct conn, shake);
+    leave_shaking(oldest);
+    if (!oldest->s.opened)
+        stream_close(&oldest->s);
+}
+
+/* ------------------------------------------------------------------ memory */
+
+enum { PEAK_MIN = 256 };
+
+/* After a crowd has gone its memory goes back to the system: the heap keeps it otherwise. */
+static void give_back(struct http_server *srv)
+{
+    if (srv->peak < PEAK_MIN || srv->n_conns > srv->peak / 8)
+        return;
+    srv->peak = srv->n_conns;
+    (void)malloc_trim(0);
+}
+
+/* ------------------------------------------------------------------ the life of a connection */
+
 static void accept_one(struct http_server *srv);
 static void server_check_done(struct http_server *srv);
 
@@ -190,9 +228,11 @@ static void on_conn_closed(struct stream *s)
     c->kind->lost(c, -ECANCELED);
     c->kind->release(c);
     timer_stop(srv->loop, &c->linger);
+    leave_shaking(c);
     list_remove(&c->node);
     free(c);
     srv->n_conns--;
+    give_back(srv);
     if (list_is_empty(&srv->idle))
         timer_stop(srv->loop, &srv->idle_timer);
     if (srv->closing)
@@ -202,6 +242,7 @@ static void on_conn_closed(struct stream *s)
 }
 
 static const struct stream_ops conn_ops = {
+    .on_hello = on_hello,
     .on_data = on_data,
     .on_eof = on_eof,
     .on_settled = on_settled,
@@ -240,8 +281,9 @@ static void accept_one(struct http_server *srv)
     srv->accept_waits = false;
     struct conn *c = xnew(struct conn);
     c->srv = srv;
-    c->kind = &http1_kind;
+    c->kind = &http1_kind; /* for whatever ends before its first byte */
     srv->n_conns++;
+    srv->peak = MAX(srv->peak, srv->n_conns);
     list_push_back(&srv->busy, &c->node);
     struct err err = { 0 };
     int r = stream_accept(&c->s, srv->loop, &srv->listener.stream, srv->is_pipe, srv->tls,
@@ -255,7 +297,7 @@ static void accept_one(struct http_server *srv)
     }
     c->s.stall_ms = srv->write_stall_ms;
     set_peer(c);
-    c->kind->open(c);
+    timer_start(srv->loop, &c->linger, srv->head_timeout_ms, on_linger);
 }
 
 static void on_connection(uv_stream_t *listener, int status)
@@ -368,6 +410,7 @@ int http_server_start(struct loop *loop, const struct http_server_opts *opts,
     };
     list_init(&srv->idle);
     list_init(&srv->busy);
+    list_init(&srv->shaking);
     list_init(&srv->spares);
     if (srv->is_pipe)
         (void)uv_pipe_init(&loop->uv, &srv->listener.pipe, 0);

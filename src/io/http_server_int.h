@@ -29,6 +29,9 @@ struct http_server {
     size_t connections_max;
     struct list idle; /* struct conn by idle_since, the oldest first */
     struct list busy;
+    struct list shaking; /* struct conn.shake, the oldest first; some are done already */
+    size_t n_shaking;
+    size_t peak; /* most connections since memory was last given back */
     size_t n_conns;
     struct timer idle_timer; /* armed only while `idle` has someone */
     struct list spares;      /* struct h1_exchange */
@@ -44,6 +47,7 @@ struct conn {
     struct http_server *srv;
     const struct conn_kind *kind;
     struct list node; /* srv->idle or srv->busy */
+    struct list shake;
     uint64_t idle_since;
     union { /* by kind */
         struct h1_exchange *x;
@@ -54,14 +58,14 @@ struct conn {
     bool close_after; /* no further request on this connection */
     bool lingering;
     size_t lingered;
-    struct timer linger;
+    struct timer linger; /* also: until the first byte */
     char peer[INET6_ADDRSTRLEN + 8];
 };
 
 /* A version of HTTP on a connection. None of it runs once the connection lingers, but the last two.
  */
 struct conn_kind {
-    void (*open)(struct conn *c); /* accepted, or taken over from the other kind */
+    void (*open)(struct conn *c); /* its first byte is here */
     size_t (*data)(struct conn *c, const char *p, size_t n);
     void (*eof)(struct conn *c);
     void (*settled)(struct conn *c);
@@ -95,6 +99,15 @@ struct exchange_kind {
     void (*pause_body)(struct http_exchange *x);
     void (*resume_body)(struct http_exchange *x);
 };
+
+/* How fast a body comes; a peer that trickles it holds a handler's place for as long as it likes.
+ */
+struct body_pace {
+    uint64_t since_ms, bytes;
+};
+/* Begin to measure, or begin again after a pause. */
+void body_pace_start(struct body_pace *p, const struct conn *c);
+bool body_pace_is_too_slow(const struct body_pace *p, const struct conn *c);
 
 void http_exchange_init(struct http_exchange *x, const struct exchange_kind *kind, struct conn *c);
 

@@ -59,7 +59,7 @@ static void on_stall(struct timer *t)
 {
     struct stream *s = container_of(t, struct stream, stall);
     size_t left = uv_stream_get_write_queue_size(&s->uv.stream);
-    if (left == s->stall_left) {
+    if (left + STREAM_STALL_MIN_BYTES > s->stall_left) {
         (void)fail(s, -ETIMEDOUT, "peer does not read");
         settle(s);
         return;
@@ -365,8 +365,48 @@ static void pump(struct stream *s)
     }
 }
 
+static int attach_tls(struct stream *s, struct tls_ctx *tls, const char *name, struct err *err);
+static void take_wire(struct stream *s, const char *p, size_t n);
+
+/*
+ * OpenSSL takes 40 KiB for a handshake, from the first byte on. So that a peer has to do something
+ * for it, the first record, its hello, is gathered here.
+ */
+static void take_hello(struct stream *s, const char *p, size_t n)
+{
+    enum { HEAD_BYTES = 5, HANDSHAKE = 0x16, RECORD_MAX_BYTES = 16 << 10 };
+    if (buf_add(&s->hello, p, n) < 0) {
+        (void)fail(s, E_LIMIT, "TLS handshake");
+        return;
+    }
+    const uint8_t *b = (const uint8_t *)s->hello.p;
+    size_t len = s->hello.n >= HEAD_BYTES ? (size_t)b[3] << 8 | b[4] : 0;
+    if (b[0] != HANDSHAKE || len > RECORD_MAX_BYTES) {
+        (void)fail(s, E_TLS, "TLS handshake");
+        return;
+    }
+    if (s->hello.n < HEAD_BYTES || s->hello.n < HEAD_BYTES + len)
+        return;
+    struct tls_ctx *tls = take_ptr(&s->tls);
+    struct buf whole = s->hello;
+    s->hello = (struct buf){ 0 };
+    if (s->ops->on_hello)
+        s->ops->on_hello(s);
+    if (attach_tls(s, tls, NULL, NULL) < 0) {
+        (void)fail(s, E_TLS, "TLS handshake");
+    } else {
+        SSL_set_accept_state(s->ssl);
+        take_wire(s, whole.p, whole.n);
+    }
+    buf_fini(&whole);
+}
+
 static void take_wire(struct stream *s, const char *p, size_t n)
 {
+    if (s->tls) {
+        take_hello(s, p, n);
+        return;
+    }
     if (!s->ssl) {
         deliver(s, p, n);
         return;
@@ -396,7 +436,7 @@ static void take_sealed(struct stream *s)
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *b)
 {
     struct stream *s = handle->data;
-    size_t n = s->ssl ? LOOP_SCRATCH_BYTES / 2 : LOOP_SCRATCH_BYTES;
+    size_t n = s->ssl || s->tls ? LOOP_SCRATCH_BYTES / 2 : LOOP_SCRATCH_BYTES;
     *b = uv_buf_init(loop_scratch(s->loop), (unsigned)(s->read_max ? MIN(n, s->read_max) : n));
 }
 
@@ -599,6 +639,7 @@ static void release(uv_handle_t *handle)
     drop(&s->sealed);
     buf_fini(&s->out);
     buf_fini(&s->wire);
+    buf_fini(&s->hello);
     SSL_free(s->ssl);
     free(s->err);
     s->ops->on_closed(s); /* may free s */
@@ -627,17 +668,14 @@ int stream_accept(struct stream *s, struct loop *loop, uv_stream_t *listener, bo
 {
     init(s, loop, is_pipe, ops);
     int r = uv_accept(listener, &s->uv.stream);
-    if (r < 0)
-        (void)err_sys(err, r, "accept");
-    else
-        r = attach_tls(s, tls, NULL, err);
     if (r < 0) {
+        (void)err_sys(err, r, "accept");
         stream_close(s);
         return r;
     }
-    if (s->ssl)
-        SSL_set_accept_state(s->ssl);
-    s->opened = !s->ssl;
+    s->tls = tls;
+    s->hello = BUF_INIT(STREAM_HELLO_MAX_BYTES);
+    s->opened = !tls;
     read_on(s);
     return 0;
 }

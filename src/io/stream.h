@@ -19,9 +19,11 @@
 #include "io/tls_int.h"
 
 enum {
-    STREAM_STALL_MS = 60000,        /* output that makes no progress for this long: -ETIMEDOUT */
-    STREAM_OUT_MAX_BYTES = 1 << 30, /* output gathered: E_LIMIT beyond */
-    STREAM_PIECE_BYTES = 256 << 10, /* handed to the kernel at once */
+    STREAM_STALL_MS = 60000,           /* output that makes no progress for this long: -ETIMEDOUT */
+    STREAM_STALL_MIN_BYTES = 4096,     /* less than this is none */
+    STREAM_OUT_MAX_BYTES = 1 << 30,    /* output gathered: E_LIMIT beyond */
+    STREAM_PIECE_BYTES = 256 << 10,    /* handed to the kernel at once */
+    STREAM_HELLO_MAX_BYTES = 64 << 10, /* first TLS record, with what came in the same read */
     STREAM_DIRECT_BYTES =
         16 << 10 /* writes from here on are not copied when the socket takes them */
 };
@@ -31,6 +33,8 @@ struct stream;
 struct stream_ops {
     void (*on_open)(
         struct stream *s); /* connected and, with TLS, verified; not for accepted ones */
+    /* May be NULL. An accepted stream has sent its first TLS record: state is made for it now. */
+    void (*on_hello)(struct stream *s);
     /* Returns bytes consumed. The rest is held, and nothing more is read until stream_resume(). */
     size_t (*on_data)(struct stream *s, const char *p, size_t n);
     void (*on_eof)(struct stream *s); /* once; see stream.eof_is_clean */
@@ -55,7 +59,9 @@ struct stream {
     } uv;
     struct loop *loop;
     const struct stream_ops *ops;
-    SSL *ssl;                  /* NULL: plain */
+    SSL *ssl;                  /* NULL: plain, or no hello yet */
+    struct tls_ctx *tls;       /* until the first record of an accepted stream is here */
+    struct buf hello;          /* what of it is here */
     struct held sealed, plain; /* read, not consumed; sealed: as TLS sent it */
     struct held window;        /* what the TLS layer may take just now */
     struct buf out;            /* plain bytes to send */

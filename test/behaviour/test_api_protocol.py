@@ -228,7 +228,7 @@ def test_too_many_requests_at_once_are_told_to_come_back(dormouse_api):
                                              server_hostname=dormouse_api.host)
             s.sendall(head)
             waiting.append(s)
-        refused = wait_for(lambda: (a := dormouse_api.get("/readyz")).status == 429 and a, "the cap to be reached")
+        refused = wait_for(lambda: (a := dormouse_api.get(MAPS)).status == 429 and a, "the cap to be reached")
         assert refused.headers["retry-after"] == "1" and refused.json()["reason"] == "TooManyRequests"
     finally:
         for s in waiting:
