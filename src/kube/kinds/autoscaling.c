@@ -6,6 +6,7 @@
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
 #include "kube/meta.h"
+#include "kube/validate/validate.h"
 
 #define NOTE "autoscaling.alpha.kubernetes.io/"
 
@@ -246,7 +247,8 @@ static const struct kube_subresource v1_subs[] = {
       .kind = S("HorizontalPodAutoscaler") },
 };
 
-static const struct kube_strategy hpa_strategy = { .convert = hpa_convert,
+static const struct kube_strategy hpa_strategy = { .validate = validate_autoscaler,
+                                                   .convert = hpa_convert,
                                                    .unconditional_update = true };
 
 static struct kube_resource rows[] = {

@@ -5,6 +5,7 @@
 #include "kube/kinds/kinds.h"
 #include "kube/meta.h"
 #include "kube/table.h"
+#include "kube/validate/validate.h"
 
 /* ------------------------------------------------------------------ Job */
 
@@ -158,11 +159,13 @@ static const struct kube_subresource cron_subs[] = {
       .kind = S("CronJob") },
 };
 
-static const struct kube_strategy job_strategy = { .prepare_create = job_prepare_create,
+static const struct kube_strategy job_strategy = { .validate = validate_job,
+                                                   .prepare_create = job_prepare_create,
                                                    .has_generation = true,
                                                    .unconditional_update = true,
                                                    .gc_policy = KUBE_GC_ORPHAN };
-static const struct kube_strategy cron_strategy = { .has_generation = true,
+static const struct kube_strategy cron_strategy = { .validate = validate_cron_job,
+                                                    .has_generation = true,
                                                     .unconditional_update = true };
 
 static struct kube_resource rows[] = {

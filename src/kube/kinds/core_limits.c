@@ -2,6 +2,7 @@
 /* LimitRanges and ResourceQuotas. */
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
+#include "kube/validate/validate.h"
 
 static struct json *cell_created_at(struct arena *a, const struct json *obj, int64_t now_s)
 {
@@ -64,9 +65,11 @@ static const struct kube_subresource quota_subresources[] = {
       .kind = S("ResourceQuota") },
 };
 
-static const struct kube_strategy limit_strategy = { .create_on_update = true,
+static const struct kube_strategy limit_strategy = { .validate = validate_limit_range,
+                                                     .create_on_update = true,
                                                      .unconditional_update = true };
-static const struct kube_strategy quota_strategy = { .returns_deleted = true,
+static const struct kube_strategy quota_strategy = { .validate = validate_resource_quota,
+                                                     .returns_deleted = true,
                                                      .unconditional_update = true };
 
 static struct kube_resource rows[] = {

@@ -2,6 +2,7 @@
 /* Nodes, and ComponentStatuses, of which there are none here. */
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
+#include "kube/validate/validate.h"
 
 #define ROLE_PREFIX "node-role.kubernetes.io/"
 #define ROLE_LABEL  "kubernetes.io/role"
@@ -97,7 +98,8 @@ static const struct kube_subresource node_subresources[] = {
 };
 
 /* An agent registers its node with all that it knows. */
-static const struct kube_strategy node_strategy = { .keeps_status = true,
+static const struct kube_strategy node_strategy = { .validate = validate_node,
+                                                    .keeps_status = true,
                                                     .unconditional_update = true };
 
 static void component_cells(struct arena *a, const struct json *obj, int64_t now_s,

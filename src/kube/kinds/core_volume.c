@@ -3,6 +3,7 @@
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
 #include "kube/meta.h"
+#include "kube/validate/validate.h"
 
 #define CLASS_ANNOTATION "volume.beta.kubernetes.io/storage-class"
 
@@ -88,7 +89,8 @@ static const struct kube_column volume_columns[] = {
 /* A claim never keeps two words for what it is filled from. */
 static void claim_sources(struct arena *a, struct json *spec)
 {
-    const struct json *source = json_getc(spec, "dataSource"), *ref = json_getc(spec, "dataSourceRef");
+    const struct json *source = json_getc(spec, "dataSource"),
+                      *ref = json_getc(spec, "dataSourceRef");
     if (source && !ref) {
         json_setc(a, spec, "dataSourceRef", json_clone(a, source));
     } else if (ref && !source && json_get_str(ref, "namespace").n == 0) {
@@ -157,10 +159,12 @@ static const struct kube_subresource claim_subresources[] = {
       .kind = S("PersistentVolumeClaim") },
 };
 
-static const struct kube_strategy volume_strategy = { .prepare_create = set_phase,
+static const struct kube_strategy volume_strategy = { .validate = validate_persistent_volume,
+                                                      .prepare_create = set_phase,
                                                       .returns_deleted = true,
                                                       .unconditional_update = true };
-static const struct kube_strategy claim_strategy = { .prepare_create = claim_prepare_create,
+static const struct kube_strategy claim_strategy = { .validate = validate_persistent_volume_claim,
+                                                     .prepare_create = claim_prepare_create,
                                                      .prepare_update = claim_prepare_update,
                                                      .returns_deleted = true,
                                                      .unconditional_update = true };

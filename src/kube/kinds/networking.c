@@ -2,6 +2,7 @@
 /* networking.k8s.io: Ingresses and their classes, NetworkPolicies, addresses of Services. */
 #include "kube/kinds/kinds.h"
 #include "kube/meta.h"
+#include "kube/validate/validate.h"
 
 #define GROUP "networking.k8s.io"
 
@@ -76,7 +77,8 @@ static const struct kube_column ingress_columns[] = {
 static const struct kube_subresource ingress_subresources[] = { SUBRESOURCE_STATUS(GROUP,
                                                                                    "Ingress") };
 
-static const struct kube_strategy ingress_strategy = { .prepare_create = kind_reset_status,
+static const struct kube_strategy ingress_strategy = { .validate = validate_ingress,
+                                                       .prepare_create = kind_reset_status,
                                                        .has_generation = true,
                                                        .unconditional_update = true };
 
@@ -123,7 +125,8 @@ static const struct kube_column class_columns[] = {
     COLUMN_AGE,
 };
 
-static const struct kube_strategy class_strategy = { .set_defaults = class_set_defaults,
+static const struct kube_strategy class_strategy = { .validate = validate_ingress_class,
+                                                     .set_defaults = class_set_defaults,
                                                      .has_generation = true,
                                                      .unconditional_update = true };
 
@@ -163,7 +166,8 @@ static const struct kube_column policy_columns[] = {
     COLUMN_AGE,
 };
 
-static const struct kube_strategy policy_strategy = { .set_defaults = policy_set_defaults,
+static const struct kube_strategy policy_strategy = { .validate = validate_network_policy,
+                                                      .set_defaults = policy_set_defaults,
                                                       .has_generation = true,
                                                       .unconditional_update = true };
 

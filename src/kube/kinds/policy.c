@@ -2,6 +2,7 @@
 /* policy: PodDisruptionBudgets. (Evictions are a subresource of Pods.) */
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
+#include "kube/validate/validate.h"
 
 /* A number or a percentage. */
 static void row_amount(struct row *r, const char *member)
@@ -13,8 +14,7 @@ static void row_amount(struct row *r, const char *member)
         row_or(r, json_str(v), "N/A");
 }
 
-static void budget_cells(struct arena *a, const struct json *obj, int64_t now_s,
-                         struct json *cells)
+static void budget_cells(struct arena *a, const struct json *obj, int64_t now_s, struct json *cells)
 {
     struct row r = { a, cells, obj, now_s };
     row_name(&r);
@@ -40,7 +40,8 @@ static const struct kube_subresource budget_subs[] = {
       .kind = S("PodDisruptionBudget") },
 };
 
-static const struct kube_strategy budget_strategy = { .has_generation = true };
+static const struct kube_strategy budget_strategy = { .validate = validate_budget,
+                                                      .has_generation = true };
 
 static struct kube_resource rows[] = {
     { .group = S("policy"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rbac.authorization.k8s.io: Roles, ClusterRoles and their bindings. */
 #include "kube/kinds/kinds.h"
+#include "kube/validate/validate.h"
 
 #define GROUP "rbac.authorization.k8s.io"
 
@@ -72,20 +73,25 @@ static const struct kube_column binding_columns[] = {
            cell_accounts),
 };
 
-static const struct kube_strategy role_strategy = { .name_rule = KUBE_NAME_PATH_SEGMENT,
-                                                    .unconditional_update = true,
-                                                    .create_on_update = true };
+/* All of them may be made with PUT, under any name that fits into a path. */
+#define STRATEGY                                                                                   \
+    .name_rule = KUBE_NAME_PATH_SEGMENT, .unconditional_update = true, .create_on_update = true
 
+static const struct kube_strategy role_strategy = { .validate = validate_role, STRATEGY };
+static const struct kube_strategy cluster_role_strategy = { .validate = validate_cluster_role,
+                                                            STRATEGY };
 static const struct kube_strategy binding_strategy = { .set_defaults = binding_set_defaults,
-                                                       .name_rule = KUBE_NAME_PATH_SEGMENT,
-                                                       .unconditional_update = true,
-                                                       .create_on_update = true };
+                                                       .validate = validate_role_binding,
+                                                       STRATEGY };
+static const struct kube_strategy cluster_binding_strategy = {
+    .set_defaults = binding_set_defaults, .validate = validate_cluster_role_binding, STRATEGY
+};
 
 static struct kube_resource rows[] = {
     { NAMES(GROUP, "v1", "ClusterRole", "clusterroles", "clusterrole"), .verbs = KUBE_VERBS_ALL,
-      .strategy = &role_strategy, COLUMNS(role_columns) },
+      .strategy = &cluster_role_strategy, COLUMNS(role_columns) },
     { NAMES(GROUP, "v1", "ClusterRoleBinding", "clusterrolebindings", "clusterrolebinding"),
-      .verbs = KUBE_VERBS_ALL, .strategy = &binding_strategy, COLUMNS(binding_columns) },
+      .verbs = KUBE_VERBS_ALL, .strategy = &cluster_binding_strategy, COLUMNS(binding_columns) },
     { NAMES(GROUP, "v1", "Role", "roles", "role"), .namespaced = true, .verbs = KUBE_VERBS_ALL,
       .strategy = &role_strategy, COLUMNS(role_columns) },
     { NAMES(GROUP, "v1", "RoleBinding", "rolebindings", "rolebinding"), .namespaced = true,

@@ -2,6 +2,7 @@
 /* storage.k8s.io: classes of volumes, drivers, attachments; storagemigration.k8s.io. */
 #include "kube/kinds/kinds.h"
 #include "kube/meta.h"
+#include "kube/validate/validate.h"
 
 #define GROUP     "storage.k8s.io"
 #define MIGRATION "storagemigration.k8s.io"
@@ -51,7 +52,8 @@ static const struct kube_column class_columns[] = {
     COLUMN_AGE,
 };
 
-static const struct kube_strategy class_strategy = { .set_defaults = class_set_defaults,
+static const struct kube_strategy class_strategy = { .validate = validate_storage_class,
+                                                     .set_defaults = class_set_defaults,
                                                      .unconditional_update = true };
 
 /* ---- VolumeAttributesClass ---- */
