@@ -2,6 +2,8 @@
 /* A server to be asked; see api_fixture.h. */
 #include "api_fixture.h"
 
+#include "api/controllers.h"
+
 #include "base/mem.h"
 
 #include <errno.h>
@@ -35,9 +37,12 @@ void open_server(struct fixture *f)
     struct err err = { 0 };
     scoped(free_scoped) char *path = xasprintf("%s/store.db", f->dir);
     CHECK_OK(store_open(&f->loop, &(struct store_opts){ .path = path }, &f->store, &err));
-    CHECK_OK(api_new(
-        &(struct api_opts){ .loop = &f->loop, .store = f->store, .admin_token = STR("secret") },
-        &f->api, &err));
+    CHECK_OK(api_new(&(struct api_opts){ .loop = &f->loop,
+                                         .store = f->store,
+                                         .admin_token = STR("secret"),
+                                         .ca_cert = f->ca_cert,
+                                         .event_ttl_ms = f->event_ttl_ms },
+                     &f->api, &err));
     api_start(f->api, on_ready, f);
     wait_done(f);
     CHECK_OK(f->r);
@@ -263,4 +268,19 @@ void unwatch(struct watching *w)
     transport_cancel(api_transport(w->f->api), w->call);
     wait_end(w);
     CHECK_ERR(w->end, -ECANCELED);
+}
+
+void settle(struct fixture *f)
+{
+    while (controllers_busy(f->api))
+        (void)loop_turn(&f->loop, true);
+}
+
+bool there(struct fixture *f, const char *path)
+{
+    struct answer a = ask(f, "GET", path, NULL, NULL, NULL);
+    CHECK(a.status == 200 || a.status == 404);
+    bool yes = a.status == 200;
+    answer_fini(&a);
+    return yes;
 }

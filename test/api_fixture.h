@@ -23,6 +23,9 @@ struct fixture {
     struct arena arena; /* of parsed answers */
     bool done;
     int r;
+    /* for the next open_server() */
+    struct str ca_cert;
+    uint64_t event_ttl_ms;
 };
 
 void fixture_init(struct fixture *f);
@@ -35,6 +38,10 @@ void on_ready(void *arg, int r, const struct err *err);
 void on_done(void *arg);
 /* Turn the loop until f->done. */
 void wait_done(struct fixture *f);
+/* Until no controller has anything to do. */
+void settle(struct fixture *f);
+/* GET it: 200 or 404. */
+bool there(struct fixture *f, const char *path);
 
 /* ---- requests ---- */
 

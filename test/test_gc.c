@@ -2,27 +2,10 @@
 /* Garbage collection by owner references, through the in-process transport. */
 #include "api_fixture.h"
 
-#include "api/controllers.h"
 #include "base/mem.h"
 
 #define NS   "/api/v1/namespaces/default/"
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
-
-/* Until no controller has anything to do. */
-static void settle(struct fixture *f)
-{
-    while (controllers_busy(f->api))
-        (void)loop_turn(&f->loop, true);
-}
-
-static bool there(struct fixture *f, const char *path)
-{
-    struct answer a = ask(f, "GET", path, NULL, NULL, NULL);
-    CHECK(a.status == 200 || a.status == 404);
-    bool yes = a.status == 200;
-    answer_fini(&a);
-    return yes;
-}
 
 /* A reference to `owner`; given, free(). */
 static char *ref_to(const struct json *owner, bool blocks)

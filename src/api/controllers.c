@@ -4,13 +4,46 @@
 
 #include "api/authz.h"
 
+#include <errno.h>
+
+static void on_aggregate_ready(void *arg, int r, const struct err *err)
+{
+    struct api *api = arg;
+    if (r >= 0)
+        api->expiry = expiry_start(api, api->event_ttl_ms);
+    api->controllers_ready(api->controllers_ready_arg, r, err);
+}
+
+static void on_accounts_ready(void *arg, int r, const struct err *err)
+{
+    struct api *api = arg;
+    if (r < 0 || api->closing)
+        on_aggregate_ready(api, r < 0 ? r : -ECANCELED, err);
+    else
+        api->aggregate = aggregate_start(api, on_aggregate_ready, api);
+}
+
+static void on_gc_ready(void *arg, int r, const struct err *err)
+{
+    struct api *api = arg;
+    if (r < 0 || api->closing)
+        on_aggregate_ready(api, r < 0 ? r : -ECANCELED, err);
+    else
+        api->accounts = accounts_start(api, on_accounts_ready, api);
+}
+
 void controllers_start(struct api *api, controller_ready_cb ready, void *arg)
 {
-    api->gc = gc_start(api, ready, arg);
+    api->controllers_ready = ready;
+    api->controllers_ready_arg = arg;
+    api->gc = gc_start(api, on_gc_ready, api);
 }
 
 void controllers_stop(struct api *api)
 {
+    expiry_stop(api->expiry);
+    aggregate_stop(api->aggregate);
+    accounts_stop(api->accounts);
     gc_stop(api->gc);
     authz_stop(api->authz);
     namespaces_stop(api->namespaces);
@@ -19,6 +52,9 @@ void controllers_stop(struct api *api)
 
 void controllers_free(struct api *api)
 {
+    expiry_free(api->expiry);
+    aggregate_free(api->aggregate);
+    accounts_free(api->accounts);
     gc_free(api->gc);
     authz_free(api->authz);
     namespaces_free(api->namespaces);
@@ -28,7 +64,8 @@ void controllers_free(struct api *api)
 bool controllers_busy(const struct api *api)
 {
     return crds_is_busy(api->crds) || namespaces_is_busy(api->namespaces) ||
-           authz_is_busy(api->authz) || gc_is_busy(api->gc);
+           authz_is_busy(api->authz) || gc_is_busy(api->gc) || accounts_is_busy(api->accounts) ||
+           aggregate_is_busy(api->aggregate) || expiry_is_busy(api->expiry);
 }
 
 static bool is_crd(const struct kube_resource *res)
@@ -44,5 +81,8 @@ void controllers_written(struct api *api, const struct written *w)
         gc_kinds_changed(api->gc);
     }
     gc_written(api->gc, w);
+    accounts_written(api->accounts, w);
+    aggregate_written(api->aggregate, w);
+    expiry_written(api->expiry, w);
     watch_note_write(api);
 }

@@ -12,8 +12,6 @@
 
 #define CRD_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
 
-typedef void (*controller_ready_cb)(void *arg, int r, const struct err *err);
-
 /*
  * CustomResourceDefinitions: compiled into the registry, their names and conditions kept, instances
  * removed when one is deleted. ready: when all stored definitions are served.
@@ -65,6 +63,27 @@ bool gc_is_busy(const struct gc *gc);
 void gc_written(struct gc *gc, const struct written *w);
 /* Owners of kinds that were unknown may be there now. */
 void gc_kinds_changed(struct gc *gc);
+
+/* ServiceAccount "default" and ConfigMap kube-root-ca.crt. ready: all namespaces have them. */
+struct accounts *accounts_start(struct api *api, controller_ready_cb ready, void *arg);
+void accounts_stop(struct accounts *c);
+void accounts_free(struct accounts *c);
+bool accounts_is_busy(const struct accounts *c);
+void accounts_written(struct accounts *c, const struct written *w);
+
+/* ClusterRoles made of others. ready: they are right. */
+struct aggregate *aggregate_start(struct api *api, controller_ready_cb ready, void *arg);
+void aggregate_stop(struct aggregate *g);
+void aggregate_free(struct aggregate *g);
+bool aggregate_is_busy(const struct aggregate *g);
+void aggregate_written(struct aggregate *g, const struct written *w);
+
+/* Events go when they are older than that. */
+struct expiry *expiry_start(struct api *api, uint64_t ttl_ms);
+void expiry_stop(struct expiry *x);
+void expiry_free(struct expiry *x);
+bool expiry_is_busy(const struct expiry *x);
+void expiry_written(struct expiry *x, const struct written *w);
 
 /* ---- all of them (controllers.c) ---- */
 

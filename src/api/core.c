@@ -657,6 +657,9 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
     api->authorize = opts->authorize;
     api->authorize_arg = opts->authorize_arg;
     api->with_rbac = opts->rbac;
+    api->ca_cert = BUF_INIT(1 << 20);
+    (void)buf_add_str(&api->ca_cert, opts->ca_cert);
+    api->event_ttl_ms = opts->event_ttl_ms ? opts->event_ttl_ms : 3600000;
     list_init(&api->requests);
     list_init(&api->unsent);
     flows_init(&api->flows, api->loop, on_flow_run, on_flow_refuse);
@@ -739,6 +742,7 @@ static void api_free(struct api *api)
     map_fini(&api->hubs);
     registry_fini(&api->reg);
     metrics_fini(&api->metrics);
+    buf_fini(&api->ca_cert);
     flows_fini(&api->flows);
     tokens_free(api->tokens);
     free(api);

@@ -16,10 +16,16 @@
 #include "store/store.h"
 
 struct authz;
+struct accounts;
+struct aggregate;
 struct crds;
+struct expiry;
 struct gc;
 struct namespaces;
 struct tokens;
+
+/* A controller has read what it needs, or cannot. */
+typedef void (*controller_ready_cb)(void *arg, int r, const struct err *err);
 
 struct api {
     struct transport transport;
@@ -43,6 +49,13 @@ struct api {
     struct namespaces *namespaces;
     struct authz *authz; /* NULL without RBAC */
     struct gc *gc;
+    struct accounts *accounts;
+    struct aggregate *aggregate;
+    struct expiry *expiry;
+    struct buf ca_cert;
+    uint64_t event_ttl_ms;
+    controller_ready_cb controllers_ready;
+    void *controllers_ready_arg;
     struct metrics metrics;
 
     int64_t renew_at_s;

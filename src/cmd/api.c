@@ -41,7 +41,8 @@ static int run(int argc, char **argv)
                                   .host = host,
                                   .kubeconfig = kubeconfig,
                                   .token_file = cmd_token_file,
-                                  .sa_issuer = cmd_sa_issuer };
+                                  .sa_issuer = cmd_sa_issuer,
+                                  .event_ttl_ms = cmd_event_ttl_ms };
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;

@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 
 extern const char *cmd_token_file, *cmd_sa_issuer;
+extern uint64_t cmd_event_ttl_ms; /* 0: not given */
 
 #define CMD_CLUSTER_OPTS                                                                           \
     { "token-auth-file",                                                                           \
@@ -15,8 +16,15 @@ extern const char *cmd_token_file, *cmd_sa_issuer;
       &cmd_token_file,                                                                             \
       0,                                                                                           \
       0 },                                                                                         \
+        { "service-account-issuer",                                                                \
+          0,                                                                                       \
+          "URL",                                                                                   \
+          "who issues the tokens of service accounts (https://kubernetes.default.svc)",            \
+          CMD_STRING,                                                                              \
+          &cmd_sa_issuer,                                                                          \
+          0,                                                                                       \
+          0 },                                                                                     \
     {                                                                                              \
-        "service-account-issuer", 0, "URL",                                                        \
-            "who issues the tokens of service accounts (https://kubernetes.default.svc)",          \
-            CMD_STRING, &cmd_sa_issuer, 0, 0                                                       \
+        "event-ttl", 0, "TIME", "how long Events are kept (1h)", CMD_DURATION, &cmd_event_ttl_ms,  \
+            0, 0                                                                                   \
     }

@@ -7,6 +7,7 @@
 #include "io/tls.h"
 
 const char *cmd_token_file, *cmd_sa_issuer;
+uint64_t cmd_event_ttl_ms;
 
 static const char *data_dir, *user, *server, *out;
 static struct cmd_list groups;

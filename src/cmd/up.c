@@ -45,6 +45,7 @@ static int run(int argc, char **argv)
         .kubeconfig = kubeconfig,
         .token_file = cmd_token_file,
         .sa_issuer = cmd_sa_issuer,
+        .event_ttl_ms = cmd_event_ttl_ms,
         .with_operators = true,
         .module_dirs = modules.at,
         .n_module_dirs = modules.n,

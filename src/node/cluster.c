@@ -113,6 +113,8 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct 
     struct api_opts api = { .loop = opts->loop,
                             .store = c->store,
                             .rbac = true,
+                            .ca_cert = buf_str(&c->dir->ca_cert),
+                            .event_ttl_ms = opts->event_ttl_ms,
                             .admin_token = buf_str(&c->dir->token),
                             .token_file = buf_str(&tokens),
                             .sa_key = buf_str(&c->dir->sa_key),

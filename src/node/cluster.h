@@ -21,6 +21,7 @@ struct cluster_opts {
     const char *kubeconfig; /* where to write it; NULL: data_dir/kubeconfig */
     const char *token_file; /* further bearer tokens; NULL: none */
     const char *sa_issuer;  /* of ServiceAccounts' tokens; NULL: the default */
+    uint64_t event_ttl_ms;  /* Events go after this; 0: an hour */
     /* Once: r 0, or why it could not start, after which only cluster_stop() is left. */
     void (*on_ready)(void *arg, int r, const struct err *err);
     void *arg;

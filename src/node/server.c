@@ -256,6 +256,7 @@ static int start_cluster(struct server *s, struct err *err)
                                  .kubeconfig = s->opts.kubeconfig,
                                  .token_file = s->opts.token_file,
                                  .sa_issuer = s->opts.sa_issuer,
+                                 .event_ttl_ms = s->opts.event_ttl_ms,
                                  .on_ready = on_cluster_ready,
                                  .arg = s };
     return cluster_start(&opts, &s->cluster, err);

@@ -26,6 +26,7 @@ struct server_opts {
     const char *host;
     uint16_t port;
     const char *kubeconfig; /* NULL: the default place for either meaning */
+    uint64_t event_ttl_ms;  /* with_cluster: Events go after this; 0: an hour */
     const char *context;    /* of the kubeconfig of a cluster to join; NULL: its current one */
     const char *token_file; /* with_cluster: see cluster.h */
     const char *sa_issuer;

@@ -144,7 +144,7 @@ def pss_kib(api):
 def test_a_watcher_that_does_not_read_costs_little_and_misses_nothing(dormouse_api):
     """30 MB of events for somebody who reads later."""
     dormouse_api.create(MAPS, config_map("slow", n="0"))
-    watch = dormouse_api.watch(MAPS + "?watch=1&resourceVersion=0")
+    watch = dormouse_api.watch(MAPS + "?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dslow")
     assert watch.next()["type"] == "ADDED"
     before = pss_kib(dormouse_api)
     connection = dormouse_api.connect()

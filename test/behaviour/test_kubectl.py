@@ -109,17 +109,18 @@ def test_get_in_other_forms(api, ns):
     assert "kind: ConfigMap" in api.kubectl("-n", ns, "get", "cm", "a", "-o", "yaml").stdout
     assert json.loads(api.kubectl("-n", ns, "get", "cm", "-o", "json").stdout)["kind"] == "List"
     names = lambda *more: api.kubectl("-n", ns, "get", "cm", "-o", "name", *more).stdout.split()
-    assert names() == ["configmap/a", "configmap/b", "configmap/c"]
-    assert names("-l", "app=demo") == names() and names("-l", "app=other") == []
+    assert names() == ["configmap/a", "configmap/b", "configmap/c", "configmap/kube-root-ca.crt"]
+    assert names("-l", "app=demo") == names()[:3] and names("-l", "app=other") == []
     assert names("--field-selector", "metadata.name=b") == ["configmap/b"]
-    by = api.kubectl("-n", ns, "get", "cm", "--sort-by={.data.key}", "-o", "jsonpath={.items[*].metadata.name}").stdout
+    by = api.kubectl("-n", ns, "get", "cm", "-l", "app=demo", "--sort-by={.data.key}", "-o", "jsonpath={.items[*].metadata.name}").stdout
     assert by == "a b c"
     assert api.kubectl("-n", ns, "get", "cm", "--chunk-size=1", "-o", "name").stdout.split() == names()
     assert "not found" in api.kubectl("-n", ns, "get", "cm", "none", check=False).stderr
 
 
 def test_get_w_follows(api, ns):
-    stream = api.kubectl_stream("-n", ns, "get", "cm", "-w", "--output-watch-events", "-o", "name")
+    stream = api.kubectl_stream("-n", ns, "get", "cm", "-w", "--output-watch-events", "-o", "name",
+                                "--field-selector", "metadata.name=a")
     try:
         api.kubectl("-n", ns, "create", "configmap", "a")
         assert stream.stdout.readline().split()[-1] == "configmap/a"

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every namespace has: the ServiceAccount "default", and the ConfigMap kube-root-ca.crt by
+ * which programs in the cluster recognise this server. Made when a namespace is made, and again
+ * when somebody deletes or changes them; all namespaces are looked at when the server starts.
+ */
+#include "api/controllers.h"
+#include "api/inner.h"
+#include "base/log.h"
+
+#include <assert.h>
+
+enum {
+    ACCOUNTS_PARALLEL = 16, /* namespaces that are looked at at a time */
+    ACCOUNTS_WAITING = 256, /* more are found again by looking at all */
+    ACCOUNTS_PAGE_ROWS = 64,
+    ACCOUNTS_RETRY_MS = 1000, /* after a failure, doubled each time */
+    ACCOUNTS_RETRIES = 8
+};
+
+#define NS_PREFIX   "/registry/namespaces/"
+#define ACCOUNT     "default"
+#define CA_MAP      "kube-root-ca.crt"
+#define CA_KEY      "ca.crt"
+#define DESCRIPTION "kubernetes.io/description"
+#define CA_TEXT                                                                                    \
+    "Authority that has signed the API server's certificate for the names that are used inside "   \
+    "of "                                                                                          \
+    "the cluster. Nothing else is promised to be signed by it."
+
+struct accounts {
+    struct api *api;
+    struct map waiting; /* names of namespaces */
+    struct buf after;
+    size_t n_running;
+    bool scanning, more, rescan, failed, stopped;
+    unsigned retries;
+    struct timer retry;
+    struct defer turn;
+    controller_ready_cb ready; /* until it has been called */
+    void *ready_arg;
+};
+
+/* One of the two objects of one namespace. */
+struct look {
+    struct accounts *c;
+    char *ns;
+    bool is_map;
+};
+
+static void kick(struct accounts *c);
+
+static bool take_flag(bool *flag)
+{
+    bool was = *flag;
+    *flag = false;
+    return was;
+}
+
+static void look_end(struct look *l, bool ok)
+{
+    struct accounts *c = l->c;
+    if (!ok && !c->stopped) {
+        log_warn("cannot make what every namespace has", "namespace=%s object=%s", l->ns,
+                 l->is_map ? CA_MAP : ACCOUNT);
+        c->failed = true;
+    }
+    free(l->ns);
+    free(l);
+    c->n_running--;
+    kick(c);
+    controllers_idle(c->api);
+}
+
+/* The namespace may be on its way out, or gone: then there is nothing to be made. */
+static void on_made(void *arg, int r, struct str body)
+{
+    (void)body;
+    look_end(arg, r == 200 || r == 201 || r == 403 || r == 404 || r == 409);
+}
+
+static bool map_is_right(const struct api *api, const struct json *map)
+{
+    const struct json *data = json_getc(map, "data");
+    return data && data->n == 1 && str_eq(json_get_str(data, CA_KEY), buf_str(&api->ca_cert)) &&
+           !json_getc(map, "binaryData");
+}
+
+/* A merge patch that leaves nothing but our key. */
+static struct json *map_patch(struct arena *a, const struct api *api, const struct json *map)
+{
+    struct json *patch = json_new_object(a), *data = json_obj(a, patch, "data");
+    json_each (v, json_getc(map, "data"))
+        json_set(a, data, v->key, json_new_null(a));
+    json_set_str(a, data, CA_KEY, buf_str(&api->ca_cert));
+    json_setc(a, patch, "binaryData", json_new_null(a));
+    return patch;
+}
+
+static struct json *new_object(struct arena *a, const struct look *l)
+{
+    struct json *obj = json_new_object(a), *meta;
+    json_set_str(a, obj, "apiVersion", STR("v1"));
+    json_set_str(a, obj, "kind", l->is_map ? STR("ConfigMap") : STR("ServiceAccount"));
+    meta = json_obj(a, obj, "metadata");
+    json_set_str(a, meta, "name", l->is_map ? STR(CA_MAP) : STR(ACCOUNT));
+    if (!l->is_map)
+        return obj;
+    json_set_str(a, json_obj(a, meta, "annotations"), DESCRIPTION, STR(CA_TEXT));
+    json_set_str(a, json_obj(a, obj, "data"), CA_KEY, buf_str(&l->c->api->ca_cert));
+    return obj;
+}
+
+static void look_write(struct look *l, struct arena *a, const struct json *body, bool patch)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(API_BODY_MAX_BYTES);
+    const char *path = arena_printf(a, "/api/v1/namespaces/%s/%s", l->ns,
+                                    l->is_map ? "configmaps" : "serviceaccounts");
+    (void)json_write(&text, body);
+    const struct inner_request req = {
+        .method = patch ? "PATCH" : "POST",
+        .target = str_of(patch ? arena_printf(a, "%s/" CA_MAP, path) : path),
+        .content_type = patch ? "application/merge-patch+json" : "application/json",
+        .body = buf_str(&text)
+    };
+    if (inner_call(l->c->api, &req, on_made, l) < 0)
+        look_end(l, false);
+}
+
+static void on_seen(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                    const struct err *err)
+{
+    struct look *l = arg;
+    struct arena a = { 0 };
+    struct json *obj = NULL;
+    (void)rev;
+    (void)err;
+    bool read = r >= 0 && kv && l->is_map && json_parse(&a, kv->value, NULL, &obj, NULL) >= 0;
+    if (r < 0 || l->c->stopped)
+        look_end(l, false);
+    else if (!kv)
+        look_write(l, &a, new_object(&a, l), false);
+    else if (read && !meta_is_deleting(obj) && !map_is_right(l->c->api, obj))
+        look_write(l, &a, map_patch(&a, l->c->api, obj), true);
+    else
+        look_end(l, true);
+    arena_fini(&a);
+}
+
+static void look(struct accounts *c, const char *ns, bool is_map)
+{
+    struct arena a = { 0 };
+    struct look *l = xnew(struct look);
+    *l = (struct look){ .c = c, .ns = xstrdup(ns), .is_map = is_map };
+    const char *key =
+        arena_printf(&a, "/registry/%s/%s/%s", is_map ? "configmaps" : "serviceaccounts", ns,
+                     is_map ? CA_MAP : ACCOUNT);
+    c->n_running++;
+    if (store_get(c->api->store, str_of(key), 0, on_seen, l, NULL) < 0)
+        look_end(l, false);
+    arena_fini(&a);
+}
+
+/* ------------------------------------------------------------------ all namespaces */
+
+static void queue(struct accounts *c, struct str ns)
+{
+    if (c->stopped || ns.n == 0)
+        return;
+    if (c->waiting.n >= ACCOUNTS_WAITING)
+        c->rescan = true;
+    else
+        (void)map_put(&c->waiting, ns, c);
+    kick(c);
+}
+
+static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct accounts *c = arg;
+    (void)err;
+    c->scanning = false;
+    c->more = r >= 0 && page->more;
+    c->failed = c->failed || r < 0;
+    for (size_t i = 0; r >= 0 && i < page->n; i++)
+        queue(c, str_slice(page->kv[i].key, sizeof NS_PREFIX - 1, page->kv[i].key.n));
+    buf_reset(&c->after);
+    if (c->more)
+        (void)buf_add_str(&c->after, page->kv[page->n - 1].key);
+    kick(c);
+    controllers_idle(c->api);
+}
+
+static void scan(struct accounts *c)
+{
+    const struct store_range range = { .prefix = STR(NS_PREFIX),
+                                       .after = buf_str(&c->after),
+                                       .limit = ACCOUNTS_PAGE_ROWS,
+                                       .keys_only = true };
+    c->more = false;
+    c->scanning = store_range(c->api->store, &range, on_page, c, NULL) >= 0;
+    c->failed = c->failed || !c->scanning;
+}
+
+static void on_retry(struct timer *t)
+{
+    struct accounts *c = container_of(t, struct accounts, retry);
+    c->retries++;
+    c->rescan = true;
+    kick(c);
+}
+
+static void tell_ready(struct accounts *c, int r)
+{
+    controller_ready_cb ready = c->ready;
+    c->ready = NULL;
+    if (ready)
+        ready(c->ready_arg, r, NULL);
+}
+
+static void rest(struct accounts *c)
+{
+    map_fini(&c->waiting);
+    if (!take_flag(&c->failed))
+        c->retries = 0;
+    else if (c->retries < ACCOUNTS_RETRIES)
+        timer_start(c->api->loop, &c->retry, (uint64_t)ACCOUNTS_RETRY_MS << c->retries, on_retry);
+    tell_ready(c, 0);
+}
+
+static void on_turn(struct defer *d)
+{
+    struct accounts *c = container_of(d, struct accounts, turn);
+    if (c->stopped) {
+        tell_ready(c, -ECANCELED);
+        controllers_idle(c->api);
+        return;
+    }
+    while (c->waiting.n > 0 && c->n_running < ACCOUNTS_PARALLEL) {
+        struct map_entry *e = map_next(&c->waiting, NULL);
+        scoped(free_scoped) char *ns = str_dup(e->key);
+        (void)map_del(&c->waiting, str_of(ns));
+        look(c, ns, false);
+        if (c->api->ca_cert.n)
+            look(c, ns, true);
+    }
+    if (c->scanning || c->waiting.n > 0 || c->n_running > 0)
+        return;
+    if (c->more || take_flag(&c->rescan))
+        scan(c);
+    else
+        rest(c);
+}
+
+static void kick(struct accounts *c)
+{
+    defer_start(c->api->loop, &c->turn, on_turn);
+}
+
+/* ------------------------------------------------------------------ life */
+
+void accounts_written(struct accounts *c, const struct written *w)
+{
+    if (!c || c->stopped || w->res->group.n)
+        return;
+    struct str ns = meta_namespace(w->obj ? w->obj : w->old);
+    if (str_is(w->res->plural, "namespaces") && w->obj && !w->old)
+        queue(c, w->name);
+    else if (str_is(w->res->plural, "serviceaccounts") && str_is(w->name, ACCOUNT) && !w->obj)
+        queue(c, ns);
+    else if (str_is(w->res->plural, "configmaps") && str_is(w->name, CA_MAP) &&
+             (!w->obj || !map_is_right(c->api, w->obj)))
+        queue(c, ns);
+}
+
+struct accounts *accounts_start(struct api *api, controller_ready_cb ready, void *arg)
+{
+    struct accounts *c = xnew(struct accounts);
+    *c = (struct accounts){ .api = api,
+                            .after = BUF_INIT(STORE_KEY_MAX_BYTES),
+                            .rescan = true,
+                            .ready = ready,
+                            .ready_arg = arg };
+    kick(c);
+    return c;
+}
+
+void accounts_stop(struct accounts *c)
+{
+    if (!c)
+        return;
+    c->stopped = true;
+    timer_stop(c->api->loop, &c->retry);
+    map_fini(&c->waiting);
+    kick(c);
+}
+
+bool accounts_is_busy(const struct accounts *c)
+{
+    return c && (c->scanning || c->n_running > 0 || c->waiting.n > 0 || c->ready ||
+                 (!c->stopped && (c->rescan || c->more)));
+}
+
+void accounts_free(struct accounts *c)
+{
+    if (!c)
+        return;
+    assert(!accounts_is_busy(c));
+    defer_cancel(&c->turn);
+    buf_fini(&c->after);
+    free(c);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ClusterRoles with an aggregationRule have the rules of all ClusterRoles that their selectors
+ * find. After any change of a ClusterRole, and after the start, one round compares them all:
+ *
+ *     find those with an aggregationRule  ->  read all for their rules  ->  write what differs
+ *
+ * Only the rules that are gathered are kept, and only during a round.
+ */
+#include "api/controllers.h"
+#include "api/inner.h"
+#include "base/log.h"
+#include "codec/url.h"
+#include "kube/selector.h"
+
+#include <assert.h>
+#include <errno.h>
+
+enum {
+    AGGREGATE_PAGE_ROWS = 64,
+    AGGREGATE_MAX_ROLES = 256,      /* with an aggregationRule */
+    AGGREGATE_MAX_BYTES = 32 << 20, /* that one round may keep */
+    AGGREGATE_RETRY_MS = 5000,
+    AGGREGATE_RETRIES = 8
+};
+
+#define ROLES_PREFIX "/registry/rbac.authorization.k8s.io/clusterroles/"
+#define ROLES_PATH   "/apis/rbac.authorization.k8s.io/v1/clusterroles/"
+
+/* What one selector of one role has found, in the order of names. */
+struct source {
+    struct selector selector;
+    struct json *rules;
+};
+
+struct target {
+    struct str name, uid;
+    uint64_t rev;
+    const struct json *rules; /* as they are */
+    struct source *sources;
+    size_t n_sources;
+};
+
+struct aggregate {
+    struct api *api;
+    struct arena arena; /* of a round */
+    struct target *targets[AGGREGATE_MAX_ROLES];
+    size_t n_targets;
+    struct buf after;
+    bool gathering; /* the second reading */
+    bool busy, dirty, failed, stopped;
+    size_t n_calls;
+    unsigned retries;
+    struct timer retry;
+    struct defer turn;
+    controller_ready_cb ready; /* until it has been called */
+    void *ready_arg;
+};
+
+static void kick(struct aggregate *g);
+
+/* ---- the two readings ---- */
+
+static void find_target(struct aggregate *g, const struct store_kv *kv)
+{
+    struct arena *a = &g->arena;
+    struct json *role;
+    if (str_find(kv->value, STR("\"aggregationRule\"")) < 0 ||
+        json_parse(a, str_copy_arena(a, kv->value), NULL, &role, NULL) < 0)
+        return;
+    const struct json *selectors = json_path(role, "aggregationRule", "clusterRoleSelectors", NULL);
+    if (!json_getc(role, "aggregationRule") || meta_is_deleting(role) ||
+        g->n_targets == AGGREGATE_MAX_ROLES)
+        return;
+    struct target *t = arena_new(a, struct target);
+    *t = (struct target){ .name = meta_name(role),
+                          .uid = meta_uid(role),
+                          .rev = kv->mod_rev,
+                          .rules = json_getc(role, "rules"),
+                          .sources =
+                              arena_new_n(a, struct source, (selectors ? selectors->n : 0) + 1) };
+    json_each (s, selectors) {
+        struct source *source = &t->sources[t->n_sources];
+        if (selector_from_object(a, s, &source->selector, NULL) < 0)
+            continue;
+        source->rules = json_new_array(a);
+        t->n_sources++;
+    }
+    g->targets[g->n_targets++] = t;
+}
+
+static bool has_rule(const struct json *rules, const struct json *rule)
+{
+    json_each (r, rules) {
+        if (json_equal(r, rule))
+            return true;
+    }
+    return false;
+}
+
+static void add_rules(struct aggregate *g, struct json *to, const struct json *rules)
+{
+    json_each (rule, rules) {
+        if (g->arena.total_bytes > AGGREGATE_MAX_BYTES)
+            g->failed = true;
+        else if (!has_rule(to, rule))
+            json_add(to, json_clone(&g->arena, rule));
+    }
+}
+
+static void gather(struct aggregate *g, struct arena *scratch, const struct store_kv *kv)
+{
+    struct json *role;
+    arena_reset(scratch);
+    if (json_parse(scratch, kv->value, NULL, &role, NULL) < 0)
+        return;
+    const struct json *labels = json_path(role, "metadata", "labels", NULL);
+    for (size_t i = 0; i < g->n_targets; i++) {
+        struct target *t = g->targets[i];
+        if (str_eq(meta_name(role), t->name))
+            continue;
+        for (size_t k = 0; k < t->n_sources; k++)
+            if (selector_matches_labels(&t->sources[k].selector, labels))
+                add_rules(g, t->sources[k].rules, json_getc(role, "rules"));
+    }
+}
+
+/* ---- the writing ---- */
+
+static void round_end(struct aggregate *g);
+
+static void on_patched(void *arg, int r, struct str body)
+{
+    struct aggregate *g = arg;
+    (void)body;
+    if (r == 409)
+        g->dirty = true;
+    else
+        g->failed = g->failed || !(r == 200 || r == 404);
+    if (--g->n_calls == 0)
+        round_end(g);
+}
+
+static void write_target(struct aggregate *g, const struct target *t)
+{
+    struct arena *a = &g->arena;
+    struct json *rules = json_new_array(a), *patch = json_new_object(a);
+    for (size_t i = 0; i < t->n_sources; i++)
+        add_rules(g, rules, t->sources[i].rules);
+    if (g->failed) /* not half of it */
+        return;
+    bool same = rules->n == 0 ? !json_first(t->rules) : t->rules && json_equal(rules, t->rules);
+    if (same)
+        return;
+    struct json *meta = json_obj(a, patch, "metadata");
+    json_set_str(a, meta, "uid", t->uid);
+    meta_set_resource_version(a, patch, t->rev);
+    json_setc(a, patch, "rules", rules);
+    scoped(buf_fini_scoped) struct buf body = BUF_INIT(API_BODY_MAX_BYTES), path = BUF_INIT(4096);
+    (void)json_write(&body, patch);
+    (void)buf_add_cstr(&path, ROLES_PATH);
+    (void)url_encode(&path, t->name);
+    const struct inner_request req = { .method = "PATCH",
+                                       .target = buf_str(&path),
+                                       .content_type = "application/merge-patch+json",
+                                       .body = buf_str(&body) };
+    if (inner_call(g->api, &req, on_patched, g) >= 0)
+        g->n_calls++;
+    else
+        g->failed = true;
+}
+
+/* ---- a round ---- */
+
+static void on_retry(struct timer *t)
+{
+    struct aggregate *g = container_of(t, struct aggregate, retry);
+    g->retries++;
+    g->dirty = true;
+    kick(g);
+}
+
+static void tell_ready(struct aggregate *g, int r)
+{
+    controller_ready_cb ready = g->ready;
+    g->ready = NULL;
+    if (ready)
+        ready(g->ready_arg, r, NULL);
+}
+
+static void round_end(struct aggregate *g)
+{
+    g->busy = false;
+    g->n_targets = 0;
+    arena_fini(&g->arena);
+    if (!g->failed)
+        g->retries = 0;
+    else if (!g->stopped && g->retries < AGGREGATE_RETRIES)
+        timer_start(g->api->loop, &g->retry, (uint64_t)AGGREGATE_RETRY_MS << g->retries, on_retry);
+    if (g->dirty && !g->stopped)
+        kick(g);
+    else
+        tell_ready(g, g->stopped ? -ECANCELED : 0);
+    controllers_idle(g->api);
+}
+
+static void read_page(struct aggregate *g);
+
+/* All roles have been read. */
+static void reading_end(struct aggregate *g)
+{
+    buf_reset(&g->after);
+    if (!g->gathering && g->n_targets > 0) {
+        g->gathering = true;
+        read_page(g);
+        return;
+    }
+    for (size_t i = 0; i < g->n_targets; i++)
+        write_target(g, g->targets[i]);
+    if (g->n_calls == 0)
+        round_end(g);
+}
+
+static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct aggregate *g = arg;
+    struct arena scratch = { 0 };
+    if (r < 0 || g->stopped) {
+        if (r < 0 && !g->stopped)
+            log_warn("cannot aggregate ClusterRoles", "error=\"%s\"", err_text(err));
+        g->failed = r < 0;
+        round_end(g);
+        return;
+    }
+    for (size_t i = 0; i < page->n; i++) {
+        if (g->gathering)
+            gather(g, &scratch, &page->kv[i]);
+        else
+            find_target(g, &page->kv[i]);
+    }
+    arena_fini(&scratch);
+    if (!page->more) {
+        reading_end(g);
+        return;
+    }
+    buf_reset(&g->after);
+    (void)buf_add_str(&g->after, page->kv[page->n - 1].key);
+    read_page(g);
+}
+
+static void read_page(struct aggregate *g)
+{
+    const struct store_range range = { .prefix = STR(ROLES_PREFIX),
+                                       .after = buf_str(&g->after),
+                                       .limit = AGGREGATE_PAGE_ROWS };
+    if (store_range(g->api->store, &range, on_page, g, NULL) >= 0)
+        return;
+    g->failed = true;
+    round_end(g);
+}
+
+static void on_turn(struct defer *d)
+{
+    struct aggregate *g = container_of(d, struct aggregate, turn);
+    if (g->stopped) {
+        tell_ready(g, -ECANCELED);
+        controllers_idle(g->api);
+        return;
+    }
+    if (g->busy || !g->dirty)
+        return;
+    g->busy = true;
+    g->dirty = g->failed = g->gathering = false;
+    buf_reset(&g->after);
+    read_page(g);
+}
+
+static void kick(struct aggregate *g)
+{
+    defer_start(g->api->loop, &g->turn, on_turn);
+}
+
+/* ---- life ---- */
+
+void aggregate_written(struct aggregate *g, const struct written *w)
+{
+    if (!g || g->stopped || !str_is(w->res->plural, "clusterroles") ||
+        !str_is(w->res->group, "rbac.authorization.k8s.io"))
+        return;
+    g->dirty = true;
+    kick(g);
+}
+
+struct aggregate *aggregate_start(struct api *api, controller_ready_cb ready, void *arg)
+{
+    struct aggregate *g = xnew(struct aggregate);
+    *g = (struct aggregate){ .api = api,
+                             .after = BUF_INIT(STORE_KEY_MAX_BYTES),
+                             .dirty = true,
+                             .ready = ready,
+                             .ready_arg = arg };
+    kick(g);
+    return g;
+}
+
+void aggregate_stop(struct aggregate *g)
+{
+    if (!g)
+        return;
+    g->stopped = true;
+    timer_stop(g->api->loop, &g->retry);
+    kick(g);
+}
+
+bool aggregate_is_busy(const struct aggregate *g)
+{
+    return g && (g->busy || g->ready || (g->dirty && !g->stopped));
+}
+
+void aggregate_free(struct aggregate *g)
+{
+    if (!g)
+        return;
+    assert(!aggregate_is_busy(g));
+    defer_cancel(&g->turn);
+    buf_fini(&g->after);
+    arena_fini(&g->arena);
+    free(g);
+}

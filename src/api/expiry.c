@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events go after a time: an hour, unless --event-ttl says otherwise, counted from when they were
+ * last observed or made. One timer stands for the next one that is due, with some slack so that
+ * many go at once; it is armed only while there are Events. When it runs they are all read, in
+ * pages, and the old ones deleted like by any client.
+ */
+#include "api/controllers.h"
+#include "api/inner.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "codec/url.h"
+
+#include <assert.h>
+
+enum {
+    EXPIRY_PAGE_ROWS = 64,  /* also deletions at a time */
+    EXPIRY_SLACK_PART = 20, /* of the time to live */
+    EXPIRY_RETRY_MS = 60000 /* when the store did not answer */
+};
+
+#define EVENTS_PREFIX "/registry/events/"
+
+struct expiry {
+    struct api *api;
+    uint64_t ttl_ms;
+    struct timer timer;
+    struct buf after;
+    int64_t first_due_ms; /* wall clock, of the Events that stay; 0: none */
+    size_t n_calls;
+    bool reading, more, busy, noted, failed, stopped;
+};
+
+/* ---- when ---- */
+
+static int64_t stamp_ms(const struct json *v, int64_t now_ms)
+{
+    int64_t us;
+    if (json_str(v).n == 0 || rfc3339_parse(json_str(v), &us) < 0 || us / 1000 > now_ms)
+        return 0;
+    return us / 1000;
+}
+
+/* The latest time that is written in an Event of either group, but none in the future. */
+static int64_t last_seen_ms(const struct json *event, int64_t now_ms)
+{
+    static const char *const names[] = { "lastTimestamp", "deprecatedLastTimestamp", "eventTime",
+                                         "firstTimestamp" };
+    int64_t at = stamp_ms(json_path(event, "metadata", "creationTimestamp", NULL), now_ms);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        at = MAX(at, stamp_ms(json_getc(event, names[i]), now_ms));
+    return MAX(at, stamp_ms(json_path(event, "series", "lastObservedTime", NULL), now_ms));
+}
+
+static void on_timer(struct timer *t);
+
+static void arm(struct expiry *x, uint64_t after_ms)
+{
+    timer_start(x->api->loop, &x->timer, after_ms + x->ttl_ms / EXPIRY_SLACK_PART, on_timer);
+}
+
+/* ---- a round ---- */
+
+static void read_page(struct expiry *x);
+
+static void round_end(struct expiry *x)
+{
+    int64_t now_ms = (int64_t)clock_wall_ms();
+    x->busy = false;
+    if (x->stopped) {
+        controllers_idle(x->api);
+        return;
+    }
+    if (x->failed)
+        arm(x, EXPIRY_RETRY_MS);
+    else if (x->first_due_ms)
+        arm(x, (uint64_t)MAX(x->first_due_ms - now_ms, 0));
+    else if (x->noted)
+        arm(x, x->ttl_ms);
+}
+
+static void page_end(struct expiry *x)
+{
+    if (x->reading || x->n_calls > 0)
+        return;
+    if (x->more && !x->failed && !x->stopped)
+        read_page(x);
+    else
+        round_end(x);
+}
+
+static void on_deleted(void *arg, int r, struct str body)
+{
+    struct expiry *x = arg;
+    (void)body;
+    x->n_calls--;
+    x->failed = x->failed || !(r == 200 || r == 404 || r == 409);
+    page_end(x);
+}
+
+static void delete (struct expiry *x, struct arena *a, const struct json *event, uint64_t rev)
+{
+    struct buf name = BUF_INIT(4096);
+    (void)url_encode(&name, meta_name(event));
+    const struct inner_request req = {
+        .method = "DELETE",
+        .target = str_of(arena_printf(a, "/api/v1/namespaces/" STR_FMT "/events/%s",
+                                      STR_ARG(meta_namespace(event)), buf_cstr(&name))),
+        .content_type = "application/json",
+        .body = str_of(arena_printf(
+            a, "{\"kind\":\"DeleteOptions\",\"preconditions\":{\"resourceVersion\":\"%llu\"}}",
+            (unsigned long long)rev))
+    };
+    if (inner_call(x->api, &req, on_deleted, x) >= 0)
+        x->n_calls++;
+    else
+        x->failed = true;
+    buf_fini(&name);
+}
+
+static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct expiry *x = arg;
+    struct arena a = { 0 };
+    int64_t now_ms = (int64_t)clock_wall_ms();
+    (void)err;
+    x->reading = false;
+    x->failed = x->failed || r < 0;
+    x->more = r >= 0 && page->more;
+    for (size_t i = 0; r >= 0 && i < page->n && !x->stopped; i++) {
+        struct json *event;
+        arena_reset(&a);
+        if (json_parse(&a, page->kv[i].value, NULL, &event, NULL) < 0)
+            continue;
+        int64_t due_ms = last_seen_ms(event, now_ms) + (int64_t)x->ttl_ms;
+        if (due_ms <= now_ms)
+            delete (x, &a, event, page->kv[i].mod_rev);
+        else if (x->first_due_ms == 0 || due_ms < x->first_due_ms)
+            x->first_due_ms = due_ms;
+    }
+    buf_reset(&x->after);
+    if (x->more)
+        (void)buf_add_str(&x->after, page->kv[page->n - 1].key);
+    arena_fini(&a);
+    page_end(x);
+}
+
+static void read_page(struct expiry *x)
+{
+    const struct store_range range = { .prefix = STR(EVENTS_PREFIX),
+                                       .after = buf_str(&x->after),
+                                       .limit = EXPIRY_PAGE_ROWS };
+    x->reading = store_range(x->api->store, &range, on_page, x, NULL) >= 0;
+    if (!x->reading) {
+        x->failed = true;
+        round_end(x);
+    }
+}
+
+static void round_begin(struct expiry *x)
+{
+    x->busy = true;
+    x->failed = x->noted = x->more = false;
+    x->first_due_ms = 0;
+    buf_reset(&x->after);
+    read_page(x);
+}
+
+static void on_timer(struct timer *t)
+{
+    round_begin(container_of(t, struct expiry, timer));
+}
+
+/* ---- life ---- */
+
+void expiry_written(struct expiry *x, const struct written *w)
+{
+    bool is_event = str_is(w->res->kind, "Event") && !w->res->crd;
+    if (!x || x->stopped || !is_event || !w->obj)
+        return;
+    x->noted = true;
+    if (!x->busy && !timer_is_armed(&x->timer))
+        arm(x, x->ttl_ms);
+}
+
+struct expiry *expiry_start(struct api *api, uint64_t ttl_ms)
+{
+    struct expiry *x = xnew(struct expiry);
+    *x = (struct expiry){ .api = api, .ttl_ms = ttl_ms, .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
+    round_begin(x);
+    return x;
+}
+
+void expiry_stop(struct expiry *x)
+{
+    if (!x)
+        return;
+    x->stopped = true;
+    timer_stop(x->api->loop, &x->timer);
+}
+
+bool expiry_is_busy(const struct expiry *x)
+{
+    return x && x->busy;
+}
+
+void expiry_free(struct expiry *x)
+{
+    if (!x)
+        return;
+    assert(!expiry_is_busy(x));
+    buf_fini(&x->after);
+    free(x);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the server keeps by itself: accounts of namespaces, aggregated roles, the end of Events. */
+#include "api_fixture.h"
+
+#include "api/controllers.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define NS     "/api/v1/namespaces/default/"
+#define CA_MAP "/configmaps/kube-root-ca.crt"
+#define ROLES  "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+
+/* ------------------------------------------------------------------ namespaces */
+
+static void start_with_ca(struct fixture *f, const char *ca)
+{
+    fixture_init(f);
+    close_server(f);
+    f->ca_cert = str_of(ca);
+    open_server(f);
+}
+
+TEST(every_namespace_has_an_account_and_the_authority)
+{
+    static const char *const names[] = { "default", "kube-system", "kube-public",
+                                         "kube-node-lease" };
+    struct fixture f;
+    start_with_ca(&f, "PEM");
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) { /* at once, nothing is waited for */
+        scoped(free_scoped) char *account =
+            xasprintf("/api/v1/namespaces/%s/serviceaccounts/default", names[i]);
+        scoped(free_scoped) char *map = xasprintf("/api/v1/namespaces/%s" CA_MAP, names[i]);
+        CHECK(there(&f, account));
+        CHECK_STR(text_at(want(&f, 200, "GET", map, NULL), "data", "ca.crt"), "PEM");
+    }
+    (void)want(&f, 201, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"more\"}}");
+    settle(&f);
+    CHECK(there(&f, "/api/v1/namespaces/more/serviceaccounts/default"));
+    CHECK(there(&f, "/api/v1/namespaces/more" CA_MAP));
+    (void)want(&f, 200, "DELETE", "/api/v1/namespaces/more", NULL);
+    settle(&f);
+    CHECK(!there(&f, "/api/v1/namespaces/more"));
+    fixture_fini(&f);
+}
+
+TEST(what_is_deleted_or_changed_comes_back)
+{
+    struct fixture f;
+    start_with_ca(&f, "PEM");
+    struct json *before = want(&f, 200, "GET", NS "serviceaccounts/default", NULL);
+    (void)want(&f, 200, "DELETE", NS "serviceaccounts/default", NULL);
+    (void)want(&f, 200, "DELETE", "/api/v1/namespaces/default" CA_MAP, NULL);
+    settle(&f);
+    struct json *after = want(&f, 200, "GET", NS "serviceaccounts/default", NULL);
+    CHECK(!str_eq(text_at(before, "metadata", "uid"), text_at(after, "metadata", "uid")));
+    (void)want(&f, 200, "PATCH", "/api/v1/namespaces/default" CA_MAP,
+               "{\"data\":{\"ca.crt\":\"mine\",\"more\":\"x\"}}");
+    settle(&f);
+    struct json *data =
+        json_getc(want(&f, 200, "GET", "/api/v1/namespaces/default" CA_MAP, NULL), "data");
+    CHECK_INT(data->n, 1);
+    CHECK_STR(json_get_str(data, "ca.crt"), "PEM");
+    fixture_fini(&f);
+}
+
+TEST(a_new_authority_is_published_at_the_next_start)
+{
+    struct fixture f;
+    start_with_ca(&f, "old");
+    uint64_t rev = store_revision(f.store);
+    close_server(&f);
+    open_server(&f);
+    settle(&f);
+    CHECK_INT(store_revision(f.store), rev); /* a start that finds all well writes nothing */
+    close_server(&f);
+    f.ca_cert = STR("new");
+    open_server(&f);
+    CHECK_STR(
+        text_at(want(&f, 200, "GET", "/api/v1/namespaces/default" CA_MAP, NULL), "data", "ca.crt"),
+        "new");
+    fixture_fini(&f);
+}
+
+TEST(many_namespaces_at_once_all_get_theirs)
+{
+    enum { N = 300 }; /* ACCOUNTS_WAITING is 256 */
+    struct fixture f;
+    start_with_ca(&f, "PEM");
+    for (int i = 0; i < N; i++) {
+        scoped(free_scoped) char *body = xasprintf("{\"metadata\":{\"name\":\"n%d\"}}", i);
+        (void)want(&f, 201, "POST", "/api/v1/namespaces", body);
+        arena_reset(&f.arena);
+    }
+    settle(&f);
+    struct json *maps = want(&f, 200, "GET", "/api/v1/configmaps", NULL);
+    struct json *accounts = want(&f, 200, "GET", "/api/v1/serviceaccounts", NULL);
+    CHECK_INT(json_getc(maps, "items")->n, N + 4);
+    CHECK_INT(json_getc(accounts, "items")->n, N + 4);
+    fixture_fini(&f);
+}
+
+/* ------------------------------------------------------------------ roles */
+
+static struct json *rules_of(struct fixture *f, const char *path)
+{
+    return json_getc(want(f, 200, "GET", path, NULL), "rules");
+}
+
+TEST(aggregated_roles_follow_those_that_their_selectors_find)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", ROLES,
+               "{\"metadata\":{\"name\":\"b\",\"labels\":{\"to\":\"all\"}},\"rules\":[{\"verbs\":"
+               "[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"]}]}");
+    (void)want(&f, 201, "POST", ROLES,
+               "{\"metadata\":{\"name\":\"all\",\"labels\":{\"to\":\"all\"}},\"aggregationRule\":"
+               "{\"clusterRoleSelectors\":[{\"matchLabels\":{\"to\":\"all\"}},{\"matchLabels\":"
+               "{\"also\":\"1\"}}]},\"rules\":[{\"verbs\":[\"*\"],\"apiGroups\":[\"*\"],"
+               "\"resources\":[\"*\"]}]}");
+    settle(&f);
+    struct json *rules = rules_of(&f, ROLES "/all");
+    CHECK_INT(rules->n, 1); /* what was written by hand is gone */
+    CHECK_STR(json_str(json_first(json_getc(rules->first, "resources"))), "pods");
+    (void)want(
+        &f, 201, "POST", ROLES,
+        "{\"metadata\":{\"name\":\"a\",\"labels\":{\"to\":\"all\",\"also\":\"1\"}},\"rules\":"
+        "[{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"nodes\"]},{\"verbs\":"
+        "[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"]}]}");
+    settle(&f);
+    rules = rules_of(&f, ROLES "/all");
+    CHECK_INT(rules->n, 2); /* each rule once, in the order of names */
+    CHECK_STR(json_str(json_first(json_getc(rules->first, "resources"))), "nodes");
+    (void)want(&f, 200, "DELETE", ROLES "/a", NULL);
+    (void)want(&f, 200, "PATCH", ROLES "/b", "{\"metadata\":{\"labels\":null}}");
+    settle(&f);
+    CHECK(!json_first(rules_of(&f, ROLES "/all")));
+    uint64_t rev = store_revision(f.store);
+    close_server(&f);
+    open_server(&f);
+    settle(&f);
+    CHECK_INT(store_revision(f.store), rev);
+    fixture_fini(&f);
+}
+
+/* ------------------------------------------------------------------ Events */
+
+static void make_event(struct fixture *f, const char *name, int64_t age_s)
+{
+    char stamp[RFC3339_MAX];
+    rfc3339_format((int64_t)clock_wall_ms() / 1000 - age_s, stamp);
+    scoped(free_scoped) char *body =
+        xasprintf("{\"metadata\":{\"name\":\"%s\"},\"involvedObject\":{\"namespace\":\"default\"},"
+                  "\"lastTimestamp\":\"%s\"}",
+                  name, stamp);
+    (void)want(f, 201, "POST", NS "events", body);
+}
+
+static void open_with_ttl(struct fixture *f, uint64_t ttl_ms)
+{
+    close_server(f);
+    f->event_ttl_ms = ttl_ms;
+    open_server(f);
+}
+
+static void until_gone(struct fixture *f, const char *path)
+{
+    while (there(f, path))
+        (void)loop_turn(&f->loop, true);
+}
+
+TEST(events_go_when_their_time_has_come)
+{
+    struct fixture f;
+    fixture_init(&f);
+    size_t timers = f.loop.n_timers;
+    open_with_ttl(&f, 1000);
+    make_event(&f, "one", 0);
+    CHECK_INT(f.loop.n_timers, timers + 1);
+    make_event(&f, "two", 0);
+    CHECK_INT(f.loop.n_timers, timers + 1); /* one for all */
+    until_gone(&f, NS "events/one");
+    until_gone(&f, NS "events/two");
+    settle(&f);
+    CHECK_INT(f.loop.n_timers, timers); /* and none when there are no Events */
+    fixture_fini(&f);
+}
+
+TEST(the_time_of_events_goes_on_while_the_server_is_down)
+{
+    struct fixture f;
+    fixture_init(&f);
+    make_event(&f, "old", 0);
+    make_event(&f, "long", 0);
+    close_server(&f);
+    f.event_ttl_ms = 1000;
+    open_server(&f);
+    until_gone(&f, NS "events/old");
+    close_server(&f);
+    f.event_ttl_ms = 0;
+    open_server(&f);
+    make_event(&f, "new", 7200); /* happened long ago, but was told just now */
+    settle(&f);
+    CHECK(there(&f, NS "events/new"));
+    fixture_fini(&f);
+}
+
+TEST_MAIN
