@@ -100,6 +100,30 @@ TEST(what_is_written_in_protobuf_is_answered_in_it)
     fixture_fini(&f);
 }
 
+TEST(a_scale_in_protobuf_scales)
+{
+    struct fixture f;
+    fixture_init(&f);
+    const char *deployments = "/apis/apps/v1/namespaces/default/deployments";
+    (void)want(&f, 201, "POST", deployments,
+               "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"d\"},"
+               "\"spec\":{\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"template\":{\"metadata\":{"
+               "\"labels\":{\"a\":\"b\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+               "\"i\"}]}}}}");
+    const struct schema *scale = builtin_schema(STR("autoscaling"), STR("v1"), STR("Scale"));
+    struct json *v = check_both(&f, "/apis/apps/v1/namespaces/default/deployments/d/scale", scale);
+    json_set_int(&f.arena, json_obj(&f.arena, v, "spec"), "replicas", 4);
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(10000);
+    CHECK_OK(proto_encode_object(&f.arena, scale, v, &b));
+    struct answer a = ask_bytes(&f, "PUT", "/apis/apps/v1/namespaces/default/deployments/d/scale",
+                                PROTO, PROTO, buf_str(&b));
+    CHECK_INT(a.status, 200);
+    v = tree_of(&f, buf_str(&a.body), scale);
+    CHECK_INT(json_int_or(json_path(v, "spec", "replicas", NULL), 0), 4);
+    answer_fini(&a);
+    fixture_fini(&f);
+}
+
 TEST(lists_in_protobuf_short_empty_and_paged)
 {
     struct fixture f;

@@ -747,6 +747,18 @@ static void on_gone(struct request *rq)
     buf_fini(&w->value);
 }
 
+/* What the body is: an object of the resource, or of the subresource's own kind. */
+static const struct schema *body_schema(const struct request *rq, const struct write_action *action)
+{
+    const struct kube_subresource *sub = rq->sub;
+    const struct schema *own = NULL;
+    if (action)
+        return builtin_type(action->type);
+    if (sub && !str_eq(sub->kind, rq->res->kind))
+        own = builtin_schema(sub->group, sub->version, sub->kind);
+    return own ? own : rq->res->schema;
+}
+
 /* Options and body; NULL when an answer has been sent. */
 static struct write *write_begin(struct request *rq, enum patch_type patch_type,
                                  const struct write_action *action)
@@ -760,7 +772,7 @@ static struct write *write_begin(struct request *rq, enum patch_type patch_type,
     rq->on_gone = on_gone;
     w->part = object_part_of(rq->sub ? rq->sub->name : STR(""));
     w->patch_type = patch_type;
-    const struct schema *type = action ? builtin_type(action->type) : rq->res->schema;
+    const struct schema *type = body_schema(rq, action);
     const struct json *no = write_parse_options(rq, &w->opts);
     if (!no)
         no = patch_type != PATCH_NONE
