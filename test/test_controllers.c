@@ -99,6 +99,59 @@ TEST(many_namespaces_at_once_all_get_theirs)
     fixture_fini(&f);
 }
 
+/* ------------------------------------------------------------------ what waits to go */
+
+static void until_gone(struct fixture *f, const char *path)
+{
+    while (there(f, path))
+        (void)loop_turn(&f->loop, true);
+}
+
+enum { MOMENTS = 24 }; /* of the loop, at which the last finalizer may go */
+
+TEST(a_namespace_goes_whenever_the_last_finalizer_in_it_does)
+{
+    struct fixture f;
+    fixture_init(&f);
+    for (int turns = 0; turns < MOMENTS; turns++) {
+        (void)want(&f, 201, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"n\"}}");
+        (void)want(&f, 201, "POST", "/api/v1/namespaces/n/configmaps",
+                   "{\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x.io/y\"]}}");
+        (void)want(&f, 200, "DELETE", "/api/v1/namespaces/n", NULL);
+        for (int i = 0; i < turns * 8; i++)
+            (void)loop_turn(&f.loop, false);
+        (void)want(&f, 200, "PATCH", "/api/v1/namespaces/n/configmaps/a",
+                   "{\"metadata\":{\"finalizers\":null}}");
+        until_gone(&f, "/api/v1/namespaces/n");
+    }
+    fixture_fini(&f);
+}
+
+#define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+#define MICE "/apis/zoo.io/v1/mice"
+
+TEST(a_definition_goes_whenever_the_last_instance_does)
+{
+    struct fixture f;
+    fixture_init(&f);
+    for (int turns = 0; turns < MOMENTS; turns++) {
+        (void)want(&f, 201, "POST", CRDS,
+                   "{\"metadata\":{\"name\":\"mice.zoo.io\"},\"spec\":{\"group\":\"zoo.io\","
+                   "\"names\":{\"kind\":\"Mouse\",\"plural\":\"mice\"},\"scope\":\"Cluster\","
+                   "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":"
+                   "{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}");
+        (void)want(&f, 201, "POST", MICE,
+                   "{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"metadata\":{\"name\":"
+                   "\"a\",\"finalizers\":[\"x.io/y\"]}}");
+        (void)want(&f, 200, "DELETE", CRDS "/mice.zoo.io", NULL);
+        for (int i = 0; i < turns; i++)
+            (void)loop_turn(&f.loop, false);
+        (void)want(&f, 200, "PATCH", MICE "/a", "{\"metadata\":{\"finalizers\":null}}");
+        until_gone(&f, CRDS "/mice.zoo.io");
+    }
+    fixture_fini(&f);
+}
+
 /* ------------------------------------------------------------------ roles */
 
 static struct json *rules_of(struct fixture *f, const char *path)
@@ -161,12 +214,6 @@ static void open_with_ttl(struct fixture *f, uint64_t ttl_ms)
     close_server(f);
     f->event_ttl_ms = ttl_ms;
     open_server(f);
-}
-
-static void until_gone(struct fixture *f, const char *path)
-{
-    while (there(f, path))
-        (void)loop_turn(&f->loop, true);
 }
 
 TEST(events_go_when_their_time_has_come)

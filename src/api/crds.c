@@ -38,6 +38,7 @@ struct entry {
     int64_t generation;
     struct buf names; /* {metadata, spec.group, status.acceptedNames}: for others' name conflicts */
     enum cleanup cleanup;
+    uint64_t look_rev;         /* instances that go later are not missed */
     struct store_watch *watch; /* CLEANUP_WAIT */
 };
 
@@ -306,7 +307,8 @@ static void wait_for_instances(struct entry *e)
     struct arena a = { 0 };
     struct str prefix = key_prefix(&a, crd_storage(e->crd));
     struct err err = { 0 };
-    if (store_watch_start(e->owner->api->store, prefix, 0, &instance_ops, e, &e->watch, &err) < 0)
+    if (store_watch_start(e->owner->api->store, prefix, e->look_rev + 1, &instance_ops, e,
+                          &e->watch, &err) < 0)
         log_error("cannot follow the removal of instances", "crd=%s error=\"%s\"", e->name,
                   err_text(&err));
     arena_fini(&a);
@@ -325,6 +327,7 @@ static void cleanup_run(struct entry *e)
         break;
     case CLEANUP_LOOK: {
         struct str path = inner_path(&a, res, STR(""), STR(""));
+        e->look_rev = store_revision(e->owner->api->store);
         (void)call(e, &(struct inner_request){
                           .method = "GET",
                           .target = str_of(arena_printf(&a, STR_FMT "?limit=1", STR_ARG(path))) });

@@ -28,6 +28,7 @@ struct doom {
     enum doom_at at;
     size_t next;         /* position in the registry, while sweeping and looking */
     uint64_t generation; /* of the registry when the round began */
+    uint64_t look_rev;   /* of the store then; what goes later is not missed */
     bool left;
 };
 
@@ -122,11 +123,11 @@ static void on_contents_end(void *arg, int r, const struct err *err)
 static const struct store_watch_ops contents_ops = { .on_events = on_contents,
                                                      .on_end = on_contents_end };
 
-static void wait_for_contents(struct namespaces *n)
+static void wait_for_contents(struct namespaces *n, uint64_t from_rev)
 {
     struct err err = { 0 };
-    if (!n->contents && store_watch_start(n->api->store, STR("/registry/"), 0, &contents_ops, n,
-                                          &n->contents, &err) < 0)
+    if (!n->contents && store_watch_start(n->api->store, STR("/registry/"), from_rev, &contents_ops,
+                                          n, &n->contents, &err) < 0)
         log_error("cannot follow the contents of namespaces", "error=\"%s\"", err_text(&err));
 }
 
@@ -140,6 +141,7 @@ static void doom_run(struct doom *d)
         d->at = DOOM_LOOK;
         d->next = 0;
         d->left = false;
+        d->look_rev = store_revision(d->owner->api->store);
     }
     if (d->at == DOOM_LOOK && !(res = next_kind(d)))
         d->at = d->left ? DOOM_WAIT : DOOM_READ;
@@ -156,7 +158,7 @@ static void doom_run(struct doom *d)
         break;
     }
     case DOOM_WAIT:
-        wait_for_contents(d->owner);
+        wait_for_contents(d->owner, d->look_rev + 1);
         break;
     case DOOM_READ:
         call(d, &(struct inner_request){
