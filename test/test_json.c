@@ -102,7 +102,7 @@ TEST(malformed_documents_are_refused_with_the_place)
         { "", 0, "unexpected end of JSON input" },
         { "  ", 2, "unexpected end of JSON input" },
         { "nul", 3, "unexpected end of JSON input" },
-        { "nulL", 3, "invalid character 'L' in literal" },
+        { "nulL", 3, "invalid character 'L' in literal null (expecting 'l')" },
         { "truex", 4, "invalid character 'x' after top-level value" },
         { "1 2", 2, "invalid character '2' after top-level value" },
         { "01", 1, "invalid character '1' after top-level value" },
@@ -127,17 +127,17 @@ TEST(malformed_documents_are_refused_with_the_place)
         { "{\"a\"", 4, "unexpected end of JSON input" },
         { "[}", 1, "invalid character '}' looking for beginning of value" },
         { "\"abc", 4, "unexpected end of JSON input" },
-        { "\"a\nb\"", 2, "invalid byte 0x0a in string literal" },
+        { "\"a\nb\"", 2, "invalid character '\\n' in string literal" },
         { "\"a\\x\"", 3, "invalid character 'x' in string escape code" },
         { "\"\\u12g4\"", 5, "invalid character 'g' in \\u hexadecimal character escape" },
         { "\"\\u12", 5, "unexpected end of JSON input" },
         { "\"\\", 2, "unexpected end of JSON input" },
-        { "'a'", 0, "invalid character ''' looking for beginning of value" },
-        { "\xef\xbb\xbf{}", 0, "invalid byte 0xef looking for beginning of value" },
+        { "'a'", 0, "invalid character '\\'' looking for beginning of value" },
+        { "\xef\xbb\xbf{}", 0, "invalid character 'ï' looking for beginning of value" },
         { "/* c */ 1", 0, "invalid character '/' looking for beginning of value" },
         { "\xc2\xa0"
           "1",
-          0, "invalid byte 0xc2 looking for beginning of value" },
+          0, "invalid character 'Â' looking for beginning of value" },
     };
     for (size_t i = 0; i < ARRAY_LEN(t); i++) {
         struct arena a = { 0 };
@@ -191,7 +191,7 @@ TEST(depth_is_limited)
     struct json_parse_opts opts = { .max_depth = N - 1 };
     struct err err = { 0 };
     CHECK_ERR(json_parse(&a, buf_str(&text), &opts, &v, &err), E_PARSE);
-    CHECK_STR(str_of(err.text), "offset 511: nested deeper than 511 levels");
+    CHECK_STR(str_of(err.text), "offset 511: invalid character '[' exceeded max depth");
     opts.max_depth = 1000000; /* walkers recurse: the limit can only be lowered */
     buf_reset(&text);
     for (int i = 0; i <= N; i++)

@@ -74,15 +74,15 @@ static const struct {
       "{'data':{'a':'1','b':'2'},'metadata':{'ownerReferences':[{'name':'b','uid':'2'},{'"
       "controller':true,'name':'a','uid':'1'}]}}" },
     { "Pod", "{'spec':{'containers':[{'name':'a'}]}}", "{'spec':{'containers':[{'image':'x'}]}}",
-      "error: map: {'image':'x'} does not contain declared merge key: name" },
+      "error: map: map[image:x] does not contain declared merge key: name" },
     { "Pod", "{'spec':{'containers':[{'name':'a'}]}}",
       "{'spec':{'containers':[{'name':'a','$patch':'x'}]}}",
-      "error: unknown patch type: x in map" },
+      "error: unknown patch type: x in map: map[$patch:x name:a]" },
     { "Pod", "{'metadata':{'labels':{}}}", "{'metadata':{'$retainKeys':'x'}}",
       "error: invalid patch format of retainKeys" },
     { "Pod", "{'spec':{'containers':[{'name':'a'},{'name':'b'}]}}",
       "{'spec':{'$setElementOrder/containers':[{'name':'a'}],'containers':[{'name':'z'}]}}",
-      "error: The order in patch list doesn't match $setElementOrder list" },
+      "error: The order in patch list:\n[map[name:z]]\n doesn't match $setElementOrder list:\n[map[name:a]]\n" },
     { "Pod",
       "{'spec':{'topologySpreadConstraints':[{'topologyKey':'a','maxSkew':1},{'topologyKey':'b','"
       "maxSkew':2}]}}",

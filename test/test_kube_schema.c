@@ -189,8 +189,10 @@ TEST(wrong_types_are_told_as_go_tells_them)
               "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot "
               "unmarshal array "
               "into Go struct field ObjectMeta.metadata.labels of type map[string]string");
-    CHECK_STR(decode(&a, cm, "{'apiVersion':'v2'}", FIELD_VALIDATION_STRICT, NULL),
-              "the API version in the data (v2) does not match the expected API version (v1)");
+    CHECK_STR(
+        decode(&a, cm, "{'apiVersion':'v2'}", FIELD_VALIDATION_STRICT, NULL),
+        "ConfigMap in version \"v2\" cannot be handled as a ConfigMap: no kind \"ConfigMap\" is "
+        "registered for version \"v2\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"");
     const struct kube_resource *secret = resource("", "v1", "secrets");
     CHECK_STR(decode(&a, secret, "{'data':{'a':'!'}}", FIELD_VALIDATION_STRICT, NULL),
               "Secret in version \"v1\" cannot be handled as a Secret: illegal base64 data at "

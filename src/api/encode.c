@@ -92,7 +92,8 @@ int decode_stored(struct arena *a, const struct kube_resource *res, struct store
         object_default(a, res->storage, obj);
     if (res->storage != res)
         change_version(a, obj, res->storage, res);
-    meta_set_resource_version(a, obj, st.rev);
+    if (st.rev)
+        meta_set_resource_version(a, obj, st.rev);
     *ret = obj;
     return 0;
 }

@@ -126,7 +126,7 @@ static struct json *apply_input(struct write *w, const struct json *live)
         return status;
     if (w->opts.fv == FIELD_VALIDATION_STRICT && w->warnings.n)
         return status_bad_request(
-            &rq->arena, str_of(arena_printf(&rq->arena, "error strict decoding patch: " STR_FMT,
+            &rq->arena, str_of(arena_printf(&rq->arena, "error strict decoding YAML: " STR_FMT,
                                             STR_ARG(w->warnings.text[0]))));
     return tell_warnings(w);
 }
@@ -169,6 +169,7 @@ static struct json *take_new(struct write *w)
     }
     struct managed_writer writer = writer_of(w);
     w->obj = json_clone(&rq->arena, w->input);
+    object_wipe_system_fields(w->obj);
     managed_update(&rq->arena, &writer, empty, w->obj);
     return NULL;
 }
@@ -248,15 +249,32 @@ static struct json *take_input(struct write *w, const struct json *from, struct 
     return r < 0 ? write_patch_status(a, w->patch_type, r, &err) : NULL;
 }
 
-/* What is wrong with the result of a patch is told of the patch, shown as upstream shows it. */
-static struct str shown_patch(struct write *w)
+/* Members in the order in which upstream writes them. */
+static const struct json *in_order(struct write *w, const struct json *obj)
 {
     struct arena *a = &w->rq->arena;
+    struct json *copy = json_clone(a, obj);
+    if (w->rq->res->schema->flags & SCHEMA_BUILTIN)
+        (void)schema_normalize(a, w->rq->res->schema, copy, "", NULL, NULL, NULL);
+    return copy;
+}
+
+/*
+ * What is wrong with the result of a patch is told of the patch, shown as upstream shows it: the
+ * result, with the members sorted of what the patch went through.
+ */
+static struct str shown_patch(void *arg)
+{
+    struct write *w = arg;
+    struct arena *a = &w->rq->arena;
+    struct json *result;
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-    if (w->patch_type == PATCH_STRATEGIC)
+    if (w->patch_type == PATCH_STRATEGIC) {
         go_print(&text, w->input, false);
-    else
-        (void)json_write_sorted(&text, w->obj);
+    } else if (!take_input(w, in_order(w, w->old), &result)) {
+        patch_sort_touched(a, result, w->input);
+        (void)json_write(&text, result);
+    }
     return str_copy_arena(a, buf_str(&text));
 }
 
@@ -265,9 +283,8 @@ static struct json *decode_patched(struct write *w)
 {
     struct request *rq = w->rq;
     struct json *status = NULL;
-    struct str shown = shown_patch(w);
     w->warnings.n = w->n_warnings;
-    if (object_decode_patched(&rq->arena, rq->res, w->obj, w->opts.fv, &w->warnings, shown,
+    if (object_decode_patched(&rq->arena, rq->res, w->obj, w->opts.fv, &w->warnings, shown_patch, w,
                               w->patch_type == PATCH_STRATEGIC, &status) < 0)
         return status;
     return tell_warnings(w);
@@ -290,11 +307,13 @@ static struct json *check_revision(struct write *w, const struct json *sent)
         field_error(&errs, FIELD_INVALID, &at, &zero, "must be specified for an update");
         return status_invalid(a, rq->res->group, rq->res->kind, rq->route.name, &errs);
     }
-    if (parse_u64(given, 0, UINT64_MAX, &rev) < 0)
-        return status_new(
-            a, 500, "",
-            str_of(arena_printf(a, "strconv.ParseUint: parsing \"" STR_FMT "\": invalid syntax",
-                                STR_ARG(given))));
+    if (parse_u64(given, 0, UINT64_MAX, &rev) < 0) {
+        scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+        (void)buf_add_cstr(&text, "strconv.ParseUint: parsing ");
+        go_quote(&text, given);
+        (void)buf_add_cstr(&text, ": invalid syntax");
+        return status_new(a, 500, "", str_copy_arena(a, buf_str(&text)));
+    }
     if (rev != w->old_rev)
         return status_modified(a, rq->route.group, rq->route.resource, rq->route.name);
     return NULL;
@@ -375,6 +394,43 @@ static bool is_removed(const struct kube_resource *res, const struct json *obj)
            json_int_or(json_path(obj, "metadata", "deletionGracePeriodSeconds", NULL), 0) == 0;
 }
 
+/* Where upstream keeps objects of a kind, which it tells when a uid does not match. */
+static const char *upstream_key(struct arena *a, const struct request *rq)
+{
+    static const char *const odd[][2] = { { "nodes", "minions" },
+                                          { "services", "services/specs" },
+                                          { "endpoints", "services/endpoints" },
+                                          { "ingresses", "ingress" },
+                                          { "replicationcontrollers", "controllers" } };
+    const struct kube_resource *res = rq->res;
+    const char *at = str_dup_arena(a, res->plural), *ns = rq->route.ns.n ? "/" : "";
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++)
+        if (!res->crd && strcmp(at, odd[i][0]) == 0)
+            at = odd[i][1];
+    bool by_group = res->crd || str_is(res->group, "apiextensions.k8s.io") ||
+                    str_is(res->group, "apiregistration.k8s.io");
+    return arena_printf(a, "/" STR_FMT "%s%s%s" STR_FMT "/" STR_FMT,
+                        STR_ARG(by_group ? res->group : STR("")), by_group ? "/" : "", at, ns,
+                        STR_ARG(rq->route.ns), STR_ARG(rq->route.name));
+}
+
+/* The uid that an update names is a precondition; a patch that changes it fails validation. */
+static struct json *check_uid(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct arena *a = &rq->arena;
+    struct str uid = meta_uid(w->obj);
+    if (w->patch_type != PATCH_NONE || uid.n == 0 || str_eq(uid, meta_uid(w->old)))
+        return NULL;
+    return status_conflict(
+        a, rq->route.group, rq->route.resource, rq->route.name,
+        arena_printf(a,
+                     "StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, "
+                     "AdditionalErrorMsg: Precondition failed: UID in precondition: " STR_FMT
+                     ", UID in object meta: " STR_FMT,
+                     upstream_key(a, rq), STR_ARG(uid), STR_ARG(meta_uid(w->old))));
+}
+
 /* The object as the client wants it, with the owners of its fields. */
 static struct json *take_update(struct write *w)
 {
@@ -386,6 +442,8 @@ static struct json *take_update(struct write *w)
     no = take_input(w, w->old, &w->obj);
     if (!no && w->patch_type != PATCH_NONE)
         no = decode_patched(w);
+    if (!no)
+        no = check_uid(w);
     if (!no)
         no = check_revision(w, w->obj);
     if (no)

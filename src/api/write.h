@@ -19,6 +19,8 @@ struct write_options {
     bool force;         /* apply: take what others own */
 };
 
+/* The complaint about values of dryRun, a list. */
+void write_bad_dry_run(const struct json *given, struct field_errors *errs);
 /* Query options; NULL, or the Status to answer. */
 struct json *write_parse_options(struct request *rq, struct write_options *ret);
 /*

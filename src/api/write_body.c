@@ -12,6 +12,8 @@
 
 #include <errno.h>
 
+enum { BODY_SUMMARY_BYTES = 30 };
+
 enum patch_type write_patch_type(const struct request *rq)
 {
     static const struct {
@@ -32,20 +34,26 @@ enum patch_type write_patch_type(const struct request *rq)
 
 static void parse_dry_run(struct request *rq, struct field_errors *errs, struct write_options *ret)
 {
-    static const struct str all[] = { { "All", 3 } };
+    struct arena *a = &rq->arena;
     const struct url_target *url = rq->route.url;
-    struct json *given = json_new_array(&rq->arena);
-    bool is_bad = false;
+    struct json *given = json_new_array(a);
+    bool known = true;
     for (size_t i = 0; i < url->n_pairs; i++) {
-        if (!str_is(url->pairs[i].name, "dryRun") || url->pairs[i].value.n == 0)
+        if (!str_is(url->pairs[i].name, "dryRun"))
             continue;
-        ret->dry_run = true;
-        json_add(given, json_new_str(&rq->arena, url->pairs[i].value));
-        is_bad = is_bad || !str_is(url->pairs[i].value, "All");
+        json_add(given, json_new_str(a, url->pairs[i].value));
+        known = known && str_is(url->pairs[i].value, "All");
     }
+    ret->dry_run = given->n > 0;
+    if (!known)
+        write_bad_dry_run(given, errs);
+}
+
+void write_bad_dry_run(const struct json *given, struct field_errors *errs)
+{
+    static const struct str all[] = { { "All", 3 } };
     struct fpath at = fpath_child(NULL, STR("dryRun"));
-    if (is_bad)
-        field_error_enum(errs, &at, given, all, 1);
+    field_error_enum(errs, &at, given, all, 1);
 }
 
 /* Who the fields that this request changes belong to. */
@@ -75,15 +83,19 @@ struct json *write_parse_options(struct request *rq, struct write_options *ret)
     parse_dry_run(rq, &errs, ret);
     struct str fv = route_query(&rq->route, "fieldValidation");
     if (field_validation_parse(fv, &ret->fv) < 0) {
-        static const struct str known[] = { { "Ignore", 6 }, { "Strict", 6 }, { "Warn", 4 } };
+        static const struct str known[] = {
+            { "", 0 }, { "Ignore", 6 }, { "Strict", 6 }, { "Warn", 4 }
+        };
         struct fpath at = fpath_child(NULL, STR("fieldValidation"));
         field_error_enum(&errs, &at, json_new_str(a, fv), known, ARRAY_LEN(known));
     }
     if (errs.n == 0)
         return NULL;
-    const char *kind = rq->route.verb == KUBE_CREATE  ? "CreateOptions"
-                       : rq->route.verb == KUBE_PATCH ? "PatchOptions"
-                                                      : "UpdateOptions";
+    unsigned verb = rq->route.verb;
+    const char *kind = verb == KUBE_CREATE   ? "CreateOptions"
+                       : verb == KUBE_PATCH  ? "PatchOptions"
+                       : verb == KUBE_UPDATE ? "UpdateOptions"
+                                             : "DeleteOptions";
     return status_invalid(a, STR("meta.k8s.io"), str_of(kind), STR(""), &errs);
 }
 
@@ -134,7 +146,9 @@ static int parse_as(struct request *rq, const struct schema *schema,
     struct arena *a = &rq->arena;
     void (*on_duplicate)(void *arg, struct str path) = warnings ? object_on_duplicate : NULL;
     const struct json_parse_opts json = { .on_duplicate = on_duplicate, .arg = warnings };
-    const struct yaml_opts yaml = { .on_duplicate = on_duplicate, .arg = warnings };
+    const struct yaml_opts yaml = { .on_duplicate = on_duplicate,
+                                    .arg = warnings,
+                                    .first_only = true };
     struct media_type type;
     bool typed = rq->content_type.n > 0;
     if (typed && media_parse(rq->content_type, &type) < 0)
@@ -149,53 +163,16 @@ static int parse_as(struct request *rq, const struct schema *schema,
     return E_UNSUPPORTED;
 }
 
-struct json *write_parse_body(struct request *rq, const struct schema *schema,
-                              struct object_warnings *warnings, struct json **ret)
-{
-    struct arena *a = &rq->arena;
-    struct err err = { 0 };
-    a->max_bytes = API_PARSE_MAX_BYTES;
-    int r = parse_as(rq, schema, warnings, ret, &err);
-    a->max_bytes = 0;
-    if (r == E_UNSUPPORTED)
-        return unsupported_body(rq);
-    if (r == -EMSGSIZE)
-        return status_too_large(a, API_BODY_MAX_BYTES);
-    if (r == E_INVALID) /* it says all of it */
-        return status_bad_request(a, str_copy_arena(a, str_of(err_text(&err))));
-    if (r < 0)
-        return status_bad_request(
-            a, str_of(arena_printf(a, "the object provided is unrecognized: %s", err_text(&err))));
-    return NULL;
-}
-
-/* ------------------------------------------------------------------ patches */
-
-#define DECODING "error decoding patch: "
-
-/* In encoding/json's words. */
-static struct json *cannot_unmarshal(struct arena *a, const char *before, const struct json *v,
-                                     const char *type)
-{
-    return status_bad_request(a, str_of(arena_printf(a, "%sjson: cannot unmarshal %s into Go %s",
-                                                     before, go_kind(v), type)));
-}
-
-static struct json *too_large_or(struct arena *a, int r, const char *why)
-{
-    if (r == -EMSGSIZE)
-        return status_too_large(a, API_BODY_MAX_BYTES);
-    return status_bad_request(a, str_of(why));
-}
+/* ---- YAML in upstream's words ---- */
 
 /* What sigs.k8s.io/yaml says of repeated keys: all in one text, with their lines. */
-static void tell_repeated(struct object_warnings *w, struct str body)
+static void tell_repeated(struct object_warnings *w, struct str body, const char *before)
 {
     struct arena *a = w->a;
     struct buf text = BUF_INIT(16 * 1024);
     if (w->n == 0)
         return;
-    (void)buf_add_cstr(&text, "error converting YAML to JSON: yaml: unmarshal errors:");
+    (void)buf_printf(&text, "%syaml: unmarshal errors:", before);
     for (size_t i = 0; i < w->n; i++) {
         struct str path = w->text[i]; /* duplicate field "spec.a" */
         size_t from = path.n ? path.n - 1 : 0;
@@ -217,6 +194,155 @@ static void tell_repeated(struct object_warnings *w, struct str body)
     buf_fini(&text);
 }
 
+/*
+ * go-yaml's place for a mistake, from ours: its parser counts lines from 0 and its scanner from 1,
+ * and neither tells the first one.
+ */
+static const char *yaml_reason(struct arena *a, struct str text)
+{
+    struct str place, reason, number, rest;
+    uint64_t line;
+    if (!str_has_prefix(text, STR("line ")) || !str_cut(text, ':', &place, &reason) ||
+        !str_cut(str_slice(place, 5, place.n), ',', &number, &rest) ||
+        parse_u64(number, 1, UINT32_MAX, &line) < 0)
+        return arena_printf(a, "yaml: " STR_FMT, STR_ARG(text));
+    reason = str_trim(reason);
+    bool by_parser = str_has_prefix(reason, STR("did not find expected"));
+    if (line == 1)
+        return arena_printf(a, "yaml: " STR_FMT, STR_ARG(reason));
+    return arena_printf(a, "yaml: line %llu: " STR_FMT, (unsigned long long)line - by_parser,
+                        STR_ARG(reason));
+}
+
+/* ---- bodies ---- */
+
+/* "ConfigMap" of a body's type. */
+static struct str kind_of_body(const struct request *rq, const struct schema *schema)
+{
+    struct str name = schema ? builtin_type_name(schema) : STR("");
+    for (size_t i = name.n; i > 0; i--)
+        if (name.p[i - 1] == '.')
+            return str_slice(name, i, name.n);
+    return name.n ? name : rq->res->kind;
+}
+
+/* The first bytes, as they are if they look like JSON. */
+static void summarize(struct buf *to, struct str body)
+{
+    struct str head = str_slice(body, 0, BODY_SUMMARY_BYTES);
+    if (body.n == 0) {
+        (void)buf_add_cstr(to, "<empty>");
+        return;
+    }
+    for (size_t i = 0; i < head.n; i++) {
+        if (body.p[0] == '{')
+            (void)buf_add_char(to, head.p[i]);
+        else
+            (void)buf_printf(to, "%02x", (unsigned char)head.p[i]);
+    }
+    if (body.n > head.n)
+        (void)buf_add_cstr(to, " ...");
+}
+
+static struct json *unrecognized(struct request *rq, const struct schema *schema, const char *why)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)buf_printf(&text,
+                     "the object provided is unrecognized (must be of type " STR_FMT "): %s (",
+                     STR_ARG(kind_of_body(rq, schema)), why);
+    summarize(&text, buf_str(&rq->body));
+    (void)buf_add_char(&text, ')');
+    return status_bad_request(&rq->arena, str_copy_arena(&rq->arena, buf_str(&text)));
+}
+
+#define TYPE_META                                                                                  \
+    "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "               \
+    "\"json:\\\"kind,omitempty\\\"\" }"
+#define NO_KIND "couldn't get version/kind; json parse error: "
+
+/* What says which kind it is has to be readable before anything else. */
+static const char *check_type_meta(struct arena *a, const struct json *v)
+{
+    static const char *const names[] = { "apiVersion", "kind" };
+    if (v->type != JSON_OBJECT)
+        return arena_printf(a, NO_KIND "json: cannot unmarshal %s into Go value of type " TYPE_META,
+                            go_kind(v));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const struct json *m = json_getc(v, names[i]);
+        if (m && m->type != JSON_STRING && m->type != JSON_NULL)
+            return arena_printf(
+                a, NO_KIND "json: cannot unmarshal %s into Go struct field .%s of type string",
+                go_kind(m), names[i]);
+    }
+    struct str version = json_get_str(v, "apiVersion"), head, tail, more;
+    if (str_cut(version, '/', &head, &tail) && str_cut(tail, '/', &head, &more))
+        return arena_printf(a, "unexpected GroupVersion string: " STR_FMT, STR_ARG(version));
+    return NULL;
+}
+
+static bool is_yaml(const struct request *rq)
+{
+    struct media_type type;
+    return media_parse(rq->content_type, &type) >= 0 && media_is(&type, "application/yaml");
+}
+
+/* Ours tells the place in front of the reason. */
+static const char *json_reason(struct arena *a, const struct err *err)
+{
+    struct str text = str_of(err_text(err)), place, reason;
+    if (str_has_prefix(text, STR("offset ")) && str_cut(text, ':', &place, &reason))
+        text = str_trim(reason);
+    return str_dup_arena(a, text);
+}
+
+struct json *write_parse_body(struct request *rq, const struct schema *schema,
+                              struct object_warnings *warnings, struct json **ret)
+{
+    struct arena *a = &rq->arena;
+    struct err err = { 0 };
+    a->max_bytes = API_PARSE_MAX_BYTES;
+    int r = parse_as(rq, schema, warnings, ret, &err);
+    a->max_bytes = 0;
+    if (r == E_UNSUPPORTED)
+        return unsupported_body(rq);
+    if (r == -EMSGSIZE)
+        return status_too_large(a, API_BODY_MAX_BYTES);
+    if (r == E_INVALID) /* it says all of it */
+        return status_bad_request(a, str_copy_arena(a, str_of(err_text(&err))));
+    if (r < 0)
+        return unrecognized(rq, schema,
+                            is_yaml(rq) ? yaml_reason(a, str_of(err_text(&err)))
+                                        : arena_printf(a, NO_KIND "%s", json_reason(a, &err)));
+    if ((*ret)->type == JSON_NULL)
+        *ret = json_new_object(a);
+    const char *why = check_type_meta(a, *ret);
+    if (why)
+        return unrecognized(rq, schema, why);
+    if (warnings && is_yaml(rq))
+        tell_repeated(warnings, buf_str(&rq->body), "");
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ patches */
+
+#define DECODING      "error decoding patch: "
+#define DECODING_YAML "error decoding YAML: "
+
+/* In encoding/json's words. */
+static struct json *cannot_unmarshal(struct arena *a, const char *before, const struct json *v,
+                                     const char *type)
+{
+    return status_bad_request(a, str_of(arena_printf(a, "%sjson: cannot unmarshal %s into Go %s",
+                                                     before, go_kind(v), type)));
+}
+
+static struct json *too_large_or(struct arena *a, int r, const char *why)
+{
+    if (r == -EMSGSIZE)
+        return status_too_large(a, API_BODY_MAX_BYTES);
+    return status_bad_request(a, str_of(why));
+}
+
 /* An applied configuration is YAML; what kubectl and others send is JSON all the same. */
 static struct json *parse_config(struct request *rq, struct object_warnings *warnings,
                                  struct json **ret)
@@ -225,7 +351,9 @@ static struct json *parse_config(struct request *rq, struct object_warnings *war
     struct err err = { 0 };
     struct str body = str_trim(buf_str(&rq->body));
     const struct json_parse_opts json = { .on_duplicate = object_on_duplicate, .arg = warnings };
-    const struct yaml_opts yaml = { .on_duplicate = object_on_duplicate, .arg = warnings };
+    const struct yaml_opts yaml = { .on_duplicate = object_on_duplicate,
+                                    .arg = warnings,
+                                    .first_only = true };
     int r = E_PARSE;
     if (body.n && body.p[0] == '{')
         r = json_parse(a, body, &json, ret, NULL);
@@ -235,13 +363,14 @@ static struct json *parse_config(struct request *rq, struct object_warnings *war
     }
     if (r < 0)
         return too_large_or(a, r,
-                            arena_printf(a, "error encoding patch: yaml: %s", err_text(&err)));
+                            arena_printf(a, DECODING_YAML "error converting YAML to JSON: %s",
+                                         yaml_reason(a, str_of(err_text(&err)))));
     if ((*ret)->type == JSON_NULL)
         *ret = json_new_object(a);
     if ((*ret)->type != JSON_OBJECT)
-        return cannot_unmarshal(a, DECODING "error unmarshaling JSON: while decoding JSON: ", *ret,
-                                "value of type map[string]interface {}");
-    tell_repeated(warnings, body);
+        return cannot_unmarshal(a, DECODING_YAML "error unmarshaling JSON: while decoding JSON: ",
+                                *ret, "value of type map[string]interface {}");
+    tell_repeated(warnings, body, "error converting YAML to JSON: ");
     return NULL;
 }
 
@@ -273,6 +402,8 @@ static struct json *check_operation(struct arena *a, const struct json *op, bool
 static struct json *check_operations(struct arena *a, const struct json *ops, bool strict,
                                      struct object_warnings *w)
 {
+    if (ops->type == JSON_NULL)
+        return NULL;
     if (ops->type != JSON_ARRAY)
         return strict ? cannot_unmarshal(a, DECODING, ops, "value of type []handlers.jsonPatchOp")
                       : cannot_unmarshal(a, "", ops, "value of type jsonpatch.Patch");
@@ -299,7 +430,7 @@ static struct json *check_map_patch(struct arena *a, enum patch_type type, const
     bool loose = type == PATCH_MERGE && !strict; /* a merge patch may be a list, and fail later */
     if (type == PATCH_MERGE && (patch->type == JSON_NULL || (loose && patch->type < JSON_ARRAY)))
         return status_bad_request(a, STR("Invalid JSON Patch"));
-    if (patch->type == JSON_OBJECT || loose)
+    if (patch->type == JSON_OBJECT || patch->type == JSON_NULL || loose)
         return NULL;
     return cannot_unmarshal(a, type == PATCH_MERGE ? DECODING : "", patch,
                             "value of type map[string]interface {}");
@@ -316,11 +447,18 @@ struct json *write_parse_patch(struct request *rq, enum patch_type type, enum fi
     if (type == PATCH_APPLY) {
         no = parse_config(rq, warnings, ret);
     } else {
-        int r = json_parse(a, buf_str(&rq->body), &opts, ret, NULL);
+        struct err err = { 0 };
+        int r = json_parse(a, buf_str(&rq->body), &opts, ret, &err);
+        bool told = type != PATCH_STRATEGIC && (strict || type == PATCH_MERGE);
         if (r < 0)
-            no = too_large_or(a, r, "invalid JSON patch");
+            no = too_large_or(a, r,
+                              arena_printf(a, "%s%s", told ? DECODING : "", json_reason(a, &err)));
     }
     a->max_bytes = 0;
+    if (!no && (*ret)->type == JSON_NULL && type == PATCH_JSON)
+        *ret = json_new_array(a);
+    if (!no && (*ret)->type == JSON_NULL && type == PATCH_STRATEGIC)
+        *ret = json_new_object(a);
     if (!no && type == PATCH_JSON)
         no = check_operations(a, *ret, strict, warnings);
     else if (!no && type != PATCH_APPLY)

@@ -18,15 +18,31 @@ struct parser {
 
 /* ---- failing ---- */
 
+/* As encoding/json shows it: a byte that is not ASCII stands for the character of its number. */
+static void quote_byte(unsigned char c, char out[8])
+{
+    static const char from[] = "\a\b\f\n\r\t\v\\'", to[] = "abfnrtv\\'";
+    const char *escape = c ? strchr(from, c) : NULL;
+    if (escape)
+        (void)snprintf(out, 8, "\\%c", to[escape - from]);
+    else if (c >= 0x20 && c < 0x7f)
+        (void)snprintf(out, 8, "%c", c);
+    else if (c < 0x80)
+        (void)snprintf(out, 8, "\\x%02x", c);
+    else if (c <= 0xa0 || c == 0xad)
+        (void)snprintf(out, 8, "\\u%04x", c);
+    else
+        (void)snprintf(out, 8, "%c%c", (char)(0xc0 | c >> 6), (char)(0x80 | (c & 0x3f)));
+}
+
 static int fail_at(struct parser *ps, const char *at, const char *what)
 {
     size_t offset = (size_t)(at - ps->start);
     if (at >= ps->end)
         return err_set(ps->err, E_PARSE, "offset %zu: unexpected end of JSON input", offset);
-    unsigned char c = (unsigned char)*at;
-    if (c >= 0x20 && c < 0x7f)
-        return err_set(ps->err, E_PARSE, "offset %zu: invalid character '%c' %s", offset, c, what);
-    return err_set(ps->err, E_PARSE, "offset %zu: invalid byte 0x%02x %s", offset, c, what);
+    char shown[8];
+    quote_byte((unsigned char)*at, shown);
+    return err_set(ps->err, E_PARSE, "offset %zu: invalid character '%s' %s", offset, shown, what);
 }
 
 static int fail_memory(struct parser *ps)
@@ -231,8 +247,12 @@ static inline int parse_number(struct parser *ps, struct str *ret)
 static int parse_word(struct parser *ps, struct str word)
 {
     for (size_t i = 0; i < word.n; i++, ps->p++)
-        if (ps->p == ps->end || *ps->p != word.p[i])
-            return fail_at(ps, ps->p, "in literal");
+        if (ps->p == ps->end || *ps->p != word.p[i]) {
+            char what[48];
+            (void)snprintf(what, sizeof what, "in literal " STR_FMT " (expecting '%c')",
+                           STR_ARG(word), word.p[i]);
+            return fail_at(ps, ps->p, what);
+        }
     return 0;
 }
 
@@ -249,8 +269,7 @@ static inline void skip_blanks(struct parser *ps)
 static int open_container(struct parser *ps, struct json *node)
 {
     if (!json_builder_open(&ps->builder, node))
-        return err_set(ps->err, E_PARSE, "offset %zu: nested deeper than %u levels",
-                       (size_t)(ps->p - ps->start), ps->builder.max_depth);
+        return fail_at(ps, ps->p, "exceeded max depth");
     ps->p++;
     return 0;
 }

@@ -548,7 +548,7 @@ int yaml_parse(struct arena *a, struct str text, const struct yaml_opts *opts, s
     int r = yaml_parse_all(a, text, opts, &docs, err);
     if (r < 0)
         return r;
-    if (docs->n > 1)
+    if (docs->n > 1 && !(opts && opts->first_only))
         return err_set(err, E_PARSE, "%u documents where one is expected", docs->n);
     if (docs->n == 0) {
         docs->type = JSON_NULL;

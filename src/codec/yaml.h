@@ -48,6 +48,7 @@ struct yaml_opts {
     /* Called for each repeated key, one that overrides a merged key included; NULL: not wanted. */
     void (*on_duplicate)(void *arg, struct str path);
     void *arg;
+    bool first_only;          /* yaml_parse(): take the first of several documents */
     struct yaml_marks *marks; /* receives positions; NULL: not wanted */
 };
 

@@ -86,19 +86,53 @@ static int bad(struct json **ret_status, struct json *status)
     return E_INVALID;
 }
 
+/* The name of upstream's package of internal types: "core", "apps", "rbac". */
+static struct str internal_package(const struct kube_resource *res)
+{
+    struct str head, tail;
+    if (res->group.n == 0)
+        return STR("core");
+    (void)str_cut(res->group, '.', &head, &tail);
+    return head;
+}
+
+/* What is to be a `res` says that it is something else. */
+static struct json *another_kind(struct arena *a, const struct kube_resource *res, struct str group,
+                                 struct str version, struct str kind)
+{
+    bool known = builtin_schema(group, version, kind) ||
+                 (group.n == 0 && str_is(version, "v1") && str_is(kind, "List"));
+    const char *why =
+        known ? arena_printf(a,
+                             "converting (" STR_FMT "." STR_FMT ") to (" STR_FMT "." STR_FMT
+                             "): unknown conversion",
+                             STR_ARG(version), STR_ARG(kind), STR_ARG(internal_package(res)),
+                             STR_ARG(res->kind))
+              : arena_printf(a,
+                             "no kind \"" STR_FMT "\" is registered for version \"" STR_FMT
+                             "%s" STR_FMT "\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+                             STR_ARG(kind), STR_ARG(group), group.n ? "/" : "", STR_ARG(version));
+    return status_bad_request(
+        a, str_of(arena_printf(
+               a, STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT ": %s",
+               STR_ARG(kind), STR_ARG(version), STR_ARG(res->kind), why)));
+}
+
 /* apiVersion and kind must name the resource; absent ones are filled in. */
 static int check_kind(struct arena *a, const struct kube_resource *res, struct json *obj,
                       struct json **ret_status)
 {
     struct str want = kube_api_version(a, res), got = json_get_str(obj, "apiVersion");
-    struct str kind = json_get_str(obj, "kind");
+    struct str kind = json_get_str(obj, "kind"), group, version;
+    if (!str_cut(got.n ? got : want, '/', &group, &version)) {
+        version = group;
+        group = STR("");
+    }
     if (kind.n && !str_eq(kind, res->kind))
-        return bad(ret_status,
-                   cannot_handle(a, res,
-                                 arena_printf(a,
-                                              "kind in the data (" STR_FMT
-                                              ") does not match the expected kind (" STR_FMT ")",
-                                              STR_ARG(kind), STR_ARG(res->kind))));
+        return bad(ret_status, another_kind(a, res, group, version, kind));
+    if (got.n && !str_eq(got, want) && res->schema->flags & SCHEMA_BUILTIN &&
+        !builtin_schema(group, version, res->kind))
+        return bad(ret_status, another_kind(a, res, group, version, res->kind));
     if (got.n && !str_eq(got, want))
         return bad(
             ret_status,
@@ -155,9 +189,18 @@ static int decode_custom(struct arena *a, const struct kube_resource *res, struc
     return 0;
 }
 
+/* "managedFields": [] ends the tracking like [{}], but does not outlive Go's omitempty. */
+static void keep_reset(struct arena *a, const struct json *obj)
+{
+    struct json *managed = json_path(obj, "metadata", "managedFields", NULL);
+    if (json_is(managed, JSON_ARRAY) && managed->n == 0)
+        json_add(managed, json_new_object(a));
+}
+
 static int decode(struct arena *a, const struct kube_resource *res, struct json *obj,
                   struct object_warnings *w, struct err *err)
 {
+    keep_reset(a, obj);
     return res->schema->flags & SCHEMA_BUILTIN ? decode_builtin(a, res, obj, w, err)
                                                : decode_custom(a, res, obj, w, err);
 }
@@ -229,23 +272,24 @@ static struct json *patch_invalid(struct arena *a, struct str shown, const char 
 
 int object_decode_patched(struct arena *a, const struct kube_resource *res, struct json *obj,
                           enum field_validation fv, struct object_warnings *warnings,
-                          struct str shown, bool strategic, struct json **ret_status)
+                          struct str (*show)(void *arg), void *arg, bool strategic,
+                          struct json **ret_status)
 {
     struct err err = { 0 };
     struct object_warnings *w = fv == FIELD_VALIDATION_IGNORE ? NULL : warnings;
     if (obj->type != JSON_OBJECT)
-        return bad(ret_status, patch_invalid(a, shown, "the result is no object"));
+        return bad(ret_status, patch_invalid(a, show(arg), "the result is no object"));
     int r = check_kind(a, res, obj, ret_status);
     if (r < 0)
         return r;
     if (decode(a, res, obj, w, &err) < 0)
         return bad(ret_status,
-                   patch_invalid(a, shown,
+                   patch_invalid(a, show(arg),
                                  strategic ? converter_words(a, err_text(&err)) : err_text(&err)));
     if (fv == FIELD_VALIDATION_STRICT && w->n) {
         scoped(buf_fini_scoped) struct buf why = BUF_INIT(64 * 1024);
         strict_text(&why, w);
-        return bad(ret_status, patch_invalid(a, shown, buf_cstr(&why)));
+        return bad(ret_status, patch_invalid(a, show(arg), buf_cstr(&why)));
     }
     object_default(a, res, obj);
     return 0;
@@ -329,21 +373,26 @@ static void reset_status(struct arena *a, const struct kube_resource *res, struc
     builtin_put(a, res->schema, obj, "status", zero);
 }
 
+void object_wipe_system_fields(struct json *obj)
+{
+    static const char *const fields[] = { "creationTimestamp", "uid", "deletionTimestamp",
+                                          "deletionGracePeriodSeconds", "selfLink" };
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+        (void)json_del(json_getc(obj, "metadata"), str_of(fields[i]));
+}
+
 int object_prepare_create(struct arena *a, const struct kube_resource *res, struct json *obj,
                           const struct object_env *env, struct json **ret_status)
 {
-    static const char *const server_owned[] = { "deletionTimestamp", "deletionGracePeriodSeconds",
-                                                "selfLink", "resourceVersion", "generation" };
     struct json *meta = meta_of(a, obj);
     int r = check_namespace(a, res, meta, env->namespace, ret_status);
     if (r < 0)
         return r;
     if (json_get_str(meta, "resourceVersion").n)
-        return bad(
-            ret_status,
-            status_internal(a, STR("resourceVersion should not be set on objects to be created")));
-    for (size_t i = 0; i < ARRAY_LEN(server_owned); i++)
-        (void)json_del(meta, str_of(server_owned[i]));
+        return bad(ret_status,
+                   status_new(a, 500, "",
+                              STR("resourceVersion should not be set on objects to be created")));
+    (void)json_del(meta, STR("resourceVersion"));
     struct str prefix = json_get_str(meta, "generateName");
     if (prefix.n && json_get_str(meta, "name").n == 0)
         json_set_str(a, meta, "name", meta_generate_name(a, prefix, env->random));
@@ -390,10 +439,10 @@ static bool spec_changed(const struct kube_resource *res, const struct json *obj
     return n != n_old;
 }
 
-static int check_identity(struct arena *a, const struct kube_resource *res, struct json *meta,
-                          const struct json *old, struct str name, struct json **ret_status)
+static int check_name(struct arena *a, const struct json *meta, struct str name,
+                      struct json **ret_status)
 {
-    struct str own = json_get_str(meta, "name"), uid = json_get_str(meta, "uid");
+    struct str own = json_get_str(meta, "name");
     if (own.n == 0)
         return bad(ret_status,
                    status_bad_request(
@@ -409,14 +458,6 @@ static int check_identity(struct arena *a, const struct kube_resource *res, stru
                                               "the name of the object (" STR_FMT
                                               ") does not match the name on the URL (" STR_FMT ")",
                                               STR_ARG(own), STR_ARG(name)))));
-    if (uid.n && !str_eq(uid, meta_uid(old))) {
-        const char *why = arena_printf(a,
-                                       "Precondition failed: UID in precondition: " STR_FMT
-                                       ", UID in object meta: " STR_FMT,
-                                       STR_ARG(uid), STR_ARG(meta_uid(old)));
-        *ret_status = status_conflict(a, res->group, res->plural, name, why);
-        return E_CONFLICT;
-    }
     return 0;
 }
 
@@ -510,19 +551,21 @@ int object_prepare_update(struct arena *a, const struct kube_resource *res, enum
                           struct json *obj, const struct json *old, const struct object_env *env,
                           struct str name, struct json **ret_status)
 {
-    static const char *const server_owned[] = {
-        "uid",      "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
-        "selfLink", "generation"
-    };
+    static const char *const server_owned[] = { "creationTimestamp", "generation" };
+    static const char *const immutable[] = { "uid", "deletionTimestamp",
+                                             "deletionGracePeriodSeconds" };
     struct json *meta = meta_of(a, obj);
     const struct json *old_meta = json_getc(old, "metadata");
     int r = check_namespace(a, res, meta, env->namespace, ret_status);
     if (r == 0)
-        r = check_identity(a, res, meta, old, name, ret_status);
+        r = check_name(a, meta, name, ret_status);
     if (r < 0)
         return r;
     for (size_t i = 0; i < ARRAY_LEN(server_owned); i++)
         keep(a, meta, old_meta, server_owned[i]);
+    for (size_t i = 0; i < ARRAY_LEN(immutable); i++) /* others are refused by validation */
+        if (!json_getc(meta, immutable[i]) || (i > 0 && json_getc(old_meta, immutable[i])))
+            keep(a, meta, old_meta, immutable[i]);
     if (part == OBJECT_STATUS) {
         take_status(a, res, obj, old);
         if (res->strategy->prepare_status)

@@ -38,12 +38,14 @@ int object_decode_tree(struct arena *a, const struct kube_resource *res, struct 
                        enum field_validation fv, struct object_warnings *warnings,
                        struct json **ret_status);
 /*
- * The result of a patch: complaints are about "patch", whose text is `shown`. Those about the result
- * of a strategic merge are worded otherwise: upstream does not go through JSON there.
+ * The result of a patch: complaints are about "patch", shown by `show`, which is asked only then.
+ * Those about the result of a strategic merge are worded otherwise: upstream does not go through
+ * JSON there.
  */
 int object_decode_patched(struct arena *a, const struct kube_resource *res, struct json *obj,
                           enum field_validation fv, struct object_warnings *warnings,
-                          struct str shown, bool strategic, struct json **ret_status);
+                          struct str (*show)(void *arg), void *arg, bool strategic,
+                          struct json **ret_status);
 /* Collects duplicates: json_parse_opts.on_duplicate with a struct object_warnings * as arg. */
 void object_on_duplicate(void *warnings, struct str path);
 /*
@@ -63,6 +65,8 @@ struct object_env {
     struct str namespace; /* of the request, "" for cluster scope */
 };
 
+/* A create: what only the server sets is not the client's to send, nor to own. */
+void object_wipe_system_fields(struct json *obj);
 /*
  * Create: name and namespace (generateName, mismatch with the path is an error), uid,
  * creationTimestamp, generation, fields that the server owns; the kind's own preparation.
@@ -72,8 +76,8 @@ int object_prepare_create(struct arena *a, const struct kube_resource *res, stru
 /*
  * Update of an existing object: metadata the client may not change is taken from `old` (uid,
  * creationTimestamp, deletionTimestamp, ...), the part that is not being written as well;
- * generation moves where the kind counts it. name: from the path. A missing or different name, or
- * uid, is an error. resourceVersion is left alone: the caller compares it.
+ * generation moves where the kind counts it. name: from the path. A missing or different name is
+ * an error. resourceVersion is left alone, and so is another uid: the caller compares them.
  */
 int object_prepare_update(struct arena *a, const struct kube_resource *res, enum object_part part,
                           struct json *obj, const struct json *old, const struct object_env *env,

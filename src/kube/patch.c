@@ -2,6 +2,8 @@
 /* JSON patch (RFC 6902) and merge patch (RFC 7386); see patch.h. */
 #include "kube/patch.h"
 
+#include "codec/json_sort.h"
+
 #include <errno.h>
 
 /* ---- size: a patch may copy, and copy what it copied ---- */
@@ -353,4 +355,65 @@ int patch_merge(struct arena *a, struct json *doc, const struct json *patch, str
         return err_set(err, E_LIMIT, "the patch is too much work");
     *ret = doc;
     return 0;
+}
+
+/* ---- the order upstream leaves behind ---- */
+
+static void sort_members(struct json *obj)
+{
+    scoped(free_scoped) const struct json **sorted = json_sorted_members(obj);
+    uint32_t n = obj->n;
+    obj->first = obj->last = NULL;
+    obj->n = 0;
+    for (uint32_t i = 0; i < n; i++)
+        json_add_member(obj, sorted[i]->key, (struct json *)sorted[i]);
+}
+
+static void sort_all(struct json *v)
+{
+    if (v->type == JSON_OBJECT)
+        sort_members(v);
+    json_each (child, v) {
+        sort_all(child);
+    }
+}
+
+static void sort_merged(struct json *doc, const struct json *patch)
+{
+    sort_members(doc);
+    json_each (p, patch) {
+        struct json *own = json_get(doc, p->key);
+        if (own && own->type == JSON_OBJECT && p->type == JSON_OBJECT)
+            sort_merged(own, p);
+        else if (own)
+            sort_all(own);
+    }
+}
+
+static void sort_on_the_way(struct doc *d, struct str pointer)
+{
+    struct json *v = d->root;
+    for (struct str at = pointer; v && at.n && at.p[0] == '/';) {
+        struct str token = take_token(d->a, &at);
+        if (v->type == JSON_OBJECT)
+            sort_members(v);
+        v = at.n ? child_of(d, v, token) : NULL;
+    }
+}
+
+void patch_sort_touched(struct arena *a, struct json *doc, const struct json *patch)
+{
+    struct doc d = { .a = a, .root = doc };
+    if (doc->type != JSON_OBJECT)
+        return;
+    sort_members(doc);
+    if (patch->type == JSON_OBJECT)
+        sort_merged(doc, patch);
+    json_each (op, patch->type == JSON_ARRAY ? patch : NULL) {
+        sort_on_the_way(&d, json_get_str(op, "path"));
+        sort_on_the_way(&d, json_get_str(op, "from"));
+        if (d.work > PATCH_MAX_WORK)
+            return;
+        d.work += doc->n;
+    }
 }

@@ -23,6 +23,11 @@ int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct
 /* null deletes. Fails with E_LIMIT only. */
 int patch_merge(struct arena *a, struct json *doc, const struct json *patch, struct json **ret,
                 struct err *err);
+/*
+ * Sort the members of the objects in `doc`, the result of `patch` (operations or a merge patch),
+ * that upstream takes apart to apply it: so does its text come out of it.
+ */
+void patch_sort_touched(struct arena *a, struct json *doc, const struct json *patch);
 /* s: schema of doc; unknown parts merge as plain JSON (maps by key, lists replaced). */
 int patch_strategic(struct arena *a, const struct schema *s, struct json *doc,
                     const struct json *patch, struct json **ret, struct err *err);

@@ -151,10 +151,20 @@ static void reorder(struct smp *m, struct json *list, struct items order, struct
 
 /* ---- lists ---- */
 
+static int bad_directive(struct smp *m, struct str what, const struct json *map)
+{
+    struct buf b = BUF_INIT(4096);
+    go_print(&b, map, false);
+    int r = err_set(m->err, E_INVALID, "unknown patch type: " STR_FMT " in map: %s", STR_ARG(what),
+                    buf_cstr(&b));
+    buf_fini(&b);
+    return r;
+}
+
 static int no_merge_key(struct smp *m, const struct json *v, struct str key)
 {
-    struct buf b = BUF_INIT(128);
-    (void)json_write(&b, v);
+    struct buf b = BUF_INIT(4096);
+    go_print(&b, v, false);
     int r = err_set(m->err, E_INVALID, "map: %s does not contain declared merge key: " STR_FMT,
                     buf_cstr(&b), STR_ARG(key));
     buf_fini(&b);
@@ -222,8 +232,7 @@ static int apply_element_directives(struct smp *m, struct json *doc, struct json
         } else if (str_is(json_str(directive), "merge")) {
             return err_set(m->err, E_INVALID, "merging lists cannot yet be specified in the patch");
         } else {
-            return err_set(m->err, E_INVALID, "unknown patch type: " STR_FMT " in map",
-                           STR_ARG(json_str(directive)));
+            return bad_directive(m, json_str(directive), v);
         }
         (void)json_remove(patch, v);
     }
@@ -348,6 +357,22 @@ static int retain_keys(struct smp *m, struct json *doc, struct json *patch)
     return 0;
 }
 
+static int wrong_order(struct smp *m, const struct json *patch, struct items order)
+{
+    struct buf b = BUF_INIT(4096);
+    (void)buf_add_cstr(&b, "The order in patch list:\n");
+    go_print(&b, patch, false);
+    (void)buf_add_cstr(&b, "\n doesn't match $setElementOrder list:\n[");
+    for (size_t i = 0; i < order.n; i++) {
+        (void)buf_add_cstr(&b, i ? " " : "");
+        go_print(&b, order.p[i], false);
+    }
+    (void)buf_add_cstr(&b, "]\n");
+    int r = err_set(m->err, E_INVALID, "%s", buf_cstr(&b));
+    buf_fini(&b);
+    return r;
+}
+
 /* The patch's elements must stand in the order that the directive gives. */
 static int check_order(struct smp *m, const struct json *patch, struct items order, struct str key)
 {
@@ -358,8 +383,7 @@ static int check_order(struct smp *m, const struct json *patch, struct items ord
         while (at < order.n && !same_item(order.p[at], v, key))
             at++;
         if (at == order.n)
-            return err_set(m->err, E_INVALID,
-                           "The order in patch list doesn't match $setElementOrder list");
+            return wrong_order(m, patch, order);
         at++;
     }
     return 0;
@@ -444,7 +468,7 @@ static int apply_directive(struct smp *m, struct json *doc, struct json *patch)
         return 0;
     }
     if (!str_is(what, "replace"))
-        return err_set(m->err, E_INVALID, "unknown patch type: " STR_FMT " in map", STR_ARG(what));
+        return bad_directive(m, what, patch);
     (void)json_del(patch, STR("$patch"));
     json_replace(doc, patch);
     return 0;

@@ -110,7 +110,9 @@ static int norm_integer(struct norm *n, const struct schema *s, const struct jso
     int r = json_int(v, &i);
     if (v->type != JSON_NUMBER)
         return mismatch(n, s, v, owner, at, go_kind(v));
-    if (r < 0 || (s->type == SCHEMA_INT32 && (i < INT32_MIN || i > INT32_MAX)))
+    bool plain = str_find_char(v->s, '.') < 0 && str_find_char(v->s, 'e') < 0 &&
+                 str_find_char(v->s, 'E') < 0; /* Go takes no 1.0 nor 1e2 for an integer */
+    if (r < 0 || !plain || (s->type == SCHEMA_INT32 && (i < INT32_MIN || i > INT32_MAX)))
         return mismatch(n, s, v, owner, at, arena_printf(n->a, "number " STR_FMT, STR_ARG(v->s)));
     return 0;
 }
@@ -139,14 +141,28 @@ static ptrdiff_t base64_flaw(struct str s)
     return (digits + pad) % 4 ? (ptrdiff_t)s.n : -1;
 }
 
-static int norm_bytes(struct norm *n, const struct schema *s, const struct json *v,
-                      const char *owner, const struct fpath *at)
+/* Line breaks are allowed in base64 and are gone when Go writes it again. */
+static void drop_line_breaks(struct norm *n, struct json *v)
+{
+    if (str_find_char(v->s, '\n') < 0 && str_find_char(v->s, '\r') < 0)
+        return;
+    char *out = arena_alloc(n->a, v->s.n);
+    size_t at = 0;
+    for (size_t i = 0; i < v->s.n; i++)
+        if (v->s.p[i] != '\n' && v->s.p[i] != '\r')
+            out[at++] = v->s.p[i];
+    v->s = str_n(out, at);
+}
+
+static int norm_bytes(struct norm *n, const struct schema *s, struct json *v, const char *owner,
+                      const struct fpath *at)
 {
     if (v->type != JSON_STRING)
         return mismatch(n, s, v, owner, at, go_kind(v));
     ptrdiff_t flaw = base64_flaw(v->s);
     if (flaw >= 0)
         return err_set(n->err, E_INVALID, "illegal base64 data at input byte %td", flaw);
+    drop_line_breaks(n, v);
     return 0;
 }
 

@@ -150,6 +150,19 @@ struct typed typed_item(struct typed t)
 
 /* ---- items of lists ---- */
 
+/* Fields that Go always writes have their zero for a default in upstream's schema. */
+static const struct json *default_of(const struct schema_field *f)
+{
+    static const struct json none = { .type = JSON_STRING, .s = { "", 0 } },
+                             zero = { .type = JSON_NUMBER, .s = { "0", 1 } };
+    const unsigned absent = FIELD_OMIT_EMPTY | FIELD_POINTER | FIELD_OMIT_ZERO;
+    if (f->schema->def || !(f->schema->flags & SCHEMA_BUILTIN) || f->flags & absent)
+        return f->schema->def;
+    return f->schema->type == SCHEMA_STRING                                     ? &none
+           : f->schema->type == SCHEMA_INT32 || f->schema->type == SCHEMA_INT64 ? &zero
+                                                                                : NULL;
+}
+
 const char *typed_item_elem(struct arena *a, const struct schema *list, const struct json *item,
                             struct field_elem *ret)
 {
@@ -173,7 +186,7 @@ const char *typed_item_elem(struct arena *a, const struct schema *list, const st
             list->items ? schema_field(list->items, list->list_keys[i]) : NULL;
         const struct json *v = json_get(item, list->list_keys[i]);
         if (!v && f)
-            v = f->schema->def;
+            v = default_of(f);
         if (v)
             json_add_member(keys, list->list_keys[i], json_clone(a, v));
     }

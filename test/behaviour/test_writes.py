@@ -25,8 +25,8 @@ MAP = "json: cannot unmarshal array into Go value of type map[string]interface {
 
 
 @pytest.mark.parametrize("kind, body, query, code, text", [
-    ("json", "{", "", 400, "invalid JSON patch"),
-    ("merge", "nonsense", "", 400, "invalid JSON patch"),
+    ("json", "{", "", 400, "error decoding patch: unexpected end of JSON input"),
+    ("merge", "nonsense", "", 400, "error decoding patch: invalid character 'o' in literal null (expecting 'u')"),
     ("json", {}, "", 400, "error decoding patch: json: cannot unmarshal object into Go value of type "
      "[]handlers.jsonPatchOp"),
     ("json", {}, "?fieldValidation=Ignore", 400, "json: cannot unmarshal object into Go value of type jsonpatch.Patch"),
@@ -47,8 +47,9 @@ MAP = "json: cannot unmarshal array into Go value of type map[string]interface {
      "cannot convert int64 to string"),
     ("strategic", {"data": []}, "", 422, ' "" is invalid: patch: Invalid value: "map[data:[]]": '
      "cannot restore map from slice"),
-    ("apply", "a: b: c", "?fieldManager=x", 400, "error encoding patch: yaml: "),
-    ("apply", "[]", "?fieldManager=x", 400, "error decoding patch: error unmarshaling JSON: while decoding JSON: " + MAP),
+    ("apply", "a: b: c", "?fieldManager=x", 400, "error decoding YAML: error converting YAML to JSON: yaml: "),
+    ("apply", "[]", "?fieldManager=x", 400,
+     "error decoding YAML: error unmarshaling JSON: while decoding JSON: " + MAP),
     ("apply", "", "?fieldManager=x", 400, "invalid object type: /, Kind="),
     ("merge", {}, "?force=true", 422, 'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: '
      "may not be specified for non-apply patch"),
@@ -82,7 +83,7 @@ def test_patches_follow_field_validation(shared_api, cm, kind, body, warning):
     answer = patch(shared_api, cm, kind, body, "?fieldValidation=Strict" + more)
     assert answer.status == (400 if kind == "apply" else 422)
     text = "strict decoding error: " + warning if warning else (
-        "error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n"
+        "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n"
         '  line 1: key "k" already set in map')
     assert text.replace('"', '\\"' if warning else '"') in answer.json()["message"].replace("\\\\", "\\") or \
         text in answer.json()["message"]
@@ -108,8 +109,9 @@ def test_a_wrong_precondition_is_a_conflict(shared_api, cm):
     now = shared_api.get(cm).json()
     other = {**now, "metadata": {**now["metadata"], "uid": "else"}}
     no = shared_api.ask("PUT", cm, other).json()
-    assert no["message"] == ('Operation cannot be fulfilled on configmaps "writes": Precondition failed: UID in '
-                             f'precondition: else, UID in object meta: {now["metadata"]["uid"]}')
+    assert no["message"] == ('Operation cannot be fulfilled on configmaps "writes": StorageError: invalid object, Code: 4, '
+                             "Key: /configmaps/default/writes, ResourceVersion: 0, AdditionalErrorMsg: "
+                             f'Precondition failed: UID in precondition: else, UID in object meta: {now["metadata"]["uid"]}')
     old = {**now, "metadata": {**now["metadata"], "resourceVersion": "1"}}
     no = shared_api.ask("PUT", cm, old)
     assert no.status == 409 and "the object has been modified; please apply your changes to the latest version" in \
