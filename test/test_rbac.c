@@ -380,7 +380,6 @@ static void take_default(void *arg, const struct rbac_default *d)
 
 TEST(the_defaults_are_there_and_mean_what_they_say)
 {
-    struct arena a = { 0 };
     struct census c = { .r = rbac_new() };
     struct rbac_stats st;
     static const struct str authenticated[] = { { "system:authenticated", 20 } };
@@ -389,7 +388,7 @@ TEST(the_defaults_are_there_and_mean_what_they_say)
                                            .n_groups = 1 },
                                scheduler = user("system:kube-scheduler"),
                                job = user("system:serviceaccount:kube-system:job-controller");
-    rbac_defaults(&a, take_default, &c);
+    rbac_defaults(take_default, &c);
     CHECK_INT(c.roles, 71);
     CHECK_INT(c.bindings, 52);
     rbac_stats(c.r, &st);
@@ -407,7 +406,6 @@ TEST(the_defaults_are_there_and_mean_what_they_say)
     CHECK(rbac_role_rules(c.r, STR("kube-system"), STR("extension-apiserver-authentication-reader"),
                           &rules));
     rbac_free(c.r);
-    arena_fini(&a);
 }
 
 static void repair(void *arg, const struct rbac_default *d)
@@ -442,7 +440,7 @@ static void repair(void *arg, const struct rbac_default *d)
 TEST(what_was_taken_from_a_default_comes_back)
 {
     struct arena a = { 0 };
-    rbac_defaults(&a, repair, &a);
+    rbac_defaults(repair, &a);
     arena_fini(&a);
 }
 

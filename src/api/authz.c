@@ -45,7 +45,7 @@ struct authz {
     bool reading, stopped;
 
     struct arena arena;  /* of the defaults and repairs, until they are written */
-    struct map defaults; /* "ns/name" behind the kind's digit -> struct rbac_default */
+    struct map defaults; /* "ns/name" behind the kind's digit -> JSON text: trees are large */
     struct list repairs;
     size_t n_in_flight;
 
@@ -211,16 +211,21 @@ static void repair_later(struct authz *z, const struct rbac_default *d, const st
 static void note_default(void *arg, const struct rbac_default *d)
 {
     struct authz *z = arg;
-    struct rbac_default *kept = arena_new(&z->arena, struct rbac_default);
-    *kept = *d;
-    (void)map_put(&z->defaults, default_key(&z->arena, d->kind, d->ns, d->name), kept);
+    struct arena a = { 0 };
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(API_BODY_MAX_BYTES);
+    (void)json_write(&text, d->obj);
+    (void)map_put(&z->defaults, default_key(&a, d->kind, d->ns, d->name),
+                  str_dup_arena(&z->arena, buf_str(&text)));
+    arena_fini(&a);
 }
 
 static void add_missing(void *arg, const struct rbac_default *d)
 {
     struct authz *z = arg;
-    if (map_has(&z->defaults, default_key(&z->arena, d->kind, d->ns, d->name)))
+    struct arena a = { 0 };
+    if (map_has(&z->defaults, default_key(&a, d->kind, d->ns, d->name)))
         repair_later(z, d, d->obj, false);
+    arena_fini(&a);
 }
 
 /* A stored object may be a default that lacks something. */
@@ -231,11 +236,12 @@ static void compare(struct authz *z, struct arena *a, struct str key, struct jso
     struct str ns, name;
     if (!z->defaults.n || !obj || !parse_key(key, &kind, &ns, &name))
         return;
-    const struct rbac_default *d = map_del(&z->defaults, default_key(a, kind, ns, name));
-    if (!d || !rbac_reconcile(a, d, obj))
+    const char *text = map_del(&z->defaults, default_key(a, kind, ns, name));
+    struct rbac_default d = { .kind = kind, .ns = ns, .name = name };
+    if (!text || json_parse(a, str_of(text), NULL, &d.obj, NULL) < 0 || !rbac_reconcile(a, &d, obj))
         return;
     meta_set_resource_version(a, obj, rev);
-    repair_later(z, d, obj, true);
+    repair_later(z, &d, obj, true);
 }
 
 /* ------------------------------------------------------------------ loading */
@@ -262,7 +268,7 @@ static void loaded(struct authz *z, int r, const struct err *err)
         return;
     }
     sm_move(&z->sm, AUTHZ_DEFAULTS);
-    rbac_defaults(&z->arena, add_missing, z);
+    rbac_defaults(add_missing, z);
     write_defaults(z);
 }
 
@@ -320,7 +326,7 @@ struct authz *authz_start(struct api *api, controller_ready_cb ready, void *arg)
                          .ready = ready,
                          .ready_arg = arg };
     list_init(&z->repairs);
-    rbac_defaults(&z->arena, note_default, z);
+    rbac_defaults(note_default, z);
     load_start(z);
     return z;
 }

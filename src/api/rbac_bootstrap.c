@@ -580,9 +580,10 @@ static void take_binding(struct reader *rd, struct str line, bool local)
     tell_binding(rd, ns, name, role, subjects);
 }
 
-void rbac_defaults(struct arena *a, void (*fn)(void *arg, const struct rbac_default *d), void *arg)
+void rbac_defaults(void (*fn)(void *arg, const struct rbac_default *d), void *arg)
 {
-    struct reader rd = { .a = a, .left = str_n(table, sizeof table - 1), .fn = fn, .arg = arg };
+    struct arena a = { 0 };
+    struct reader rd = { .a = &a, .left = str_n(table, sizeof table - 1), .fn = fn, .arg = arg };
     while (rd.left.n) {
         struct str line, word;
         (void)str_cut(rd.left, '\n', &line, &rd.left);
@@ -595,7 +596,9 @@ void rbac_defaults(struct arena *a, void (*fn)(void *arg, const struct rbac_defa
             take_local(&rd, line);
         else
             take_binding(&rd, line, str_is(word, "localbind"));
+        arena_reset(&a);
     }
+    arena_fini(&a);
 }
 
 /* ------------------------------------------------------------------ bringing objects up to date */
@@ -605,6 +608,8 @@ static bool add_rules(struct arena *a, const struct json *wanted, struct json *s
 {
     bool changed = false;
     struct json *rules = json_getc(stored, "rules");
+    if (!wanted || (rules && json_equal(wanted, rules)))
+        return false;
     json_each (rule, wanted) {
         scoped(buf_fini_scoped) struct buf have = BUF_INIT(BUF_MAX_DEFAULT);
         scoped(buf_fini_scoped) struct buf want = BUF_INIT(BUF_MAX_DEFAULT);

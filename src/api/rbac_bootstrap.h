@@ -13,11 +13,8 @@ struct rbac_default {
     struct str ns, name;
     struct json *obj;
 };
-/*
- * Called for each, roles before the bindings to them; the object lives in `a`, which may be reset
- * between calls.
- */
-void rbac_defaults(struct arena *a, void (*fn)(void *arg, const struct rbac_default *d), void *arg);
+/* Called for each, roles before the bindings to them; all of it is borrowed for the call. */
+void rbac_defaults(void (*fn)(void *arg, const struct rbac_default *d), void *arg);
 
 /*
  * What of a default the stored object lacks, added to it in place: rules that its own do not cover,
