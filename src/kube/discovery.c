@@ -158,7 +158,7 @@ static struct json *resource_json(struct arena *a, const struct kube_resource *r
         json_setc(a, o, "shortNames", strings_json(a, r->short_names, r->n_short_names));
     if (r->n_categories)
         json_setc(a, o, "categories", strings_json(a, r->categories, r->n_categories));
-    if (r->verbs & (KUBE_GET | KUBE_LIST)) /* else nothing is stored */
+    if ((r->verbs & KUBE_GET) && (r->verbs & KUBE_CREATE)) /* else nothing is stored */
         json_set_str(a, o, "storageVersionHash", storage_hash(a, r));
     return o;
 }
