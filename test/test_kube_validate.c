@@ -106,6 +106,7 @@ static const char *complaints(struct arena *a, const struct kind *k, const struc
 {
     struct field_errors errs = field_errors_init(a);
     struct buf b = BUF_INIT(1 << 20);
+    validate_finalizers(str_of(k->group), obj, &errs);
     k->validate(obj, old, &errs);
     for (const struct field_error *e = errs.first; e; e = e->next)
         (void)buf_printf(&b, "%s" STR_FMT ": " STR_FMT, b.n ? "\n" : "", STR_ARG(e->field),

@@ -8,6 +8,7 @@
 #include "kube/kinds/defaults.h"
 #include "kube/meta.h"
 #include "kube/status.h"
+#include "kube/validate/validate.h"
 
 #include <errno.h>
 

@@ -227,7 +227,6 @@ void validate_autoscaler(const struct json *obj, const struct json *old, struct 
         status_counters(&status, counters, ARRAY_LEN(counters));
         return;
     }
-    check_finalizers(&root);
     autoscaler_spec(&spec, was_zero ? 0 : 1);
 }
 

@@ -457,7 +457,6 @@ void validate_job(const struct json *obj, const struct json *old, struct field_e
         job_status(&root);
         return;
     }
-    check_finalizers(&root);
     if (!old)
         generated_selector(&root, &spec);
     whole_job(&spec);
@@ -700,7 +699,6 @@ void validate_cron_job(const struct json *obj, const struct json *old, struct fi
     MEMBER(policy, &spec, "concurrencyPolicy");
     MEMBER(template, &spec, "jobTemplate");
     const struct json *before = json_getc(old, "spec");
-    check_finalizers(&root);
     schedule(&when, json_get_str(before, "schedule"), zone.v != NULL);
     not_negative(&deadline, NULL);
     if (!old || !json_same(zone.v, json_getc(before, "timeZone")))

@@ -3,6 +3,7 @@
 #include "kube/validate/check.h"
 
 #include "codec/json_sort.h"
+#include "kube/validate/validate.h"
 
 #include <inttypes.h>
 
@@ -370,11 +371,17 @@ void each(const struct spot *s, const void *arg)
         e->check(&item, e->arg);
 }
 
-void check_finalizers(const struct spot *root)
+void validate_finalizers(struct str group, const struct json *obj, struct field_errors *errs)
 {
+    /* Their metadata follows the rules of extensions alone. */
+    WORDS(others, WORD("admissionregistration.k8s.io"), WORD("apiextensions.k8s.io"),
+          WORD("apiregistration.k8s.io"), WORD("coordination.k8s.io"), WORD("events.k8s.io"));
     WORDS(standard, WORD("kubernetes"), WORD("orphan"), WORD("foregroundDeletion"));
-    MEMBER(metadata, root, "metadata");
+    struct spot root = spot_root(obj, errs);
+    MEMBER(metadata, &root, "metadata");
     MEMBER(finalizers, &metadata, "finalizers");
+    if (words_has(&others, group))
+        return;
     spot_each (f, i, &finalizers)
         if (str_find_char(spot_text(&f), '/') < 0 && !words_has(&standard, spot_text(&f)))
             say_invalid_text(&f,

@@ -139,8 +139,6 @@ struct each {
 };
 void each(const struct spot *s, const void *arg);
 
-/* Finalizers of built-in kinds need a domain, but for the standard ones. */
-void check_finalizers(const struct spot *root);
 /* "field is immutable" if the member differs. */
 void immutable(const struct spot *now, const struct json *old);
 /* Counters of a status may not be negative; those of `bounded` not above status.replicas. */

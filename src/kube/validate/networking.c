@@ -172,7 +172,6 @@ void validate_ingress(const struct json *obj, const struct json *old, struct fie
         ingress_status(&ingress);
         return;
     }
-    check_finalizers(&root);
     ingress_spec(&spec);
     if (!old && class && member_set(&spec, "ingressClassName"))
         say_invalid_text(&annotation, "can not be set when the class field is also set");
@@ -209,7 +208,6 @@ void validate_ingress_class(const struct json *obj, const struct json *old,
     MEMBER(spec, &root, "spec");
     MEMBER(controller, &spec, "controller");
     MEMBER(parameters, &spec, "parameters");
-    check_finalizers(&root);
     if (old &&
         !str_eq(spot_text(&controller), json_str(json_path(old, "spec", "controller", NULL))))
         say_invalid_text(&controller, "field is immutable");
@@ -299,7 +297,6 @@ void validate_network_policy(const struct json *obj, const struct json *old,
     MEMBER(spec, &root, "spec");
     MEMBER(pods, &spec, "podSelector");
     MEMBER(types, &spec, "policyTypes");
-    check_finalizers(&root);
     label_selector(&pods, NULL);
     policy_rules(&spec, "ingress", "from");
     policy_rules(&spec, "egress", "to");

@@ -137,7 +137,6 @@ void validate_node(const struct json *obj, const struct json *old, struct field_
     MEMBER(spec, &root, "spec");
     MEMBER(status, &root, "status");
     MEMBER(cidrs, &spec, "podCIDRs");
-    check_finalizers(&root);
     if (!old)
         taints(&metadata, json_getc(spec.v, "taints"));
     amounts(&status, "capacity");

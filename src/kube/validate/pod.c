@@ -1050,7 +1050,6 @@ static void whole_pod(const struct spot *root)
     MEMBER(metadata, root, "metadata");
     MEMBER(annotated, &metadata, "annotations");
     MEMBER(spec, root, "spec");
-    check_finalizers(root);
     pod_annotations(&annotated, &spec);
     pod_spec(&spec, member_text(&metadata, "name"), true);
     only_pods(&spec);
@@ -1121,6 +1120,5 @@ void validate_pod_template(const struct json *obj, const struct json *old,
 {
     struct spot root = spot_root(obj, errs);
     MEMBER(template, &root, "template");
-    check_finalizers(&root);
     pod_template(&template);
 }

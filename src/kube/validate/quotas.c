@@ -160,7 +160,6 @@ void validate_limit_range(const struct json *obj, const struct json *old, struct
     struct spot root = spot_root(obj, errs);
     MEMBER(spec, &root, "spec");
     MEMBER(limits, &spec, "limits");
-    check_finalizers(&root);
     spot_each (item, i, &limits)
         limit_item(&item, &types);
     map_fini(&types);
@@ -306,7 +305,6 @@ void validate_resource_quota(const struct json *obj, const struct json *old,
     MEMBER(list, &spec, "scopes");
     const struct json *hard = json_getc(spec.v, "hard");
     bool of_status = old && !json_same(status.v, json_getc(old, "status"));
-    check_finalizers(&root);
     if (!of_status) {
         amounts(&spec, "hard");
         quota_scopes(&spec, hard);

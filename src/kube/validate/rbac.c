@@ -37,7 +37,6 @@ static void rules(const struct spot *root, bool namespaced)
 void validate_role(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
     struct spot root = spot_root(obj, errs);
-    check_finalizers(&root);
     rules(&root, true);
 }
 
@@ -55,7 +54,6 @@ void validate_cluster_role(const struct json *obj, const struct json *old,
     struct spot root = spot_root(obj, errs);
     MEMBER(aggregation, &root, "aggregationRule");
     MEMBER(selectors, &aggregation, "clusterRoleSelectors");
-    check_finalizers(&root);
     rules(&root, false);
     if (aggregation.v)
         need(&selectors, "at least one clusterRoleSelector required if aggregationRule is non-nil");
@@ -97,7 +95,6 @@ static void binding(const struct json *obj, const struct json *old, bool namespa
     MEMBER(kind, &role, "kind");
     MEMBER(name, &role, "name");
     MEMBER(subjects, &root, "subjects");
-    check_finalizers(&root);
     one_of_strictly(&api_group, &group);
     one_of_strictly(&kind, namespaced ? &kinds : &cluster_kinds);
     need_path_segment(&name, NULL);

@@ -491,7 +491,6 @@ void validate_service(const struct json *obj, const struct json *old, struct fie
         service_status(&root);
         return;
     }
-    check_finalizers(&root);
     if (old)
         service_update(&root, old);
     whole_service(&root);
@@ -540,7 +539,6 @@ void validate_endpoints(const struct json *obj, const struct json *old, struct f
     static const struct each subset = { endpoint_subset, NULL };
     struct spot root = spot_root(obj, errs);
     MEMBER(subsets, &root, "subsets");
-    check_finalizers(&root);
     each(&subsets, &subset);
 }
 
@@ -645,7 +643,6 @@ void validate_endpoint_slice(const struct json *obj, const struct json *old,
     MEMBER(ports, &root, "ports");
     struct str kind = spot_text(&type);
     struct each endpoint = { slice_endpoint, &kind };
-    check_finalizers(&root);
     one_of(&type, &types);
     if (spot_count(&list) > SLICE_MAX_ENDPOINTS)
         say_too_many(&list, SLICE_MAX_ENDPOINTS);

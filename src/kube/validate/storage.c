@@ -175,7 +175,6 @@ void validate_persistent_volume(const struct json *obj, const struct json *old,
     MEMBER(spec, &root, "spec");
     if (is_status_update(obj, old))
         return;
-    check_finalizers(&root);
     volume_spec(&spec, meta_name(obj));
     if (old)
         volume_update(&root, &spec, json_getc(old, "spec"));
@@ -338,7 +337,6 @@ void validate_persistent_volume_claim(const struct json *obj, const struct json 
         claim_status(&root);
         return;
     }
-    check_finalizers(&root);
     claim_spec(&spec);
     if (old)
         claim_update(&root, &spec, old);
@@ -437,7 +435,6 @@ void validate_storage_class(const struct json *obj, const struct json *old,
     MEMBER(policy, &root, "reclaimPolicy");
     MEMBER(mode, &root, "volumeBindingMode");
     MEMBER(places, &root, "allowedTopologies");
-    check_finalizers(&root);
     if (old) {
         for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
             MEMBER(m, &root, fixed[i].name);

@@ -11,6 +11,8 @@
 
 #include "kube/field.h"
 
+/* For objects of all built-in kinds: finalizers need a domain, but for the standard ones. */
+void validate_finalizers(struct str group, const struct json *obj, struct field_errors *errs);
 void validate_pod(const struct json *obj, const struct json *old, struct field_errors *errs);
 void validate_pod_template(const struct json *obj, const struct json *old,
                            struct field_errors *errs);

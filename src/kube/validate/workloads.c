@@ -180,7 +180,6 @@ void validate_deployment(const struct json *obj, const struct json *old, struct 
         deployment_status(&root, old);
         return;
     }
-    check_finalizers(&root);
     not_negative(&replicas, NULL);
     selector_and_template(&spec);
     CHECK_MEMBERS(&spec, rest);
@@ -212,7 +211,6 @@ void validate_replica_set(const struct json *obj, const struct json *old, struct
         replica_status(&root);
         return;
     }
-    check_finalizers(&root);
     CHECK_MEMBERS(&spec, counts);
     selector_and_template(&spec);
     immutable_selector(&spec, old);
@@ -245,7 +243,6 @@ void validate_replication_controller(const struct json *obj, const struct json *
         replica_status(&root);
         return;
     }
-    check_finalizers(&root);
     CHECK_MEMBERS(&spec, counts);
     if (!template.v) {
         say_required(&template, "");
@@ -314,7 +311,6 @@ void validate_daemon_set(const struct json *obj, const struct json *old, struct 
         daemon_status(&root, old);
         return;
     }
-    check_finalizers(&root);
     label_selector(&selector, NULL);
     if (template_fits(&selector, &template) == SELECTOR_MISSES)
         labels_miss(&template);
@@ -479,7 +475,6 @@ void validate_stateful_set(const struct json *obj, const struct json *old,
         stateful_status(&root, old);
         return;
     }
-    check_finalizers(&root);
     CHECK_MEMBERS(&spec, first);
     not_negative(&start, NULL);
     needed_selector(&selector, "empty selector is invalid for statefulset");
@@ -498,7 +493,6 @@ void validate_controller_revision(const struct json *obj, const struct json *old
     struct spot root = spot_root(obj, errs);
     MEMBER(data, &root, "data");
     MEMBER(revision, &root, "revision");
-    check_finalizers(&root);
     if (!data.v)
         say_required(&data, "data is mandatory");
     not_negative(&revision, NULL);
