@@ -128,6 +128,10 @@ TEST(selectable_fields_select)
     CHECK_INT(json_getc(want(&f, 200, "GET", two, NULL), "items")->n, 1);
     check_message(want(&f, 400, "GET", "/apis/g.io/v1/things?fieldSelector=spec.size%3D1", NULL),
                   "field label not supported: spec.size");
+    const struct json *doc = want(&f, 200, "GET", "/openapi/v3/apis/g.io/v1", NULL);
+    const struct json *told = json_path(doc, "components", "schemas", "io.g.v1.Thing",
+                                        "x-kubernetes-selectable-fields", NULL);
+    CHECK_STR(json_get_str(json_first(told), "fieldPath"), "spec.color");
     watch(&f, &w, "/apis/g.io/v1/things?watch=1&fieldSelector=spec.color%3Dred");
     (void)expect(&w, "ADDED", "a");
     const char *a = "/apis/g.io/v1/namespaces/default/things/a";

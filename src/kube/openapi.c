@@ -293,6 +293,18 @@ static void add_meta_properties(struct doc *d, struct json *s, const char *meta)
     json_setc(d->a, props, "metadata", define_object(d, m));
 }
 
+static void add_selectable_fields(struct doc *d, struct json *s, const struct kube_resource *r)
+{
+    struct json *list = json_new_array(d->a);
+    for (size_t i = 0; i < r->n_selectable_fields; i++) {
+        struct json *field = json_new_object(d->a);
+        json_set_str(d->a, field, "fieldPath", r->selectable_fields[i]);
+        json_add(list, field);
+    }
+    if (list->n)
+        json_setc(d->a, s, "x-kubernetes-selectable-fields", list);
+}
+
 static struct str define_custom(struct doc *d, const struct kube_resource *r)
 {
     struct str name = custom_name(d->a, r, r->kind);
@@ -302,6 +314,7 @@ static struct str define_custom(struct doc *d, const struct kube_resource *r)
         r->schema->source ? json_clone(d->a, r->schema->source) : typed(d->a, "object", "");
     if (d->v2)
         strip_for_v2(s);
+    add_selectable_fields(d, s, r);
     add_meta_properties(d, s, "ObjectMeta");
     add_gvk(d->a, s, r->group, r->version, r->kind);
     json_set(d->a, d->schemas, name, s);
@@ -685,6 +698,10 @@ static void hash_resource(struct sha256 *h, const struct kube_resource *r)
         const struct kube_subresource *s = &r->subresources[i];
         sha256_add(h, s->name.p, s->name.n);
         sha256_add(h, &s->verbs, sizeof s->verbs);
+    }
+    for (size_t i = 0; i < r->n_selectable_fields; i++) {
+        sha256_add(h, r->selectable_fields[i].p, r->selectable_fields[i].n);
+        sha256_add(h, "", 1);
     }
     if (r->schema->source) {
         struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
