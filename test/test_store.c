@@ -274,6 +274,30 @@ TEST(pages_are_bounded_by_rows_and_by_bytes)
     fx_fini(&fx);
 }
 
+static struct fx_page asked_before;
+
+static void on_overtaking_get(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                              const struct err *err)
+{
+    CHECK(!asked_before.done);
+    *(bool *)arg = true;
+}
+
+TEST(one_key_does_not_wait_behind_pages)
+{
+    struct fixture fx;
+    bool done = false;
+    fx_init(&fx);
+    fx_open(&fx);
+    asked_before = (struct fx_page){ .done = false };
+    const struct store_range all = { .prefix = STR("/") };
+    CHECK_OK(store_range(fx.store, &all, fx_on_page, &asked_before, NULL));
+    CHECK_OK(store_get(fx.store, STR("/k"), 0, on_overtaking_get, &done, NULL));
+    while (!done || !asked_before.done)
+        fx_turn(&fx);
+    fx_fini(&fx);
+}
+
 /* A list in pages is one moment in time, whatever is written in between. */
 TEST(a_list_at_a_revision_does_not_see_later_writes)
 {

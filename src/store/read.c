@@ -200,30 +200,43 @@ static void run_range(struct sqlite_store *s, struct read *rd)
     arena_fini(&page.mem);
 }
 
-static void on_reads_due(struct defer *d)
+/* Reads of one queue until the turn's time is over, but one at least; those asked for meanwhile
+ * wait. */
+static void run_queue(struct sqlite_store *s, struct list *queue, uint64_t start)
 {
-    struct sqlite_store *s = container_of(d, struct sqlite_store, reads_due);
-    struct list batch;
-    list_move_all(&s->reads, &batch);
-    uint64_t start = clock_mono_ns();
-    while (!list_is_empty(&batch) && clock_mono_ns() - start < READ_TURN_MAX_NS) {
-        struct read *rd = list_entry(list_pop_front(&batch), struct read, node);
+    struct list batch, *node;
+    list_move_all(queue, &batch);
+    do {
+        node = list_pop_front(&batch);
+        if (!node)
+            break;
+        struct read *rd = list_entry(node, struct read, node);
         if (rd->kind == READ_GET)
             run_get(s, rd);
         else
             run_range(s, rd);
         read_free(rd);
-    }
-    struct list *node;
-    while ((node = list_pop_front(&s->reads))) /* asked for meanwhile */
+    } while (clock_mono_ns() - start < READ_TURN_MAX_NS);
+    while ((node = list_pop_front(queue)))
         list_push_back(&batch, node);
-    list_move_all(&batch, &s->reads);
-    if (!list_is_empty(&s->reads))
+    list_move_all(&batch, queue);
+}
+
+/* One key is read in microseconds, a page in milliseconds: who wants one key does not queue behind
+ * pages. */
+static void on_reads_due(struct defer *d)
+{
+    struct sqlite_store *s = container_of(d, struct sqlite_store, reads_due);
+    uint64_t start = clock_mono_ns();
+    run_queue(s, &s->singles, start);
+    run_queue(s, &s->ranges, start);
+    if (!list_is_empty(&s->singles) || !list_is_empty(&s->ranges))
         defer_start(s->loop, &s->reads_due, on_reads_due);
     sqlite_note_activity(s);
 }
 
-static struct read *read_new(struct sqlite_store *s, struct str key, struct str after, void *arg)
+static struct read *read_new(struct sqlite_store *s, struct list *queue, struct str key,
+                             struct str after, void *arg)
 {
     struct read *rd = xnew(struct read);
     rd->key = str_dup(key);
@@ -231,7 +244,7 @@ static struct read *read_new(struct sqlite_store *s, struct str key, struct str 
     rd->range.prefix = str_n(rd->key, key.n);
     rd->range.after = str_n(rd->after, after.n);
     rd->arg = arg;
-    list_push_back(&s->reads, &rd->node);
+    list_push_back(queue, &rd->node);
     defer_start(s->loop, &s->reads_due, on_reads_due);
     return rd;
 }
@@ -243,7 +256,7 @@ int sqlite_get(struct store *base, struct str key, uint64_t at_rev, store_get_cb
     int r = sqlite_refuse_closing(s, err);
     if (r < 0)
         return r;
-    struct read *rd = read_new(s, key, STR(""), arg);
+    struct read *rd = read_new(s, &s->singles, key, STR(""), arg);
     rd->kind = READ_GET;
     rd->range.at_rev = at_rev;
     rd->cb.get = cb;
@@ -257,7 +270,7 @@ int sqlite_range(struct store *base, const struct store_range *range, store_rang
     int r = sqlite_refuse_closing(s, err);
     if (r < 0)
         return r;
-    struct read *rd = read_new(s, range->prefix, range->after, arg);
+    struct read *rd = read_new(s, &s->ranges, range->prefix, range->after, arg);
     struct str prefix = rd->range.prefix, after = rd->range.after;
     rd->kind = READ_RANGE;
     rd->range = *range;

@@ -25,7 +25,7 @@ struct sqlite_store {
     size_t pending_bytes; /* transactions at the writer */
     struct store_stats stats;
 
-    struct list reads; /* struct read */
+    struct list singles, ranges; /* struct read */
     struct defer reads_due;
     struct left_memo {
         uint64_t hash, left;
