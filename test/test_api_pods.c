@@ -147,10 +147,10 @@ TEST(a_pod_is_bound_once)
     CHECK_STR(message_of(&f, 400, "POST", PODS "/p/binding",
                          "{\"metadata\":{\"name\":\"q\"},\"target\":{\"name\":\"n2\"}}"),
               "name in URL does not match name in Binding object");
-    CHECK_STR(message_of(&f, 422, "POST", PODS "/p/binding",
+    CHECK_STR(message_of(&f, 500, "POST", PODS "/p/binding",
                          "{\"metadata\":{\"name\":\"p\"},\"target\":{\"kind\":\"Rack\"}}"),
-              "Binding \"p\" is invalid: [target.kind: Unsupported value: \"Rack\": supported "
-              "values: \"Node\", \"<empty>\", target.name: Required value]");
+              "[target.kind: Unsupported value: \"Rack\": supported values: \"Node\", "
+              "\"<empty>\", target.name: Required value]");
     (void)make_pod(&f, "old", "");
     (void)want(&f, 201, "POST", "/api/v1/namespaces/default/bindings",
                "{\"metadata\":{\"name\":\"old\"},\"target\":{\"name\":\"n1\"}}");
@@ -163,7 +163,9 @@ TEST(a_bound_pod_is_given_time_to_end)
     struct fixture f;
     fixture_init(&f);
     (void)make_pod(&f, "free", "");
-    CHECK_STR(json_get_str(want(&f, 200, "DELETE", PODS "/free", NULL), "kind"), "Pod");
+    struct json *gone = want(&f, 200, "DELETE", PODS "/free", NULL);
+    CHECK_STR(json_get_str(gone, "kind"), "Pod");
+    CHECK(json_path(gone, "metadata", "deletionTimestamp", NULL));
     (void)want(&f, 404, "GET", PODS "/free", NULL); /* nobody runs it */
 
     (void)make_pod(&f, "p", "");
@@ -184,6 +186,10 @@ TEST(a_bound_pod_is_given_time_to_end)
     /* reports of the agent do not end it */
     (void)want(&f, 200, "PATCH", PODS "/p/status", "{\"status\":{\"phase\":\"Running\"}}");
     (void)want(&f, 200, "GET", PODS "/p", NULL);
+    CHECK_STR(message_of(&f, 409, "POST", PODS,
+                         "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"c\","
+                         "\"image\":\"i\"}]}}"),
+              "object is being deleted: pods \"p\" already exists");
     (void)want(&f, 200, "DELETE", PODS "/p", "{\"gracePeriodSeconds\":0}");
     (void)want(&f, 404, "GET", PODS "/p", NULL);
 
@@ -273,7 +279,15 @@ TEST(parts_of_a_pod_change_alone)
     CHECK_STR(json_get_str(list->first, "imagePullPolicy"), "Always");
     CHECK(!json_path(pod, "metadata", "labels", "x", NULL));
     CHECK_INT(json_int_or(json_path(pod, "metadata", "generation", NULL), 0), 2);
-    pod = want(&f, 200, "PATCH", PODS "/p/resize",
+    CHECK_STR(message_of(&f, 422, "PATCH", PODS "/p/resize",
+                         "{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i:1\","
+                         "\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}"),
+              "Pod \"p\" is invalid: spec: Invalid value: \"BestEffort\": Pod QOS Class may not "
+              "change as a result of resizing");
+    (void)want(&f, 201, "POST", PODS,
+               "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+               "\"i:1\",\"resources\":{\"requests\":{\"cpu\":\"2\"}}}]}}");
+    pod = want(&f, 200, "PATCH", PODS "/q/resize",
                "{\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\",\"image\":\"other\","
                "\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}");
     const struct json *c = json_path(pod, "spec", "containers", NULL)->first;

@@ -218,7 +218,7 @@ TEST(builtin_kinds_have_upstreams_columns)
                     "'phase':'Active'}}"),
               "['n','Active','60s']");
     CHECK_STR(cells(&a, resource("", "v1", "serviceaccounts"), "{'metadata':{'name':'default'}}"),
-              "['default',0,'<unknown>']");
+              "['default','<unknown>']");
     CHECK_STR(cells(&a, resource("coordination.k8s.io", "v1", "leases"),
                     "{'metadata':{'name':'l'},'spec':{'holderIdentity':'me'}}"),
               "['l','me','<unknown>']");

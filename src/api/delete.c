@@ -48,6 +48,8 @@ struct removal {
     struct json *obj; /* as it was, or as it is now when marked; in the request's version */
     struct json *old; /* as it was */
     struct str value; /* stored bytes: the last ones, or the marked ones */
+    struct str found; /* and as they were found, */
+    uint64_t found_rev;
     struct buf marked;
     int64_t left_s;      /* time that the object is given */
     uint64_t rev;        /* of value */
@@ -76,11 +78,8 @@ static struct json *parse_query_grace(struct request *rq, struct delete_options 
         return NULL;
     if (parse_i64(text, INT64_MIN, INT64_MAX, &v) < 0)
         return status_bad_request(
-            a, str_of(arena_printf(a,
-                                   "converting (\"" STR_FMT
-                                   "\") to int64: strconv.ParseInt: parsing \"" STR_FMT
-                                   "\": invalid syntax",
-                                   STR_ARG(text), STR_ARG(text))));
+            a, str_of(arena_printf(a, "strconv.ParseInt: parsing \"" STR_FMT "\": invalid syntax",
+                                   STR_ARG(text))));
     take_grace(ret, json_new_int(a, v));
     return NULL;
 }
@@ -220,7 +219,8 @@ static void mark(struct removal *rm)
     rfc3339_format(now_s, now);
     rfc3339_format(begun_us / 1000000 + rm->left_s, end);
     json_set_str(a, meta, "deletionTimestamp", str_of(end));
-    json_set_int(a, meta, "deletionGracePeriodSeconds", rm->left_s);
+    if (!is_namespace(rm->rq->res))
+        json_set_int(a, meta, "deletionGracePeriodSeconds", rm->left_s);
     if (generation > 0 && !again)
         json_set_int(a, meta, "generation", generation + 1);
     if (!again)
@@ -349,11 +349,16 @@ static void removal_decide(struct removal *rm)
         rm->done(rm, REMOVED_MARKED);
         return;
     }
-    if (!at_once && (!deleting || shorter))
+    bool graceful = rq->res->strategy->grace_s;
+    if ((!at_once || graceful) && (!deleting || shorter))
         mark(rm);
-    if (!at_once && encode_marked(rm, &err) < 0) {
+    if ((!at_once || graceful) && encode_marked(rm, &err) < 0) {
         refuse(rm, status_from_err(&rq->arena, err.code, &err));
         return;
+    }
+    if (at_once && graceful) { /* seen with its end, but not written so */
+        rm->value = str_copy_arena(&rq->arena, buf_str(&rm->marked));
+        buf_reset(&rm->marked);
     }
     removal_commit(rm);
 }
@@ -364,6 +369,8 @@ static int removal_take(struct removal *rm, const struct store_kv *kv, struct er
     struct stored st = stored_of(rq->api, rq->res, kv);
     st.value = rm->value = str_copy_arena(&rq->arena, kv->value);
     rm->rev = kv->mod_rev;
+    rm->found = rm->value;
+    rm->found_rev = rm->rev;
     return decode_stored(&rq->arena, rq->res, st, &rm->obj, err);
 }
 
@@ -516,7 +523,7 @@ static void on_swept(struct removal *rm, enum removed how)
     else if (how == REMOVED_REFUSED && !s->no)
         s->no = rm->status;
     else if (how != REMOVED_ABSENT && how != REMOVED_REFUSED) {
-        struct stored st = { .value = rm->value, .rev = rm->rev, .is_current = true };
+        struct stored st = { .value = rm->found, .rev = rm->found_rev, .is_current = true };
         arena_reset(&s->scratch);
         (void)encode_list_item(&s->scratch, s->rq->res, &s->rq->rep, st, clock_wall_ms() / 1000,
                                s->n_items == 0, &s->items, NULL);

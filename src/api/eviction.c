@@ -129,15 +129,48 @@ static void on_deleted(void *arg, int r, struct str body)
         reply_status(rq, v);
 }
 
-/* pin: only as the pod was when it was judged. */
-static void delete_pod(struct eviction *e, bool pin)
+static void delete_pod(struct eviction *e);
+
+static void on_told(void *arg, int r, struct str body)
+{
+    struct eviction *e = arg;
+    struct json *v = answer_of(e, r, body);
+    if (!v)
+        return;
+    if (r == 200)
+        e->pod = v;
+    if (r == 200 || r == 404)
+        delete_pod(e);
+    else if (r == 409 && ++e->attempt < EVICTION_MAX_ATTEMPTS)
+        read_pod(e);
+    else
+        reply_status(e->rq, v);
+}
+
+/* The pod is told why it goes, in its status; then it goes. */
+static void evict(struct eviction *e, bool pin)
+{
+    struct arena *a = &e->rq->arena;
+    const struct json *asked = json_path(e->options, "preconditions", "resourceVersion", NULL);
+    e->pinned = pin && !asked;
+    if (e->dry_run || meta_is_deleting(e->pod) || asked) {
+        delete_pod(e);
+        return;
+    }
+    struct json *pod = json_clone(a, e->pod);
+    pod_add_condition(a, pod, "DisruptionTarget", "True", "EvictionByEvictionAPI",
+                      "Eviction API: evicting", clock_wall_ms() / 1000);
+    call(e, "PUT", str_of(arena_printf(a, STR_FMT "/status", STR_ARG(pod_path(e)))), pod, on_told);
+}
+
+/* Where it is pinned, only as the pod was when it was judged. */
+static void delete_pod(struct eviction *e)
 {
     struct arena *a = &e->rq->arena;
     struct json *options = json_clone(a, e->options);
-    struct json *pre = json_obj(a, options, "preconditions");
-    e->pinned = pin && !json_getc(pre, "resourceVersion");
     if (e->pinned)
-        json_set_str(a, pre, "resourceVersion", meta_resource_version(e->pod));
+        json_set_str(a, json_obj(a, options, "preconditions"), "resourceVersion",
+                     meta_resource_version(e->pod));
     if (e->dry_run) {
         struct json *all = json_new_array(a);
         json_add(all, json_new_cstr(a, "All"));
@@ -184,7 +217,7 @@ static void on_budget_written(void *arg, int r, struct str body)
     if (!v)
         return;
     if (r == 200)
-        delete_pod(e, false);
+        evict(e, false);
     else if (r == 409 && ++e->attempt < EVICTION_MAX_ATTEMPTS)
         read_pod(e);
     else
@@ -199,7 +232,7 @@ static void take_disruption(struct eviction *e)
     int64_t left = status_num(b, "disruptionsAllowed") - 1, now_s = clock_wall_ms() / 1000;
     char now[RFC3339_MAX];
     if (e->dry_run) {
-        delete_pod(e, false);
+        evict(e, false);
         return;
     }
     rfc3339_format(now_s, now);
@@ -277,9 +310,9 @@ static void on_budgets(void *arg, int r, struct str body)
     if (no)
         reply_status(rq, no);
     else if (n == 0)
-        delete_pod(e, false);
+        evict(e, false);
     else if (costs_nothing(e))
-        delete_pod(e, true);
+        evict(e, true);
     else
         take_disruption(e);
 }
@@ -301,7 +334,7 @@ static void on_pod(void *arg, int r, struct str body)
     struct str phase = json_str(json_path(v, "status", "phase", NULL));
     bool over = str_is(phase, "Succeeded") || str_is(phase, "Failed") || meta_is_deleting(v);
     if (over || str_is(phase, "Pending"))
-        delete_pod(e, !over);
+        evict(e, !over);
     else
         call(e, "GET", budgets_path(e, NULL), NULL, on_budgets);
 }

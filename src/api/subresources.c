@@ -18,7 +18,7 @@ static struct json *check_binding(struct request *rq, const struct json *binding
     if (!str_eq(meta_name(binding), rq->route.name))
         return status_bad_request(a, STR("name in URL does not match name in Binding object"));
     validate_pod_binding(binding, &errs);
-    return errs.n ? status_invalid(a, STR(""), STR("Binding"), meta_name(binding), &errs) : NULL;
+    return errs.n ? status_new(a, 500, "", field_errors_text(&errs)) : NULL; /* as upstream */
 }
 
 /* A pod is bound once. */

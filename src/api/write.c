@@ -363,8 +363,14 @@ static struct json *shape_scale(struct write *w)
     if (no)
         return no;
     w->obj = json_clone(a, w->old);
-    if (scale_apply(a, w->rq->res, w->obj, scale, &err) < 0)
-        return status_new(a, 422, "Invalid", str_copy_arena(a, str_of(err_text(&err))));
+    if (scale_apply(a, w->rq->res, w->obj, scale, &err) < 0) {
+        struct field_errors errs = field_errors_init(a);
+        struct fpath spec = fpath_child(NULL, STR("spec")),
+                     at = fpath_child(&spec, STR("replicas"));
+        field_error(&errs, FIELD_INVALID, &at, json_path(scale, "spec", "replicas", NULL), "%s",
+                    err_text(&err));
+        return status_invalid(a, STR("autoscaling"), STR("Scale"), w->rq->route.name, &errs);
+    }
     managed_store(
         a, w->obj,
         apply_from_scale(a, &writer, owners, json_path(scale, "metadata", "managedFields", NULL)));
@@ -521,6 +527,40 @@ static void read_current(struct write *w);
 static void read_namespace(struct write *w);
 static void shape_and_commit(struct write *w);
 
+static void on_existing(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                        const struct err *err)
+{
+    struct write *w = arg;
+    struct request *rq = w->rq;
+    struct arena *a = &rq->arena;
+    struct json *was = NULL;
+    (void)rev;
+    (void)err;
+    if (request_idle(rq))
+        return;
+    struct json *no =
+        status_already_exists(a, rq->route.group, rq->route.resource, meta_name(w->obj));
+    bool leaving = r >= 0 && kv &&
+                   json_parse(a, str_copy_arena(a, kv->value), NULL, &was, NULL) >= 0 &&
+                   meta_is_deleting(was);
+    if (leaving)
+        json_set_str(a, no, "message",
+                     str_of(arena_printf(a, "object is being deleted: " STR_FMT,
+                                         STR_ARG(status_message(no)))));
+    reply_status(rq, no);
+}
+
+/* The name is taken; it is said when it will not be for long. */
+static void refuse_existing(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct err err = { 0 };
+    request_busy(rq);
+    int r = store_get(rq->api->store, w->key, 0, on_existing, w, &err);
+    if (r < 0 && !request_idle(rq))
+        reply_store_err(rq, r, 0, &err);
+}
+
 static void create_lost(struct write *w, size_t failed_op)
 {
     struct request *rq = w->rq;
@@ -538,8 +578,7 @@ static void create_lost(struct write *w, size_t failed_op)
         reply_status(rq, status_generate_name_conflict(a, rq->route.group, rq->route.resource,
                                                        meta_name(w->obj)));
     else
-        reply_status(
-            rq, status_already_exists(a, rq->route.group, rq->route.resource, meta_name(w->obj)));
+        refuse_existing(w);
 }
 
 static void update_lost(struct write *w)

@@ -628,19 +628,20 @@ def namespaces(s):
 def services(s):
     s.namespace()
     path = "/api/v1/namespaces/{ns}/services"
+    net = "10.96.0" if s.server.name == "dormouse" else "10.0.0"
     for name, spec in {
         "headless": {"clusterIP": "None", "selector": {"a": "b"}}, "external": {"type": "ExternalName", "externalName": "a.example.com"},
         "port": {"type": "NodePort", "ports": [{"port": 80}]}, "balancer": {"type": "LoadBalancer", "ports": [{"port": 80}, {"port": 81, "name": "b"}]},
         "named": {"ports": [{"port": 80, "name": "a", "targetPort": "web"}, {"port": 81, "name": "b", "protocol": "UDP"}]},
         "affinity": {"sessionAffinity": "ClientIP", "ports": [{"port": 80}]}, "dual": {"ipFamilyPolicy": "PreferDualStack", "ports": [{"port": 80}]},
-        "required": {"ipFamilyPolicy": "RequireDualStack", "ports": [{"port": 80}]}, "fixed": {"clusterIP": "10.0.0.77", "ports": [{"port": 80}]},
+        "required": {"ipFamilyPolicy": "RequireDualStack", "ports": [{"port": 80}]}, "fixed": {"clusterIP": net + ".77", "ports": [{"port": 80}]},
         "foreign": {"clusterIP": "192.168.1.1", "ports": [{"port": 80}]}, "nodeport": {"type": "NodePort", "ports": [{"port": 80, "nodePort": 31234}]},
         "badport": {"type": "NodePort", "ports": [{"port": 80, "nodePort": 80}]},
     }.items():
         s.post(path, {"metadata": {"name": name}, "spec": spec}, label=name)
-    s.post(path, {"metadata": {"name": "again"}, "spec": {"clusterIP": "10.0.0.77", "ports": [{"port": 80}]}}, label="an address in use")
+    s.post(path, {"metadata": {"name": "again"}, "spec": {"clusterIP": net + ".77", "ports": [{"port": 80}]}}, label="an address in use")
     s.patch(path + "/port", {"spec": {"type": "ClusterIP"}}, label="to ClusterIP")
-    s.patch(path + "/fixed", {"spec": {"clusterIP": "10.0.0.78"}}, label="another address")
+    s.patch(path + "/fixed", {"spec": {"clusterIP": net + ".78"}}, label="another address")
     s.patch(path + "/affinity", {"spec": {"type": "ExternalName", "externalName": "x.example.com", "clusterIP": ""}}, label="to ExternalName")
     s.get(path, accept=TABLE)
     s.delete(path + "/fixed")

@@ -13,7 +13,7 @@ HEADERS = ("content-type", "warning", "retry-after", "cache-control", "www-authe
            "x-content-type-options", "vary", "content-encoding")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-ADDRESS = re.compile(r"\b10\.0\.0\.\d+\b")
+ADDRESS = re.compile(r"\b10\.(0\.0|(9[6-9]|10\d|11[01])\.\d+)\.\d+\b")  # of Services: upstream's range, and ours
 AGE = re.compile(r"\d+(s|m|m\d+s)|<invalid>")
 JWT = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+")
 SERVER = re.compile(r"\b\d+\.\d+\.\d+\.\d+:\d{4,5}\b|\[::1\]:\d+")

@@ -218,7 +218,8 @@ static const struct kube_strategy replica_set_strategy = { WORKLOAD(validate_rep
 static const struct kube_strategy daemon_set_strategy = { .prepare_create = daemon_prepare_create,
                                                           .prepare_update = daemon_prepare_update,
                                                           WORKLOAD(validate_daemon_set) };
-static const struct kube_strategy stateful_set_strategy = { WORKLOAD(validate_stateful_set) };
+static const struct kube_strategy stateful_set_strategy = { .name_rule = KUBE_NAME_LABEL,
+                                                            WORKLOAD(validate_stateful_set) };
 /* Its pods outlive it unless one says otherwise, as they did before there was such a choice. */
 static const struct kube_strategy controller_strategy = { WORKLOAD(validate_replication_controller),
                                                           .gc_policy = KUBE_GC_ORPHAN };

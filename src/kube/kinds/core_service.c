@@ -182,7 +182,7 @@ static const struct kube_column endpoints_columns[] = {
 static const struct kube_strategy service_strategy = { .prepare_create = service_prepare_create,
                                                        .prepare_update = service_prepare_update,
                                                        .validate = validate_service,
-                                                       .name_rule = KUBE_NAME_LABEL_1035,
+                                                       .name_rule = KUBE_NAME_LABEL,
                                                        .returns_deleted = true,
                                                        .create_on_update = true,
                                                        .unconditional_update = true };

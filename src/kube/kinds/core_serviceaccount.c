@@ -2,18 +2,7 @@
 /* ServiceAccounts. */
 #include "kube/kinds/kinds.h"
 
-static struct json *cell_secrets(struct arena *a, const struct json *obj, int64_t now_s)
-{
-    (void)now_s;
-    return kind_cell_count(a, obj, "secrets");
-}
-
-static const struct kube_column serviceaccount_columns[] = {
-    COLUMN_NAME,
-    COLUMN("Secrets", "string", "Number of secrets that pods of this account may mount.", 0,
-           cell_secrets),
-    COLUMN_AGE,
-};
+static const struct kube_column serviceaccount_columns[] = { COLUMN_NAME, COLUMN_AGE };
 
 static const struct kube_subresource serviceaccount_subresources[] = {
     { .name = S("token"),
@@ -23,7 +12,8 @@ static const struct kube_subresource serviceaccount_subresources[] = {
       .kind = S("TokenRequest") },
 };
 
-static const struct kube_strategy serviceaccount_strategy = { .unconditional_update = true };
+static const struct kube_strategy serviceaccount_strategy = { .returns_deleted = true,
+                                                              .unconditional_update = true };
 
 static struct kube_resource rows[] = { { .version = S("v1"),
                                          .kind = S("ServiceAccount"),

@@ -12,6 +12,14 @@ static void set_phase(struct arena *a, struct json *obj)
     json_set_str(a, json_obj(a, obj, "status"), "phase", STR("Pending"));
 }
 
+static void volume_prepare_create(struct arena *a, struct json *pv)
+{
+    const struct json *now = json_path(pv, "metadata", "creationTimestamp", NULL);
+    set_phase(a, pv);
+    if (now)
+        json_setc(a, json_obj(a, pv, "status"), "lastPhaseTransitionTime", json_clone(a, now));
+}
+
 static void row_modes(struct row *r, const struct json *modes)
 {
     static const char *const names[][2] = { { "ReadWriteOnce", "RWO" },
@@ -160,7 +168,7 @@ static const struct kube_subresource claim_subresources[] = {
 };
 
 static const struct kube_strategy volume_strategy = { .validate = validate_persistent_volume,
-                                                      .prepare_create = set_phase,
+                                                      .prepare_create = volume_prepare_create,
                                                       .returns_deleted = true,
                                                       .unconditional_update = true };
 static const struct kube_strategy claim_strategy = { .validate = validate_persistent_volume_claim,

@@ -41,6 +41,7 @@ static const struct kube_subresource budget_subs[] = {
 };
 
 static const struct kube_strategy budget_strategy = { .validate = validate_budget,
+                                                      .name_rule = KUBE_NAME_PATH_SEGMENT,
                                                       .has_generation = true };
 
 static struct kube_resource rows[] = {

@@ -248,9 +248,9 @@ static void allocate_ip(struct arena *a, struct json *spec, uint64_t *random,
         if (!in_range(ip))
             complain(errs, "clusterIPs", list,
                      arena_printf(a,
-                                  "failed to allocate IP " STR_FMT ": the provided IP (" STR_FMT
-                                  ") is not in the valid range. The range of valid IPs is %s",
-                                  STR_ARG(ip), STR_ARG(ip), SERVICE_CIDR));
+                                  "failed to allocate IP " STR_FMT
+                                  ": the provided network does not match the current range",
+                                  STR_ARG(ip)));
         return;
     }
     uint32_t n = SERVICE_NET_FIXED +

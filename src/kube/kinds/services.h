@@ -9,8 +9,6 @@
 
 #include "kube/field.h"
 
-#define SERVICE_CIDR "10.96.0.0/12"
-
 enum {
     SERVICE_NET = 10 << 24 | 96 << 16,
     SERVICE_NET_SIZE = 1 << 20,
