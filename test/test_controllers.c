@@ -130,16 +130,21 @@ TEST(a_namespace_goes_whenever_the_last_finalizer_in_it_does)
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 #define MICE "/apis/zoo.io/v1/mice"
 
+static void make_mice(struct fixture *f)
+{
+    (void)want(f, 201, "POST", CRDS,
+               "{\"metadata\":{\"name\":\"mice.zoo.io\"},\"spec\":{\"group\":\"zoo.io\","
+               "\"names\":{\"kind\":\"Mouse\",\"plural\":\"mice\"},\"scope\":\"Cluster\","
+               "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":"
+               "{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}");
+}
+
 TEST(a_definition_goes_whenever_the_last_instance_does)
 {
     struct fixture f;
     fixture_init(&f);
     for (int turns = 0; turns < MOMENTS; turns++) {
-        (void)want(&f, 201, "POST", CRDS,
-                   "{\"metadata\":{\"name\":\"mice.zoo.io\"},\"spec\":{\"group\":\"zoo.io\","
-                   "\"names\":{\"kind\":\"Mouse\",\"plural\":\"mice\"},\"scope\":\"Cluster\","
-                   "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":"
-                   "{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}");
+        make_mice(&f);
         (void)want(&f, 201, "POST", MICE,
                    "{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"metadata\":{\"name\":"
                    "\"a\",\"finalizers\":[\"x.io/y\"]}}");
@@ -193,6 +198,61 @@ TEST(aggregated_roles_follow_those_that_their_selectors_find)
     open_server(&f);
     settle(&f);
     CHECK_INT(store_revision(f.store), rev);
+    fixture_fini(&f);
+}
+
+/* ------------------------------------------------------------------ defaults */
+
+#define SERVICES "/apis/apiregistration.k8s.io/v1/apiservices"
+#define FLOW     "/apis/flowcontrol.apiserver.k8s.io/v1"
+
+static size_t n_items(struct fixture *f, const char *path)
+{
+    return json_getc(want(f, 200, "GET", path, NULL), "items")->n;
+}
+
+TEST(what_every_cluster_has_is_there_and_comes_back)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct json *critical = want(
+        &f, 200, "GET", "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical", NULL);
+    CHECK_INT(json_int_or(json_getc(critical, "value"), 0), 2000001000);
+    (void)want(&f, 403, "DELETE", "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical",
+               NULL);
+    CHECK_INT(n_items(&f, FLOW "/flowschemas"), 11);
+    CHECK_INT(n_items(&f, FLOW "/prioritylevelconfigurations"), 8);
+    (void)want(&f, 200, "DELETE", FLOW "/flowschemas/catch-all", NULL);
+    (void)want(&f, 200, "DELETE", SERVICES "/v1.apps", NULL);
+    settle(&f);
+    CHECK(there(&f, FLOW "/flowschemas/catch-all"));
+    struct json *apps = want(&f, 200, "GET", SERVICES "/v1.apps", NULL);
+    CHECK_STR(json_get_str(json_first(json_path(apps, "status", "conditions", NULL)), "reason"),
+              "Local");
+    CHECK(there(&f, SERVICES "/v1.") && !there(&f, SERVICES "/v1.apiregistration.k8s.io"));
+    uint64_t rev = store_revision(f.store);
+    close_server(&f);
+    open_server(&f);
+    settle(&f);
+    CHECK_INT(store_revision(f.store), rev);
+    fixture_fini(&f);
+}
+
+TEST(api_services_come_and_go_with_definitions)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", SERVICES,
+               "{\"metadata\":{\"name\":\"v9.mine.io\"},\"spec\":{\"group\":\"mine.io\","
+               "\"version\":\"v9\",\"groupPriorityMinimum\":1,\"versionPriority\":1,\"service\":"
+               "{\"namespace\":\"default\",\"name\":\"s\"}}}");
+    make_mice(&f);
+    settle(&f);
+    CHECK(there(&f, SERVICES "/v1.zoo.io"));
+    (void)want(&f, 200, "DELETE", CRDS "/mice.zoo.io", NULL);
+    settle(&f);
+    CHECK(!there(&f, SERVICES "/v1.zoo.io"));
+    CHECK(there(&f, SERVICES "/v9.mine.io")); /* somebody else's */
     fixture_fini(&f);
 }
 

@@ -6,12 +6,21 @@
 
 #include <errno.h>
 
-static void on_aggregate_ready(void *arg, int r, const struct err *err)
+static void on_defaults_ready(void *arg, int r, const struct err *err)
 {
     struct api *api = arg;
     if (r >= 0)
         api->expiry = expiry_start(api, api->event_ttl_ms);
     api->controllers_ready(api->controllers_ready_arg, r, err);
+}
+
+static void on_aggregate_ready(void *arg, int r, const struct err *err)
+{
+    struct api *api = arg;
+    if (r < 0 || api->closing)
+        on_defaults_ready(api, r < 0 ? r : -ECANCELED, err);
+    else
+        api->defaults = defaults_start(api, on_defaults_ready, api);
 }
 
 static void on_accounts_ready(void *arg, int r, const struct err *err)
@@ -42,6 +51,7 @@ void controllers_start(struct api *api, controller_ready_cb ready, void *arg)
 void controllers_stop(struct api *api)
 {
     expiry_stop(api->expiry);
+    defaults_stop(api->defaults);
     aggregate_stop(api->aggregate);
     accounts_stop(api->accounts);
     gc_stop(api->gc);
@@ -53,6 +63,7 @@ void controllers_stop(struct api *api)
 void controllers_free(struct api *api)
 {
     expiry_free(api->expiry);
+    defaults_free(api->defaults);
     aggregate_free(api->aggregate);
     accounts_free(api->accounts);
     gc_free(api->gc);
@@ -65,7 +76,8 @@ bool controllers_busy(const struct api *api)
 {
     return crds_is_busy(api->crds) || namespaces_is_busy(api->namespaces) ||
            authz_is_busy(api->authz) || gc_is_busy(api->gc) || accounts_is_busy(api->accounts) ||
-           aggregate_is_busy(api->aggregate) || expiry_is_busy(api->expiry);
+           aggregate_is_busy(api->aggregate) || defaults_is_busy(api->defaults) ||
+           expiry_is_busy(api->expiry);
 }
 
 static bool is_crd(const struct kube_resource *res)
@@ -84,5 +96,6 @@ void controllers_written(struct api *api, const struct written *w)
     accounts_written(api->accounts, w);
     aggregate_written(api->aggregate, w);
     expiry_written(api->expiry, w);
+    defaults_written(api->defaults, w);
     watch_note_write(api);
 }

@@ -78,6 +78,13 @@ void aggregate_free(struct aggregate *g);
 bool aggregate_is_busy(const struct aggregate *g);
 void aggregate_written(struct aggregate *g, const struct written *w);
 
+/* Objects that every cluster has. ready: they are there. */
+struct defaults *defaults_start(struct api *api, controller_ready_cb ready, void *arg);
+void defaults_stop(struct defaults *d);
+void defaults_free(struct defaults *d);
+bool defaults_is_busy(const struct defaults *d);
+void defaults_written(struct defaults *d, const struct written *w);
+
 /* Events go when they are older than that. */
 struct expiry *expiry_start(struct api *api, uint64_t ttl_ms);
 void expiry_stop(struct expiry *x);

@@ -19,6 +19,7 @@ struct authz;
 struct accounts;
 struct aggregate;
 struct crds;
+struct defaults;
 struct expiry;
 struct gc;
 struct namespaces;
@@ -51,6 +52,7 @@ struct api {
     struct gc *gc;
     struct accounts *accounts;
     struct aggregate *aggregate;
+    struct defaults *defaults;
     struct expiry *expiry;
     struct buf ca_cert;
     uint64_t event_ttl_ms;

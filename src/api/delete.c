@@ -168,6 +168,10 @@ static struct json *check_allowed(const struct removal *rm)
 {
     static const char *const kept[] = { "default", "kube-system", "kube-public" };
     struct request *rq = rm->rq;
+    if (str_is(rq->res->kind, "PriorityClass") && !rq->res->crd &&
+        (str_is(rm->name, "system-node-critical") || str_is(rm->name, "system-cluster-critical")))
+        return status_forbidden(&rq->arena, rq->res->group, rq->res->plural, rm->name,
+                                STR("this is a system priority class and cannot be deleted"));
     if (!is_namespace(rq->res))
         return NULL;
     for (size_t i = 0; i < ARRAY_LEN(kept); i++)
