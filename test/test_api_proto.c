@@ -2,6 +2,7 @@
 /* Protobuf answers of the API server, and how clients ask for them. */
 #include "api_fixture.h"
 
+#include "codec/yaml.h"
 #include "kube/builtin.h"
 #include "kube/proto.h"
 
@@ -363,6 +364,35 @@ TEST(discovery_in_protobuf)
 static struct str header(const struct answer *a, const char *name)
 {
     return headers_get(&a->headers, name);
+}
+
+TEST(lists_in_yaml_are_lists)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct answer none = ask(&f, "GET", MAPS, NULL, "application/yaml", NULL);
+    CHECK(str_has_suffix(buf_str(&none.body), STR("\nitems: []\n")));
+    answer_fini(&none);
+    (void)make_map(&f, "a", "one\\n\\n  two\\n");
+    (void)make_map(&f, "b", "- x");
+    static const char *const accepts[] = { "application/yaml",
+                                           "application/yaml;as=Table;g=meta.k8s.io;v=v1" };
+    static const char *const plain[] = { NULL, "application/json;as=Table;g=meta.k8s.io;v=v1" };
+    for (size_t i = 0; i < ARRAY_LEN(accepts); i++) {
+        struct answer y = ask(&f, "GET", MAPS, NULL, accepts[i], NULL);
+        struct answer j = ask(&f, "GET", MAPS, NULL, plain[i], NULL);
+        struct json *v;
+        struct err err = { 0 };
+        CHECK(has_type(&y, "application/yaml"));
+        CHECK_OK(yaml_parse(&f.arena, buf_str(&y.body), NULL, &v, &err));
+        if (i == 0)
+            check_same(v, j.json);
+        else /* the age of a row moves on */
+            CHECK_INT(json_getc(v, "rows")->n, json_getc(j.json, "rows")->n);
+        answer_fini(&y);
+        answer_fini(&j);
+    }
+    fixture_fini(&f);
 }
 
 TEST(openapi_is_tagged_and_kept_by_its_hash)

@@ -262,11 +262,6 @@ int encode_answer(struct request *rq, struct stored st, struct buf *to, struct e
 
 /* ------------------------------------------------------------------ lists */
 
-bool encode_can_stream(const struct rep *rep)
-{
-    return rep->format != FORMAT_YAML;
-}
-
 static struct json *list_meta_json(struct arena *a, const struct list_meta *meta)
 {
     struct json *o = json_new_object(a);
@@ -321,27 +316,43 @@ void encode_list_begin(struct arena *scratch, const struct kube_resource *res,
         begin_protobuf(scratch, head, meta->items_bytes, to);
         return;
     }
+    if (rep->format == FORMAT_YAML) {
+        (void)yaml_write(to, head, true);
+        (void)buf_printf(to, "%s:", items);
+        return;
+    }
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-    bool pretty = rep->pretty && rep->format == FORMAT_JSON;
-    size_t end = pretty ? 2 : 1; /* the line end and the brace */
-    (void)(pretty ? json_write_pretty(&text, head, 2) : json_write(&text, head));
+    size_t end = rep->pretty ? 2 : 1; /* the line end and the brace */
+    (void)(rep->pretty ? json_write_pretty(&text, head, 2) : json_write(&text, head));
     (void)buf_add_str(to, str_slice(buf_str(&text), 0, text.n - end));
-    (void)buf_printf(to, pretty ? ",\n  \"%s\": [" : ",\"%s\":[", items);
+    (void)buf_printf(to, rep->pretty ? ",\n  \"%s\": [" : ",\"%s\":[", items);
 }
 
-/* Line ends within JSON text stand between values only. */
-static int write_indented(const struct json *v, struct buf *to)
+/* Lines of text with something in front, each behind a line end. */
+static void write_lines(struct str text, const char *first, const char *other, struct buf *to)
 {
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-    struct str rest, line;
-    bool more = true;
-    (void)json_write_pretty(&text, v, 2);
-    for (rest = buf_str(&text); more;) {
-        more = str_cut(rest, '\n', &line, &rest);
-        (void)buf_add_cstr(to, "\n    ");
+    struct str line;
+    const char *front = first;
+    for (bool more = true; more; front = other) {
+        more = str_cut(text, '\n', &line, &text);
+        (void)buf_add_char(to, '\n');
+        if (line.n)
+            (void)buf_add_cstr(to, front);
         (void)buf_add_str(to, line);
     }
-    return to->failed ? to->failed : text.failed;
+}
+
+/* One item where it stands in its list. Line ends within JSON stand between values only. */
+static int write_item(const struct rep *rep, const struct json *v, struct buf *to)
+{
+    if (rep->format == FORMAT_JSON && !rep->pretty)
+        return json_write(to, v);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    bool yaml = rep->format == FORMAT_YAML;
+    (void)(yaml ? yaml_write(&text, v, true) : json_write_pretty(&text, v, 2));
+    write_lines(str_slice(buf_str(&text), 0, yaml && text.n ? text.n - 1 : text.n),
+                yaml ? "- " : "    ", yaml ? "  " : "    ", to);
+    return text.failed ? text.failed : to->failed;
 }
 
 /* The tree of one item; in lists of built-in kinds items have no apiVersion and kind. */
@@ -366,8 +377,7 @@ int encode_list_item(struct arena *scratch, const struct kube_resource *res, con
                      struct stored st, int64_t now_s, bool first, struct buf *to, struct err *err)
 {
     struct json *v;
-    bool text = rep->format != FORMAT_PROTOBUF;
-    if (text && !first)
+    if (rep->format == FORMAT_JSON && !first)
         (void)buf_add_char(to, ',');
     if (can_splice(res, rep, st) && splice_object(to, res, st, res->crd != NULL))
         return to->failed;
@@ -376,14 +386,16 @@ int encode_list_item(struct arena *scratch, const struct kube_resource *res, con
         return r;
     if (rep->format == FORMAT_PROTOBUF)
         return proto_encode_field(scratch, 2, rep_schema(rep, res), v, to);
-    return rep->format == FORMAT_JSON && rep->pretty ? write_indented(v, to) : json_write(to, v);
+    return write_item(rep, v, to);
 }
 
 void encode_list_end(const struct rep *rep, bool is_empty, struct buf *to)
 {
     if (rep->format == FORMAT_PROTOBUF)
         (void)proto_end_envelope(to);
-    else if (rep->pretty && rep->format == FORMAT_JSON)
+    else if (rep->format == FORMAT_YAML)
+        (void)buf_add_cstr(to, is_empty ? " []\n" : "\n");
+    else if (rep->pretty)
         (void)buf_add_cstr(to, is_empty ? "]\n}" : "\n  ]\n}");
     else
         (void)buf_add_cstr(to, "]}\n");
@@ -393,17 +405,11 @@ int encode_list(struct arena *scratch, const struct kube_resource *res, const st
                 const struct list_meta *meta, struct str items, struct buf *to)
 {
     struct list_meta full = *meta;
-    struct json *v;
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-    struct buf *out = encode_can_stream(rep) ? to : &text;
     full.items_bytes = items.n;
-    encode_list_begin(scratch, res, rep, &full, out);
-    (void)buf_add_str(out, items);
-    encode_list_end(rep, items.n == 0, out);
-    if (out == to || !buf_ok(out))
-        return out->failed;
-    int r = json_parse(scratch, buf_str(&text), NULL, &v, NULL);
-    return r < 0 ? r : encode_tree(scratch, rep, v, to);
+    encode_list_begin(scratch, res, rep, &full, to);
+    (void)buf_add_str(to, items);
+    encode_list_end(rep, items.n == 0, to);
+    return to->failed;
 }
 
 /* ------------------------------------------------------------------ watch events */

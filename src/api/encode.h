@@ -48,7 +48,7 @@ int encode_answer(struct request *rq, struct stored st, struct buf *to, struct e
 
 /*
  * A list: begin, item, item, ..., end. Protobuf says in front how long it is, so all items must
- * have been measured; YAML cannot be streamed, encode_list() writes it from items in JSON.
+ * have been measured.
  */
 struct list_meta {
     uint64_t rev;
@@ -57,7 +57,6 @@ struct list_meta {
     uint64_t left;
     uint64_t items_bytes; /* of all encoded items; used by protobuf only */
 };
-bool encode_can_stream(const struct rep *rep);
 void encode_list_begin(struct arena *scratch, const struct kube_resource *res,
                        const struct rep *rep, const struct list_meta *meta, struct buf *to);
 int encode_list_item(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,

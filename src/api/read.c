@@ -279,7 +279,7 @@ static bool list_flush(struct listing *l)
 
 static bool can_stream(const struct listing *l)
 {
-    return l->limit == 0 && encode_can_stream(&l->rq->rep);
+    return l->limit == 0;
 }
 
 /* A page of the first pass has been encoded. A list that stayed small is complete. */
