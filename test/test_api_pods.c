@@ -257,8 +257,7 @@ TEST(what_a_node_would_answer_is_refused_with_reason)
                "{\"metadata\":{\"name\":\"n1\"},\"status\":{\"addresses\":[{\"type\":"
                "\"InternalIP\",\"address\":\"192.0.2.1\"}]}}");
     CHECK_STR(message_of(&f, 500, "POST", PODS "/p/exec?command=ls", NULL),
-              "Internal error occurred: error dialing backend: dial tcp 192.0.2.1:10250: connect: "
-              "connection refused");
+              "error dialing backend: dial tcp 192.0.2.1:10250: connect: connection refused");
     CHECK_STR(message_of(&f, 503, "GET", "/api/v1/nodes/n1/proxy/stats/summary/x/y", NULL),
               "error trying to reach service: dial tcp 192.0.2.1:10250: connect: connection "
               "refused");

@@ -71,20 +71,19 @@ static void reply_unreachable(struct request *rq, struct str host, int64_t port)
     struct str sub = rq->sub->name;
     const char *dial = arena_printf(a, "dial tcp " STR_FMT ":%lld: connect: connection refused",
                                     STR_ARG(host), (long long)port);
+    struct str text = str_of(arena_printf(a, "error dialing backend: %s", dial));
+    if (str_is(sub, "proxy")) {
+        text = str_of(arena_printf(a, "error trying to reach service: %s", dial));
+        reply_status(rq, status_unavailable(a, text));
+        return;
+    }
     if (str_is(sub, "log"))
-        reply_status(rq, status_internal(
-                             a, str_of(arena_printf(
-                                    a,
-                                    "Get \"https://" STR_FMT ":%lld/containerLogs/" STR_FMT
-                                    "/" STR_FMT "\": %s",
-                                    STR_ARG(host), (long long)port, STR_ARG(rq->route.ns),
-                                    STR_ARG(rq->route.name), dial))));
-    else if (str_is(sub, "proxy"))
-        reply_status(rq, status_unavailable(
-                             a, str_of(arena_printf(a, "error trying to reach service: %s", dial))));
-    else
-        reply_status(rq,
-                     status_internal(a, str_of(arena_printf(a, "error dialing backend: %s", dial))));
+        text = str_of(arena_printf(a,
+                                   "Get \"https://" STR_FMT ":%lld/containerLogs/" STR_FMT "/" STR_FMT
+                                   "\": %s",
+                                   STR_ARG(host), (long long)port, STR_ARG(rq->route.ns),
+                                   STR_ARG(rq->route.name), dial));
+    reply_status(rq, status_new(a, 500, "", text));
 }
 
 static void on_node(void *arg, int r, const struct store_kv *kv, uint64_t rev,
@@ -102,8 +101,8 @@ static void on_node(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     int64_t port = json_int_or(
         json_path(node, "status", "daemonEndpoints", "kubeletEndpoint", "Port", NULL), 0);
     if (host.n == 0)
-        reply_status(rq, status_internal(&rq->arena, STR("no preferred addresses found; known "
-                                                         "addresses: []")));
+        reply_status(rq, status_new(&rq->arena, 500, "",
+                                    STR("no preferred addresses found; known addresses: []")));
     else
         reply_unreachable(rq, host, port > 0 ? port : AGENT_PORT);
 }
