@@ -3,6 +3,7 @@
 #include "kube/kinds/defaults.h"
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "kube/builtin.h"
 #include "kube/meta.h"
 #include "kube/quantity.h"
@@ -129,9 +130,13 @@ static struct json *sub_object(struct arena *a, const struct schema *s, struct j
 /* Members of `from` that `to` does not have. */
 static void fill_from(struct arena *a, struct json *to, const struct json *from)
 {
+    struct map have = { 0 };
+    json_each (m, to)
+        (void)map_put(&have, m->key, m);
     json_each (m, from)
-        if (!json_get(to, m->key))
-            json_set(a, to, m->key, json_clone(a, m));
+        if (!map_has(&have, m->key))
+            json_add_member(to, m->key, json_clone(a, m));
+    map_fini(&have);
 }
 
 /* ------------------------------------------------------------------ pods */
