@@ -268,20 +268,21 @@ static struct str entry_text(struct arena *a, const X509_NAME_ENTRY *entry)
     return s;
 }
 
-static void read_subject(const X509 *cert, struct arena *a, struct tls_peer *ret)
+struct x509_subject tls_subject_of(const X509_NAME *name, struct arena *a)
 {
-    const X509_NAME *name = X509_get_subject_name(cert);
+    struct x509_subject ret = { .common_name = STR("") };
     int n = X509_NAME_entry_count(name);
     struct str *orgs = arena_new_n(a, struct str, TLS_PEER_ORGS_MAX);
     for (int i = 0; i < n; i++) {
         const X509_NAME_ENTRY *entry = X509_NAME_get_entry(name, i);
         int nid = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
         if (nid == NID_commonName)
-            ret->common_name = entry_text(a, entry);
-        else if (nid == NID_organizationName && ret->n_orgs < TLS_PEER_ORGS_MAX)
-            orgs[ret->n_orgs++] = entry_text(a, entry);
+            ret.common_name = entry_text(a, entry);
+        else if (nid == NID_organizationName && ret.n_orgs < TLS_PEER_ORGS_MAX)
+            orgs[ret.n_orgs++] = entry_text(a, entry);
     }
-    ret->orgs = orgs;
+    ret.orgs = orgs;
+    return ret;
 }
 
 /* A connection, or a session that is resumed, may outlive the certificate. */
@@ -303,7 +304,10 @@ bool tls_peer_of(SSL *ssl, struct arena *a, struct tls_peer *ret)
         ret->why = X509_verify_cert_error_string(verdict);
     else if (!is_in_time(cert))
         ret->why = "certificate has expired or is not yet valid";
-    read_subject(cert, a, ret);
+    struct x509_subject who = tls_subject_of(X509_get_subject_name(cert), a);
+    ret->common_name = who.common_name;
+    ret->orgs = who.orgs;
+    ret->n_orgs = who.n_orgs;
     if (X509_digest(cert, EVP_sha256(), ret->sha256, &n) != 1)
         ret->why = "certificate cannot be read";
     ERR_clear_error();

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
+struct arena;
 struct tls_ctx;
 
 /*
@@ -54,5 +55,17 @@ struct x509_user {
 int x509_make_client(struct str ca_cert_pem, struct str ca_key_pem, const struct x509_user *user,
                      uint64_t valid_s, struct buf *ret_cert_pem, struct buf *ret_key_pem,
                      struct err *err);
+/* Who asks for a certificate (PKCS #10), signed with the key it is about. E_TLS otherwise. */
+struct x509_subject {
+    struct str common_name;
+    const struct str *orgs;
+    size_t n_orgs;
+};
+int x509_read_request(struct str request_pem, struct arena *a, struct x509_subject *ret,
+                      struct err *err);
+/* A client certificate for that subject and key; its alternative names are taken over, other
+ * extensions are not. */
+int x509_sign_request(struct str ca_cert_pem, struct str ca_key_pem, struct str request_pem,
+                      uint64_t valid_s, struct buf *ret_cert_pem, struct err *err);
 /* Seconds until notAfter of the first certificate; negative when past. */
 int x509_seconds_left(struct str cert_pem, int64_t *ret, struct err *err);

@@ -17,3 +17,5 @@ int tls_ctx_ssl(struct tls_ctx *ctx, const char *name, SSL **ret, struct err *er
 int tls_error(SSL *ssl, struct err *err);
 /* The certificate that the peer of an accepted connection has shown; false: none. */
 bool tls_peer_of(SSL *ssl, struct arena *a, struct tls_peer *ret);
+/* CN and O of a name; what is no text is "". */
+struct x509_subject tls_subject_of(const X509_NAME *name, struct arena *a);

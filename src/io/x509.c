@@ -220,6 +220,79 @@ int x509_make_client(struct str ca_cert_pem, struct str ca_key_pem, const struct
     return finish(&m, ret_cert_pem, ret_key_pem, err);
 }
 
+static int read_request(struct str pem, X509_REQ **ret, struct err *err)
+{
+    ERR_clear_error();
+    BIO *bio = pem.n < INT_MAX ? BIO_new_mem_buf(pem.n ? pem.p : "", (int)pem.n) : NULL;
+    X509_REQ *req = bio ? PEM_read_bio_X509_REQ(bio, NULL, NULL, NULL) : NULL;
+    BIO_free(bio);
+    EVP_PKEY *key = req ? X509_REQ_get0_pubkey(req) : NULL;
+    if (!key || X509_REQ_verify(req, key) != 1) {
+        X509_REQ_free(req);
+        return err_ctx(err, tls_error(NULL, err), "read certificate request");
+    }
+    *ret = req;
+    return 0;
+}
+
+int x509_read_request(struct str request_pem, struct arena *a, struct x509_subject *ret,
+                      struct err *err)
+{
+    X509_REQ *req;
+    int r = read_request(request_pem, &req, err);
+    if (r < 0)
+        return r;
+    *ret = tls_subject_of(X509_REQ_get_subject_name(req), a);
+    X509_REQ_free(req);
+    return 0;
+}
+
+/* subjectAltName, if it was asked for. */
+static bool copy_alt_names(X509 *cert, X509_REQ *req)
+{
+    STACK_OF(X509_EXTENSION) *all = X509_REQ_get_extensions(req);
+    int at = all ? X509v3_get_ext_by_NID(all, NID_subject_alt_name, -1) : -1;
+    bool ok = at < 0 || X509_add_ext(cert, X509v3_get_ext(all, at), -1) == 1;
+    sk_X509_EXTENSION_pop_free(all, X509_EXTENSION_free);
+    return ok;
+}
+
+static bool make_requested(struct making *m, X509_REQ *req, uint64_t valid_s)
+{
+    ERR_clear_error();
+    m->cert = X509_new();
+    return m->cert && X509_set_version(m->cert, X509_VERSION_3) == 1 && set_serial(m->cert) &&
+           X509_set_subject_name(m->cert, X509_REQ_get_subject_name(req)) == 1 &&
+           X509_gmtime_adj(X509_getm_notBefore(m->cert), -BACKDATE_S) &&
+           X509_time_adj_ex(X509_getm_notAfter(m->cert), (int)(valid_s / DAY_S),
+                            (long)(valid_s % DAY_S), NULL) &&
+           X509_set_pubkey(m->cert, X509_REQ_get0_pubkey(req)) == 1 &&
+           X509_set_issuer_name(m->cert, X509_get_subject_name(m->ca)) == 1 &&
+           add_ext(m, NID_basic_constraints, "critical,CA:FALSE") &&
+           add_ext(m, NID_key_usage, "critical,digitalSignature,keyEncipherment") &&
+           add_ext(m, NID_ext_key_usage, "clientAuth") &&
+           add_ext(m, NID_authority_key_identifier, "keyid") && copy_alt_names(m->cert, req) &&
+           X509_sign(m->cert, m->ca_key, EVP_sha256()) > 0;
+}
+
+int x509_sign_request(struct str ca_cert_pem, struct str ca_key_pem, struct str request_pem,
+                      uint64_t valid_s, struct buf *ret_cert_pem, struct err *err)
+{
+    scoped(making_fini) struct making m = { 0 };
+    X509_REQ *req;
+    int r = load_ca(&m, ca_cert_pem, ca_key_pem, err);
+    if (r >= 0)
+        r = read_request(request_pem, &req, err);
+    if (r < 0)
+        return r;
+    BIO *out = BIO_new(BIO_s_mem());
+    bool ok = out && make_requested(&m, req, valid_s) && PEM_write_bio_X509(out, m.cert) == 1 &&
+              to_buf(out, ret_cert_pem);
+    BIO_free(out);
+    X509_REQ_free(req);
+    return ok ? 0 : err_ctx(err, tls_error(NULL, err), "sign a certificate request");
+}
+
 int x509_seconds_left(struct str cert_pem, int64_t *ret, struct err *err)
 {
     X509 *cert = NULL;
