@@ -2,6 +2,8 @@
 /* Admission: reading what the rules need, and their order; see admit.h. */
 #include "api/admit.h"
 
+#include "api/tokens.h"
+#include "base/log.h"
 #include "base/sys.h"
 
 #include <errno.h>
@@ -12,7 +14,7 @@ enum fact { FACT_ACCOUNT, FACT_CLASSES, FACT_LIMITS, FACT_STORAGE, FACT_DONE };
 struct admission {
     struct request *rq;
     enum fact at;
-    bool is_pod;
+    bool is_pod, is_token; /* token: a Secret that holds one of a ServiceAccount */
     struct str account_name, class_name;
     const struct json *account;         /* or NULL */
     struct json *classes, *limits, *storage; /* arrays */
@@ -27,7 +29,8 @@ static bool is_core(const struct kube_resource *res, const char *plural)
 
 bool admit_wanted(const struct kube_resource *res)
 {
-    return is_core(res, "pods") || is_core(res, "persistentvolumeclaims");
+    return is_core(res, "pods") || is_core(res, "persistentvolumeclaims") ||
+           is_core(res, "secrets");
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -125,9 +128,11 @@ static void advance(struct admission *ad)
 {
     struct request *rq = ad->rq;
     const struct kube_resource *res;
+    if (ad->at > FACT_ACCOUNT && is_core(rq->res, "secrets"))
+        ad->at = FACT_DONE;
     switch (ad->at) {
     case FACT_ACCOUNT:
-        if (ad->is_pod) {
+        if (ad->is_pod || ad->is_token) {
             get(ad, resource_of(ad, "", "serviceaccounts"), rq->route.ns, ad->account_name);
             return;
         }
@@ -180,6 +185,12 @@ void admit_read(struct request *rq, const struct json *input,
                               .storage = json_new_array(a),
                               .done = done,
                               .arg = arg };
+    if (is_core(rq->res, "secrets")) {
+        ad->account_name = token_secret_account(input);
+        ad->is_token = ad->account_name.n > 0;
+        if (!ad->is_token)
+            ad->at = FACT_DONE;
+    }
     advance(ad);
 }
 
@@ -198,7 +209,7 @@ struct json *admit_new(struct request *rq, const struct admission *ad, struct js
 {
     struct arena *a = &rq->arena;
     const char *why = NULL;
-    if (!ad)
+    if (!ad || is_core(rq->res, "secrets"))
         return NULL;
     if (!ad->is_pod) {
         if (!admit_claim_limits(a, obj, ad->limits, &why))
@@ -219,4 +230,14 @@ struct json *admit_new(struct request *rq, const struct admission *ad, struct js
         return refuse(rq, obj, why);
     admit_tolerations(a, obj);
     return NULL;
+}
+
+void admit_named(struct request *rq, const struct admission *ad, struct json *obj)
+{
+    struct err err = { 0 };
+    if (!ad || !ad->is_token || !ad->account)
+        return; /* upstream takes such a Secret, and makes no token for it */
+    int r = token_secret_fill(rq->api, &rq->arena, obj, ad->account, &err);
+    if (r < 0)
+        log_error("no token was made for a secret", "error=\"%s\"", err_text(&err));
 }

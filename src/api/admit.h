@@ -6,6 +6,7 @@
  *     ServiceAccount, Priority, DefaultTolerationSeconds    pods
  *     LimitRanger                                           pods, persistentvolumeclaims
  *     DefaultStorageClass                                   persistentvolumeclaims
+ *     (the token controller)                                secrets of ServiceAccounts' tokens
  *
  * First the other objects are read, once for a request; then the rules are applied to each attempt
  * at making the object. Nothing is read for kinds that no rule is about.
@@ -26,6 +27,9 @@ void admit_read(struct request *rq, const struct json *input,
                 void (*done)(void *arg, int r, struct admission *admission), void *arg);
 /* Change the new object; NULL, or the Status that refuses it. admission NULL: no rule. */
 struct json *admit_new(struct request *rq, const struct admission *admission, struct json *obj);
+
+/* Once it has its name: Secrets that are to hold a ServiceAccount's token get it. */
+void admit_named(struct request *rq, const struct admission *admission, struct json *obj);
 
 /* ---- the rules, which know no store (admit_rules.c); *why is said to the client ---- */
 

@@ -3,6 +3,7 @@
 #include "api/controllers.h"
 
 #include "api/authz.h"
+#include "api/csr.h"
 
 #include <errno.h>
 
@@ -77,7 +78,7 @@ bool controllers_busy(const struct api *api)
     return crds_is_busy(api->crds) || namespaces_is_busy(api->namespaces) ||
            authz_is_busy(api->authz) || gc_is_busy(api->gc) || accounts_is_busy(api->accounts) ||
            aggregate_is_busy(api->aggregate) || defaults_is_busy(api->defaults) ||
-           expiry_is_busy(api->expiry);
+           expiry_is_busy(api->expiry) || api->csrs_in_flight > 0;
 }
 
 static bool is_crd(const struct kube_resource *res)
@@ -97,5 +98,6 @@ void controllers_written(struct api *api, const struct written *w)
     aggregate_written(api->aggregate, w);
     expiry_written(api->expiry, w);
     defaults_written(api->defaults, w);
+    csr_written(api, w);
     watch_note_write(api);
 }

@@ -659,6 +659,8 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
     api->with_rbac = opts->rbac;
     api->ca_cert = BUF_INIT(1 << 20);
     (void)buf_add_str(&api->ca_cert, opts->ca_cert);
+    api->ca_key = BUF_INIT(1 << 20);
+    (void)buf_add_str(&api->ca_key, opts->ca_key);
     api->event_ttl_ms = opts->event_ttl_ms ? opts->event_ttl_ms : 3600000;
     list_init(&api->requests);
     list_init(&api->unsent);
@@ -743,6 +745,7 @@ static void api_free(struct api *api)
     registry_fini(&api->reg);
     metrics_fini(&api->metrics);
     buf_fini(&api->ca_cert);
+    buf_fini(&api->ca_key);
     flows_fini(&api->flows);
     tokens_free(api->tokens);
     free(api);

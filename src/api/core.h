@@ -54,7 +54,8 @@ struct api {
     struct aggregate *aggregate;
     struct defaults *defaults;
     struct expiry *expiry;
-    struct buf ca_cert;
+    struct buf ca_cert, ca_key;
+    size_t csrs_in_flight; /* signed, being written */
     uint64_t event_ttl_ms;
     controller_ready_cb controllers_ready;
     void *controllers_ready_arg;

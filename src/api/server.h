@@ -41,6 +41,7 @@ struct api_opts {
     struct str sa_key;          /* PEM; signs tokens of ServiceAccounts; "": there are none */
     struct str sa_issuer;       /* "": https://kubernetes.default.svc */
     struct str ca_cert;         /* PEM, copied; published in every namespace; "": nothing is */
+    struct str ca_key;          /* PEM, copied; signs approved requests; "": nobody does */
     uint64_t event_ttl_ms;      /* Events go after this; 0: an hour */
     bool rbac;                  /* decide by the roles and bindings in the store */
     api_authorize_fn authorize; /* without rbac; NULL: whoever is authenticated may do everything */

@@ -555,3 +555,57 @@ int token_issue(const struct tokens *t, const struct token_request *rq, struct b
     arena_fini(a);
     return r;
 }
+
+/* ------------------------------------------------------------------ tokens in Secrets */
+
+#define SECRET_ACCOUNT "kubernetes.io/service-account.name"
+#define SECRET_UID     "kubernetes.io/service-account.uid"
+
+struct str token_secret_account(const struct json *secret)
+{
+    if (!str_is(json_get_str(secret, "type"), "kubernetes.io/service-account-token"))
+        return STR("");
+    return json_str(json_path(secret, "metadata", "annotations", SECRET_ACCOUNT, NULL));
+}
+
+static void set_encoded(struct arena *a, struct json *data, const char *key, struct str value)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    if (value.n == 0 || json_getc(data, key))
+        return;
+    (void)base64_encode(&b, value, BASE64_STD);
+    json_set_str(a, data, key, buf_str(&b));
+}
+
+static void set_legacy(struct arena *a, struct json *v, const char *name, struct str value)
+{
+    json_set_str(a, v, arena_printf(a, LEGACY_CLAIM "%s", name), value);
+}
+
+int token_secret_fill(const struct api *api, struct arena *a, struct json *secret,
+                      const struct json *account, struct err *err)
+{
+    struct json *annotations = json_obj(a, json_obj(a, secret, "metadata"), "annotations");
+    struct str name = meta_name(account), ns = meta_namespace(account), uid = meta_uid(account);
+    struct str wanted = json_get_str(annotations, SECRET_UID);
+    scoped(buf_fini_scoped) struct buf token = BUF_INIT(JWT_MAX_BYTES);
+    if (!api->tokens->key || (wanted.n && !str_eq(wanted, uid)))
+        return 0;
+    struct json *v = json_new_object(a), *data = json_obj(a, secret, "data");
+    json_set_str(a, v, "iss", STR(LEGACY_ISSUER));
+    set_legacy(a, v, "namespace", ns);
+    set_legacy(a, v, "secret.name", meta_name(secret));
+    set_legacy(a, v, "service-account.name", name);
+    set_legacy(a, v, "service-account.uid", uid);
+    json_set_str(a, v, "sub",
+                 str_of(arena_printf(a, "system:serviceaccount:" STR_FMT ":" STR_FMT, STR_ARG(ns),
+                                     STR_ARG(name))));
+    int r = jwt_sign(api->tokens->key, v, &token, err);
+    if (r < 0)
+        return r;
+    json_set_str(a, annotations, SECRET_UID, uid);
+    set_encoded(a, data, "token", buf_str(&token));
+    set_encoded(a, data, "ca.crt", buf_str(&api->ca_cert));
+    set_encoded(a, data, "namespace", ns);
+    return 0;
+}

@@ -15,6 +15,7 @@
 #include "api/authz.h"
 #include "api/claims.h"
 #include "api/controllers.h"
+#include "api/csr.h"
 #include "api/encode.h"
 #include "api/filter.h"
 #include "api/negotiate.h"
@@ -206,6 +207,7 @@ static struct json *shape_new(struct write *w)
         return status;
     if (object_prepare_create(a, rq->res, w->obj, &env, &status) < 0)
         return status;
+    admit_named(rq, w->admission, w->obj);
     status = claims_choose(rq, &w->claims, w->obj, NULL);
     if (status)
         return status;
@@ -695,6 +697,8 @@ static void shape_and_commit(struct write *w)
     const struct json *no = w->old ? shape_update(w) : shape_new(w);
     if (!no)
         no = authz_check_write(rq, w->obj, w->old);
+    if (!no)
+        no = csr_check_write(rq, w->obj, w->old);
     if (no) {
         reply_status(rq, no);
         return;

@@ -470,7 +470,7 @@ enum object_part object_part_of(struct str subresource)
     for (size_t i = OBJECT_STATUS; i < ARRAY_LEN(names); i++)
         if (str_is(subresource, names[i]))
             return (enum object_part)i;
-    return OBJECT_WHOLE;
+    return str_is(subresource, "approval") ? OBJECT_STATUS : OBJECT_WHOLE;
 }
 
 /* The containers of `list` with resources and their policies from those of `from`. */

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "codec/json.h"
 #include "io/tls.h"
 #include "store/store.h"
 
@@ -58,13 +59,36 @@ static int listen_and_tell(struct cluster *c, struct err *err)
     return datadir_write_kubeconfig(c->dir, c->kubeconfig_wanted, c->url, &c->kubeconfig, err);
 }
 
+static void on_published(void *arg, int r, const struct err *cause)
+{
+    struct cluster *c = arg;
+    struct err err = { 0 };
+    if (r < 0)
+        log_warn("how clients are recognised is not published", "reason=\"%s\"", err_text(cause));
+    r = listen_and_tell(c, &err);
+    c->opts.on_ready(c->opts.arg, r, &err);
+}
+
+/* Servers that extend this one read there whose client certificates they may believe. */
+static int publish_client_ca(struct cluster *c, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(TOKEN_FILE_MAX_BYTES);
+    (void)buf_add_cstr(&text, "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{"
+                              "\"name\":\"extension-apiserver-authentication\","
+                              "\"namespace\":\"kube-system\"},\"data\":{\"client-ca-file\":");
+    (void)json_write_str(&text, buf_str(&c->dir->ca_cert));
+    (void)buf_add_cstr(&text, "}}");
+    return api_ensure_objects(c->api, buf_str(&text), on_published, c, err);
+}
+
 static void on_api_ready(void *arg, int r, const struct err *cause)
 {
     struct cluster *c = arg;
     struct err err = cause ? *cause : (struct err){ 0 };
     if (r >= 0)
-        r = listen_and_tell(c, &err);
-    c->opts.on_ready(c->opts.arg, r, &err);
+        r = publish_client_ca(c, &err);
+    if (r < 0)
+        c->opts.on_ready(c->opts.arg, r, &err);
 }
 
 static void free_cluster(struct cluster *c)
@@ -114,6 +138,7 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct 
                             .store = c->store,
                             .rbac = true,
                             .ca_cert = buf_str(&c->dir->ca_cert),
+                            .ca_key = buf_str(&c->dir->ca_key),
                             .event_ttl_ms = opts->event_ttl_ms,
                             .admin_token = buf_str(&c->dir->token),
                             .token_file = buf_str(&tokens),

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, Server
+from conftest import BUILD, Server, wait_for
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -457,3 +457,66 @@ def test_a_kubeconfig_for_one_more_user(roles, tmp_path):
     bad = subprocess.run([str(BUILD / "dormouse"), "kubeconfig", "--data-dir", str(tmp_path / "none"), "--user", "x"],
                          capture_output=True, text=True)
     assert bad.returncode != 0 and "kubeconfig" in bad.stdout + bad.stderr or "server" in bad.stderr
+
+
+def test_a_secret_of_the_old_kind_holds_a_token(roles):
+    uid = make_account(roles, "old")["metadata"]["uid"]
+    secrets = "/api/v1/namespaces/default/secrets"
+    body = {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/service-account-token",
+            "metadata": {"name": "old-token", "annotations": {"kubernetes.io/service-account.name": "old"}}}
+    made = roles.create(secrets, body)
+    assert made["metadata"]["annotations"]["kubernetes.io/service-account.uid"] == uid
+    data = {k: base64.b64decode(v).decode() for k, v in made["data"].items()}
+    assert data["namespace"] == "default" and data["ca.crt"].startswith("-----BEGIN CERTIFICATE")
+    assert claims(data["token"])["iss"] == "kubernetes/serviceaccount"
+    status, answer = ask_with_token(roles, data["token"], CONFIG_MAPS)
+    assert status == 403 and 'User "system:serviceaccount:default:old"' in answer["message"]
+    roles.ask("DELETE", secrets + "/old-token")
+    assert ask_with_token(roles, data["token"], CONFIG_MAPS)[0] == 401
+    body["metadata"] = {"name": "lost", "annotations": {"kubernetes.io/service-account.name": "nobody"}}
+    assert "token" not in roles.create(secrets, body).get("data", {})
+
+
+def test_certificates_are_signed_on_request(roles, tmp_path):
+    key, request = tmp_path / "u.key", tmp_path / "u.csr"
+    openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", str(key),
+            "-out", str(request), "-subj", "/O=devs/CN=ursula")
+    path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+    spec = {"request": base64.b64encode(request.read_bytes()).decode(), "usages": ["client auth"],
+            "signerName": "kubernetes.io/kube-apiserver-client", "username": "somebody-else"}
+    body = {"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "spec": spec}
+    made = roles.create(path, body | {"metadata": {"name": "ursula"}})
+    assert made["spec"]["username"] == "admin" and "system:masters" in made["spec"]["groups"]
+    assert "certificate" not in made.get("status", {})
+    roles.kubectl("certificate", "approve", "ursula")
+    pem = wait_for(lambda: roles.get(path + "/ursula").json()["status"].get("certificate"), "a certificate")
+    cert = tmp_path / "u.crt"
+    cert.write_bytes(base64.b64decode(pem))
+    status, answer = ask_with_certificate(roles, cert, key, CONFIG_MAPS)
+    assert status == 403 and 'User "ursula" cannot list' in answer["message"]
+    assert "Approved,Issued" in roles.kubectl("get", "csr", "ursula").stdout
+    # Who may update the approval still needs the right to the signer.
+    rules = [{"apiGroups": ["certificates.k8s.io"], "resources": ["certificatesigningrequests/approval"],
+              "verbs": ["update"]}]
+    roles.create(RBAC + "/clusterroles", role("approver", *rules, kind="ClusterRole"))
+    roles.create(RBAC + "/clusterrolebindings",
+                 binding("approver", "approver", "ann", kind="ClusterRoleBinding", role_kind="ClusterRole"))
+    second = roles.create(path, body | {"metadata": {"name": "second"}})
+    second["status"] = {"conditions": [{"type": "Approved", "status": "True", "reason": "x"}]}
+    no = as_user(roles, "ann", "PUT", path + "/second/approval", second)
+    assert no.status == 403
+    assert no.json()["message"].endswith(
+        'user not permitted to approve requests with signerName "kubernetes.io/kube-apiserver-client"')
+    # A request for something else than a client's certificate fails once it is approved.
+    roles.create(path, body | {"metadata": {"name": "third"}, "spec": spec | {"usages": ["server auth"]}})
+    roles.kubectl("certificate", "approve", "third")
+    wait_for(lambda: "Failed" in roles.kubectl("get", "csr", "third").stdout, "the condition Failed")
+    openssl("req", "-new", "-key", str(key), "-out", str(request), "-subj", "/O=system:masters/CN=root")
+    spec["request"] = base64.b64encode(request.read_bytes()).decode()
+    no = roles.ask("POST", path, body | {"metadata": {"name": "root"}, "spec": spec})
+    assert no.status == 403 and "system:masters group is not allowed" in no.json()["message"]
+
+
+def test_extensions_are_told_whom_to_believe(roles):
+    told = roles.get("/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication").json()
+    assert told["data"]["client-ca-file"] == (roles.data_dir / "pki/ca.crt").read_text()

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CertificateSigningRequests; see csr.h. */
+#include "api/csr.h"
+
+#include "api/authn.h"
+#include "api/authz.h"
+#include "api/inner.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "codec/base64.h"
+#include "io/tls.h"
+
+#include <errno.h>
+
+#define GROUP          "certificates.k8s.io"
+#define SIGNER_CLIENT  "kubernetes.io/kube-apiserver-client"
+#define SIGNER_KUBELET "kubernetes.io/kube-apiserver-client-kubelet"
+
+enum { CSR_MAX_BYTES = 64 << 10 };
+
+static bool is_csr(const struct kube_resource *res)
+{
+    return str_is(res->group, GROUP) && str_is(res->plural, "certificatesigningrequests");
+}
+
+static bool has_condition(const struct json *obj, const char *type)
+{
+    json_each (c, json_path(obj, "status", "conditions", NULL))
+        if (str_is(json_get_str(c, "type"), type))
+            return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------ what the client may write */
+
+/* Upstream looks for a right to the signer itself, then to all of its domain. */
+static struct json *check_signer(struct request *rq, const struct json *obj, const char *verb)
+{
+    struct arena *a = &rq->arena;
+    const struct api *api = rq->api;
+    struct str signer = json_str(json_path(obj, "spec", "signerName", NULL)), domain, rest;
+    (void)str_cut(signer, '/', &domain, &rest);
+    struct api_attributes at = { .identity = &rq->identity,
+                                 .is_resource = true,
+                                 .verb = str_of(verb),
+                                 .group = STR(GROUP),
+                                 .version = STR("v1"),
+                                 .resource = STR("signers"),
+                                 .name = signer };
+    if (!api->authorize || api->authorize(api->authorize_arg, &at, NULL))
+        return NULL;
+    at.name = str_of(arena_printf(a, STR_FMT "/*", STR_ARG(domain)));
+    if (api->authorize(api->authorize_arg, &at, NULL))
+        return NULL;
+    return status_forbidden(
+        a, rq->route.group, rq->route.resource, meta_name(obj),
+        str_of(arena_printf(a, "user not permitted to %s requests with signerName \"" STR_FMT "\"",
+                            verb, STR_ARG(signer))));
+}
+
+/* The PEM text of the request itself. */
+static bool request_text(const struct json *obj, struct buf *to)
+{
+    return base64_decode(to, json_str(json_path(obj, "spec", "request", NULL)), BASE64_LENIENT) ==
+           0;
+}
+
+static struct json *invalid(struct request *rq, const struct json *obj,
+                            const struct field_errors *errs)
+{
+    return status_invalid(&rq->arena, STR(GROUP), STR("CertificateSigningRequest"), meta_name(obj),
+                          errs);
+}
+
+static void check_spec(const struct json *spec, struct field_errors *errs)
+{
+    struct fpath up = fpath_child(NULL, STR("spec"));
+    struct fpath usages = fpath_child(&up, STR("usages")),
+                 signer = fpath_child(&up, STR("signerName")),
+                 expires = fpath_child(&up, STR("expirationSeconds"));
+    const struct json *seconds = json_getc(spec, "expirationSeconds");
+    if (!json_first(json_getc(spec, "usages")))
+        field_error(errs, FIELD_REQUIRED, &usages, NULL, "%s", "");
+    if (json_get_str(spec, "signerName").n == 0)
+        field_error(errs, FIELD_REQUIRED, &signer, NULL, "%s", "");
+    if (json_is(seconds, JSON_NUMBER) && json_int_or(seconds, 0) < CSR_MIN_S)
+        field_error(errs, FIELD_INVALID, &expires, seconds,
+                    "may not specify a duration less than %d seconds (10 minutes)", CSR_MIN_S);
+}
+
+static struct json *check_new(struct request *rq, struct json *obj)
+{
+    struct arena *a = &rq->arena;
+    struct json *spec = json_obj(a, obj, "spec");
+    struct field_errors errs = field_errors_init(a);
+    struct fpath up = fpath_child(NULL, STR("spec")), at = fpath_child(&up, STR("request"));
+    struct x509_subject who;
+    struct err err = { 0 };
+    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
+    struct json *me = identity_to_json(a, &rq->identity);
+    static const char *const members[] = { "username", "uid", "groups", "extra" };
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        struct json *v = json_getc(me, members[i]);
+        (void)json_del(spec, str_of(members[i]));
+        if (v)
+            json_setc(a, spec, members[i], json_clone(a, v));
+    }
+    if (!request_text(obj, &pem) || x509_read_request(buf_str(&pem), a, &who, &err) < 0)
+        field_error(&errs, FIELD_INVALID, &at, json_getc(spec, "request"),
+                    "PEM block type must be CERTIFICATE REQUEST");
+    check_spec(spec, &errs);
+    if (errs.n)
+        return invalid(rq, obj, &errs);
+    if (str_is(json_get_str(spec, "signerName"), SIGNER_CLIENT))
+        for (size_t i = 0; i < who.n_orgs; i++)
+            if (str_is(who.orgs[i], "system:masters"))
+                return status_forbidden(a, rq->route.group, rq->route.resource, meta_name(obj),
+                                        STR("use of " SIGNER_CLIENT " signer with system:masters "
+                                            "group is not allowed"));
+    return NULL;
+}
+
+/* Conditions of these two types stay as they were, unless the client came to approve. */
+static bool is_verdict(const struct json *condition)
+{
+    struct str type = json_get_str(condition, "type");
+    return str_is(type, "Approved") || str_is(type, "Denied");
+}
+
+static struct json *conditions(struct arena *a, const struct json *verdicts,
+                               const struct json *others)
+{
+    struct json *all = json_new_array(a);
+    json_each (c, json_path(verdicts, "status", "conditions", NULL))
+        if (is_verdict(c))
+            json_add(all, json_clone(a, c));
+    json_each (c, json_path(others, "status", "conditions", NULL))
+        if (!is_verdict(c))
+            json_add(all, json_clone(a, c));
+    return all;
+}
+
+static void stamp(struct arena *a, struct json *list)
+{
+    char now[RFC3339_MAX];
+    static const char *const members[] = { "lastUpdateTime", "lastTransitionTime" };
+    rfc3339_format(clock_wall_ms() / 1000, now);
+    json_each (c, list)
+        for (size_t i = 0; i < ARRAY_LEN(members); i++)
+            if (json_get_str(c, members[i]).n == 0)
+                json_set_str(a, c, members[i], str_of(now));
+}
+
+static struct json *check_verdict(struct request *rq, const struct json *obj)
+{
+    struct field_errors errs = field_errors_init(&rq->arena);
+    struct fpath up = fpath_child(NULL, STR("status")), at = fpath_child(&up, STR("conditions"));
+    if (!has_condition(obj, "Approved") || !has_condition(obj, "Denied"))
+        return NULL;
+    field_error(&errs, FIELD_INVALID, &at, json_new_cstr(&rq->arena, "Denied"),
+                "Approved and Denied conditions are mutually exclusive");
+    return invalid(rq, obj, &errs);
+}
+
+static struct json *check_update(struct request *rq, struct json *obj, const struct json *old)
+{
+    struct arena *a = &rq->arena;
+    bool approval = rq->sub && str_is(rq->sub->name, "approval");
+    const struct json *before = json_path(old, "status", "certificate", NULL);
+    struct json *all = approval ? conditions(a, obj, old) : conditions(a, old, obj);
+    struct json *status = json_obj(a, obj, "status");
+    struct json *no = NULL;
+    stamp(a, all);
+    (void)json_del(status, STR("conditions"));
+    if (all->n)
+        json_setc(a, status, "conditions", all);
+    if (approval) {
+        (void)json_del(status, STR("certificate"));
+        if (before)
+            json_setc(a, status, "certificate", json_clone(a, before));
+        no = check_verdict(rq, obj);
+        return no ? no : check_signer(rq, old, "approve");
+    }
+    const struct json *after = json_getc(status, "certificate");
+    bool same = (!before && !after) || (before && after && json_equal(before, after));
+    return same ? NULL : check_signer(rq, old, "sign");
+}
+
+struct json *csr_check_write(struct request *rq, struct json *obj, const struct json *old)
+{
+    if (!is_csr(rq->res))
+        return NULL;
+    if (!old)
+        return check_new(rq, obj);
+    return rq->sub ? check_update(rq, obj, old) : NULL;
+}
+
+/* ------------------------------------------------------------------ signing */
+
+static const char *check_usages(const struct json *obj)
+{
+    bool client = false;
+    json_each (v, json_path(obj, "spec", "usages", NULL)) {
+        struct str s = json_str(v);
+        client = client || str_is(s, "client auth");
+        if (!str_is(s, "client auth") && !str_is(s, "digital signature") &&
+            !str_is(s, "key encipherment"))
+            return "usages may be client auth, digital signature and key encipherment";
+    }
+    return client ? NULL : "usages must hold client auth";
+}
+
+static const char *check_subject(const struct json *obj, const struct x509_subject *who)
+{
+    struct str signer = json_str(json_path(obj, "spec", "signerName", NULL));
+    if (who->common_name.n == 0)
+        return "the subject has no common name";
+    if (!str_is(signer, SIGNER_KUBELET))
+        return NULL;
+    if (who->n_orgs != 1 || !str_is(who->orgs[0], "system:nodes"))
+        return "the organization must be system:nodes";
+    if (!str_has_prefix(who->common_name, STR("system:node:")))
+        return "the common name must begin with system:node:";
+    return NULL;
+}
+
+/* The certificate, or why not. */
+static const char *sign(const struct api *api, struct arena *a, const struct json *obj,
+                        struct buf *ret_pem)
+{
+    struct err err = { 0 };
+    struct x509_subject who;
+    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
+    int64_t valid_s = json_int_or(json_path(obj, "spec", "expirationSeconds", NULL), CSR_MAX_S);
+    if (!request_text(obj, &pem) || x509_read_request(buf_str(&pem), a, &who, &err) < 0)
+        return "the request cannot be read";
+    const char *why = check_usages(obj);
+    if (!why)
+        why = check_subject(obj, &who);
+    if (why)
+        return why;
+    valid_s = MIN(MAX(valid_s, (int64_t)CSR_MIN_S), (int64_t)CSR_MAX_S);
+    if (x509_sign_request(buf_str(&api->ca_cert), buf_str(&api->ca_key), buf_str(&pem),
+                          (uint64_t)valid_s, ret_pem, &err) < 0) {
+        log_error("a certificate was not signed", "error=\"%s\"", err_text(&err));
+        return "the authority cannot sign";
+    }
+    return NULL;
+}
+
+static void add_failed(struct arena *a, struct json *status, const char *why)
+{
+    struct json *c = json_new_object(a), *list = json_getc(status, "conditions");
+    json_set_str(a, c, "type", STR("Failed"));
+    json_set_str(a, c, "status", STR("True"));
+    json_set_str(a, c, "reason", STR("SignerValidationFailure"));
+    json_set_str(a, c, "message", str_of(why));
+    if (!json_is(list, JSON_ARRAY)) {
+        list = json_new_array(a);
+        json_setc(a, status, "conditions", list);
+    }
+    json_add(list, c);
+}
+
+static void on_signed(void *arg, int r, struct str body)
+{
+    struct api *api = arg;
+    (void)body;
+    if (r != 200 && r != 404 && r != 409 && r != -ECANCELED)
+        log_error("a signed certificate was not written", "answer=%d", r);
+    api->csrs_in_flight--;
+    controllers_idle(api);
+}
+
+void csr_written(struct api *api, const struct written *w)
+{
+    struct arena arena = { 0 }, *a = &arena;
+    if (!w->obj || api->ca_key.n == 0 || !is_csr(w->res) || !has_condition(w->obj, "Approved") ||
+        has_condition(w->obj, "Denied") || has_condition(w->obj, "Failed") ||
+        json_str(json_path(w->obj, "status", "certificate", NULL)).n)
+        return;
+    struct str signer = json_str(json_path(w->obj, "spec", "signerName", NULL));
+    if (!str_is(signer, SIGNER_CLIENT) && !str_is(signer, SIGNER_KUBELET))
+        return;
+    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(API_BODY_MAX_BYTES);
+    struct json *obj = json_clone(a, w->obj), *status = json_obj(a, obj, "status");
+    const char *why = sign(api, a, obj, &pem);
+    if (why) {
+        add_failed(a, status, why);
+    } else {
+        (void)base64_encode(&text, buf_str(&pem), BASE64_STD);
+        json_set_str(a, status, "certificate", buf_str(&text));
+        buf_reset(&text);
+    }
+    meta_set_resource_version(a, obj, w->rev);
+    (void)json_write(&text, obj);
+    const struct inner_request req = {
+        .method = "PUT",
+        .target = str_of(
+            arena_printf(a, "/apis/" GROUP "/v1/certificatesigningrequests/" STR_FMT "/status",
+                         STR_ARG(w->name))),
+        .content_type = "application/json",
+        .body = buf_str(&text)
+    };
+    if (inner_call(api, &req, on_signed, api) >= 0)
+        api->csrs_in_flight++;
+    arena_fini(a);
+}

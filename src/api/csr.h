@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CertificateSigningRequests: who asks is written into the request, approving and signing need a
+ * right of their own, and requests to the signers below are signed with the cluster's authority
+ * once somebody has approved them.
+ *
+ *     kubernetes.io/kube-apiserver-client           any user but members of system:masters
+ *     kubernetes.io/kube-apiserver-client-kubelet   system:node:NAME in group system:nodes
+ *
+ *     create -> Approved by somebody -> certificate, or condition Failed with the reason
+ */
+#pragma once
+
+#include "api/controllers.h"
+
+enum {
+    CSR_MIN_S = 600,            /* what spec.expirationSeconds may ask for at least */
+    CSR_MAX_S = 365 * 24 * 3600 /* a certificate is not good for longer */
+};
+
+/*
+ * Before a request is written, through whatever subresource: what the client may not set is put
+ * right, and he must have the right to approve or to sign. NULL, or the Status. old: NULL for a
+ * create. For other kinds there is nothing to do.
+ */
+struct json *csr_check_write(struct request *rq, struct json *obj, const struct json *old);
+/* Sign what has been approved. */
+void csr_written(struct api *api, const struct written *w);
