@@ -16,6 +16,14 @@ def config_map(name, labels=None, **data):
             **({"data": data} if data else {})}
 
 
+SECRETS = "/api/v1/namespaces/{ns}/secrets"
+
+
+def item(name, labels=None):
+    """A Secret: unlike ConfigMaps, nobody else makes any."""
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, **({"labels": labels} if labels else {})}}
+
+
 def pod(name, labels=None, **spec):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, **({"labels": labels} if labels else {})},
             "spec": {"automountServiceAccountToken": False, "containers": [{"name": "c", "image": "busybox"}], **spec}}
@@ -34,9 +42,9 @@ def deployment(name, **spec):
 def list_parameters(s):
     s.namespace()
     for i in range(5):
-        s.post(MAPS, config_map(f"m{i}", {"n": str(i), "odd": str(i % 2)}, k=str(i)))
-    now = s.get(MAPS).get("metadata", "resourceVersion", default="1")
-    first = s.get(MAPS + "/m0").get("metadata", "resourceVersion", default="1")
+        s.post(SECRETS, item(f"m{i}", {"n": str(i), "odd": str(i % 2)}))
+    now = s.get(SECRETS).get("metadata", "resourceVersion", default="1")
+    first = s.get(SECRETS + "/m0").get("metadata", "resourceVersion", default="1")
     far = str(int(now) + 100000)
     versions = ["", "0", now, first, far, "abc", "-1"]
     for version, match, limit in itertools.product(versions, ["", "Exact", "NotOlderThan", "Wrong"], ["", "2"]):
@@ -45,48 +53,48 @@ def list_parameters(s):
         query = "&".join(f"{k}={v}" for k, v in
                          (("resourceVersion", version), ("resourceVersionMatch", match), ("limit", limit)) if v)
         shown = {now: "NOW", first: "FIRST", far: "FAR"}.get(version, version)
-        s.get(MAPS + "?" + query, label=f"version={shown} match={match} limit={limit}")
-    s.get(MAPS + f"?resourceVersion={far}&resourceVersionMatch=NotOlderThan", label="a version in the future")
+        s.get(SECRETS + "?" + query, label=f"version={shown} match={match} limit={limit}")
+    s.get(SECRETS + f"?resourceVersion={far}&resourceVersionMatch=NotOlderThan", label="a version in the future")
 
 
 @scenario("lists/pages")
 def list_pages(s):
     s.namespace()
     for i in range(5):
-        s.post(MAPS, config_map(f"m{i}", {"odd": str(i % 2)}))
-    page = s.get(MAPS + "?limit=2", label="first page")
-    s.quietly("DELETE", MAPS + "/m3")
-    s.quietly("POST", MAPS, config_map("m9"))
+        s.post(SECRETS, item(f"m{i}", {"odd": str(i % 2)}))
+    page = s.get(SECRETS + "?limit=2", label="first page")
+    s.quietly("DELETE", SECRETS + "/m3")
+    s.quietly("POST", SECRETS, item("m9"))
     token = page.get("metadata", "continue", default="none")
-    s.get(MAPS + f"?limit=2&continue={token}&resourceVersion=0", label="continue with version 0")
-    s.get(MAPS + f"?limit=2&continue={token}&resourceVersion=5", label="continue with a version")
-    s.get(MAPS + f"?limit=2&continue={token}&resourceVersion=5&resourceVersionMatch=Exact", label="continue with a match")
-    page = s.get(MAPS + f"?limit=2&continue={token}", label="second page, of the same moment")
+    s.get(SECRETS + f"?limit=2&continue={token}&resourceVersion=0", label="continue with version 0")
+    s.get(SECRETS + f"?limit=2&continue={token}&resourceVersion=5", label="continue with a version")
+    s.get(SECRETS + f"?limit=2&continue={token}&resourceVersion=5&resourceVersionMatch=Exact", label="continue with a match")
+    page = s.get(SECRETS + f"?limit=2&continue={token}", label="second page, of the same moment")
     token = page.get("metadata", "continue", default="none")
-    s.get(MAPS + f"?limit=2&continue={token}", label="last page")
-    s.get(MAPS + f"?continue={token}", label="the rest without a limit")
-    s.get(MAPS + "?limit=2&labelSelector=odd%3D0", label="with a selector: no remaining count")
+    s.get(SECRETS + f"?limit=2&continue={token}", label="last page")
+    s.get(SECRETS + f"?continue={token}", label="the rest without a limit")
+    s.get(SECRETS + "?limit=2&labelSelector=odd%3D0", label="with a selector: no remaining count")
     for bad in ("abc", "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6LTEsInN0YXJ0IjoiIn0", "e30"):
-        s.get(MAPS + f"?limit=2&continue={bad}", label=f"bad continue {bad[:8]}")
-    s.get(MAPS + "?limit=-1", label="negative limit")
-    s.get(MAPS + "?limit=abc", label="limit is no number")
-    s.get(MAPS + "?limit=100000000000000000000", label="huge limit")
-    s.get(MAPS + "?timeoutSeconds=abc", label="timeout is no number")
-    s.get(MAPS + "?unknown=1", label="unknown parameter")
-    s.get(MAPS + "?watch=maybe&timeoutSeconds=1", label="watch=maybe", view=lambda a: None)
+        s.get(SECRETS + f"?limit=2&continue={bad}", label=f"bad continue {bad[:8]}")
+    s.get(SECRETS + "?limit=-1", label="negative limit")
+    s.get(SECRETS + "?limit=abc", label="limit is no number")
+    s.get(SECRETS + "?limit=100000000000000000000", label="huge limit")
+    s.get(SECRETS + "?timeoutSeconds=abc", label="timeout is no number")
+    s.get(SECRETS + "?unknown=1", label="unknown parameter")
+    s.get(SECRETS + "?watch=maybe&timeoutSeconds=1", label="watch=maybe", view=lambda a: None)
 
 
 @scenario("lists/label selectors")
 def label_selectors(s):
     s.namespace()
     for i, labels in enumerate([{"a": "1"}, {"a": "2"}, {"a": "1", "b": "x"}, {"b": "y"}, None]):
-        s.quietly("POST", MAPS, config_map(f"m{i}", labels))
+        s.quietly("POST", SECRETS, item(f"m{i}", labels))
     for selector in ("a=1", "a==1", "a!=1", "a in (1,2)", "a notin (1)", "a", "!a", "a,b", "a=1,b=x", "a=", "a in ()", "a in (1", "=1",
                      "a>1", "a<2", "a>x", "a gt 1", "a=1=2", ",", "a=1,", "-a=1", "a/b/c=1", "example.com/a=1", "a=" + "x" * 64, "a b",
                      "a in 1", " a = 1 ", "a in (1, 2)", "a=-1", "()", "a!", "metadata.name=m0"):
-        s.get(MAPS, label="none", record=False)
+        s.get(SECRETS, label="none", record=False)
         query = selector.replace(" ", "%20").replace("=", "%3D").replace(">", "%3E").replace("<", "%3C").replace("!", "%21")
-        s.get(f"{MAPS}?labelSelector={query}", label=f"selector '{selector[:30]}'")
+        s.get(f"{SECRETS}?labelSelector={query}", label=f"selector '{selector[:30]}'")
 
 
 @scenario("lists/field selectors")
@@ -129,7 +137,7 @@ def field_selectors(s):
 @scenario("lists/negotiation")
 def negotiation(s):
     s.namespace()
-    s.quietly("POST", MAPS, config_map("m", k="v"))
+    s.quietly("POST", SECRETS, item("m"))
     for accept in ("*/*", "application/*", "application/json", "application/yaml", "text/html", "text/plain", PROTOBUF, TABLE, PARTIAL_LIST,
                    "application/json;as=Table;v=v1beta1;g=meta.k8s.io", "application/json;as=Table;v=v9;g=meta.k8s.io",
                    "application/json;as=Other;v=v1;g=meta.k8s.io", "application/json;as=Other;v=v1;g=meta.k8s.io,application/json",
@@ -137,22 +145,22 @@ def negotiation(s):
                    PROTOBUF + ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "application/json;stream=watch",
                    "application/json;pretty=1", "text/html,application/json;q=0.5", "application/vnd.kubernetes.protobuf,application/json",
                    "application/cbor", "nonsense", "", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"):
-        s.get(MAPS + "/m", headers={"Accept": accept}, label=f"get {accept}")
-        s.get(MAPS, headers={"Accept": accept}, label=f"list {accept}")
-    s.get(MAPS + "/none", accept="application/yaml", label="not found in yaml")
-    s.get(MAPS + "/none", accept=PROTOBUF, label="not found in protobuf")
-    s.get(MAPS + "/none", accept=TABLE, label="not found as a table")
-    s.get(MAPS + "?pretty=true", label="pretty", view=lambda a: a.raw[:20].decode())
-    s.get(MAPS + "?pretty=true", accept=TABLE)
-    s.get(MAPS, accept=TABLE.replace(",application/json", ""), label="a table without fallback")
+        s.get(SECRETS + "/m", headers={"Accept": accept}, label=f"get {accept}")
+        s.get(SECRETS, headers={"Accept": accept}, label=f"list {accept}")
+    s.get(SECRETS + "/none", accept="application/yaml", label="not found in yaml")
+    s.get(SECRETS + "/none", accept=PROTOBUF, label="not found in protobuf")
+    s.get(SECRETS + "/none", accept=TABLE, label="not found as a table")
+    s.get(SECRETS + "?pretty=true", label="pretty", view=lambda a: a.raw[:20].decode())
+    s.get(SECRETS + "?pretty=true", accept=TABLE)
+    s.get(SECRETS, accept=TABLE.replace(",application/json", ""), label="a table without fallback")
     for include in ("None", "Metadata", "Object", "Wrong"):
-        s.get(f"{MAPS}?includeObject={include}", accept=TABLE, label=f"includeObject={include}")
-    body = json.dumps(config_map("n"))
+        s.get(f"{SECRETS}?includeObject={include}", accept=TABLE, label=f"includeObject={include}")
+    body = json.dumps(item("n"))
     for i, ct in enumerate(("application/json", "application/json; charset=utf-8", "application/yaml", "text/plain", "application/xml", "",
                             PROTOBUF, "application/cbor", "application/x-www-form-urlencoded", "nonsense")):
-        s.post(MAPS + "?dryRun=All", body, ct=ct or " ", label=f"content type '{ct}'")
+        s.post(SECRETS + "?dryRun=All", body, ct=ct or " ", label=f"content type '{ct}'")
     for ct in ("application/json", "application/yaml", "text/plain", JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY, "application/apply-patch+cbor"):
-        s.patch(MAPS + "/m?dryRun=All", "{}", ct=ct, label=f"patch of {ct}")
+        s.patch(SECRETS + "/m?dryRun=All", "{}", ct=ct, label=f"patch of {ct}")
 
 
 # ------------------------------------------------------------------ watches
@@ -160,31 +168,31 @@ def negotiation(s):
 @scenario("watches/life of objects")
 def watch_life(s):
     s.namespace()
-    rev = s.get(MAPS).get("metadata", "resourceVersion")
-    made = s.post(MAPS, config_map("a", {"l": "1"}, k="1")).obj
-    s.patch(MAPS + "/a", {"data": {"k": "2"}})
-    s.patch(MAPS + "/a", {"metadata": {"labels": {"l": "2"}}})
-    s.patch(MAPS + "/a", {"metadata": {"labels": {"l": "1"}}})
-    s.post(MAPS, config_map("b"))
-    s.delete(MAPS + "/a")
-    s.events(f"{MAPS}?watch=1&resourceVersion={rev}", 6, label="all")
-    s.events(f"{MAPS}?watch=1&resourceVersion={rev}&labelSelector=l%3D1", 5, label="with a label selector")
-    s.events(f"{MAPS}?watch=1&resourceVersion={rev}&fieldSelector=metadata.name%3Db", 1, label="with a field selector")
-    s.events(f"{MAPS}?watch=1&resourceVersion={rev}", 6, label="tables", accept=TABLE)
-    s.events(f"{MAPS}?watch=1&resourceVersion={rev}", 6, label="metadata",
+    rev = s.get(SECRETS).get("metadata", "resourceVersion")
+    made = s.post(SECRETS, item("a", {"l": "1"})).obj
+    s.patch(SECRETS + "/a", {"data": {"k": "Mg=="}})
+    s.patch(SECRETS + "/a", {"metadata": {"labels": {"l": "2"}}})
+    s.patch(SECRETS + "/a", {"metadata": {"labels": {"l": "1"}}})
+    s.post(SECRETS, item("b"))
+    s.delete(SECRETS + "/a")
+    s.events(f"{SECRETS}?watch=1&resourceVersion={rev}", 6, label="all")
+    s.events(f"{SECRETS}?watch=1&resourceVersion={rev}&labelSelector=l%3D1", 5, label="with a label selector")
+    s.events(f"{SECRETS}?watch=1&resourceVersion={rev}&fieldSelector=metadata.name%3Db", 1, label="with a field selector")
+    s.events(f"{SECRETS}?watch=1&resourceVersion={rev}", 6, label="tables", accept=TABLE)
+    s.events(f"{SECRETS}?watch=1&resourceVersion={rev}", 6, label="metadata",
              accept="application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io")
-    s.events(f"/api/v1/watch/namespaces/{{ns}}/configmaps?resourceVersion={rev}", 6, label="by the old path")
-    s.events(f"/api/v1/watch/namespaces/{{ns}}/configmaps/b?resourceVersion={rev}", 1, label="one object by the old path")
-    s.events(f"{MAPS}?watch=1&resourceVersion=0", 1, label="from 0")
-    s.events(f"{MAPS}?watch=1", 1, label="without a version")
-    s.events(f"{MAPS}?watch=1&timeoutSeconds=1&labelSelector=none", 1, label="timeout")
+    s.events(f"/api/v1/watch/namespaces/{{ns}}/secrets?resourceVersion={rev}", 6, label="by the old path")
+    s.events(f"/api/v1/watch/namespaces/{{ns}}/secrets/b?resourceVersion={rev}", 1, label="one object by the old path")
+    s.events(f"{SECRETS}?watch=1&resourceVersion=0", 1, label="from 0")
+    s.events(f"{SECRETS}?watch=1", 1, label="without a version")
+    s.events(f"{SECRETS}?watch=1&timeoutSeconds=1&labelSelector=none", 1, label="timeout")
 
 
 @scenario("watches/parameters")
 def watch_parameters(s):
     s.namespace()
-    s.quietly("POST", MAPS, config_map("a"))
-    now = s.get(MAPS).get("metadata", "resourceVersion")
+    s.quietly("POST", SECRETS, item("a"))
+    now = s.get(SECRETS).get("metadata", "resourceVersion")
     end = "&timeoutSeconds=1"
     for query in ("resourceVersion=1", "resourceVersion=abc", "resourceVersion=-1", "resourceVersionMatch=Exact",
                   "resourceVersionMatch=NotOlderThan", "sendInitialEvents=true", "sendInitialEvents=false",
@@ -195,15 +203,15 @@ def watch_parameters(s):
                   "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=" + now,
                   "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=none",
                   "limit=1", "continue=abc", "timeoutSeconds=abc", "fieldSelector=data.x%3Dy", "labelSelector=%3D"):
-        s.events(f"{MAPS}?watch=1&{query}{end}", 4, label=query.replace(now, "NOW"))
-    s.get(f"{MAPS}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan", label="a list that wants initial events")
-    s.events(f"{MAPS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true{end}", 2,
+        s.events(f"{SECRETS}?watch=1&{query}{end}", 4, label=query.replace(now, "NOW"))
+    s.get(f"{SECRETS}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan", label="a list that wants initial events")
+    s.events(f"{SECRETS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true{end}", 2,
              accept=TABLE, label="initial events as tables")
-    s.get(f"{MAPS}?watch=1{end}", headers={"Accept": "text/html"}, label="watch in html")
-    s.ask("GET", f"{MAPS}?watch=1&resourceVersion=0{end}", accept="application/yaml", label="watch in yaml", view=lambda a: None)
-    s.ask("GET", f"{MAPS}?watch=1&resourceVersion=0{end}", accept=PROTOBUF + ";stream=watch", label="watch in protobuf",
+    s.get(f"{SECRETS}?watch=1{end}", headers={"Accept": "text/html"}, label="watch in html")
+    s.ask("GET", f"{SECRETS}?watch=1&resourceVersion=0{end}", accept="application/yaml", label="watch in yaml", view=lambda a: None)
+    s.ask("GET", f"{SECRETS}?watch=1&resourceVersion=0{end}", accept=PROTOBUF + ";stream=watch", label="watch in protobuf",
           view=lambda a: None)
-    s.get(f"{MAPS}/a?watch=1&resourceVersion=0{end}", label="watch of one object's path")
+    s.get(f"{SECRETS}/a?watch=1&resourceVersion=0{end}", label="watch of one object's path")
 
 
 # ------------------------------------------------------------------ writes
@@ -498,17 +506,17 @@ def delete_options(s):
     def fresh(name="a", **meta):
         s.quietly("DELETE", f"{MAPS}/{name}")
         return s.quietly("POST", MAPS, {"metadata": {"name": name, **meta}}).obj or {}
-    made = fresh()
-    uid, version = made.get("metadata", {}).get("uid", ""), made.get("metadata", {}).get("resourceVersion", "")
     for what, options in {
         "another uid": {"preconditions": {"uid": "x"}}, "an old version": {"preconditions": {"resourceVersion": "1"}},
         "both policies": {"propagationPolicy": "Orphan", "orphanDependents": True}, "bad policy": {"propagationPolicy": "Wrong"},
         "negative grace": {"gracePeriodSeconds": -5}, "bad dryRun": {"dryRun": ["Some"]}, "dry": {"dryRun": ["All"]},
         "wrong kind": {"apiVersion": "v1", "kind": "ConfigMap"}, "meta kind": {"apiVersion": "meta.k8s.io/v1", "kind": "DeleteOptions", "dryRun": ["All"]},
         "v1 kind": {"apiVersion": "v1", "kind": "DeleteOptions", "dryRun": ["All"]}, "unknown field": {"nap": 1, "dryRun": ["All"]},
-        "right uid": {"preconditions": {"uid": uid, "resourceVersion": version}},
     }.items():
+        fresh()
         s.delete(MAPS + "/a", options, label=what)
+    meta = fresh().get("metadata", {})
+    s.delete(MAPS + "/a", {"preconditions": {"uid": meta.get("uid"), "resourceVersion": meta.get("resourceVersion")}}, label="the right ones")
     for what, body in {"nonsense": "nonsense", "list": "[]", "string": '"x"'}.items():
         fresh()
         s.delete(MAPS + "/a", body, label="body: " + what)
@@ -535,22 +543,22 @@ def delete_collections(s):
 
     def fill():
         for i in range(4):
-            s.quietly("POST", MAPS, config_map(f"m{i}", {"n": str(i), "odd": str(i % 2)}))
+            s.quietly("POST", SECRETS, item(f"m{i}", {"n": str(i), "odd": str(i % 2)}))
     fill()
-    s.delete(MAPS + "?labelSelector=odd%3D1&dryRun=All", label="dry")
-    s.delete(MAPS + "?labelSelector=odd%3D1", label="by label")
-    s.delete(MAPS + "?fieldSelector=metadata.name%3Dm0", label="by field")
-    s.delete(MAPS + "?labelSelector=none%3D1", label="none")
-    s.delete(MAPS + "?labelSelector=%3D", label="bad selector")
-    s.delete(MAPS + "?limit=1", label="limit")
+    s.delete(SECRETS + "?labelSelector=odd%3D1&dryRun=All", label="dry")
+    s.delete(SECRETS + "?labelSelector=odd%3D1", label="by label")
+    s.delete(SECRETS + "?fieldSelector=metadata.name%3Dm0", label="by field")
+    s.delete(SECRETS + "?labelSelector=none%3D1", label="none")
+    s.delete(SECRETS + "?labelSelector=%3D", label="bad selector")
+    s.delete(SECRETS + "?limit=1", label="limit")
     fill()
-    s.delete(MAPS, {"propagationPolicy": "Orphan"}, label="orphaning")
-    s.delete(MAPS, {"preconditions": {"uid": "x"}}, label="preconditions")
-    s.delete(MAPS + "?resourceVersion=0", label="version 0")
-    s.delete("/api/v1/configmaps", label="in all namespaces")
+    s.delete(SECRETS, {"propagationPolicy": "Orphan"}, label="orphaning")
+    s.delete(SECRETS, {"preconditions": {"uid": "x"}}, label="preconditions")
+    s.delete(SECRETS + "?resourceVersion=0", label="version 0")
+    s.delete("/api/v1/secrets", label="in all namespaces")
     s.delete("/api/v1/namespaces", label="of namespaces")
     s.delete("/api/v1/namespaces/{ns}/services", label="of services")
-    s.get(MAPS)
+    s.get(SECRETS)
 
 
 @scenario("deletes/pods")
@@ -628,20 +636,19 @@ def namespaces(s):
 def services(s):
     s.namespace()
     path = "/api/v1/namespaces/{ns}/services"
-    net = "10.96.0" if s.server.name == "dormouse" else "10.0.0"
     for name, spec in {
         "headless": {"clusterIP": "None", "selector": {"a": "b"}}, "external": {"type": "ExternalName", "externalName": "a.example.com"},
         "port": {"type": "NodePort", "ports": [{"port": 80}]}, "balancer": {"type": "LoadBalancer", "ports": [{"port": 80}, {"port": 81, "name": "b"}]},
         "named": {"ports": [{"port": 80, "name": "a", "targetPort": "web"}, {"port": 81, "name": "b", "protocol": "UDP"}]},
         "affinity": {"sessionAffinity": "ClientIP", "ports": [{"port": 80}]}, "dual": {"ipFamilyPolicy": "PreferDualStack", "ports": [{"port": 80}]},
-        "required": {"ipFamilyPolicy": "RequireDualStack", "ports": [{"port": 80}]}, "fixed": {"clusterIP": net + ".77", "ports": [{"port": 80}]},
+        "required": {"ipFamilyPolicy": "RequireDualStack", "ports": [{"port": 80}]}, "fixed": {"clusterIP": "10.96.0.77", "ports": [{"port": 80}]},
         "foreign": {"clusterIP": "192.168.1.1", "ports": [{"port": 80}]}, "nodeport": {"type": "NodePort", "ports": [{"port": 80, "nodePort": 31234}]},
         "badport": {"type": "NodePort", "ports": [{"port": 80, "nodePort": 80}]},
     }.items():
         s.post(path, {"metadata": {"name": name}, "spec": spec}, label=name)
-    s.post(path, {"metadata": {"name": "again"}, "spec": {"clusterIP": net + ".77", "ports": [{"port": 80}]}}, label="an address in use")
+    s.post(path, {"metadata": {"name": "again"}, "spec": {"clusterIP": "10.96.0.77", "ports": [{"port": 80}]}}, label="an address in use")
     s.patch(path + "/port", {"spec": {"type": "ClusterIP"}}, label="to ClusterIP")
-    s.patch(path + "/fixed", {"spec": {"clusterIP": net + ".78"}}, label="another address")
+    s.patch(path + "/fixed", {"spec": {"clusterIP": "10.96.0.78"}}, label="another address")
     s.patch(path + "/affinity", {"spec": {"type": "ExternalName", "externalName": "x.example.com", "clusterIP": ""}}, label="to ExternalName")
     s.get(path, accept=TABLE)
     s.delete(path + "/fixed")

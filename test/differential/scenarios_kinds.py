@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same life for an object of every kind: defaults, representations, patches, updates, deletion."""
 import json
+import time
 
 from kinds import KINDS, SCALED, WITH_STATUS, api_version, area_of, crd
 from scenario import scenario
@@ -22,6 +23,14 @@ def special(plural, name):
             {"metadata": {"annotations": {"a": "b"}}})
 
 
+def wait_established(s, at):
+    for _ in range(100):
+        conditions = s.quietly("GET", at).get("status", "conditions") or []
+        if any(c["type"] == "Established" and c["status"] == "True" for c in conditions):
+            return
+        time.sleep(0.1)
+
+
 def life(base, plural, kind, namespaced, fields, change):
     name = "d-" + plural + "-" + base.split("/")[-1]
     path = f"{base}/namespaces/{{ns}}/{plural}" if namespaced else f"{base}/{plural}"
@@ -41,6 +50,8 @@ def life(base, plural, kind, namespaced, fields, change):
 
         s.post(path + "?dryRun=All", obj, label="create dry")
         s.post(path, obj, label="create")
+        if plural == "customresourcedefinitions":
+            wait_established(s, at)
         s.post(path, obj, label="create again")
         got = s.get(at, label="get")
         s.get(path + mine, label="list")
@@ -81,7 +92,8 @@ def life(base, plural, kind, namespaced, fields, change):
         s.post(path, {"apiVersion": obj["apiVersion"], "kind": kind, "metadata": {"name": "empty"}}, label="nothing but a name")
         s.post(path, {"apiVersion": obj["apiVersion"], "kind": kind}, label="nothing at all")
         s.post(path, {**obj, "metadata": {"name": "Bad_Name!"}}, label="bad name")
-        s.post(path, {**obj, "metadata": {"name": name + "2", "labels": {"bad key!": "x", "k": "bad value!"}}}, label="bad labels")
+        s.post(path, {**obj, "metadata": {"name": name + "2", "labels": {"bad key!": "x"}}}, label="bad label")
+        s.post(path, {**obj, "metadata": {"name": name + "2", "labels": {"k": "bad value!"}}}, label="bad value of a label")
         s.post(path, {**obj, "kind": "Wrong"}, label="wrong kind")
         s.post(path, {**obj, "apiVersion": "wrong/v9"}, label="wrong version")
         s.post(path + "?fieldValidation=Strict", {**obj, "metadata": {"name": name + "3"}, "extra": 1}, label="unknown field, strict")

@@ -145,7 +145,7 @@ creates("validate/services", CORE + "services", SERVICE, [
     ("metadata.name", "1a"), ("metadata.name", "a.b"), ("metadata.name", "x" * 64), ("spec.ports", []), ("spec.ports", DELETE), ("spec.ports[0].port", 0), ("spec.ports[0].port", 65536),
     ("spec.ports[0].name", "Bad_Name"), ("spec.ports[0].protocol", "ICMP"), ("spec.ports[0].targetPort", 0), ("spec.ports[0].targetPort", "bad name!"), ("spec.ports[0].nodePort", 30000),
     ("spec.ports[1]", {"port": 81}), ("spec.ports[1]", {"port": 80, "name": "other"}), ("spec.ports[1]", {"port": 81, "name": "web"}), ("spec.type", "Wrong"), ("spec.type", "ExternalName"),
-    ("spec.externalName", "x.y"), ("spec.clusterIP", "x"), ("spec.clusterIPs", ["10.0.0.3", "10.0.0.4"]), ("spec.externalIPs", ["x"]), ("spec.externalIPs", ["127.0.0.1"]),
+    ("spec.externalName", "x.y"), ("spec.clusterIP", "x"), ("spec.clusterIPs", ["10.96.0.3", "10.96.0.4"]), ("spec.externalIPs", ["x"]), ("spec.externalIPs", ["127.0.0.1"]),
     ("spec.sessionAffinity", "Wrong"), ("spec.sessionAffinityConfig", {"clientIP": {"timeoutSeconds": 5}}), ("spec.externalTrafficPolicy", "Local"), ("spec.internalTrafficPolicy", "Wrong"),
     ("spec.internalTrafficPolicy", "Local"), ("spec.loadBalancerIP", "x"), ("spec.loadBalancerSourceRanges", ["10.0.0.0/8"]), ("spec.healthCheckNodePort", 5), ("spec.selector", {"a b": "c"}),
     ("spec.ipFamilies", ["IPv5"]), ("spec.ipFamilyPolicy", "Wrong"), ("spec.ports[0].appProtocol", "bad proto!"), ("spec.publishNotReadyAddresses", "x"), ("spec.loadBalancerClass", "x"),
@@ -157,7 +157,7 @@ creates("validate/nodes", "/api/v1/nodes", NODE, [
     ("spec.taints", [{"key": "a", "effect": "NoSchedule"}, {"key": "a", "effect": "NoSchedule"}]), ("spec.taints", [{"key": "a", "value": "b c", "effect": "NoSchedule"}]),
     ("spec.unschedulable", True), ("spec.providerID", "x"), ("spec.configSource", {}), ("status.capacity", {"cpu": "-1"}), ("status.allocatable", {"cpu": "x"}), ("status.addresses", [{"type": "InternalIP", "address": "1.2.3.4"}]),
     ("spec.externalID", "x"), ("metadata.name", "Bad_Name"), ("spec", DELETE)])
-updates("validate/node updates", "/api/v1/nodes", NODE, [
+updates("validate/node updates", "/api/v1/nodes", {**NODE, "metadata": {"name": "d-validate-node-updates"}}, [
     ("spec.podCIDR", "10.4.0.0/24"), ("spec.providerID", "a"), ("spec.unschedulable", True), ("spec.taints", [{"key": "a", "effect": "NoExecute"}]), ("metadata.labels.a", "b"), ("status.phase", "Running")])
 
 creates("validate/secrets", CORE + "secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"k": "dg=="}}, [
