@@ -59,7 +59,7 @@ static struct flow_question by(const char *user, const struct str *groups, size_
     return (struct flow_question){ .user = str_of(user),
                                    .groups = groups,
                                    .n_groups = n,
-                                   .verb = STR("list"),
+                                   .verb = STR("get"),
                                    .resource = STR("pods") };
 }
 
@@ -89,6 +89,7 @@ TEST(requests_belong_where_upstream_puts_them)
     struct flow_question lease = by("system:serviceaccount:a:b", accounts, 2);
     lease.group = STR("coordination.k8s.io");
     lease.resource = STR("leases");
+    lease.verb = STR("list");
     CHECK(strcmp(schema_of(lease), "service-accounts") == 0);
     lease.verb = STR("update");
     CHECK(strcmp(schema_of(lease), "workload-leader-election") == 0);
@@ -123,6 +124,19 @@ TEST(a_level_lends_but_keeps_what_others_were_promised)
     size_t n = fill(&q);
     CHECK(n > 49 && n < 400); /* more than its own, less than all */
     CHECK(ask(&w) == FLOW_RUN);
+    end();
+}
+
+TEST(a_list_takes_more_seats)
+{
+    begin();
+    struct flow_question q = person("a");
+    size_t n = fill(&q);
+    end();
+    begin();
+    q.verb = STR("list");
+    size_t lists = fill(&q);
+    CHECK(lists >= n / FLOW_LIST_SEATS && lists <= n / FLOW_LIST_SEATS + 1);
     end();
 }
 
@@ -232,6 +246,8 @@ TEST(random_coming_and_going_balances)
         struct flow_question q = person(name);
         if (test_random_below(3) == 0)
             q = by(name, accounts, 2);
+        if (test_random_below(3) == 0)
+            q.verb = STR("list");
         if (a->t.schema)
             flow_leave(&flows, &a->t);
         else
@@ -242,7 +258,7 @@ TEST(random_coming_and_going_balances)
     unsigned in_use = 0, waiting = 0;
     for (size_t i = 0; i < TICKETS; i++) {
         waiting += asked[i].t.waiting;
-        in_use += asked[i].t.schema && !asked[i].t.waiting;
+        in_use += asked[i].t.schema && !asked[i].t.waiting ? asked[i].t.seats : 0;
     }
     CHECK_INT(in_use, flows.in_use);
     unsigned said = 0;

@@ -157,9 +157,9 @@ static size_t schema_of(const struct flow_question *q)
 
 struct flow {
     enum flow_level level;
-    unsigned in_use, n_queue;
-    struct list queue; /* struct flow_ticket.node */
-    struct list node;  /* of its level, while something waits */
+    unsigned in_use, n_queue; /* seats, requests */
+    struct list queue;        /* struct flow_ticket.node */
+    struct list node;         /* of its level, while something waits */
     char key[];
 };
 
@@ -208,13 +208,14 @@ static void sit(struct flows *f, struct flow_ticket *t)
 {
     size_t schema = t->schema - 1u;
     enum flow_level l = schemas[schema].level;
-    f->schema[schema].in_use++;
+    f->schema[schema].executing++;
     f->schema[schema].dispatched++;
-    f->level[l].in_use++;
+    f->schema[schema].seats += t->seats;
+    f->level[l].in_use += t->seats;
     if (!t->flow)
         return;
-    t->flow->in_use++;
-    f->in_use++;
+    t->flow->in_use += t->seats;
+    f->in_use += t->seats;
 }
 
 static void leave_queue(struct flows *f, struct flow_ticket *t)
@@ -371,12 +372,20 @@ void flows_fini(struct flows *f)
     map_fini(&f->known);
 }
 
+/* How much work it is: upstream looks at the number of objects, which nobody counts here. */
+static uint8_t seats_of(const struct flow_question *q)
+{
+    return q->resource.n && (str_is(q->verb, "list") || str_is(q->verb, "watch")) ? FLOW_LIST_SEATS
+                                                                                  : 1;
+}
+
 enum flow_answer flow_enter(struct flows *f, struct flow_ticket *t, const struct flow_question *q)
 {
     assert(!t->schema);
     size_t schema = schema_of(q);
     enum flow_level l = schemas[schema].level;
     t->schema = (uint8_t)(schema + 1);
+    t->seats = seats_of(q);
     if (l != FLOW_EXEMPT) {
         t->flow = flow_of(f, schema, q);
         if (f->level[l].waiting || !has_seat(f, l))
@@ -395,11 +404,12 @@ void flow_leave(struct flows *f, struct flow_ticket *t)
     if (t->waiting) {
         leave_queue(f, t);
     } else {
-        f->schema[schema].in_use--;
-        f->level[schemas[schema].level].in_use--;
+        f->schema[schema].executing--;
+        f->schema[schema].seats -= t->seats;
+        f->level[schemas[schema].level].in_use -= t->seats;
         if (flow) {
-            flow->in_use--;
-            f->in_use--;
+            flow->in_use -= t->seats;
+            f->in_use -= t->seats;
             if (!list_is_empty(&f->waiting))
                 defer_start(f->loop, &f->turn, on_turn);
         }
@@ -427,8 +437,8 @@ static void write_schema(struct buf *to, const char *name, size_t i, const char 
 
 static uint64_t value_of(const struct flows *f, size_t schema, size_t kind)
 {
-    const uint64_t values[] = { f->schema[schema].in_use, f->schema[schema].waiting,
-                                f->schema[schema].dispatched };
+    const uint64_t values[] = { f->schema[schema].executing, f->schema[schema].waiting,
+                                f->schema[schema].seats, f->schema[schema].dispatched };
     return values[kind];
 }
 
@@ -439,6 +449,7 @@ void flow_metrics(const struct flows *f, struct buf *to)
     } kinds[] = {
         { "current_executing_requests", "gauge", "Requests that run, watches while they begin." },
         { "current_inqueue_requests", "gauge", "Requests that wait in queues." },
+        { "current_executing_seats", "gauge", "Seats that they take; a list takes several." },
         { "dispatched_requests_total", "counter", "Requests that were let run." },
     };
     for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {

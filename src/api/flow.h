@@ -26,6 +26,7 @@
 
 enum {
     FLOW_SEATS = 600,    /* of all levels; upstream's 400 reading and 200 writing requests */
+    FLOW_LIST_SEATS = 5, /* that a list takes, or a watch that begins with one */
     FLOW_QUEUE_MAX = 50, /* requests of a flow that wait */
     FLOW_LEVEL_QUEUE_MAX = 1000, /* of a level; then the longest queue gives way to shorter ones */
     FLOW_WAIT_MAX_MS = 15000     /* a quarter of upstream's limit for a whole request */
@@ -60,6 +61,7 @@ struct flow_question {
 struct flow_ticket {
     struct flow *flow; /* NULL on an exempt level */
     uint8_t schema;    /* index + 1; 0: no place */
+    uint8_t seats;
     bool waiting;
     uint64_t since_ms;
     struct list node; /* flow->queue */
@@ -71,14 +73,14 @@ struct flows {
     void (*run)(struct flow_ticket *t);
     void (*refuse)(struct flow_ticket *t); /* waited in vain; the place is gone already */
     struct {
-        unsigned in_use, waiting;
-        struct list flows; /* struct flow with a queue, the one to ask first in front */
+        unsigned in_use, waiting; /* seats, requests */
+        struct list flows;        /* struct flow with a queue, the one to ask first in front */
     } level[FLOW_LEVELS];
     struct {
-        unsigned in_use, waiting;
+        unsigned executing, waiting, seats;
         uint64_t dispatched, refused[FLOW_REASONS];
     } schema[FLOW_SCHEMAS];
-    unsigned in_use;     /* of all levels but the exempt one */
+    unsigned in_use;     /* seats of all levels but the exempt one */
     struct map known;    /* level and name -> struct flow */
     struct list waiting; /* struct flow_ticket.age, the oldest first */
     struct timer timer;  /* armed for the oldest */

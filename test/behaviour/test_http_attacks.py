@@ -144,6 +144,13 @@ def test_handshakes_that_are_not_finished_give_way(api):
         s.close()
 
 
+def test_who_speaks_without_tls_is_told(api):
+    s = dial(api)
+    s.sendall(b"GET /version HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert s.recv(1000) == b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
+    s.close()
+
+
 @pytest.mark.parametrize("fields, status", [
     ([f"x-{i}: y" for i in range(400)], 431),
     (["x-long: " + "y" * 70000], 431),
