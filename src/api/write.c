@@ -166,7 +166,10 @@ static struct json *take_new(struct write *w)
     struct json *empty = managed_empty(&rq->arena, rq->res);
     if (w->patch_type == PATCH_APPLY) {
         struct json *no = apply_input(w, empty);
-        return no ? no : check_applied_name(w);
+        if (no)
+            return no;
+        (void)json_del(meta_of(&rq->arena, w->obj), STR("resourceVersion")); /* of nothing */
+        return check_applied_name(w);
     }
     struct managed_writer writer = writer_of(w);
     w->obj = json_clone(&rq->arena, w->input);
@@ -302,12 +305,14 @@ static struct json *check_revision(struct write *w, const struct json *sent)
     if (given.n == 0 || str_is(given, "0")) {
         if (rq->res->strategy->unconditional_update || w->patch_type != PATCH_NONE || is_scale(rq))
             return NULL;
+        bool crd = rq->res->crd;
         struct field_errors errs = field_errors_init(a);
         struct fpath meta = fpath_child(NULL, STR("metadata")),
                      at = fpath_child(&meta, STR("resourceVersion"));
-        struct json zero = { .type = JSON_NUMBER, .s = STR("0x0") };
+        struct json zero = { .type = JSON_NUMBER, .s = crd ? STR("0") : STR("0x0") };
         field_error(&errs, FIELD_INVALID, &at, &zero, "must be specified for an update");
-        return status_invalid(a, rq->res->group, rq->res->kind, rq->route.name, &errs);
+        return status_invalid(a, rq->res->group, crd ? rq->res->plural : rq->res->kind,
+                              rq->route.name, &errs);
     }
     if (parse_u64(given, 0, UINT64_MAX, &rev) < 0) {
         scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
@@ -471,6 +476,8 @@ static struct json *shape_update(struct write *w)
     struct json *status = is_scale(rq) ? shape_scale(w) : take_update(w);
     if (status)
         return status;
+    if (!rq->sub && rq->res->group.n == 0 && str_is(rq->res->plural, "pods"))
+        admit_tolerations(a, w->obj); /* those that a write has dropped */
     if (is_finalize(rq)) {
         shape_finalize(w);
     } else {
@@ -929,14 +936,7 @@ void write_patch(struct request *rq)
 {
     enum patch_type type = write_patch_type(rq);
     if (type == PATCH_NONE || (type == PATCH_STRATEGIC && rq->res->crd)) {
-        reply_status(
-            rq, status_unsupported_media_type(
-                    &rq->arena, rq->res->crd
-                                    ? "application/json-patch+json, application/merge-patch+json, "
-                                      "application/apply-patch+yaml"
-                                    : "application/json-patch+json, application/merge-patch+json, "
-                                      "application/strategic-merge-patch+json, "
-                                      "application/apply-patch+yaml"));
+        reply_status(rq, write_unsupported_patch(rq));
         return;
     }
     struct write *w = write_begin(rq, type, NULL);

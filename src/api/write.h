@@ -43,6 +43,8 @@ void write_action(struct request *rq, const struct write_action *action);
 
 /* By content type; PATCH_NONE: of no patch, or of a type that is not served. */
 enum patch_type write_patch_type(const struct request *rq);
+/* What to answer to a patch of another type. */
+struct json *write_unsupported_patch(struct request *rq);
 /* The body of a patch as a tree that has the form of its type; NULL, or the Status to answer. */
 struct json *write_parse_patch(struct request *rq, enum patch_type type, enum field_validation fv,
                                struct object_warnings *warnings, struct json **ret);

@@ -165,33 +165,51 @@ static int parse_as(struct request *rq, const struct schema *schema,
 
 /* ---- YAML in upstream's words ---- */
 
-/* What sigs.k8s.io/yaml says of repeated keys: all in one text, with their lines. */
-static void tell_repeated(struct object_warnings *w, struct str body, const char *before)
+static enum field_validation validation_of(const struct request *rq)
 {
-    struct arena *a = w->a;
-    struct buf text = BUF_INIT(16 * 1024);
-    if (w->n == 0)
-        return;
-    (void)buf_printf(&text, "%syaml: unmarshal errors:", before);
-    for (size_t i = 0; i < w->n; i++) {
-        struct str path = w->text[i]; /* duplicate field "spec.a" */
-        size_t from = path.n ? path.n - 1 : 0;
-        while (from > 0 && path.p[from - 1] != '.' && path.p[from - 1] != '"')
-            from--;
-        struct str name = str_slice(path, from, path.n - 1);
-        size_t line = 1, at = 1;
-        for (size_t k = 0; k + name.n <= body.n; k++) { /* where it stands last */
-            line += body.p[k] == '\n';
-            if (memcmp(body.p + k, name.p, name.n) == 0)
-                at = line;
-        }
-        (void)buf_printf(&text, "\n  line %zu: key ", at);
-        go_quote(&text, name);
-        (void)buf_add_cstr(&text, " already set in map");
+    enum field_validation fv = FIELD_VALIDATION_WARN;
+    (void)field_validation_parse(route_query(&rq->route, "fieldValidation"), &fv);
+    return fv;
+}
+
+/* The key at the end of `duplicate field "spec.a"`, and the line on which it stands last. */
+static size_t find_repeated(struct str warning, struct str body, struct str *ret_name)
+{
+    size_t from = warning.n ? warning.n - 1 : 0, line = 1, at = 1;
+    while (from > 0 && warning.p[from - 1] != '.' && warning.p[from - 1] != '"')
+        from--;
+    struct str name = str_slice(warning, from, warning.n - 1);
+    for (size_t k = 0; k + name.n <= body.n; k++) {
+        line += body.p[k] == '\n';
+        if (memcmp(body.p + k, name.p, name.n) == 0)
+            at = line;
     }
-    w->n = 1;
-    w->text[0] = str_copy_arena(a, buf_str(&text));
-    buf_fini(&text);
+    *ret_name = name;
+    return at;
+}
+
+/* What sigs.k8s.io/yaml says of repeated keys: a warning for each, one error for all of them. */
+static void tell_repeated(struct object_warnings *w, struct str body, enum field_validation fv,
+                          const char *before)
+{
+    struct buf all = BUF_INIT(16 * 1024), one = BUF_INIT(4096);
+    (void)buf_printf(&all, "%syaml: unmarshal errors:", before);
+    for (size_t i = 0; i < w->n; i++) {
+        struct str name;
+        size_t line = find_repeated(w->text[i], body, &name);
+        buf_reset(&one);
+        (void)buf_printf(&one, "line %zu: key ", line);
+        go_quote(&one, name);
+        (void)buf_add_cstr(&one, " already set in map");
+        (void)buf_printf(&all, "\n  %s", buf_cstr(&one));
+        w->text[i] = str_copy_arena(w->a, buf_str(&one));
+    }
+    if (w->n && fv == FIELD_VALIDATION_STRICT) {
+        w->n = 1;
+        w->text[0] = str_copy_arena(w->a, buf_str(&all));
+    }
+    buf_fini(&all);
+    buf_fini(&one);
 }
 
 /*
@@ -319,7 +337,7 @@ struct json *write_parse_body(struct request *rq, const struct schema *schema,
     if (why)
         return unrecognized(rq, schema, why);
     if (warnings && is_yaml(rq))
-        tell_repeated(warnings, buf_str(&rq->body), "");
+        tell_repeated(warnings, buf_str(&rq->body), validation_of(rq), "");
     return NULL;
 }
 
@@ -370,7 +388,7 @@ static struct json *parse_config(struct request *rq, struct object_warnings *war
     if ((*ret)->type != JSON_OBJECT)
         return cannot_unmarshal(a, DECODING_YAML "error unmarshaling JSON: while decoding JSON: ",
                                 *ret, "value of type map[string]interface {}");
-    tell_repeated(warnings, body, "error converting YAML to JSON: ");
+    tell_repeated(warnings, body, validation_of(rq), "error converting YAML to JSON: ");
     return NULL;
 }
 
@@ -434,6 +452,19 @@ static struct json *check_map_patch(struct arena *a, enum patch_type type, const
         return NULL;
     return cannot_unmarshal(a, type == PATCH_MERGE ? DECODING : "", patch,
                             "value of type map[string]interface {}");
+}
+
+struct json *write_unsupported_patch(struct request *rq)
+{
+    struct arena *a = &rq->arena;
+    if (rq->res->crd)
+        return status_unsupported_media_type(
+            a, "application/json-patch+json, application/merge-patch+json, "
+               "application/apply-patch+yaml");
+    struct json *status =
+        status_new(a, 415, "UnsupportedMediaType", STR("415: Unsupported Media Type"));
+    (void)json_obj(a, status, "details"); /* upstream's router knows no more */
+    return status;
 }
 
 struct json *write_parse_patch(struct request *rq, enum patch_type type, enum field_validation fv,

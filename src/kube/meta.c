@@ -350,6 +350,8 @@ static void validate_finalizers(const struct json *finalizers, const struct fpat
                     "finalizer orphan and foregroundDeletion cannot be both set");
 }
 
+enum { MANAGER_MAX_BYTES = 128, SUBRESOURCE_MAX_BYTES = 256 };
+
 static void validate_managed_fields(const struct json *list, const struct fpath *at,
                                     struct field_errors *errs)
 {
@@ -360,6 +362,15 @@ static void validate_managed_fields(const struct json *list, const struct fpath 
         struct str op = json_get_str(m, "operation"), type = json_get_str(m, "fieldsType");
         struct fpath op_at = fpath_child(&item, STR("operation"));
         struct fpath type_at = fpath_child(&item, STR("fieldsType"));
+        struct str manager = json_get_str(m, "manager"), sub = json_get_str(m, "subresource");
+        struct fpath manager_at = fpath_child(&item, STR("manager"));
+        struct fpath sub_at = fpath_child(&item, STR("subresource"));
+        if (manager.n > MANAGER_MAX_BYTES)
+            field_error(errs, FIELD_TOO_LONG, &manager_at, NULL, "may not be more than %d bytes",
+                        (int)MANAGER_MAX_BYTES);
+        if (sub.n > SUBRESOURCE_MAX_BYTES)
+            field_error(errs, FIELD_TOO_LONG, &sub_at, NULL, "may not be more than %d bytes",
+                        (int)SUBRESOURCE_MAX_BYTES);
         if (op.n == 0)
             field_error(errs, FIELD_REQUIRED, &op_at, NULL, "must not be empty");
         else if (!str_is(op, "Apply") && !str_is(op, "Update"))

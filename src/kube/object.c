@@ -190,7 +190,10 @@ static int decode_custom(struct arena *a, const struct kube_resource *res, struc
     return 0;
 }
 
-/* "managedFields": [] ends the tracking like [{}], but does not outlive Go's omitempty. */
+/*
+ * "managedFields": [] ends the tracking like [{}], but does not outlive Go's omitempty. Of a custom
+ * object it is as good as absent.
+ */
 static void keep_reset(struct arena *a, const struct json *obj)
 {
     struct json *managed = json_path(obj, "metadata", "managedFields", NULL);
@@ -201,7 +204,8 @@ static void keep_reset(struct arena *a, const struct json *obj)
 static int decode(struct arena *a, const struct kube_resource *res, struct json *obj,
                   struct object_warnings *w, struct err *err)
 {
-    keep_reset(a, obj);
+    if (res->schema->flags & SCHEMA_BUILTIN)
+        keep_reset(a, obj);
     return res->schema->flags & SCHEMA_BUILTIN ? decode_builtin(a, res, obj, w, err)
                                                : decode_custom(a, res, obj, w, err);
 }
@@ -440,6 +444,13 @@ static bool spec_changed(const struct kube_resource *res, const struct json *obj
     return n != n_old;
 }
 
+static bool annotations_changed(const struct json *obj, const struct json *old)
+{
+    const struct json *now = json_path(obj, "metadata", "annotations", NULL),
+                      *was = json_path(old, "metadata", "annotations", NULL);
+    return (now && now->n) || (was && was->n) ? !now || !was || !json_equal(now, was) : false;
+}
+
 static int check_name(struct arena *a, const struct json *meta, struct str name,
                       struct json **ret_status)
 {
@@ -580,7 +591,8 @@ int object_prepare_update(struct arena *a, const struct kube_resource *res, enum
     }
     if (res->strategy->prepare_update)
         res->strategy->prepare_update(a, obj, old);
-    if (res->strategy->has_generation && spec_changed(res, obj, old))
+    bool annotated = res->strategy->counts_annotations && annotations_changed(obj, old);
+    if (res->strategy->has_generation && (annotated || spec_changed(res, obj, old)))
         json_set_int(a, meta_of(a, obj), "generation",
                      json_int_or(json_getc(old_meta, "generation"), 0) + 1);
     return 0;

@@ -67,6 +67,7 @@ struct kube_strategy {
      */
     int64_t (*grace_s)(const struct json *obj, const int64_t *requested);
     bool has_generation;       /* metadata.generation counts changes outside metadata and status */
+    bool counts_annotations;   /* and those of annotations */
     bool unconditional_update; /* an update may leave out resourceVersion */
     bool create_on_update;     /* PUT of an absent object makes it */
     bool is_review;            /* never stored: a create asks something, its answer is the object */

@@ -223,7 +223,8 @@ static const struct kube_strategy stateful_set_strategy = { .name_rule = KUBE_NA
 /* Its pods outlive it unless one says otherwise, as they did before there was such a choice. */
 static const struct kube_strategy controller_strategy = { WORKLOAD(validate_replication_controller),
                                                           .gc_policy = KUBE_GC_ORPHAN };
-static const struct kube_strategy deployment_strategy = { .prepare_status =
+static const struct kube_strategy deployment_strategy = { .counts_annotations = true,
+                                                          .prepare_status =
                                                               deployment_prepare_status,
                                                           WORKLOAD(validate_deployment) };
 static const struct kube_strategy revision_strategy = { .validate = validate_controller_revision,
