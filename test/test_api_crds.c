@@ -169,10 +169,10 @@ TEST(discovery_and_columns_are_the_definitions)
     CHECK_STR(json_get_str(r, "singularName"), "thing");
     CHECK_INT(json_getc(r, "shortNames")->n, 2);
     CHECK_STR(json_str(json_getc(r, "categories")->first), "all");
-    CHECK_STR(json_get_str(r->next, "name"), "things/scale");
-    CHECK_STR(json_get_str(r->next, "group"), "autoscaling");
-    CHECK_STR(json_get_str(r->next, "kind"), "Scale");
-    CHECK_STR(json_get_str(r->next->next, "name"), "things/status");
+    CHECK_STR(json_get_str(r->next, "name"), "things/status");
+    CHECK_STR(json_get_str(r->next->next, "name"), "things/scale");
+    CHECK_STR(json_get_str(r->next->next, "group"), "autoscaling");
+    CHECK_STR(json_get_str(r->next->next, "kind"), "Scale");
 
     (void)make(&f, 201, "things", "Thing", "a", ",\"spec\":{\"replicas\":3}");
     struct answer a = ask(&f, "GET", "/apis/g.io/v1/things", NULL,

@@ -170,7 +170,8 @@ void compress_begin(struct request *rq, struct headers *h, uint64_t body_n, uint
     rq->compress = z;
     rq->api->n_compressing++;
     (void)headers_addc(h, "content-encoding", "gzip");
-    (void)headers_addc(h, "vary", "Accept-Encoding");
+    if (!str_is(headers_get(h, "vary"), "Accept-Encoding")) /* OpenAPI says so in any case */
+        (void)headers_addc(h, "vary", "Accept-Encoding");
     rq->sink = &compress_sink;
     *ret_n = HTTP_CHUNKED;
 }

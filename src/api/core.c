@@ -135,6 +135,10 @@ void reply_status(struct request *rq, const struct json *status)
 {
     int code = status_code(status);
     struct rep rep = { .pretty = true };
+    if (code == 404 && rq->no_page) {
+        reply_bytes(rq, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
+        return;
+    }
     if (rep_negotiate(rq->accept, ALLOW_PLAIN | ALLOW_PROTOBUF, &rep))
         rep.pretty = rep.pretty || rep_wants_pretty(rq->route.url, rq->user_agent);
     int64_t retry_s = json_int_or(json_path(status, "details", "retryAfterSeconds", NULL), 0);
@@ -166,7 +170,7 @@ void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struc
                                                       (unsigned long long)wanted_rev,
                                                       (unsigned long long)store_compacted(s)))));
     else if (r == E_FUTURE)
-        reply_status(rq, status_future(a, wanted_rev, store_revision(s), 1));
+        reply_status(rq, status_future(a, wanted_rev, store_revision(s)));
     else if (r == -EBUSY)
         reply_status(rq, status_too_many_requests(a, 1));
     else
@@ -253,6 +257,17 @@ static struct json *route(struct request *rq)
     return r < 0 ? status_bad_request(&rq->arena, str_of(err_text(&err))) : NULL;
 }
 
+/* Paths of these are routes upstream; all others are looked up by whoever could have them. */
+static bool is_builtin_version(const struct registry *reg, struct str group, struct str version)
+{
+    registry_each(r, reg)
+    {
+        if (!(*r)->crd && str_eq((*r)->group, group) && str_eq((*r)->version, version))
+            return true;
+    }
+    return false;
+}
+
 static struct json *find_resource(struct request *rq)
 {
     struct route *rt = &rq->route;
@@ -261,8 +276,10 @@ static struct json *find_resource(struct request *rq)
         registry_find(&api->reg, rt->group, rt->version, rt->resource);
     if (!res && rq->in_process && str_is(rq->identity.user, API_CONTROLLER_USER))
         res = crds_find_stored(api->crds, rt->group, rt->version, rt->resource);
-    if (!res)
+    if (!res) {
+        rq->no_page = !is_builtin_version(&api->reg, rt->group, rt->version);
         return status_no_resource(&rq->arena);
+    }
     rq->res = kube_resource_ref(res);
     unsigned verbs = res->verbs;
     if (rt->subresource.n) {
@@ -281,6 +298,7 @@ static struct json *find_resource(struct request *rq)
 
 static struct json *find(struct request *rq)
 {
+    rq->no_page = rq->route.kind == ROUTE_UNKNOWN;
     if (rq->route.kind == ROUTE_UNKNOWN)
         return status_no_resource(&rq->arena);
     if (rq->route.kind == ROUTE_RESOURCE)

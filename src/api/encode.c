@@ -262,12 +262,13 @@ int encode_answer(struct request *rq, struct stored st, struct buf *to, struct e
 
 /* ------------------------------------------------------------------ lists */
 
-static struct json *list_meta_json(struct arena *a, const struct list_meta *meta)
+/* always: lists of custom objects, which are no struct upstream, have an empty one. */
+static struct json *list_meta_json(struct arena *a, const struct list_meta *meta, bool always)
 {
     struct json *o = json_new_object(a);
     json_set_str(a, o, "resourceVersion",
                  str_of(arena_printf(a, "%llu", (unsigned long long)meta->rev)));
-    if (meta->continue_token.n)
+    if (meta->continue_token.n || always)
         json_set_str(a, o, "continue", meta->continue_token);
     if (meta->has_left)
         json_set_int(a, o, "remainingItemCount", (int64_t)meta->left);
@@ -288,7 +289,7 @@ static struct json *list_head(struct arena *a, const struct kube_resource *res,
                      rep->kind == REP_TABLE ? STR("Table") : STR("PartialObjectMetadataList"));
         json_set_str(a, o, "apiVersion", str_of(meta_version));
     }
-    json_setc(a, o, "metadata", list_meta_json(a, meta));
+    json_setc(a, o, "metadata", list_meta_json(a, meta, res->crd && rep->kind == REP_OBJECT));
     if (rep->kind == REP_TABLE) {
         struct json *table = table_new(a, res, rep_version(rep), true, NULL);
         json_setc(a, o, "columnDefinitions", json_clone(a, json_getc(table, "columnDefinitions")));

@@ -38,6 +38,12 @@ static void serve_build(struct request *rq)
     reply_json(rq, 200, v);
 }
 
+static void reply_no_page(struct request *rq)
+{
+    rq->no_page = true;
+    reply_status(rq, status_no_resource(&rq->arena));
+}
+
 /* ------------------------------------------------------------------ discovery */
 
 static struct str server_address(struct request *rq)
@@ -89,7 +95,7 @@ static void serve_discovery(struct request *rq)
     if (v)
         reply_json(rq, 200, v);
     else
-        reply_status(rq, status_no_resource(a));
+        reply_no_page(rq);
 }
 
 static void serve_root(struct request *rq)
@@ -142,7 +148,7 @@ static void serve_oidc(struct request *rq)
     const struct tokens *t = rq->api->tokens;
     struct str address = server_address(rq);
     if (!tokens_can_issue(t)) {
-        reply_status(rq, status_no_resource(a));
+        reply_no_page(rq);
         return;
     }
     struct json *v = json_new_object(a);
@@ -161,7 +167,7 @@ static void serve_oidc_keys(struct request *rq)
     if (tokens_can_issue(t))
         reply_public(rq, "application/jwk-set+json", tokens_jwks(&rq->arena, t));
     else
-        reply_status(rq, status_no_resource(&rq->arena));
+        reply_no_page(rq);
 }
 
 void endpoint_serve(struct request *rq)
@@ -201,5 +207,5 @@ void endpoint_serve(struct request *rq)
     case ROUTE_RESOURCE:
         break;
     }
-    reply_status(rq, status_no_resource(&rq->arena));
+    reply_no_page(rq);
 }

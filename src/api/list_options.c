@@ -50,9 +50,10 @@ static struct json *parse_rev(struct request *rq, bool watch, uint64_t *ret, boo
     struct fpath at = fpath_child(NULL, STR("resourceVersion"));
     field_error_str(&errs, FIELD_INVALID, &at, s, "%s", number_error(rq, "ParseUint", s));
     struct str text = field_errors_text(&errs);
+    if (watch) /* upstream lets its storage find out */
+        return status_new(a, 500, "", text);
     return status_bad_request(
-        a, watch ? text
-                 : str_of(arena_printf(a, "invalid resource version: " STR_FMT, STR_ARG(text))));
+        a, str_of(arena_printf(a, "invalid resource version: " STR_FMT, STR_ARG(text))));
 }
 
 struct json *list_options_rev(struct request *rq, uint64_t *ret)
@@ -95,6 +96,11 @@ static void check_watch(struct request *rq, struct str match, const struct list_
 {
     static const char field[] = "resourceVersionMatch";
     bool initial = url_query_get(rq->route.url, "sendInitialEvents").p != NULL;
+    struct str rev = route_query(&rq->route, "resourceVersion");
+    if (!initial && match.n == 0 && (rev.n == 0 || str_is(rev, "0"))) {
+        initial = true; /* what such a watch is taken for */
+        match = matches[1];
+    }
     bool fits = str_eq(match, matches[1]);
     struct fpath at = fpath_child(NULL, STR("resourceVersionMatch"));
     if (initial && !fits)
@@ -158,6 +164,15 @@ static struct json *bad_token(struct request *rq, const char *why)
                         &rq->arena, "invalid continue token: continue key is not valid%s", why)));
 }
 
+/* What the parser says, without where. */
+static struct str json_reason(const struct err *err)
+{
+    struct str where, why;
+    return str_cut(str_of(err_text(err)), ' ', &where, &why) && str_cut(why, ' ', &where, &why)
+               ? why
+               : str_of(err_text(err));
+}
+
 struct json *list_token_read(struct request *rq, struct str token, struct str *ret_start,
                              int64_t *ret_rev)
 {
@@ -168,7 +183,7 @@ struct json *list_token_read(struct request *rq, struct str token, struct str *r
     if (base64_decode(&text, token, BASE64_URL) < 0)
         return bad_token(rq, ": illegal base64 data");
     if (json_parse(a, str_copy_arena(a, buf_str(&text)), NULL, &v, &err) < 0)
-        return bad_token(rq, arena_printf(a, ": %s", err_text(&err)));
+        return bad_token(rq, arena_printf(a, ": " STR_FMT, STR_ARG(json_reason(&err))));
     struct str version = json_get_str(v, "v"), start = json_get_str(v, "start");
     int64_t rev = json_int_or(json_getc(v, "rv"), 0);
     if (!str_is(version, "meta.k8s.io/v1"))

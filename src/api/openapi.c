@@ -86,13 +86,14 @@ static void reply_document(struct request *rq, int r, const char *content_type, 
 
 static void not_acceptable(struct request *rq)
 {
-    reply_bytes(rq, 406, "text/plain; charset=utf-8", STR(""));
+    reply_bytes(rq, 406, NULL, STR(""));
 }
 
 void openapi_serve_v2(struct request *rq)
 {
     const struct offer *o = choose(rq->accept, offers_v2, ARRAY_LEN(offers_v2));
     char tag[OPENAPI_HASH_MAX];
+    (void)headers_addc(&rq->extra, "vary", "Accept-Encoding");
     (void)headers_addc(&rq->extra, "vary", "Accept");
     if (!o) {
         not_acceptable(rq);
@@ -171,7 +172,7 @@ void openapi_serve_v3(struct request *rq)
     }
     if (!cut_group_version(rq->route.rest, &group, &version) ||
         openapi_v3_hash(reg, group, version, tag) < 0) {
-        reply_status(rq, status_no_resource(&rq->arena));
+        reply_bytes(rq, 404, NULL, STR(""));
         return;
     }
     const struct offer *o = choose(rq->accept, offers_v3, ARRAY_LEN(offers_v3));

@@ -86,7 +86,7 @@ struct listing {
     struct buf out;
     struct arena scratch;
     int64_t now_s;
-    bool streaming, from_token, exact;
+    bool streaming, from_token;
     bool measuring;       /* the first pass over a list in protobuf */
     uint64_t items_bytes; /* what it has found, of items that are not in `out` any more */
     uint64_t sent_bytes;
@@ -121,9 +121,9 @@ static struct json *use_token(struct listing *l, const struct list_options *o)
 
 static void use_rev(struct listing *l, const struct list_options *o)
 {
-    l->exact = o->match == MATCH_EXACT || (o->match == MATCH_UNSET && l->limit && o->rev);
-    l->at_rev = l->exact ? o->rev : 0;
-    l->min_rev = l->exact ? 0 : o->rev;
+    bool exact = o->match == MATCH_EXACT || (o->match == MATCH_UNSET && l->limit && o->rev);
+    l->at_rev = exact ? o->rev : 0;
+    l->min_rev = exact ? 0 : o->rev;
 }
 
 static struct json *parse_list(struct listing *l)
@@ -180,10 +180,8 @@ static void list_fail(struct listing *l, int r, const struct err *err)
     if (r == E_EXPIRED)
         reply_status(rq, status_expired(&rq->arena, STR("The resourceVersion for the provided list "
                                                         "is too old.")));
-    else if (r == E_FUTURE && l->exact) /* waiting does not help a client that wants just this */
-        reply_status(rq, status_future(&rq->arena, l->at_rev, store_revision(rq->api->store), 0));
     else
-        reply_store_err(rq, r, l->min_rev, err);
+        reply_store_err(rq, r, MAX(l->min_rev, l->at_rev), err);
 }
 
 /* Write what matches; true when the limit is reached. */

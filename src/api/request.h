@@ -101,6 +101,7 @@ struct request {
     const struct kube_subresource *sub; /* of res, or NULL */
     struct rep rep;
     struct headers extra; /* fields of the answer beside the usual ones: warning, etag, ... */
+    bool no_page;         /* the path is nobody's: the 404 is no Status but a line of text */
     int status;           /* HTTP status that was sent, for the log and the metrics */
 
     /* the verb's own continuation */

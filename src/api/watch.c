@@ -525,7 +525,7 @@ static void on_initial_page(void *arg, int r, const struct store_page *page, con
         return;
     }
     if (w->min_rev > page->rev) {
-        end_with_error(w, status_future(&w->rq->arena, w->min_rev, page->rev, 1));
+        end_with_error(w, status_future(&w->rq->arena, w->min_rev, page->rev));
         return;
     }
     w->at_rev = page->rev;

@@ -142,7 +142,8 @@ static const struct kube_subresource **sorted_subresources(struct arena *a,
         arena_new_n(a, const struct kube_subresource *, MAX(r->n_subresources, 1));
     for (size_t i = 0; i < r->n_subresources; i++)
         list[i] = &r->subresources[i];
-    qsort(list, r->n_subresources, sizeof *list, by_name);
+    if (!r->crd) /* a definition's stand as they are: status, scale */
+        qsort(list, r->n_subresources, sizeof *list, by_name);
     return list;
 }
 
@@ -208,12 +209,13 @@ struct json *discovery_resources(struct arena *a, const struct registry *reg, st
 
 /* ---- the aggregated form ---- */
 
+/* The version of core kinds goes without saying. */
 static struct json *kind_json(struct arena *a, struct str group, struct str version,
                               struct str kind)
 {
     struct json *o = json_new_object(a);
     json_set_str(a, o, "group", group);
-    json_set_str(a, o, "version", version);
+    json_set_str(a, o, "version", group.n ? version : STR(""));
     json_set_str(a, o, "kind", kind);
     return o;
 }

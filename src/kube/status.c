@@ -223,7 +223,7 @@ struct json *status_too_old(struct arena *a, uint64_t wanted, uint64_t oldest)
                                oldest)));
 }
 
-struct json *status_future(struct arena *a, uint64_t wanted, uint64_t current, int retry_after_s)
+struct json *status_future(struct arena *a, uint64_t wanted, uint64_t current)
 {
     const char *m = arena_printf(
         a, "Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64, wanted, current);
@@ -233,8 +233,7 @@ struct json *status_future(struct arena *a, uint64_t wanted, uint64_t current, i
     json_set_str(a, c, "message", STR("Too large resource version"));
     json_add(causes, c);
     json_setc(a, details, "causes", causes);
-    if (retry_after_s)
-        json_set_int(a, details, "retryAfterSeconds", retry_after_s);
+    json_set_int(a, details, "retryAfterSeconds", 1);
     (void)json_del(s, STR("code"));
     json_setc(a, s, "details", details);
     json_set_int(a, s, "code", 504);

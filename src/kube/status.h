@@ -44,7 +44,7 @@ struct json *status_forbidden(struct arena *a, struct str group, struct str reso
 struct json *status_expired(struct arena *a, struct str message);
 struct json *status_too_old(struct arena *a, uint64_t wanted, uint64_t oldest);
 /* Timeout: Too large resource version: <wanted>, current: <current>; retry after one second. */
-struct json *status_future(struct arena *a, uint64_t wanted, uint64_t current, int retry_after_s);
+struct json *status_future(struct arena *a, uint64_t wanted, uint64_t current);
 struct json *status_too_large(struct arena *a, size_t limit_bytes);
 struct json *status_no_method(struct arena *a); /* of a path */
 /* of custom resources, where upstream knows the path only by its resource */
