@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Foreign words about identity: tokens, token files, impersonation fields. */
+/* Foreign words about identity: tokens, token files, impersonation fields, certificate requests. */
 #include "api/authn.h"
 #include "api/tokens.h"
 #include "codec/jwt.h"
 #include "fuzz.h"
+#include "io/tls.h"
 
 #include <assert.h>
 
@@ -48,11 +49,21 @@ static void try_fields(struct str text)
     arena_fini(&a);
 }
 
+static void try_request(struct str text)
+{
+    struct arena a = { 0 };
+    struct x509_subject who;
+    if (x509_read_request(text, &a, &who, NULL) >= 0)
+        assert(who.n_orgs <= TLS_PEER_ORGS_MAX);
+    arena_fini(&a);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str text = str_n(data, size);
     try_token(text);
     try_file(text);
     try_fields(text);
+    try_request(text);
     return 0;
 }

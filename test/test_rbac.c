@@ -214,6 +214,40 @@ TEST(rules_cover_what_they_grant_and_the_rest_is_named)
     }
 }
 
+static struct json *many(struct arena *a, const char *prefix, int n)
+{
+    struct json *list = json_new_array(a);
+    for (int i = 0; i < n; i++)
+        json_add(list, json_new_cstr(a, arena_printf(a, "%s%d", prefix, i)));
+    return list;
+}
+
+/* 300 verbs, groups and resources are 27 million combinations. */
+TEST(large_products_are_bounded)
+{
+    struct arena a = { 0 };
+    scoped(buf_fini_scoped) struct buf have = BUF_INIT(1 << 20), want = BUF_INIT(1 << 20),
+                                       text = BUF_INIT(1 << 20);
+    struct json *rule = json_new_object(&a), *list = json_new_array(&a);
+    struct rule owned[1];
+    json_setc(&a, rule, "verbs", many(&a, "v", 300));
+    json_setc(&a, rule, "apiGroups", many(&a, "g", 300));
+    json_setc(&a, rule, "resources", many(&a, "r", 300));
+    json_add(list, rule);
+    CHECK_OK(rules_compile(&want, list));
+    struct rules wanted = { (const uint8_t *)want.p, want.n };
+    struct rule_gaps gaps = { .a = &a };
+    CHECK(!rules_cover(owned, 0, wanted, rule_gaps_add, &gaps));
+    rule_gaps_write(&gaps, &text);
+    CHECK(text.n > 0);
+    CHECK_OK(
+        rules_compile(&have, parsed(&a, "[{'verbs':['*'],'apiGroups':['*'],'resources':['*']}]")));
+    struct rules at = { (const uint8_t *)have.p, have.n };
+    CHECK(rule_next(&at, owned));
+    CHECK(rules_cover(owned, 1, wanted, NULL, NULL)); /* seen at a glance */
+    arena_fini(&a);
+}
+
 /* ------------------------------------------------------------------ bindings */
 
 TEST(a_binding_grants_to_users_groups_and_accounts)

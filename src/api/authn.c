@@ -153,12 +153,11 @@ static struct json *by_token(struct request *rq)
                                      .token = bearer_token(rq->authorization),
                                      .done = on_checked },
                           .rq = rq };
+    if (token_check(&b->check))
+        return judge(rq, &b->check);
     request_busy(rq);
-    rq->waiting = !token_check(&b->check);
-    if (rq->waiting)
-        return NULL;
-    rq->busy--; /* it was not needed, and the request is there: it is being started */
-    return judge(rq, &b->check);
+    rq->waiting = true;
+    return NULL;
 }
 
 /* ------------------------------------------------------------------ the step */

@@ -250,12 +250,19 @@ struct cover {
     size_t n;
     void (*missing)(void *arg, const struct rule_atom *atom);
     void *arg;
+    size_t n_atoms;
     bool all;
 };
 
+static bool is_over(const struct cover *c)
+{
+    return c->n_atoms > RULE_ATOMS_MAX;
+}
+
 static void check_atom(struct cover *c, const struct rule_atom *atom)
 {
-    for (size_t i = 0; i < c->n; i++)
+    c->n_atoms++;
+    for (size_t i = 0; i < c->n && !is_over(c); i++)
         if (covers(&c->owned[i], atom))
             return;
     c->all = false;
@@ -271,7 +278,7 @@ static void check_names(struct cover *c, const struct rule *rule, struct rule_at
         return;
     }
     atom.has_name = true;
-    while (rule_string(&names, &atom.name))
+    while (!is_over(c) && rule_string(&names, &atom.name))
         check_atom(c, &atom);
 }
 
@@ -280,11 +287,11 @@ static void check_resources(struct cover *c, const struct rule *rule)
     struct rules groups, resources, verbs;
     struct rule_atom atom = { .has_name = false };
     (void)rule_list(rule, RULE_GROUPS, &groups);
-    while (rule_string(&groups, &atom.group)) {
+    while (!is_over(c) && rule_string(&groups, &atom.group)) {
         (void)rule_list(rule, RULE_RESOURCES, &resources);
-        while (rule_string(&resources, &atom.resource)) {
+        while (!is_over(c) && rule_string(&resources, &atom.resource)) {
             (void)rule_list(rule, RULE_VERBS, &verbs);
-            while (rule_string(&verbs, &atom.verb))
+            while (!is_over(c) && rule_string(&verbs, &atom.verb))
                 check_names(c, rule, atom);
         }
     }
@@ -295,11 +302,56 @@ static void check_urls(struct cover *c, const struct rule *rule)
     struct rules urls, verbs;
     struct rule_atom atom = { .is_url = true };
     (void)rule_list(rule, RULE_URLS, &urls);
-    while (rule_string(&urls, &atom.url)) {
+    while (!is_over(c) && rule_string(&urls, &atom.url)) {
         (void)rule_list(rule, RULE_VERBS, &verbs);
-        while (rule_string(&verbs, &atom.verb))
+        while (!is_over(c) && rule_string(&verbs, &atom.verb))
             check_atom(c, &atom);
     }
+}
+
+static bool all_of(const struct rule *rule, const struct rule *wanted, enum rule_list which,
+                   bool (*one)(const struct rule *rule, enum rule_list which, struct str s))
+{
+    struct rules left;
+    struct str s;
+    (void)rule_list(wanted, which, &left);
+    while (rule_string(&left, &s))
+        if (!one(rule, which, s))
+            return false;
+    return true;
+}
+
+static bool covers_one_resource(const struct rule *rule, enum rule_list which, struct str s)
+{
+    (void)which;
+    return covers_resource(rule, s);
+}
+
+static bool covers_one_url(const struct rule *rule, enum rule_list which, struct str s)
+{
+    (void)which;
+    return covers_url(rule, s);
+}
+
+/* Without looking at every combination, which may be very many. */
+static bool covers_whole(const struct rule *rule, const struct rule *wanted)
+{
+    bool named = rule_count(rule, RULE_NAMES) > 0;
+    if (named && (rule_count(wanted, RULE_NAMES) == 0 || rule_count(wanted, RULE_URLS) > 0))
+        return false;
+    return all_of(rule, wanted, RULE_VERBS, has_or_star) &&
+           all_of(rule, wanted, RULE_GROUPS, has_or_star) &&
+           all_of(rule, wanted, RULE_RESOURCES, covers_one_resource) &&
+           (!named || all_of(rule, wanted, RULE_NAMES, has)) &&
+           all_of(rule, wanted, RULE_URLS, covers_one_url);
+}
+
+static bool covered_by_one(const struct cover *c, const struct rule *wanted)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (covers_whole(&c->owned[i], wanted))
+            return true;
+    return false;
 }
 
 bool rules_cover(const struct rule *owned, size_t n, struct rules wanted,
@@ -308,10 +360,12 @@ bool rules_cover(const struct rule *owned, size_t n, struct rules wanted,
     struct cover c = { .owned = owned, .n = n, .missing = missing, .arg = arg, .all = true };
     struct rule rule;
     while (rule_next(&wanted, &rule)) {
+        if (covered_by_one(&c, &rule))
+            continue;
         check_resources(&c, &rule);
         check_urls(&c, &rule);
     }
-    return c.all;
+    return c.all && !is_over(&c);
 }
 
 /* ------------------------------------------------------------------ what is missing, as text */

@@ -59,8 +59,10 @@ struct rule_atom {
 };
 /*
  * Each atom of `wanted` must be covered by one of the `n` rules. missing: called for those that are
- * not, in order. True: all covered.
+ * not, in order. True: all covered. A rule that no single one of the `n` covers is broken down;
+ * lists whose product is beyond RULE_ATOMS_MAX count as not covered from there on.
  */
+enum { RULE_ATOMS_MAX = 1 << 16 };
 bool rules_cover(const struct rule *owned, size_t n, struct rules wanted,
                  void (*missing)(void *arg, const struct rule_atom *atom), void *arg);
 
@@ -73,6 +75,6 @@ struct rule_gaps {
     struct rule_gap *first, *last;
     size_t n;
 };
-enum { RULE_GAPS_MAX = 1000 };                                /* further ones are not told */
+enum { RULE_GAPS_MAX = 256 };                                 /* further ones are not told */
 void rule_gaps_add(void *gaps, const struct rule_atom *atom); /* fits rules_cover() */
 void rule_gaps_write(const struct rule_gaps *gaps, struct buf *to);

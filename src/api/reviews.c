@@ -375,11 +375,10 @@ static void token_review(struct request *rq, struct json *obj)
             rq, status_bad_request(a, STR("token is required for TokenReview in authentication")));
         return;
     }
-    request_busy(rq);
-    if (!token_check(&rv->check))
-        return;
-    rq->busy--; /* it was not needed, and the request is there: it is being served */
-    answer_token_review(rv);
+    if (token_check(&rv->check))
+        answer_token_review(rv);
+    else
+        request_busy(rq);
 }
 
 /* ------------------------------------------------------------------ the table */

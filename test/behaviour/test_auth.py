@@ -107,6 +107,10 @@ def test_nobody_grants_more_than_he_has(roles):
     grow = {"rules": [{**READ, "verbs": ["*"]}]}
     for kind in ("application/merge-patch+json", "application/strategic-merge-patch+json"):
         assert as_user(roles, "joe", "PATCH", ns + "/roles/fine", grow, Content_Type=kind).status == 403
+    applied = role("fine", {**READ, "verbs": ["*"]})
+    no = as_user(roles, "joe", "PATCH", ns + "/roles/fine?fieldManager=x&force=true", applied,
+                 Content_Type="application/apply-patch+yaml")
+    assert no.status == 403 and "attempting to grant" in no.json()["message"]
     no = as_user(roles, "joe", "POST", ns + "/rolebindings",
                  binding("take", "cluster-admin", "joe", role_kind="ClusterRole"))
     assert no.status == 403
@@ -272,6 +276,15 @@ def test_reviews_are_validated(roles):
         '"": at least one of user or group must be specified]')
     assert review(roles, "SelfSubjectRulesReview", {}).json()["message"] == "no namespace on request"
     assert roles.get("/apis/authorization.k8s.io/v1/subjectaccessreviews").status == 405
+
+
+def test_reviews_speak_protobuf(roles):
+    spec = {"resourceAttributes": {"verb": "list", "resource": "pods"}}
+    answer = review(roles, "SelfSubjectAccessReview", spec, Accept="application/vnd.kubernetes.protobuf")
+    assert answer.status == 201 and answer.body.startswith(b"k8s\0") and b"SelfSubjectAccessReview" in answer.body
+    make_account(roles, "typed")
+    answer = roles.ask("POST", f"{ACCOUNTS}/typed/token", {"spec": {}}, Accept="application/vnd.kubernetes.protobuf")
+    assert answer.status == 201 and b"TokenRequest" in answer.body
 
 
 def test_kubectl_auth(roles):
