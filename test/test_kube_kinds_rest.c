@@ -314,8 +314,8 @@ static const struct {
       "{'metadata':{'name':'a'},'spec':{'drivers':[{'name':'d','nodeID':'n'}]}}",
       "['Name','Drivers','Age']", "['a',1,'60s']" },
     { STORAGE, "csistoragecapacities",
-      "{'metadata':{'name':'a'},'storageClassName':'c','capacity':'1Gi'}",
-      "['Name','StorageClassName','Capacity']", "['a','c','1Gi']" },
+      "{'metadata':{'name':'a'},'storageClassName':'c','capacity':'1Gi'}", "['Name','Created At']",
+      "['a','2026-01-02T03:04:05Z']" },
     { STORAGE, "volumeattachments",
       "{'metadata':{'name':'a'},'spec':{'attacher':'x','nodeName':'n','source':{"
       "'persistentVolumeName':'v'}}}",

@@ -481,6 +481,7 @@ enum object_part object_part_of(struct str subresource)
     for (size_t i = OBJECT_STATUS; i < ARRAY_LEN(names); i++)
         if (str_is(subresource, names[i]))
             return (enum object_part)i;
+    /* of a CertificateSigningRequest: a part of its status */
     return str_is(subresource, "approval") ? OBJECT_STATUS : OBJECT_WHOLE;
 }
 
@@ -651,7 +652,9 @@ int object_validate(struct arena *a, const struct kube_resource *res, enum objec
         res->strategy->validate(obj, old, &errs);
     if (errs.n == 0)
         return 0;
-    *ret_status = status_invalid(a, res->group, res->kind, meta_name(obj), &errs);
+    /* upstream names the form it works with: the stored one */
+    const struct kube_resource *as = res->crd || !res->storage ? res : res->storage;
+    *ret_status = status_invalid(a, as->group, as->kind, meta_name(obj), &errs);
     return E_INVALID;
 }
 

@@ -132,6 +132,43 @@ static const struct kube_column binding_columns[] = {
     COLUMN_AGE,
 };
 
+/* ---- validation: what nothing can be done without ---- */
+
+static void validating_policy_validate(const struct json *obj, const struct json *old,
+                                       struct field_errors *errs)
+{
+    const char *text = "validations or auditAnnotations must contain at least one item";
+    const struct json *spec = json_getc(obj, "spec");
+    struct fpath up = fpath_child(NULL, STR("spec"));
+    struct fpath match = fpath_child(&up, STR("matchConstraints"));
+    struct fpath validations = fpath_child(&up, STR("validations"));
+    struct fpath annotations = fpath_child(&up, STR("auditAnnotations"));
+    (void)old;
+    if (!json_getc(spec, "matchConstraints"))
+        field_error(errs, FIELD_REQUIRED, &match, NULL, "%s", "");
+    if (json_first(json_getc(spec, "validations")) ||
+        json_first(json_getc(spec, "auditAnnotations")))
+        return;
+    field_error(errs, FIELD_REQUIRED, &validations, NULL, "%s", text);
+    field_error(errs, FIELD_REQUIRED, &annotations, NULL, "%s", text);
+}
+
+static void binding_validate(const struct json *obj, const struct json *old,
+                             struct field_errors *errs)
+{
+    const struct json *spec = json_getc(obj, "spec");
+    struct fpath up = fpath_child(NULL, STR("spec"));
+    struct fpath policy = fpath_child(&up, STR("policyName"));
+    struct fpath actions = fpath_child(&up, STR("validationActions"));
+    (void)old;
+    if (json_get_str(spec, "policyName").n == 0)
+        field_error(errs, FIELD_REQUIRED, &policy, NULL, "%s", "");
+    if (str_is(json_get_str(obj, "kind"), "ValidatingAdmissionPolicyBinding") &&
+        !json_first(json_getc(spec, "validationActions")))
+        field_error(errs, FIELD_REQUIRED, &actions, NULL,
+                    "at least one validation action is required");
+}
+
 /* ---- rows ---- */
 
 static const struct kube_subresource policy_subresources[] = {
@@ -143,11 +180,16 @@ static const struct kube_strategy mutating_strategy = { .set_defaults = mutating
 static const struct kube_strategy validating_strategy = { .set_defaults = validating_set_defaults,
                                                           .has_generation = true };
 static const struct kube_strategy validating_policy_strategy = {
-    .set_defaults = policy_set_defaults, .prepare_create = kind_reset_status, .has_generation = true
+    .set_defaults = policy_set_defaults,
+    .prepare_create = kind_reset_status,
+    .has_generation = true,
+    .validate = validating_policy_validate,
+    .fixed_meta_in_status = true
 };
 static const struct kube_strategy mutating_policy_strategy = { .set_defaults = policy_set_defaults,
                                                                .has_generation = true };
 static const struct kube_strategy binding_strategy = { .set_defaults = binding_set_defaults,
+                                                       .validate = binding_validate,
                                                        .has_generation = true };
 
 static struct kube_resource rows[] = {

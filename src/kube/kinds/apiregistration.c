@@ -45,6 +45,17 @@ static void service_validate(const struct json *obj, const struct json *old,
     if (!str_is(meta_name(obj), want))
         field_error_str(errs, FIELD_INVALID, &name_at, meta_name(obj),
                         "must be `spec.version+\".\"+spec.group`: \"%s\"", want);
+    struct fpath group_at = fpath_child(&up, STR("group")),
+                 version_at = fpath_child(&up, STR("version"));
+    struct meta_problems bad_group = meta_check_dns1123_subdomain(group);
+    struct meta_problems bad_version = meta_check_dns1035_label(version);
+    if (group.n == 0 && !str_is(version, "v1"))
+        field_error(errs, FIELD_REQUIRED, &group_at, NULL,
+                    "only v1 may have an empty group and it better be legacy kube");
+    for (size_t i = 0; group.n && i < bad_group.n; i++)
+        field_error_str(errs, FIELD_INVALID, &group_at, group, "%s", bad_group.text[i]);
+    for (size_t i = 0; i < bad_version.n; i++)
+        field_error_str(errs, FIELD_INVALID, &version_at, version, "%s", bad_version.text[i]);
     if (minimum <= 0 || minimum > 20000)
         field_error(errs, FIELD_INVALID, &group_min, json_new_int(a, minimum),
                     "must be positive and less than 20000");

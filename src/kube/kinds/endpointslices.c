@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.k8s.io: EndpointSlices. */
 #include "kube/kinds/kinds.h"
+#include "kube/meta.h"
 #include "kube/validate/validate.h"
 
 enum { LIST_MAX_SHOWN = 3 };
@@ -11,6 +12,17 @@ static void slice_set_defaults(struct arena *a, struct json *obj)
         kind_default_str(a, port, "name", "");
         kind_default_str(a, port, "protocol", "TCP");
     }
+}
+
+/* Labels count as well: what Services and topology are told by. */
+static void slice_prepare_update(struct arena *a, struct json *obj, const struct json *old)
+{
+    const struct json *now = json_path(obj, "metadata", "labels", NULL);
+    const struct json *was = json_path(old, "metadata", "labels", NULL);
+    bool same = (!json_first(now) && !json_first(was)) || (now && was && json_equal(now, was));
+    if (!same)
+        json_set_int(a, meta_of(a, obj), "generation",
+                     json_int_or(json_path(old, "metadata", "generation", NULL), 0) + 1);
 }
 
 /* The first few of n, and how many more there are. */
@@ -68,6 +80,7 @@ static const struct kube_column slice_columns[] = {
 };
 
 static const struct kube_strategy slice_strategy = { .set_defaults = slice_set_defaults,
+                                                     .prepare_update = slice_prepare_update,
                                                      .validate = validate_endpoint_slice,
                                                      .has_generation = true,
                                                      .unconditional_update = true };

@@ -37,33 +37,45 @@ static void event_convert(struct arena *a, struct json *obj, const struct kube_r
     (void)schema_normalize(a, to->schema, obj, "Event", NULL, NULL, NULL);
 }
 
+static void require_short(const struct json *v, const char *name, size_t max,
+                          struct field_errors *errs)
+{
+    struct fpath at = fpath_child(NULL, str_of(name));
+    if (json_str(v).n == 0)
+        field_error(errs, FIELD_REQUIRED, &at, NULL, "%s", "");
+    else if (json_str(v).n > max)
+        field_error(errs, FIELD_INVALID, &at, NULL, "can have at most %zu characters", max);
+}
+
+/* Upstream names the fields of core/v1 whichever version was sent. */
 static void event_validate(const struct json *obj, const struct json *old,
                            struct field_errors *errs)
 {
     bool is_core = json_getc(obj, "involvedObject") != NULL;
-    struct fpath up = fpath_child(NULL, is_core ? STR("involvedObject") : STR("regarding"));
+    struct fpath up = fpath_child(NULL, STR("involvedObject"));
     struct fpath at = fpath_child(&up, STR("namespace"));
-    const struct json *about = event_get(obj, "involvedObject");
-    struct str ns = json_get_str(about, "namespace"), own = meta_namespace(obj);
-    (void)old;
+    struct fpath time_at = fpath_child(NULL, STR("eventTime")),
+                 type_at = fpath_child(NULL, STR("type"));
+    struct str ns = json_get_str(event_get(obj, "involvedObject"), "namespace");
+    struct str own = meta_namespace(obj), type = json_get_str(obj, "type");
+    bool has_time = json_get_str(obj, "eventTime").n > 0;
     bool fits = ns.n ? str_eq(ns, own) : own.n == 0 || str_is(own, "default");
+    (void)old;
     if (!fits)
         field_error_str(errs, FIELD_INVALID, &at, ns, "does not match event.namespace");
-    struct str time = json_get_str(obj, "eventTime");
-    if (is_core && time.n == 0)
-        return; /* an event in the old style need not say more */
-    static const char *const needed[] = { "reportingController", "reportingInstance", "action",
-                                          "reason" };
-    for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
-        struct fpath field = fpath_child(NULL, str_of(needed[i]));
-        const struct json *v =
-            i == 0 ? event_get(obj, "reportingComponent") : json_getc(obj, needed[i]);
-        if (json_str(v).n == 0)
-            field_error(errs, FIELD_REQUIRED, &field, NULL, "%s", "");
+    if (has_time) { /* an event of the newer style says more */
+        require_short(event_get(obj, "reportingComponent"), "reportingController", 253, errs);
+        require_short(json_getc(obj, "reportingInstance"), "reportingInstance", 128, errs);
+        require_short(json_getc(obj, "action"), "action", 128, errs);
+        require_short(json_getc(obj, "reason"), "reason", 128, errs);
     }
-    struct fpath time_at = fpath_child(NULL, STR("eventTime"));
-    if (time.n == 0)
+    if (is_core)
+        return;
+    if (!has_time)
         field_error(errs, FIELD_REQUIRED, &time_at, NULL, "%s", "");
+    if (!str_is(type, "Normal") && !str_is(type, "Warning"))
+        field_error_str(errs, FIELD_INVALID, &type_at, STR(""), "has invalid value: " STR_FMT,
+                        STR_ARG(type));
 }
 
 static struct str event_time(const struct json *obj, const char *name)
@@ -169,6 +181,13 @@ static const struct kube_column event_columns[] = {
       .cell = kind_cell_name },
 };
 
+/* Upstream lets old clients call their events anything. */
+static const struct kube_strategy core_event_strategy = { .name_rule = KUBE_NAME_PATH_SEGMENT,
+                                                          .validate = event_validate,
+                                                          .unconditional_update = true,
+                                                          .create_on_update = true,
+                                                          .gc_policy = KUBE_GC_NONE,
+                                                          .convert = event_convert };
 static const struct kube_strategy event_strategy = { .validate = event_validate,
                                                      .unconditional_update = true,
                                                      .create_on_update = true,
@@ -184,7 +203,7 @@ static struct kube_resource rows[] = {
       SHORT(S("ev")),
       .namespaced = true,
       .verbs = KUBE_VERBS_ALL,
-      .strategy = &event_strategy,
+      .strategy = &core_event_strategy,
       COLUMNS(event_columns),
       SELECT(S("involvedObject.kind"), S("involvedObject.namespace"), S("involvedObject.name"),
              S("involvedObject.uid"), S("involvedObject.apiVersion"),

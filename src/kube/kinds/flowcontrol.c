@@ -29,6 +29,48 @@ static void level_set_defaults(struct arena *a, struct json *obj)
     default_if_zero(a, queuing, "queueLengthLimit", 50);
 }
 
+/* ---- validation: what nothing can be done without ---- */
+
+static void require_level(const struct json *obj, struct field_errors *errs)
+{
+    struct fpath up = fpath_child(NULL, STR("spec"));
+    struct fpath level = fpath_child(&up, STR("priorityLevelConfiguration"));
+    struct fpath at = fpath_child(&level, STR("name"));
+    if (json_str(json_path(obj, "spec", "priorityLevelConfiguration", "name", NULL)).n == 0)
+        field_error(errs, FIELD_REQUIRED, &at, NULL, "must reference a priority level");
+}
+
+static void flow_schema_validate(const struct json *obj, const struct json *old,
+                                 struct field_errors *errs)
+{
+    struct fpath up = fpath_child(NULL, STR("spec"));
+    struct fpath at = fpath_child(&up, STR("matchingPrecedence"));
+    const struct json *precedence = json_path(obj, "spec", "matchingPrecedence", NULL);
+    int64_t n = json_int_or(precedence, 1);
+    (void)old;
+    if (n <= 0)
+        field_error(errs, FIELD_INVALID, &at, precedence, "must be a positive value");
+    if (n > 10000)
+        field_error(errs, FIELD_INVALID, &at, precedence, "must not be greater than 10000");
+    require_level(obj, errs);
+}
+
+static void level_validate(const struct json *obj, const struct json *old,
+                           struct field_errors *errs)
+{
+    static const struct str types[] = { { "Exempt", 6 }, { "Limited", 7 } };
+    struct fpath up = fpath_child(NULL, STR("spec")), at = fpath_child(&up, STR("type"));
+    const struct json *type = json_path(obj, "spec", "type", NULL);
+    struct fpath limited = fpath_child(&up, STR("limited"));
+    (void)old;
+    if (json_str(type).n == 0)
+        field_error(errs, FIELD_REQUIRED, &at, NULL, "%s", "");
+    else if (!str_eq(json_str(type), types[0]) && !str_eq(json_str(type), types[1]))
+        field_error_enum(errs, &at, type, types, ARRAY_LEN(types));
+    else if (str_eq(json_str(type), types[1]) && !json_path(obj, "spec", "limited", NULL))
+        field_error(errs, FIELD_REQUIRED, &limited, NULL, "must not be empty when type is Limited");
+}
+
 /* ---- columns ---- */
 
 CELL(cell_level, "", "spec", "priorityLevelConfiguration", "name")
@@ -81,10 +123,14 @@ static const struct kube_subresource level_subresources[] = {
 
 static const struct kube_strategy schema_strategy = { .set_defaults = schema_set_defaults,
                                                       .prepare_create = kind_reset_status,
-                                                      .has_generation = true };
+                                                      .has_generation = true,
+                                                      .validate = flow_schema_validate,
+                                                      .fixed_meta_in_status = true };
 static const struct kube_strategy level_strategy = { .set_defaults = level_set_defaults,
                                                      .prepare_create = kind_reset_status,
-                                                     .has_generation = true };
+                                                     .has_generation = true,
+                                                     .validate = level_validate,
+                                                     .fixed_meta_in_status = true };
 
 static struct kube_resource rows[] = {
     { NAMES(GROUP, "v1", "FlowSchema", "flowschemas", "flowschema"), .verbs = KUBE_VERBS_ALL,

@@ -210,8 +210,18 @@ static const struct kube_subresource cidr_subresources[] = { SUBRESOURCE_STATUS(
 static const struct kube_strategy address_strategy = { .name_rule = KUBE_NAME_PATH_SEGMENT,
                                                        .unconditional_update = true };
 
+static void cidr_validate(const struct json *obj, const struct json *old, struct field_errors *errs)
+{
+    struct fpath up = fpath_child(NULL, STR("spec")), at = fpath_child(&up, STR("cidrs"));
+    (void)old;
+    if (!json_first(json_path(obj, "spec", "cidrs", NULL)))
+        field_error(errs, FIELD_REQUIRED, &at, NULL, "at least one CIDR required");
+}
+
 static const struct kube_strategy cidr_strategy = { .prepare_create = kind_reset_status,
-                                                    .unconditional_update = true };
+                                                    .unconditional_update = true,
+                                                    .validate = cidr_validate,
+                                                    .fixed_meta_in_status = true };
 
 static struct kube_resource rows[] = {
     { NAMES(GROUP, "v1", "Ingress", "ingresses", "ingress"), SHORT(S("ing")), .namespaced = true,

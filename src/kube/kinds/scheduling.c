@@ -86,6 +86,10 @@ static void runtime_validate(const struct json *obj, const struct json *old,
     if (old && !str_eq(handler, json_get_str(old, "handler")))
         field_error_str(errs, FIELD_INVALID, &at, handler, "%s", immutable_text);
     struct meta_problems p = meta_check_dns1123_label(handler);
+    if (handler.n == 0) {
+        field_error(errs, FIELD_REQUIRED, &at, NULL, "%s", "");
+        return;
+    }
     for (size_t i = 0; i < p.n; i++)
         field_error_str(errs, FIELD_INVALID, &at, handler, "%s", p.text[i]);
 }

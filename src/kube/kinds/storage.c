@@ -54,9 +54,12 @@ static const struct kube_column class_columns[] = {
 
 static const struct kube_strategy class_strategy = { .validate = validate_storage_class,
                                                      .set_defaults = class_set_defaults,
-                                                     .unconditional_update = true };
+                                                     .unconditional_update = true,
+                                                     .returns_deleted = true };
 
 /* ---- VolumeAttributesClass ---- */
+
+static const char immutable_text[] = "field is immutable";
 
 CELL(cell_driver_name, "", "driverName")
 
@@ -66,7 +69,29 @@ static const struct kube_column attributes_columns[] = {
     COLUMN_AGE,
 };
 
-static const struct kube_strategy attributes_strategy = { .unconditional_update = true };
+static void attributes_validate(const struct json *obj, const struct json *old,
+                                struct field_errors *errs)
+{
+    struct fpath driver = fpath_child(NULL, STR("driverName"));
+    struct fpath parameters = fpath_child(NULL, STR("parameters"));
+    const struct json *now = json_getc(obj, "parameters"), *was = json_getc(old, "parameters");
+    if (json_get_str(obj, "driverName").n == 0)
+        field_error(errs, FIELD_REQUIRED, &driver, NULL, "%s", "");
+    if (!json_first(now))
+        field_error(errs, FIELD_REQUIRED, &parameters, NULL,
+                    "must contain at least one key/value pair");
+    if (!old)
+        return;
+    if (!str_eq(json_get_str(obj, "driverName"), json_get_str(old, "driverName")))
+        field_error(errs, FIELD_INVALID, &driver, json_getc(obj, "driverName"), "%s",
+                    immutable_text);
+    if (now && was && !json_equal(now, was))
+        field_error(errs, FIELD_INVALID, &parameters, now, "%s", immutable_text);
+}
+
+static const struct kube_strategy attributes_strategy = { .validate = attributes_validate,
+                                                          .unconditional_update = true,
+                                                          .returns_deleted = true };
 
 /* ---- VolumeAttachment ---- */
 
@@ -97,7 +122,36 @@ static const struct kube_subresource attachment_subresources[] = {
     SUBRESOURCE_STATUS(GROUP, "VolumeAttachment"),
 };
 
-static const struct kube_strategy attachment_strategy = { .prepare_create = kind_reset_status };
+static void attachment_validate(const struct json *obj, const struct json *old,
+                                struct field_errors *errs)
+{
+    const struct json *spec = json_getc(obj, "spec"), *source = json_getc(spec, "source");
+    struct fpath up = fpath_child(NULL, STR("spec")), attacher = fpath_child(&up, STR("attacher"));
+    struct fpath source_at = fpath_child(&up, STR("source")),
+                 node_at = fpath_child(&up, STR("nodeName"));
+    struct str node = json_get_str(spec, "nodeName");
+    struct meta_problems p = meta_check_dns1123_subdomain(node);
+    bool has_volume = json_getc(source, "persistentVolumeName") != NULL;
+    bool has_spec = json_getc(source, "inlineVolumeSpec") != NULL;
+    if (json_get_str(spec, "attacher").n == 0)
+        field_error(errs, FIELD_REQUIRED, &attacher, NULL, "%s", "");
+    if (!has_volume && !has_spec)
+        field_error(errs, FIELD_REQUIRED, &source_at, NULL,
+                    "must specify exactly one of inlineVolumeSpec and persistentVolumeName");
+    if (has_volume && has_spec)
+        field_error(errs, FIELD_INVALID, &source_at, source,
+                    "must specify exactly one of inlineVolumeSpec and persistentVolumeName");
+    for (size_t i = 0; i < p.n; i++)
+        field_error_str(errs, FIELD_INVALID, &node_at, node, "%s", p.text[i]);
+    const struct json *was = json_getc(old, "spec");
+    if (old && spec && was && !json_equal(spec, was))
+        field_error(errs, FIELD_INVALID, &up, spec, "%s", immutable_text);
+}
+
+static const struct kube_strategy attachment_strategy = { .prepare_create = kind_reset_status,
+                                                          .validate = attachment_validate,
+                                                          .fixed_meta_in_status = true,
+                                                          .returns_deleted = true };
 
 /* ---- CSIDriver ---- */
 
@@ -163,7 +217,8 @@ static const struct kube_column driver_columns[] = {
 };
 
 static const struct kube_strategy driver_strategy = { .set_defaults = driver_set_defaults,
-                                                      .prepare_update = driver_prepare_update };
+                                                      .prepare_update = driver_prepare_update,
+                                                      .returns_deleted = true };
 
 /* ---- CSINode, CSIStorageCapacity ---- */
 
@@ -179,16 +234,22 @@ static const struct kube_column node_columns[] = {
     COLUMN_AGE,
 };
 
-CELL(cell_class, "", "storageClassName")
-CELL(cell_capacity, "<unset>", "capacity")
+static const struct kube_column capacity_columns[] = { COLUMN_NAME, COLUMN_CREATED };
 
-static const struct kube_column capacity_columns[] = {
-    COLUMN_NAME,
-    COLUMN("StorageClassName", "string", "Class that the capacity is of.", 0, cell_class),
-    COLUMN("Capacity", "string", "What is left.", 0, cell_capacity),
-};
+static void capacity_validate(const struct json *obj, const struct json *old,
+                              struct field_errors *errs)
+{
+    struct fpath at = fpath_child(NULL, STR("storageClassName"));
+    struct str name = json_get_str(obj, "storageClassName");
+    struct meta_problems p = meta_check_dns1123_subdomain(name);
+    for (size_t i = 0; i < p.n; i++)
+        field_error_str(errs, FIELD_INVALID, &at, name, "%s", p.text[i]);
+    if (old && !str_eq(name, json_get_str(old, "storageClassName")))
+        field_error_str(errs, FIELD_INVALID, &at, name, "%s", immutable_text);
+}
 
-static const struct kube_strategy plain_strategy = { 0 };
+static const struct kube_strategy node_strategy = { .returns_deleted = true };
+static const struct kube_strategy capacity_strategy = { .validate = capacity_validate };
 
 /* ---- StorageVersionMigration ---- */
 
@@ -217,9 +278,9 @@ static struct kube_resource rows[] = {
     { NAMES(GROUP, "v1", "CSIDriver", "csidrivers", "csidriver"), .verbs = KUBE_VERBS_ALL,
       .strategy = &driver_strategy, COLUMNS(driver_columns) },
     { NAMES(GROUP, "v1", "CSINode", "csinodes", "csinode"), .verbs = KUBE_VERBS_ALL,
-      .strategy = &plain_strategy, COLUMNS(node_columns) },
+      .strategy = &node_strategy, COLUMNS(node_columns) },
     { NAMES(GROUP, "v1", "CSIStorageCapacity", "csistoragecapacities", "csistoragecapacity"),
-      .namespaced = true, .verbs = KUBE_VERBS_ALL, .strategy = &plain_strategy,
+      .namespaced = true, .verbs = KUBE_VERBS_ALL, .strategy = &capacity_strategy,
       COLUMNS(capacity_columns) },
     { NAMES(GROUP, "v1", "StorageClass", "storageclasses", "storageclass"), SHORT(S("sc")),
       .verbs = KUBE_VERBS_ALL, .strategy = &class_strategy, COLUMNS(class_columns) },
