@@ -120,7 +120,7 @@ static struct json *check_new(struct request *rq, struct json *obj)
     return NULL;
 }
 
-/* Conditions of these two types stay as they were, unless the client came to approve. */
+/* Conditions of these two types change through the approval only. */
 static bool is_verdict(const struct json *condition)
 {
     struct str type = json_get_str(condition, "type");
@@ -151,15 +151,20 @@ static void stamp(struct arena *a, struct json *list)
                 json_set_str(a, c, members[i], str_of(now));
 }
 
-static struct json *check_verdict(struct request *rq, const struct json *obj)
+static struct json *check_verdict(struct request *rq, const struct json *obj,
+                                  const struct json *old)
 {
     struct field_errors errs = field_errors_init(&rq->arena);
     struct fpath up = fpath_child(NULL, STR("status")), at = fpath_child(&up, STR("conditions"));
-    if (!has_condition(obj, "Approved") || !has_condition(obj, "Denied"))
-        return NULL;
-    field_error(&errs, FIELD_INVALID, &at, json_new_cstr(&rq->arena, "Denied"),
-                "Approved and Denied conditions are mutually exclusive");
-    return invalid(rq, obj, &errs);
+    static const char *const lasting[] = { "Approved", "Denied", "Failed" };
+    for (size_t i = 0; i < ARRAY_LEN(lasting); i++)
+        if (has_condition(old, lasting[i]) && !has_condition(obj, lasting[i]))
+            field_error(&errs, FIELD_FORBIDDEN, &at, NULL,
+                        "updates may not remove a condition of type \"%s\"", lasting[i]);
+    if (has_condition(obj, "Approved") && has_condition(obj, "Denied"))
+        field_error(&errs, FIELD_INVALID, &at, json_new_cstr(&rq->arena, "Denied"),
+                    "Approved and Denied conditions are mutually exclusive");
+    return errs.n ? invalid(rq, obj, &errs) : NULL;
 }
 
 static struct json *check_update(struct request *rq, struct json *obj, const struct json *old)
@@ -167,8 +172,9 @@ static struct json *check_update(struct request *rq, struct json *obj, const str
     struct arena *a = &rq->arena;
     bool approval = rq->sub && str_is(rq->sub->name, "approval");
     const struct json *before = json_path(old, "status", "certificate", NULL);
-    struct json *all = approval ? conditions(a, obj, old) : conditions(a, old, obj);
     struct json *status = json_obj(a, obj, "status");
+    struct json *all = approval ? json_getc(status, "conditions") : conditions(a, old, obj);
+    all = json_is(all, JSON_ARRAY) ? json_clone(a, all) : json_new_array(a);
     struct json *no = NULL;
     stamp(a, all);
     (void)json_del(status, STR("conditions"));
@@ -178,7 +184,7 @@ static struct json *check_update(struct request *rq, struct json *obj, const str
         (void)json_del(status, STR("certificate"));
         if (before)
             json_setc(a, status, "certificate", json_clone(a, before));
-        no = check_verdict(rq, obj);
+        no = check_verdict(rq, obj, old);
         return no ? no : check_signer(rq, old, "approve");
     }
     const struct json *after = json_getc(status, "certificate");

@@ -530,6 +530,33 @@ def test_certificates_are_signed_on_request(roles, tmp_path):
     assert no.status == 403 and "system:masters group is not allowed" in no.json()["message"]
 
 
+def test_parts_of_a_certificate_request(roles, tmp_path):
+    openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+            str(tmp_path / "k"), "-out", str(tmp_path / "r"), "-subj", "/CN=somebody")
+    path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+    spec = {"request": base64.b64encode((tmp_path / "r").read_bytes()).decode(), "usages": ["digital signature"],
+            "signerName": "example.com/e2e"}
+    roles.create(path, {"metadata": {"name": "parts"}, "spec": spec})
+
+    def patch(part, body):
+        answer = roles.ask("PATCH", f"{path}/parts/{part}", body, Content_Type="application/merge-patch+json")
+        assert answer.status == 200, answer.body
+        return answer.json()
+
+    condition = {"type": "Mine", "status": "True", "reason": "e2e"}
+    made = patch("approval", {"metadata": {"annotations": {"a": "1"}}, "status": {"conditions": [condition]}})
+    assert made["metadata"]["annotations"] == {"a": "1"}
+    assert [c["type"] for c in made["status"]["conditions"]] == ["Mine"] and made["status"]["conditions"][0]["lastUpdateTime"]
+    made["status"]["conditions"].append(condition | {"type": "Approved"})
+    assert len(roles.ask("PUT", path + "/parts/approval", made).json()["status"]["conditions"]) == 2
+    certificate = base64.b64encode((roles.data_dir / "pki/ca.crt").read_bytes()).decode()
+    made = patch("status", {"status": {"certificate": certificate, "conditions": [condition | {"type": "Other"}]}})
+    assert made["status"]["certificate"] == certificate
+    assert {c["type"] for c in made["status"]["conditions"]} == {"Approved", "Other"}
+    no = roles.ask("PUT", path + "/parts/approval", made | {"status": {"conditions": []}})
+    assert no.status == 422 and 'may not remove a condition of type "Approved"' in no.json()["message"]
+
+
 def test_extensions_are_told_whom_to_believe(roles):
     told = roles.get("/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication").json()
     assert told["data"]["client-ca-file"] == (roles.data_dir / "pki/ca.crt").read_text()
