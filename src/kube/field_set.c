@@ -27,9 +27,21 @@ static void write_number(struct arena *a, struct buf *to, const struct json *v)
         (void)buf_add_str(to, v->s);
 }
 
+static bool has_html(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] == '<' || s.p[i] == '>' || s.p[i] == '&')
+            return true;
+    return false;
+}
+
 /* Upstream escapes what HTML cares about inside keys and values. */
 static void write_string(struct buf *to, struct str s)
 {
+    if (!has_html(s)) {
+        (void)json_write_str(to, s);
+        return;
+    }
     struct buf plain = BUF_INIT(BUF_MAX_DEFAULT);
     (void)json_write_str(&plain, s);
     struct str text = buf_str(&plain);
@@ -430,9 +442,29 @@ static struct field_set *combine(struct arena *a, enum op op, const struct field
     return first;
 }
 
+/* No branch of x begins as one of y does. */
+static bool is_apart(const struct field_set *x, const struct field_set *y)
+{
+    for (x = x->first, y = y->first; x && y;) {
+        int r = field_elem_cmp(&x->elem, &y->elem);
+        if (r == 0)
+            return false;
+        if (r < 0)
+            x = x->next;
+        else
+            y = y->next;
+    }
+    return true;
+}
+
 static struct field_set *combine_sets(struct arena *a, enum op op, const struct field_set *x,
                                       const struct field_set *y)
 {
+    bool nothing = field_set_is_empty(x) || field_set_is_empty(y);
+    if (nothing && op == OP_UNION && (x || y))
+        return (struct field_set *)(field_set_is_empty(x) && y ? y : x);
+    if (x && y && op >= OP_DIFFERENCE && is_apart(x, y))
+        return (struct field_set *)x; /* sets are shared, and never changed */
     struct field_set *root = arena_new(a, struct field_set);
     root->first = combine(a, op, x ? x->first : NULL, y ? y->first : NULL);
     return root;
