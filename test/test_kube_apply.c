@@ -587,6 +587,26 @@ TEST(updaters_beyond_ten_become_one)
     arena_fini(&s.a);
 }
 
+TEST(managers_of_an_object_are_limited)
+{
+    struct story s;
+    story_init(&s, kind_of("", "v1", "ConfigMap"));
+    struct json *list = json_new_array(&s.a);
+    for (int i = 0; i < MANAGED_MAX_ENTRIES; i++) {
+        struct json *e = parse(&s.a, "{'operation':'Apply','apiVersion':'v1','fieldsType':"
+                                     "'FieldsV1','fieldsV1':{'f:data':{'f:a':{}}}}");
+        json_set_str(&s.a, e, "manager", str_of(arena_printf(&s.a, "m%d", i)));
+        json_add(list, e);
+    }
+    managed_store(&s.a, s.obj, list);
+    CHECK(!apply(&s, "m7", "{'data':{'a':'1'}}", true));
+    update(&s, "up", "{'data':{'a':'1','b':'1'}}");
+    managed_store(&s.a, s.obj, json_clone(&s.a, list));
+    struct json *no = apply(&s, "one more", "{'data':{'b':'1'}}", true);
+    CHECK_STR(message(no), "more than 1000 managers have applied to this object");
+    arena_fini(&s.a);
+}
+
 TEST(owners_of_lost_versions_are_forgotten)
 {
     struct story s;

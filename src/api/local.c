@@ -187,6 +187,8 @@ static int local_start(struct transport *t, const struct kube_request *req,
     rq->accept = copy_header(rq, req->headers, "accept");
     rq->content_type = copy_header(rq, req->headers, "content-type");
     rq->user_agent = copy_header(rq, req->headers, "user-agent");
+    if (rq->user_agent.n == 0)
+        rq->user_agent = STR("dormouse"); /* who owns what this process writes */
     rq->if_none_match = copy_header(rq, req->headers, "if-none-match");
     rq->peer = STR("in-process");
     copy_identity(rq, req->identity);

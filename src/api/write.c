@@ -716,6 +716,11 @@ static void shape_and_commit(struct write *w)
         return;
     }
     int r = to_stored(w, &err);
+    if (r < 0 && w->patch_type != PATCH_APPLY) { /* as upstream: better untracked than refused */
+        managed_store(&rq->arena, w->obj, NULL);
+        err = (struct err){ 0 };
+        r = to_stored(w, &err);
+    }
     if (r < 0)
         reply_err(rq, r, &err);
     else if (w->opts.dry_run)

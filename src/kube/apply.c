@@ -83,7 +83,16 @@ static void adopt_existing(struct apply *p)
     managed_touch(p->a, e, before.now_s);
 }
 
-static void read_entries(struct apply *p)
+static size_t count_entries(const struct managed *m)
+{
+    size_t n = 0;
+    for (const struct managed_entry *e = m->first; e; e = e->next)
+        n++;
+    return n;
+}
+
+/* E_LIMIT: there is no room for one manager more. */
+static int read_entries(struct apply *p)
 {
     const struct json *list = json_path(p->live, "metadata", "managedFields", NULL);
     if (managed_read(p->a, list, &p->managed) < 0)
@@ -91,7 +100,8 @@ static void read_entries(struct apply *p)
     if (!p->managed.first)
         adopt_existing(p);
     p->self = managed_of_writer(&p->managed, p->w, true);
-    p->last = managed_set(&p->managed, p->self);
+    if (count_entries(&p->managed) > MANAGED_MAX_ENTRIES)
+        return E_LIMIT;
     p->last_version = p->self->api_version;
     for (struct managed_entry *e = p->managed.first; e; e = e->next) {
         const struct field_set *set = managed_set(&p->managed, e);
@@ -102,6 +112,7 @@ static void read_entries(struct apply *p)
             managed_put(e, now);
     }
     p->last = p->self->set;
+    return 0;
 }
 
 /* ---- pruning ---- */
@@ -353,7 +364,12 @@ int apply_config(struct arena *a, const struct managed_writer *w, const struct j
     int r = check_config(&p, ret_status);
     if (r < 0)
         return r;
-    read_entries(&p);
+    if (read_entries(&p) < 0) {
+        *ret_status = status_bad_request(
+            a, str_of(arena_printf(a, "more than %d managers have applied to this object",
+                                   (int)MANAGED_MAX_ENTRIES)));
+        return E_LIMIT;
+    }
 
     struct json *merged = typed_merge(a, p.type, live, config);
     const struct field_set *set = typed_fields(a, p.type, config),

@@ -191,3 +191,47 @@ def test_creating_by_apply_needs_the_right_to_create(shared_api):
                                     '"configmaps" in API group "" in the namespace "default"')
     api.create(CM, config("allowed"))
     assert ask("allowed").status == 200
+
+
+def test_what_the_server_makes_itself_has_its_name(shared_api):
+    made = shared_api.get("/api/v1/namespaces/default/configmaps/kube-root-ca.crt")
+    if made.status == 200 and made.json()["metadata"].get("managedFields"):
+        assert made.json()["metadata"]["managedFields"][0]["manager"] == "dormouse"
+
+
+def test_custom_resources_are_applied_by_their_schema(shared_api):
+    api, group = shared_api, "apply.example.com"
+    api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+        "metadata": {"name": "mice." + group}, "spec": {
+            "group": group, "scope": "Namespaced", "names": {"plural": "mice", "kind": "Mouse"},
+            "versions": [{"name": "v1", "served": True, "storage": True, "subresources": {
+                "status": {}, "scale": {"specReplicasPath": ".spec.count", "statusReplicasPath": ".status.count"}},
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                    "spec": {"type": "object", "properties": {
+                        "count": {"type": "integer"},
+                        "tags": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"},
+                        "whole": {"type": "object", "x-kubernetes-map-type": "atomic",
+                                  "additionalProperties": {"type": "string"}}}},
+                    "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}}}]}})
+    path = f"/apis/{group}/v1/namespaces/default/mice/m"
+
+    def mouse(**parts):
+        return {"apiVersion": group + "/v1", "kind": "Mouse", "metadata": {"name": "m"}, **parts}
+
+    apply(api, path, mouse(spec={"count": 1, "tags": ["a"], "whole": {"x": "1"}}), "one", 201)
+    both = apply(api, path, mouse(spec={"tags": ["b"]}), "two")
+    assert both["spec"]["tags"] == ["a", "b"]
+    no = apply(api, path, mouse(spec={"whole": {"y": "1"}}), "two", 409)
+    assert no["message"].endswith('conflict with "one": .spec.whole')
+    status = apply(api, path + "/status", mouse(spec={"count": 9}, status={"phase": "asleep"}), "controller")
+    assert status["spec"]["count"] == 1
+    assert owners(status)[("controller", "Apply", "status")] == {"f:status": {"f:phase": {}}}
+    api.ask("PATCH", path + "/scale?fieldManager=scaler", {"spec": {"replicas": 5}}, Content_Type=MERGE)
+    now = api.get(path).json()
+    assert now["spec"]["count"] == 5
+    assert owners(now)[("scaler", "Update", "scale")] == {"f:spec": {"f:count": {}}}
+    no = apply(api, path, mouse(spec={"count": 2, "tags": ["a"]}), "one", 409)
+    assert no["message"].endswith(
+        f'conflict with "scaler" with subresource "scale" using {group}/v1: .spec.count')
+    left = apply(api, path, mouse(spec={"tags": ["a"]}), "one")  # whole was its own, count is the scaler's
+    assert left["spec"] == {"count": 5, "tags": ["a", "b"]}
