@@ -245,6 +245,57 @@ TEST(values_are_checked_in_upstreams_words)
     fixture_fini(&f);
 }
 
+TEST(custom_resources_say_what_they_are)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)define(&f, "things", "Thing", "",
+                 "{\"name\":\"v1\",\"served\":true,\"storage\":true," SCHEMA(
+                     "\"pod\":{\"type\":\"object\",\"x-kubernetes-embedded-resource\":true,"
+                     "\"x-kubernetes-preserve-unknown-fields\":true}") "}");
+    const char *things = "/apis/g.io/v1/namespaces/default/things";
+    check_message(
+        want(&f, 400, "POST", things, "{\"apiVersion\":\"g.io/v1\"}"),
+        "Thing in version \"v1\" cannot be handled as a Thing: Object 'Kind' is missing in "
+        "'{\"apiVersion\":\"g.io/v1\"}'");
+    check_message(
+        want(&f, 400, "POST", things, "{\"kind\":\"Thing\"}"),
+        "the API version in the data () does not match the expected API version (g.io/v1)");
+    check_message(
+        want(&f, 422, "POST", things,
+             "{\"apiVersion\":\"g.io/v1\",\"kind\":\"Rat\",\"metadata\":{\"name\":\"n\"}}"),
+        "Rat.g.io \"n\" is invalid: kind: Invalid value: \"Rat\": must be Thing");
+    check_message(
+        make(&f, 400, "things", "Thing", "n",
+             ",\"pod\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"labels\":{\"a\":1}}"
+             "}"),
+        "Thing in version \"v1\" cannot be handled as a Thing: pod.metadata: Invalid value: "
+        "{\"labels\":{\"a\":1}}: json: cannot unmarshal number into Go struct field "
+        "ObjectMeta.labels of type string");
+    fixture_fini(&f);
+}
+
+TEST(replicas_are_a_number_wherever_they_are)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)define(
+        &f, "things", "Thing", "",
+        "{\"name\":\"v1\",\"served\":true,\"storage\":true,\"subresources\":{\"scale\":{"
+        "\"specReplicasPath\":\".spec.n\",\"statusReplicasPath\":\".status.n\"}}," SCHEMA(
+            "\"spec\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}") "}");
+    (void)make(&f, 201, "things", "Thing", "ok", ",\"spec\":{\"n\":3}");
+    check_message(
+        make(&f, 422, "things", "Thing", "n", ",\"spec\":{\"n\":-1}"),
+        "Thing.g.io \"n\" is invalid: .spec.n: Invalid value: -1: should be a non-negative "
+        "integer");
+    check_message(
+        make(&f, 422, "things", "Thing", "n", ",\"spec\":{\"n\":\"x\"}"),
+        "Thing.g.io \"n\" is invalid: .spec.n: Invalid value: 0: .spec.n accessor error: x "
+        "is of the type string, expected int64");
+    fixture_fini(&f);
+}
+
 TEST(a_custom_resource_in_protobuf_is_refused)
 {
     struct fixture f;

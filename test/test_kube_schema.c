@@ -233,6 +233,8 @@ static struct str validation(struct arena *a, const struct kube_resource *res, c
 {
     struct json *obj = parse(a, text), *status = NULL, *was = old ? parse(a, old) : NULL;
     struct object_warnings w = { .a = a };
+    if (!json_getc(obj, "apiVersion")) /* custom objects have to say it */
+        json_set_str(a, obj, "apiVersion", kube_api_version(a, res));
     CHECK_OK(object_decode_tree(a, res, obj, FIELD_VALIDATION_IGNORE, &w, &status));
     return object_validate(a, res, OBJECT_WHOLE, obj, was, &status) < 0 ? status_message(status)
                                                                         : STR("valid");

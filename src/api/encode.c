@@ -442,7 +442,8 @@ int encode_event(struct arena *scratch, const struct kube_resource *res, const s
 
 /* An object that says nothing but how far the watch is; built-in kinds have their zero values. */
 static struct json *bookmark_object(struct arena *a, const struct kube_resource *res,
-                                    const struct rep *rep, uint64_t rev, bool initial_end)
+                                    const struct rep *rep, uint64_t rev, bool initial_end,
+                                    bool columns)
 {
     struct json *obj = json_new_object(a);
     json_set_str(a, obj, "kind", res->kind);
@@ -456,13 +457,13 @@ static struct json *bookmark_object(struct arena *a, const struct kube_resource 
         (void)schema_normalize(a, res->schema, obj, "", NULL, NULL, NULL);
     if (rep->kind == REP_PARTIAL)
         return partial_of(a, rep, obj);
-    return rep->kind == REP_TABLE ? table_of(a, res, rep, obj, rev, true, 0) : obj;
+    return rep->kind == REP_TABLE ? table_of(a, res, rep, obj, rev, columns, 0) : obj;
 }
 
 void encode_bookmark(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
-                     uint64_t rev, bool initial_end, struct buf *to)
+                     uint64_t rev, bool initial_end, bool columns, struct buf *to)
 {
-    const struct json *v = bookmark_object(scratch, res, rep, rev, initial_end);
+    const struct json *v = bookmark_object(scratch, res, rep, rev, initial_end, columns);
     (void)write_event(scratch, rep, "BOOKMARK", rep_schema(rep, res), v, to);
 }
 

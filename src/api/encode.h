@@ -25,7 +25,7 @@ int encode_for_storage(struct arena *a, const struct kube_resource *res, const s
 /* One stored object as it stands in the store. */
 struct stored {
     struct str value;
-    uint64_t rev; /* 0: never written, as a dry run answers; shown without one */
+    uint64_t rev;    /* 0: never written, as a dry run answers; shown without one */
     bool is_current; /* written under the schema in force: needs no defaults again */
 };
 /*
@@ -73,7 +73,7 @@ int encode_event(struct arena *scratch, const struct kube_resource *res, const s
                  struct err *err);
 /* BOOKMARK; initial_end: with the annotation that ends a streaming list. */
 void encode_bookmark(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
-                     uint64_t rev, bool initial_end, struct buf *to);
+                     uint64_t rev, bool initial_end, bool columns, struct buf *to);
 /* ERROR with a Status. */
 void encode_error_event(struct arena *scratch, const struct rep *rep, const struct json *status,
                         struct buf *to);

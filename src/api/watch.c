@@ -268,7 +268,8 @@ static void send_bookmark(struct watcher *w)
     w->seen = MAX(w->seen, progress);
     w->told = progress;
     arena_reset(&w->scratch);
-    encode_bookmark(&w->scratch, w->rq->res, &w->rq->rep, progress, false, &b);
+    encode_bookmark(&w->scratch, w->rq->res, &w->rq->rep, progress, false, !w->columns_sent, &b);
+    w->columns_sent = true;
     put(w, buf_str(&b));
 }
 
@@ -484,7 +485,9 @@ static void initial_done(struct watcher *w)
     if (w->announce_initial) {
         w->told = w->at_rev;
         scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
-        encode_bookmark(&w->scratch, w->rq->res, &w->rq->rep, w->at_rev, true, &b);
+        encode_bookmark(&w->scratch, w->rq->res, &w->rq->rep, w->at_rev, true, !w->columns_sent,
+                        &b);
+        w->columns_sent = true;
         arena_reset(&w->scratch);
         put(w, buf_str(&b));
     }

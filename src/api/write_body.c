@@ -298,10 +298,15 @@ static const char *check_type_meta(struct arena *a, const struct json *v)
     return NULL;
 }
 
-static bool is_yaml(const struct request *rq)
+static bool body_is(const struct request *rq, const char *wanted)
 {
     struct media_type type;
-    return media_parse(rq->content_type, &type) >= 0 && media_is(&type, "application/yaml");
+    return media_parse(rq->content_type, &type) >= 0 && media_is(&type, wanted);
+}
+
+static bool is_yaml(const struct request *rq)
+{
+    return body_is(rq, "application/yaml");
 }
 
 /* Ours tells the place in front of the reason. */
@@ -311,6 +316,21 @@ static const char *json_reason(struct arena *a, const struct err *err)
     if (str_has_prefix(text, STR("offset ")) && str_cut(text, ':', &place, &reason))
         text = str_trim(reason);
     return str_dup_arena(a, text);
+}
+
+/* Custom objects have to say what they are; the two ways of reading them say so differently. */
+static struct json *no_kind(struct request *rq, const struct schema *schema)
+{
+    struct arena *a = &rq->arena;
+    const struct kube_resource *res = rq->res;
+    const char *why =
+        arena_printf(a, "Object 'Kind' is missing in '" STR_FMT "'", STR_ARG(buf_str(&rq->body)));
+    if (validation_of(rq) == FIELD_VALIDATION_STRICT)
+        return unrecognized(rq, schema, why);
+    return status_bad_request(
+        a, str_of(arena_printf(
+               a, STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT ": %s",
+               STR_ARG(res->kind), STR_ARG(res->version), STR_ARG(res->kind), why)));
 }
 
 struct json *write_parse_body(struct request *rq, const struct schema *schema,
@@ -327,6 +347,8 @@ struct json *write_parse_body(struct request *rq, const struct schema *schema,
         return status_too_large(a, API_BODY_MAX_BYTES);
     if (r == E_INVALID) /* it says all of it */
         return status_bad_request(a, str_copy_arena(a, str_of(err_text(&err))));
+    if (r < 0 && body_is(rq, "application/vnd.kubernetes.protobuf"))
+        return unrecognized(rq, schema, err_text(&err));
     if (r < 0)
         return unrecognized(rq, schema,
                             is_yaml(rq) ? yaml_reason(a, str_of(err_text(&err)))
@@ -336,6 +358,8 @@ struct json *write_parse_body(struct request *rq, const struct schema *schema,
     const char *why = check_type_meta(a, *ret);
     if (why)
         return unrecognized(rq, schema, why);
+    if (rq->res->crd && schema == rq->res->schema && json_get_str(*ret, "kind").n == 0)
+        return no_kind(rq, schema);
     if (warnings && is_yaml(rq))
         tell_repeated(warnings, buf_str(&rq->body), validation_of(rq), "");
     return NULL;

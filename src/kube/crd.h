@@ -25,6 +25,9 @@ const struct kube_resource *crd_storage(const struct crd *c);
 
 /* Validation of the object itself with upstream's texts; old NULL for create. */
 void crd_validate(const struct json *obj, const struct json *old, struct field_errors *errs);
+/* What an object of a definition with scale has at the scale's paths (crd_scale.c). */
+void crd_validate_scale(const struct kube_resource *r, const struct json *obj,
+                        struct field_errors *errs);
 /* Upstream's defaults: names, listKind, conversion, scope of versions. */
 void crd_default(struct arena *a, struct json *obj);
 

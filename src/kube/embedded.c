@@ -12,6 +12,8 @@ struct walk {
     struct field_errors *errs;
     void (*visit)(struct walk *w, struct json *obj, const struct fpath *at);
     const struct fpath *at; /* of the object that is being visited */
+    int r;                  /* the first failure */
+    struct err *err;
 };
 
 static void walk(struct walk *w, const struct schema *s, struct json *v, const struct fpath *at)
@@ -48,17 +50,26 @@ static void normalize(struct walk *w, struct json *obj, const struct fpath *at)
 {
     const struct schema *s = builtin_type("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
     struct json *meta = json_getc(obj, "metadata");
+    struct err why = { 0 };
     w->at = at;
-    if (json_is(meta, JSON_OBJECT)) /* what is none, or has wrong types in it, is refused later */
-        (void)schema_normalize(w->a, s, meta, "ObjectMeta", w->unknown ? tell_unknown : NULL, w,
-                               NULL);
+    if (!json_is(meta, JSON_OBJECT) || w->r < 0) /* what is none is refused later */
+        return;
+    struct json *as_sent = json_clone(w->a, meta);
+    if (schema_normalize(w->a, s, meta, "ObjectMeta", w->unknown ? tell_unknown : NULL, w, &why) >=
+        0)
+        return;
+    struct field_errors errs = field_errors_init(w->a);
+    struct fpath place = fpath_child(at, STR("metadata"));
+    field_error(&errs, FIELD_INVALID, &place, as_sent, "%s", err_text(&why));
+    w->r = err_set(w->err, E_INVALID, STR_FMT, STR_ARG(field_errors_text(&errs)));
 }
 
-void embedded_normalize(struct arena *a, const struct schema *s, struct json *obj,
-                        schema_unknown_fn unknown, void *arg)
+int embedded_normalize(struct arena *a, const struct schema *s, struct json *obj,
+                       schema_unknown_fn unknown, void *arg, struct err *err)
 {
-    struct walk w = { .a = a, .unknown = unknown, .arg = arg, .visit = normalize };
+    struct walk w = { .a = a, .unknown = unknown, .arg = arg, .visit = normalize, .err = err };
     walk(&w, s, obj, NULL);
+    return w.r;
 }
 
 /* ---- validation ---- */

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "kube/builtin.h"
+#include "kube/crd.h"
 #include "kube/embedded.h"
 #include "kube/kinds/defaults.h"
 #include "kube/meta.h"
@@ -119,7 +120,18 @@ static struct json *another_kind(struct arena *a, const struct kube_resource *re
                STR_ARG(kind), STR_ARG(version), STR_ARG(res->kind), why)));
 }
 
-/* apiVersion and kind must name the resource; absent ones are filled in. */
+/* Any kind is read as an object; only its validation finds that it is the wrong one. */
+static struct json *wrong_custom_kind(struct arena *a, const struct kube_resource *res,
+                                      const struct json *obj)
+{
+    struct field_errors errs = field_errors_init(a);
+    struct fpath at = fpath_child(NULL, STR("kind"));
+    struct str kind = json_get_str(obj, "kind");
+    field_error_str(&errs, FIELD_INVALID, &at, kind, "must be " STR_FMT, STR_ARG(res->kind));
+    return status_invalid(a, res->group, kind, meta_name(obj), &errs);
+}
+
+/* apiVersion and kind must name the resource; those a built-in object lacks are filled in. */
 static int check_kind(struct arena *a, const struct kube_resource *res, struct json *obj,
                       struct json **ret_status)
 {
@@ -129,12 +141,15 @@ static int check_kind(struct arena *a, const struct kube_resource *res, struct j
         version = group;
         group = STR("");
     }
+    bool custom = !(res->schema->flags & SCHEMA_BUILTIN);
+    if (kind.n && !str_eq(kind, res->kind) && custom && str_eq(got, want))
+        return bad(ret_status, wrong_custom_kind(a, res, obj));
     if (kind.n && !str_eq(kind, res->kind))
         return bad(ret_status, another_kind(a, res, group, version, kind));
     if (got.n && !str_eq(got, want) && res->schema->flags & SCHEMA_BUILTIN &&
         !builtin_schema(group, version, res->kind))
         return bad(ret_status, another_kind(a, res, group, version, res->kind));
-    if (got.n && !str_eq(got, want))
+    if ((got.n || custom) && !str_eq(got, want))
         return bad(
             ret_status,
             status_bad_request(
@@ -185,7 +200,9 @@ static int decode_custom(struct arena *a, const struct kube_resource *res, struc
     if (r < 0)
         return r;
     schema_prune(res->schema, obj, true, w ? on_unknown : NULL, w);
-    embedded_normalize(a, res->schema, obj, w ? on_unknown : NULL, w);
+    r = embedded_normalize(a, res->schema, obj, w ? on_unknown : NULL, w, err);
+    if (r < 0)
+        return r;
     canonical_numbers(a, obj);
     return 0;
 }
@@ -644,6 +661,7 @@ int object_validate(struct arena *a, const struct kube_resource *res, enum objec
     validate_meta(res, obj, old, &errs);
     if (!(res->schema->flags & SCHEMA_BUILTIN)) {
         schema_validate(res->schema, obj, old, NULL, &errs);
+        crd_validate_scale(res, obj, &errs);
         embedded_validate(res->schema, obj, &errs);
     }
     if (part > OBJECT_STATUS && res->strategy->validate_part)
