@@ -201,3 +201,14 @@ def shared_api():
         server = Server(os.path.join(path, "data"))
         yield server
         assert server.stop() == 0
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 4 MiB, and a function that makes it larger."""
+    tmp_path = tmp_path / "disk"
+    tmp_path.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", tmp_path], capture_output=True).returncode != 0:
+        pytest.skip("may not mount a small file system here")
+    yield tmp_path, lambda: subprocess.run(["mount", "-o", "remount,size=64m", tmp_path], check=True)
+    subprocess.run(["umount", "-l", tmp_path], check=True)

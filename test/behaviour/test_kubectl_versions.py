@@ -175,6 +175,10 @@ def test_what_one_may(kubectl):
     if not kubectl.is_old:
         who = json.loads(kubectl.run("auth", "whoami", "-o", "json").stdout)
         assert "system:masters" in who["status"]["userInfo"]["groups"]
+        kubectl.run("create", "serviceaccount", "robot")
+        token = kubectl.run("create", "token", "robot", "--duration=20m").stdout.strip()
+        answer = kubectl.api.ask("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, Authorization="Bearer " + token)
+        assert answer.json()["status"]["userInfo"]["username"] == f"system:serviceaccount:{kubectl.ns}:robot"
 
 
 def test_custom_resources(kubectl):
