@@ -614,7 +614,7 @@ static bool add_rules(struct arena *a, const struct json *wanted, struct json *s
         scoped(buf_fini_scoped) struct buf have = BUF_INIT(BUF_MAX_DEFAULT);
         scoped(buf_fini_scoped) struct buf want = BUF_INIT(BUF_MAX_DEFAULT);
         struct json *one = json_new_array(a);
-        size_t n = 0, max = json_is(rules, JSON_ARRAY) ? rules->n : 0;
+        size_t n = 0, max = rules && rules->type == JSON_ARRAY ? rules->n : 0;
         struct rule *owned = arena_new_n(a, struct rule, max + 1);
         json_add(one, json_clone(a, rule));
         if (rules_compile(&have, rules) < 0 || rules_compile(&want, one) < 0)

@@ -238,7 +238,7 @@ static int read_request(struct str pem, X509_REQ **ret, struct err *err)
 int x509_read_request(struct str request_pem, struct arena *a, struct x509_subject *ret,
                       struct err *err)
 {
-    X509_REQ *req;
+    X509_REQ *req = NULL;
     int r = read_request(request_pem, &req, err);
     if (r < 0)
         return r;
@@ -279,7 +279,7 @@ int x509_sign_request(struct str ca_cert_pem, struct str ca_key_pem, struct str 
                       uint64_t valid_s, struct buf *ret_cert_pem, struct err *err)
 {
     scoped(making_fini) struct making m = { 0 };
-    X509_REQ *req;
+    X509_REQ *req = NULL;
     int r = load_ca(&m, ca_cert_pem, ca_key_pem, err);
     if (r >= 0)
         r = read_request(request_pem, &req, err);

@@ -560,3 +560,26 @@ def test_parts_of_a_certificate_request(roles, tmp_path):
 def test_extensions_are_told_whom_to_believe(roles):
     told = roles.get("/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication").json()
     assert told["data"]["client-ca-file"] == (roles.data_dir / "pki/ca.crt").read_text()
+
+
+def test_an_administrator_of_a_namespace(roles):
+    """The role "admin" is made of others; who has it may grant what is in it, and no more."""
+    roles.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
+    ns = RBAC + "/namespaces/team/rolebindings"
+    roles.create(ns, binding("lead", "admin", "lead", role_kind="ClusterRole"))
+    deployments = "/apis/apps/v1/namespaces/team/deployments"
+    assert as_user(roles, "lead", "GET", deployments).status == 200
+    assert as_user(roles, "lead", "GET", "/apis/apps/v1/deployments").status == 403
+    assert as_user(roles, "lead", "POST", ns, binding("dev", "edit", "dev", role_kind="ClusterRole")).status == 201
+    assert as_user(roles, "dev", "POST", "/api/v1/namespaces/team/configmaps",
+                   {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}).status == 201
+    assert as_user(roles, "dev", "POST", ns, binding("more", "view", "x", role_kind="ClusterRole")).status == 403
+    no = as_user(roles, "lead", "POST", ns, binding("root", "cluster-admin", "lead", role_kind="ClusterRole"))
+    assert no.status == 403
+    # A rule that is collected for the role counts for those who have it already.
+    extra = role("team-crons", {"apiGroups": ["example.com"], "resources": ["crons"], "verbs": ["get"]}, kind="ClusterRole")
+    extra["metadata"]["labels"] = {"rbac.authorization.k8s.io/aggregate-to-view": "true"}
+    crons = "/apis/example.com/v1/namespaces/team/crons/a"
+    assert as_user(roles, "dev", "GET", crons).status == 403
+    roles.create(RBAC + "/clusterroles", extra)
+    wait_for(lambda: as_user(roles, "dev", "GET", crons).status == 404, "the rule in edit, by way of view")
