@@ -360,7 +360,9 @@ def type_of(p):
     for key in ("items", "additionalProperties"):
         if isinstance(p.get(key), dict):
             text += f" of {type_of(p[key])}"
-    return " ".join([text, *(f"{k}={json.dumps(p[k])}" for k in sorted(p) if k.startswith("x-kubernetes-"))])
+    # A list of which nothing is said is atomic.
+    said = {k: v for k, v in p.items() if k.startswith("x-kubernetes-") and (k, v) != ("x-kubernetes-list-type", "atomic")}
+    return " ".join([text, *(f"{k}={json.dumps(said[k])}" for k in sorted(said))])
 
 
 def methods_of(answer):
