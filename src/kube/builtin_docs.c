@@ -347,18 +347,28 @@ static bool names(struct str key, struct str type, struct str field)
            str_has_suffix(key, field);
 }
 
+/* The text in one block; *shared: what all types' members of that name share. */
+static struct str find(const char *block, size_t n, struct str type, struct str field,
+                       struct str *shared)
+{
+    for (const char *p = block; p < block + n;) {
+        struct str key = str_of(p), text = str_of(p + key.n + 1);
+        if (names(key, type, field))
+            return text;
+        if (field.n && shared->n == 0 && names(key, STR("*"), field))
+            *shared = text;
+        p = text.p + text.n + 1;
+    }
+    return STR("");
+}
+
 struct str builtin_doc(struct str type, struct str field)
 {
     struct str shared = STR("");
     if (type.n == 0)
         return shared;
-    for (const char *p = docs; p < docs + sizeof docs - 1;) {
-        struct str key = str_of(p), text = str_of(p + key.n + 1);
-        if (names(key, type, field))
-            return text;
-        if (field.n && names(key, STR("*"), field))
-            shared = text;
-        p = text.p + text.n + 1;
-    }
-    return shared;
+    struct str text = find(docs, sizeof docs - 1, type, field, &shared);
+    if (text.n == 0)
+        text = find(builtin_docs_groups, builtin_docs_groups_n, type, field, &shared);
+    return text.n ? text : shared;
 }
