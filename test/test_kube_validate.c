@@ -668,7 +668,7 @@ TEST(security_contexts_are_checked)
           "spec.securityContext.shareProcessNamespace: Invalid value: true: ShareProcessNamespace "
           "and HostPID cannot both be enabled" },
         { "spec.hostUsers=false\nspec.hostPID=true",
-          "spec.HostPID: Forbidden: when `pod.Spec.HostUsers` is false" },
+          "spec.HostPID: Forbidden: when `hostUsers` is false" },
         { "spec.os.name='windows'\nspec.securityContext.fsGroup=1\n" SC ".privileged=false",
           "spec.securityContext.fsGroup: Forbidden: cannot be set for a windows pod\n"
           "spec.containers[0].securityContext.privileged: Forbidden: cannot be set for a windows "
@@ -841,11 +841,12 @@ TEST(placing_of_pods_is_checked)
           "spec.topologySpreadConstraints[1].whenUnsatisfiable: Unsupported value: 'x': supported "
           "values: 'DoNotSchedule', 'ScheduleAnyway'" },
         { "spec.topologySpreadConstraints=[{'maxSkew':1,'topologyKey':'z','whenUnsatisfiable':"
-          "'DoNotSchedule','matchLabelKeys':['a'],'labelSelector':{'matchLabels':{'a':'b'}},"
+          "'DoNotSchedule','matchLabelKeys':['a'],'labelSelector':{'matchLabels':{'a':'b'},"
+          "'matchExpressions':[{'key':'a','operator':'In','values':['b']}]},"
           "'nodeTaintsPolicy':'x'}]",
           "spec.topologySpreadConstraints[0].nodeTaintsPolicy: Unsupported value: 'x': supported "
           "values: 'Honor', 'Ignore'\n"
-          "spec.topologySpreadConstraints[0].matchLabelKeys[0]: Invalid value: 'a': exists in both "
+          "spec.topologySpreadConstraints[0][0]: Invalid value: 'a': exists in both "
           "matchLabelKeys and labelSelector" },
     };
     ROWS(pod, rows);
@@ -905,7 +906,7 @@ TEST(few_fields_of_a_pod_can_change)
         { "status.qosClass='Burstable'", "status.qosClass='Guaranteed'",
           "status.qosClass: Invalid value: 'Guaranteed': field is immutable" },
         { "", "status.podIPs=[{'ip':'1.1.1.1'},{'ip':'1.1.1.2'}]",
-          "status.podIPs: Invalid value: [{'ip':'1.1.1.1'},{'ip':'1.1.1.2'}]: may specify no more "
+          "status.podIPs: Invalid value: [{'IP':'1.1.1.1'},{'IP':'1.1.1.2'}]: may specify no more "
           "than one IP for each IP family" },
         { "spec.restartPolicy='Never'\nstatus.containerStatuses=[{'name':'c','state':{'terminated':"
           "{'exitCode':0}}}]",
@@ -915,7 +916,7 @@ TEST(few_fields_of_a_pod_can_change)
           "status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated "
           "state" },
         { "", "status.conditions=[{'type':'a b','status':'True'}]",
-          "metadata.conditions[0].Type: Invalid value: 'a b': " NAME_PART_TEXT },
+          "status.conditions[0].Type: Invalid value: 'a b': " NAME_PART_TEXT },
     };
     UPDATES(pod, rows);
 }
@@ -1126,7 +1127,13 @@ TEST(stateful_sets_are_checked)
           "spec.selector: Invalid value: {}: empty selector is invalid for statefulset" },
         { "spec.template.spec.containers[0].volumeMounts=[{'name':'data','mountPath':'/d'}]",
           "spec.template.spec.containers[0].volumeMounts[0].name: Not found: 'data'" },
-        { "spec.volumeClaimTemplates=[{'metadata':{'name':'data'},'spec':{}}]\n"
+        { "spec.volumeClaimTemplates=[{'metadata':{'name':'data'},'spec':{}}]",
+          "spec.volumeClaimTemplates[0].spec.accessModes: Required value: at least 1 access mode "
+          "is "
+          "required\n"
+          "spec.volumeClaimTemplates[0].spec.resources[storage]: Required value" },
+        { "spec.volumeClaimTemplates=[{'metadata':{'name':'data'},'spec':{'accessModes':["
+          "'ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}}}]\n"
           "spec.template.spec.containers[0].volumeMounts=[{'name':'data','mountPath':'/d'}]",
           "" },
     };
@@ -1309,7 +1316,7 @@ TEST(endpoints_are_checked)
         { "addressType='x'",
           "addressType: Unsupported value: 'x': supported values: 'FQDN', 'IPv4', 'IPv6'" },
         { "endpoints[0].addresses=['::1']",
-          "endpoints[0].addresses[0]: Invalid value: '::1': must be an IPv4 address\n"
+          "endpoints[0].addresses: Invalid value: '::1': must be an IPv4 address\n"
           "endpoints[0].addresses[0]: Invalid value: '::1': may not be in the loopback range "
           "(127.0.0.0/8, ::1/128)" },
         { "endpoints[0].addresses=[]",
@@ -1397,8 +1404,9 @@ TEST(jobs_are_checked)
         { "spec.managedBy='x'",
           "spec.managedBy: Invalid value: 'x': must be a domain-prefixed path "
           "(such as 'acme.io/foo')" },
-        { "spec.successPolicy={'rules':[{}]}",
-          "spec.successPolicy: Invalid value: {'rules':[{}]}: requires indexed completion mode" },
+        { "spec.successPolicy={'rules':[{}]}", "spec.successPolicy: Invalid value: "
+                                               "{'Rules':[{'SucceededIndexes':null,'SucceededCount'"
+                                               ":null}]}: requires indexed completion mode" },
         { INDEXED "spec.successPolicy={'rules':[{},{'succeededCount':2}]}",
           "spec.successPolicy.rules[0]: Required value: at least one of succeededCount or "
           "succeededIndexes must be specified\n"
@@ -1701,7 +1709,7 @@ TEST(volumes_and_claims_are_checked)
     };
     static const struct update class_updates[] = {
         { "", "provisioner='x/y'\nvolumeBindingMode='WaitForFirstConsumer'",
-          "provisioner: Forbidden: updates to provisioner are forbidden.\n"
+          "provisioner: Invalid value: 'x/y': field is immutable\n"
           "volumeBindingMode: Invalid value: 'WaitForFirstConsumer': field is immutable" },
     };
     ROWS(volume, volumes);
@@ -1822,8 +1830,8 @@ TEST(ingresses_and_policies_are_checked)
           "spec.tls[0].hosts[0]: Invalid value: 'A': " SUBDOMAIN_TEXT "\n"
           "spec.tls[0].secretName: Invalid value: 'B': " SUBDOMAIN_TEXT },
         { "metadata.annotations.[kubernetes.io/ingress.class]='x'\nspec.ingressClassName='y'",
-          "annotations.kubernetes.io/ingress.class: Invalid value: 'x': can not be set when the "
-          "class field is also set" },
+          "annotations.kubernetes.io/ingress.class: Invalid value: 'x': must match "
+          "`ingressClassName` when both are specified" },
     };
     static const struct row policies[] = {
         { "spec.ingress=[{'ports':[{'port':0},{'port':'x_y'},{'endPort':3},{'port':5,'endPort':4}],"
@@ -1849,7 +1857,7 @@ TEST(ingresses_and_policies_are_checked)
         { "spec.controller='x'", "spec.controller: Invalid value: 'x': must be a domain-prefixed "
                                  "path (such as 'acme.io/foo')" },
         { "spec.parameters={'kind':'','name':'n','scope':'Namespace'}",
-          "spec.parameters.kind: Required value: kind is required\n"
+          "spec.parameters.kind: Required value\n"
           "spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'" },
     };
     ROWS(ingress, ingresses);
@@ -1862,7 +1870,8 @@ TEST(ingresses_and_policies_are_checked)
 static const struct kind autoscaler = {
     "autoscaling", "v2", "HorizontalPodAutoscaler", validate_autoscaler,
     "{'metadata':{'name':'h','namespace':'d'},'spec':{'minReplicas':1,'maxReplicas':5,"
-    "'scaleTargetRef':{'kind':'Deployment','name':'x'},'metrics':[{'type':'Resource','resource':{"
+    "'scaleTargetRef':{'kind':'Deployment','name':'x','apiVersion':'apps/"
+    "v1'},'metrics':[{'type':'Resource','resource':{"
     "'name':'cpu','target':{'type':'Utilization','averageUtilization':80}}}]}}"
 };
 static const struct kind budget = {
@@ -1878,10 +1887,18 @@ TEST(autoscalers_and_budgets_are_checked)
           "spec.metrics: Forbidden: must specify at least one Object or External metric to support "
           "scaling to zero replicas" },
         { "spec.maxReplicas=0",
-          "spec.maxReplicas: Invalid value: 0: must be greater than 0\n"
+          "spec.maxReplicas: Required value: must be set and greater than 0\n"
           "spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`" },
         { "spec.scaleTargetRef={}",
-          "spec.scaleTargetRef.kind: Required value\nspec.scaleTargetRef.name: Required value" },
+          "spec.scaleTargetRef.kind: Required value\nspec.scaleTargetRef.name: Required value\n"
+          "spec.scaleTargetRef.apiVersion: Invalid value: '': apiVersion must specify API group" },
+        { "spec.scaleTargetRef.apiVersion='v1'", "spec.scaleTargetRef.apiVersion: Invalid value: "
+                                                 "'v1': apiVersion must specify API group" },
+        { "spec.scaleTargetRef.apiVersion='v1'\nspec.scaleTargetRef.kind='ReplicationController'",
+          "" },
+        { "spec.scaleTargetRef.apiVersion='a/b/c'",
+          "spec.scaleTargetRef.apiVersion: Invalid value: 'a/b/c': unexpected GroupVersion string: "
+          "a/b/c" },
         { "spec.metrics[0].type='Pods'",
           "spec.metrics[0].pods: Required value: must populate information for the given metric "
           "source" },

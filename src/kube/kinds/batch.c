@@ -33,7 +33,7 @@ static void job_generate_selector(struct arena *a, struct json *job)
     add_label(a, labels, OLD_LABEL_NAME, name);
     add_label(a, labels, OLD_LABEL_UID, uid);
     struct json *match = json_obj(a, json_obj(a, spec, "selector"), "matchLabels");
-    json_set_str(a, match, LABEL_UID, uid);
+    add_label(a, match, LABEL_UID, uid);
 }
 
 static void job_prepare_create(struct arena *a, struct json *job)

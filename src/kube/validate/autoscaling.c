@@ -7,11 +7,38 @@
 
 /* ---- metrics ---- */
 
-static void reference(const struct spot *s)
+/* Scaling and metrics are of kinds: their group is asked for, the core group has none to scale. */
+enum api_version { ANY_VERSION, ANY_GROUP, NAMED_GROUP };
+
+static void api_version(const struct spot *s, enum api_version rule)
+{
+    struct str group, version, text = spot_text(s);
+    bool has_group = str_cut(text, '/', &group, &version);
+    if (rule == ANY_VERSION)
+        return;
+    if (has_group && str_find_char(version, '/') >= 0)
+        say_invalid_text(s, say_text(s, "unexpected GroupVersion string: " STR_FMT, STR_ARG(text)));
+    else if (rule == NAMED_GROUP && !(has_group && group.n))
+        say_invalid_text(s, "apiVersion must specify API group");
+}
+
+static void reference(const struct spot *s, enum api_version rule)
 {
     static const struct member_check members[] = { { "kind", need_path_segment, NULL },
                                                    { "name", need_path_segment, NULL } };
+    MEMBER(version, s, "apiVersion");
     CHECK_MEMBERS(s, members);
+    api_version(&version, rule);
+}
+
+/* References that were there before stay as they are. */
+static enum api_version target_rule(const struct spot *target, const struct json *old)
+{
+    const struct json *was = json_path(old, "spec", "scaleTargetRef", NULL);
+    if (was && str_eq(member_text(target, "kind"), json_get_str(was, "kind")) &&
+        str_eq(member_text(target, "apiVersion"), json_get_str(was, "apiVersion")))
+        return ANY_VERSION;
+    return str_is(member_text(target, "kind"), "ReplicationController") ? ANY_GROUP : NAMED_GROUP;
 }
 
 static void metric_name(const struct spot *source)
@@ -51,7 +78,7 @@ static void object_metric(const struct spot *s)
     MEMBER(object, s, "describedObject");
     MEMBER(target, s, "target");
     MEMBER(average, &target, "averageValue");
-    reference(&object);
+    reference(&object, ANY_GROUP);
     metric_name(s);
     metric_target(&target);
     if (!member_set(&target, "value") && !average.v)
@@ -187,7 +214,7 @@ static void scaling_rules(const struct spot *s, const void *unused)
         say_invalid_text(&tolerance, "must be greater than or equal to 0");
 }
 
-static void autoscaler_spec(const struct spot *spec, int64_t least)
+static void autoscaler_spec(const struct spot *spec, const struct json *old, int64_t least)
 {
     static const struct member_check directions[] = { { "scaleUp", scaling_rules, NULL },
                                                       { "scaleDown", scaling_rules, NULL } };
@@ -199,11 +226,13 @@ static void autoscaler_spec(const struct spot *spec, int64_t least)
     bool beyond_resources = false;
     if (min.v && spot_number(&min) < least)
         say_invalid(&min, say_text(spec, "must be greater than or equal to %" PRId64, least));
-    if (spot_number(&max) < 1)
-        say_invalid_number(&max, "must be greater than 0");
+    if (spot_number(&max) == 0)
+        say_required(&max, "must be set and greater than 0");
+    else if (spot_number(&max) < 0)
+        say_invalid_number(&max, "must be greater than or equal to 1");
     if (min.v && spot_number(&max) < spot_number(&min))
         say_invalid_number(&max, "must be greater than or equal to `minReplicas`");
-    reference(&target);
+    reference(&target, target_rule(&target, old));
     spot_each (m, i, &metrics) {
         struct str type = member_text(&m, "type");
         metric(&m);
@@ -227,7 +256,7 @@ void validate_autoscaler(const struct json *obj, const struct json *old, struct 
         status_counters(&status, counters, ARRAY_LEN(counters));
         return;
     }
-    autoscaler_spec(&spec, was_zero ? 0 : 1);
+    autoscaler_spec(&spec, old, was_zero ? 0 : 1);
 }
 
 /* ---- PodDisruptionBudgets ---- */

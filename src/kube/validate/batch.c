@@ -189,11 +189,23 @@ static void success_rule(const struct spot *s, int64_t completions)
                      completions));
 }
 
+static struct json *shown_success_policy(const struct spot *s)
+{
+    struct arena *a = s->errs->a;
+    struct json *v = json_new_object(a), *rules = json_new_array(a);
+    json_each (rule, json_getc(s->v, "rules"))
+        json_add(rules, go_struct(a, rule,
+                                  "SucceededIndexes=succeededIndexes/null "
+                                  "SucceededCount=succeededCount/null"));
+    json_setc(a, v, "Rules", rules);
+    return v;
+}
+
 static void success_policy(const struct spot *s, const struct spot *spec)
 {
     MEMBER(rules, s, "rules");
     if (!str_is(member_text(spec, "completionMode"), "Indexed")) {
-        say_invalid(s, "requires indexed completion mode");
+        say_invalid_value(s, shown_success_policy(s), "requires indexed completion mode");
         return;
     }
     need(&rules, "at least one rules must be specified when the successPolicy is specified");
@@ -457,13 +469,13 @@ void validate_job(const struct json *obj, const struct json *old, struct field_e
         job_status(&root);
         return;
     }
-    if (!old)
-        generated_selector(&root, &spec);
+    generated_selector(&root, &spec);
     whole_job(&spec);
-    if (old)
+    indexed_name(&root, &spec);
+    if (old) {
+        whole_job(&spec); /* upstream says it twice */
         job_update(&spec, old);
-    else
-        indexed_name(&root, &spec);
+    }
 }
 
 /* ---- schedules ---- */

@@ -7,17 +7,13 @@
 
 static void typed_reference(const struct spot *s)
 {
-    static const struct {
-        const char *name, *detail;
-    } parts[] = { { "kind", "kind is required" }, { "name", "name is required" } };
+    static const char *const parts[] = { "kind", "name" };
     MEMBER(group, s, "apiGroup");
     if (group.v)
         must_subdomain(&group, NULL);
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        MEMBER(part, s, parts[i].name);
-        need(&part, parts[i].detail);
-        if (spot_text(&part).n)
-            say_problems(&part, spot_text(&part), meta_check_path_segment(spot_text(&part)));
+        MEMBER(part, s, parts[i]);
+        need_path_segment(&part, NULL);
     }
 }
 
@@ -173,8 +169,9 @@ void validate_ingress(const struct json *obj, const struct json *old, struct fie
         return;
     }
     ingress_spec(&spec);
-    if (!old && class && member_set(&spec, "ingressClassName"))
-        say_invalid_text(&annotation, "can not be set when the class field is also set");
+    if (!old && class && member_set(&spec, "ingressClassName") &&
+        !str_eq(json_str(class), member_text(&spec, "ingressClassName")))
+        say_invalid_text(&annotation, "must match `ingressClassName` when both are specified");
 }
 
 /* ---- IngressClasses ---- */
@@ -187,8 +184,10 @@ static void class_parameters(const struct spot *s)
     if (!s->v)
         return;
     typed_reference(s);
-    if (!scope.v)
+    if (!scope.v) {
         say_required(&scope, "");
+        return;
+    }
     one_of_strictly(&scope, &scopes);
     if (spot_is(&scope, "Namespace")) {
         if (ns.v)

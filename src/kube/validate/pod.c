@@ -202,7 +202,7 @@ static void own_users(const struct spot *spec)
     for (size_t i = 0; i < ARRAY_LEN(shared); i++) {
         struct spot at = spot_named(spec, shared[i].path, json_getc(spec->v, shared[i].name));
         if (json_bool(at.v))
-            say_forbidden(&at, "when `pod.Spec.HostUsers` is false");
+            say_forbidden(&at, "when `hostUsers` is false");
     }
 }
 
@@ -448,9 +448,8 @@ static void pod_resources_hold(const struct spot *resources, const struct spot *
         struct spot at = spot_key(&requests, name);
         struct quantity needed = container_requests(spec->v, name->key), own = { 0 };
         at.v = json_get(requests.v, name->key);
-        (void)spot_quantity(&at, &own);
-        if (quantity_cmp(needed, own) > 0)
-            say_invalid_str(&at, at.v ? spot_text(&at) : STR("0"),
+        if (spot_quantity(&at, &own) && quantity_cmp(needed, own) > 0)
+            say_invalid_str(&at, spot_text(&at),
                             say_text(&at,
                                      "must be greater than or equal to aggregate container "
                                      "requests of " STR_FMT,
@@ -466,7 +465,7 @@ static void pod_resources(const struct spot *spec)
     if (!resources.v)
         return;
     if (claims.v)
-        say_forbidden(&claims, "claims cannot be set for Resources at pod-level");
+        say_forbidden(&claims, "claims may not be set for Resources at pod-level");
     resource_requirements(&resources, RESOURCE_POD, NULL);
     pod_resources_hold(&resources, spec);
 }
@@ -941,6 +940,14 @@ static void state_transitions(const struct spot *list, const struct json *old, c
     map_fini(&running);
 }
 
+static struct json *shown_addresses(const struct spot *list)
+{
+    struct json *all = json_new_array(list->errs->a);
+    json_each (item, list->v)
+        json_add(all, go_struct(list->errs->a, item, "IP=ip/\"\""));
+    return all;
+}
+
 static void status_addresses(const struct spot *list)
 {
     struct map seen = { 0 };
@@ -953,7 +960,8 @@ static void status_addresses(const struct spot *list)
     }
     map_fini(&seen);
     if (spot_count(list) > 1 && (spot_count(list) > 2 || !is_dual_stack(list->v, "ip", false)))
-        say_invalid(list, "may specify no more than one IP for each IP family");
+        say_invalid_value(list, shown_addresses(list),
+                          "may specify no more than one IP for each IP family");
 }
 
 static void host_addresses(const struct spot *status)
@@ -967,13 +975,14 @@ static void host_addresses(const struct spot *status)
     status_addresses(&list);
 }
 
-static void conditions(const struct spot *metadata, const struct json *list)
+static void conditions(const struct spot *list)
 {
     WORDS(of_system, WORD("PodScheduled"), WORD("Ready"), WORD("Initialized"));
-    /* Upstream takes the path of metadata. */
-    struct spot at = spot_named(metadata, "conditions", list);
-    spot_each (c, i, &at) {
+    spot_each (c, i, list) {
+        MEMBER(seen, &c, "observedGeneration");
         struct spot type = spot_named(&c, "Type", json_getc(c.v, "type"));
+        if (spot_number(&seen) < 0)
+            say_invalid(&seen, "must be a non-negative integer");
         if (!words_has(&of_system, spot_text(&type)))
             must_qualified_name(&type, NULL);
     }
@@ -981,11 +990,11 @@ static void conditions(const struct spot *metadata, const struct json *list)
 
 static void status_update(const struct spot *root, const struct json *old)
 {
-    MEMBER(metadata, root, "metadata");
     MEMBER(status, root, "status");
     MEMBER(regular, &status, "containerStatuses");
     MEMBER(init, &status, "initContainerStatuses");
     MEMBER(ephemeral, &status, "ephemeralContainerStatuses");
+    MEMBER(listed, &status, "conditions");
     MEMBER(pod_ips, &status, "podIPs");
     MEMBER(qos, &status, "qosClass");
     MEMBER(nominated, &status, "nominatedNodeName");
@@ -995,7 +1004,7 @@ static void status_update(const struct spot *root, const struct json *old)
     json_each (c, json_getc(spec, "initContainers"))
         if (str_is(json_get_str(c, "restartPolicy"), "Always"))
             (void)map_put(&sidecars, json_get_str(c, "name"), c);
-    conditions(&metadata, json_getc(status.v, "conditions"));
+    conditions(&listed);
     if (!json_same(nominated.v, json_getc(before, "nominatedNodeName")))
         a_subdomain(&nominated, NULL);
     if (!str_eq(spot_text(&qos), json_get_str(before, "qosClass")))

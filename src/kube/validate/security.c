@@ -171,7 +171,12 @@ static void windows_options(const struct spot *s, const void *unused)
 
 static struct json *shown_context(const struct spot *s)
 {
-    return go_struct(s->errs->a, s->v,
+    struct arena *a = s->errs->a;
+    const struct json *capabilities = json_getc(s->v, "capabilities");
+    struct json *v = json_clone(a, s->v);
+    if (capabilities)
+        json_setc(a, v, "capabilities", go_struct(a, capabilities, "Add=add/null Drop=drop/null"));
+    return go_struct(a, v,
                      "Capabilities=capabilities/null Privileged=privileged/null "
                      "SELinuxOptions=seLinuxOptions/null WindowsOptions=windowsOptions/null "
                      "RunAsUser=runAsUser/null RunAsGroup=runAsGroup/null "

@@ -331,25 +331,6 @@ static void min_domains(const struct spot *s, struct str action)
                      STR_ARG(action)));
 }
 
-static void spread_label_keys(const struct spot *keys, const struct json *selector)
-{
-    struct map used = { 0 };
-    if (spot_count(keys) == 0)
-        return;
-    if (!selector)
-        say_forbidden(keys, "must not be specified when labelSelector is not set");
-    json_each (l, json_getc(selector, "matchLabels"))
-        (void)map_put(&used, l->key, l);
-    json_each (e, json_getc(selector, "matchExpressions"))
-        (void)map_put(&used, json_get_str(e, "key"), e);
-    spot_each (key, i, keys) {
-        must_qualified_name(&key, NULL);
-        if (map_has(&used, spot_text(&key)))
-            say_invalid_text(&key, "exists in both matchLabelKeys and labelSelector");
-    }
-    map_fini(&used);
-}
-
 /* later: constraints behind this one by key and action. */
 static void spread_constraint(const struct spot *s, bool comes_again)
 {
@@ -376,7 +357,9 @@ static void spread_constraint(const struct spot *s, bool comes_again)
     min_domains(&domains, spot_text(&action));
     one_of_or_none(&affinity_policy, &policies);
     one_of_or_none(&taints_policy, &policies);
-    spread_label_keys(&keys, selector.v);
+    label_keys(&keys, &selector);
+    if (spot_count(&keys) && selector.v)
+        keys_in_selector_twice(s, &keys, &selector);
     label_selector(&selector, NULL);
 }
 

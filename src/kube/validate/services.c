@@ -552,9 +552,8 @@ enum {
     SLICE_MAX_HINTS = 8
 };
 
-static void slice_address(const struct spot *s, const void *type)
+static void slice_address(const struct spot *s, const struct spot *list, const struct str *kind)
 {
-    const struct str *kind = type;
     struct ip ip;
     if (str_is(*kind, "FQDN")) {
         must_subdomain(s, NULL);
@@ -564,7 +563,8 @@ static void slice_address(const struct spot *s, const void *type)
     }
     bool is_ip = ip_parse(spot_text(s), &ip), v6 = str_is(*kind, "IPv6");
     if (is_ip && ip.is_v6 != v6)
-        say_invalid_text(s, v6 ? "must be an IPv6 address" : "must be an IPv4 address");
+        say_invalid_str(list, spot_text(s),
+                        v6 ? "must be an IPv6 address" : "must be an IPv4 address");
     else
         must_ip(s, NULL);
     must_ordinary_ip(s, NULL);
@@ -590,7 +590,6 @@ static void slice_hints(const struct spot *s, const char *member)
 static void slice_endpoint(const struct spot *s, const void *type)
 {
     WORDS(types, WORD("FQDN"), WORD("IPv4"), WORD("IPv6"));
-    struct each address = { slice_address, type };
     MEMBER(list, s, "addresses");
     MEMBER(node, s, "nodeName");
     MEMBER(topology, s, "deprecatedTopology");
@@ -601,7 +600,8 @@ static void slice_endpoint(const struct spot *s, const void *type)
     else if (spot_count(&list) > SLICE_MAX_ADDRESSES)
         say_too_many(&list, SLICE_MAX_ADDRESSES);
     if (words_has(&types, *(const struct str *)type))
-        each(&list, &address);
+        spot_each (address, i, &list)
+            slice_address(&address, &list, type);
     if (node.v)
         must_subdomain(&node, NULL);
     if (spot_count(&topology) > SLICE_MAX_TOPOLOGY)

@@ -424,11 +424,8 @@ void validate_storage_class(const struct json *obj, const struct json *old,
 {
     WORDS(policies, WORD("Delete"), WORD("Retain"));
     WORDS(modes, WORD("Immediate"), WORD("WaitForFirstConsumer"));
-    static const struct {
-        const char *name, *detail;
-    } fixed[] = { { "parameters", "updates to parameters are forbidden." },
-                  { "provisioner", "updates to provisioner are forbidden." },
-                  { "reclaimPolicy", "updates to reclaimPolicy are forbidden." } };
+    static const char *const fixed[] = { "parameters", "provisioner", "reclaimPolicy",
+                                         "volumeBindingMode" };
     struct spot root = spot_root(obj, errs);
     MEMBER(by, &root, "provisioner");
     MEMBER(parameters, &root, "parameters");
@@ -437,11 +434,9 @@ void validate_storage_class(const struct json *obj, const struct json *old,
     MEMBER(places, &root, "allowedTopologies");
     if (old) {
         for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
-            MEMBER(m, &root, fixed[i].name);
-            if (!json_same(m.v, json_getc(old, fixed[i].name)))
-                say_forbidden(&m, fixed[i].detail);
+            MEMBER(m, &root, fixed[i]);
+            immutable(&m, json_getc(old, fixed[i]));
         }
-        immutable(&mode, json_getc(old, "volumeBindingMode"));
         return;
     }
     provisioner(&by);

@@ -402,6 +402,12 @@ static struct json *with_claims(struct arena *a, const struct spot *spec,
     return copy;
 }
 
+static const struct json *metadata_of(const struct spot *template, const char *member)
+{
+    return json_path(template->v, "metadata", member, NULL);
+}
+
+/* Their metadata is said twice. */
 static void stateful_template(const struct spot *spec)
 {
     MEMBER(selector, spec, "selector");
@@ -415,6 +421,13 @@ static void stateful_template(const struct spot *spec)
         struct spot whole = template;
         whole.v = with_claims(spec->errs->a, spec, &template);
         pod_template(&whole);
+        struct spot labelled = spot_named(&template, "labels", metadata_of(&template, "labels"));
+        struct spot noted =
+            spot_named(&template, "annotations", metadata_of(&template, "annotations"));
+        MEMBER(pod, &template, "spec");
+        labels(&labelled, NULL);
+        annotations(&noted, NULL);
+        pod_annotations(&noted, &pod);
     }
     runs_for_ever(&template, "StatefulSet");
 }
@@ -462,6 +475,8 @@ void validate_stateful_set(const struct json *obj, const struct json *old,
         { "podManagementPolicy", management_policy, NULL },
         { "updateStrategy", stateful_strategy, NULL },
         { "persistentVolumeClaimRetentionPolicy", retention_policy, NULL },
+    };
+    static const struct member_check second[] = {
         { "replicas", not_negative, NULL },
         { "minReadySeconds", not_negative, NULL },
     };
@@ -469,6 +484,7 @@ void validate_stateful_set(const struct json *obj, const struct json *old,
     MEMBER(spec, &root, "spec");
     MEMBER(selector, &spec, "selector");
     MEMBER(service, &spec, "serviceName");
+    MEMBER(claims, &spec, "volumeClaimTemplates");
     struct spot start =
         spot_named(&spec, "ordinals.start", json_path(spec.v, "ordinals", "start", NULL));
     if (is_status_update(obj, old)) {
@@ -476,6 +492,12 @@ void validate_stateful_set(const struct json *obj, const struct json *old,
         return;
     }
     CHECK_MEMBERS(&spec, first);
+    if (!old)
+        spot_each (c, i, &claims) {
+            MEMBER(of, &c, "spec");
+            claim_spec(&of);
+        }
+    CHECK_MEMBERS(&spec, second);
     not_negative(&start, NULL);
     needed_selector(&selector, "empty selector is invalid for statefulset");
     if (!old)
