@@ -94,9 +94,21 @@ static const struct kube_column volume_columns[] = {
 
 /* ------------------------------------------------------------------ PersistentVolumeClaim */
 
-/* A claim never keeps two words for what it is filled from. */
-static void claim_sources(struct arena *a, struct json *spec)
+/* Old clients may only fill a claim from claims and snapshots; the rest of what they say is lost.
+ */
+static bool fills_from(const struct json *source)
 {
+    struct str group = json_get_str(source, "apiGroup"), kind = json_get_str(source, "kind");
+    return (str_is(kind, "PersistentVolumeClaim") && group.n == 0) ||
+           (str_is(kind, "VolumeSnapshot") && str_is(group, "snapshot.storage.k8s.io"));
+}
+
+/* A claim never keeps two words for what it is filled from. */
+static void claim_sources(struct arena *a, struct json *spec, const struct json *old)
+{
+    if (!json_path(old, "spec", "dataSource", NULL) && !json_getc(spec, "dataSourceRef") &&
+        !fills_from(json_getc(spec, "dataSource")))
+        (void)json_del(spec, STR("dataSource"));
     const struct json *source = json_getc(spec, "dataSource"),
                       *ref = json_getc(spec, "dataSourceRef");
     if (source && !ref) {
@@ -111,13 +123,12 @@ static void claim_sources(struct arena *a, struct json *spec)
 static void claim_prepare_create(struct arena *a, struct json *pvc)
 {
     set_phase(a, pvc);
-    claim_sources(a, json_obj(a, pvc, "spec"));
+    claim_sources(a, json_obj(a, pvc, "spec"), NULL);
 }
 
 static void claim_prepare_update(struct arena *a, struct json *pvc, const struct json *old)
 {
-    (void)old;
-    claim_sources(a, json_obj(a, pvc, "spec"));
+    claim_sources(a, json_obj(a, pvc, "spec"), old);
 }
 
 static void claim_cells(struct arena *a, const struct json *pvc, int64_t now_s, struct json *cells)

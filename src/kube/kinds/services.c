@@ -2,6 +2,8 @@
 /* Addresses and ports of Services; see services.h. */
 #include "kube/kinds/services.h"
 
+#include "kube/validate/validate.h"
+
 #include <arpa/inet.h>
 
 static struct str text(const struct json *spec, const char *name)
@@ -106,7 +108,8 @@ static void drop_unused(struct json *spec, const struct json *old)
     if (needs_node_ports(old) && !needs_node_ports(spec) && same_node_ports(spec, old))
         json_each (p, json_getc(spec, "ports"))
             (void)json_del(p, STR("nodePort"));
-    if (needs_health_port(old) && !needs_health_port(spec) && same(spec, old, "healthCheckNodePort"))
+    if (needs_health_port(old) && !needs_health_port(spec) &&
+        same(spec, old, "healthCheckNodePort"))
         (void)json_del(spec, STR("healthCheckNodePort"));
     static const char *const balanced[] = { "allocateLoadBalancerNodePorts", "loadBalancerClass" };
     for (size_t i = 0; i < ARRAY_LEN(balanced); i++)
@@ -144,7 +147,7 @@ void service_normalize_ips(struct arena *a, struct json *svc, const struct json 
     struct json *spec = json_obj(a, svc, "spec"), *list = json_getc(spec, "clusterIPs");
     const struct json *old = json_getc(old_svc, "spec");
     struct str ip = text(spec, "clusterIP");
-    if (!needs_ip(spec))
+    if (old && !needs_ip(spec))
         return;
     bool list_kept = old && same(spec, old, "clusterIPs");
     bool ip_kept = old && same(spec, old, "clusterIP");
@@ -154,7 +157,7 @@ void service_normalize_ips(struct arena *a, struct json *svc, const struct json 
         json_setc(a, spec, "clusterIPs", list);
     } else if (ip.n == 0 && has_items(list) && list_kept && old && !ip_kept) {
         (void)json_del(spec, STR("clusterIPs"));
-    } else if (ip.n == 0 && has_items(list)) {
+    } else if (old && ip.n == 0 && has_items(list)) {
         json_set_str(a, spec, "clusterIP", json_str(list->first));
     }
 }
@@ -185,16 +188,21 @@ static void complain(struct field_errors *errs, const char *field, const struct 
 }
 
 /* There are addresses of IPv4 only; of a Service without selector and address that says nothing. */
-static void settle_families(struct arena *a, struct json *spec, const struct json *old,
+static void settle_families(struct arena *a, struct json *svc, const struct json *old,
                             struct field_errors *errs)
 {
+    struct json *spec = json_getc(svc, "spec");
     const struct json *selector = json_getc(spec, "selector");
     bool free = is_headless(spec) && (!selector || selector->n == 0);
     const struct json *was = json_getc(old, "ipFamilyPolicy");
     if (!json_getc(spec, "ipFamilyPolicy") && was)
         json_setc(a, spec, "ipFamilyPolicy", json_clone(a, was));
     else if (!json_getc(spec, "ipFamilyPolicy"))
-        json_set_str(a, spec, "ipFamilyPolicy", free ? STR("RequireDualStack") : STR("SingleStack"));
+        json_set_str(a, spec, "ipFamilyPolicy",
+                     free ? STR("RequireDualStack") : STR("SingleStack"));
+    validate_service_addresses(svc, errs);
+    if (errs->n)
+        return;
     const struct json *policy = json_getc(spec, "ipFamilyPolicy");
     struct json *families = families_of(a, spec);
     if (families->n == 0 && has_items(json_getc(spec, "clusterIPs")) && !is_headless(spec))
@@ -211,9 +219,13 @@ static void settle_families(struct arena *a, struct json *spec, const struct jso
     if (str_is(json_str(policy), "RequireDualStack"))
         complain(errs, "ipFamilyPolicy", policy,
                  "this cluster is not configured for dual-stack services");
-    json_each (f, families)
+    size_t i = 0;
+    json_each (f, families) {
         if (!str_is(json_str(f), "IPv4"))
-            complain(errs, "ipFamilies[0]", f, "not configured on this cluster");
+            complain(errs, arena_printf(a, "ipFamilies[%zu]", i), f,
+                     "not configured on this cluster");
+        i++;
+    }
 }
 
 /* ------------------------------------------------------------------ addresses and ports */
@@ -256,8 +268,8 @@ static void allocate_ip(struct arena *a, struct json *spec, uint64_t *random,
     uint32_t n = SERVICE_NET_FIXED +
                  (uint32_t)(next_random(random) % (SERVICE_NET_SIZE - SERVICE_NET_FIXED - 1));
     uint32_t at = (uint32_t)SERVICE_NET + n;
-    struct str ip = str_of(arena_printf(a, "%u.%u.%u.%u", at >> 24, at >> 16 & 255, at >> 8 & 255,
-                                        at & 255));
+    struct str ip =
+        str_of(arena_printf(a, "%u.%u.%u.%u", at >> 24, at >> 16 & 255, at >> 8 & 255, at & 255));
     struct json *ips = json_new_array(a);
     json_add(ips, json_new_str(a, ip));
     json_set_str(a, spec, "clusterIP", ip);
@@ -266,8 +278,10 @@ static void allocate_ip(struct arena *a, struct json *spec, uint64_t *random,
 
 static int64_t random_port(const struct json *ports, uint64_t *random)
 {
-    enum { DYNAMIC_MIN = SERVICE_PORT_MIN + SERVICE_PORT_FIXED,
-           N = SERVICE_PORT_MAX - DYNAMIC_MIN + 1 };
+    enum {
+        DYNAMIC_MIN = SERVICE_PORT_MIN + SERVICE_PORT_FIXED,
+        N = SERVICE_PORT_MAX - DYNAMIC_MIN + 1
+    };
     int64_t port;
     do
         port = DYNAMIC_MIN + (int64_t)(next_random(random) % N);
@@ -295,7 +309,8 @@ static void allocate_ports(struct arena *a, struct json *spec, uint64_t *random,
         int64_t number = json_int_or(json_getc(p, "nodePort"), 0);
         const char *why = number ? why_no_port(a, number) : NULL;
         if (why)
-            complain(errs, arena_printf(a, "ports[%zu].nodePort", i), json_getc(p, "nodePort"), why);
+            complain(errs, arena_printf(a, "ports[%zu].nodePort", i), json_getc(p, "nodePort"),
+                     why);
         i++;
         if (number || !automatic)
             continue;
@@ -315,7 +330,7 @@ void service_allocate(struct arena *a, struct json *svc, const struct json *old,
     struct json *spec = json_obj(a, svc, "spec");
     if (!needs_ip(spec))
         return;
-    settle_families(a, spec, json_getc(old, "spec"), errs);
+    settle_families(a, svc, json_getc(old, "spec"), errs);
     if (errs->n)
         return;
     if (!is_headless(spec))
@@ -344,11 +359,11 @@ static size_t add_port(struct arena *a, struct service_claim *list, size_t n, in
 {
     if (port == 0)
         return n;
-    return add_claim(list, n,
-                     (struct service_claim){
-                         .key = str_of(arena_printf(a, "ports/%lld", (long long)port)),
-                         .port = port,
-                         .index = index });
+    return add_claim(
+        list, n,
+        (struct service_claim){ .key = str_of(arena_printf(a, "ports/%lld", (long long)port)),
+                                .port = port,
+                                .index = index });
 }
 
 size_t service_claims(struct arena *a, const struct json *svc, struct service_claim *ret)
@@ -377,8 +392,7 @@ void service_claim_taken(const struct service_claim *c, const struct json *svc,
     if (c->ip.n)
         complain(errs, "clusterIPs", json_getc(spec, "clusterIPs"),
                  arena_printf(a,
-                              "failed to allocate IP " STR_FMT
-                              ": provided IP is already allocated",
+                              "failed to allocate IP " STR_FMT ": provided IP is already allocated",
                               STR_ARG(c->ip)));
     else
         complain(errs,

@@ -187,6 +187,13 @@ static void cluster_addresses(const struct spot *root, const struct spot *spec)
         ips_of_families(&ips, &families);
 }
 
+void validate_service_addresses(const struct json *obj, struct field_errors *errs)
+{
+    struct spot root = spot_root(obj, errs);
+    MEMBER(spec, &root, "spec");
+    cluster_addresses(&root, &spec);
+}
+
 static void external_ip(const struct spot *s, const void *unused)
 {
     size_t before = errors_of(s->errs);

@@ -22,6 +22,8 @@ void validate_pod_ephemeral(const struct json *obj, const struct json *old,
 void validate_pod_binding(const struct json *binding, struct field_errors *errs);
 
 void validate_service(const struct json *obj, const struct json *old, struct field_errors *errs);
+/* Of a Service only what has to be right before addresses are chosen for it. */
+void validate_service_addresses(const struct json *obj, struct field_errors *errs);
 void validate_endpoints(const struct json *obj, const struct json *old, struct field_errors *errs);
 void validate_endpoint_slice(const struct json *obj, const struct json *old,
                              struct field_errors *errs);
