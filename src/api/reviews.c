@@ -7,6 +7,7 @@
 #include "api/tokens.h"
 #include "api/write.h"
 #include "base/clock.h"
+#include "kube/managed_fields.h"
 
 /* ------------------------------------------------------------------ in and out */
 
@@ -28,6 +29,11 @@ struct json *review_read_body(struct request *rq, const struct kube_resource *re
         return no;
     for (size_t i = 0; opts.fv == FIELD_VALIDATION_WARN && i < warnings.n; i++)
         reply_warn(rq, warnings.text[i]);
+    const struct managed_writer writer = { .res = res,
+                                           .manager = opts.manager,
+                                           .subresource = rq->sub ? rq->sub->name : STR(""),
+                                           .now_s = clock_wall_ms() / 1000 };
+    managed_update(&rq->arena, &writer, managed_empty(&rq->arena, res), obj);
     *ret = obj;
     return NULL;
 }

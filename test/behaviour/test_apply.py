@@ -194,9 +194,16 @@ def test_creating_by_apply_needs_the_right_to_create(shared_api):
 
 
 def test_what_the_server_makes_itself_has_its_name(shared_api):
-    made = shared_api.get("/api/v1/namespaces/default/configmaps/kube-root-ca.crt")
-    if made.status == 200 and made.json()["metadata"].get("managedFields"):
-        assert made.json()["metadata"]["managedFields"][0]["manager"] == "dormouse"
+    made = shared_api.get("/api/v1/namespaces/default/services/kubernetes").json()
+    assert {e["manager"] for e in made["metadata"]["managedFields"]} == {"kube-apiserver"}
+
+
+def test_reviews_have_owners_too(shared_api):
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    body = {"spec": {"nonResourceAttributes": {"path": "/x", "verb": "get"}}}
+    made = shared_api.ask("POST", path, body, User_Agent="asker/1").json()
+    assert owners(made) == {("asker", "Update", ""): {"f:spec": {"f:nonResourceAttributes": {
+        ".": {}, "f:path": {}, "f:verb": {}}}}}
 
 
 def test_custom_resources_are_applied_by_their_schema(shared_api):

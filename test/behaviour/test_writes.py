@@ -160,3 +160,12 @@ def test_a_pod_may_be_applied_again(shared_api):
 def test_a_version_of_what_is_not_there_does_not_count(shared_api):
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "fresh", "resourceVersion": "5"}}
     assert patch(shared_api, CM + "/fresh", "apply", body, "?fieldManager=x").status == 201
+
+
+def test_what_is_being_deleted_still_exists(shared_api):
+    body = {"metadata": {"name": "leaving", "finalizers": ["example.com/stay"]}}
+    shared_api.create(CM, body)
+    assert shared_api.ask("DELETE", CM + "/leaving").status == 200
+    no = shared_api.ask("POST", CM, body)
+    assert no.status == 409
+    assert no.json()["message"] == 'object is being deleted: configmaps "leaving" already exists'
