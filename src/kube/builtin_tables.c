@@ -1404,8 +1404,8 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.AdmissionReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 4185, 387, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
-    { 6446, 392, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
+    { 4185, 388, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
+    { 6446, 393, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
     /* v1.AdmissionRequest */
     { 70, 0, 1, 0, 0 }, /* uid */
     { 1, 383, 2, 0, 0 }, /* kind */
@@ -1417,7 +1417,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 33, 0, 5, 0, FIELD_OMIT_EMPTY }, /* name */
     { 51, 0, 6, 0, FIELD_OMIT_EMPTY }, /* namespace */
     { 262, 0, 7, 0, 0 }, /* operation */
-    { 6514, 386, 8, 0, 0 }, /* userInfo */
+    { 6514, 387, 8, 0, 0 }, /* userInfo */
     { 6523, 45, 9, 0, FIELD_OMIT_EMPTY }, /* object */
     { 6530, 45, 10, 0, FIELD_OMIT_EMPTY }, /* oldObject */
     { 6540, 4, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dryRun */
@@ -1434,11 +1434,11 @@ const struct builtin_field_row builtin_fields[] = {
     { 6555, 0, 1, 0, FIELD_OMIT_EMPTY }, /* username */
     { 70, 0, 2, 0, FIELD_OMIT_EMPTY }, /* uid */
     { 6564, 47, 3, 0, FIELD_OMIT_EMPTY }, /* groups */
-    { 6571, 385, 4, 0, FIELD_OMIT_EMPTY }, /* extra */
+    { 6571, 386, 4, 0, FIELD_OMIT_EMPTY }, /* extra */
     /* v1.AdmissionResponse */
     { 70, 0, 1, 0, 0 }, /* uid */
     { 6577, 4, 2, 0, 0 }, /* allowed */
-    { 335, 391, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
+    { 335, 392, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
     { 6585, 19, 4, 0, FIELD_OMIT_EMPTY }, /* patch */
     { 6591, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* patchType */
     { 6601, 3, 6, 0, FIELD_OMIT_EMPTY }, /* auditAnnotations */
@@ -1450,14 +1450,14 @@ const struct builtin_field_row builtin_fields[] = {
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
     { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
-    { 6627, 390, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* details */
+    { 6627, 391, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* details */
     { 6635, 25, 6, 0, FIELD_OMIT_EMPTY }, /* code */
     /* v1.StatusDetails */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     { 2149, 0, 2, 0, FIELD_OMIT_EMPTY }, /* group */
     { 1, 0, 3, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 70, 0, 6, 0, FIELD_OMIT_EMPTY }, /* uid */
-    { 6640, 389, 4, 0, FIELD_OMIT_EMPTY }, /* causes */
+    { 6640, 390, 4, 0, FIELD_OMIT_EMPTY }, /* causes */
     { 6647, 25, 5, 0, FIELD_OMIT_EMPTY }, /* retryAfterSeconds */
     /* v1.StatusCause */
     { 549, 0, 1, 0, FIELD_OMIT_EMPTY }, /* reason */
@@ -1467,38 +1467,38 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 412, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 413, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.MutatingAdmissionPolicySpec */
-    { 6671, 393, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
-    { 6681, 400, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
-    { 6698, 402, 3, 0, FIELD_OMIT_EMPTY }, /* variables */
-    { 6708, 407, 4, 0, FIELD_OMIT_EMPTY }, /* mutations */
-    { 6718, 408, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6732, 410, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
-    { 6748, 411, 7, 0, FIELD_OMIT_EMPTY }, /* reinvocationPolicy */
+    { 6671, 394, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
+    { 6681, 401, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
+    { 6698, 403, 3, 0, FIELD_OMIT_EMPTY }, /* variables */
+    { 6708, 408, 4, 0, FIELD_OMIT_EMPTY }, /* mutations */
+    { 6718, 409, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6732, 411, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6748, 412, 7, 0, FIELD_OMIT_EMPTY }, /* reinvocationPolicy */
     /* v1.ParamKind */
     { 6, 0, 1, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 1, 0, 2, 0, FIELD_OMIT_EMPTY }, /* kind */
     /* v1.MatchResources */
     { 5020, 135, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
     { 6767, 135, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
-    { 6782, 398, 3, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
-    { 6796, 398, 4, 0, FIELD_OMIT_EMPTY }, /* excludeResourceRules */
-    { 6817, 399, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
+    { 6782, 399, 3, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
+    { 6796, 399, 4, 0, FIELD_OMIT_EMPTY }, /* excludeResourceRules */
+    { 6817, 400, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
     /* v1.NamedRuleWithOperations */
     { 6829, 47, 1, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
-    { 6843, 395, 1, 2, FIELD_OMIT_EMPTY }, /* operations */
+    { 6843, 396, 1, 2, FIELD_OMIT_EMPTY }, /* operations */
     { 6854, 47, 1, 514, FIELD_OMIT_EMPTY }, /* apiGroups */
     { 6864, 47, 2, 514, FIELD_OMIT_EMPTY }, /* apiVersions */
     { 2529, 47, 3, 514, FIELD_OMIT_EMPTY }, /* resources */
-    { 6876, 396, 4, 514, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
+    { 6876, 397, 4, 514, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
     /* v1.Variable */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 6882, 0, 2, 0, FIELD_IS_REQUIRED }, /* expression */
     /* v1.Mutation */
-    { 6591, 403, 2, 0, FIELD_IS_REQUIRED }, /* patchType */
-    { 6893, 404, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* applyConfiguration */
-    { 6912, 405, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* jsonPatch */
+    { 6591, 404, 2, 0, FIELD_IS_REQUIRED }, /* patchType */
+    { 6893, 405, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* applyConfiguration */
+    { 6912, 406, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* jsonPatch */
     /* v1.ApplyConfiguration */
     { 6882, 0, 1, 0, FIELD_OMIT_EMPTY }, /* expression */
     /* v1.JSONPatch */
@@ -1510,11 +1510,11 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 414, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 415, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.MutatingAdmissionPolicyBindingSpec */
     { 6922, 0, 1, 0, FIELD_OMIT_EMPTY }, /* policyName */
-    { 6933, 413, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
-    { 6942, 400, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
+    { 6933, 414, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
+    { 6942, 401, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
     /* v1.ParamRef */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     { 51, 0, 2, 0, FIELD_OMIT_EMPTY }, /* namespace */
@@ -1524,33 +1524,33 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 416, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 417, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.MutatingAdmissionPolicyList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 418, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 419, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.MutatingWebhookConfiguration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 6981, 425, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
+    { 6981, 426, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
     /* v1.MutatingWebhook */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6990, 420, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
-    { 7003, 422, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
-    { 6718, 408, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6817, 399, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
+    { 6990, 421, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
+    { 7003, 423, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 6718, 409, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6817, 400, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
     { 5020, 135, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
     { 6767, 135, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
-    { 7009, 423, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
+    { 7009, 424, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
     { 4346, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
     { 7021, 47, 8, 0, FIELD_IS_REQUIRED }, /* admissionReviewVersions */
-    { 6748, 411, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reinvocationPolicy */
-    { 6732, 410, 12, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6748, 412, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reinvocationPolicy */
+    { 6732, 411, 12, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
     /* v1.WebhookClientConfig */
     { 7045, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* url */
-    { 4428, 419, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 4428, 420, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
     { 7049, 19, 2, 0, FIELD_OMIT_EMPTY }, /* caBundle */
     /* v1.ServiceReference */
     { 51, 0, 1, 0, FIELD_IS_REQUIRED }, /* namespace */
@@ -1558,30 +1558,30 @@ const struct builtin_field_row builtin_fields[] = {
     { 1421, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* path */
     { 508, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     /* v1.RuleWithOperations */
-    { 6843, 395, 1, 0, FIELD_OMIT_EMPTY }, /* operations */
+    { 6843, 396, 1, 0, FIELD_OMIT_EMPTY }, /* operations */
     { 6854, 47, 1, 2, FIELD_OMIT_EMPTY }, /* apiGroups */
     { 6864, 47, 2, 2, FIELD_OMIT_EMPTY }, /* apiVersions */
     { 2529, 47, 3, 2, FIELD_OMIT_EMPTY }, /* resources */
-    { 6876, 396, 4, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
+    { 6876, 397, 4, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
     /* v1.MutatingWebhookConfigurationList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 427, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 428, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ValidatingAdmissionPolicy */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 433, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 438, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 434, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 439, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ValidatingAdmissionPolicySpec */
-    { 6671, 393, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
-    { 6681, 400, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
-    { 7058, 429, 3, 0, FIELD_OMIT_EMPTY }, /* validations */
-    { 6718, 408, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6601, 431, 5, 0, FIELD_OMIT_EMPTY }, /* auditAnnotations */
-    { 6732, 410, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
-    { 6698, 432, 7, 0, FIELD_OMIT_EMPTY }, /* variables */
+    { 6671, 394, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
+    { 6681, 401, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
+    { 7058, 430, 3, 0, FIELD_OMIT_EMPTY }, /* validations */
+    { 6718, 409, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6601, 432, 5, 0, FIELD_OMIT_EMPTY }, /* auditAnnotations */
+    { 6732, 411, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6698, 433, 7, 0, FIELD_OMIT_EMPTY }, /* variables */
     /* v1.Validation */
     { 6882, 0, 1, 0, FIELD_IS_REQUIRED }, /* expression */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
@@ -1592,10 +1592,10 @@ const struct builtin_field_row builtin_fields[] = {
     { 7088, 0, 2, 0, FIELD_IS_REQUIRED }, /* valueExpression */
     /* v1.ValidatingAdmissionPolicyStatus */
     { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 7104, 436, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* typeChecking */
-    { 319, 437, 3, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 7104, 437, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* typeChecking */
+    { 319, 438, 3, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.TypeChecking */
-    { 7117, 435, 1, 0, FIELD_OMIT_EMPTY }, /* expressionWarnings */
+    { 7117, 436, 1, 0, FIELD_OMIT_EMPTY }, /* expressionWarnings */
     /* v1.ExpressionWarning */
     { 3540, 0, 2, 0, FIELD_IS_REQUIRED }, /* fieldRef */
     { 7136, 0, 3, 0, FIELD_IS_REQUIRED }, /* warning */
@@ -1603,52 +1603,52 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 441, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 442, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
     /* v1.ValidatingAdmissionPolicyBindingSpec */
     { 6922, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* policyName */
-    { 6933, 413, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
-    { 6942, 400, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
-    { 7144, 440, 4, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* validationActions */
+    { 6933, 414, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
+    { 6942, 401, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
+    { 7144, 441, 4, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* validationActions */
     /* v1.ValidatingAdmissionPolicyBindingList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 443, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 444, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ValidatingAdmissionPolicyList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 445, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 446, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ValidatingWebhookConfiguration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 6981, 447, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
+    { 6981, 448, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
     /* v1.ValidatingWebhook */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6990, 420, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
-    { 7003, 422, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
-    { 6718, 408, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6817, 399, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
+    { 6990, 421, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
+    { 7003, 423, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 6718, 409, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6817, 400, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
     { 5020, 135, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
     { 6767, 135, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
-    { 7009, 423, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
+    { 7009, 424, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
     { 4346, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
     { 7021, 47, 8, 0, FIELD_IS_REQUIRED }, /* admissionReviewVersions */
-    { 6732, 410, 11, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6732, 411, 11, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
     /* v1.ValidatingWebhookConfigurationList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 449, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 450, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v2.APIGroupDiscovery */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 7162, 456, 2, 0, FIELD_OMIT_EMPTY }, /* versions */
+    { 7162, 457, 2, 0, FIELD_OMIT_EMPTY }, /* versions */
     /* v2.APIVersionDiscovery */
     { 6547, 0, 1, 0, 0 }, /* version */
-    { 2529, 454, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
+    { 2529, 455, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
     { 7171, 0, 3, 0, FIELD_OMIT_EMPTY }, /* freshness */
     /* v2.APIResourceDiscovery */
     { 3580, 0, 1, 0, 0 }, /* resource */
@@ -1658,42 +1658,42 @@ const struct builtin_field_row builtin_fields[] = {
     { 7211, 60, 5, 0, 0 }, /* verbs */
     { 7217, 60, 6, 0, FIELD_OMIT_EMPTY }, /* shortNames */
     { 7228, 60, 7, 0, FIELD_OMIT_EMPTY }, /* categories */
-    { 7239, 452, 8, 0, FIELD_OMIT_EMPTY }, /* subresources */
+    { 7239, 453, 8, 0, FIELD_OMIT_EMPTY }, /* subresources */
     /* v2.APISubresourceDiscovery */
     { 297, 0, 1, 0, 0 }, /* subresource */
     { 7181, 383, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* responseKind */
-    { 7252, 450, 3, 0, FIELD_OMIT_EMPTY }, /* acceptedTypes */
+    { 7252, 451, 3, 0, FIELD_OMIT_EMPTY }, /* acceptedTypes */
     { 7211, 60, 4, 0, 0 }, /* verbs */
     /* v2.APIGroupDiscoveryList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 458, 2, 0, 0 }, /* items */
+    { 356, 459, 2, 0, 0 }, /* items */
     /* v1.ConversionReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 4185, 459, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
-    { 6446, 460, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
+    { 4185, 461, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
+    { 6446, 462, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
     /* v1.ConversionRequest */
     { 70, 0, 1, 0, FIELD_IS_REQUIRED }, /* uid */
     { 7266, 0, 2, 0, FIELD_IS_REQUIRED }, /* desiredAPIVersion */
-    { 7284, 46, 3, 0, FIELD_IS_REQUIRED }, /* objects */
+    { 7284, 460, 3, 0, FIELD_IS_REQUIRED }, /* objects */
     /* v1.ConversionResponse */
     { 70, 0, 1, 0, FIELD_IS_REQUIRED }, /* uid */
-    { 7292, 46, 2, 0, FIELD_IS_REQUIRED }, /* convertedObjects */
-    { 7309, 391, 3, 0, FIELD_IS_REQUIRED }, /* result */
+    { 7292, 460, 2, 0, FIELD_IS_REQUIRED }, /* convertedObjects */
+    { 7309, 392, 3, 0, FIELD_IS_REQUIRED }, /* result */
     /* v1.CustomResourceDefinition */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 490, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 493, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 492, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 495, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CustomResourceDefinitionSpec */
     { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
-    { 1300, 461, 3, 0, FIELD_IS_REQUIRED }, /* names */
+    { 1300, 463, 3, 0, FIELD_IS_REQUIRED }, /* names */
     { 6876, 0, 4, 0, FIELD_IS_REQUIRED }, /* scope */
-    { 7162, 485, 7, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 7316, 489, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* conversion */
+    { 7162, 487, 7, 0, FIELD_IS_REQUIRED }, /* versions */
+    { 7316, 491, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* conversion */
     { 7327, 4, 10, 0, FIELD_OMIT_EMPTY }, /* preserveUnknownFields */
     /* v1.CustomResourceDefinitionNames */
     { 7349, 0, 1, 0, FIELD_IS_REQUIRED }, /* plural */
@@ -1708,12 +1708,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 7381, 4, 3, 0, FIELD_IS_REQUIRED }, /* storage */
     { 7389, 4, 7, 0, FIELD_OMIT_EMPTY }, /* deprecated */
     { 7400, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deprecationWarning */
-    { 7419, 476, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schema */
-    { 7239, 479, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* subresources */
-    { 7426, 481, 6, 0, FIELD_OMIT_EMPTY }, /* additionalPrinterColumns */
-    { 7451, 483, 9, 0, FIELD_OMIT_EMPTY }, /* selectableFields */
+    { 7419, 478, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schema */
+    { 7239, 481, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* subresources */
+    { 7426, 483, 6, 0, FIELD_OMIT_EMPTY }, /* additionalPrinterColumns */
+    { 7451, 485, 9, 0, FIELD_OMIT_EMPTY }, /* selectableFields */
     /* v1.CustomResourceValidation */
-    { 7468, 465, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* openAPIV3Schema */
+    { 7468, 467, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* openAPIV3Schema */
     /* v1.JSONSchemaProps */
     { 7484, 0, 1, 0, FIELD_OMIT_EMPTY }, /* id */
     { 7487, 0, 2, 0, FIELD_OMIT_EMPTY }, /* $schema */
@@ -1722,10 +1722,10 @@ const struct builtin_field_row builtin_fields[] = {
     { 330, 0, 5, 0, FIELD_OMIT_EMPTY }, /* type */
     { 7512, 0, 6, 0, FIELD_OMIT_EMPTY }, /* format */
     { 7519, 0, 7, 0, FIELD_OMIT_EMPTY }, /* title */
-    { 719, 462, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* default */
-    { 7525, 463, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maximum */
+    { 719, 464, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* default */
+    { 7525, 465, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maximum */
     { 7533, 4, 10, 0, FIELD_OMIT_EMPTY }, /* exclusiveMaximum */
-    { 7550, 463, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minimum */
+    { 7550, 465, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minimum */
     { 7558, 4, 12, 0, FIELD_OMIT_EMPTY }, /* exclusiveMinimum */
     { 7575, 1, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxLength */
     { 7585, 1, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minLength */
@@ -1733,24 +1733,24 @@ const struct builtin_field_row builtin_fields[] = {
     { 7603, 1, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxItems */
     { 7612, 1, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minItems */
     { 7621, 4, 18, 0, FIELD_OMIT_EMPTY }, /* uniqueItems */
-    { 7633, 463, 19, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* multipleOf */
-    { 7644, 464, 20, 0, FIELD_OMIT_EMPTY }, /* enum */
+    { 7633, 465, 19, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* multipleOf */
+    { 7644, 466, 20, 0, FIELD_OMIT_EMPTY }, /* enum */
     { 7649, 1, 21, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxProperties */
     { 7663, 1, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minProperties */
     { 2433, 47, 23, 0, FIELD_OMIT_EMPTY }, /* required */
-    { 356, 466, 24, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* items */
-    { 7677, 467, 25, 0, FIELD_OMIT_EMPTY }, /* allOf */
-    { 7683, 467, 26, 0, FIELD_OMIT_EMPTY }, /* oneOf */
-    { 7689, 467, 27, 0, FIELD_OMIT_EMPTY }, /* anyOf */
-    { 7695, 465, 28, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* not */
-    { 7699, 468, 29, 0, FIELD_OMIT_EMPTY }, /* properties */
-    { 7710, 469, 30, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalProperties */
-    { 7731, 468, 31, 0, FIELD_OMIT_EMPTY }, /* patternProperties */
-    { 7749, 471, 32, 0, FIELD_OMIT_EMPTY }, /* dependencies */
-    { 7762, 469, 33, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalItems */
-    { 7778, 468, 34, 0, FIELD_OMIT_EMPTY }, /* definitions */
-    { 7790, 472, 35, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* externalDocs */
-    { 7803, 462, 36, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* example */
+    { 356, 468, 24, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* items */
+    { 7677, 469, 25, 0, FIELD_OMIT_EMPTY }, /* allOf */
+    { 7683, 469, 26, 0, FIELD_OMIT_EMPTY }, /* oneOf */
+    { 7689, 469, 27, 0, FIELD_OMIT_EMPTY }, /* anyOf */
+    { 7695, 467, 28, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* not */
+    { 7699, 470, 29, 0, FIELD_OMIT_EMPTY }, /* properties */
+    { 7710, 471, 30, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalProperties */
+    { 7731, 470, 31, 0, FIELD_OMIT_EMPTY }, /* patternProperties */
+    { 7749, 473, 32, 0, FIELD_OMIT_EMPTY }, /* dependencies */
+    { 7762, 471, 33, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalItems */
+    { 7778, 470, 34, 0, FIELD_OMIT_EMPTY }, /* definitions */
+    { 7790, 474, 35, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* externalDocs */
+    { 7803, 464, 36, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* example */
     { 7811, 4, 37, 0, FIELD_OMIT_EMPTY }, /* nullable */
     { 7820, 4, 38, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-preserve-unknown-fields */
     { 7857, 4, 39, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-embedded-resource */
@@ -1758,7 +1758,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 7915, 47, 41, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-list-map-keys */
     { 7942, 0, 42, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-list-type */
     { 7965, 0, 43, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-map-type */
-    { 7987, 475, 44, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-validations */
+    { 7987, 477, 44, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-validations */
     /* v1.ExternalDocumentation */
     { 7500, 0, 1, 0, FIELD_OMIT_EMPTY }, /* description */
     { 7045, 0, 2, 0, FIELD_OMIT_EMPTY }, /* url */
@@ -1766,12 +1766,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 8012, 0, 1, 0, FIELD_IS_REQUIRED }, /* rule */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
     { 7070, 0, 3, 0, FIELD_OMIT_EMPTY }, /* messageExpression */
-    { 549, 473, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reason */
+    { 549, 475, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reason */
     { 309, 0, 5, 0, FIELD_OMIT_EMPTY }, /* fieldPath */
     { 8017, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optionalOldSelf */
     /* v1.CustomResourceSubresources */
-    { 335, 477, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
-    { 8033, 478, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scale */
+    { 335, 479, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
+    { 8033, 480, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scale */
     /* v1.CustomResourceSubresourceStatus */
     /* v1.CustomResourceSubresourceScale */
     { 8039, 0, 1, 0, FIELD_IS_REQUIRED }, /* specReplicasPath */
@@ -1788,13 +1788,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 8093, 0, 1, 0, FIELD_IS_REQUIRED }, /* jsonPath */
     /* v1.CustomResourceConversion */
     { 8102, 0, 1, 0, FIELD_IS_REQUIRED }, /* strategy */
-    { 8111, 488, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* webhook */
+    { 8111, 490, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* webhook */
     /* v1.WebhookConversion */
-    { 6990, 487, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientConfig */
+    { 6990, 489, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientConfig */
     { 8119, 47, 3, 0, FIELD_IS_REQUIRED }, /* conversionReviewVersions */
     /* v1.WebhookClientConfig */
     { 7045, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* url */
-    { 4428, 486, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 4428, 488, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
     { 7049, 19, 2, 0, FIELD_OMIT_EMPTY }, /* caBundle */
     /* v1.ServiceReference */
     { 51, 0, 1, 0, FIELD_IS_REQUIRED }, /* namespace */
@@ -1802,8 +1802,8 @@ const struct builtin_field_row builtin_fields[] = {
     { 1421, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* path */
     { 508, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     /* v1.CustomResourceDefinitionStatus */
-    { 319, 492, 1, 0, 0 }, /* conditions */
-    { 8144, 461, 2, 0, 0 }, /* acceptedNames */
+    { 319, 494, 1, 0, 0 }, /* conditions */
+    { 8144, 463, 2, 0, 0 }, /* acceptedNames */
     { 8158, 47, 3, 0, 0 }, /* storedVersions */
     { 5280, 1, 4, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
     /* v1.CustomResourceDefinitionCondition */
@@ -1817,19 +1817,19 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 495, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 497, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.APIService */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 497, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 500, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 500, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 503, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.APIServiceSpec */
-    { 4428, 496, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 4428, 498, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
     { 2149, 0, 2, 0, FIELD_OMIT_EMPTY }, /* group */
     { 6547, 0, 3, 0, FIELD_OMIT_EMPTY }, /* version */
     { 8173, 4, 4, 0, FIELD_OMIT_EMPTY }, /* insecureSkipTLSVerify */
-    { 7049, 19, 5, 0, FIELD_OMIT_EMPTY }, /* caBundle */
+    { 7049, 499, 5, 0, FIELD_OMIT_EMPTY }, /* caBundle */
     { 8195, 25, 7, 0, FIELD_IS_REQUIRED }, /* groupPriorityMinimum */
     { 8216, 25, 8, 0, FIELD_IS_REQUIRED }, /* versionPriority */
     /* v1.ServiceReference */
@@ -1837,7 +1837,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 33, 0, 2, 0, FIELD_OMIT_EMPTY }, /* name */
     { 508, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     /* v1.APIServiceStatus */
-    { 319, 499, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 502, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.APIServiceCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
@@ -1848,7 +1848,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 502, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 505, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ControllerRevision */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -1859,22 +1859,22 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 504, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 507, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DaemonSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 508, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 511, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 511, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 514, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DaemonSetSpec */
     { 400, 135, 1, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
     { 5929, 335, 2, 0, FIELD_IS_REQUIRED }, /* template */
-    { 8232, 507, 3, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
+    { 8232, 510, 3, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
     { 5953, 25, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
     { 8247, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
     /* v1.DaemonSetUpdateStrategy */
-    { 330, 505, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8268, 506, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 508, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8268, 509, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateDaemonSet */
     { 8282, 223, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
     { 8297, 223, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
@@ -1888,7 +1888,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 8406, 25, 7, 0, FIELD_OMIT_EMPTY }, /* numberAvailable */
     { 8422, 25, 8, 0, FIELD_OMIT_EMPTY }, /* numberUnavailable */
     { 8440, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
-    { 319, 510, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 513, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.DaemonSetCondition */
     { 330, 0, 1, 0, 0 }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
@@ -1899,25 +1899,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 513, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 516, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Deployment */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 517, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 520, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 520, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 523, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DeploymentSpec */
     { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
     { 400, 135, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
     { 5929, 335, 3, 0, FIELD_IS_REQUIRED }, /* template */
-    { 8102, 516, 4, 0, FIELD_OMIT_EMPTY }, /* strategy */
+    { 8102, 519, 4, 0, FIELD_OMIT_EMPTY }, /* strategy */
     { 5953, 25, 5, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
     { 8247, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
     { 8455, 4, 7, 0, FIELD_OMIT_EMPTY }, /* paused */
     { 8462, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* progressDeadlineSeconds */
     /* v1.DeploymentStrategy */
-    { 330, 514, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8268, 515, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 517, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8268, 518, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateDeployment */
     { 8282, 223, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
     { 8297, 223, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
@@ -1929,7 +1929,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 6004, 25, 4, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
     { 8502, 25, 5, 0, FIELD_OMIT_EMPTY }, /* unavailableReplicas */
     { 8522, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
-    { 319, 519, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 522, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 8440, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
     /* v1.DeploymentCondition */
     { 330, 0, 1, 0, 0 }, /* type */
@@ -1942,13 +1942,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 522, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 525, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ReplicaSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 523, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 526, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 526, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 529, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ReplicaSetSpec */
     { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
     { 5953, 25, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
@@ -1961,7 +1961,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 6004, 25, 5, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
     { 8522, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
     { 5280, 1, 3, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 319, 525, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 528, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.ReplicaSetCondition */
     { 330, 0, 1, 0, 0 }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
@@ -1972,28 +1972,28 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 528, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 531, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StatefulSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 535, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 538, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 539, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 542, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.StatefulSetSpec */
     { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
     { 400, 135, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
     { 5929, 335, 3, 0, FIELD_IS_REQUIRED }, /* template */
-    { 8557, 153, 4, 0, FIELD_OMIT_EMPTY }, /* volumeClaimTemplates */
+    { 8557, 532, 4, 0, FIELD_OMIT_EMPTY }, /* volumeClaimTemplates */
     { 8578, 0, 5, 0, 0 }, /* serviceName */
-    { 8590, 529, 6, 0, FIELD_OMIT_EMPTY }, /* podManagementPolicy */
-    { 8232, 532, 7, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
+    { 8590, 533, 6, 0, FIELD_OMIT_EMPTY }, /* podManagementPolicy */
+    { 8232, 536, 7, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
     { 8247, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
     { 5953, 25, 9, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
-    { 8610, 533, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaimRetentionPolicy */
-    { 8647, 534, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ordinals */
+    { 8610, 537, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaimRetentionPolicy */
+    { 8647, 538, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ordinals */
     /* v1.StatefulSetUpdateStrategy */
-    { 330, 530, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8268, 531, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 534, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8268, 535, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateStatefulSetStrategy */
     { 1785, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* partition */
     { 8282, 223, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
@@ -2011,7 +2011,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 8701, 0, 6, 0, FIELD_OMIT_EMPTY }, /* currentRevision */
     { 8717, 0, 7, 0, FIELD_OMIT_EMPTY }, /* updateRevision */
     { 8440, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
-    { 319, 537, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 541, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 6004, 25, 11, 0, 0 }, /* availableReplicas */
     /* v1.StatefulSetCondition */
     { 330, 0, 1, 0, 0 }, /* type */
@@ -2023,25 +2023,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 540, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 544, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.SelfSubjectReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 335, 541, 2, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 335, 545, 2, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectReviewStatus */
-    { 6514, 386, 1, 0, FIELD_OMIT_EMPTY }, /* userInfo */
+    { 6514, 387, 1, 0, FIELD_OMIT_EMPTY }, /* userInfo */
     /* v1.TokenRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 543, 2, 0, 0 }, /* spec */
-    { 335, 544, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 547, 2, 0, 0 }, /* spec */
+    { 335, 548, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.TokenRequestSpec */
     { 8732, 47, 1, 0, 0 }, /* audiences */
     { 3668, 1, 4, 0, FIELD_POINTER }, /* expirationSeconds */
-    { 8742, 542, 3, 0, FIELD_POINTER }, /* boundObjectRef */
-    { 8757, 385, 5, 0, FIELD_OMIT_EMPTY }, /* attestations */
+    { 8742, 546, 3, 0, FIELD_POINTER }, /* boundObjectRef */
+    { 8757, 386, 5, 0, FIELD_OMIT_EMPTY }, /* attestations */
     /* v1.BoundObjectReference */
     { 1, 0, 1, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 2, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -2054,28 +2054,28 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 545, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 546, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 549, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 550, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.TokenReviewSpec */
     { 8770, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* token */
     { 8732, 47, 2, 0, FIELD_OMIT_EMPTY }, /* audiences */
     /* v1.TokenReviewStatus */
     { 8796, 4, 1, 0, FIELD_OMIT_EMPTY }, /* authenticated */
-    { 1869, 386, 2, 0, FIELD_OMIT_EMPTY }, /* user */
+    { 1869, 387, 2, 0, FIELD_OMIT_EMPTY }, /* user */
     { 8732, 47, 4, 0, FIELD_OMIT_EMPTY }, /* audiences */
     { 350, 0, 3, 0, FIELD_OMIT_EMPTY }, /* error */
     /* v1.LocalSubjectAccessReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 553, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 554, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 557, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 558, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SubjectAccessReviewSpec */
-    { 8810, 551, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
-    { 8829, 552, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
+    { 8810, 555, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
+    { 8829, 556, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
     { 1869, 0, 3, 0, FIELD_OMIT_EMPTY }, /* user */
     { 6564, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
-    { 6571, 385, 5, 0, FIELD_OMIT_EMPTY }, /* extra */
+    { 6571, 386, 5, 0, FIELD_OMIT_EMPTY }, /* extra */
     { 70, 0, 6, 0, FIELD_OMIT_EMPTY }, /* uid */
     /* v1.ResourceAttributes */
     { 51, 0, 1, 0, FIELD_OMIT_EMPTY }, /* namespace */
@@ -2085,11 +2085,11 @@ const struct builtin_field_row builtin_fields[] = {
     { 3580, 0, 5, 0, FIELD_OMIT_EMPTY }, /* resource */
     { 297, 0, 6, 0, FIELD_OMIT_EMPTY }, /* subresource */
     { 33, 0, 7, 0, FIELD_OMIT_EMPTY }, /* name */
-    { 8856, 549, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldSelector */
-    { 3697, 550, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
+    { 8856, 553, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldSelector */
+    { 3697, 554, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
     /* v1.FieldSelectorAttributes */
     { 8870, 0, 1, 0, FIELD_OMIT_EMPTY }, /* rawSelector */
-    { 8882, 548, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
+    { 8882, 552, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
     /* v1.FieldSelectorRequirement */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     { 2489, 0, 2, 0, FIELD_IS_REQUIRED }, /* operator */
@@ -2109,22 +2109,22 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 555, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 554, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 559, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 558, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectAccessReviewSpec */
-    { 8810, 551, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
-    { 8829, 552, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
+    { 8810, 555, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
+    { 8829, 556, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
     /* v1.SelfSubjectRulesReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 556, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 561, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 560, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 565, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectRulesReviewSpec */
     { 51, 0, 1, 0, FIELD_OMIT_EMPTY }, /* namespace */
     /* v1.SubjectRulesReviewStatus */
-    { 6782, 558, 1, 0, FIELD_IS_REQUIRED }, /* resourceRules */
-    { 8918, 560, 2, 0, FIELD_IS_REQUIRED }, /* nonResourceRules */
+    { 6782, 562, 1, 0, FIELD_IS_REQUIRED }, /* resourceRules */
+    { 8918, 564, 2, 0, FIELD_IS_REQUIRED }, /* nonResourceRules */
     { 8935, 4, 3, 0, FIELD_IS_REQUIRED }, /* incomplete */
     { 8902, 0, 4, 0, FIELD_OMIT_EMPTY }, /* evaluationError */
     /* v1.ResourceRule */
@@ -2139,16 +2139,16 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 553, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 554, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 557, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 558, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.HorizontalPodAutoscaler */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 563, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 564, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 567, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 568, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.HorizontalPodAutoscalerSpec */
-    { 8962, 562, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
+    { 8962, 566, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
     { 8977, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
     { 8989, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
     { 9001, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* targetCPUUtilizationPercentage */
@@ -2166,13 +2166,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 566, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 570, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Scale */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 567, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 568, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 571, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 572, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ScaleSpec */
     { 5944, 339, 1, 0, FIELD_OMIT_EMPTY }, /* replicas */
     /* v1.ScaleStatus */
@@ -2182,29 +2182,29 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 583, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 594, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 587, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 598, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v2.HorizontalPodAutoscalerSpec */
-    { 8962, 569, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
+    { 8962, 573, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
     { 8977, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
     { 8989, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
-    { 9094, 578, 4, 0, FIELD_OMIT_EMPTY }, /* metrics */
-    { 9102, 582, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* behavior */
+    { 9094, 582, 4, 0, FIELD_OMIT_EMPTY }, /* metrics */
+    { 9102, 586, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* behavior */
     /* v2.CrossVersionObjectReference */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
     { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
     { 6, 0, 3, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     /* v2.MetricSpec */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 6523, 572, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
-    { 9111, 573, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
-    { 3580, 574, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
-    { 9116, 575, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
-    { 9134, 576, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
+    { 6523, 576, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
+    { 9111, 577, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
+    { 3580, 578, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
+    { 9116, 579, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
+    { 9134, 580, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
     /* v2.ObjectMetricSource */
-    { 9143, 569, 1, 0, FIELD_IS_REQUIRED }, /* describedObject */
-    { 26, 570, 2, 0, FIELD_IS_REQUIRED }, /* target */
-    { 9159, 571, 3, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9143, 573, 1, 0, FIELD_IS_REQUIRED }, /* describedObject */
+    { 26, 574, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 9159, 575, 3, 0, FIELD_IS_REQUIRED }, /* metric */
     /* v2.MetricTarget */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 885, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
@@ -2214,25 +2214,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 400, 135, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
     /* v2.PodsMetricSource */
-    { 9159, 571, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 26, 570, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 9159, 575, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 26, 574, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.ResourceMetricSource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 26, 570, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 26, 574, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.ContainerResourceMetricSource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 26, 570, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 26, 574, 2, 0, FIELD_IS_REQUIRED }, /* target */
     { 5812, 0, 3, 0, FIELD_IS_REQUIRED }, /* container */
     /* v2.ExternalMetricSource */
-    { 9159, 571, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 26, 570, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 9159, 575, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 26, 574, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.HorizontalPodAutoscalerBehavior */
-    { 9198, 581, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleUp */
-    { 9206, 581, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleDown */
+    { 9198, 585, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleUp */
+    { 9206, 585, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleDown */
     /* v2.HPAScalingRules */
     { 9216, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stabilizationWindowSeconds */
     { 9243, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selectPolicy */
-    { 9256, 580, 2, 0, FIELD_OMIT_EMPTY }, /* policies */
+    { 9256, 584, 2, 0, FIELD_OMIT_EMPTY }, /* policies */
     { 9265, 38, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerance */
     /* v2.HPAScalingPolicy */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
@@ -2243,36 +2243,36 @@ const struct builtin_field_row builtin_fields[] = {
     { 9032, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScaleTime */
     { 8685, 25, 3, 0, FIELD_OMIT_EMPTY }, /* currentReplicas */
     { 9046, 25, 4, 0, FIELD_IS_REQUIRED }, /* desiredReplicas */
-    { 9275, 591, 5, 0, 0 }, /* currentMetrics */
-    { 319, 593, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 9275, 595, 5, 0, 0 }, /* currentMetrics */
+    { 319, 597, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v2.MetricStatus */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 6523, 585, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
-    { 9111, 586, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
-    { 3580, 587, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
-    { 9116, 588, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
-    { 9134, 589, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
+    { 6523, 589, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
+    { 9111, 590, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
+    { 3580, 591, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
+    { 9116, 592, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
+    { 9134, 593, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
     /* v2.ObjectMetricStatus */
-    { 9159, 571, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9290, 584, 2, 0, FIELD_IS_REQUIRED }, /* current */
-    { 9143, 569, 3, 0, FIELD_IS_REQUIRED }, /* describedObject */
+    { 9159, 575, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9290, 588, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9143, 573, 3, 0, FIELD_IS_REQUIRED }, /* describedObject */
     /* v2.MetricValueStatus */
     { 885, 38, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
     { 9166, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageValue */
     { 9179, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageUtilization */
     /* v2.PodsMetricStatus */
-    { 9159, 571, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9290, 584, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9159, 575, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9290, 588, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.ResourceMetricStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 9290, 584, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9290, 588, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.ContainerResourceMetricStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 9290, 584, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9290, 588, 2, 0, FIELD_IS_REQUIRED }, /* current */
     { 5812, 0, 3, 0, FIELD_IS_REQUIRED }, /* container */
     /* v2.ExternalMetricStatus */
-    { 9159, 571, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9290, 584, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9159, 575, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9290, 588, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.HorizontalPodAutoscalerCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
@@ -2284,31 +2284,31 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 596, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 600, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CronJob */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 625, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 627, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 629, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 631, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CronJobSpec */
     { 9298, 0, 1, 0, FIELD_IS_REQUIRED }, /* schedule */
     { 9307, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeZone */
     { 9316, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startingDeadlineSeconds */
-    { 9340, 597, 3, 0, FIELD_OMIT_EMPTY }, /* concurrencyPolicy */
+    { 9340, 601, 3, 0, FIELD_OMIT_EMPTY }, /* concurrencyPolicy */
     { 9358, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
-    { 9366, 624, 5, 0, FIELD_IS_REQUIRED }, /* jobTemplate */
+    { 9366, 628, 5, 0, FIELD_IS_REQUIRED }, /* jobTemplate */
     { 9378, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successfulJobsHistoryLimit */
     { 9405, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedJobsHistoryLimit */
     /* v1.JobTemplateSpec */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 623, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 627, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.JobSpec */
     { 9428, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parallelism */
     { 9440, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completions */
     { 2865, 1, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* activeDeadlineSeconds */
-    { 9452, 605, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podFailurePolicy */
-    { 9469, 608, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successPolicy */
+    { 9452, 609, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podFailurePolicy */
+    { 9469, 612, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successPolicy */
     { 9483, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimit */
     { 9496, 25, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimitPerIndex */
     { 9517, 25, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxFailedIndexes */
@@ -2316,47 +2316,47 @@ const struct builtin_field_row builtin_fields[] = {
     { 9534, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* manualSelector */
     { 5929, 335, 6, 0, FIELD_IS_REQUIRED }, /* template */
     { 9549, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ttlSecondsAfterFinished */
-    { 9573, 609, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionMode */
+    { 9573, 613, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionMode */
     { 9358, 4, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
-    { 9588, 610, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podReplacementPolicy */
+    { 9588, 614, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podReplacementPolicy */
     { 9609, 0, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* managedBy */
-    { 9619, 622, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
+    { 9619, 626, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
     /* v1.PodFailurePolicy */
-    { 7003, 604, 1, 0, FIELD_IS_REQUIRED }, /* rules */
+    { 7003, 608, 1, 0, FIELD_IS_REQUIRED }, /* rules */
     /* v1.PodFailurePolicyRule */
-    { 615, 598, 1, 0, FIELD_IS_REQUIRED }, /* action */
-    { 9630, 600, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* onExitCodes */
-    { 9642, 602, 3, 0, FIELD_OMIT_EMPTY }, /* onPodConditions */
+    { 615, 602, 1, 0, FIELD_IS_REQUIRED }, /* action */
+    { 9630, 604, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* onExitCodes */
+    { 9642, 606, 3, 0, FIELD_OMIT_EMPTY }, /* onPodConditions */
     /* v1.PodFailurePolicyOnExitCodesRequirement */
     { 3566, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerName */
-    { 2489, 599, 2, 0, FIELD_IS_REQUIRED }, /* operator */
+    { 2489, 603, 2, 0, FIELD_IS_REQUIRED }, /* operator */
     { 2498, 213, 3, 0, FIELD_IS_REQUIRED }, /* values */
     /* v1.PodFailurePolicyOnPodConditionsPattern */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
     /* v1.SuccessPolicy */
-    { 7003, 607, 1, 0, FIELD_IS_REQUIRED }, /* rules */
+    { 7003, 611, 1, 0, FIELD_IS_REQUIRED }, /* rules */
     /* v1.SuccessPolicyRule */
     { 9658, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededIndexes */
     { 9675, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededCount */
     /* v1.JobSchedulingConfiguration */
-    { 9690, 613, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingPolicy */
-    { 9707, 616, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingConstraints */
-    { 9729, 619, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* disruptionMode */
-    { 3300, 621, 4, 0, FIELD_OMIT_EMPTY }, /* resourceClaims */
+    { 9690, 617, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingPolicy */
+    { 9707, 620, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingConstraints */
+    { 9729, 623, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* disruptionMode */
+    { 3300, 625, 4, 0, FIELD_OMIT_EMPTY }, /* resourceClaims */
     /* v1alpha3.WorkloadPodGroupSchedulingPolicy */
-    { 9744, 611, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* basic */
-    { 9750, 612, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gang */
+    { 9744, 615, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* basic */
+    { 9750, 616, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gang */
     /* v1alpha3.WorkloadPodGroupBasicSchedulingPolicy */
     /* v1alpha3.WorkloadPodGroupGangSchedulingPolicy */
     { 9755, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minCount */
     /* v1alpha3.WorkloadPodGroupSchedulingConstraints */
-    { 9764, 615, 1, 0, FIELD_OMIT_EMPTY }, /* topology */
+    { 9764, 619, 1, 0, FIELD_OMIT_EMPTY }, /* topology */
     /* v1alpha3.TopologyConstraint */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     /* v1alpha3.WorkloadPodGroupDisruptionMode */
-    { 9773, 617, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* single */
-    { 9780, 618, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* all */
+    { 9773, 621, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* single */
+    { 9780, 622, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* all */
     /* v1alpha3.WorkloadPodGroupSingleDisruptionMode */
     /* v1alpha3.WorkloadPodGroupAllDisruptionMode */
     /* v1alpha3.WorkloadPodGroupResourceClaim */
@@ -2364,22 +2364,22 @@ const struct builtin_field_row builtin_fields[] = {
     { 5223, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimName */
     { 5241, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimTemplateName */
     /* v1.CronJobStatus */
-    { 1336, 626, 1, 0, FIELD_OMIT_EMPTY }, /* active */
+    { 1336, 630, 1, 0, FIELD_OMIT_EMPTY }, /* active */
     { 9784, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScheduleTime */
     { 9801, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastSuccessfulTime */
     /* v1.CronJobList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 629, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 633, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Job */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 623, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 633, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 627, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 637, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.JobStatus */
-    { 319, 631, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 635, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 5338, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startTime */
     { 9820, 2, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionTime */
     { 1336, 25, 4, 0, FIELD_OMIT_EMPTY }, /* active */
@@ -2388,7 +2388,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 9852, 25, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
     { 9864, 0, 7, 0, FIELD_OMIT_EMPTY }, /* completedIndexes */
     { 9881, 0, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedIndexes */
-    { 9895, 632, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* uncountedTerminatedPods */
+    { 9895, 636, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* uncountedTerminatedPods */
     { 5547, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ready */
     /* v1.JobCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
@@ -2404,24 +2404,24 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 635, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 639, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CertificateSigningRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 638, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 641, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 642, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 645, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CertificateSigningRequestSpec */
     { 4185, 19, 1, 0, FIELD_IS_REQUIRED }, /* request */
     { 3686, 0, 7, 0, FIELD_IS_REQUIRED }, /* signerName */
     { 3668, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* expirationSeconds */
-    { 9919, 637, 5, 0, FIELD_OMIT_EMPTY }, /* usages */
+    { 9919, 641, 5, 0, FIELD_OMIT_EMPTY }, /* usages */
     { 6555, 0, 2, 0, FIELD_OMIT_EMPTY }, /* username */
     { 70, 0, 3, 0, FIELD_OMIT_EMPTY }, /* uid */
     { 6564, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
-    { 6571, 385, 6, 0, FIELD_OMIT_EMPTY }, /* extra */
+    { 6571, 386, 6, 0, FIELD_OMIT_EMPTY }, /* extra */
     /* v1.CertificateSigningRequestStatus */
-    { 319, 640, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 644, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 9926, 19, 2, 0, FIELD_OMIT_EMPTY }, /* certificate */
     /* v1.CertificateSigningRequestCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
@@ -2434,12 +2434,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 643, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 647, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterTrustBundle */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 644, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 648, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.ClusterTrustBundleSpec */
     { 3686, 0, 1, 0, FIELD_OMIT_EMPTY }, /* signerName */
     { 9938, 0, 2, 0, FIELD_IS_REQUIRED }, /* trustBundle */
@@ -2447,13 +2447,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 646, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 650, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PodCertificateRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 648, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 649, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 652, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 653, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PodCertificateRequestSpec */
     { 3686, 0, 1, 0, FIELD_IS_REQUIRED }, /* signerName */
     { 9950, 0, 2, 0, FIELD_IS_REQUIRED }, /* podName */
@@ -2462,7 +2462,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 9965, 0, 5, 0, FIELD_IS_REQUIRED }, /* serviceAccountUID */
     { 489, 0, 6, 0, FIELD_IS_REQUIRED }, /* nodeName */
     { 9983, 0, 7, 0, FIELD_IS_REQUIRED }, /* nodeUID */
-    { 3719, 647, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxExpirationSeconds */
+    { 3719, 651, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxExpirationSeconds */
     { 9991, 19, 12, 0, FIELD_IS_REQUIRED }, /* stubPKCS10Request */
     { 10009, 3, 11, 0, FIELD_OMIT_EMPTY }, /* unverifiedUserAnnotations */
     /* v1.PodCertificateRequestStatus */
@@ -2475,12 +2475,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 651, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 655, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Lease */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 652, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 656, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.LeaseSpec */
     { 10086, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* holderIdentity */
     { 10101, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* leaseDurationSeconds */
@@ -2493,30 +2493,30 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 654, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 658, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.EndpointSlice */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
     { 10177, 0, 4, 0, FIELD_IS_REQUIRED }, /* addressType */
-    { 1813, 662, 2, 0, 0 }, /* endpoints */
-    { 471, 664, 3, 0, 0 }, /* ports */
+    { 1813, 666, 2, 0, 0 }, /* endpoints */
+    { 471, 668, 3, 0, 0 }, /* ports */
     /* v1.Endpoint */
     { 443, 60, 1, 0, FIELD_IS_REQUIRED }, /* addresses */
-    { 319, 655, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 659, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 480, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostname */
     { 498, 12, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* targetRef */
     { 10189, 3, 5, 0, FIELD_OMIT_EMPTY }, /* deprecatedTopology */
     { 489, 0, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
     { 10208, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* zone */
-    { 10213, 660, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hints */
+    { 10213, 664, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hints */
     /* v1.EndpointConditions */
     { 5547, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ready */
     { 10219, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serving */
     { 9852, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
     /* v1.EndpointHints */
-    { 10227, 657, 1, 0, FIELD_OMIT_EMPTY }, /* forZones */
-    { 10236, 659, 2, 0, FIELD_OMIT_EMPTY }, /* forNodes */
+    { 10227, 661, 1, 0, FIELD_OMIT_EMPTY }, /* forZones */
+    { 10236, 663, 2, 0, FIELD_OMIT_EMPTY }, /* forNodes */
     /* v1.ForZone */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.ForNode */
@@ -2530,13 +2530,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 666, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 670, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Event */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_IS_REQUIRED }, /* metadata */
     { 598, 34, 2, 0, FIELD_IS_REQUIRED }, /* eventTime */
-    { 608, 667, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* series */
+    { 608, 671, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* series */
     { 10245, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reportingController */
     { 649, 0, 5, 0, FIELD_OMIT_EMPTY }, /* reportingInstance */
     { 615, 0, 6, 0, FIELD_OMIT_EMPTY }, /* action */
@@ -2556,31 +2556,31 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 669, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 673, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.FlowSchema */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 683, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 686, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 687, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 690, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.FlowSchemaSpec */
-    { 10362, 670, 1, 0, FIELD_IS_REQUIRED }, /* priorityLevelConfiguration */
+    { 10362, 674, 1, 0, FIELD_IS_REQUIRED }, /* priorityLevelConfiguration */
     { 10389, 25, 2, 0, 0 }, /* matchingPrecedence */
-    { 10408, 671, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinguisherMethod */
-    { 7003, 682, 4, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 10408, 675, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinguisherMethod */
+    { 7003, 686, 4, 0, FIELD_OMIT_EMPTY }, /* rules */
     /* v1.PriorityLevelConfigurationReference */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.FlowDistinguisherMethod */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     /* v1.PolicyRulesWithSubjects */
-    { 10428, 676, 1, 0, FIELD_IS_REQUIRED }, /* subjects */
-    { 6782, 678, 2, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
-    { 8918, 680, 3, 0, FIELD_OMIT_EMPTY }, /* nonResourceRules */
+    { 10428, 680, 1, 0, FIELD_IS_REQUIRED }, /* subjects */
+    { 6782, 682, 2, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
+    { 8918, 684, 3, 0, FIELD_OMIT_EMPTY }, /* nonResourceRules */
     /* v1.Subject */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
-    { 1869, 672, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
-    { 2149, 673, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* group */
-    { 2929, 674, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccount */
+    { 1869, 676, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
+    { 2149, 677, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* group */
+    { 2929, 678, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccount */
     /* v1.UserSubject */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.GroupSubject */
@@ -2598,7 +2598,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 7211, 60, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
     { 8946, 60, 6, 0, FIELD_IS_REQUIRED }, /* nonResourceURLs */
     /* v1.FlowSchemaStatus */
-    { 319, 685, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 689, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.FlowSchemaCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* type */
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
@@ -2609,25 +2609,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 688, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 692, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PriorityLevelConfiguration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 693, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 696, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 697, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 700, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PriorityLevelConfigurationSpec */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 10450, 691, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* limited */
-    { 10458, 692, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exempt */
+    { 10450, 695, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* limited */
+    { 10458, 696, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exempt */
     /* v1.LimitedPriorityLevelConfiguration */
     { 10465, 25, 1, 0, FIELD_POINTER }, /* nominalConcurrencyShares */
-    { 10490, 690, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* limitResponse */
+    { 10490, 694, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* limitResponse */
     { 10504, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
     { 10520, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* borrowingLimitPercent */
     /* v1.LimitResponse */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 10542, 689, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* queuing */
+    { 10542, 693, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* queuing */
     /* v1.QueuingConfiguration */
     { 10550, 25, 1, 0, 0 }, /* queues */
     { 10557, 25, 2, 0, 0 }, /* handSize */
@@ -2636,7 +2636,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 10465, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nominalConcurrencyShares */
     { 10504, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
     /* v1.PriorityLevelConfigurationStatus */
-    { 319, 695, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 699, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.PriorityLevelConfigurationCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* type */
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
@@ -2647,14 +2647,14 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 698, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 702, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.IPAddress */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 700, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 704, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
     /* v1.IPAddressSpec */
-    { 10583, 699, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parentRef */
+    { 10583, 703, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parentRef */
     /* v1.ParentReference */
     { 2149, 0, 1, 0, FIELD_OMIT_EMPTY }, /* group */
     { 3580, 0, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* resource */
@@ -2664,24 +2664,24 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 702, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 706, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Ingress */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 713, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 719, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 717, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 723, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.IngressSpec */
     { 10593, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ingressClassName */
-    { 10610, 705, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultBackend */
-    { 10625, 707, 2, 0, FIELD_OMIT_EMPTY }, /* tls */
-    { 7003, 712, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 10610, 709, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultBackend */
+    { 10625, 711, 2, 0, FIELD_OMIT_EMPTY }, /* tls */
+    { 7003, 716, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
     /* v1.IngressBackend */
-    { 4428, 704, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 4428, 708, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
     { 3580, 137, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
     /* v1.IngressServiceBackend */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 508, 703, 2, 0, FIELD_OMIT_EMPTY }, /* port */
+    { 508, 707, 2, 0, FIELD_OMIT_EMPTY }, /* port */
     /* v1.ServiceBackendPort */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     { 10629, 25, 2, 0, FIELD_OMIT_EMPTY }, /* number */
@@ -2690,21 +2690,21 @@ const struct builtin_field_row builtin_fields[] = {
     { 2051, 0, 2, 0, FIELD_OMIT_EMPTY }, /* secretName */
     /* v1.IngressRule */
     { 677, 0, 1, 0, FIELD_OMIT_EMPTY }, /* host */
-    { 10642, 710, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* http */
+    { 10642, 714, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* http */
     /* v1.HTTPIngressRuleValue */
-    { 10647, 709, 1, 0, FIELD_IS_REQUIRED }, /* paths */
+    { 10647, 713, 1, 0, FIELD_IS_REQUIRED }, /* paths */
     /* v1.HTTPIngressPath */
     { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
     { 10653, 0, 3, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* pathType */
-    { 10662, 705, 2, 0, FIELD_IS_REQUIRED }, /* backend */
+    { 10662, 709, 2, 0, FIELD_IS_REQUIRED }, /* backend */
     /* v1.IngressStatus */
-    { 6410, 718, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
+    { 6410, 722, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
     /* v1.IngressLoadBalancerStatus */
-    { 6423, 717, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
+    { 6423, 721, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
     /* v1.IngressLoadBalancerIngress */
     { 477, 0, 1, 0, FIELD_OMIT_EMPTY }, /* ip */
     { 480, 0, 2, 0, FIELD_OMIT_EMPTY }, /* hostname */
-    { 471, 715, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 471, 719, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
     /* v1.IngressPortStatus */
     { 508, 25, 1, 0, FIELD_IS_REQUIRED }, /* port */
     { 513, 26, 2, 0, FIELD_IS_REQUIRED }, /* protocol */
@@ -2713,10 +2713,10 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 721, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 725, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.IngressClassSpec */
     { 224, 0, 1, 0, FIELD_OMIT_EMPTY }, /* controller */
-    { 10670, 720, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameters */
+    { 10670, 724, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameters */
     /* v1.IngressClassParametersReference */
     { 2585, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* apiGroup */
     { 1, 0, 2, 0, FIELD_IS_REQUIRED }, /* kind */
@@ -2727,25 +2727,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 723, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 727, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.IngressList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 725, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 729, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.NetworkPolicy */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 737, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 741, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.NetworkPolicySpec */
     { 10681, 135, 1, 0, 0 }, /* podSelector */
-    { 6423, 732, 2, 0, FIELD_OMIT_EMPTY }, /* ingress */
-    { 10693, 734, 3, 0, FIELD_OMIT_EMPTY }, /* egress */
-    { 10700, 736, 4, 0, FIELD_OMIT_EMPTY }, /* policyTypes */
+    { 6423, 736, 2, 0, FIELD_OMIT_EMPTY }, /* ingress */
+    { 10693, 738, 3, 0, FIELD_OMIT_EMPTY }, /* egress */
+    { 10700, 740, 4, 0, FIELD_OMIT_EMPTY }, /* policyTypes */
     /* v1.NetworkPolicyIngressRule */
-    { 471, 727, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 10712, 730, 2, 0, FIELD_OMIT_EMPTY }, /* from */
+    { 471, 731, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 10712, 734, 2, 0, FIELD_OMIT_EMPTY }, /* from */
     /* v1.NetworkPolicyPort */
     { 513, 26, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* protocol */
     { 508, 223, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
@@ -2753,24 +2753,24 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.NetworkPolicyPeer */
     { 10681, 135, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podSelector */
     { 5020, 135, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 10725, 728, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipBlock */
+    { 10725, 732, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipBlock */
     /* v1.IPBlock */
     { 10733, 0, 1, 0, FIELD_IS_REQUIRED }, /* cidr */
     { 10738, 47, 2, 0, FIELD_OMIT_EMPTY }, /* except */
     /* v1.NetworkPolicyEgressRule */
-    { 471, 727, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 10745, 730, 2, 0, FIELD_OMIT_EMPTY }, /* to */
+    { 471, 731, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 10745, 734, 2, 0, FIELD_OMIT_EMPTY }, /* to */
     /* v1.NetworkPolicyList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 739, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 743, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ServiceCIDR */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 740, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 741, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 744, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 745, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ServiceCIDRSpec */
     { 10748, 47, 1, 0, FIELD_OMIT_EMPTY }, /* cidrs */
     /* v1.ServiceCIDRStatus */
@@ -2779,14 +2779,14 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 743, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 747, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.RuntimeClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
     { 10754, 0, 2, 0, FIELD_IS_REQUIRED }, /* handler */
-    { 3218, 744, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
-    { 9619, 745, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
+    { 3218, 748, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
+    { 9619, 749, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
     /* v1.Overhead */
     { 10762, 39, 1, 0, FIELD_OMIT_EMPTY }, /* podFixed */
     /* v1.Scheduling */
@@ -2796,17 +2796,17 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 747, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 751, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Eviction */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10771, 749, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deleteOptions */
+    { 10771, 753, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deleteOptions */
     /* v1.DeleteOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 10785, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gracePeriodSeconds */
-    { 10804, 748, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preconditions */
+    { 10804, 752, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preconditions */
     { 10818, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* orphanDependents */
     { 10835, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* propagationPolicy */
     { 6540, 47, 5, 0, FIELD_OMIT_EMPTY }, /* dryRun */
@@ -2818,16 +2818,16 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 752, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 754, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 756, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 758, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PodDisruptionBudgetSpec */
     { 10902, 223, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minAvailable */
-    { 400, 750, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 400, 754, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
     { 8282, 223, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
-    { 10915, 751, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* unhealthyPodEvictionPolicy */
+    { 10915, 755, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* unhealthyPodEvictionPolicy */
     /* v1.PodDisruptionBudgetStatus */
     { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 10942, 753, 2, 0, FIELD_OMIT_EMPTY }, /* disruptedPods */
+    { 10942, 757, 2, 0, FIELD_OMIT_EMPTY }, /* disruptedPods */
     { 10956, 25, 3, 0, 0 }, /* disruptionsAllowed */
     { 10975, 25, 4, 0, 0 }, /* currentHealthy */
     { 10990, 25, 5, 0, 0 }, /* desiredHealthy */
@@ -2837,13 +2837,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 756, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 760, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterRole */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 7003, 758, 2, 0, 0 }, /* rules */
-    { 11018, 760, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* aggregationRule */
+    { 7003, 762, 2, 0, 0 }, /* rules */
+    { 11018, 764, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* aggregationRule */
     /* v1.PolicyRule */
     { 7211, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
     { 6854, 47, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroups */
@@ -2851,13 +2851,13 @@ const struct builtin_field_row builtin_fields[] = {
     { 6829, 47, 4, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
     { 8946, 47, 5, 0, FIELD_OMIT_EMPTY }, /* nonResourceURLs */
     /* v1.AggregationRule */
-    { 11034, 759, 1, 0, FIELD_OMIT_EMPTY }, /* clusterRoleSelectors */
+    { 11034, 763, 1, 0, FIELD_OMIT_EMPTY }, /* clusterRoleSelectors */
     /* v1.ClusterRoleBinding */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10428, 762, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
-    { 11055, 763, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
+    { 10428, 766, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
+    { 11055, 767, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
     /* v1.Subject */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
     { 2585, 0, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroup */
@@ -2871,48 +2871,48 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 765, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 769, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterRoleList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 767, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 771, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Role */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 7003, 758, 2, 0, 0 }, /* rules */
+    { 7003, 762, 2, 0, 0 }, /* rules */
     /* v1.RoleBinding */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10428, 762, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
-    { 11055, 763, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
+    { 10428, 766, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
+    { 11055, 767, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
     /* v1.RoleBindingList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 769, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 773, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.RoleList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 771, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 775, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DeviceClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 778, 2, 0, 0 }, /* spec */
+    { 699, 782, 2, 0, 0 }, /* spec */
     /* v1.DeviceClassSpec */
-    { 11063, 774, 1, 0, FIELD_OMIT_EMPTY }, /* selectors */
-    { 1041, 777, 2, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 11063, 778, 1, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 1041, 781, 2, 0, FIELD_OMIT_EMPTY }, /* config */
     { 11073, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* extendedResourceName */
     /* v1.DeviceSelector */
-    { 11094, 772, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cel */
+    { 11094, 776, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cel */
     /* v1.CELDeviceSelector */
     { 6882, 0, 1, 0, FIELD_IS_REQUIRED }, /* expression */
     /* v1.DeviceClassConfiguration */
-    { 11098, 775, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 11098, 779, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.OpaqueDeviceConfiguration */
     { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
     { 10670, 45, 2, 0, FIELD_IS_REQUIRED }, /* parameters */
@@ -2920,16 +2920,16 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 780, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 784, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DeviceTaintRule */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 784, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 785, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 788, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 789, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DeviceTaintRuleSpec */
-    { 11105, 781, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deviceSelector */
-    { 11120, 783, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* taint */
+    { 11105, 785, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deviceSelector */
+    { 11120, 787, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* taint */
     /* v1.DeviceTaintSelector */
     { 2036, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* driver */
     { 1864, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pool */
@@ -2937,7 +2937,7 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.DeviceTaint */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     { 885, 0, 2, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 891, 782, 3, 0, FIELD_IS_REQUIRED }, /* effect */
+    { 891, 786, 3, 0, FIELD_IS_REQUIRED }, /* effect */
     { 898, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeAdded */
     /* v1.DeviceTaintRuleStatus */
     { 319, 375, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
@@ -2945,37 +2945,37 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 787, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 791, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceClaim */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 804, 2, 0, 0 }, /* spec */
-    { 335, 819, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 808, 2, 0, 0 }, /* spec */
+    { 335, 823, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ResourceClaimSpec */
-    { 11133, 803, 1, 0, 0 }, /* devices */
+    { 11133, 807, 1, 0, 0 }, /* devices */
     /* v1.DeviceClaim */
-    { 2576, 798, 1, 0, 0 }, /* requests */
-    { 11141, 800, 2, 0, FIELD_OMIT_EMPTY }, /* constraints */
-    { 1041, 802, 3, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 2576, 802, 1, 0, 0 }, /* requests */
+    { 11141, 804, 2, 0, FIELD_OMIT_EMPTY }, /* constraints */
+    { 1041, 806, 3, 0, FIELD_OMIT_EMPTY }, /* config */
     /* v1.DeviceRequest */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11153, 794, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exactly */
-    { 11161, 796, 3, 0, FIELD_OMIT_EMPTY }, /* firstAvailable */
+    { 11153, 798, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exactly */
+    { 11161, 800, 3, 0, FIELD_OMIT_EMPTY }, /* firstAvailable */
     /* v1.ExactDeviceRequest */
     { 11176, 0, 1, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
-    { 11063, 774, 2, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 11063, 778, 2, 0, FIELD_OMIT_EMPTY }, /* selectors */
     { 11192, 0, 3, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
     { 592, 1, 4, 0, FIELD_OMIT_EMPTY }, /* count */
     { 11207, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
-    { 3089, 790, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 959, 791, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
-    { 11219, 793, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
+    { 3089, 794, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 959, 795, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
+    { 11219, 797, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
     /* v1.DeviceToleration */
     { 881, 0, 1, 0, FIELD_OMIT_EMPTY }, /* key */
-    { 2489, 788, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
+    { 2489, 792, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
     { 885, 0, 3, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 891, 782, 4, 0, FIELD_OMIT_EMPTY }, /* effect */
+    { 891, 786, 4, 0, FIELD_OMIT_EMPTY }, /* effect */
     { 5087, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerationSeconds */
     /* v1.CapacityRequirements */
     { 2576, 39, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
@@ -2985,46 +2985,46 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.DeviceSubRequest */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 11176, 0, 2, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
-    { 11063, 774, 3, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 11063, 778, 3, 0, FIELD_OMIT_EMPTY }, /* selectors */
     { 11192, 0, 4, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
     { 592, 1, 5, 0, FIELD_OMIT_EMPTY }, /* count */
-    { 3089, 790, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 959, 791, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
-    { 11219, 793, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
+    { 3089, 794, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 959, 795, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
+    { 11219, 797, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
     /* v1.DeviceConstraint */
     { 2576, 47, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
     { 11237, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchAttribute */
     { 11252, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinctAttribute */
     /* v1.DeviceClaimConfiguration */
     { 2576, 47, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 11098, 775, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 11098, 779, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.ResourceClaimStatus */
-    { 11270, 813, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocation */
-    { 11281, 815, 2, 0, FIELD_OMIT_EMPTY }, /* reservedFor */
-    { 11133, 818, 4, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 11270, 817, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocation */
+    { 11281, 819, 2, 0, FIELD_OMIT_EMPTY }, /* reservedFor */
+    { 11133, 822, 4, 0, FIELD_OMIT_EMPTY }, /* devices */
     /* v1.AllocationResult */
-    { 11133, 812, 1, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 11133, 816, 1, 0, FIELD_OMIT_EMPTY }, /* devices */
     { 2897, 128, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
     { 11293, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocationTimestamp */
     /* v1.DeviceAllocationResult */
-    { 11313, 808, 1, 0, FIELD_OMIT_EMPTY }, /* results */
-    { 1041, 811, 2, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 11313, 812, 1, 0, FIELD_OMIT_EMPTY }, /* results */
+    { 1041, 815, 2, 0, FIELD_OMIT_EMPTY }, /* config */
     /* v1.DeviceRequestAllocationResult */
     { 4185, 0, 1, 0, FIELD_IS_REQUIRED }, /* request */
     { 2036, 0, 2, 0, FIELD_IS_REQUIRED }, /* driver */
     { 1864, 0, 3, 0, FIELD_IS_REQUIRED }, /* pool */
     { 11126, 0, 4, 0, FIELD_IS_REQUIRED }, /* device */
     { 11207, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
-    { 3089, 790, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 3089, 794, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
     { 11321, 47, 7, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
     { 11339, 47, 8, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
     { 11364, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
     { 11372, 39, 10, 0, FIELD_OMIT_EMPTY }, /* consumedCapacity */
-    { 11389, 806, 11, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
+    { 11389, 810, 11, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
     /* v1.DeviceAllocationConfiguration */
-    { 556, 809, 1, 0, FIELD_IS_REQUIRED }, /* source */
+    { 556, 813, 1, 0, FIELD_IS_REQUIRED }, /* source */
     { 2576, 47, 2, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 11098, 775, 1, 3, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 11098, 779, 1, 3, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.ResourceClaimConsumerReference */
     { 2585, 0, 1, 0, FIELD_OMIT_EMPTY }, /* apiGroup */
     { 3580, 0, 3, 0, FIELD_IS_REQUIRED }, /* resource */
@@ -3035,9 +3035,9 @@ const struct builtin_field_row builtin_fields[] = {
     { 1864, 0, 2, 0, FIELD_IS_REQUIRED }, /* pool */
     { 11126, 0, 3, 0, FIELD_IS_REQUIRED }, /* device */
     { 11364, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
-    { 319, 437, 4, 0, 0 }, /* conditions */
+    { 319, 438, 4, 0, 0 }, /* conditions */
     { 419, 45, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* data */
-    { 11408, 816, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* networkData */
+    { 11408, 820, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* networkData */
     /* v1.NetworkDeviceData */
     { 11420, 0, 1, 0, FIELD_OMIT_EMPTY }, /* interfaceName */
     { 11434, 47, 2, 0, FIELD_OMIT_EMPTY }, /* ips */
@@ -3046,83 +3046,83 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 821, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 825, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceClaimTemplate */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 822, 2, 0, 0 }, /* spec */
+    { 699, 826, 2, 0, 0 }, /* spec */
     /* v1.ResourceClaimTemplateSpec */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 804, 2, 0, 0 }, /* spec */
+    { 699, 808, 2, 0, 0 }, /* spec */
     /* v1.ResourceClaimTemplateList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 824, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 828, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceSlice */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 847, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 851, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.ResourceSliceSpec */
     { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
-    { 1864, 825, 2, 0, FIELD_IS_REQUIRED }, /* pool */
+    { 1864, 829, 2, 0, FIELD_IS_REQUIRED }, /* pool */
     { 489, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
     { 2897, 128, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
     { 11454, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
-    { 11133, 844, 6, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 11133, 848, 6, 0, FIELD_OMIT_EMPTY }, /* devices */
     { 11463, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perDeviceNodeSelection */
-    { 11486, 846, 8, 0, FIELD_OMIT_EMPTY }, /* sharedCounters */
+    { 11486, 850, 8, 0, FIELD_OMIT_EMPTY }, /* sharedCounters */
     { 11501, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* partitionTypeAttribute */
-    { 11389, 806, 10, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
+    { 11389, 810, 10, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
     /* v1.ResourcePool */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 90, 1, 2, 0, FIELD_IS_REQUIRED }, /* generation */
     { 11524, 1, 3, 0, FIELD_IS_REQUIRED }, /* resourceSliceCount */
     /* v1.Device */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11543, 828, 2, 0, FIELD_OMIT_EMPTY }, /* attributes */
-    { 959, 833, 3, 0, FIELD_OMIT_EMPTY }, /* capacity */
-    { 11554, 837, 4, 0, FIELD_OMIT_EMPTY }, /* consumesCounters */
+    { 11543, 832, 2, 0, FIELD_OMIT_EMPTY }, /* attributes */
+    { 959, 837, 3, 0, FIELD_OMIT_EMPTY }, /* capacity */
+    { 11554, 841, 4, 0, FIELD_OMIT_EMPTY }, /* consumesCounters */
     { 489, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
     { 2897, 128, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
     { 11454, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
-    { 830, 838, 8, 0, FIELD_OMIT_EMPTY }, /* taints */
+    { 830, 842, 8, 0, FIELD_OMIT_EMPTY }, /* taints */
     { 11571, 4, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bindsToNode */
     { 11321, 47, 10, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
     { 11339, 47, 11, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
     { 11583, 4, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowMultipleAllocations */
-    { 11608, 842, 14, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResources */
+    { 11608, 846, 14, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResources */
     /* v1.DeviceAttribute */
     { 11633, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* int */
     { 11637, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bool */
     { 11642, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* string */
     { 6547, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* version */
     { 11649, 253, 6, 0, FIELD_OMIT_EMPTY }, /* ints */
-    { 11654, 826, 7, 0, FIELD_OMIT_EMPTY }, /* bools */
+    { 11654, 830, 7, 0, FIELD_OMIT_EMPTY }, /* bools */
     { 11660, 47, 8, 0, FIELD_OMIT_EMPTY }, /* strings */
     { 7162, 47, 9, 0, FIELD_OMIT_EMPTY }, /* versions */
     /* v1.DeviceCapacity */
     { 885, 38, 1, 0, FIELD_IS_REQUIRED }, /* value */
-    { 11668, 831, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestPolicy */
+    { 11668, 835, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestPolicy */
     /* v1.CapacityRequestPolicy */
     { 719, 38, 1, 0, FIELD_POINTER }, /* default */
-    { 11682, 829, 3, 0, FIELD_OMIT_EMPTY }, /* validValues */
-    { 11694, 830, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* validRange */
+    { 11682, 833, 3, 0, FIELD_OMIT_EMPTY }, /* validValues */
+    { 11694, 834, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* validRange */
     /* v1.CapacityRequestPolicyRange */
     { 715, 38, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* min */
     { 711, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* max */
     { 11705, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* step */
     /* v1.DeviceCounterConsumption */
     { 11710, 0, 1, 0, FIELD_IS_REQUIRED }, /* counterSet */
-    { 11721, 835, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
+    { 11721, 839, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
     { 11730, 47, 3, 0, FIELD_OMIT_EMPTY }, /* compatibilityGroups */
     /* v1.Counter */
     { 885, 38, 1, 0, FIELD_IS_REQUIRED }, /* value */
     /* v1.NodeAllocatableResource */
-    { 5761, 839, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mapping */
-    { 3218, 840, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
+    { 5761, 843, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mapping */
+    { 3218, 844, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
     /* v1.NodeAllocatableMapping */
     { 11750, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacityKey */
     { 11762, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacityMultiplier */
@@ -3132,12 +3132,12 @@ const struct builtin_field_row builtin_fields[] = {
     { 5785, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perContainer */
     /* v1.CounterSet */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11721, 835, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
+    { 11721, 839, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
     /* v1.ResourceSliceList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 849, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 853, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PriorityClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3150,19 +3150,19 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 851, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 855, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSIDriver */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 854, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 858, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.CSIDriverSpec */
     { 11812, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachRequired */
     { 11827, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podInfoOnMount */
     { 11842, 60, 3, 0, FIELD_OMIT_EMPTY }, /* volumeLifecycleModes */
     { 11863, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageCapacity */
     { 11879, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroupPolicy */
-    { 11893, 853, 6, 0, FIELD_OMIT_EMPTY }, /* tokenRequests */
+    { 11893, 857, 6, 0, FIELD_OMIT_EMPTY }, /* tokenRequests */
     { 11907, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requiresRepublish */
     { 11925, 4, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxMount */
     { 11938, 1, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAllocatableUpdatePeriodSeconds */
@@ -3175,29 +3175,29 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 856, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 860, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSINode */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 860, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 866, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 864, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 870, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CSINodeSpec */
-    { 12032, 859, 1, 0, FIELD_IS_REQUIRED }, /* drivers */
+    { 12032, 863, 1, 0, FIELD_IS_REQUIRED }, /* drivers */
     /* v1.CSINodeDriver */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 12040, 0, 2, 0, FIELD_IS_REQUIRED }, /* nodeID */
     { 12047, 47, 3, 0, 0 }, /* topologyKeys */
-    { 968, 857, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocatable */
+    { 968, 861, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocatable */
     /* v1.VolumeNodeResources */
     { 592, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* count */
     /* v1.CSINodeStatus */
-    { 12060, 865, 1, 0, FIELD_OMIT_EMPTY }, /* storageHealth */
+    { 12060, 869, 1, 0, FIELD_OMIT_EMPTY }, /* storageHealth */
     /* v1.StorageHealth */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 2750, 863, 2, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
+    { 2750, 867, 2, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
     /* v1.StorageHealthCondition */
-    { 335, 861, 1, 0, FIELD_IS_REQUIRED }, /* status */
+    { 335, 865, 1, 0, FIELD_IS_REQUIRED }, /* status */
     { 549, 0, 2, 0, FIELD_IS_REQUIRED }, /* reason */
     { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
     { 12074, 118, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* accessMode */
@@ -3207,7 +3207,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 868, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 872, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSIStorageCapacity */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3220,7 +3220,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 870, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 874, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StorageClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3230,10 +3230,10 @@ const struct builtin_field_row builtin_fields[] = {
     { 12128, 121, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reclaimPolicy */
     { 1708, 47, 5, 0, FIELD_OMIT_EMPTY }, /* mountOptions */
     { 12142, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowVolumeExpansion */
-    { 12163, 871, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeBindingMode */
-    { 12181, 875, 8, 0, FIELD_OMIT_EMPTY }, /* allowedTopologies */
+    { 12163, 875, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeBindingMode */
+    { 12181, 879, 8, 0, FIELD_OMIT_EMPTY }, /* allowedTopologies */
     /* v1.TopologySelectorTerm */
-    { 12199, 873, 1, 0, FIELD_OMIT_EMPTY }, /* matchLabelExpressions */
+    { 12199, 877, 1, 0, FIELD_OMIT_EMPTY }, /* matchLabelExpressions */
     /* v1.TopologySelectorLabelRequirement */
     { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
     { 2498, 47, 2, 0, FIELD_IS_REQUIRED }, /* values */
@@ -3241,16 +3241,16 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 877, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 881, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.VolumeAttachment */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 879, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 881, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 883, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 885, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.VolumeAttachmentSpec */
     { 12221, 0, 1, 0, FIELD_IS_REQUIRED }, /* attacher */
-    { 556, 878, 2, 0, FIELD_IS_REQUIRED }, /* source */
+    { 556, 882, 2, 0, FIELD_IS_REQUIRED }, /* source */
     { 489, 0, 3, 0, FIELD_IS_REQUIRED }, /* nodeName */
     /* v1.VolumeAttachmentSource */
     { 12230, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeName */
@@ -3258,8 +3258,8 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.VolumeAttachmentStatus */
     { 12268, 4, 1, 0, FIELD_IS_REQUIRED }, /* attached */
     { 12277, 3, 2, 0, FIELD_OMIT_EMPTY }, /* attachmentMetadata */
-    { 12296, 880, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachError */
-    { 12308, 880, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* detachError */
+    { 12296, 884, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachError */
+    { 12308, 884, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* detachError */
     /* v1.VolumeError */
     { 272, 2, 1, 0, FIELD_OMIT_EMPTY }, /* time */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
@@ -3268,7 +3268,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 883, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 887, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.VolumeAttributesClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3279,15 +3279,15 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 885, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 889, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StorageVersionMigration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 887, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 888, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 891, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 892, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.StorageVersionMigrationSpec */
-    { 3580, 886, 1, 0, FIELD_IS_REQUIRED }, /* resource */
+    { 3580, 890, 1, 0, FIELD_IS_REQUIRED }, /* resource */
     /* v1.GroupResource */
     { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
     { 3580, 0, 2, 0, FIELD_IS_REQUIRED }, /* resource */
@@ -3298,7 +3298,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 890, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 894, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CreateOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3343,8 +3343,8 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 0, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 12461, 892, 0, 0, FIELD_IS_REQUIRED }, /* columnDefinitions */
-    { 12479, 896, 0, 0, FIELD_IS_REQUIRED }, /* rows */
+    { 12461, 896, 0, 0, FIELD_IS_REQUIRED }, /* columnDefinitions */
+    { 12479, 900, 0, 0, FIELD_IS_REQUIRED }, /* rows */
     /* v1.TableColumnDefinition */
     { 33, 0, 0, 0, FIELD_IS_REQUIRED }, /* name */
     { 330, 0, 0, 0, FIELD_IS_REQUIRED }, /* type */
@@ -3352,8 +3352,8 @@ const struct builtin_field_row builtin_fields[] = {
     { 7500, 0, 0, 0, FIELD_IS_REQUIRED }, /* description */
     { 3131, 25, 0, 0, FIELD_IS_REQUIRED }, /* priority */
     /* v1.TableRow */
-    { 12484, 464, 0, 0, FIELD_IS_REQUIRED }, /* cells */
-    { 319, 894, 0, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 12484, 466, 0, 0, FIELD_IS_REQUIRED }, /* cells */
+    { 319, 898, 0, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 6523, 45, 0, 0, FIELD_OMIT_EMPTY }, /* object */
     /* v1.TableRowCondition */
     { 330, 0, 0, 0, FIELD_IS_REQUIRED }, /* type */
@@ -3372,14 +3372,14 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 898, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 902, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.APIGroup */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 7162, 900, 2, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 12504, 899, 3, 0, FIELD_OMIT_EMPTY }, /* preferredVersion */
-    { 12521, 902, 4, 0, FIELD_OMIT_EMPTY }, /* serverAddressByClientCIDRs */
+    { 7162, 904, 2, 0, FIELD_IS_REQUIRED }, /* versions */
+    { 12504, 903, 3, 0, FIELD_OMIT_EMPTY }, /* preferredVersion */
+    { 12521, 906, 4, 0, FIELD_OMIT_EMPTY }, /* serverAddressByClientCIDRs */
     /* v1.GroupVersionForDiscovery */
     { 12548, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
     { 6547, 0, 2, 0, FIELD_IS_REQUIRED }, /* version */
@@ -3389,12 +3389,12 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.APIGroupList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 6564, 904, 1, 0, FIELD_IS_REQUIRED }, /* groups */
+    { 6564, 908, 1, 0, FIELD_IS_REQUIRED }, /* groups */
     /* v1.APIResourceList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 12548, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
-    { 2529, 906, 2, 0, FIELD_IS_REQUIRED }, /* resources */
+    { 2529, 910, 2, 0, FIELD_IS_REQUIRED }, /* resources */
     /* v1.APIResource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 12586, 0, 6, 0, FIELD_IS_REQUIRED }, /* singularName */
@@ -3402,7 +3402,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 2149, 0, 8, 0, FIELD_OMIT_EMPTY }, /* group */
     { 6547, 0, 9, 0, FIELD_OMIT_EMPTY }, /* version */
     { 1, 0, 3, 0, FIELD_IS_REQUIRED }, /* kind */
-    { 7211, 47, 4, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 7211, 385, 4, 0, FIELD_IS_REQUIRED }, /* verbs */
     { 7217, 47, 5, 0, FIELD_OMIT_EMPTY }, /* shortNames */
     { 7228, 47, 7, 0, FIELD_OMIT_EMPTY }, /* categories */
     { 12610, 0, 10, 0, FIELD_OMIT_EMPTY }, /* storageVersionHash */
@@ -3410,7 +3410,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 7162, 47, 1, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 12521, 902, 2, 0, FIELD_IS_REQUIRED }, /* serverAddressByClientCIDRs */
+    { 12521, 906, 2, 0, FIELD_IS_REQUIRED }, /* serverAddressByClientCIDRs */
 };
 
 const struct builtin_type_row builtin_types[] = {
@@ -4814,7 +4814,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_ARRAY, SCHEMA_LIST_SET, SCHEMA_PATCH_MERGE, 1, 0, 0, 0, 0 },
     { SCHEMA_FIELDS, 0, 0, 0, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 4, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 10, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 10, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 2, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 5, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 7, 0, 0, 0, 0 },
@@ -4828,13 +4828,13 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 11, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 22, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 15, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 24, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 24, 0, 0, 0, 0 },
     { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 5, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 16, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 28, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 28, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 14, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 30, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 30, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 13, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 32, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 19, 0, 0, 0, 0 },
@@ -4845,13 +4845,13 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_QUANTITY, 0, 0, 0, 0, 0, 0, 0 },
     { SCHEMA_MAP, 0, 0, 39, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 24, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 41, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 41, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 23, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 22, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 44, 0, 0, 0, 0 },
     { SCHEMA_RAW, 0, 0, 0, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 46, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 1, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 1, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 28, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 9, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 30, 0, 0, 0, 0 },
@@ -4861,7 +4861,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_ARRAY, 0, 0, 54, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 12, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 34, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 57, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 57, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 36, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 35, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 1, 0, 0, 0, 0 },
@@ -4877,13 +4877,13 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 44, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 43, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 45, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 73, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 73, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 46, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 75, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 75, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 47, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 49, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 48, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 79, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 79, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 50, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 38, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 32, 0, 0, 0, 0 },
@@ -4923,22 +4923,22 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 76, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 77, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 37, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 119, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 119, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 5, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 42, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 46, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 49, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 81, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 125, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 125, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 80, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 127, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 127, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 79, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 78, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 54, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 56, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 82, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 86, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 134, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 134, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 85, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 87, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 88, 0, 0, 0, 0 },
@@ -4963,7 +4963,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 100, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 101, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 103, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 159, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 159, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 102, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57842 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 105, 0, 0, 0, 0 },
@@ -4977,7 +4977,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 114, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 115, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 113, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 173, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 173, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 112, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 116, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 117, 0, 0, 0, 0 },
@@ -4988,7 +4988,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 124, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 125, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 119, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 184, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 184, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 118, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 126, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 127, 0, 0, 0, 0 },
@@ -5005,7 +5005,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 135, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 136, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 134, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 201, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 201, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 139, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 140, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 141, 0, 0, 0, 0 },
@@ -5016,11 +5016,11 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 209, 87, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 142, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 144, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 212, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 212, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 26, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 146, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 145, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 216, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 216, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 92, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 147, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 219, 96, 0, 4234, 0 },
@@ -5030,7 +5030,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_INT_OR_STRING, 0, 0, 0, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 100, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 152, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 226, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 226, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 103, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 151, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 153, 0, 0, 0, 0 },
@@ -5057,33 +5057,33 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_STRING, 0, 0, 0, 0, 185, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 189, 0, 0 },
     { SCHEMA_MAP, 0, SCHEMA_ATOMIC_MAP, 1, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 2, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 2, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 194, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 166, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 256, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 256, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 197, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 165, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 163, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 169, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 261, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 261, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 168, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 171, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 264, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 264, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 172, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 266, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 266, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 170, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 173, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 167, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 200, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 174, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 272, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 272, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 175, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 274, 205, 0, 477, 0 },
     { SCHEMA_OBJECT, 0, 0, 177, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 276, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 276, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 176, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 178, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 279, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 279, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 207, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 210, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 213, 0, 0 },
@@ -5102,7 +5102,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 186, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 296, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 187, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_PATCH_MERGE, 298, 0, 0, 477, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST | SCHEMA_PATCH_MERGE, 298, 0, 0, 477, 0 },
     { SCHEMA_OBJECT, 0, 0, 188, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 300, 205, 0, 477, 0 },
     { SCHEMA_OBJECT, 0, 0, 191, 0, 0, 0, 0 },
@@ -5120,12 +5120,12 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 199, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 314, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 189, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 316, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 316, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 227, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 201, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 319, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 203, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 321, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 321, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 202, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 205, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 324, 87, 0, 33, 0 },
@@ -5138,7 +5138,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 185, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 97, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 333, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 26, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 26, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 215, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 214, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 337, 0, 0, 0, 0 },
@@ -5151,10 +5151,10 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 218, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 345, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 233, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 347, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 347, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 241, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 226, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 350, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 350, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 225, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 224, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 227, 0, 0, 0, 0 },
@@ -5170,169 +5170,173 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 236, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 235, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 260, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 366, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 366, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 264, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 233, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 240, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 370, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 370, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 239, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 372, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 372, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 238, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 241, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 375, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 237, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 13, 87, 0, 33, 0 },
-    { SCHEMA_ARRAY, 0, 0, 163, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 163, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 242, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 380, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 232, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 382, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 248, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 249, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 48, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 1, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 386, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 250, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 247, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 254, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 389, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 390, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 253, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 252, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 251, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 257, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 268, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 395, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 396, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 274, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 259, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 398, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 399, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 278, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 258, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 260, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 402, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 403, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 281, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 262, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 263, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 261, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 407, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 408, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 284, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 264, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 410, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 411, 87, 0, 33, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 287, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 256, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 267, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 266, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 265, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 416, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 417, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 255, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 418, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 419, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 273, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 272, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 274, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 422, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 423, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 290, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 271, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 425, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 426, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 270, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 427, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 428, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 278, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 429, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 430, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 279, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 431, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 402, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 432, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 403, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 277, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 282, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 435, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 436, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 281, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 375, 3, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 280, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 295, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 440, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 441, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 284, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 283, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 443, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 444, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 276, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 445, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 446, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 288, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 447, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 448, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 287, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 449, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 450, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 384, 299, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 293, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 452, 303, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 453, 303, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 292, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 454, 305, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 455, 305, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 291, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 456, 307, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 457, 307, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 290, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 458, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 459, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 46, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 296, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 297, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 300, 0, 0, 0, 0 },
     { SCHEMA_ANY, 0, 0, 0, 0, 0, 0, 0 },
     { SCHEMA_NUMBER, 0, 0, 0, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 463, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 465, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 303, 0, 0, 0, 0 },
-    { SCHEMA_ANY, 0, SCHEMA_OR_ARRAY, 466, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 466, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 466, 0, 0, 0, 0 },
-    { SCHEMA_ANY, 0, SCHEMA_OR_BOOL, 466, 0, 0, 0, 0 },
-    { SCHEMA_ANY, 0, SCHEMA_OR_STRINGS, 466, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 471, 0, 0, 0, 0 },
+    { SCHEMA_ANY, 0, SCHEMA_OR_ARRAY, 468, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 468, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 468, 0, 0, 0, 0 },
+    { SCHEMA_ANY, 0, SCHEMA_OR_BOOL, 468, 0, 0, 0, 0 },
+    { SCHEMA_ANY, 0, SCHEMA_OR_STRINGS, 468, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 473, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 304, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 309, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 305, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 475, 314, 0, 8012, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 477, 314, 0, 8012, 0 },
     { SCHEMA_OBJECT, 0, 0, 302, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 307, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 308, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 306, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 309, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 481, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 483, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 310, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 483, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 485, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 301, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 485, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 487, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 314, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 313, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 312, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 311, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 299, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 316, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 492, 3, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 494, 3, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 315, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 298, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 495, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 497, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 320, 0, 0, 0, 0 },
+    { SCHEMA_BYTES, 0, SCHEMA_ATOMIC_LIST, 0, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 319, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 322, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 499, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 502, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 321, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 318, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 502, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 505, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 324, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 504, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 507, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 316, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 329, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 328, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 327, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 331, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 510, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 513, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 330, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 326, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 513, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 516, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 319, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 336, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_PATCH_RETAIN_KEYS, 335, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 334, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 338, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 519, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 522, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 337, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 333, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 522, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 525, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 341, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 343, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 525, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 528, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 342, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 340, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 528, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 531, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 153, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 322, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 325, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 348, 0, 0, 0, 0 },
@@ -5341,10 +5345,10 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 350, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 346, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 352, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 537, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 541, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 351, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 345, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 540, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 544, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 355, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 358, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 357, 0, 0, 0, 0 },
@@ -5352,7 +5356,7 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 361, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 362, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 367, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 548, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 552, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 366, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 368, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 365, 0, 0, 0, 0 },
@@ -5362,15 +5366,15 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 372, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 374, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 376, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 558, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 562, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 377, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 560, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 564, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 375, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 381, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 380, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 382, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 379, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 566, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 570, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 385, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 386, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 389, 0, 0, 0, 0 },
@@ -5382,9 +5386,9 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 396, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 397, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 390, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 578, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 582, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 400, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 580, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 584, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 399, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 398, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 388, 0, 0, 0, 0 },
@@ -5395,23 +5399,23 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 407, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 408, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 402, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 591, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 595, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 409, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 593, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 597, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 401, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 387, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 596, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 600, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 329, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 333, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 338, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 417, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 418, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 602, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 606, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 416, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 604, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 608, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 415, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 420, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 607, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 611, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 419, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 341, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 344, 0, 0 },
@@ -5419,139 +5423,139 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 424, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 422, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 426, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 615, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 619, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 425, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 428, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 429, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 427, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 430, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 621, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 625, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 421, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 414, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 413, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 412, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 13, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 13, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 431, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 411, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 629, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 633, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 435, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_PATCH_MERGE, 631, 0, 0, 330, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST | SCHEMA_PATCH_MERGE, 635, 0, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 436, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 434, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 433, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 635, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 639, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 347, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 637, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 641, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 439, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 441, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 640, 3, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 644, 3, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 440, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 438, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 643, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 647, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 444, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 443, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 646, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 650, 0, 0, 0, 0 },
     { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57855 },
     { SCHEMA_OBJECT, 0, 0, 447, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 448, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 446, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 651, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 655, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 451, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 450, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 654, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 658, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 455, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 457, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 657, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 661, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 458, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 659, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 663, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 456, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 454, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 662, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 666, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 459, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 664, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 668, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 453, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 666, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 670, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 462, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 461, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 669, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 673, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 466, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 467, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 470, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 471, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 472, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 469, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 676, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 680, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 473, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 678, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 682, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 474, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 680, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 684, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 468, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 682, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 686, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 465, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 476, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 685, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 689, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 475, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 464, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 688, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 692, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 482, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 481, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 480, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 483, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 479, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 485, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 695, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 699, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 484, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 478, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 698, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 702, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 489, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 488, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 487, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 702, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 706, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 495, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 494, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 493, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 496, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 707, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 711, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 499, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 709, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 713, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 498, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 497, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 712, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 716, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 492, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 503, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 715, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 719, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 502, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 717, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 721, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 501, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 500, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 506, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 505, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 504, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 723, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 491, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 725, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 512, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 727, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 491, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 729, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 512, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 731, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 514, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 513, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 730, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 734, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 511, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 732, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 736, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 515, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 734, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 738, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 371, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 736, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 740, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 510, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 509, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 739, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 743, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 518, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 519, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 517, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 743, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 747, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 522, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 523, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 521, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 747, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 751, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 527, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 526, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP | SCHEMA_PATCH_REPLACE, 85, 0, 0, 0, 0 },
@@ -5560,159 +5564,159 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_MAP, 0, 0, 3, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 530, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 528, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 756, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 760, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 533, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 758, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 136, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 762, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 136, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 534, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 536, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 762, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 766, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 537, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 535, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 765, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 532, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 767, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 541, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 769, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 540, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 532, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 771, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 541, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 773, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 540, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 775, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 547, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 546, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 774, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 778, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 549, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 548, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 777, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 781, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 545, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 544, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 780, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 784, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 553, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 377, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 554, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 552, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 555, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 551, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 787, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 791, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 381, 0, 57861 },
     { SCHEMA_OBJECT, 0, 0, 562, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 790, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 794, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 563, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 564, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 793, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 797, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 561, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 565, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 796, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 800, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 560, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 798, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 802, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 566, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 800, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 804, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 567, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 802, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 806, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 559, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 558, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 384, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 806, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 810, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 571, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 808, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 812, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 388, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 572, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 811, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 815, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 570, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 569, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 573, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 815, 1, 0, 70, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 819, 1, 0, 70, 0 },
     { SCHEMA_OBJECT, 0, 0, 575, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 574, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 818, 391, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 822, 391, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 568, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 557, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 821, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 825, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 578, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 577, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 824, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 828, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 582, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 5, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 5, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 584, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 828, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 39, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 832, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 39, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 587, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 586, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 585, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 833, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 837, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 589, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 835, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 839, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 588, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 837, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 784, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 841, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 788, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 591, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 592, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 590, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 842, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 846, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 583, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 844, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 848, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 593, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 846, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 850, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 581, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 580, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 849, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 595, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 851, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 599, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 853, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 595, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 855, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 599, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 857, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 598, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 597, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 856, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 860, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 604, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 603, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 859, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 863, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 602, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 396, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 607, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 863, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 867, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 606, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 865, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 869, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 605, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 601, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 868, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 872, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 609, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 870, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 874, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 399, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 613, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 873, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 877, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 612, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 875, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 879, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 611, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 877, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 881, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 617, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 616, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 619, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 618, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 615, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 883, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 887, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 621, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 885, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 889, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 625, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 624, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 626, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 623, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 890, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 635, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 892, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 637, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 894, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 635, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 896, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 637, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 898, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 636, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 896, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 900, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 639, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 898, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 642, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 900, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 643, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 902, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 642, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 904, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 643, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 906, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 641, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 904, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 908, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 646, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 906, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 910, 0, 0, 0, 0 },
 };
-const uint16_t builtin_n_nodes = 907;
+const uint16_t builtin_n_nodes = 911;
 
 const struct builtin_kind_row builtin_kinds[] = {
     { 0, 57869, 57872, 0 }, /* /v1 Binding */

@@ -172,6 +172,16 @@ static struct json *object_json(struct doc *d, const struct schema *s)
     return o;
 }
 
+/* What every group has belongs to core; a LabelSelector is no kind. */
+static void add_kind(struct arena *a, struct json *to, struct str group, struct str version,
+                     struct str kind)
+{
+    bool own = str_has_prefix(kind, STR("Table")) || str_has_prefix(kind, STR("Partial"));
+    if (str_is(kind, "LabelSelector"))
+        return;
+    add_gvk(a, to, str_is(group, "meta.k8s.io") && !own ? STR("") : group, version, kind);
+}
+
 /* Define the type behind an object schema, once; the name is taken before its fields are followed.
  */
 static struct json *define_object(struct doc *d, const struct schema *s)
@@ -184,8 +194,8 @@ static struct json *define_object(struct doc *d, const struct schema *s)
         for (uint16_t i = 0; i < builtin_n_kinds; i++) {
             const struct builtin_kind_row *k = &builtin_kinds[i];
             if (k->type + 1 == s->builtin)
-                add_gvk(d->a, slot, str_of(builtin_strings + k->group),
-                        str_of(builtin_strings + k->version), str_of(builtin_strings + k->kind));
+                add_kind(d->a, slot, str_of(builtin_strings + k->group),
+                         str_of(builtin_strings + k->version), str_of(builtin_strings + k->kind));
         }
     }
     return ref(d, name);
@@ -202,7 +212,7 @@ static struct json *strings_json(struct arena *a, const struct str *s, size_t n)
 static void add_list_extensions(struct doc *d, const struct schema *s, struct json *o)
 {
     static const char *const names[] = { "atomic", "set", "map" };
-    if (s->list_type != SCHEMA_LIST_ATOMIC)
+    if (s->list_type != SCHEMA_LIST_ATOMIC || s->flags & SCHEMA_ATOMIC_LIST)
         json_set_str(d->a, o, "x-kubernetes-list-type", str_of(names[s->list_type]));
     if (s->n_list_keys)
         json_setc(d->a, o, "x-kubernetes-list-map-keys",
@@ -443,7 +453,8 @@ struct operation {
     const char *method, *action, *code;
     const struct parameter *parameters;
     size_t n_parameters;
-    struct str body, result;       /* schemas; body "" for none */
+    struct str body, result; /* schemas; body "" for none */
+    bool body_may_lack;
     const char *const *body_types; /* NULL: JSON */
     size_t n_body_types;
 };
@@ -456,7 +467,8 @@ static void add_body(struct doc *d, struct json *op, struct json *parameters,
         struct json *body = json_new_object(d->a);
         json_set_str(d->a, body, "name", STR("body"));
         json_set_str(d->a, body, "in", STR("body"));
-        json_set_bool(d->a, body, "required", true);
+        if (!o->body_may_lack)
+            json_set_bool(d->a, body, "required", true);
         json_setc(d->a, body, "schema", ref(d, o->body));
         json_add(parameters, body);
         return;
@@ -465,7 +477,8 @@ static void add_body(struct doc *d, struct json *op, struct json *parameters,
     json_setc(d->a, body, "content",
               o->body_types ? content(d, o->body_types, o->n_body_types, o->body)
                             : content(d, any, 1, o->body));
-    json_set_bool(d->a, body, "required", true);
+    if (!o->body_may_lack)
+        json_set_bool(d->a, body, "required", true);
 }
 
 static void add_operation(struct doc *d, struct json *path, const struct kube_resource *r,
@@ -548,6 +561,8 @@ static void add_collection(struct doc *d, const struct kube_resource *r, const c
                                            .action = "deletecollection",
                                            .code = "200",
                                            PARAMETERS(delete_parameters),
+                                           .body = define_meta(d, "DeleteOptions"),
+                                           .body_may_lack = true,
                                            .result = define_meta(d, "Status") });
 }
 
@@ -584,6 +599,8 @@ static void add_object(struct doc *d, const struct kube_resource *r, const char 
                                            .action = "delete",
                                            .code = "200",
                                            PARAMETERS(delete_parameters),
+                                           .body = define_meta(d, "DeleteOptions"),
+                                           .body_may_lack = true,
                                            .result = define_meta(d, "Status") });
 }
 

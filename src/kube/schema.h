@@ -54,7 +54,8 @@ enum schema_flag {
     /* SCHEMA_ANY that is an object of `items` or something else; protobuf tells them apart. */
     SCHEMA_OR_ARRAY = 1 << 8,
     SCHEMA_OR_BOOL = 1 << 9,
-    SCHEMA_OR_STRINGS = 1 << 10
+    SCHEMA_OR_STRINGS = 1 << 10,
+    SCHEMA_ATOMIC_LIST = 1 << 11 /* says that it is what a list is anyway */
 };
 
 struct schema;

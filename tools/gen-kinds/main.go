@@ -379,6 +379,8 @@ func (g *gen) fields(t reflect.Type, outer int, noProto bool) []field {
 			}
 		case contains(list, "set"):
 			n.listType = "SCHEMA_LIST_SET"
+		case contains(list, "atomic"):
+			n.flags = append(n.flags, "SCHEMA_ATOMIC_LIST")
 		}
 		if contains(m["mapType"], "atomic") || contains(m["structType"], "atomic") {
 			n.flags = append(n.flags, "SCHEMA_ATOMIC_MAP")
