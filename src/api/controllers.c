@@ -4,6 +4,7 @@
 
 #include "api/authz.h"
 #include "api/csr.h"
+#include "api/tokens.h"
 
 #include <errno.h>
 
@@ -99,5 +100,6 @@ void controllers_written(struct api *api, const struct written *w)
     expiry_written(api->expiry, w);
     defaults_written(api->defaults, w);
     csr_written(api, w);
+    tokens_written(api->tokens, w);
     watch_note_write(api);
 }

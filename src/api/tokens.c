@@ -9,6 +9,7 @@
 #include "api/tokens.h"
 
 #include "api/authn.h"
+#include "api/controllers.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
@@ -24,13 +25,16 @@
 
 enum check_at { AT_ACCOUNT, AT_SECRET, AT_POD, AT_NODE, AT_GOOD };
 
-/* A token that was good when the store stood at `rev`; later its signature still is. */
+/* A token that was good at `checked_ms`; its signature stays so. */
 struct known {
     uint8_t digest[SHA256_BYTES];
     int64_t expires_s;
-    uint64_t rev, used;
-    struct arena a; /* of the identity */
+    uint64_t checked_ms, used;
+    bool stale;     /* an object it depends on has been written since */
+    struct arena a; /* of the identity and the keys */
     struct kube_identity identity;
+    struct str keys[TOKEN_OBJECTS_MAX];
+    size_t n_keys;
 };
 
 struct tokens {
@@ -44,6 +48,7 @@ struct tokens {
     struct known *known; /* TOKENS_CACHE_MAX once there is one */
     size_t n_known;
     uint64_t uses;
+    uint64_t epoch; /* writes of objects that tokens may depend on */
 };
 
 /* ------------------------------------------------------------------ the token file */
@@ -190,9 +195,17 @@ static struct known *find_known(struct tokens *t, const uint8_t *digest)
     return NULL;
 }
 
+static bool is_fresh(const struct known *k)
+{
+    return !k->stale && k->expires_s > clock_wall_ms() / 1000 &&
+           clock_mono_ms() - k->checked_ms < TOKENS_RECHECK_MS;
+}
+
 static void remember(struct tokens *t, const struct token_check *c)
 {
     struct known *k = find_known(t, c->digest);
+    if (c->epoch != t->epoch)
+        return; /* what was read may have been written meanwhile */
     int64_t expires_s = json_int_or(json_getc(c->claims, "exp"), INT64_MAX);
     if (!t->known)
         t->known = xnew_n(struct known, TOKENS_CACHE_MAX);
@@ -207,9 +220,27 @@ static void remember(struct tokens *t, const struct token_check *c)
     arena_reset(&k->a);
     memcpy(k->digest, c->digest, SHA256_BYTES);
     k->expires_s = expires_s;
-    k->rev = c->rev;
+    k->checked_ms = clock_mono_ms();
     k->used = ++t->uses;
+    k->stale = false;
     k->identity = identity_copy(&k->a, &c->identity);
+    k->n_keys = c->n_keys;
+    for (size_t i = 0; i < c->n_keys; i++)
+        k->keys[i] = str_copy_arena(&k->a, c->keys[i]);
+}
+
+void tokens_written(struct tokens *t, const struct written *w)
+{
+    static const char *const plurals[] = { "pods", "secrets", "serviceaccounts", "nodes" };
+    bool concerned = false;
+    for (size_t i = 0; i < ARRAY_LEN(plurals); i++)
+        concerned = concerned || str_is(w->res->plural, plurals[i]);
+    if (!concerned || w->res->group.n)
+        return;
+    t->epoch++;
+    for (struct known *k = t->known; k < t->known + t->n_known; k++)
+        for (size_t i = 0; i < k->n_keys; i++)
+            k->stale = k->stale || str_eq(k->keys[i], w->key);
 }
 
 /* ------------------------------------------------------------------ results */
@@ -446,8 +477,7 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
 {
     struct token_check *c = arg;
     const char *why = NULL;
-    if (c->at == AT_ACCOUNT)
-        c->rev = rev;
+    (void)rev;
     if (r < 0) {
         log_error("a token cannot be checked", "error=\"%s\"", err_text(err));
         why = "the store cannot be read";
@@ -466,6 +496,7 @@ static bool read_objects(struct token_check *c)
         struct str key = object_key(c);
         if (key.n == 0)
             continue;
+        c->keys[c->n_keys++] = key;
         if (store_get(c->tokens->api->store, key, 0, on_object, c, NULL) < 0)
             return finish(c, "the store cannot be read");
         return false;
@@ -481,9 +512,7 @@ static bool check_signed(struct token_check *c)
     struct tokens *t = c->tokens;
     struct jwt jwt;
     struct known *k = find_known(t, c->digest);
-    int64_t now_s = clock_wall_ms() / 1000;
-    if (k && c->n_audiences == 0 && k->rev == store_revision(t->api->store) &&
-        k->expires_s > now_s) {
+    if (k && c->n_audiences == 0 && is_fresh(k)) {
         k->used = ++t->uses;
         c->identity = identity_copy(c->a, &k->identity);
         (void)take_audiences(c, &t->issuer, 1);
@@ -508,6 +537,7 @@ bool token_check(struct token_check *c)
     if (c->token.n == 0 || c->token.n > JWT_MAX_BYTES)
         return true;
     sha256_of(c->token, c->digest);
+    c->epoch = c->tokens->epoch;
     return check_plain(c) || check_signed(c);
 }
 

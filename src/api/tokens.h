@@ -4,8 +4,8 @@
  * signed and good for as long as the account, and what they are bound to, are there.
  *
  * A ServiceAccount's token is checked against the store, so its answer may come later. The last few
- * good ones are remembered together with the store's revision: while nothing was written, nothing
- * has to be read again; after a write only the objects are, the signature is not verified again.
+ * good ones are remembered: until one of the objects they depend on is written, and for ten seconds
+ * at most, nothing has to be read again; then the objects are, but the signature still holds.
  */
 #pragma once
 
@@ -14,8 +14,10 @@
 enum {
     TOKENS_FILE_MAX_BYTES = 1 << 20,
     TOKENS_CACHE_MAX = 32,
+    TOKENS_RECHECK_MS = 10000, /* as long as upstream believes in a token */
     TOKEN_AUDIENCES_MAX = 64,
-    TOKEN_MIN_S = 600, /* a shorter life is not given */
+    TOKEN_OBJECTS_MAX = 4, /* that one depends on */
+    TOKEN_MIN_S = 600,     /* a shorter life is not given */
     TOKEN_DEFAULT_S = 3600,
     TOKEN_POD_S = 3607,                     /* what kubelets ask for: such a token lives a year, */
     TOKEN_POD_EXTENDED_S = 365 * 24 * 3600, /* and says when it should have been renewed */
@@ -53,10 +55,15 @@ struct token_check {
     /* own */
     struct json *claims;
     uint8_t digest[32];
-    uint64_t rev;
+    uint64_t epoch;
+    struct str keys[TOKEN_OBJECTS_MAX];
+    size_t n_keys;
     unsigned at;
     bool legacy;
 };
+/* An object was written or deleted: tokens that depend on it are looked at again. */
+struct written;
+void tokens_written(struct tokens *t, const struct written *w);
 /* true: the result is there. false: done() comes, once, from a later turn. */
 bool token_check(struct token_check *c);
 
