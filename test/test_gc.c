@@ -258,6 +258,25 @@ TEST(references_to_nobody_are_noticed)
     fixture_fini(&f);
 }
 
+TEST(references_that_are_given_twice_are_kept_once)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct json *a = make(&f, MAPS, "a", "", "");
+    scoped(free_scoped) char *ref = ref_to(a, true), *other = ref_to(a, false);
+    scoped(free_scoped) char *body = xasprintf(
+        "{\"metadata\":{\"name\":\"b\",\"ownerReferences\":[%s,%s,%s]}}", ref, other, ref);
+    struct answer made = ask(&f, "POST", MAPS, "application/json", NULL, body);
+    CHECK_INT(made.status, 201);
+    CHECK(str_find(headers_get(&made.headers, "warning"), STR("duplicate UID(s) observed: [")) > 0);
+    answer_fini(&made);
+    CHECK_INT(n_refs(&f, MAPS "/b"), 2); /* these differ */
+    (void)want(&f, 200, "DELETE", MAPS "/a", NULL);
+    settle(&f);
+    CHECK(!there(&f, MAPS "/b"));
+    fixture_fini(&f);
+}
+
 TEST(cluster_scoped_objects_cannot_belong_to_namespaced_ones)
 {
     struct fixture f;

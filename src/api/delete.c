@@ -148,6 +148,14 @@ static struct json *check_preconditions(const struct removal *rm)
     struct arena *a = &rq->arena;
     struct str uid = meta_uid(rm->obj), rev = meta_resource_version(rm->obj);
     const char *why = NULL;
+    const struct kube_resource *as = rq->res->crd ? rq->res : rq->res->storage;
+    bool own_way = is_namespace(rq->res) || is_crd(rq->res);
+    if (own_way && rm->opts->uid.n && !str_eq(rm->opts->uid, uid)) /* they check it themselves */
+        return status_conflict(a, as->group, as->plural, rm->name,
+                               arena_printf(a,
+                                            "Precondition failed: UID in precondition: " STR_FMT
+                                            ", UID in object meta: " STR_FMT,
+                                            STR_ARG(rm->opts->uid), STR_ARG(uid)));
     if (rm->opts->uid.n && !str_eq(rm->opts->uid, uid))
         why = arena_printf(a,
                            "the UID in the precondition (" STR_FMT
@@ -161,7 +169,7 @@ static struct json *check_preconditions(const struct removal *rm)
                            "). The object might have been modified",
                            STR_ARG(rm->opts->rev), STR_ARG(rev));
     /* Here upstream names the kind where it says the resource elsewhere. */
-    return why ? status_conflict(a, rq->res->group, rq->res->kind, rm->name, why) : NULL;
+    return why ? status_conflict(a, as->group, as->kind, rm->name, why) : NULL;
 }
 
 static struct json *check_allowed(const struct removal *rm)

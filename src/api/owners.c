@@ -101,6 +101,33 @@ int owners_ops(struct arena *a, struct str key, const struct json *old, const st
     return 0;
 }
 
+struct str owners_dedup(struct arena *a, struct json *obj)
+{
+    struct json *refs = json_path(obj, "metadata", "ownerReferences", NULL);
+    scoped(buf_fini_scoped) struct buf uids = BUF_INIT(1 << 20);
+    for (struct json *ref = json_first(refs), *next; ref; ref = next) {
+        bool again = false;
+        next = ref->next;
+        for (const struct json *before = refs->first; before != ref && !again;
+             before = before->next)
+            again = json_equal(before, ref);
+        if (!again)
+            continue;
+        if (uids.n)
+            (void)buf_add_char(&uids, ' ');
+        (void)buf_add_str(&uids, json_get_str(ref, "uid"));
+        (void)json_remove(refs, ref);
+    }
+    if (uids.n == 0)
+        return STR("");
+    return str_of(arena_printf(a,
+                               ".metadata.ownerReferences contains duplicate entries; API server "
+                               "dedups owner references in 1.20+, and may reject such requests as "
+                               "early as 1.24; please fix your requests; duplicate UID(s) "
+                               "observed: [" STR_FMT "]",
+                               STR_ARG(buf_str(&uids))));
+}
+
 struct str owners_prefix(struct arena *a, struct str uid)
 {
     return str_of(arena_printf(a, OWNED_PREFIX STR_FMT "/", STR_ARG(uid_part(a, uid))));

@@ -39,6 +39,12 @@ bool owners_is_leaving(const struct json *obj);
 int owners_ops(struct arena *a, struct str key, const struct json *old, const struct json *obj,
                struct store_op *ops, size_t *n, struct err *err);
 
+/*
+ * Keep each reference once. The text that upstream warns with, in the arena, "" when there were no
+ * two alike.
+ */
+struct str owners_dedup(struct arena *a, struct json *obj);
+
 /* Prefix of the entries of an owner's dependents. */
 struct str owners_prefix(struct arena *a, struct str uid);
 /* The dependent's key in an entry, and the part that stands for its owner's uid. */

@@ -80,9 +80,12 @@ static bool is_crd(const struct kube_resource *res)
 }
 
 /* Warnings of decoding go to the client once, however many attempts there are. */
-static struct json *tell_warnings(struct write *w)
+static struct json *tell_warnings(struct write *w, struct json *obj)
 {
     struct request *rq = w->rq;
+    struct str twice = owners_dedup(&rq->arena, obj);
+    if (twice.n && !w->warned)
+        reply_warn(rq, twice);
     if (w->opts.fv == FIELD_VALIDATION_STRICT)
         return object_strict_status(&rq->arena, rq->res, &w->warnings);
     if (w->opts.fv == FIELD_VALIDATION_WARN && !w->warned)
@@ -129,7 +132,7 @@ static struct json *apply_input(struct write *w, const struct json *live)
         return status_bad_request(
             &rq->arena, str_of(arena_printf(&rq->arena, "error strict decoding YAML: " STR_FMT,
                                             STR_ARG(w->warnings.text[0]))));
-    return tell_warnings(w);
+    return tell_warnings(w, NULL);
 }
 
 static struct json *check_applied_name(struct write *w)
@@ -292,7 +295,7 @@ static struct json *decode_patched(struct write *w)
     if (object_decode_patched(&rq->arena, rq->res, w->obj, w->opts.fv, &w->warnings, shown_patch, w,
                               w->patch_type == PATCH_STRATEGIC, &status) < 0)
         return status;
-    return tell_warnings(w);
+    return tell_warnings(w, w->obj);
 }
 
 /* sent: what carries the client's resourceVersion. */
@@ -904,7 +907,7 @@ static struct json *decode_input(struct write *w)
     struct json *status = NULL;
     if (object_decode_tree(&rq->arena, rq->res, w->input, w->opts.fv, &w->warnings, &status) < 0)
         return status;
-    return tell_warnings(w);
+    return tell_warnings(w, w->input);
 }
 
 void write_create(struct request *rq)
