@@ -136,6 +136,7 @@ void reply_status(struct request *rq, const struct json *status)
     int code = status_code(status);
     struct rep rep = { .pretty = true };
     if (code == 404 && rq->no_page) {
+        (void)headers_addc(&rq->extra, "x-content-type-options", "nosniff");
         reply_bytes(rq, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
         return;
     }

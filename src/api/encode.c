@@ -58,10 +58,13 @@ static int encode_stored(const struct json *obj, struct buf *to)
     return buf_add_char(to, '}');
 }
 
-/* What the other version's schema does not know goes, what it adds comes. */
-static void change_version(struct arena *a, struct json *obj, const struct kube_resource *from,
-                           const struct kube_resource *to)
+/*
+ * What the stored version's schema does not know goes, what it adds comes. The way back changes
+ * apiVersion alone: as upstream does it, another version shows what is stored.
+ */
+static void to_stored_version(struct arena *a, struct json *obj, const struct kube_resource *from)
 {
+    const struct kube_resource *to = from->storage;
     object_convert(a, obj, from, to);
     if (!to->crd)
         return;
@@ -75,7 +78,7 @@ int encode_for_storage(struct arena *a, const struct kube_resource *res, const s
     struct json *stored = NULL;
     if (res->storage != res) {
         stored = json_clone(a, obj);
-        change_version(a, stored, res, res->storage);
+        to_stored_version(a, stored, res);
     }
     buf_reset(to);
     return encode_stored(stored ? stored : obj, to);
@@ -91,7 +94,7 @@ int decode_stored(struct arena *a, const struct kube_resource *res, struct store
     if (!st.is_current)
         object_default(a, res->storage, obj);
     if (res->storage != res)
-        change_version(a, obj, res->storage, res);
+        object_convert(a, obj, res->storage, res);
     if (st.rev)
         meta_set_resource_version(a, obj, st.rev);
     *ret = obj;
