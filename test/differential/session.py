@@ -99,7 +99,8 @@ class Normaliser:
         if isinstance(v, list) and key in ("items", "rows"):
             v = [x for x in v if not is_publication(x)]
         if isinstance(v, dict):
-            if isinstance(v.get("uid"), str) and isinstance(v.get("name"), str) and UID.fullmatch(v["uid"]):
+            is_dry = "creationTimestamp" in v and "resourceVersion" not in v  # has a uid that nobody sees again
+            if isinstance(v.get("uid"), str) and isinstance(v.get("name"), str) and UID.fullmatch(v["uid"]) and not is_dry:
                 self.names.note("UID", v["uid"], self.text(v["name"]))
             return {self.text(k): self.value(x, k, v) for k, x in v.items()}
         if isinstance(v, list) and key == "managedFields":
