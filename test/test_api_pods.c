@@ -297,6 +297,73 @@ TEST(parts_of_a_pod_change_alone)
     fixture_fini(&f);
 }
 
+#define QUOTAS "/api/v1/namespaces/default/resourcequotas"
+
+/* status.used of the quota "q", once it is `wanted`. */
+static void wait_used(struct fixture *f, const char *name, const char *wanted)
+{
+    for (int i = 0; i < 1000; i++) {
+        const struct json *q = want(f, 200, "GET", QUOTAS "/q", NULL);
+        if (str_is(json_str(json_path(q, "status", "used", name, NULL)), wanted))
+            return;
+    }
+    CHECK_STR(json_str(json_path(want(f, 200, "GET", QUOTAS "/q", NULL), "status", "used", name,
+                                 NULL)),
+              wanted);
+}
+
+TEST(a_quota_counts_and_limits)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)make_pod(&f, "before", "");
+    (void)want(&f, 201, "POST", QUOTAS,
+               "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"hard\":{\"pods\":\"2\",\"services\":"
+               "\"1\",\"services.nodeports\":\"1\",\"count/deployments.apps\":\"1\","
+               "\"configmaps\":\"9\"}}}");
+    wait_used(&f, "pods", "1");
+    wait_used(&f, "services", "0");
+    (void)make_pod(&f, "second", "");
+    wait_used(&f, "pods", "2");
+    CHECK_STR(message_of(&f, 403, "POST", PODS,
+                         "{\"metadata\":{\"name\":\"third\"},\"spec\":{\"containers\":[{\"name\":"
+                         "\"c\",\"image\":\"i\"}]}}"),
+              "pods \"third\" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, "
+              "limited: pods=2");
+    /* what goes makes room, and so does what has ended */
+    (void)want(&f, 200, "DELETE", PODS "/before", NULL);
+    wait_used(&f, "pods", "1");
+    (void)want(&f, 200, "PATCH", PODS "/second/status", "{\"status\":{\"phase\":\"Succeeded\"}}");
+    wait_used(&f, "pods", "0");
+    CHECK_STR(message_of(&f, 403, "POST", "/api/v1/namespaces/default/services",
+                         "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"type\":\"NodePort\",\"ports\":[{"
+                         "\"name\":\"a\",\"port\":1},{\"name\":\"b\",\"port\":2}]}}"),
+              "services \"s\" is forbidden: exceeded quota: q, requested: services.nodeports=2, "
+              "used: services.nodeports=0, limited: services.nodeports=1");
+    (void)make_map(&f, "counted", "x");
+    wait_used(&f, "configmaps", "1");
+    /* a change of the quota is counted anew, a restart changes nothing */
+    (void)want(&f, 200, "PATCH", QUOTAS "/q",
+               "{\"spec\":{\"hard\":{\"secrets\":\"3\",\"requests.cpu\":\"1\"}}}");
+    wait_used(&f, "secrets", "0");
+    close_server(&f);
+    open_server(&f);
+    CHECK_STR(message_of(&f, 403, "POST", PODS,
+                         "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":"
+                         "\"c\",\"image\":\"i\"}]}}"),
+              "pods \"p\" is forbidden: failed quota: q: must specify requests.cpu for: c");
+    (void)want(&f, 201, "POST", PODS,
+               "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+               "\"i\",\"resources\":{\"requests\":{\"cpu\":\"600m\"}}}]}}");
+    wait_used(&f, "requests.cpu", "600m");
+    (void)want(&f, 403, "POST", PODS,
+               "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+               "\"i\",\"resources\":{\"requests\":{\"cpu\":\"600m\"}}}]}}");
+    (void)want(&f, 200, "DELETE", QUOTAS "/q", NULL);
+    (void)make_pod(&f, "free", "");
+    fixture_fini(&f);
+}
+
 #define SERVICES "/api/v1/namespaces/default/services"
 
 static struct json *make_service(struct fixture *f, const char *name, const char *spec)

@@ -3,6 +3,7 @@
 #include "test_kube.h"
 
 #include "base/sys.h"
+#include "kube/kinds/quotas.h"
 #include "kube/table.h"
 
 #include <fcntl.h>
@@ -118,6 +119,75 @@ static struct json *created(struct arena *a, const char *path, const char *text)
     if (object_prepare_create(a, res, obj, &env, &status) < 0)
         TEST_FAIL(STR_FMT, STR_ARG(status_message(status)));
     return obj;
+}
+
+/* "name=amount,..." in the order in which they are counted. */
+static struct str uses_of(struct arena *a, const char *path, const char *text)
+{
+    struct quota_use *uses = arena_new_n(a, struct quota_use, QUOTA_MAX_USES);
+    struct buf b = BUF_INIT(4096);
+    size_t n = quota_uses(a, served(a, str_of(path)), parse(a, text), uses);
+    for (size_t i = 0; i < n; i++)
+        (void)buf_printf(&b, "%s" STR_FMT "=" STR_FMT, i ? "," : "", STR_ARG(uses[i].name),
+                         STR_ARG(quantity_text(a, uses[i].amount)));
+    struct str out = str_copy_arena(a, buf_str(&b));
+    buf_fini(&b);
+    return out;
+}
+
+TEST(quotas_count_what_upstream_counts)
+{
+    struct arena a = { 0 };
+    CHECK_STR(uses_of(&a, "apps/v1/deployments", "{}"), "count/deployments.apps=1");
+    CHECK_STR(uses_of(&a, "/v1/secrets", "{}"), "count/secrets=1,secrets=1");
+    CHECK_STR(uses_of(&a, "/v1/pods",
+                      "{'spec':{'initContainers':[{'resources':{'requests':{'cpu':'2'}}}],"
+                      "'containers':[{'resources':{'requests':{'cpu':'500m','memory':'1Gi'},'limits'"
+                      ":{'cpu':'1'}}},{'resources':{'requests':{'cpu':'1'}}}]}}"),
+              "count/pods=1,pods=1,cpu=2,requests.cpu=2,memory=1Gi,requests.memory=1Gi,limits.cpu=1");
+    CHECK_STR(uses_of(&a, "/v1/pods", "{'status':{'phase':'Failed'}}"), "count/pods=1");
+    CHECK_STR(uses_of(&a, "/v1/services",
+                      "{'spec':{'type':'LoadBalancer','ports':[{'nodePort':30000},{'port':1}]}}"),
+              "count/services=1,services=1,services.nodeports=1,services.loadbalancers=1");
+    CHECK_STR(uses_of(&a, "/v1/persistentvolumeclaims",
+                      "{'spec':{'storageClassName':'fast','resources':{'requests':{'storage':'1Gi'}}}}"),
+              "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=1Gi,"
+              "fast.storageclass.storage.k8s.io/persistentvolumeclaims=1,"
+              "fast.storageclass.storage.k8s.io/requests.storage=1Gi");
+    arena_fini(&a);
+}
+
+TEST(quotas_have_scopes)
+{
+    static const struct {
+        const char *spec, *pod;
+        bool covers;
+    } cases[] = {
+        { "{'scopes':['Terminating']}", "{'spec':{'activeDeadlineSeconds':5}}", true },
+        { "{'scopes':['NotTerminating']}", "{'spec':{'activeDeadlineSeconds':5}}", false },
+        { "{'scopes':['BestEffort']}", "{'spec':{'containers':[{}]}}", true },
+        { "{'scopes':['NotBestEffort','NotTerminating']}", "{'spec':{'containers':[{}]}}", false },
+        { "{'scopeSelector':{'matchExpressions':[{'scopeName':'PriorityClass','operator':'In',"
+          "'values':['high']}]}}",
+          "{'spec':{'priorityClassName':'high'}}", true },
+        { "{'scopeSelector':{'matchExpressions':[{'scopeName':'PriorityClass','operator':'NotIn',"
+          "'values':['high']}]}}",
+          "{'spec':{'priorityClassName':'high'}}", false },
+        { "{'scopeSelector':{'matchExpressions':[{'scopeName':'PriorityClass','operator':'Exists'}]"
+          "}}",
+          "{}", false },
+        { "{}", "{}", true },
+    };
+    struct arena a = { 0 };
+    const struct kube_resource *pods = served(&a, STR("/v1/pods"));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct json *quota = json_new_object(&a);
+        json_setc(&a, quota, "spec", parse(&a, cases[i].spec));
+        CHECK(quota_covers(quota, pods, parse(&a, cases[i].pod)) == cases[i].covers);
+    }
+    struct json *scoped_quota = parse(&a, "{'spec':{'scopes':['BestEffort']}}");
+    CHECK(!quota_covers(scoped_quota, served(&a, STR("/v1/services")), parse(&a, "{}")));
+    arena_fini(&a);
 }
 
 TEST(a_job_finds_its_pods_by_its_uid)

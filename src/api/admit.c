@@ -2,22 +2,37 @@
 /* Admission: reading what the rules need, and their order; see admit.h. */
 #include "api/admit.h"
 
+#include "api/controllers.h"
+#include "api/encode.h"
 #include "api/tokens.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "kube/kinds/quotas.h"
 
 #include <errno.h>
 
 /* What is read, in this order. */
-enum fact { FACT_ACCOUNT, FACT_CLASSES, FACT_LIMITS, FACT_STORAGE, FACT_DONE };
+enum fact { FACT_ACCOUNT, FACT_CLASSES, FACT_LIMITS, FACT_STORAGE, FACT_QUOTAS, FACT_DONE };
+
+enum { QUOTAS_MAX = 64 }; /* of one namespace; further ones are not enforced */
+
+struct quota {
+    struct str key;
+    uint64_t rev;
+    const struct json *stored;
+    struct json *taken; /* with the new object counted; NULL: it changes nothing */
+};
 
 struct admission {
     struct request *rq;
     enum fact at;
-    bool is_pod, is_token; /* token: a Secret that holds one of a ServiceAccount */
+    bool is_pod, is_claim, is_token; /* token: a Secret that holds one of a ServiceAccount */
     struct str account_name, class_name;
     const struct json *account;         /* or NULL */
     struct json *classes, *limits, *storage; /* arrays */
+    struct quota *quotas;
+    size_t n_quotas, first_op, n_ops;
+    bool uncounted; /* a quota has not been counted yet, so the object cannot be added */
     void (*done)(void *arg, int r, struct admission *admission);
     void *arg;
 };
@@ -27,10 +42,12 @@ static bool is_core(const struct kube_resource *res, const char *plural)
     return res->group.n == 0 && str_is(res->plural, plural);
 }
 
-bool admit_wanted(const struct kube_resource *res)
+bool admit_wanted(const struct request *rq)
 {
+    const struct kube_resource *res = rq->res;
     return is_core(res, "pods") || is_core(res, "persistentvolumeclaims") ||
-           is_core(res, "secrets");
+           is_core(res, "secrets") ||
+           (res->namespaced && quotas_in(rq->api->quotas, rq->route.ns));
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -78,11 +95,31 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     advance(ad);
 }
 
+static void take_quotas(struct admission *ad, const struct store_page *page)
+{
+    struct arena *a = &ad->rq->arena;
+    ad->quotas = arena_new_n(a, struct quota, QUOTAS_MAX);
+    for (size_t i = 0; i < page->n && ad->n_quotas < QUOTAS_MAX; i++) {
+        struct json *v = parse_kv(ad, &page->kv[i]);
+        if (v)
+            ad->quotas[ad->n_quotas++] =
+                (struct quota){ .key = str_copy_arena(a, page->kv[i].key),
+                                .rev = page->kv[i].mod_rev,
+                                .stored = v };
+    }
+}
+
 static void on_list(void *arg, int r, const struct store_page *page, const struct err *err)
 {
     struct admission *ad = arg;
     if (read_failed(ad, r, err))
         return;
+    if (ad->at == FACT_QUOTAS) {
+        take_quotas(ad, page);
+        ad->at++;
+        advance(ad);
+        return;
+    }
     struct json *list = ad->at == FACT_CLASSES  ? ad->classes
                         : ad->at == FACT_LIMITS ? ad->limits
                                                 : ad->storage;
@@ -128,8 +165,6 @@ static void advance(struct admission *ad)
 {
     struct request *rq = ad->rq;
     const struct kube_resource *res;
-    if (ad->at > FACT_ACCOUNT && is_core(rq->res, "secrets"))
-        ad->at = FACT_DONE;
     switch (ad->at) {
     case FACT_ACCOUNT:
         if (ad->is_pod || ad->is_token) {
@@ -151,12 +186,23 @@ static void advance(struct admission *ad)
         ad->at++;
         /* fall through */
     case FACT_LIMITS:
-        list(ad, resource_of(ad, "", "limitranges"), rq->route.ns);
-        return;
+        if (ad->is_pod || ad->is_claim) {
+            list(ad, resource_of(ad, "", "limitranges"), rq->route.ns);
+            return;
+        }
+        ad->at++;
+        /* fall through */
     case FACT_STORAGE:
-        res = ad->is_pod ? NULL : resource_of(ad, "storage.k8s.io", "storageclasses");
+        res = ad->is_claim ? resource_of(ad, "storage.k8s.io", "storageclasses") : NULL;
         if (res) {
             list(ad, res, STR(""));
+            return;
+        }
+        ad->at++;
+        /* fall through */
+    case FACT_QUOTAS:
+        if (quotas_in(rq->api->quotas, rq->route.ns)) {
+            list(ad, resource_of(ad, "", "resourcequotas"), rq->route.ns);
             return;
         }
         ad->at++;
@@ -178,6 +224,7 @@ void admit_read(struct request *rq, const struct json *input,
         account = json_get_str(spec, "serviceAccount");
     *ad = (struct admission){ .rq = rq,
                               .is_pod = is_core(rq->res, "pods"),
+                              .is_claim = is_core(rq->res, "persistentvolumeclaims"),
                               .account_name = account.n ? account : STR("default"),
                               .class_name = json_get_str(spec, "priorityClassName"),
                               .classes = json_new_array(a),
@@ -188,8 +235,6 @@ void admit_read(struct request *rq, const struct json *input,
     if (is_core(rq->res, "secrets")) {
         ad->account_name = token_secret_account(input);
         ad->is_token = ad->account_name.n > 0;
-        if (!ad->is_token)
-            ad->at = FACT_DONE;
     }
     advance(ad);
 }
@@ -209,9 +254,9 @@ struct json *admit_new(struct request *rq, const struct admission *ad, struct js
 {
     struct arena *a = &rq->arena;
     const char *why = NULL;
-    if (!ad || is_core(rq->res, "secrets"))
+    if (!ad || !(ad->is_pod || ad->is_claim))
         return NULL;
-    if (!ad->is_pod) {
+    if (ad->is_claim) {
         if (!admit_claim_limits(a, obj, ad->limits, &why))
             return refuse(rq, obj, why);
         admit_storage_class(a, obj, ad->storage);
@@ -240,4 +285,60 @@ void admit_named(struct request *rq, const struct admission *ad, struct json *ob
     int r = token_secret_fill(rq->api, &rq->arena, obj, ad->account, &err);
     if (r < 0)
         log_error("no token was made for a secret", "error=\"%s\"", err_text(&err));
+}
+
+struct json *admit_quota(struct request *rq, struct admission *ad, const struct json *obj)
+{
+    struct arena *a = &rq->arena;
+    for (size_t i = 0; ad && i < ad->n_quotas; i++) {
+        struct quota *q = &ad->quotas[i];
+        struct json *quota = json_clone(a, q->stored);
+        const char *why;
+        bool changed;
+        ad->uncounted = ad->uncounted || !json_path(quota, "status", "hard", NULL);
+        if (!quota_take(a, quota, rq->res, obj, &changed, &why))
+            return refuse(rq, obj, why);
+        q->taken = changed ? quota : NULL;
+    }
+    return NULL;
+}
+
+int admit_ops(struct request *rq, struct admission *ad, struct store_op *ops, size_t *n,
+              struct err *err)
+{
+    struct arena *a = &rq->arena;
+    if (!ad)
+        return 0;
+    ad->first_op = *n;
+    ad->n_ops = 0;
+    for (size_t i = 0; i < ad->n_quotas; i++) {
+        struct quota *q = &ad->quotas[i];
+        struct buf b = BUF_INIT(STORE_VALUE_MAX_BYTES);
+        if (!q->taken)
+            continue;
+        if (*n >= STORE_TXN_MAX_OPS)
+            return err_set(err, E_LIMIT, "too many quotas");
+        int r = encode_for_storage(a, resource_of(ad, "", "resourcequotas"), q->taken, &b);
+        if (r >= 0)
+            ops[(*n)++] = (struct store_op){ .kind = STORE_PUT,
+                                             .key = q->key,
+                                             .value = str_copy_arena(a, buf_str(&b)),
+                                             .cmp = STORE_MOD_REV,
+                                             .cmp_rev = q->rev };
+        buf_fini(&b);
+        if (r < 0)
+            return err_set(err, E_LIMIT, "a quota is too large");
+        ad->n_ops++;
+    }
+    return 0;
+}
+
+bool admit_counted(const struct admission *ad)
+{
+    return ad && !ad->uncounted;
+}
+
+bool admit_lost(const struct admission *ad, size_t failed_op)
+{
+    return ad && failed_op >= ad->first_op && failed_op < ad->first_op + ad->n_ops;
 }

@@ -6,6 +6,7 @@
  *     ServiceAccount, Priority, DefaultTolerationSeconds    pods
  *     LimitRanger                                           pods, persistentvolumeclaims
  *     DefaultStorageClass                                   persistentvolumeclaims
+ *     ResourceQuota                                         everything in a namespace that has one
  *     (the token controller)                                secrets of ServiceAccounts' tokens
  *
  * First the other objects are read, once for a request; then the rules are applied to each attempt
@@ -17,11 +18,12 @@
 
 struct admission;
 
-/* Whether a rule is about objects of this kind. */
-bool admit_wanted(const struct kube_resource *res);
+/* Whether a rule may be about the new object. */
+bool admit_wanted(const struct request *rq);
 /*
- * input: the body, decoded or an apply configuration. done: once, from the loop, with `admission` in the request's arena; r < 0: the request has been
- * answered, or its client is gone, and the caller does nothing more.
+ * input: the body, decoded or an apply configuration. done: once, with `admission` in the
+ * request's arena, from the loop or, when there is nothing to read, before the function returns;
+ * r < 0: the request has been answered, or its client is gone, and the caller does nothing more.
  */
 void admit_read(struct request *rq, const struct json *input,
                 void (*done)(void *arg, int r, struct admission *admission), void *arg);
@@ -30,6 +32,20 @@ struct json *admit_new(struct request *rq, const struct admission *admission, st
 
 /* Once it has its name: Secrets that are to hold a ServiceAccount's token get it. */
 void admit_named(struct request *rq, const struct admission *admission, struct json *obj);
+
+/*
+ * Count the object, which is complete by now, in the quotas of its namespace. NULL, or the Status
+ * that refuses it. admission NULL: there is no quota.
+ */
+struct json *admit_quota(struct request *rq, struct admission *admission, const struct json *obj);
+/* Append the writes of the quotas. ops has room for STORE_TXN_MAX_OPS; E_LIMIT. */
+int admit_ops(struct request *rq, struct admission *admission, struct store_op *ops, size_t *n,
+              struct err *err);
+/* The object is counted in all quotas that it belongs to. */
+bool admit_counted(const struct admission *admission);
+/* The transaction failed at a quota, which somebody else has written: admission must be read again.
+ */
+bool admit_lost(const struct admission *admission, size_t failed_op);
 
 /* ---- the rules, which know no store (admit_rules.c); *why is said to the client ---- */
 

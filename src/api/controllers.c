@@ -11,8 +11,10 @@
 static void on_defaults_ready(void *arg, int r, const struct err *err)
 {
     struct api *api = arg;
-    if (r >= 0)
+    if (r >= 0) {
         api->expiry = expiry_start(api, api->event_ttl_ms);
+        api->quotas = quotas_start(api);
+    }
     api->controllers_ready(api->controllers_ready_arg, r, err);
 }
 
@@ -52,6 +54,7 @@ void controllers_start(struct api *api, controller_ready_cb ready, void *arg)
 
 void controllers_stop(struct api *api)
 {
+    quotas_stop(api->quotas);
     expiry_stop(api->expiry);
     defaults_stop(api->defaults);
     aggregate_stop(api->aggregate);
@@ -64,6 +67,7 @@ void controllers_stop(struct api *api)
 
 void controllers_free(struct api *api)
 {
+    quotas_free(api->quotas);
     expiry_free(api->expiry);
     defaults_free(api->defaults);
     aggregate_free(api->aggregate);
@@ -79,7 +83,7 @@ bool controllers_busy(const struct api *api)
     return crds_is_busy(api->crds) || namespaces_is_busy(api->namespaces) ||
            authz_is_busy(api->authz) || gc_is_busy(api->gc) || accounts_is_busy(api->accounts) ||
            aggregate_is_busy(api->aggregate) || defaults_is_busy(api->defaults) ||
-           expiry_is_busy(api->expiry) || api->csrs_in_flight > 0;
+           expiry_is_busy(api->expiry) || quotas_is_busy(api->quotas) || api->csrs_in_flight > 0;
 }
 
 static bool is_crd(const struct kube_resource *res)
@@ -98,6 +102,7 @@ void controllers_written(struct api *api, const struct written *w)
     accounts_written(api->accounts, w);
     aggregate_written(api->aggregate, w);
     expiry_written(api->expiry, w);
+    quotas_written(api->quotas, w);
     defaults_written(api->defaults, w);
     csr_written(api, w);
     tokens_written(api->tokens, w);

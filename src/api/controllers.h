@@ -49,6 +49,7 @@ struct written {
     struct str key, name;
     const struct json *old, *obj; /* in whatever version; NULL: was not there, is not there now */
     struct str value;             /* as stored; "": gone */
+    bool counted;                 /* the write has counted it in the namespace's quotas */
     uint64_t rev;
 };
 
@@ -91,6 +92,15 @@ void expiry_stop(struct expiry *x);
 void expiry_free(struct expiry *x);
 bool expiry_is_busy(const struct expiry *x);
 void expiry_written(struct expiry *x, const struct written *w);
+
+/* ResourceQuotas: what they count. */
+struct quotas *quotas_start(struct api *api);
+void quotas_stop(struct quotas *q);
+void quotas_free(struct quotas *q);
+bool quotas_is_busy(const struct quotas *q);
+void quotas_written(struct quotas *q, const struct written *w);
+/* Whether there may be a quota in the namespace. */
+bool quotas_in(const struct quotas *q, struct str ns);
 
 /* ---- all of them (controllers.c) ---- */
 

@@ -21,6 +21,7 @@ struct aggregate;
 struct crds;
 struct defaults;
 struct expiry;
+struct quotas;
 struct gc;
 struct namespaces;
 struct tokens;
@@ -54,6 +55,7 @@ struct api {
     struct aggregate *aggregate;
     struct defaults *defaults;
     struct expiry *expiry;
+    struct quotas *quotas;
     struct buf ca_cert, ca_key;
     size_t csrs_in_flight; /* signed, being written */
     uint64_t event_ttl_ms;

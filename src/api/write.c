@@ -32,7 +32,8 @@
 
 enum {
     WRITE_MAX_ATTEMPTS = 16, /* of an update or patch without resourceVersion */
-    NAME_MAX_ATTEMPTS = 8    /* of a generated name */
+    NAME_MAX_ATTEMPTS = 8,   /* of a generated name */
+    QUOTA_MAX_ATTEMPTS = 64  /* at counting a new object in a quota that others count in */
 };
 
 struct write {
@@ -43,7 +44,7 @@ struct write {
     enum object_part part;
     const struct write_action *action; /* or NULL */
     struct claims claims;
-    const struct admission *admission; /* NULL before it has been read, and where there is none */
+    struct admission *admission; /* NULL before it has been read, and where there is none */
     struct json *input; /* the decoded body, or the patch; cloned for every attempt */
     struct str key, ns_key;
     unsigned attempt;
@@ -218,6 +219,9 @@ static struct json *shape_new(struct write *w)
     if (status)
         return status;
     if (object_validate(a, rq->res, OBJECT_WHOLE, w->obj, NULL, &status) < 0)
+        return status;
+    status = admit_quota(rq, w->admission, w->obj);
+    if (status)
         return status;
     if (is_crd(rq->res))
         crds_prepare(rq->api->crds, a, w->obj);
@@ -617,6 +621,18 @@ static void claim_lost(struct write *w, size_t failed_op)
         shape_and_commit(w);
 }
 
+/* A quota has been written meanwhile: see what is left of it now. */
+static void admission_lost(struct write *w)
+{
+    struct request *rq = w->rq;
+    w->admission = NULL;
+    if (++w->attempt < QUOTA_MAX_ATTEMPTS)
+        read_namespace(w);
+    else
+        reply_status(rq, status_modified(&rq->arena, rq->route.group, rq->route.resource,
+                                         meta_name(w->obj)));
+}
+
 static void on_txn(void *arg, const struct store_txn_result *res, const struct err *err)
 {
     struct write *w = arg;
@@ -629,10 +645,13 @@ static void on_txn(void *arg, const struct store_txn_result *res, const struct e
                                                .old = w->old,
                                                .obj = w->removes ? NULL : w->obj,
                                                .value = w->removes ? STR("") : buf_str(&w->value),
+                                               .counted = admit_counted(w->admission),
                                                .rev = res->rev });
     if (request_idle(rq))
         return;
-    if (res->r == E_CONFLICT && claims_lost(&w->claims, res->failed_op))
+    if (res->r == E_CONFLICT && !w->old && admit_lost(w->admission, res->failed_op))
+        admission_lost(w);
+    else if (res->r == E_CONFLICT && claims_lost(&w->claims, res->failed_op))
         claim_lost(w, res->failed_op);
     else if (res->r == E_CONFLICT && !w->old)
         create_lost(w, res->failed_op);
@@ -663,6 +682,8 @@ static void commit(struct write *w)
     int r = owners_ops(&rq->arena, w->key, w->old, left, ops, &n, &err);
     if (r >= 0)
         r = claims_ops(&rq->arena, &w->claims, rq->res, w->old, left, ops, &n, &err);
+    if (r >= 0 && !w->old)
+        r = admit_ops(rq, w->admission, ops, &n, &err);
     if (r < 0) {
         reply_err(rq, r, &err);
         return;
@@ -787,7 +808,7 @@ static void on_namespace(void *arg, int r, const struct store_kv *kv, uint64_t r
         return;
     }
     w->ns_rev = kv->mod_rev;
-    if (!w->admission && admit_wanted(rq->res))
+    if (!w->admission && admit_wanted(rq))
         admit_read(rq, w->input, on_admission, w);
     else
         shape_and_commit(w);

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ResourceQuotas: their status is counted from what is in their namespace, when a quota is made or
+ * changed and when something went or changed. What is made is counted by the transaction that
+ * makes it (admit.c), so a quota cannot be overdrawn, and needs no counting afterwards.
+ *
+ *     quiet ---- something went ----> dirty --> read quotas -> read each kind they limit -> write
+ *       ^                               ^                                                    |
+ *       +-------------------------------+---------- somebody else wrote a quota meanwhile ---+
+ *
+ * In memory is one record for each namespace that has a quota.
+ */
+#include "api/controllers.h"
+#include "api/encode.h"
+#include "base/log.h"
+#include "kube/kinds/quotas.h"
+
+#include <assert.h>
+
+enum { QUOTAS_PER_NAMESPACE = 64 }; /* further ones are not counted */
+
+#define QUOTA_PREFIX "/registry/resourcequotas/"
+
+struct quotas {
+    struct api *api;
+    struct map spaces; /* name -> struct space */
+    struct buf after;
+    size_t n_running;
+    bool loading, loaded, stopped;
+    struct defer turn;
+};
+
+struct space {
+    size_t n; /* quotas in it */
+    bool dirty, running;
+};
+
+/* Counting one namespace. */
+struct count {
+    struct quotas *q;
+    char *ns;
+    struct arena arena, scratch;
+    struct {
+        struct str key;
+        uint64_t rev;
+        struct json *quota, *status;
+    } at[QUOTAS_PER_NAMESPACE];
+    size_t n;
+    size_t next; /* position in the registry */
+    const struct kube_resource *res;
+    struct buf after;
+};
+
+static void kick(struct quotas *q);
+
+static bool is_quota(const struct kube_resource *res)
+{
+    return res->group.n == 0 && str_is(res->plural, "resourcequotas");
+}
+
+static struct space *space_of(const struct quotas *q, struct str ns)
+{
+    return map_get(&q->spaces, ns);
+}
+
+static void set_dirty(struct quotas *q, struct space *s)
+{
+    if (!s || q->stopped)
+        return;
+    s->dirty = true;
+    kick(q);
+}
+
+/* ------------------------------------------------------------------ counting */
+
+static void count_end(struct count *c, bool again)
+{
+    struct quotas *q = c->q;
+    struct space *s = space_of(q, str_of(c->ns));
+    if (s) {
+        s->running = false;
+        if (again)
+            set_dirty(q, s);
+    }
+    arena_fini(&c->arena);
+    arena_fini(&c->scratch);
+    buf_fini(&c->after);
+    free(c->ns);
+    free(c);
+    q->n_running--;
+    kick(q);
+    controllers_idle(q->api);
+}
+
+static void on_counted(void *arg, const struct store_txn_result *res, const struct err *err)
+{
+    struct count *c = arg;
+    if (res->r < 0 && res->r != E_CONFLICT && !c->q->stopped)
+        log_warn("cannot write what a quota counts", "namespace=%s error=\"%s\"", c->ns,
+                 err_text(err));
+    if (res->r >= 0)
+        watch_note_write(c->q->api);
+    count_end(c, res->r == E_CONFLICT);
+}
+
+static void write_counts(struct count *c)
+{
+    struct quotas *q = c->q;
+    struct arena *a = &c->arena;
+    const struct kube_resource *res =
+        registry_find(&q->api->reg, STR(""), STR("v1"), STR("resourcequotas"));
+    struct store_op ops[QUOTAS_PER_NAMESPACE];
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct json *was = json_getc(c->at[i].quota, "status");
+        struct buf b = BUF_INIT(STORE_VALUE_MAX_BYTES);
+        if (was && json_equal(was, c->at[i].status))
+            continue;
+        json_setc(a, c->at[i].quota, "status", c->at[i].status);
+        if (encode_for_storage(a, res, c->at[i].quota, &b) >= 0)
+            ops[n++] = (struct store_op){ .kind = STORE_PUT,
+                                          .key = c->at[i].key,
+                                          .value = str_copy_arena(a, buf_str(&b)),
+                                          .cmp = STORE_MOD_REV,
+                                          .cmp_rev = c->at[i].rev };
+        buf_fini(&b);
+    }
+    if (n == 0 || q->stopped || store_txn(q->api->store, ops, n, on_counted, c, NULL) < 0)
+        count_end(c, false);
+}
+
+static void count_next(struct count *c);
+
+static void on_objects(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct count *c = arg;
+    (void)err;
+    if (r < 0 || c->q->stopped) {
+        count_end(c, false);
+        return;
+    }
+    for (size_t i = 0; i < page->n; i++) {
+        struct json *obj;
+        arena_reset(&c->scratch);
+        if (json_parse(&c->scratch, page->kv[i].value, NULL, &obj, NULL) < 0)
+            continue;
+        for (size_t k = 0; k < c->n; k++)
+            quota_status_add(&c->arena, c->at[k].status, c->at[k].quota, c->res, obj);
+    }
+    buf_reset(&c->after);
+    if (page->more)
+        (void)buf_add_str(&c->after, page->kv[page->n - 1].key);
+    else
+        c->res = NULL;
+    count_next(c);
+}
+
+static bool is_limited(const struct count *c, const struct kube_resource *res)
+{
+    if (!res->namespaced || res->storage != res)
+        return false;
+    for (size_t i = 0; i < c->n; i++)
+        if (quota_is_about(c->at[i].quota, res))
+            return true;
+    return false;
+}
+
+/* The next page, of this kind or of the next that a quota is about. */
+static void count_next(struct count *c)
+{
+    const struct registry *reg = &c->q->api->reg;
+    while (!c->res && c->next < reg->n) {
+        const struct kube_resource *res = reg->all[c->next++];
+        if (is_limited(c, res))
+            c->res = res;
+    }
+    if (!c->res) {
+        write_counts(c);
+        return;
+    }
+    const struct store_range range = { .prefix =
+                                           key_prefix_ns(&c->arena, c->res, str_of(c->ns)),
+                                       .after = buf_str(&c->after) };
+    if (store_range(c->q->api->store, &range, on_objects, c, NULL) < 0)
+        count_end(c, false);
+}
+
+static void on_quotas(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct count *c = arg;
+    struct arena *a = &c->arena;
+    (void)err;
+    if (r < 0 || c->q->stopped) {
+        count_end(c, false);
+        return;
+    }
+    for (size_t i = 0; i < page->n && c->n < QUOTAS_PER_NAMESPACE; i++) {
+        struct json *quota;
+        if (json_parse(a, str_copy_arena(a, page->kv[i].value), NULL, &quota, NULL) < 0)
+            continue;
+        c->at[c->n].key = str_copy_arena(a, page->kv[i].key);
+        c->at[c->n].rev = page->kv[i].mod_rev;
+        c->at[c->n].quota = quota;
+        c->at[c->n++].status = quota_status_new(a, quota);
+    }
+    count_next(c);
+}
+
+static void count_begin(struct quotas *q, struct str ns, struct space *s)
+{
+    struct count *c = xnew(struct count);
+    *c = (struct count){ .q = q, .ns = str_dup(ns), .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
+    const struct store_range range = { .prefix = str_of(arena_printf(&c->arena, QUOTA_PREFIX "%s/",
+                                                                     c->ns)) };
+    s->dirty = false;
+    s->running = true;
+    q->n_running++;
+    if (store_range(q->api->store, &range, on_quotas, c, NULL) < 0)
+        count_end(c, false);
+}
+
+/* ------------------------------------------------------------------ all of them */
+
+static void add_quota(struct quotas *q, struct str ns)
+{
+    struct space *s = space_of(q, ns);
+    if (!s) {
+        s = xnew(struct space);
+        (void)map_put(&q->spaces, ns, s);
+    }
+    s->n++;
+    set_dirty(q, s);
+}
+
+static void remove_quota(struct quotas *q, struct str ns)
+{
+    struct space *s = space_of(q, ns);
+    if (!s || --s->n > 0)
+        return;
+    (void)map_del(&q->spaces, ns);
+    free(s);
+}
+
+static void load(struct quotas *q);
+
+static void on_loaded(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct quotas *q = arg;
+    (void)err;
+    q->loading = false;
+    for (size_t i = 0; r >= 0 && !q->stopped && i < page->n; i++) {
+        struct str ns, name, rest = str_slice(page->kv[i].key, sizeof QUOTA_PREFIX - 1, SIZE_MAX);
+        (void)str_cut(rest, '/', &ns, &name);
+        add_quota(q, ns);
+    }
+    bool more = r >= 0 && page->more && !q->stopped;
+    buf_reset(&q->after);
+    if (more) {
+        (void)buf_add_str(&q->after, page->kv[page->n - 1].key);
+        load(q);
+    }
+    q->loaded = !more;
+    controllers_idle(q->api);
+}
+
+static void load(struct quotas *q)
+{
+    const struct store_range range = { .prefix = STR(QUOTA_PREFIX),
+                                       .after = buf_str(&q->after),
+                                       .keys_only = true };
+    q->loading = store_range(q->api->store, &range, on_loaded, q, NULL) >= 0;
+}
+
+static void on_turn(struct defer *d)
+{
+    struct quotas *q = container_of(d, struct quotas, turn);
+    map_each (e, &q->spaces) {
+        struct space *s = e->value;
+        if (s->dirty && !s->running && q->n_running == 0) {
+            count_begin(q, e->key, s);
+            break;
+        }
+    }
+    controllers_idle(q->api);
+}
+
+static void kick(struct quotas *q)
+{
+    if (!q->stopped)
+        defer_start(q->api->loop, &q->turn, on_turn);
+}
+
+bool quotas_in(const struct quotas *q, struct str ns)
+{
+    return q && (!q->loaded || space_of(q, ns));
+}
+
+/* ------------------------------------------------------------------ life */
+
+static bool uses_same(const struct kube_resource *res, const struct json *x, const struct json *y)
+{
+    struct arena a = { 0 };
+    struct quota_use *ux = arena_new_n(&a, struct quota_use, QUOTA_MAX_USES);
+    struct quota_use *uy = arena_new_n(&a, struct quota_use, QUOTA_MAX_USES);
+    size_t nx = quota_uses(&a, res, x, ux), ny = quota_uses(&a, res, y, uy);
+    bool same = nx == ny;
+    for (size_t i = 0; same && i < nx; i++)
+        same = str_eq(ux[i].name, uy[i].name) && quantity_cmp(ux[i].amount, uy[i].amount) == 0;
+    arena_fini(&a);
+    return same;
+}
+
+static void quota_written(struct quotas *q, struct str ns, const struct written *w)
+{
+    const struct json *now = json_getc(w->obj, "spec"), *was = json_getc(w->old, "spec");
+    if (w->obj && !w->old)
+        add_quota(q, ns);
+    else if (!w->obj && w->old)
+        remove_quota(q, ns);
+    else if (now && was && !json_equal(now, was))
+        set_dirty(q, space_of(q, ns));
+}
+
+void quotas_written(struct quotas *q, const struct written *w)
+{
+    if (!q || q->stopped || !w->res->namespaced)
+        return;
+    struct str ns = meta_namespace(w->obj ? w->obj : w->old);
+    if (is_quota(w->res)) {
+        quota_written(q, ns, w);
+        if (w->obj && w->old)
+            return;
+    }
+    struct space *s = space_of(q, ns);
+    if (!s || (w->obj && !w->old && w->counted))
+        return;
+    if (w->obj && w->old && uses_same(w->res, w->old, w->obj))
+        return;
+    set_dirty(q, s);
+}
+
+struct quotas *quotas_start(struct api *api)
+{
+    struct quotas *q = xnew(struct quotas);
+    *q = (struct quotas){ .api = api, .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
+    load(q);
+    return q;
+}
+
+void quotas_stop(struct quotas *q)
+{
+    if (q)
+        q->stopped = true;
+}
+
+bool quotas_is_busy(const struct quotas *q)
+{
+    return q && (q->loading || q->n_running > 0);
+}
+
+void quotas_free(struct quotas *q)
+{
+    if (!q)
+        return;
+    assert(!quotas_is_busy(q));
+    defer_cancel(&q->turn);
+    map_each (e, &q->spaces)
+        free(e->value);
+    map_fini(&q->spaces);
+    buf_fini(&q->after);
+    free(q);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ResourceQuotas: what objects use, and what is left of it. Pure. */
+#pragma once
+
+#include "kube/quantity.h"
+#include "kube/resource.h"
+
+enum { QUOTA_MAX_USES = 64 };
+
+struct quota_use {
+    struct str name; /* "requests.cpu", "count/jobs.batch" */
+    struct quantity amount;
+};
+
+/* What one object uses, in the arena or of it. Returns the number, at most QUOTA_MAX_USES. */
+size_t quota_uses(struct arena *a, const struct kube_resource *res, const struct json *obj,
+                  struct quota_use *ret);
+/* The quota is about this object: its scopes are. */
+bool quota_covers(const struct json *quota, const struct kube_resource *res,
+                  const struct json *obj);
+/* It limits something that objects of the kind can use. */
+bool quota_is_about(const struct json *quota, const struct kube_resource *res);
+
+/*
+ * Take what a new object uses from the quota: its status.used grows. false: it does not fit, *why
+ * says it to the client. changed: something was taken.
+ */
+bool quota_take(struct arena *a, struct json *quota, const struct kube_resource *res,
+                const struct json *obj, bool *ret_changed, const char **why);
+
+/* Counting from the beginning: an object {hard, used} with every limited resource at zero. */
+struct json *quota_status_new(struct arena *a, const struct json *quota);
+/* Add what the object uses, as far as the status limits it. */
+void quota_status_add(struct arena *a, struct json *status, const struct json *quota,
+                      const struct kube_resource *res, const struct json *obj);
