@@ -3,6 +3,7 @@
 #include "api/authn.h"
 
 #include "api/tokens.h"
+#include "base/log.h"
 #include "codec/digest.h"
 #include "io/tls.h"
 
@@ -98,6 +99,9 @@ static bool by_certificate(struct request *rq)
 {
     struct arena *a = &rq->arena;
     const struct tls_peer *cert = rq->cert;
+    if (cert && cert->why)
+        log_debug("client certificate not believed", "peer=" STR_FMT " reason=\"%s\"",
+                  STR_ARG(rq->peer), cert->why);
     if (!cert || cert->why || cert->common_name.n == 0)
         return false;
     char hex[SHA256_HEX_SIZE];

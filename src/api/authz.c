@@ -22,7 +22,10 @@
 #define GROUP  "rbac.authorization.k8s.io"
 #define PREFIX "/registry/" GROUP "/"
 
-enum { DEFAULTS_IN_FLIGHT = 32 /* writes of defaults at a time: they commit together */ };
+enum {
+    DEFAULTS_IN_FLIGHT = 32, /* writes of defaults at a time: they commit together */
+    AUTHZ_RETRY_MS = 1000    /* when the store cannot be read */
+};
 
 /* A default that has to be written. */
 struct repair {
@@ -43,6 +46,8 @@ struct authz {
     uint64_t loaded_rev;
     struct buf after;
     bool reading, stopped;
+    bool broken; /* the watch ended before it was followed */
+    struct timer retry;
 
     struct arena arena;  /* of the defaults and repairs, until they are written */
     struct map defaults; /* "ns/name" behind the kind's digit -> JSON text: trees are large */
@@ -127,6 +132,8 @@ static void on_end(void *arg, int r, const struct err *err)
     log_error("watch of roles ended, reading them again", "error=\"%s\"", err_text(err));
     if (z->sm.at == AUTHZ_FOLLOW)
         load_start(z);
+    else
+        z->broken = true;
 }
 
 static const struct store_watch_ops watch_ops = { .on_events = on_events, .on_end = on_end };
@@ -148,6 +155,8 @@ static void follow(struct authz *z)
     map_fini(&z->defaults);
     list_init(&z->repairs);
     arena_fini(&z->arena);
+    if (z->broken)
+        load_start(z);
     tell_ready(z, 0, NULL);
 }
 
@@ -246,6 +255,11 @@ static void compare(struct authz *z, struct arena *a, struct str key, struct jso
 
 /* ------------------------------------------------------------------ loading */
 
+static void on_retry(struct timer *t)
+{
+    load_start(container_of(t, struct authz, retry));
+}
+
 static void loaded(struct authz *z, int r, const struct err *err)
 {
     struct err why = err ? *err : (struct err){ 0 };
@@ -257,6 +271,8 @@ static void loaded(struct authz *z, int r, const struct err *err)
         if (!z->stopped)
             log_error("roles and bindings cannot be read", "error=\"%s\"", err_text(&why));
         rbac_free(take_ptr(&z->next));
+        if (!z->ready && !z->stopped) /* the policy as it was stays in force */
+            timer_start(z->api->loop, &z->retry, AUTHZ_RETRY_MS, on_retry);
         tell_ready(z, z->stopped ? -ECANCELED : r, &why);
         return;
     }
@@ -310,6 +326,7 @@ static void load_start(struct authz *z)
     if (z->sm.at != AUTHZ_LOAD)
         sm_move(&z->sm, AUTHZ_LOAD);
     z->next = rbac_new();
+    z->broken = false;
     z->loaded_rev = 0;
     z->reading = true;
     buf_reset(&z->after);
@@ -336,6 +353,7 @@ void authz_stop(struct authz *z)
     if (!z)
         return;
     z->stopped = true;
+    timer_stop(z->api->loop, &z->retry);
     if (z->watch)
         store_watch_cancel(z->watch);
     z->watch = NULL;

@@ -13,6 +13,8 @@
 #include "base/clock.h"
 #include "kube/builtin.h"
 
+_Static_assert(TOKEN_AUDIENCES_MAX == 64, "a message says so");
+
 enum issue_at { ISSUE_ACCOUNT, ISSUE_BOUND, ISSUE_POD_NODE, ISSUE_DONE };
 
 struct issue {
@@ -57,6 +59,9 @@ static struct json *check_request(struct issue *is)
     if (valid_s > INT64_C(1) << 32)
         field_error(&errs, FIELD_INVALID, &at, expires,
                     "may not specify a duration larger than 2^32 seconds");
+    const struct json *audiences = json_getc(spec, "audiences");
+    if (json_is(audiences, JSON_ARRAY) && audiences->n > TOKEN_AUDIENCES_MAX)
+        return status_bad_request(a, STR("a token is for at most 64 audiences"));
     check_name(meta_name(is->obj), rq->route.name, "name", &errs);
     check_name(meta_namespace(is->obj), rq->route.ns, "namespace", &errs);
     is->token.valid_s = is->told_s = valid_s;

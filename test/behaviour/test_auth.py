@@ -410,6 +410,7 @@ def test_token_requests_are_validated(roles):
         422, 'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 60: '
              'may not specify a duration less than 10 minutes')
     assert ask({"expirationSeconds": 2**33})[1].endswith("may not specify a duration larger than 2^32 seconds")
+    assert ask({"audiences": ["x"] * 65})[0] == 400
     assert ask({}, "nobody") == (404, 'serviceaccounts "nobody" not found')
     assert ask({"boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": "p"}}) == (404, 'pods "p" not found')
     assert ask({"boundObjectRef": {"kind": "Thing", "apiVersion": "a/v1", "name": "p"}}) == (
