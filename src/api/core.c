@@ -258,12 +258,12 @@ static struct json *route(struct request *rq)
     return r < 0 ? status_bad_request(&rq->arena, str_of(err_text(&err))) : NULL;
 }
 
-/* Paths of these are routes upstream; all others are looked up by whoever could have them. */
-static bool is_builtin_version(const struct registry *reg, struct str group, struct str version)
+/* Paths below these are routes upstream; others are looked up by whoever could have them. */
+bool is_builtin_group(const struct registry *reg, struct str group)
 {
     registry_each(r, reg)
     {
-        if (!(*r)->crd && str_eq((*r)->group, group) && str_eq((*r)->version, version))
+        if (!(*r)->crd && str_eq((*r)->group, group))
             return true;
     }
     return false;
@@ -278,7 +278,7 @@ static struct json *find_resource(struct request *rq)
     if (!res && rq->in_process && str_is(rq->identity.user, API_CONTROLLER_USER))
         res = crds_find_stored(api->crds, rt->group, rt->version, rt->resource);
     if (!res) {
-        rq->no_page = !is_builtin_version(&api->reg, rt->group, rt->version);
+        rq->no_page = !is_builtin_group(&api->reg, rt->group);
         return status_no_resource(&rq->arena);
     }
     rq->res = kube_resource_ref(res);

@@ -101,6 +101,8 @@ void reply_warn(struct request *rq, struct str text);
 bool reply_unchanged(struct request *rq, const char *tag);
 /* 200 with an ETag made of `tagged`, or 304 if the client has them. */
 void reply_tagged(struct request *rq, const char *content_type, struct str tagged, struct str body);
+/* Whether an unknown path below the group is answered with a Status (see request.no_page). */
+bool is_builtin_group(const struct registry *reg, struct str group);
 /* Status for an object that is not there. */
 struct json *reply_not_found(struct request *rq);
 

@@ -40,7 +40,8 @@ static void serve_build(struct request *rq)
 
 static void reply_no_page(struct request *rq)
 {
-    rq->no_page = true;
+    const struct route *rt = &rq->route;
+    rq->no_page = rt->kind != ROUTE_VERSION || !is_builtin_group(&rq->api->reg, rt->group);
     reply_status(rq, status_no_resource(&rq->arena));
 }
 

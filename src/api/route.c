@@ -5,7 +5,7 @@
 static enum kube_verb verb_of(struct str method, const struct route *rt, bool old_watch)
 {
     bool one = rt->name.n > 0;
-    if (str_is(method, "GET") || str_is(method, "HEAD")) {
+    if (str_is(method, "GET")) { /* HEAD is for other paths, as upstream */
         if (old_watch || (!one && url_query_bool(rt->url, "watch")))
             return KUBE_WATCH;
         return one ? KUBE_GET : KUBE_LIST;

@@ -209,13 +209,14 @@ struct json *discovery_resources(struct arena *a, const struct registry *reg, st
 
 /* ---- the aggregated form ---- */
 
-/* The version of core kinds goes without saying. */
-static struct json *kind_json(struct arena *a, struct str group, struct str version,
-                              struct str kind)
+/* Group and version of a built-in kind go without saying where they are those of its resource. */
+static struct json *kind_json(struct arena *a, const struct kube_resource *r, struct str group,
+                              struct str version, struct str kind)
 {
     struct json *o = json_new_object(a);
-    json_set_str(a, o, "group", group);
-    json_set_str(a, o, "version", group.n ? version : STR(""));
+    bool own = !r->crd && str_eq(group, r->group) && str_eq(version, r->version);
+    json_set_str(a, o, "group", own ? STR("") : group);
+    json_set_str(a, o, "version", own ? STR("") : version);
     json_set_str(a, o, "kind", kind);
     return o;
 }
@@ -224,7 +225,7 @@ static struct json *aggregated_resource(struct arena *a, const struct kube_resou
 {
     struct json *o = json_new_object(a);
     json_set_str(a, o, "resource", r->plural);
-    json_setc(a, o, "responseKind", kind_json(a, r->group, r->version, r->kind));
+    json_setc(a, o, "responseKind", kind_json(a, r, r->group, r->version, r->kind));
     json_set_str(a, o, "scope", r->namespaced ? STR("Namespaced") : STR("Cluster"));
     json_set_str(a, o, "singularResource", r->singular);
     json_setc(a, o, "verbs", verbs_json(a, r->verbs));
@@ -240,7 +241,7 @@ static struct json *aggregated_resource(struct arena *a, const struct kube_resou
         const struct kube_subresource *s = sorted[i];
         struct json *sub = json_new_object(a);
         json_set_str(a, sub, "subresource", s->name);
-        json_setc(a, sub, "responseKind", kind_json(a, s->group, s->version, s->kind));
+        json_setc(a, sub, "responseKind", kind_json(a, r, s->group, s->version, s->kind));
         json_setc(a, sub, "verbs", verbs_json(a, s->verbs));
         json_add(subs, sub);
     }

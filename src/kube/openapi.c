@@ -569,11 +569,22 @@ static void add_collection(struct doc *d, const struct kube_resource *r, const c
 static void add_object(struct doc *d, const struct kube_resource *r, const char *path,
                        unsigned verbs, struct str kind, const char *suffix)
 {
+    const unsigned any = KUBE_GET | KUBE_UPDATE | KUBE_PATCH | KUBE_DELETE;
+    if (!(verbs & (suffix[0] ? any | KUBE_CREATE : any)))
+        return;
     struct json *item = path_item(d, path, r->namespaced, true);
     if (verbs & KUBE_GET)
         add_operation(
             d, item, r, suffix,
             &(struct operation){ .method = "get", .action = "get", .code = "200", .result = kind });
+    if (verbs & KUBE_CREATE && suffix[0])
+        add_operation(d, item, r, suffix,
+                      &(struct operation){ .method = "post",
+                                           .action = "post",
+                                           .code = "201",
+                                           PARAMETERS(write_parameters),
+                                           .body = kind,
+                                           .result = kind });
     if (verbs & KUBE_UPDATE)
         add_operation(d, item, r, suffix,
                       &(struct operation){ .method = "put",
