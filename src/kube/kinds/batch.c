@@ -40,6 +40,10 @@ static void job_prepare_create(struct arena *a, struct json *job)
 {
     if (!json_bool(json_path(job, "spec", "manualSelector", NULL)))
         job_generate_selector(a, job);
+    struct json *meta = meta_of(a, job), *labels = json_getc(meta, "labels");
+    const struct json *of_pods = json_path(job, "spec", "template", "metadata", "labels", NULL);
+    if (of_pods && of_pods->n && !(labels && labels->n))
+        json_setc(a, meta, "labels", json_clone(a, of_pods));
 }
 
 static void row_job_status(struct row *r)

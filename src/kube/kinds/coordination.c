@@ -27,6 +27,23 @@ static void lease_validate(const struct json *obj, const struct json *old,
                     "may only be specified when `strategy` is defined");
 }
 
+/* Coordinated elections are switched off upstream by default: their fields get lost. */
+static void lease_prepare_create(struct arena *a, struct json *lease)
+{
+    struct json *spec = json_getc(lease, "spec");
+    (void)a;
+    if (!spec)
+        return;
+    (void)json_del(spec, STR("strategy"));
+    (void)json_del(spec, STR("preferredHolder"));
+}
+
+static void lease_prepare_update(struct arena *a, struct json *lease, const struct json *old)
+{
+    (void)old;
+    lease_prepare_create(a, lease);
+}
+
 static struct json *cell_holder(struct arena *a, const struct json *obj, int64_t now_s)
 {
     (void)now_s;
@@ -39,7 +56,9 @@ static const struct kube_column lease_columns[] = {
     COLUMN_AGE,
 };
 
-static const struct kube_strategy lease_strategy = { .validate = lease_validate,
+static const struct kube_strategy lease_strategy = { .prepare_create = lease_prepare_create,
+                                                     .prepare_update = lease_prepare_update,
+                                                     .validate = lease_validate,
                                                      .create_on_update = true };
 
 static struct kube_resource rows[] = { { .group = S("coordination.k8s.io"),

@@ -70,13 +70,14 @@ static void configmap_validate(const struct json *obj, const struct json *old,
                                struct field_errors *errs)
 {
     static const char *const members[] = { "data", "binaryData" };
-    size_t total = validate_bag(obj, "data", "binaryData", false, errs) +
-                   validate_bag(obj, "binaryData", "data", true, errs);
-    if (total > SECRET_MAX_BYTES)
-        field_error(errs, FIELD_TOO_LONG, NULL, NULL, "may not be more than %d bytes",
-                    SECRET_MAX_BYTES);
+    struct fpath whole = fpath_child(NULL, STR("[]")); /* upstream's word for it */
     if (old)
         validate_immutable(obj, old, members, ARRAY_LEN(members), errs);
+    size_t total = validate_bag(obj, "data", "binaryData", false, errs) +
+                   validate_bag(obj, "binaryData", NULL, true, errs);
+    if (total > SECRET_MAX_BYTES)
+        field_error(errs, FIELD_TOO_LONG, &whole, NULL, "may not be more than %d bytes",
+                    SECRET_MAX_BYTES);
 }
 
 static struct json *cell_configmap_data(struct arena *a, const struct json *obj, int64_t now_s)
@@ -175,15 +176,14 @@ static void secret_validate(const struct json *obj, const struct json *old,
 {
     static const char *const members[] = { "data" };
     struct fpath data = fpath_child(NULL, STR("data")), type = fpath_child(NULL, STR("type"));
+    if (old && !same(json_getc(obj, "type"), json_getc(old, "type")))
+        field_error(errs, FIELD_INVALID, &type, json_getc(obj, "type"), "field is immutable");
+    if (old)
+        validate_immutable(obj, old, members, ARRAY_LEN(members), errs);
     if (validate_bag(obj, "data", NULL, true, errs) > SECRET_MAX_BYTES)
         field_error(errs, FIELD_TOO_LONG, &data, NULL, "may not be more than %d bytes",
                     SECRET_MAX_BYTES);
     validate_secret_type(obj, errs);
-    if (!old)
-        return;
-    if (!same(json_getc(obj, "type"), json_getc(old, "type")))
-        field_error(errs, FIELD_INVALID, &type, json_getc(obj, "type"), "field is immutable");
-    validate_immutable(obj, old, members, ARRAY_LEN(members), errs);
 }
 
 static struct json *cell_secret_type(struct arena *a, const struct json *obj, int64_t now_s)

@@ -105,6 +105,8 @@ static void pod_prepare_create(struct arena *a, struct json *pod)
     struct json *status = json_new_object(a);
     json_set_str(a, status, "phase", STR("Pending"));
     json_setc(a, pod, "status", status);
+    if (json_int_or(json_path(pod, "spec", "terminationGracePeriodSeconds", NULL), 0) < 0)
+        json_set_int(a, json_getc(pod, "spec"), "terminationGracePeriodSeconds", 1);
     if (gates && gates->n)
         pod_add_condition(a, pod, "PodScheduled", "False", "SchedulingGated",
                           "Scheduling is blocked due to non-empty scheduling gates", 0);
@@ -159,9 +161,8 @@ static int64_t pod_grace_s(const struct json *pod, const int64_t *requested)
 {
     const struct json *spec = json_getc(pod, "spec");
     struct str phase = json_str(json_path(pod, "status", "phase", NULL));
-    int64_t period = requested
-                         ? *requested
-                         : json_int_or(json_getc(spec, "terminationGracePeriodSeconds"), 0);
+    int64_t period =
+        requested ? *requested : json_int_or(json_getc(spec, "terminationGracePeriodSeconds"), 0);
     if (json_get_str(spec, "nodeName").n == 0 || str_is(phase, "Failed") ||
         str_is(phase, "Succeeded"))
         return 0;

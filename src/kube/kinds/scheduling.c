@@ -27,7 +27,7 @@ static void priority_validate(const struct json *obj, const struct json *old,
     struct fpath name_at = fpath_child(&meta_at, STR("name"));
     int64_t value = json_int_or(json_getc(obj, "value"), 0);
     struct str name = meta_name(obj), policy = json_get_str(obj, "preemptionPolicy");
-    static const struct str policies[] = { { "Never", 5 }, { "PreemptLowerPriority", 20 } };
+    static const struct str policies[] = { { "PreemptLowerPriority", 20 }, { "Never", 5 } };
     bool known = str_is(name, "system-node-critical") || str_is(name, "system-cluster-critical");
     if (old) {
         if (value != json_int_or(json_getc(old, "value"), 0))

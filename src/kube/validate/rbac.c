@@ -44,7 +44,7 @@ static void aggregated(const struct spot *s, const void *unused)
 {
     label_selector(s, NULL);
     if (selector_fit(s->errs->a, s->v, NULL) == SELECTOR_BROKEN)
-        say_invalid(s, "invalid label selector.");
+        say_invalid_value(s, NULL, "invalid label selector.");
 }
 
 void validate_cluster_role(const struct json *obj, const struct json *old,

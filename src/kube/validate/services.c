@@ -568,12 +568,14 @@ static void slice_address(const struct spot *s, const struct spot *list, const s
             say_invalid_text(s, "should be a domain with at least two segments separated by dots");
         return;
     }
-    bool is_ip = ip_parse(spot_text(s), &ip), v6 = str_is(*kind, "IPv6");
-    if (is_ip && ip.is_v6 != v6)
+    bool v6 = str_is(*kind, "IPv6");
+    size_t before = errors_of(s->errs);
+    must_ip(s, NULL);
+    if (errors_of(s->errs) != before || !ip_parse(spot_text(s), &ip))
+        return;
+    if (ip.is_v6 != v6)
         say_invalid_str(list, spot_text(s),
                         v6 ? "must be an IPv6 address" : "must be an IPv4 address");
-    else
-        must_ip(s, NULL);
     must_ordinary_ip(s, NULL);
 }
 
