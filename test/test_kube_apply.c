@@ -567,6 +567,30 @@ TEST(status_is_not_the_objects_to_write_nor_spec_the_statuss)
     arena_fini(&s.a);
 }
 
+TEST(a_subresource_for_a_part_owns_only_that)
+{
+    struct story s;
+    story_init(&s, kind_of("", "v1", "Pod"));
+    update(&s, "maker", "{'spec':{'containers':[{'name':'c','image':'i'}]}}");
+    s.subresource = "resize";
+    update(&s, "sizer",
+           "{'spec':{'nodeName':'n','containers':[{'name':'c','image':'j','resources':"
+           "{'limits':{'cpu':'1'}}}]}}");
+    s.subresource = "ephemeralcontainers";
+    update(&s, "debugger",
+           "{'spec':{'nodeName':'m','containers':[{'name':'c','image':'k','resources':"
+           "{'limits':{'cpu':'1'}}}],'ephemeralContainers':[{'name':'e'}]}}");
+    CHECK_STR(
+        owners(&s),
+        "debugger Update/ephemeralcontainers {'f:spec':{'f:ephemeralContainers':{'.':{},'k:{"
+        "\\'name\\':\\'e\\'}':{'.':{},'f:name':{}}}}}; "
+        "maker Update {'f:spec':{'f:containers':{'k:{\\'name\\':\\'c\\'}':{'.':{},'f:image':{},"
+        "'f:name':{}}}}}; "
+        "sizer Update/resize {'f:spec':{'f:containers':{'k:{\\'name\\':\\'c\\'}':{'f:resources':"
+        "{'.':{},'f:limits':{'.':{},'f:cpu':{}}}}}}}");
+    arena_fini(&s.a);
+}
+
 TEST(updaters_beyond_ten_become_one)
 {
     struct story s;

@@ -248,7 +248,7 @@ static struct json *conflict_status(struct arena *a, struct managed_conflict *li
     n = 0;
     for (struct managed_conflict *c = list; c; c = c->next)
         all[n++] = c;
-    qsort(all, n, sizeof(*all), cmp_conflicts);
+    qsort(all, n, sizeof(void *), cmp_conflicts);
 
     struct buf message = BUF_INIT(MESSAGE_MAX);
     struct report r = { .a = a,
@@ -372,10 +372,7 @@ int apply_config(struct arena *a, const struct managed_writer *w, const struct j
     }
 
     struct json *merged = typed_merge(a, p.type, live, config);
-    const struct field_set *set = typed_fields(a, p.type, config),
-                           *reset = managed_reset_fields(a, w);
-    if (reset)
-        set = field_set_recursive_difference(a, set, reset);
+    const struct field_set *set = managed_writable(a, w, typed_fields(a, p.type, config));
     bool set_changed = !field_set_equal(set, p.last);
     if (set_changed || !str_eq(p.last_version, p.api_version))
         managed_put(p.self, set);

@@ -144,14 +144,61 @@ static const struct field_set *status_reset(struct arena *a, const struct kube_r
     return set;
 }
 
-const struct field_set *managed_reset_fields(struct arena *a, const struct managed_writer *w)
+static const struct field_set *reset_fields(struct arena *a, const struct managed_writer *w)
 {
-    if (!w->res)
-        return NULL;
     if (str_is(w->subresource, "status"))
         return status_reset(a, w->res);
     bool splits = kube_subresource(w->res, STR("status")) != NULL;
     return splits ? field_set_of(a, "status", NULL) : NULL;
+}
+
+/* Subresources that write nothing but these parts; "*" stands for every item. */
+static const struct {
+    const char *name;
+    const char *path[4];
+} parts[] = { { "ephemeralcontainers", { "spec", "ephemeralContainers" } },
+              { "resize", { "spec", "containers", "*", "resources" } },
+              { "resize", { "spec", "containers", "*", "resizePolicy" } } };
+
+/* What stands on the way to the path, or below its end. */
+static struct field_set *on_path(struct arena *a, const struct field_set *x,
+                                 const char *const path[4], size_t at)
+{
+    struct field_set *first = NULL, **end = &first;
+    for (; x; x = x->next) {
+        bool whole = at == ARRAY_LEN(parts[0].path) || !path[at];
+        if (!whole && strcmp(path[at], "*") != 0 && !str_is(x->elem.text, path[at]))
+            continue;
+        struct field_set *c = arena_new(a, struct field_set);
+        *c = (struct field_set){ .elem = x->elem, .is_member = x->is_member };
+        c->first = whole ? x->first : on_path(a, x->first, path, at + 1);
+        if (!c->first && !c->is_member)
+            continue;
+        *end = c;
+        end = &c->next;
+    }
+    return first;
+}
+
+const struct field_set *managed_writable(struct arena *a, const struct managed_writer *w,
+                                         const struct field_set *set)
+{
+    const struct field_set *kept = NULL;
+    bool partial = false;
+    if (!w->res)
+        return set;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        if (!str_is(w->subresource, parts[i].name))
+            continue;
+        struct field_set *part = arena_new(a, struct field_set);
+        part->first = on_path(a, set->first, parts[i].path, 0);
+        kept = field_set_union(a, kept, part);
+        partial = true;
+    }
+    if (partial)
+        return kept;
+    const struct field_set *reset = reset_fields(a, w);
+    return reset ? field_set_recursive_difference(a, set, reset) : set;
 }
 
 /* ---- entries ---- */
@@ -341,7 +388,7 @@ static struct managed_entry **sorted_entries(struct managed *m, size_t *ret_n)
     for (struct managed_entry *e = m->first; e; e = e->next)
         all[i++] = e;
     if (n > 1)
-        qsort(all, n, sizeof(*all), cmp_entries);
+        qsort(all, n, sizeof(void *), cmp_entries);
     *ret_n = n;
     return all;
 }
@@ -386,12 +433,9 @@ static void compute(struct managed_diff *d, struct managed_diff_version *v)
     if (str_eq(v->api_version, managed_api_version(a, d->w))) {
         v->type = managed_type(d->w);
         typed_compare(a, v->type, d->from, d->to, c);
-        const struct field_set *reset = managed_reset_fields(a, d->w);
-        if (reset) {
-            c->removed = field_set_recursive_difference(a, c->removed, reset);
-            c->modified = field_set_recursive_difference(a, c->modified, reset);
-            c->added = field_set_recursive_difference(a, c->added, reset);
-        }
+        c->removed = managed_writable(a, d->w, c->removed);
+        c->modified = managed_writable(a, d->w, c->modified);
+        c->added = managed_writable(a, d->w, c->added);
     } else {
         const struct kube_resource *res =
             d->w->res && d->w->version ? d->w->version(d->w->version_arg, v->api_version) : NULL;

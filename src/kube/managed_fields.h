@@ -93,9 +93,10 @@ struct json *managed_write(struct managed *m);
 /* Set or remove metadata.managedFields. */
 void managed_store(struct arena *a, struct json *obj, struct json *list);
 
-/* Fields that this writer cannot write: status of the object itself, spec through status. NULL:
- * none. */
-const struct field_set *managed_reset_fields(struct arena *a, const struct managed_writer *w);
+/* Without the fields that this writer cannot write: status of the object itself, spec through
+ * status, all but its part through a subresource for one. */
+const struct field_set *managed_writable(struct arena *a, const struct managed_writer *w,
+                                         const struct field_set *set);
 /* apiVersion, kind, and the metadata that nobody owns. */
 const struct field_set *managed_strip_set(void);
 /* apiVersion of what the writer writes, and how it looks. */
@@ -116,7 +117,7 @@ struct managed_diff_version {
     struct str api_version;
     bool missing; /* served no more */
     struct typed type;
-    struct typed_changes changes;  /* in the writer's version less reset fields */
+    struct typed_changes changes;  /* in the writer's version those it can write */
     const struct field_set *taken; /* modified and added */
 };
 const struct managed_diff_version *managed_diff_of(struct managed_diff *d, struct str api_version);

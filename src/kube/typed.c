@@ -237,7 +237,7 @@ static int cmp_items(const void *x, const void *y)
 void typed_items_sort(const struct typed_list_item **items, size_t n)
 {
     if (n > 1)
-        qsort(items, n, sizeof(*items), cmp_items);
+        qsort(items, n, sizeof(void *), cmp_items);
 }
 
 /* ---- members of two objects ---- */

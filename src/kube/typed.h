@@ -41,7 +41,7 @@ struct field_set *typed_fields(struct arena *a, struct typed t, const struct jso
 
 /* What has to be done to `from` to get `to`. */
 struct typed_changes {
-    struct field_set *removed, *modified, *added;
+    const struct field_set *removed, *modified, *added;
 };
 void typed_compare(struct arena *a, struct typed t, const struct json *from, const struct json *to,
                    struct typed_changes *ret);
