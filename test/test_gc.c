@@ -255,6 +255,14 @@ TEST(references_to_nobody_are_noticed)
     (void)make(&f, "/api/v1/namespaces/kube-system/configmaps", "far", ref, "");
     settle(&f);
     CHECK(!there(&f, "/api/v1/namespaces/kube-system/configmaps/far"));
+    struct json *events = want(&f, 200, "GET", "/api/v1/namespaces/kube-system/events", NULL);
+    CHECK_INT(json_getc(events, "items")->n, 1);
+    const struct json *event = json_first(json_getc(events, "items"));
+    CHECK_STR(json_get_str(event, "reason"), "OwnerRefInvalidNamespace");
+    CHECK_STR(text_at(event, "involvedObject", "name"), "far");
+    CHECK(str_find(json_get_str(event, "message"),
+                   STR("does not exist in namespace \"kube-system\"")) > 0);
+    CHECK_INT(json_getc(want(&f, 200, "GET", NS "events", NULL), "items")->n, 0);
     fixture_fini(&f);
 }
 

@@ -31,17 +31,19 @@
 #include <errno.h>
 
 enum {
-    GC_PARALLEL = 32,   /* works at a time */
-    GC_PAGE_ROWS = 64,  /* dependents taken from the index at a time */
-    GC_QUEUE_MAX = 512, /* works and passes that wait */
-    GC_ATTEMPTS = 16,   /* of a work that loses against other writers */
-    GC_RETRY_MS = 1000, /* after a failure, doubled each time */
-    GC_RETRIES = 8,     /* in a row; the next write that concerns us begins anew */
-    GC_CYCLE_ROWS = 500 /* leaving objects that are looked at for a circle of owners */
+    GC_PARALLEL = 32,    /* works at a time */
+    GC_PAGE_ROWS = 64,   /* dependents taken from the index at a time */
+    GC_QUEUE_MAX = 512,  /* works and passes that wait */
+    GC_ATTEMPTS = 16,    /* of a work that loses against other writers */
+    GC_RETRY_MS = 1000,  /* after a failure, doubled each time */
+    GC_RETRIES = 8,      /* in a row; the next write that concerns us begins anew */
+    GC_CYCLE_ROWS = 500, /* leaving objects that are looked at for a circle of owners */
+    GC_STRAY_ROWS = 64 /* namespaces in which an owner is looked for that is not where it must be */
 };
 
-#define REGISTRY  "/registry/"
-#define BUILT_KEY "/owned.built" /* there: the index covers all objects */
+#define REGISTRY   "/registry/"
+#define NAMESPACES "/registry/namespaces/"
+#define BUILT_KEY  "/owned.built" /* there: the index covers all objects */
 
 enum pass_kind { PASS_ABSENT, PASS_LEAVING, PASS_SCAN, PASS_BUILD };
 enum pass_at { PASS_START, PASS_OWNER, PASS_PAGES, PASS_CHECK, PASS_FINALIZE, PASS_END };
@@ -80,6 +82,8 @@ struct work {
     size_t n_dangling, n_waiting;
     struct json *not_allowed;
     struct json *leaving; /* keys, while a circle is looked for */
+    /* owners that were not found, and the namespaces where they may be instead */
+    struct json *strays, *stray, *spaces, *space;
 };
 
 struct gc {
@@ -413,18 +417,10 @@ static void delete_for_waiting_owner(struct work *w)
 
 /* ---- a reference that cannot be right ---- */
 
-static void on_told(void *arg, int r, struct str body)
-{
-    (void)r;
-    (void)body;
-    work_end(arg, true);
-}
-
-/* A cluster-scoped object names an owner that lives in some namespace: nothing is done to it. */
-static void tell_not_allowed(struct work *w)
+/* Say that an owner is not where it is looked for: in the object's namespace, or in none. */
+static int tell_invalid(struct work *w, const struct json *ref, inner_cb cb)
 {
     struct arena *a = &w->arena;
-    const struct json *ref = w->not_allowed;
     struct str ns = meta_namespace(w->obj);
     char now[RFC3339_MAX];
     rfc3339_format(clock_wall_ms() / 1000, now);
@@ -464,24 +460,116 @@ static void tell_not_allowed(struct work *w)
         .content_type = "application/json",
         .body = buf_str(&body)
     };
-    if (inner_call(w->gc->api, &req, on_told, w) < 0)
-        work_end(w, true);
+    return inner_call(w->gc->api, &req, cb, w);
+}
+
+static void on_told(void *arg, int r, struct str body)
+{
+    (void)r;
+    (void)body;
+    work_end(arg, true);
+}
+
+static void work_decide(struct work *w);
+static void search_on(struct work *w);
+
+static void on_stray_told(void *arg, int r, struct str body)
+{
+    struct work *w = arg;
+    (void)r;
+    (void)body;
+    w->stray = w->stray->next;
+    w->space = json_first(w->spaces);
+    search_on(w);
+}
+
+static void on_stray(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                     const struct err *err)
+{
+    struct work *w = arg;
+    struct json *owner = NULL;
+    (void)rev;
+    (void)err;
+    if (r < 0 || w->gc->stopped) {
+        work_end(w, w->gc->stopped);
+        return;
+    }
+    w->space = w->space->next;
+    bool found =
+        kv && json_parse(&w->arena, str_copy_arena(&w->arena, kv->value), NULL, &owner, NULL) >= 0;
+    if (!found || !str_eq(meta_uid(owner), json_get_str(w->stray, "uid")))
+        search_on(w);
+    else if (tell_invalid(w, w->stray, on_stray_told) < 0)
+        work_end(w, w->gc->stopped);
+}
+
+/* The next namespace in which the owner that was not found may be. */
+static void search_on(struct work *w)
+{
+    struct arena *a = &w->arena;
+    for (; w->stray; w->stray = w->stray->next, w->space = json_first(w->spaces)) {
+        const struct kube_resource *res = find_kind(
+            w->gc->api, json_get_str(w->stray, "apiVersion"), json_get_str(w->stray, "kind"));
+        while (w->space && str_eq(json_str(w->space), meta_namespace(w->obj)))
+            w->space = w->space->next;
+        if (!w->space || !res || !res->namespaced)
+            continue;
+        struct str key = key_object(a, res, json_str(w->space), json_get_str(w->stray, "name"));
+        if (store_get(w->gc->api->store, key, 0, on_stray, w, NULL) < 0)
+            work_end(w, w->gc->stopped);
+        return;
+    }
+    w->strays = NULL;
+    work_decide(w);
+}
+
+static void on_spaces(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct work *w = arg;
+    (void)err;
+    if (r < 0 || w->gc->stopped) {
+        work_end(w, w->gc->stopped);
+        return;
+    }
+    w->spaces = json_new_array(&w->arena);
+    for (size_t i = 0; i < page->n; i++)
+        json_add(w->spaces,
+                 json_new_str(&w->arena, str_slice(page->kv[i].key, sizeof NAMESPACES - 1,
+                                                   page->kv[i].key.n)));
+    w->stray = json_first(w->strays);
+    w->space = json_first(w->spaces);
+    search_on(w);
+}
+
+/* Somebody just wrote a reference to nobody. Perhaps the owner is in another namespace: say so. */
+static void search_strays(struct work *w)
+{
+    const struct store_range range = { .prefix = STR(NAMESPACES),
+                                       .limit = GC_STRAY_ROWS,
+                                       .keys_only = true };
+    if (store_range(w->gc->api->store, &range, on_spaces, w, NULL) < 0)
+        work_end(w, w->gc->stopped);
 }
 
 /* ---- what becomes of the object ---- */
 
 static void work_decide(struct work *w)
 {
-    if (w->not_allowed)
-        tell_not_allowed(w);
-    else if (w->solid->n > 0 && w->n_dangling + w->n_waiting == 0)
+    bool unwell = w->n_dangling + w->n_waiting > 0;
+    if (w->strays && w->strays->n > 0 && !w->pass) {
+        search_strays(w);
+    } else if (w->not_allowed) { /* nothing is done to it */
+        if (tell_invalid(w, w->not_allowed, on_told) < 0)
+            work_end(w, true);
+    } else if (w->solid->n > 0 && !unwell) {
         work_end(w, true);
-    else if (w->solid->n > 0)
+    } else if (w->solid->n > 0) {
         patch_references(w, w->solid, on_wrote);
-    else if (w->n_waiting > 0)
+    } else if (w->n_waiting > 0) {
         delete_for_waiting_owner(w);
-    else
+    } else {
         work_delete(w, NULL, true);
+    }
 }
 
 static enum verdict judge(struct work *w, const struct json *ref, struct str *ret_key)
@@ -542,9 +630,10 @@ static void on_owner(void *arg, int r, const struct store_kv *kv, uint64_t rev,
         work_end(w, false);
         return;
     }
-    if (!owner || !str_eq(meta_uid(owner), json_get_str(w->ref, "uid")))
+    if (!owner || !str_eq(meta_uid(owner), json_get_str(w->ref, "uid"))) {
+        json_add(w->strays, json_clone(&w->arena, w->ref));
         note_verdict(w, OWNER_DANGLING);
-    else
+    } else
         note_verdict(w, waits_for_dependents(owner) ? OWNER_WAITING : OWNER_SOLID);
     work_owners(w);
 }
@@ -568,6 +657,7 @@ static void work_check(struct work *w)
 {
     w->ref = json_first(json_path(w->obj, "metadata", "ownerReferences", NULL));
     w->solid = json_new_array(&w->arena);
+    w->strays = json_new_array(&w->arena);
     w->n_dangling = w->n_waiting = 0;
     w->not_allowed = NULL;
     if (!w->ref || meta_is_deleting(w->obj))
