@@ -16,7 +16,7 @@ EMPTIED_FIRST = {"namespaces", "customresourcedefinitions"}
 
 def special(plural, name):
     if plural == "customresourcedefinitions":
-        return crd(f"{name}.example.com"), {"spec": {"names": {"shortNames": ["kk"]}}}
+        return crd(f"{name}.example.com"), {"metadata": {"annotations": {"a": "b"}}}
     if plural == "apiservices":
         return ({"metadata": {"name": f"v1.{name}.example.com"},
                  "spec": {"group": f"{name}.example.com", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 10,

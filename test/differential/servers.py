@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two servers that are compared: `dormouse api` and kube-apiserver with etcd, each on a directory of its own."""
+import json
 import os
 import pathlib
 import re
@@ -107,6 +108,7 @@ class Upstream(Server):
         try:
             self._start_etcd(programs)
             self._start_apiserver(programs, args)
+            self._aggregate_roles()
         except BaseException:
             self.stop()
             raise
@@ -143,7 +145,7 @@ class Upstream(Server):
     def _start_apiserver(self, programs, args):
         self.host, self.port, self.token = "127.0.0.1", free_port(), ADMIN_TOKEN
         tokens, key = self.directory / "tokens.csv", self.directory / "sa.key"
-        tokens.write_text(f'{ADMIN_TOKEN},kubernetes-admin,admin,"system:masters"\n')
+        tokens.write_text(f'{ADMIN_TOKEN},kubernetes-admin,,"system:masters"\n')
         if not key.exists():
             subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, capture_output=True)
         certs = self.directory / "certs"
@@ -156,6 +158,23 @@ class Upstream(Server):
         self._wait(process, "kube-apiserver", self._is_ready)
         self.tls = ssl.create_default_context(cafile=self.ca)
         self.tls.check_hostname = False
+
+    def _ask(self, method, path, body=None):
+        request = urllib.request.Request(
+            f"https://127.0.0.1:{self.port}{path}", method=method, data=json.dumps(body).encode() if body else None,
+            headers={"Authorization": "Bearer " + self.token, "Content-Type": "application/merge-patch+json"})
+        return json.loads(urllib.request.urlopen(request, context=self.tls, timeout=30).read())
+
+    def _aggregate_roles(self):
+        """What the controller manager would do once: the rules of view, edit and admin, from the roles made for them."""
+        path = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+        for name in ("view", "edit", "admin"):
+            label = "rbac.authorization.k8s.io%2Faggregate-to-" + name + "%3Dtrue"
+            parts = self._ask("GET", f"{path}?labelSelector={label}")["items"]
+            rules = []
+            for part in sorted(parts, key=lambda r: r["metadata"]["name"]):
+                rules += [r for r in part["rules"] if r not in rules]
+            self._ask("PATCH", f"{path}/{name}", {"rules": rules})
 
     def _is_ready(self):
         if not self.ca.exists():
