@@ -302,14 +302,11 @@ TEST(parts_of_a_pod_change_alone)
 /* status.used of the quota "q", once it is `wanted`. */
 static void wait_used(struct fixture *f, const char *name, const char *wanted)
 {
-    for (int i = 0; i < 1000; i++) {
+    for (;;) { /* a commit may take its time; whoever waits for nothing is ended from outside */
         const struct json *q = want(f, 200, "GET", QUOTAS "/q", NULL);
         if (str_is(json_str(json_path(q, "status", "used", name, NULL)), wanted))
             return;
     }
-    CHECK_STR(json_str(json_path(want(f, 200, "GET", QUOTAS "/q", NULL), "status", "used", name,
-                                 NULL)),
-              wanted);
 }
 
 TEST(a_quota_counts_and_limits)
