@@ -41,6 +41,9 @@ void open_server(struct fixture *f)
                                          .store = f->store,
                                          .admin_token = STR("secret"),
                                          .ca_cert = f->ca_cert,
+                                         .ca_key = f->ca_key,
+                                         .sa_key = f->sa_key,
+                                         .rbac = f->rbac,
                                          .event_ttl_ms = f->event_ttl_ms },
                      &f->api, &err));
     api_start(f->api, on_ready, f);
@@ -121,9 +124,11 @@ struct answer ask_bytes(struct fixture *f, const char *method, const char *targe
         CHECK_OK(headers_addc(&h, "content-type", type));
     if (accept)
         CHECK_OK(headers_addc(&h, "accept", accept));
-    const struct kube_request req = {
-        .method = str_of(method), .target = str_of(target), .headers = &h, .body = body
-    };
+    const struct kube_request req = { .identity = f->identity,
+                                      .method = str_of(method),
+                                      .target = str_of(target),
+                                      .headers = &h,
+                                      .body = body };
     CHECK_OK(transport_start(api_transport(f->api), &req, &answer_ops, &a, &call, &err));
     CHECK(a.status == 0);
     wait_done(f);

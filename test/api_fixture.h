@@ -24,8 +24,10 @@ struct fixture {
     bool done;
     int r;
     /* for the next open_server() */
-    struct str ca_cert;
+    struct str ca_cert, ca_key, sa_key;
+    bool rbac;
     uint64_t event_ttl_ms;
+    const struct kube_identity *identity; /* who asks; NULL: this process */
 };
 
 void fixture_init(struct fixture *f);

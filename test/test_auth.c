@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Authorization, tokens and certificate requests of a whole server, in process. The wire and
+ * kubectl are tried in test/behaviour/test_auth.py.
+ */
+#include "api/authz.h"
+#include "api_fixture.h"
+#include "codec/base64.h"
+#include "codec/jwt.h"
+#include "io/tls.h"
+
+#define RBAC     "/apis/rbac.authorization.k8s.io/v1"
+#define ROLES    RBAC "/namespaces/default/roles"
+#define BINDINGS RBAC "/namespaces/default/rolebindings"
+#define ACCOUNTS "/api/v1/namespaces/default/serviceaccounts"
+#define CSRS     "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+
+/* ------------------------------------------------------------------ helpers */
+
+static struct buf ca_cert, ca_key, sa_key;
+
+static void start(struct fixture *f)
+{
+    struct err err = { 0 };
+    scoped(jwt_key_free_scoped) struct jwt_key *key = NULL;
+    ca_cert = ca_key = sa_key = BUF_INIT(1 << 16);
+    CHECK_OK(x509_make_ca("test-ca", &ca_cert, &ca_key, &err));
+    CHECK_OK(jwt_key_make(&key, &err));
+    CHECK_OK(jwt_key_write(key, &sa_key, &err));
+    fixture_init(f);
+    close_server(f);
+    f->ca_cert = buf_str(&ca_cert);
+    f->ca_key = buf_str(&ca_key);
+    f->sa_key = buf_str(&sa_key);
+    f->rbac = true;
+    open_server(f);
+    settle(f);
+}
+
+static void stop(struct fixture *f)
+{
+    f->identity = NULL;
+    fixture_fini(f);
+    buf_fini(&ca_cert);
+    buf_fini(&ca_key);
+    buf_fini(&sa_key);
+}
+
+static const struct str authenticated[] = { { "system:authenticated", 20 } };
+
+static struct json *want_as(struct fixture *f, const char *user, int status, const char *method,
+                            const char *target, const char *body)
+{
+    const struct kube_identity who = { .user = str_of(user),
+                                       .groups = authenticated,
+                                       .n_groups = 1 };
+    f->identity = &who;
+    struct json *v = want(f, status, method, target, body);
+    f->identity = NULL;
+    return v;
+}
+
+static void grant(struct fixture *f, const char *name, const char *role, const char *user)
+{
+    (void)want(f, 201, "POST", BINDINGS,
+               arena_printf(&f->arena,
+                            "{\"metadata\":{\"name\":\"%s\"},\"roleRef\":{\"apiGroup\":"
+                            "\"rbac.authorization.k8s.io\",\"kind\":\"Role\",\"name\":\"%s\"},"
+                            "\"subjects\":[{\"kind\":\"User\",\"name\":\"%s\",\"apiGroup\":"
+                            "\"rbac.authorization.k8s.io\"}]}",
+                            name, role, user));
+}
+
+#define READER                                                                                     \
+    "{\"metadata\":{\"name\":\"reader\"},\"rules\":[{\"verbs\":[\"get\",\"list\"],\"apiGroups\":"  \
+    "[\"\"],\"resources\":[\"configmaps\"]}]}"
+#define MANAGER                                                                                    \
+    "{\"metadata\":{\"name\":\"manager\"},\"rules\":[{\"verbs\":[\"create\",\"update\",\"patch\"]" \
+    ","                                                                                            \
+    "\"apiGroups\":[\"rbac.authorization.k8s.io\"],\"resources\":[\"roles\"]}]}"
+
+/* ------------------------------------------------------------------ RBAC */
+
+TEST(bindings_hold_from_the_next_request_on_and_over_a_restart)
+{
+    struct fixture f;
+    start(&f);
+    (void)want_as(&f, "jane", 403, "GET", MAPS, NULL);
+    (void)want(&f, 201, "POST", ROLES, READER);
+    grant(&f, "jane", "reader", "jane");
+    (void)want_as(&f, "jane", 200, "GET", MAPS, NULL);
+    struct json *no = want_as(&f, "jane", 403, "DELETE", MAPS "/x", NULL);
+    CHECK_STR(json_get_str(no, "message"),
+              "configmaps \"x\" is forbidden: User \"jane\" cannot delete resource \"configmaps\" "
+              "in API group \"\" in the namespace \"default\"");
+    close_server(&f);
+    open_server(&f);
+    (void)want_as(&f, "jane", 200, "GET", MAPS, NULL);
+    (void)want(&f, 200, "DELETE", BINDINGS "/jane", NULL);
+    (void)want_as(&f, "jane", 403, "GET", MAPS, NULL);
+    stop(&f);
+}
+
+TEST(defaults_are_made_once_and_again_when_they_are_missing)
+{
+    struct fixture f;
+    start(&f);
+    uint64_t rev = rev_of(want(&f, 200, "GET", RBAC "/clusterroles/system:node", NULL));
+    (void)want(&f, 200, "DELETE", RBAC "/clusterrolebindings/system:discovery", NULL);
+    (void)want_as(&f, "jane", 403, "GET", "/api", NULL);
+    close_server(&f);
+    open_server(&f);
+    (void)want_as(&f, "jane", 200, "GET", "/api", NULL);
+    CHECK_INT(rev_of(want(&f, 200, "GET", RBAC "/clusterroles/system:node", NULL)), rev);
+    stop(&f);
+}
+
+TEST(nobody_grants_what_he_does_not_have)
+{
+    struct fixture f;
+    start(&f);
+    (void)want(&f, 201, "POST", ROLES, READER);
+    (void)want(&f, 201, "POST", ROLES, MANAGER);
+    grant(&f, "a", "reader", "joe");
+    grant(&f, "b", "manager", "joe");
+    (void)want_as(&f, "joe", 201, "POST", ROLES,
+                  "{\"metadata\":{\"name\":\"less\"},\"rules\":[{\"verbs\":[\"get\"],\"apiGroups\":"
+                  "[\"\"],\"resources\":[\"configmaps\"]}]}");
+    struct json *no =
+        want_as(&f, "joe", 403, "POST", ROLES,
+                "{\"metadata\":{\"name\":\"more\"},\"rules\":[{\"verbs\":[\"get\",\"watch\"],"
+                "\"apiGroups\":[\"\"],\"resources\":[\"configmaps\"]}]}");
+    CHECK(str_has_suffix(json_get_str(no, "message"),
+                         STR("not currently held:\n{APIGroups:[\"\"], Resources:[\"configmaps\"], "
+                             "Verbs:[\"watch\"]}")));
+    struct answer a = { 0 };
+    const struct kube_identity joe = { .user = STR("joe"), .groups = authenticated, .n_groups = 1 };
+    f.identity = &joe;
+    a = ask(&f, "PATCH", ROLES "/less", "application/merge-patch+json", NULL,
+            "{\"rules\":[{\"verbs\":[\"*\"],\"apiGroups\":[\"*\"],\"resources\":[\"*\"]}]}");
+    CHECK_INT(a.status, 403);
+    answer_fini(&a);
+    stop(&f);
+}
+
+/* ------------------------------------------------------------------ tokens */
+
+static struct json *review(struct fixture *f, struct str token)
+{
+    struct json *v =
+        want(f, 201, "POST", "/apis/authentication.k8s.io/v1/tokenreviews",
+             arena_printf(&f->arena,
+                          "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenReview\","
+                          "\"spec\":{\"token\":\"" STR_FMT "\"}}",
+                          STR_ARG(token)));
+    return json_getc(v, "status");
+}
+
+static struct str new_token(struct fixture *f, const char *account, const char *spec)
+{
+    struct json *v =
+        want(f, 201, "POST", arena_printf(&f->arena, ACCOUNTS "/%s/token", account), spec);
+    return text_at(v, "status", "token");
+}
+
+TEST(a_token_is_good_while_its_account_is_there)
+{
+    struct fixture f;
+    start(&f);
+    (void)want(&f, 201, "POST", ACCOUNTS, "{\"metadata\":{\"name\":\"robot\"}}");
+    struct str token = new_token(&f, "robot", "{\"spec\":{}}");
+    for (int i = 0; i < 3; i++) {
+        struct json *status = review(&f, token);
+        CHECK(json_bool(json_getc(status, "authenticated")));
+        CHECK_STR(json_str(json_path(status, "user", "username", NULL)),
+                  "system:serviceaccount:default:robot");
+        (void)make_map(&f, arena_printf(&f.arena, "map-%d", i), "x"); /* a write in between */
+    }
+    (void)want(&f, 200, "DELETE", ACCOUNTS "/robot", NULL);
+    struct json *status = review(&f, token);
+    CHECK(!json_bool(json_getc(status, "authenticated")));
+    CHECK(json_get_str(status, "error").n > 0);
+    (void)want(&f, 201, "POST", ACCOUNTS, "{\"metadata\":{\"name\":\"robot\"}}");
+    CHECK(!json_bool(json_getc(review(&f, token), "authenticated")));
+    CHECK_STR(json_get_str(review(&f, STR("x.y.z")), "error"), "invalid bearer token");
+    stop(&f);
+}
+
+TEST(more_tokens_than_are_remembered)
+{
+    struct fixture f;
+    start(&f);
+    (void)want(&f, 201, "POST", ACCOUNTS, "{\"metadata\":{\"name\":\"robot\"}}");
+    struct str tokens[40];
+    for (size_t i = 0; i < ARRAY_LEN(tokens); i++)
+        tokens[i] = new_token(&f, "robot", "{\"spec\":{}}");
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < ARRAY_LEN(tokens); i++)
+            CHECK(json_bool(json_getc(review(&f, tokens[i]), "authenticated")));
+    stop(&f);
+}
+
+/* ------------------------------------------------------------------ certificate requests */
+
+/* openssl req -new -subj /O=devs/CN=ursula */
+static const char request_pem[] =
+    "-----BEGIN CERTIFICATE REQUEST-----\n"
+    "MIHbMIGCAgEAMCAxDTALBgNVBAoMBGRldnMxDzANBgNVBAMMBnVyc3VsYTBZMBMG\n"
+    "ByqGSM49AgEGCCqGSM49AwEHA0IABG/o+yXjB6fvRw4HX9JVXHXzCFUScMO1dSek\n"
+    "zf98tI+G1qLCOxAPcsA/0PinhK/xeFy66BY4jh5HiYEqKHIw61agADAKBggqhkjO\n"
+    "PQQDAgNIADBFAiEAk4fUZe57sOuXyznoJC3N3zZZQA3abHieE4nO9n86zxECIB/y\n"
+    "Lknjg8hBiM63PmAEVmYpEQF8y7nqh2otpbwK3wsY\n"
+    "-----END CERTIFICATE REQUEST-----\n";
+
+TEST(an_approved_request_is_signed)
+{
+    struct fixture f;
+    start(&f);
+    struct buf b = BUF_INIT(1 << 16), cert = BUF_INIT(1 << 16);
+    CHECK_OK(base64_encode(&b, str_of(request_pem), BASE64_STD));
+    struct json *csr = want(
+        &f, 201, "POST", CSRS,
+        arena_printf(&f.arena,
+                     "{\"metadata\":{\"name\":\"u\"},\"spec\":{\"request\":\"%s\",\"usages\":["
+                     "\"client auth\"],\"signerName\":\"kubernetes.io/kube-apiserver-client\"}}",
+                     buf_cstr(&b)));
+    CHECK_STR(text_at(csr, "spec", "username"), "system:dormouse");
+    struct answer a =
+        ask(&f, "PATCH", CSRS "/u/approval", "application/merge-patch+json", NULL,
+            "{\"status\":{\"conditions\":[{\"type\":\"Approved\",\"status\":\"True\"}]}}");
+    CHECK_INT(a.status, 200);
+    answer_fini(&a);
+    settle(&f);
+    csr = want(&f, 200, "GET", CSRS "/u", NULL);
+    CHECK_OK(base64_decode(&cert, text_at(csr, "status", "certificate"), BASE64_STD));
+    CHECK(str_has_prefix(buf_str(&cert), STR("-----BEGIN CERTIFICATE-----")));
+    int64_t left = 0;
+    CHECK_OK(x509_seconds_left(buf_str(&cert), &left, NULL));
+    CHECK(left > 364 * 86400 && left <= 365 * 86400);
+    buf_fini(&b);
+    buf_fini(&cert);
+    stop(&f);
+}
+
+TEST_MAIN
