@@ -584,3 +584,23 @@ def test_an_administrator_of_a_namespace(roles):
     assert as_user(roles, "dev", "GET", crons).status == 403
     roles.create(RBAC + "/clusterroles", extra)
     wait_for(lambda: as_user(roles, "dev", "GET", crons).status == 404, "the rule in edit, by way of view")
+
+
+def test_bodies_wait_while_a_token_is_checked(roles):
+    """Over HTTP/2 (kubectl) and HTTP/1.1; a token that is seen for the first time is looked up in the store."""
+    make_account(roles, "writer")
+    grant = binding("writer", "edit", role_kind="ClusterRole")
+    grant["subjects"] = [{"kind": "ServiceAccount", "name": "writer", "namespace": "default"}]
+    roles.create(RBAC + "/namespaces/default/rolebindings", grant)
+    big = "x" * 500000
+    for i in range(3):
+        token = roles.kubectl("create", "token", "writer").stdout.strip()
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"big-{i}"}, "data": {"k": big}}
+        assert ask_with_token(roles, token, CONFIG_MAPS, "POST", body)[0] == 201
+        token = roles.kubectl("create", "token", "writer").stdout.strip()
+        made = roles.kubectl("--kubeconfig", "/dev/null", "--server", roles.url, "--token", token,
+                             "--certificate-authority", str(roles.data_dir / "pki/ca.crt"), "create", "-f", "-",
+                             input=json.dumps(body | {"metadata": {"name": f"kubectl-{i}"}}))
+        assert "created" in made.stdout
+        small = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "never"}}
+        assert ask_with_token(roles, "wrong", CONFIG_MAPS, "POST", small)[0] == 401
