@@ -132,6 +132,13 @@ TEST(selectable_fields_select)
     const struct json *told = json_path(doc, "components", "schemas", "io.g.v1.Thing",
                                         "x-kubernetes-selectable-fields", NULL);
     CHECK_STR(json_get_str(json_first(told), "fieldPath"), "spec.color");
+    check_message(want(&f, 422, "PATCH", CRDS "/things.g.io",
+                       "{\"spec\":{\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,"
+                       "\"selectableFields\":[{\"jsonPath\":\".spec.none\"}]," SCHEMA("") "}]}}"),
+                  "CustomResourceDefinition.apiextensions.k8s.io \"things.g.io\" is invalid: "
+                  "spec.selectableFields[0].jsonPath: Invalid value: \".spec.none\": is an invalid "
+                  "path: does "
+                  "not refer to a valid field");
     watch(&f, &w, "/apis/g.io/v1/things?watch=1&fieldSelector=spec.color%3Dred");
     (void)expect(&w, "ADDED", "a");
     const char *a = "/apis/g.io/v1/namespaces/default/things/a";
@@ -167,6 +174,7 @@ TEST(discovery_and_columns_are_the_definitions)
     const struct json *r = json_getc(doc, "resources")->first;
     CHECK_STR(json_get_str(r, "name"), "things");
     CHECK_STR(json_get_str(r, "singularName"), "thing");
+    CHECK_STR(json_str(json_getc(r, "verbs")->first), "delete"); /* an order of their own */
     CHECK_INT(json_getc(r, "shortNames")->n, 2);
     CHECK_STR(json_str(json_getc(r, "categories")->first), "all");
     CHECK_STR(json_get_str(r->next, "name"), "things/status");

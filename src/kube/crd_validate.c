@@ -222,6 +222,18 @@ static bool has_status(const struct json *version)
     return json_is(json_path(version, "subresources", "status", NULL), JSON_OBJECT);
 }
 
+/* Whether the schema of the version has a field at ".a.b". */
+static bool has_field(const struct json *version, struct str path)
+{
+    const struct json *s = json_path(version, "schema", "openAPIV3Schema", NULL);
+    struct str name, rest = str_slice(path, 1, path.n);
+    while (s && rest.n) {
+        (void)str_cut(rest, '.', &name, &rest);
+        s = json_get(json_getc(s, "properties"), name);
+    }
+    return s != NULL;
+}
+
 static void check_selectable(const struct json *version, const struct fpath *up,
                              struct field_errors *errs)
 {
@@ -235,8 +247,12 @@ static void check_selectable(const struct json *version, const struct fpath *up,
             field_error(errs, FIELD_REQUIRED, &at, NULL, "%s", "");
         else if (str_has_prefix(path, STR(".metadata.")) || str_is(path, ".metadata"))
             field_error_str(errs, FIELD_INVALID, &at, path, "must not point to fields in metadata");
-        else
-            check_path(path, &at, errs);
+        else if (!str_has_prefix(path, STR(".")))
+            field_error_str(errs, FIELD_INVALID, &at, path,
+                            "is an invalid path: expected [ or . but got: " STR_FMT, STR_ARG(path));
+        else if (!has_field(version, path))
+            field_error_str(errs, FIELD_INVALID, &at, path,
+                            "is an invalid path: does not refer to a valid field");
     }
     if (json_is(list, JSON_ARRAY) && list->n > CRD_MAX_SELECTABLE_FIELDS)
         field_error(errs, FIELD_TOO_MANY, &list_at, json_new_int(errs->a, list->n),
@@ -261,7 +277,8 @@ static void check_version(const struct json *v, const struct fpath *at, const bo
         check_subresources(json_getc(v, "subresources"), &sub_at, errs);
     if (!shared[2])
         check_columns(json_getc(v, "additionalPrinterColumns"), &columns_at, errs);
-    check_selectable(v, at, errs);
+    if (!shared[3])
+        check_selectable(v, at, errs);
 }
 
 static void check_unique(const struct json *versions, const struct fpath *at,
@@ -289,15 +306,16 @@ static void check_versions(const struct json *spec, const struct fpath *up,
 {
     const struct json *versions = json_getc(spec, "versions");
     struct fpath list_at = fpath_child(up, STR("versions"));
-    bool shared[3] = { all_equal(versions, "schema"), all_equal(versions, "subresources"),
-                       all_equal(versions, "additionalPrinterColumns") };
+    bool shared[4] = { all_equal(versions, "schema"), all_equal(versions, "subresources"),
+                       all_equal(versions, "additionalPrinterColumns"),
+                       all_equal(versions, "selectableFields") };
     size_t i = 0;
     json_each (v, versions) {
         struct fpath item = fpath_index(&list_at, i++),
                      schema_at = fpath_child(&item, STR("schema"));
         struct fpath at = fpath_child(&schema_at, STR("openAPIV3Schema"));
         if (!json_is(json_path(v, "schema", "openAPIV3Schema", NULL), JSON_OBJECT))
-            field_error(errs, FIELD_REQUIRED, &at, NULL, "schemas are required");
+            field_error(errs, FIELD_REQUIRED, &at, NULL, "%s", "");
     }
     i = 0;
     json_each (v, versions) {
@@ -319,6 +337,29 @@ static void check_versions(const struct json *spec, const struct fpath *up,
         check_subresources(json_getc(first, "subresources"), &sub_at, errs);
     if (shared[2])
         check_columns(json_getc(first, "additionalPrinterColumns"), &columns_at, errs);
+    if (shared[3] && first)
+        check_selectable(first, up, errs);
+}
+
+/* What a new definition's status would have to say about its storage versions. */
+static void check_new_stored(const struct json *obj, struct field_errors *errs)
+{
+    struct fpath status_at = fpath_child(NULL, STR("status")),
+                 at = fpath_child(&status_at, STR("storedVersions"));
+    struct json *stored = json_new_array(errs->a), none = { .type = JSON_NULL };
+    struct str last = STR("");
+    json_each (v, json_path(obj, "spec", "versions", NULL)) {
+        if (!json_bool(json_getc(v, "storage")))
+            continue;
+        last = json_get_str(v, "name");
+        if (stored->n == 0)
+            json_add(stored, json_new_str(errs->a, last));
+    }
+    if (stored->n == 0)
+        field_error(errs, FIELD_INVALID, &at, &none, "must have at least one stored version");
+    else if (!str_eq(json_str(stored->first), last))
+        field_error(errs, FIELD_INVALID, &at, stored, "must have the storage version " STR_FMT,
+                    STR_ARG(last));
 }
 
 /* ---- conversion ---- */
@@ -484,6 +525,8 @@ void crd_validate(const struct json *obj, const struct json *old, struct field_e
     if (old) {
         check_immutable(obj, old, errs);
         check_stored(obj, errs);
+    } else {
+        check_new_stored(obj, errs);
     }
     check_approval(obj, old, errs);
     if (json_bool(json_getc(spec, "preserveUnknownFields")) &&

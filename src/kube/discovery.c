@@ -17,6 +17,17 @@ static struct json *verbs_json(struct arena *a, unsigned verbs)
     return list;
 }
 
+/* Definitions have an order of their own. */
+static struct json *custom_verbs_json(struct arena *a)
+{
+    static const char *const verbs[] = { "delete", "deletecollection", "get",    "list",
+                                         "patch",  "create",           "update", "watch" };
+    struct json *list = json_new_array(a);
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+        json_add(list, json_new_cstr(a, verbs[i]));
+    return list;
+}
+
 static struct json *strings_json(struct arena *a, const struct str *s, size_t n)
 {
     struct json *list = json_new_array(a);
@@ -154,7 +165,7 @@ static struct json *resource_json(struct arena *a, const struct kube_resource *r
     json_set_str(a, o, "singularName", r->singular);
     json_set_bool(a, o, "namespaced", r->namespaced);
     json_set_str(a, o, "kind", r->kind);
-    json_setc(a, o, "verbs", verbs_json(a, r->verbs));
+    json_setc(a, o, "verbs", r->crd ? custom_verbs_json(a) : verbs_json(a, r->verbs));
     if (r->n_short_names)
         json_setc(a, o, "shortNames", strings_json(a, r->short_names, r->n_short_names));
     if (r->n_categories)
@@ -228,7 +239,7 @@ static struct json *aggregated_resource(struct arena *a, const struct kube_resou
     json_setc(a, o, "responseKind", kind_json(a, r, r->group, r->version, r->kind));
     json_set_str(a, o, "scope", r->namespaced ? STR("Namespaced") : STR("Cluster"));
     json_set_str(a, o, "singularResource", r->singular);
-    json_setc(a, o, "verbs", verbs_json(a, r->verbs));
+    json_setc(a, o, "verbs", r->crd ? custom_verbs_json(a) : verbs_json(a, r->verbs));
     if (r->n_short_names)
         json_setc(a, o, "shortNames", strings_json(a, r->short_names, r->n_short_names));
     if (r->n_categories)

@@ -46,6 +46,17 @@ static void tell_unknown(void *arg, struct str path)
     w->unknown(w->arg, fpath_text(w->a, &at));
 }
 
+/* As Go shows a map. */
+static struct json *sorted_copy(struct arena *a, const struct json *v)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    struct json *copy;
+    (void)json_write_sorted(&text, v);
+    return json_parse(a, str_copy_arena(a, buf_str(&text)), NULL, &copy, NULL) < 0
+               ? json_clone(a, v)
+               : copy;
+}
+
 static void normalize(struct walk *w, struct json *obj, const struct fpath *at)
 {
     const struct schema *s = builtin_type("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
@@ -54,7 +65,7 @@ static void normalize(struct walk *w, struct json *obj, const struct fpath *at)
     w->at = at;
     if (!json_is(meta, JSON_OBJECT) || w->r < 0) /* what is none is refused later */
         return;
-    struct json *as_sent = json_clone(w->a, meta);
+    struct json *as_sent = sorted_copy(w->a, meta);
     if (schema_normalize(w->a, s, meta, "ObjectMeta", w->unknown ? tell_unknown : NULL, w, &why) >=
         0)
         return;

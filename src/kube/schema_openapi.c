@@ -568,7 +568,7 @@ static void build_additional(struct build *b, const struct json *spec, struct sc
     struct fpath child = fpath_child(at, STR("additionalProperties"));
     if (level == LEVEL_ROOT)
         field_error(b->errs, FIELD_FORBIDDEN, &child, NULL, "must not be used at the root");
-    if (has_members(json_getc(spec, "properties")))
+    if (has_members(json_getc(spec, "properties")) && json_is(more, JSON_OBJECT))
         field_error(b->errs, FIELD_FORBIDDEN, &child, NULL,
                     "additionalProperties and properties are mutual exclusive");
     if (more->type == JSON_FALSE) /* nothing but the properties, which is so anyway */

@@ -200,6 +200,7 @@ void table_add_row(struct arena *a, struct json *table, const struct kube_resour
     json_setc(a, row, "cells", cells);
     switch (include) {
     case TABLE_INCLUDE_NONE:
+        json_setc(a, row, "object", json_new_null(a));
         break;
     case TABLE_INCLUDE_METADATA: {
         struct json *partial = object_partial_metadata(a, obj);
