@@ -263,13 +263,12 @@ void accounts_written(struct accounts *c, const struct written *w)
     if (!c || c->stopped || w->res->group.n)
         return;
     struct str ns = meta_namespace(w->obj ? w->obj : w->old);
-    if (str_is(w->res->plural, "namespaces") && w->obj && !w->old)
-        queue(c, w->name);
-    else if (str_is(w->res->plural, "serviceaccounts") && str_is(w->name, ACCOUNT) && !w->obj)
-        queue(c, ns);
-    else if (str_is(w->res->plural, "configmaps") && str_is(w->name, CA_MAP) &&
-             (!w->obj || !map_is_right(c->api, w->obj)))
-        queue(c, ns);
+    bool made = str_is(w->res->plural, "namespaces") && w->obj && !w->old;
+    bool account = str_is(w->res->plural, "serviceaccounts") && str_is(w->name, ACCOUNT) && !w->obj;
+    bool map = str_is(w->res->plural, "configmaps") && str_is(w->name, CA_MAP) &&
+               (!w->obj || !map_is_right(c->api, w->obj));
+    if (made || account || map)
+        queue(c, made ? w->name : ns);
 }
 
 struct accounts *accounts_start(struct api *api, controller_ready_cb ready, void *arg)

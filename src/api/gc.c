@@ -6,19 +6,24 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 
 /* ------------------------------------------------------------------ the queue */
 
-/* false: it waits already, or there is no room for it. */
-static bool queue_note(struct gc *gc, char kind, const char *what)
+/* What waits is known by a letter for what it is and its name. */
+enum { KNOWN_MAX_BYTES = STORE_KEY_MAX_BYTES + 2 };
+
+static struct str known(char text[KNOWN_MAX_BYTES], char letter, const char *name)
 {
-    char text[STORE_KEY_MAX_BYTES + 2];
-    size_t n = strlen(what);
-    if (n > STORE_KEY_MAX_BYTES)
-        return false;
-    text[0] = kind;
-    memcpy(text + 1, what, n);
-    struct str id = str_n(text, n + 1);
+    int n = snprintf(text, KNOWN_MAX_BYTES, "%c%s", letter, name);
+    return str_n(text, MIN((size_t)n, KNOWN_MAX_BYTES - 1));
+}
+
+/* false: it waits already, or there is no room for it. */
+static bool queue_note(struct gc *gc, char letter, const char *name)
+{
+    char text[KNOWN_MAX_BYTES];
+    struct str id = known(text, letter, name);
     if (map_has(&gc->known, id))
         return false;
     if (gc->n_waiting >= GC_QUEUE_MAX) {
@@ -30,13 +35,10 @@ static bool queue_note(struct gc *gc, char kind, const char *what)
     return true;
 }
 
-void gc_queue_forget(struct gc *gc, char kind, const char *what)
+void gc_queue_forget(struct gc *gc, char letter, const char *name)
 {
-    char text[STORE_KEY_MAX_BYTES + 2];
-    size_t n = strlen(what);
-    text[0] = kind;
-    memcpy(text + 1, what, n);
-    (void)map_del(&gc->known, str_n(text, n + 1));
+    char text[KNOWN_MAX_BYTES];
+    (void)map_del(&gc->known, known(text, letter, name));
     gc->n_waiting--;
 }
 

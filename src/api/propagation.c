@@ -16,10 +16,9 @@ static const struct json *query_bool(struct request *rq, const char *name)
 
 struct json *propagation_parse(struct request *rq, const struct json *body, struct propagation *ret)
 {
-    static const struct str known[] = { { "Foreground", 10 },
-                                        { "Background", 10 },
-                                        { "Orphan", 6 },
-                                        { "nil", 3 } };
+    static const struct str known[] = {
+        { "Foreground", 10 }, { "Background", 10 }, { "Orphan", 6 }, { "nil", 3 }
+    };
     struct arena *a = &rq->arena;
     struct field_errors errs = field_errors_init(a);
     struct fpath at = fpath_child(NULL, STR("propagationPolicy"));

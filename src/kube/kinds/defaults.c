@@ -41,12 +41,12 @@ static const struct {
       "\"failedJobsHistoryLimit\":1}" },
     { "batch.v1.PodFailurePolicyOnPodConditionsPattern", "{\"status\":\"True\"}" },
     { "core.v1.ConfigMapVolumeSource", "{\"defaultMode\":420}" },
-    { "core.v1.Container",
-      "{\"terminationMessagePath\":\"/dev/termination-log\",\"terminationMessagePolicy\":\"File\"}" },
+    { "core.v1.Container", "{\"terminationMessagePath\":\"/dev/"
+                           "termination-log\",\"terminationMessagePolicy\":\"File\"}" },
     { "core.v1.DownwardAPIVolumeSource", "{\"defaultMode\":420}" },
     { "core.v1.EndpointPort", "{\"protocol\":\"TCP\"}" },
-    { "core.v1.EphemeralContainer",
-      "{\"terminationMessagePath\":\"/dev/termination-log\",\"terminationMessagePolicy\":\"File\"}" },
+    { "core.v1.EphemeralContainer", "{\"terminationMessagePath\":\"/dev/"
+                                    "termination-log\",\"terminationMessagePolicy\":\"File\"}" },
     { "core.v1.HTTPGetAction", "{\"path\":\"/\",\"scheme\":\"HTTP\"}" },
     { "core.v1.HostPathVolumeSource", "{\"type\":\"\"}" },
     { "core.v1.NamespaceStatus", "{\"phase\":\"Active\"}" },
@@ -333,8 +333,8 @@ static void default_node_spec(struct arena *a, const struct schema *s, struct js
 static void default_service_port(struct arena *a, const struct schema *s, struct json *port)
 {
     const struct json *target = json_getc(port, "targetPort");
-    bool unset = !target || (target->type == JSON_STRING ? target->s.n == 0
-                                                         : json_int_or(target, 0) == 0);
+    bool unset =
+        !target || (target->type == JSON_STRING ? target->s.n == 0 : json_int_or(target, 0) == 0);
     if (unset)
         put_int(a, s, port, "targetPort", json_int_or(json_getc(port, "port"), 0));
 }

@@ -138,15 +138,13 @@ static void use_claim(struct uses *u, const struct json *pvc)
     const struct json *spec = json_getc(pvc, "spec");
     struct str class = json_get_str(spec, "storageClassName");
     struct quantity storage;
-    bool asks =
-        amount_of(json_path(spec, "resources", "requests", NULL), STR("storage"), &storage);
+    bool asks = amount_of(json_path(spec, "resources", "requests", NULL), STR("storage"), &storage);
     use_count(u, "persistentvolumeclaims", 1);
     if (asks)
         use(u, "requests.storage", storage);
     if (class.n == 0)
         return;
-    const char *prefix =
-        arena_printf(u->a, STR_FMT ".storageclass.storage.k8s.io", STR_ARG(class));
+    const char *prefix = arena_printf(u->a, STR_FMT ".storageclass.storage.k8s.io", STR_ARG(class));
     use_count(u, arena_printf(u->a, "%s/persistentvolumeclaims", prefix), 1);
     if (asks)
         use(u, arena_printf(u->a, "%s/requests.storage", prefix), storage);
@@ -189,7 +187,7 @@ static bool has_value(const struct json *values, struct str v)
 }
 
 static bool in_scope(const struct json *pod, struct str scope, struct str operator,
-                     const struct json *values)
+                     const struct json * values)
 {
     const struct json *spec = json_getc(pod, "spec");
     bool ends = json_getc(spec, "activeDeadlineSeconds") != NULL;
@@ -212,8 +210,7 @@ static bool in_scope(const struct json *pod, struct str scope, struct str operat
     return str_is(operator, "DoesNotExist") ? class.n == 0 : class.n > 0;
 }
 
-bool quota_covers(const struct json *quota, const struct kube_resource *res,
-                  const struct json *obj)
+bool quota_covers(const struct json *quota, const struct kube_resource *res, const struct json *obj)
 {
     const struct json *spec = json_getc(quota, "spec"), *scopes = json_getc(spec, "scopes");
     const struct json *terms = json_path(spec, "scopeSelector", "matchExpressions", NULL);
@@ -324,8 +321,8 @@ bool quota_take(struct arena *a, struct json *quota, const struct kube_resource 
         return true;
     const char *missing = is_core(res, "pods") ? what_is_missing(a, quota, obj) : NULL;
     if (missing) {
-        *why = arena_printf(a, "failed quota: " STR_FMT ": must specify %s", STR_ARG(name),
-                            missing);
+        *why =
+            arena_printf(a, "failed quota: " STR_FMT ": must specify %s", STR_ARG(name), missing);
         return false;
     }
     size_t n = quota_uses(a, res, obj, uses);
