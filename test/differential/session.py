@@ -105,7 +105,7 @@ class Normaliser:
             return {self.text(k): self.value(x, k, v) for k, x in v.items()}
         if isinstance(v, list) and key == "managedFields":
             # In the order of their times, which are whole seconds.
-            return sorted((self.value(x) for x in v), key=lambda e: json.dumps([e.get("operation"), e.get("manager")] if isinstance(e, dict) else e))
+            return sorted((self.value(x) for x in v), key=lambda e: json.dumps([e.get(k, "") for k in ("operation", "manager", "subresource", "apiVersion")] if isinstance(e, dict) else e))
         if isinstance(v, list):
             return [self.value(x, key, None) for x in v]
         if key == "resourceVersion" and isinstance(v, str) and v.isdigit() and v != "0":
