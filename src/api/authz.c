@@ -30,7 +30,6 @@ enum {
 /* A default that has to be written. */
 struct repair {
     struct list node;
-    enum rbac_kind kind;
     bool exists;
     struct str path, body;
 };
@@ -208,8 +207,7 @@ static void repair_later(struct authz *z, const struct rbac_default *d, const st
     (void)json_write(&body, obj);
     const char *scope = d->ns.n ? arena_printf(a, "namespaces/" STR_FMT "/", STR_ARG(d->ns)) : "";
     struct repair *rp = arena_new(a, struct repair);
-    *rp = (struct repair){ .kind = d->kind,
-                           .exists = exists,
+    *rp = (struct repair){ .exists = exists,
                            .path = str_of(arena_printf(
                                a, "/apis/" GROUP "/v1/%s%s%s" STR_FMT, scope, kinds[d->kind].plural,
                                exists ? "/" : "", STR_ARG(exists ? d->name : STR("")))),
