@@ -631,6 +631,33 @@ TEST(managers_of_an_object_are_limited)
     arena_fini(&s.a);
 }
 
+/* {"data":{"k0":"1",...}} */
+static const char *wide(struct arena *a, int n, int from)
+{
+    struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)buf_add_cstr(&b, "{'data':{");
+    for (int i = 0; i < n; i++)
+        (void)buf_printf(&b, "%s'k%d':'1'", i ? "," : "", from + i);
+    (void)buf_add_cstr(&b, "}}");
+    const char *text = str_dup_arena(a, buf_str(&b));
+    buf_fini(&b);
+    return text;
+}
+
+TEST(wide_objects_are_applied_in_order_and_the_widest_not_at_all)
+{
+    struct story s;
+    story_init(&s, kind_of("", "v1", "ConfigMap"));
+    CHECK(!apply(&s, "one", wide(&s.a, 30000, 0), false));
+    CHECK(!apply(&s, "one", wide(&s.a, 30000, 15000), false));
+    CHECK_INT(json_getc(s.obj, "data")->n, 30000);
+    struct json *no = apply(&s, "one", wide(&s.a, MANAGED_MAX_VALUES + 1, 0), false);
+    CHECK_INT(status_code(no), 413);
+    update(&s, "up", wide(&s.a, MANAGED_MAX_VALUES + 1, 0));
+    CHECK_STR(owners(&s), "");
+    arena_fini(&s.a);
+}
+
 TEST(owners_of_lost_versions_are_forgotten)
 {
     struct story s;

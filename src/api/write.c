@@ -45,7 +45,7 @@ struct write {
     const struct write_action *action; /* or NULL */
     struct claims claims;
     struct admission *admission; /* NULL before it has been read, and where there is none */
-    struct json *input; /* the decoded body, or the patch; cloned for every attempt */
+    struct json *input;          /* the decoded body, or the patch; cloned for every attempt */
     struct str key, ns_key;
     unsigned attempt;
     bool warned;
@@ -346,6 +346,20 @@ static void shape_finalize(struct write *w)
     w->obj = obj;
 }
 
+/* What the body of a scale is decoded as. */
+static const struct kube_resource *scale_resource(void)
+{
+    static const struct kube_strategy strategy = { .unconditional_update = true };
+    static struct kube_resource res = { .group = { "autoscaling", 11 },
+                                        .version = { "v1", 2 },
+                                        .kind = { "Scale", 5 },
+                                        .plural = { "scales", 6 },
+                                        .strategy = &strategy };
+    if (!res.schema)
+        res.schema = builtin_schema(res.group, res.version, res.kind);
+    return &res;
+}
+
 /* The Scale that is wanted, with the owners of its replicas. old: as it stands, with its own. */
 static struct json *take_scale(struct write *w, const struct json *old, struct json **ret)
 {
@@ -354,10 +368,16 @@ static struct json *take_scale(struct write *w, const struct json *old, struct j
     struct managed_writer writer = writer_of(w);
     writer.res = NULL;
     if (w->patch_type == PATCH_APPLY) {
-        (void)apply_config(a, &writer, old, w->input, w->opts.force, ret, &no);
+        if (apply_config(a, &writer, old, w->input, w->opts.force, ret, &no) >= 0)
+            (void)object_decode_tree(a, scale_resource(), *ret, FIELD_VALIDATION_IGNORE, NULL, &no);
         return no;
     }
     no = take_input(w, old, ret);
+    if (no)
+        return no;
+    w->warnings.n = w->n_warnings;
+    if (object_decode_tree(a, scale_resource(), *ret, w->opts.fv, &w->warnings, &no) >= 0)
+        no = tell_warnings(w, *ret);
     if (!no)
         managed_update(a, &writer, old, *ret);
     return no;

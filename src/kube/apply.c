@@ -361,6 +361,14 @@ int apply_config(struct arena *a, const struct managed_writer *w, const struct j
                        .config = config,
                        .type = managed_type(w),
                        .api_version = managed_api_version(a, w) };
+    if (managed_is_too_large(config) || managed_is_too_large(live)) {
+        *ret_status = status_new(a, 413, "RequestEntityTooLarge",
+                                 str_of(arena_printf(a,
+                                                     "Request entity too large: objects of more "
+                                                     "than %d values cannot be applied",
+                                                     (int)MANAGED_MAX_VALUES)));
+        return E_LIMIT;
+    }
     int r = check_config(&p, ret_status);
     if (r < 0)
         return r;

@@ -326,16 +326,6 @@ bool field_set_equal(const struct field_set *x, const struct field_set *y)
     return nodes_equal(x ? x->first : NULL, y ? y->first : NULL);
 }
 
-const struct field_set *field_set_child(const struct field_set *s, const struct field_elem *e)
-{
-    for (const struct field_set *c = s ? s->first : NULL; c; c = c->next) {
-        int r = field_elem_cmp(&c->elem, e);
-        if (r >= 0)
-            return r == 0 ? c : NULL;
-    }
-    return NULL;
-}
-
 size_t field_set_count(const struct field_set *s)
 {
     size_t n = 0;

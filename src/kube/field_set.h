@@ -79,8 +79,6 @@ struct field_set *field_set_of(struct arena *a, const char *name, ...) __attribu
 
 bool field_set_is_empty(const struct field_set *s);
 bool field_set_equal(const struct field_set *x, const struct field_set *y);
-/* What stands below an element; NULL if nothing. */
-const struct field_set *field_set_child(const struct field_set *s, const struct field_elem *e);
 size_t field_set_count(const struct field_set *s); /* members */
 /* Every member in order, parents before children; path is the text of field_elem_write()s. */
 void field_set_each(const struct field_set *s, void (*fn)(void *arg, struct str path), void *arg);

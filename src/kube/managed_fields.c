@@ -587,6 +587,22 @@ static void start(struct arena *a, const struct managed_writer *w, const struct 
         *m = (struct managed){ .a = a };
 }
 
+/* Counts up to the limit. */
+static size_t count_values(const struct json *v, size_t n)
+{
+    json_each (child, v) {
+        if (++n > MANAGED_MAX_VALUES)
+            return n;
+        n = count_values(child, n);
+    }
+    return n;
+}
+
+bool managed_is_too_large(const struct json *obj)
+{
+    return count_values(obj, 0) > MANAGED_MAX_VALUES;
+}
+
 void managed_update(struct arena *a, const struct managed_writer *w, const struct json *live,
                     struct json *obj)
 {
@@ -594,6 +610,8 @@ void managed_update(struct arena *a, const struct managed_writer *w, const struc
     bool is_create = meta_uid(live).n == 0;
     start(a, w, live, obj, &m);
     managed_store(a, obj, NULL);
+    if (managed_is_too_large(obj) || managed_is_too_large(live))
+        return;
     if (!m.first && !is_create)
         return;
     struct managed_diff d = { .a = a, .w = w, .from = live, .to = obj };

@@ -19,8 +19,10 @@
 
 enum {
     MANAGED_MANAGER_MAX_BYTES = 128,
-    MANAGED_MAX_UPDATERS = 10, /* more are folded into "ancient-changes", as upstream does */
-    MANAGED_MAX_ENTRIES = 1000 /* of one object; a client may apply under any number of names */
+    MANAGED_MAX_UPDATERS = 10,  /* more are folded into "ancient-changes", as upstream does */
+    MANAGED_MAX_ENTRIES = 1000, /* of one object; a client may apply under any number of names */
+    MANAGED_MAX_VALUES =
+        100000 /* of an object that is tracked: each costs some 1 KiB at its peak */
 };
 
 /* Finds another version of the kind by apiVersion; NULL: served no more. */
@@ -46,13 +48,15 @@ void managed_check_manager(struct str manager, struct field_errors *errs);
 /*
  * obj is about to be written in place of live, decoded and defaulted, not yet prepared: put
  * managedFields into it. live: of an update the stored object, of a create what
- * managed_empty() gives. Entries that the client sent are taken instead of live's when they can be
- * read, `[{}]` and `[]` end the tracking.
+ * managed_empty() gives. An object that is too large is not tracked. Entries that the client sent
+ * are taken instead of live's when they can be read, `[{}]` and `[]` end the tracking.
  */
 void managed_update(struct arena *a, const struct managed_writer *w, const struct json *live,
                     struct json *obj);
 /* An object of the kind before anything is set, as upstream's types have it. */
 struct json *managed_empty(struct arena *a, const struct kube_resource *res);
+/* More values than are tracked, or applied. */
+bool managed_is_too_large(const struct json *obj);
 /* Equal but for the times of entries. */
 bool managed_same(const struct json *obj, const struct json *other);
 

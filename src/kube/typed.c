@@ -364,14 +364,49 @@ struct field_set *typed_fields(struct arena *a, struct typed t, const struct jso
 
 /* ---- removal ---- */
 
+/* The children of a set, findable: what a user makes wide is not searched from its beginning. */
+struct children {
+    const struct field_set **p;
+    size_t n;
+};
+
+static struct children children_of(struct arena *a, const struct field_set *set)
+{
+    struct children c = { 0 };
+    for (const struct field_set *s = set->first; s; s = s->next)
+        c.n++;
+    c.p = arena_new_n(a, const struct field_set *, c.n + 1);
+    c.n = 0;
+    for (const struct field_set *s = set->first; s; s = s->next)
+        c.p[c.n++] = s;
+    return c;
+}
+
+static const struct field_set *find_child(const struct children *c, const struct field_elem *e)
+{
+    size_t lo = 0, hi = c->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        int r = field_elem_cmp(&c->p[mid]->elem, e);
+        if (r == 0)
+            return c->p[mid];
+        if (r < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return NULL;
+}
+
 static struct json *remove_from_list(struct arena *a, struct typed t, const struct json *v,
                                      const struct field_set *set)
 {
     struct json *out = json_new_array(a);
+    struct children children = children_of(a, set);
     json_each (item, v) {
         struct field_elem e;
         const struct field_set *s =
-            typed_item_elem(a, t.schema, item, &e) ? NULL : field_set_child(set, &e);
+            typed_item_elem(a, t.schema, item, &e) ? NULL : find_child(&children, &e);
         if (s && s->is_member)
             continue;
         json_add(out,
@@ -384,11 +419,12 @@ static struct json *remove_from_map(struct arena *a, struct typed t, const struc
                                     const struct field_set *set)
 {
     struct json *out = json_new_object(a);
+    struct children children = children_of(a, set);
     size_t hint = 0;
     json_each (m, v) {
         bool declared;
         struct field_elem e = field_elem_name(m->key);
-        const struct field_set *s = field_set_child(set, &e);
+        const struct field_set *s = find_child(&children, &e);
         if (s && s->is_member)
             continue;
         struct typed mt = typed_member(t, m->key, &hint, &declared);

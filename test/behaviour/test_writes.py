@@ -162,6 +162,31 @@ def test_a_version_of_what_is_not_there_does_not_count(shared_api):
     assert patch(shared_api, CM + "/fresh", "apply", body, "?fieldManager=x").status == 201
 
 
+SHAPES = ["[]", "{}", "null", '"x"', "5", '[{"op":"replace","path":"","value":[]}]', '[{"op":"replace","path":"","value":{}}]',
+          '[{"op":"replace","path":"/metadata","value":5}]', '{"metadata":5}', '{"metadata":[]}', '{"metadata":null}',
+          '{"metadata":{"managedFields":5}}', '{"metadata":{"managedFields":[5]}}', '{"metadata":{"managedFields":[{"fieldsV1":5}]}}',
+          '{"spec":[]}', '{"spec":null}', '{"kind":5}', '{"apiVersion":[]}', '{"metadata":{"annotations":5}}',
+          '{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"shapes"},"spec":{"replicas":"x"}}',
+          '{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"shapes"},"spec":[]}',
+          '{"apiVersion":"apps/v1","kind":"Deployment","metadata":[]}',
+          '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"shapes","managedFields":5}}',
+          '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"shapes","annotations":null},"spec":null,"status":null}']
+
+
+@pytest.mark.parametrize("sub", ["", "/scale", "/status"])
+def test_no_shape_of_a_patch_ends_the_server(shared_api, sub):
+    api, path = shared_api, "/apis/apps/v1/namespaces/default/deployments"
+    labels = {"app": "shapes"}
+    api.ask("POST", path, {"metadata": {"name": "shapes"}, "spec": {"selector": {"matchLabels": labels}, "template": {
+        "metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}})
+    for body in SHAPES:
+        for kind in TYPES:
+            more = "&fieldManager=kubectl&force=true" if kind == "apply" else ""
+            assert patch(api, f"{path}/shapes{sub}", kind, body, "?fieldValidation=Ignore" + more).status
+        assert api.ask("PUT", f"{path}/shapes{sub}?fieldValidation=Ignore", body).status
+    assert api.get(path + "/shapes").status == 200
+
+
 def test_what_is_being_deleted_still_exists(shared_api):
     body = {"metadata": {"name": "leaving", "finalizers": ["example.com/stay"]}}
     shared_api.create(CM, body)
