@@ -67,7 +67,7 @@ def workloads(api_client):
     utils.create_from_dict(api_client, {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "py", "namespace": NS},
                                         "spec": {"selector": labels, "ports": [{"port": 80}]}})
     service = client.CoreV1Api(api_client).read_namespaced_service("py", NS)
-    assert service.spec.ports[0].target_port == 80
+    assert service.spec.cluster_ip and service.spec.ports[0].target_port == 80
     client.CoreV1Api(api_client).delete_namespaced_service("py", NS)
 
 
