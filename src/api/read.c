@@ -70,7 +70,7 @@ void read_get(struct request *rq)
 
 /* ------------------------------------------------------------------ list: options */
 
-enum { LIST_BUFFER_MAX_BYTES = 256 << 10 }; /* a list in protobuf that is not read twice */
+enum { LIST_BUFFER_MAX_BYTES = 1 << 20 }; /* a list in protobuf that is not read twice */
 
 struct listing {
     struct request *rq;
