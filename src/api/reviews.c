@@ -144,14 +144,31 @@ static void check_access_spec(const struct json *spec, bool self, struct field_e
         check_selector(res, selectors[i], &res_at, errs);
 }
 
+/* A local review is about its own namespace only. */
 static void check_local(const struct json *obj, struct field_errors *errs)
 {
     const struct json *spec = json_getc(obj, "spec");
     const struct json *path = json_getc(spec, "nonResourceAttributes");
+    const struct json *res = json_getc(spec, "resourceAttributes");
+    struct str ns = json_get_str(res, "namespace");
     struct fpath up = fpath_child(NULL, STR("spec"));
     struct fpath path_at = fpath_child(&up, STR("nonResourceAttributes"));
+    struct fpath res_at = fpath_child(&up, STR("resourceAttributes"));
+    struct fpath ns_at = fpath_child(&res_at, STR("namespace"));
+    if (res && !str_eq(ns, meta_namespace(obj)))
+        field_error_str(errs, FIELD_INVALID, &ns_at, ns, "must match metadata.namespace");
     if (path)
         field_error(errs, FIELD_INVALID, &path_at, path, "disallowed on this kind of request");
+}
+
+static struct json *take_namespace(struct request *rq, struct json *obj)
+{
+    struct str given = meta_namespace(obj);
+    if (given.n && !str_eq(given, rq->route.ns))
+        return status_bad_request(&rq->arena, STR("the namespace of the provided object does not "
+                                                  "match the namespace sent on the request"));
+    json_set_str(&rq->arena, meta_of(&rq->arena, obj), "namespace", rq->route.ns);
+    return NULL;
 }
 
 static const struct str *string_list(struct arena *a, const struct json *array, size_t *ret_n)
@@ -219,18 +236,15 @@ static struct json *access_review(struct request *rq, struct json *obj, bool sel
     struct arena *a = &rq->arena;
     const struct json *spec = json_getc(obj, "spec");
     struct field_errors errs = field_errors_init(a);
+    struct json *no = local ? take_namespace(rq, obj) : NULL;
+    if (no)
+        return no;
     check_access_spec(spec, self, &errs);
+    check_metadata(obj, local, &errs);
     if (local)
         check_local(obj, &errs);
-    check_metadata(obj, local, &errs);
     if (errs.n)
         return invalid(rq, &errs);
-    struct str ns = json_str(json_path(spec, "resourceAttributes", "namespace", NULL));
-    if (local && !str_eq(ns, rq->route.ns))
-        return status_bad_request(
-            a, str_of(arena_printf(
-                   a, "spec.resourceAttributes.namespace must match namespace: " STR_FMT,
-                   STR_ARG(rq->route.ns))));
     struct kube_identity id = self ? rq->identity : identity_of_spec(a, spec);
     set_access_status(rq, obj, &id);
     return NULL;

@@ -264,7 +264,9 @@ def test_access_reviews(roles):
                                    "labelSelector": {"rawSelector": "a=b"}}, "user": "jane"}
     assert review(roles, "LocalSubjectAccessReview", spec, local).json()["status"]["allowed"] is True
     spec["resourceAttributes"]["namespace"] = "kube-system"
-    assert review(roles, "LocalSubjectAccessReview", spec, local).status == 400
+    no = review(roles, "LocalSubjectAccessReview", spec, local)
+    assert no.status == 422
+    assert 'spec.resourceAttributes.namespace: Invalid value: "kube-system": must match metadata.namespace' in no.json()["message"]
 
 
 def test_reviews_are_validated(roles):
@@ -448,6 +450,16 @@ def test_tokens_of_a_file(data_dir, tmp_path):
     assert ask_with_token(server, "first", "/api/v1/secrets")[0] == 200
     assert ask_with_token(server, "second", "/api/v1/secrets")[0] == 403
     assert ask_with_token(server, "third", "/api")[0] == 401
+    connection = server.connect()
+    for user, what in (("joe", 'users "joe" is forbidden: User "ann" cannot impersonate resource "users" in '
+                                            'API group "" at the cluster scope'),
+                              ("system:serviceaccount:a:b",
+                               'serviceaccounts "b" is forbidden: User "ann" cannot impersonate resource '
+                               '"serviceaccounts" in API group "" in the namespace "a"')):
+        connection.request("GET", "/api", headers={"Authorization": "Bearer second", "Impersonate-User": user})
+        response = connection.getresponse()
+        assert (response.status, json.loads(response.read())["message"]) == (403, what)
+    connection.close()
     assert token_review(server, "first")["user"] == {
         "username": "tom", "uid": "77", "groups": ["devs", "system:masters", "system:authenticated"]}
     assert server.get("/.well-known/openid-configuration").json()["issuer"] == "https://me.example"
