@@ -127,6 +127,46 @@ TEST(a_namespace_goes_whenever_the_last_finalizer_in_it_does)
     fixture_fini(&f);
 }
 
+static const struct json *condition(const struct json *obj, const char *type)
+{
+    json_each (c, json_path(obj, "status", "conditions", NULL)) {
+        if (str_is(json_get_str(c, "type"), type))
+            return c;
+    }
+    TEST_FAIL("no condition %s", type);
+}
+
+TEST(a_namespace_says_what_it_waits_for)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"n\"}}");
+    for (int i = 0; i < 2; i++) {
+        scoped(free_scoped) char *body =
+            xasprintf("{\"metadata\":{\"name\":\"m%d\",\"finalizers\":[\"x.io/y\"]}}", i);
+        (void)want(&f, 201, "POST", "/api/v1/namespaces/n/configmaps", body);
+    }
+    (void)want(&f, 200, "DELETE", "/api/v1/namespaces/n", NULL);
+    struct json *ns = want(&f, 200, "GET", "/api/v1/namespaces/n", NULL);
+    while (!json_path(ns, "status", "conditions", NULL))
+        ns = want(&f, 200, "GET", "/api/v1/namespaces/n", NULL);
+    const struct json *content = condition(ns, "NamespaceContentRemaining");
+    const struct json *held = condition(ns, "NamespaceFinalizersRemaining");
+    CHECK_STR(json_get_str(content, "status"), "True");
+    CHECK_STR(json_get_str(content, "message"),
+              "Some resources are remaining: configmaps. has 2 resource instances");
+    CHECK_STR(json_get_str(held, "message"),
+              "Some content in the namespace has finalizers remaining: x.io/y in 2 resource "
+              "instances");
+    CHECK_STR(json_get_str(condition(ns, "NamespaceDeletionContentFailure"), "status"), "False");
+    (void)want(&f, 200, "PATCH", "/api/v1/namespaces/n/configmaps/m0",
+               "{\"metadata\":{\"finalizers\":null}}");
+    (void)want(&f, 200, "PATCH", "/api/v1/namespaces/n/configmaps/m1",
+               "{\"metadata\":{\"finalizers\":null}}");
+    until_gone(&f, "/api/v1/namespaces/n");
+    fixture_fini(&f);
+}
+
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 #define MICE "/apis/zoo.io/v1/mice"
 

@@ -45,6 +45,8 @@ int inner_call(struct api *api, const struct inner_request *req, inner_cb cb, vo
     *in = (struct inner){ .cb = cb, .arg = arg, .body = BUF_INIT(BUF_MAX_DEFAULT) };
     if (req->content_type)
         (void)headers_addc(&h, "content-type", req->content_type);
+    if (req->accept)
+        (void)headers_addc(&h, "accept", req->accept);
     (void)headers_addc(&h, "user-agent", "kube-apiserver"); /* the owner of what is written */
     static const struct str masters = { "system:masters", 14 };
     static const struct kube_identity self = { .user = { API_CONTROLLER_USER,

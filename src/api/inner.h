@@ -11,6 +11,7 @@ struct inner_request {
     const char *method;
     struct str target;
     const char *content_type; /* NULL: none */
+    const char *accept;       /* NULL: JSON */
     struct str body;
 };
 

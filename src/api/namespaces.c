@@ -6,11 +6,13 @@
  *     sweep each kind in turn (deletecollection) -> look at each kind in turn
  *        ^                                             | none left        | some left (finalizers)
  *        |                                             v                  v
- *        |                                          finalize            wait for any deletion
- *        +----------------------------------------------------------------+
+ *        |                                          finalize     tell (conditions of the status)
+ *        |                                                                v
+ *        +------------------------------------------------------- wait for any deletion
  */
 #include "api/controllers.h"
 #include "api/inner.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <assert.h>
@@ -19,7 +21,19 @@
 #define NS_PREFIX "/registry/namespaces/"
 #define NS_PATH   "/api/v1/namespaces/"
 
-enum doom_at { DOOM_SWEEP, DOOM_LOOK, DOOM_WAIT, DOOM_READ, DOOM_FINALIZE };
+#define AS_METADATA "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
+enum doom_at {
+    DOOM_SWEEP,
+    DOOM_LOOK,
+    DOOM_TELL, /* read the namespace, then write what is left into its status */
+    DOOM_TOLD,
+    DOOM_WAIT,
+    DOOM_READ,
+    DOOM_FINALIZE
+};
+
+enum { DOOM_LOOK_ROWS = 100 }; /* of each kind, whose finalizers are counted */
 
 /* A namespace on its way out. */
 struct doom {
@@ -29,7 +43,9 @@ struct doom {
     size_t next;         /* position in the registry, while sweeping and looking */
     uint64_t generation; /* of the registry when the round began */
     uint64_t look_rev;   /* of the store then; what goes later is not missed */
-    bool left;
+    struct arena arena;  /* of what is left: */
+    struct json *left;   /* "configmaps. has 2 resource instances" */
+    struct json *held;   /* how many objects each finalizer holds */
 };
 
 struct namespaces {
@@ -140,11 +156,13 @@ static void doom_run(struct doom *d)
     if (d->at == DOOM_SWEEP && !(res = next_kind(d))) {
         d->at = DOOM_LOOK;
         d->next = 0;
-        d->left = false;
+        arena_reset(&d->arena);
+        d->left = json_new_array(&d->arena);
+        d->held = json_new_object(&d->arena);
         d->look_rev = store_revision(d->owner->api->store);
     }
     if (d->at == DOOM_LOOK && !(res = next_kind(d)))
-        d->at = d->left ? DOOM_WAIT : DOOM_READ;
+        d->at = d->left->n ? DOOM_TELL : DOOM_READ;
     switch (d->at) {
     case DOOM_SWEEP:
         call(d, &(struct inner_request){ .method = "DELETE",
@@ -152,18 +170,22 @@ static void doom_run(struct doom *d)
         break;
     case DOOM_LOOK: {
         struct str path = inner_path(&a, res, name, STR(""));
-        call(d, &(struct inner_request){
-                    .method = "GET",
-                    .target = str_of(arena_printf(&a, STR_FMT "?limit=1", STR_ARG(path))) });
+        call(d,
+             &(struct inner_request){ .method = "GET",
+                                      .target = str_of(arena_printf(&a, STR_FMT "?limit=%d",
+                                                                    STR_ARG(path), DOOM_LOOK_ROWS)),
+                                      .accept = AS_METADATA });
         break;
     }
     case DOOM_WAIT:
         wait_for_contents(d->owner, d->look_rev + 1);
         break;
+    case DOOM_TELL:
     case DOOM_READ:
         call(d, &(struct inner_request){
                     .method = "GET", .target = str_of(arena_printf(&a, NS_PATH "%s", d->name)) });
         break;
+    case DOOM_TOLD:
     case DOOM_FINALIZE:
         break;
     }
@@ -193,19 +215,108 @@ static void finalize(struct doom *d, struct str body)
     arena_fini(&a);
 }
 
-static bool has_items(struct str body)
+/* ---- what is left, and why ---- */
+
+/* The answer to a look at the kind before d->next. */
+static void note_left(struct doom *d, struct str body)
+{
+    const struct registry *reg = &d->owner->api->reg;
+    struct arena a = { 0 };
+    struct json *list;
+    if (d->next == 0 || d->next > reg->n || json_parse(&a, body, NULL, &list, NULL) < 0) {
+        arena_fini(&a);
+        return;
+    }
+    const struct kube_resource *res = reg->all[d->next - 1];
+    const struct json *items = json_getc(list, "items");
+    int64_t more = json_int_or(json_path(list, "metadata", "remainingItemCount", NULL), 0);
+    if (json_first(items))
+        json_add(d->left,
+                 json_new_cstr(&d->arena,
+                               arena_printf(&d->arena,
+                                            STR_FMT "." STR_FMT " has %lld resource instances",
+                                            STR_ARG(res->plural), STR_ARG(res->group),
+                                            (long long)(items->n + more))));
+    json_each (item, items) {
+        json_each (f, json_path(item, "metadata", "finalizers", NULL)) {
+            int64_t n = json_int_or(json_get(d->held, json_str(f)), 0);
+            json_set(&d->arena, d->held, json_str(f), json_new_int(&d->arena, n + 1));
+        }
+    }
+    arena_fini(&a);
+}
+
+static void add_condition(struct arena *a, struct json *list, const struct json *before,
+                          const char *type, bool is, const char *reason, const char *message)
+{
+    char now[RFC3339_MAX];
+    struct json *c = json_new_object(a);
+    struct str since = STR(""), status = is ? STR("True") : STR("False");
+    rfc3339_format((int64_t)clock_wall_ms() / 1000, now);
+    json_each (b, before) {
+        if (str_is(json_get_str(b, "type"), type) && str_eq(json_get_str(b, "status"), status))
+            since = json_get_str(b, "lastTransitionTime");
+    }
+    json_set_str(a, c, "type", str_of(type));
+    json_set_str(a, c, "status", status);
+    json_set_str(a, c, "lastTransitionTime", since.n ? since : str_of(now));
+    json_set_str(a, c, "reason", str_of(reason));
+    json_set_str(a, c, "message", str_of(message));
+    json_add(list, c);
+}
+
+/* "kind a, kind b", or "finalizer in 2 resource instances, ..." */
+static const char *list_text(struct arena *a, const struct json *v)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(32 << 10);
+    json_each (m, v) {
+        if (b.n)
+            (void)buf_add_cstr(&b, ", ");
+        (void)buf_add_str(&b, v->type == JSON_ARRAY ? json_str(m) : m->key);
+        if (v->type == JSON_OBJECT)
+            (void)buf_printf(&b, " in " STR_FMT " resource instances", STR_ARG(m->s));
+    }
+    return str_dup_arena(a, buf_str(&b));
+}
+
+static void tell(struct doom *d, struct str body)
 {
     struct arena a = { 0 };
-    struct json *v;
-    bool some = json_parse(&a, body, NULL, &v, NULL) >= 0 &&
-                json_is(json_getc(v, "items"), JSON_ARRAY) && json_getc(v, "items")->n > 0;
+    struct json *ns, *patch = json_new_object(&a), *list = json_new_array(&a);
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(API_BODY_MAX_BYTES);
+    const struct json *before = json_parse(&a, body, NULL, &ns, NULL) < 0
+                                    ? NULL
+                                    : json_path(ns, "status", "conditions", NULL);
+    bool held = d->held->n > 0;
+    add_condition(&a, list, before, "NamespaceDeletionDiscoveryFailure", false,
+                  "ResourcesDiscovered", "All resources successfully discovered");
+    add_condition(&a, list, before, "NamespaceDeletionGroupVersionParsingFailure", false,
+                  "ParsedGroupVersions", "All legacy kube types successfully parsed");
+    add_condition(&a, list, before, "NamespaceDeletionContentFailure", false, "ContentDeleted",
+                  "All content successfully deleted, may be waiting on finalization");
+    add_condition(&a, list, before, "NamespaceContentRemaining", true, "SomeResourcesRemain",
+                  arena_printf(&a, "Some resources are remaining: %s", list_text(&a, d->left)));
+    add_condition(&a, list, before, "NamespaceFinalizersRemaining", held,
+                  held ? "SomeFinalizersRemain" : "ContentHasNoFinalizers",
+                  held ? arena_printf(&a,
+                                      "Some content in the namespace has finalizers remaining: %s",
+                                      list_text(&a, d->held))
+                       : "All content-preserving finalizers finished");
+    json_setc(&a, json_obj(&a, patch, "status"), "conditions", list);
+    (void)json_write(&out, patch);
+    d->at = DOOM_TOLD;
+    call(d,
+         &(struct inner_request){ .method = "PATCH",
+                                  .target = str_of(arena_printf(&a, NS_PATH "%s/status", d->name)),
+                                  .content_type = "application/merge-patch+json",
+                                  .body = buf_str(&out) });
     arena_fini(&a);
-    return some;
 }
 
 static void doom_free(struct doom *d)
 {
     (void)map_del(&d->owner->doomed, str_of(d->name));
+    arena_fini(&d->arena);
     free(d->name);
     free(d);
 }
@@ -214,7 +325,18 @@ static void step_done(struct doom *d, int r, struct str body)
 {
     switch (d->at) {
     case DOOM_LOOK:
-        d->left = d->left || (r == 200 && has_items(body));
+        if (r == 200)
+            note_left(d, body);
+        doom_run(d);
+        return;
+    case DOOM_TELL:
+        if (r == 200)
+            tell(d, body);
+        else
+            doom_free(d);
+        return;
+    case DOOM_TOLD:
+        d->at = DOOM_WAIT;
         doom_run(d);
         return;
     case DOOM_SWEEP:
@@ -416,6 +538,7 @@ void namespaces_free(struct namespaces *n)
         return;
     map_each (m, &n->doomed) {
         struct doom *d = m->value;
+        arena_fini(&d->arena);
         free(d->name);
         free(d);
     }
