@@ -3,12 +3,14 @@
  * The life of built-in objects: [object, object...], each with its apiVersion and kind. Decoded and
  * defaulted, each is made, shown in a table, converted to the stored version and back, and is the
  * next state of the one before it, in whole and in part. Pods go through admission, with the other
- * objects as what they are admitted by; Services are given addresses.
+ * objects as what they are admitted by; Services are given addresses; each is counted by what may
+ * be quotas.
  */
 #include "fuzz.h"
 
 #include "api/admit.h"
 #include "kube/builtin.h"
+#include "kube/kinds/quotas.h"
 #include "kube/kinds/services.h"
 #include "kube/object.h"
 #include "kube/table.h"
@@ -80,6 +82,28 @@ static void allocate(struct arena *a, const struct kube_resource *res, struct js
         service_claim_taken(&claims[i], obj, &errs);
 }
 
+/* Every object may be a quota for the new one: what is taken fits, and counting finds it again. */
+static void count(struct arena *a, const struct kube_resource *res, const struct json *obj,
+                  const struct json *quotas)
+{
+    json_each (q, quotas) {
+        struct json *quota = json_clone(a, q);
+        const char *why = NULL;
+        bool changed;
+        if (!json_is(quota, JSON_OBJECT) || !json_is(json_getc(quota, "spec"), JSON_OBJECT))
+            continue;
+        (void)quota_is_about(quota, res);
+        json_setc(a, quota, "status", quota_status_new(a, quota));
+        if (!quota_take(a, quota, res, obj, &changed, &why)) {
+            FUZZ_CHECK(why != NULL);
+            continue;
+        }
+        struct json *status = quota_status_new(a, q);
+        quota_status_add(a, status, q, res, obj);
+        FUZZ_CHECK(json_equal(status, json_getc(quota, "status")));
+    }
+}
+
 static void make(struct arena *a, const struct kube_resource *res, struct json *obj,
                  const struct json *others)
 {
@@ -92,6 +116,7 @@ static void make(struct arena *a, const struct kube_resource *res, struct json *
         return;
     }
     allocate(a, res, obj, NULL);
+    count(a, res, obj, others);
     show(a, res, obj);
     convert(a, res, obj);
 }

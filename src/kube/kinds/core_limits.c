@@ -2,6 +2,7 @@
 /* LimitRanges and ResourceQuotas. */
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
+#include "kube/meta.h"
 #include "kube/validate/validate.h"
 
 static struct json *cell_created_at(struct arena *a, const struct json *obj, int64_t now_s)
@@ -65,7 +66,16 @@ static const struct kube_subresource quota_subresources[] = {
       .kind = S("ResourceQuota") },
 };
 
-static const struct kube_strategy limit_strategy = { .validate = validate_limit_range,
+/* One without a name gets one that nobody else has. */
+static void limit_prepare_create(struct arena *a, struct json *obj)
+{
+    struct json *meta = meta_of(a, obj);
+    if (meta_name(obj).n == 0)
+        json_set_str(a, meta, "name", meta_uid(obj));
+}
+
+static const struct kube_strategy limit_strategy = { .prepare_create = limit_prepare_create,
+                                                     .validate = validate_limit_range,
                                                      .create_on_update = true,
                                                      .unconditional_update = true };
 static const struct kube_strategy quota_strategy = { .validate = validate_resource_quota,

@@ -426,6 +426,16 @@ static void default_stateful_update(struct arena *a, const struct schema *s, str
     (void)sub_object(a, s, strategy, "rollingUpdate");
 }
 
+/* Upstream's struct has a number where the API has an annotation, so it is there from the start. */
+static void default_daemon_set(struct arena *a, const struct schema *s, struct json *obj)
+{
+    static const char note[] = "deprecated.daemonset.template.generation";
+    struct json *meta = json_getc(obj, "metadata");
+    (void)s;
+    if (meta && !json_path(meta, "annotations", note, NULL))
+        json_set_str(a, json_obj(a, meta, "annotations"), note, STR("0"));
+}
+
 static void default_claim_templates(struct arena *a, const struct schema *s, struct json *spec)
 {
     const struct schema *list = schema_child(s, STR("volumeClaimTemplates"));
@@ -513,6 +523,7 @@ static const struct {
     char type[48];
     void (*apply)(struct arena *a, const struct schema *s, struct json *v);
 } hooks[] = {
+    { "apps.v1.DaemonSet", default_daemon_set },
     { "apps.v1.DaemonSetUpdateStrategy", default_rolling_update },
     { "apps.v1.DeploymentStrategy", default_rolling_update },
     { "apps.v1.StatefulSetSpec", default_claim_templates },

@@ -333,10 +333,9 @@ bool quota_take(struct arena *a, struct json *quota, const struct kube_resource 
         if (!hard || uses[i].amount.nano <= 0 || quantity_parse(json_str(hard), &limit, NULL) < 0)
             continue;
         struct json *status = json_getc(quota, "status");
-        if (!amount_of(json_getc(status, "used"), uses[i].name, &used))
-            used.format = limit.format;
+        (void)amount_of(json_getc(status, "used"), uses[i].name, &used);
         struct str was = quantity_text(a, used);
-        used.nano += uses[i].amount.nano;
+        add(&used, uses[i].amount);
         if (quantity_cmp(used, limit) > 0) {
             tell(&x.requested, uses[i].name, quantity_text(a, uses[i].amount));
             tell(&x.used, uses[i].name, was);
@@ -379,7 +378,7 @@ void quota_status_add(struct arena *a, struct json *status, const struct json *q
     size_t n = quota_uses(a, res, obj, uses);
     for (size_t i = 0; i < n; i++) {
         struct quantity q;
-        if (!json_get(used, uses[i].name))
+        if (!json_get(used, uses[i].name) || uses[i].amount.nano <= 0)
             continue;
         (void)amount_of(used, uses[i].name, &q);
         add(&q, uses[i].amount);
