@@ -164,7 +164,7 @@ static void encode_content(struct arena *a, const struct schema *s, const struct
     case SCHEMA_MAP:
         break;
     }
-    assert(!"a type that is no message");
+    assert(false); /* these are no messages */
 }
 
 int proto_encode_field(struct arena *a, uint32_t number, const struct schema *s,
