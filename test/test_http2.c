@@ -782,6 +782,28 @@ TEST(a_body_that_nobody_reads_waits_with_the_peer)
     end();
 }
 
+TEST(bodies_that_nobody_read_do_not_use_up_the_connection)
+{
+    begin();
+    uint32_t id = 1;
+    for (; id < 99; id += 2) { /* 1.5 MiB in all, of a window of 1 */
+        request(id, "POST", "/hold", 0);
+        data(id, 32 << 10, 0);
+        send_all();
+        WAIT_FOR(n_handled == (id + 1) / 2);
+        frame_u32(RST_STREAM, id, CANCEL);
+        send_all();
+        WAIT_FOR(n_gone == n_handled);
+    }
+    WAIT_FOR(peer.window >= 1 << 20);
+    request(id, "POST", "/echo", 0);
+    data(id, 32 << 10, END_STREAM);
+    send_all();
+    WAIT_FOR(seen(id)->ended);
+    CHECK_INT(seen(id)->body_n, 32 << 10);
+    end();
+}
+
 TEST(a_paused_body_goes_on_when_resumed)
 {
     begin();

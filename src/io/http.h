@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP server (HTTP/1.1, RFC 9112, and HTTP/2, RFC 9113) and client (HTTP/1.1) on libuv, with or
- * without TLS. Bodies stream both ways with back-pressure.
+ * HTTP/1.1 (RFC 9112) and HTTP/2 (RFC 9113), server and client, on libuv, with or without TLS.
+ * Bodies stream both ways with back-pressure.
  *
  * Server: one listener hands every request to `on_request`; the handler answers through the
  * exchange, then or later. Client: a pool of kept-alive connections to one origin.
@@ -146,6 +146,11 @@ struct http_client_opts {
     unsigned max_connections;    /* 0: 64; further calls queue in order */
     uint64_t connect_timeout_ms; /* 0: 10000; name, connection and TLS handshake together */
     uint64_t idle_ms;            /* 0: HTTP_CLIENT_IDLE_MS */
+    /*
+     * HTTP/2, many calls on a connection: with TLS if the server chooses it, in clear text by prior
+     * knowledge.
+     */
+    bool http2;
 };
 
 struct http_call_ops {

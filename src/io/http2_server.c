@@ -14,15 +14,15 @@
  *
  * Back-pressure. Out: a stream keeps what the peer's windows do not take yet, up to
  * STREAM_OUT_BYTES before http_write() says full, less while many streams of a connection wait;
- * frames are made only as fast as the kernel takes them (WIRE_BYTES), one of each stream in turn.
- * In: a body that nobody asked for waits in WINDOW_BYTES; one that is read has BODY_WINDOW_BYTES;
- * all that wait on a connection have CONNECTION_WINDOW_BYTES.
+ * frames are made only as fast as the kernel takes them (H2_WIRE_BYTES), one of each stream in
+ * turn. In: a body that nobody asked for waits in WINDOW_BYTES; one that is read has
+ * BODY_WINDOW_BYTES; all that wait on a connection have CONNECTION_WINDOW_BYTES.
  */
+#include "io/http2_session.h"
 #include "io/http_server_int.h"
 #include "io/http_text.h"
 
 #include <errno.h>
-#include <nghttp2/nghttp2.h>
 #include <stdio.h>
 
 enum {
@@ -33,8 +33,6 @@ enum {
     STREAM_OUT_BYTES = 128 << 10,    /* http_write() says full above */
     STREAM_OUT_LOW_BYTES = 16 << 10, /* the same, while the connection keeps more than */
     CONNECTION_OUT_BYTES = 2 << 20,
-    WIRE_BYTES = 64 << 10, /* frames made ahead of the kernel */
-    HPACK_BYTES = 1 << 10, /* our table of fields we sent; the peer's of ours is HPACK's 4 KiB */
     HEAD_SKIP_BYTES =
         1 << 20, /* decoded fields beyond the limit before the stream is reset unread */
     METHOD_MAX_BYTES = 24,
@@ -201,12 +199,22 @@ static void end_body(struct h2_stream *st, int r)
         st->base.ops->on_body_end(&st->base, r);
 }
 
+/* Nobody reads what is held any more; the window of the connection gets it back, which all share.
+ */
+static void drop_held(struct h2_stream *st)
+{
+    if (st->held.n)
+        (void)nghttp2_session_consume_connection(st->h2->ng, st->held.n);
+    buf_fini(&st->held);
+}
+
 /* The handler's last callbacks. Idempotent. */
 static void tell_gone(struct h2_stream *st, int r)
 {
     if (st->told || st->in.at == IN_HEAD)
         return;
     st->told = st->complete = true; /* nothing the handler says now goes anywhere */
+    drop_held(st);
     end_body(st, r == 0 ? -ECANCELED : r);
     if (st->base.ops->on_gone)
         st->base.ops->on_gone(&st->base, r);
@@ -222,7 +230,7 @@ static void stream_free(struct h2_stream *st, int r)
     h2->out_bytes -= waiting(st);
     headers_fini(&st->headers);
     buf_fini(&st->target);
-    buf_fini(&st->held);
+    drop_held(st);
     buf_fini(&st->q);
     free(st);
     h2->n_streams--;
@@ -242,26 +250,6 @@ static void reset(struct h2_stream *st, int r, uint32_t code)
 }
 
 /* ------------------------------------------------------------------ answering */
-
-static nghttp2_nv field(struct str name, struct str value)
-{
-    return (nghttp2_nv){ .name = (uint8_t *)name.p,
-                         .namelen = name.n,
-                         .value = (uint8_t *)value.p,
-                         .valuelen = value.n };
-}
-
-/* Fields that speak of an HTTP/1.1 connection (RFC 9113 section 8.2.2), and the length, which is
- * ours. */
-static bool is_framing(struct str name)
-{
-    static const char *const names[] = { "content-length",   "transfer-encoding", "connection",
-                                         "proxy-connection", "keep-alive",        "upgrade" };
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_is(name, names[i]))
-            return true;
-    return false;
-}
 
 static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, size_t n,
                               uint32_t *flags, nghttp2_data_source *source, void *arg)
@@ -291,15 +279,15 @@ static void h2_respond(struct http_exchange *base, int status, const struct head
     size_t n = 0;
     bool bodyless = st->is_head || status < 200 || status == 204 || status == 304;
     (void)snprintf(code, sizeof code, "%03d", status);
-    nv[n++] = field(STR(":status"), str_n(code, 3));
+    nv[n++] = h2_field(STR(":status"), str_n(code, 3));
     if (!headers || !headers_get(headers, "date").p)
-        nv[n++] = field(STR("date"), http_date());
+        nv[n++] = h2_field(STR("date"), http_date());
     for (size_t i = 0; headers && i < headers->n; i++)
-        if (!is_framing(headers_name(headers, i)))
-            nv[n++] = field(headers_name(headers, i), headers_value(headers, i));
+        if (!h2_is_framing(headers_name(headers, i)))
+            nv[n++] = h2_field(headers_name(headers, i), headers_value(headers, i));
     if (body_n != HTTP_CHUNKED && status >= 200 && status != 204) {
         int len = snprintf(length, sizeof length, "%llu", (unsigned long long)body_n);
-        nv[n++] = field(STR("content-length"), str_n(length, (size_t)len));
+        nv[n++] = h2_field(STR("content-length"), str_n(length, (size_t)len));
     }
     const nghttp2_data_provider source = { .source.ptr = st, .read_callback = on_read_source };
     bool ends = body_n == 0 || (bodyless && body_n != HTTP_CHUNKED);
@@ -448,7 +436,7 @@ static void h2_read_body(struct http_exchange *base, uint64_t max_bytes)
         st->body_result = -EMSGSIZE; /* told on the way back to the loop */
     } else {
         nghttp2_session *ng = st->h2->ng;
-        nghttp2_nv go_on = field(STR(":status"), STR("100"));
+        nghttp2_nv go_on = h2_field(STR(":status"), STR("100"));
         if (st->continue_owed)
             (void)nghttp2_submit_headers(ng, NGHTTP2_FLAG_NONE, st->id, NULL, &go_on, 1, NULL);
         st->continue_owed = false;
@@ -779,8 +767,7 @@ static int on_send_data(nghttp2_session *ng, nghttp2_frame *frame, const uint8_t
     struct h2 *h2 = arg;
     struct h2_stream *st = source->ptr;
     struct stream *s = &h2->c->s;
-    if (buf_add(&s->out, head, 9) < 0 || buf_add(&s->out, st->q.p + st->q_at, n) < 0)
-        return NGHTTP2_ERR_CALLBACK_FAILURE;
+    int r = h2_send_data(s, head, st->q.p + st->q_at, n);
     st->q_at += n;
     h2->out_bytes -= n;
     st->sent_bytes += n;
@@ -794,25 +781,7 @@ static int on_send_data(nghttp2_session *ng, nghttp2_frame *frame, const uint8_t
     }
     if (st->writable_owed || timer_is_armed(&st->timer))
         note(st);
-    return stream_pending(s) < WIRE_BYTES ? 0 : NGHTTP2_ERR_PAUSE;
-}
-
-/* Frames, as many as the kernel may take. */
-static void pump(struct h2 *h2)
-{
-    struct stream *s = &h2->c->s;
-    size_t before = s->out.n;
-    ssize_t n = 1;
-    while (n > 0 && stream_pending(s) < WIRE_BYTES) {
-        const uint8_t *p;
-        n = nghttp2_session_mem_send(h2->ng, &p); /* DATA goes through on_send_data() */
-        if (n > 0 && buf_add(&s->out, p, (size_t)n) < 0)
-            n = NGHTTP2_ERR_NOMEM;
-    }
-    if (n < 0)
-        stream_fail(s, E_LIMIT, nghttp2_strerror((int)n));
-    else if (s->out.n > before)
-        stream_kick(s);
+    return r;
 }
 
 /* ------------------------------------------------------------------ turns */
@@ -860,13 +829,14 @@ static void h2_lost(struct conn *c, int r)
 static void h2_settled(struct conn *c)
 {
     struct h2 *h2 = c->h2;
-    pump(h2);
+    h2_pump(h2->ng, &h2->c->s);
     run_todo(h2);
+    h2_pump(h2->ng, &h2->c->s); /* what came of it: answers, windows that are open again */
     if (c->s.failed || c->s.closing)
         return;
     if (h2->finishing && h2->n_streams == 0 && h2->said_goodbye == false) {
         say_goodbye(h2);
-        pump(h2);
+        h2_pump(h2->ng, &h2->c->s);
     }
     bool over = !nghttp2_session_want_read(h2->ng) && !nghttp2_session_want_write(h2->ng);
     if (over || (h2->said_goodbye && h2->n_streams == 0 && !nghttp2_session_want_write(h2->ng))) {
@@ -878,55 +848,9 @@ static void h2_settled(struct conn *c)
 
 /* ------------------------------------------------------------------ connections */
 
-/*
- * nghttp2 makes each frame in a block of 16 KiB that a session keeps for life, which is more than
- * all the rest of an idle connection. pump() takes a frame as soon as it is made, so that nothing
- * is in the block between two turns: all sessions of a thread share one. (Frames that need a second
- * block, heads beyond 16 KiB, get one of their own as usual.)
- */
-enum { FRAME_BLOCK_BYTES = 20 << 10, FRAME_BLOCK_MIN_BYTES = 16 << 10 };
-static _Thread_local struct {
-    void *block;
-    bool lent; /* in the making of this session */
-} frames = { .lent = true };
-
-static void *h2_malloc(size_t n, void *arg)
-{
-    return malloc(n);
-}
-
-static void *h2_calloc(size_t n, size_t size, void *arg)
-{
-    return calloc(n, size);
-}
-
-static void *h2_realloc(void *p, size_t n, void *arg)
-{
-    assert(!p || p != frames.block);
-    if (p || frames.lent || n < FRAME_BLOCK_MIN_BYTES || n > FRAME_BLOCK_BYTES)
-        return realloc(p, n);
-    frames.lent = true;
-    if (!frames.block)
-        frames.block = xalloc(FRAME_BLOCK_BYTES);
-    return frames.block;
-}
-
-static void h2_free(void *p, void *arg)
-{
-    if (p != frames.block)
-        free(p);
-}
-
 static nghttp2_session *session_new(struct h2 *h2)
 {
-    nghttp2_mem mem = {
-        .malloc = h2_malloc, .free = h2_free, .calloc = h2_calloc, .realloc = h2_realloc
-    };
-    nghttp2_session_callbacks *cb;
-    nghttp2_option *opt;
-    nghttp2_session *ng;
-    if (nghttp2_session_callbacks_new(&cb) != 0 || nghttp2_option_new(&opt) != 0)
-        abort(); /* out of memory */
+    nghttp2_session_callbacks *cb = h2_callbacks_new();
     nghttp2_session_callbacks_set_send_data_callback(cb, on_send_data);
     nghttp2_session_callbacks_set_on_begin_headers_callback(cb, on_begin_headers);
     nghttp2_session_callbacks_set_on_header_callback(cb, on_header);
@@ -934,16 +858,7 @@ static nghttp2_session *session_new(struct h2 *h2)
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(cb, on_data_chunk);
     nghttp2_session_callbacks_set_on_frame_send_callback(cb, on_frame_sent);
     nghttp2_session_callbacks_set_on_stream_close_callback(cb, on_stream_close);
-    nghttp2_option_set_no_auto_window_update(opt, 1);
-    nghttp2_option_set_no_closed_streams(opt, 1);
-    nghttp2_option_set_max_deflate_dynamic_table_size(opt, HPACK_BYTES);
-    frames.lent = false;
-    if (nghttp2_session_server_new3(&ng, cb, h2, opt, &mem) != 0)
-        abort();
-    frames.lent = true;
-    nghttp2_session_callbacks_del(cb);
-    nghttp2_option_del(opt);
-    return ng;
+    return h2_session_new(true, cb, h2);
 }
 
 static void h2_open(struct conn *c)
@@ -998,7 +913,7 @@ static void h2_expire(struct conn *c)
 {
     http_conn_busy(c);
     say_goodbye(c->h2);
-    pump(c->h2);
+    h2_pump(c->h2->ng, &c->h2->c->s);
     http_conn_retire(c);
 }
 

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP/1.1 client; see http.h. How to read it: a call is QUEUED, gets a link (a connection) and is
- * SENT, its response arrives as HEAD and BODY events, and it is ENDED: call_end() takes it off its
+ * HTTP client: pool, calls, HTTP/1.1; see http.h. Connections that speak HTTP/2 are in
+ * http2_client.c. How to read it: a call is QUEUED, gets a link (a connection) and is SENT, its
+ * response arrives as HEAD and BODY events, and it is ENDED: http_call_finish() takes it off its
  * link and has on_end() run on a turn of its own. A link serves one call at a time; between calls
  * it lies in `idle`.
  */
-#include "io/http.h"
-
-#include "base/log.h"
-#include "base/sm.h"
-#include "io/http_parse.h"
+#include "io/http_client_int.h"
 #include "io/http_text.h"
-#include "io/stream.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,8 +17,6 @@ enum {
     CONNECT_TIMEOUT_DEFAULT_MS = 10000,
     INTERIM_MAX = 16 /* 1xx responses before the real one */
 };
-
-enum call_state { CALL_QUEUED, CALL_LINKED, CALL_SENT, CALL_HEAD, CALL_ENDED };
 
 static const struct sm_state call_table[] = {
     [CALL_QUEUED] = { "queued", EDGE(CALL_LINKED) | EDGE(CALL_ENDED) },
@@ -34,63 +28,7 @@ static const struct sm_state call_table[] = {
     [CALL_ENDED] = { "ended", 0 },
 };
 
-struct http_client {
-    struct loop *loop;
-    char *host, *unix_path, *server_name;
-    uint16_t port;
-    struct tls_ctx *tls;
-    size_t max_links;
-    uint64_t connect_timeout_ms, idle_ms;
-    struct list queue; /* struct http_call, waiting for a link */
-    struct list calls; /* struct http_call, all the others until on_end() has run */
-    struct list idle;  /* struct link by idle_since, the oldest first */
-    struct list busy;  /* struct link */
-    size_t n_links, n_calls;
-    struct timer idle_timer; /* armed only while `idle` has someone */
-    struct defer turn;       /* serve the queue */
-    bool closing;
-};
-
-struct link {
-    struct stream s;
-    struct http_client *client;
-    struct list node; /* client->idle or client->busy */
-    struct http_call *call;
-    struct http_parse parse;
-    struct lookup *lookup; /* the name is being resolved; the stream does not exist yet */
-    struct addrinfo *found, *next_addr; /* what else to try */
-    struct timer connect_timer;
-    uint64_t idle_since;
-    uint64_t sent_before; /* of the stream, when the call began */
-    unsigned interim;
-    bool used; /* has served a call before */
-    bool got_byte;
-    bool begun; /* the stream exists */
-};
-
-struct lookup {
-    uv_getaddrinfo_t req;
-    struct link *link; /* NULL: nobody waits any more */
-};
-
-struct http_call {
-    struct http_client *client;
-    struct list node; /* client->queue or client->calls */
-    struct sm sm;
-    struct link *link;
-    struct buf request; /* head and body */
-    bool is_head, repeatable, retried, paused, resumed;
-    uint64_t head_timeout_ms;
-    struct timer head_timer;
-    const struct http_call_ops *ops;
-    void *arg;
-    struct defer end;
-    struct err err;
-};
-
-static void client_kick(struct http_client *c);
 static void client_check_free(struct http_client *c);
-static void link_close(struct link *l);
 static void link_abort(struct link *l);
 
 /* ------------------------------------------------------------------ calls */
@@ -102,19 +40,22 @@ static void on_call_end(struct defer *d)
     if (call->ops->on_end)
         call->ops->on_end(call->arg, call->err.code, &call->err);
     list_remove(&call->node);
+    h2_call_free(call);
     free(call);
     c->n_calls--;
     client_check_free(c);
 }
 
 /* r: 0 or a code, call->err then set. The link, if any, is the caller's business. */
-static void call_end(struct http_call *call, int r)
+void http_call_finish(struct http_call *call, int r)
 {
     if (call->sm.at == CALL_ENDED)
         return;
     assert(r == call->err.code);
     sm_move(&call->sm, CALL_ENDED);
-    if (call->link)
+    if (call->link && call->link->h2)
+        h2_call_leave(call);
+    else if (call->link)
         call->link->call = NULL;
     call->link = NULL;
     timer_stop(call->client->loop, &call->head_timer);
@@ -124,13 +65,13 @@ static void call_end(struct http_call *call, int r)
     defer_start(call->client->loop, &call->end, on_call_end);
 }
 
-static void call_fail(struct http_call *call, int r, const struct err *err)
+void http_call_fail(struct http_call *call, int r, const struct err *err)
 {
     if (call->sm.at == CALL_ENDED)
         return;
     call->err = *err;
     call->err.code = r;
-    call_end(call, r);
+    http_call_finish(call, r);
 }
 
 static void call_cancel(struct http_call *call)
@@ -140,8 +81,8 @@ static void call_cancel(struct http_call *call)
         (void)err_set(&call->err, -ECANCELED, "cancelled");
         return;
     }
-    call_end(call, err_set(&call->err, -ECANCELED, "cancelled"));
-    if (l)
+    http_call_finish(call, err_set(&call->err, -ECANCELED, "cancelled"));
+    if (l && !l->h2)
         link_abort(l);
 }
 
@@ -158,6 +99,8 @@ static bool is_receiving(const struct http_call *call)
 void http_call_pause(struct http_call *call)
 {
     call->paused = true;
+    if (call->link && call->link->h2)
+        return;             /* its stream alone waits */
     if (is_receiving(call)) /* before that the connection needs to read for itself */
         stream_pause(&call->link->s);
 }
@@ -168,7 +111,9 @@ void http_call_resume(struct http_call *call)
         return;
     call->paused = false;
     call->resumed = true;
-    if (is_receiving(call))
+    if (call->link && call->link->h2)
+        h2_call_resume(call);
+    else if (is_receiving(call))
         stream_resume(&call->link->s);
 }
 
@@ -176,17 +121,32 @@ static void on_head_timeout(struct timer *t)
 {
     struct http_call *call = container_of(t, struct http_call, head_timer);
     struct link *l = call->link;
-    call_end(call, err_set(&call->err, -ETIMEDOUT, "no %s within %llu ms",
-                           l ? "response" : "free connection",
-                           (unsigned long long)call->head_timeout_ms));
-    if (l)
+    http_call_finish(call, err_set(&call->err, -ETIMEDOUT, "no %s within %llu ms",
+                                   l ? "response" : "free connection",
+                                   (unsigned long long)call->head_timeout_ms));
+    if (l && !l->h2)
         link_abort(l);
 }
 
-static void start_head_timer(struct http_call *call)
+void http_call_start_timer(struct http_call *call)
 {
     if (call->head_timeout_ms)
         timer_start(call->client->loop, &call->head_timer, call->head_timeout_ms, on_head_timeout);
+}
+
+bool http_call_again(struct http_call *call)
+{
+    struct http_client *c = call->client;
+    if (call->sm.at != CALL_SENT || call->retried || c->closing)
+        return false;
+    call->retried = true;
+    call->link = NULL;
+    http_call_start_timer(call);
+    sm_move(&call->sm, CALL_QUEUED);
+    list_remove(&call->node);
+    list_push_front(&c->queue, &call->node);
+    http_client_kick(c);
+    return true;
 }
 
 /*
@@ -199,15 +159,8 @@ static bool call_retry(struct http_call *call, const struct link *l)
     if (call->sm.at != CALL_SENT || call->retried || !l->used || l->got_byte || !harmless ||
         call->client->closing)
         return false;
-    call->retried = true;
     call->link->call = NULL;
-    call->link = NULL;
-    start_head_timer(call);
-    sm_move(&call->sm, CALL_QUEUED);
-    list_remove(&call->node);
-    list_push_front(&call->client->queue, &call->node);
-    client_kick(call->client);
-    return true;
+    return http_call_again(call);
 }
 
 /* ------------------------------------------------------------------ links */
@@ -232,7 +185,7 @@ static void on_idle_timer(struct timer *t)
         struct link *l = list_entry(node, struct link, node);
         if (l->idle_since + c->idle_ms > now)
             break;
-        link_close(l);
+        http_link_close(l);
     }
     arm_idle_timer(c);
 }
@@ -241,27 +194,28 @@ static void link_free(struct link *l)
 {
     struct http_client *c = l->client;
     http_parse_fini(&l->parse);
+    h2_link_free(l);
     if (l->found)
         uv_freeaddrinfo(l->found);
     free(l);
     c->n_links--;
-    client_kick(c); /* a call may wait for the place */
+    http_client_kick(c); /* a call may wait for the place */
     client_check_free(c);
 }
 
 /*
- * As link_close(), in the middle of a call: the peer shall notice at once, and not take it for a
- * half-close.
+ * As http_link_close(), in the middle of a call: the peer shall notice at once, and not take it for
+ * a half-close.
  */
 static void link_abort(struct link *l)
 {
     if (l->begun)
         stream_reset(&l->s);
-    link_close(l);
+    http_link_close(l);
 }
 
 /* Its call has been taken off already. The memory goes when the stream has closed. */
-static void link_close(struct link *l)
+void http_link_close(struct link *l)
 {
     assert(!l->call);
     struct http_client *c = l->client;
@@ -287,9 +241,11 @@ static void link_close(struct link *l)
 static void link_failed(struct link *l, int r, const struct err *err)
 {
     struct http_call *call = l->call;
+    if (l->h2)
+        h2_link_lost(l, r, err);
     if (call && !call_retry(call, l))
-        call_fail(call, r == -EPIPE ? -ECONNRESET : r, err);
-    link_close(l);
+        http_call_fail(call, r == -EPIPE ? -ECONNRESET : r, err);
+    http_link_close(l);
 }
 
 static void link_send(struct link *l)
@@ -305,7 +261,7 @@ static void link_send(struct link *l)
     stream_flush(&l->s);
     if (!l->used)
         buf_fini(&call->request); /* never sent again */
-    start_head_timer(call);
+    http_call_start_timer(call);
     if (call->paused)
         stream_pause(&l->s);
 }
@@ -321,7 +277,7 @@ static void link_rest(struct link *l)
     list_push_back(&c->idle, &l->node);
     stream_resume(&l->s); /* to hear of its end */
     arm_idle_timer(c);
-    client_kick(c);
+    http_client_kick(c);
 }
 
 /*
@@ -334,22 +290,21 @@ static void response_done(struct link *l, bool left)
     struct http_call *call = l->call;
     bool reusable =
         l->parse.keep_alive && !left && !stream_pending(&l->s) && !l->s.eof && !l->client->closing;
-    call_end(call, 0);
+    http_call_finish(call, 0);
     if (reusable)
         link_rest(l);
     else
-        link_close(l);
+        http_link_close(l);
     defer_cancel(&call->end);
     on_call_end(&call->end);
 }
 
-static void got_head(struct link *l)
+void http_call_got_head(struct http_call *call, int status, const struct headers *headers)
 {
-    struct http_call *call = l->call;
     sm_move(&call->sm, CALL_HEAD);
-    timer_stop(l->client->loop, &call->head_timer);
+    timer_stop(call->client->loop, &call->head_timer);
     if (call->ops->on_head)
-        call->ops->on_head(call->arg, l->parse.status, &l->parse.headers);
+        call->ops->on_head(call->arg, status, headers);
 }
 
 static bool is_interim(const struct link *l)
@@ -367,7 +322,7 @@ static bool step(struct link *l, int event, size_t left)
         return false;
     case HTTP_EVENT_HEAD:
         if (!is_interim(l))
-            got_head(l);
+            http_call_got_head(call, l->parse.status, &l->parse.headers);
         else if (++l->interim > INTERIM_MAX)
             link_failed(l, err_set(&err, E_LIMIT, "too many interim responses"), &err);
         return true;
@@ -409,8 +364,10 @@ static size_t advance(struct link *l, const char *p, size_t n)
 static size_t on_data(struct stream *s, const char *p, size_t n)
 {
     struct link *l = container_of(s, struct link, s);
+    if (l->h2)
+        return h2_link_data(l, p, n);
     if (!l->call) { /* an idle link has nothing to say */
-        link_close(l);
+        http_link_close(l);
         return n;
     }
     l->got_byte = true;
@@ -421,6 +378,10 @@ static size_t on_data(struct stream *s, const char *p, size_t n)
 static void on_settled(struct stream *s)
 {
     struct link *l = container_of(s, struct link, s);
+    if (l->h2) {
+        h2_link_settled(l);
+        return;
+    }
     if (!l->call || !l->call->resumed || l->call->paused)
         return;
     l->call->resumed = false;
@@ -432,8 +393,10 @@ static void on_eof(struct stream *s)
 {
     struct link *l = container_of(s, struct link, s);
     struct err err = { 0 };
+    if (l->h2)
+        h2_link_lost(l, err_set(&err, -ECONNRESET, "server closed the connection"), &err);
     if (!l->call) {
-        link_close(l);
+        http_link_close(l);
         return;
     }
     bool ends_so = l->got_byte && http_parse_eof(&l->parse) == HTTP_EVENT_END && !is_interim(l);
@@ -447,14 +410,29 @@ static void on_eof(struct stream *s)
                 &err);
 }
 
+/* With TLS as ALPN has chosen, in clear text by prior knowledge. */
+static bool speaks_http2(const struct link *l)
+{
+    const unsigned char *name;
+    unsigned n;
+    if (!l->client->http2 || !l->s.ssl)
+        return l->client->http2;
+    SSL_get0_alpn_selected(l->s.ssl, &name, &n);
+    return str_is(str_n((const char *)name, n), "h2");
+}
+
 static void on_open(struct stream *s)
 {
     struct link *l = container_of(s, struct link, s);
     timer_stop(l->client->loop, &l->connect_timer);
-    if (l->call)
+    if (speaks_http2(l))
+        h2_link_open(l);
+    else if (l->call)
         link_send(l);
     else
         link_rest(l);
+    if (l->client->http2)
+        http_client_kick(l->client); /* calls waited to hear what it speaks */
 }
 
 static const char *client_name(const struct http_client *c)
@@ -524,9 +502,12 @@ static int connect_to(struct link *l, const struct sockaddr *addr, struct err *e
 {
     struct http_client *c = l->client;
     l->begun = true;
-    return addr ? stream_connect_tcp(&l->s, c->loop, addr, c->tls, c->server_name, &link_ops, err)
-                : stream_connect_unix(&l->s, c->loop, c->unix_path, c->tls, c->server_name,
-                                      &link_ops, err);
+    int r = addr ? stream_connect_tcp(&l->s, c->loop, addr, c->tls, c->server_name, &link_ops, err)
+                 : stream_connect_unix(&l->s, c->loop, c->unix_path, c->tls, c->server_name,
+                                       &link_ops, err);
+    if (r >= 0 && c->http2 && l->s.ssl)
+        tls_ssl_offer_h2(l->s.ssl);
+    return r;
 }
 
 static void on_lookup(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
@@ -617,14 +598,44 @@ static struct link *idle_link(struct http_client *c, const struct http_call *cal
         bool fresh = l->idle_since == loop_now_ms(c->loop);
         if (call->repeatable || fresh || !is_dead(l))
             return l;
-        link_close(l);
+        http_link_close(l);
     }
     return NULL;
+}
+
+/* Whether a connection is being made that may turn out to carry any number of calls. */
+static bool is_connecting(const struct http_client *c)
+{
+    list_each (node, &c->busy) {
+        const struct link *l = list_entry(node, struct link, node);
+        if (l->call && l->call->sm.at == CALL_LINKED)
+            return true;
+    }
+    return false;
+}
+
+static bool serve_shared(struct http_client *c, struct http_call *call)
+{
+    list_each (node, &c->shared) {
+        struct link *l = list_entry(node, struct link, node);
+        if (!h2_link_has_room(l))
+            continue;
+        list_remove(&call->node);
+        list_push_back(&c->calls, &call->node);
+        sm_move(&call->sm, CALL_LINKED);
+        h2_link_send(l, call);
+        return true;
+    }
+    return false;
 }
 
 static bool serve_one(struct http_client *c)
 {
     struct http_call *call = list_first(&c->queue, struct http_call, node);
+    if (c->http2 && serve_shared(c, call))
+        return true;
+    if (c->http2 && is_connecting(c))
+        return false; /* wait for what it speaks */
     struct link *l = idle_link(c, call);
     if (l) {
         list_remove(&l->node);
@@ -639,7 +650,7 @@ static bool serve_one(struct http_client *c)
     }
     if (c->n_links >= c->max_links) {
         if (!list_is_empty(&c->idle)) /* only a retried call comes here: make room for it */
-            link_close(list_first(&c->idle, struct link, node));
+            http_link_close(list_first(&c->idle, struct link, node));
         return false;
     }
     link_new(c, call);
@@ -659,7 +670,7 @@ static void on_turn(struct defer *d)
     serve(container_of(d, struct http_client, turn));
 }
 
-static void client_kick(struct http_client *c)
+void http_client_kick(struct http_client *c)
 {
     if (!c->closing && !list_is_empty(&c->queue))
         defer_start(c->loop, &c->turn, on_turn);
@@ -679,6 +690,7 @@ int http_client_new(struct loop *loop, const struct http_client_opts *opts,
         .unix_path = opts->unix_path ? xstrdup(opts->unix_path) : NULL,
         .port = opts->port,
         .tls = opts->tls,
+        .http2 = opts->http2,
         .max_links = opts->max_connections ? opts->max_connections : CONNECTIONS_DEFAULT,
         .connect_timeout_ms =
             opts->connect_timeout_ms ? opts->connect_timeout_ms : CONNECT_TIMEOUT_DEFAULT_MS,
@@ -689,6 +701,7 @@ int http_client_new(struct loop *loop, const struct http_client_opts *opts,
     list_init(&c->calls);
     list_init(&c->idle);
     list_init(&c->busy);
+    list_init(&c->shared);
     *ret = c;
     return 0;
 }
@@ -724,7 +737,18 @@ void http_client_close(struct http_client *c)
             call_cancel(call);
     }
     list_each_safe (node, &c->idle)
-        link_close(list_entry(node, struct link, node));
+        http_link_close(list_entry(node, struct link, node));
+    list_each_safe (node, &c->shared)
+        http_link_close(list_entry(node, struct link, node));
+}
+
+static void add_authority(const struct http_client *c, struct buf *b)
+{
+    bool default_port = c->unix_path || c->port == (c->tls ? 443 : 80);
+    bool v6 = strchr(c->server_name, ':') != NULL;
+    (void)buf_printf(b, v6 ? "[%s]" : "%s", c->server_name);
+    if (!default_port)
+        (void)buf_printf(b, ":%u", c->port);
 }
 
 static int add_head(struct http_call *call, const struct http_call_opts *opts)
@@ -736,11 +760,8 @@ static int add_head(struct http_call *call, const struct http_call_opts *opts)
     (void)buf_add_str(b, opts->target);
     (void)buf_add_cstr(b, " HTTP/1.1\r\n");
     if (!opts->headers || !headers_get(opts->headers, "host").p) {
-        bool default_port = c->unix_path || c->port == (c->tls ? 443 : 80);
-        bool v6 = strchr(c->server_name, ':') != NULL;
-        (void)buf_printf(b, v6 ? "host: [%s]" : "host: %s", c->server_name);
-        if (!default_port)
-            (void)buf_printf(b, ":%u", c->port);
+        (void)buf_add_cstr(b, "host: ");
+        add_authority(c, b);
         (void)buf_add_cstr(b, "\r\n");
     }
     http_add_fields(b, opts->headers);
@@ -749,7 +770,13 @@ static int add_head(struct http_call *call, const struct http_call_opts *opts)
     if (has_body)
         (void)buf_printf(b, "content-length: %zu\r\n", opts->body.n);
     (void)buf_add_cstr(b, "\r\n");
-    return buf_add_str(b, opts->body);
+    call->head_n = b->n;
+    int r = buf_add_str(b, opts->body);
+    scoped(buf_fini_scoped) struct buf authority = BUF_INIT(4096);
+    if (r < 0 || !c->http2)
+        return r;
+    add_authority(c, &authority);
+    return h2_call_new(call, opts, buf_str(&authority));
 }
 
 static bool is_target(struct str t)
@@ -780,13 +807,14 @@ int http_call_start(struct http_client *c, const struct http_call_opts *opts,
     sm_init(&call->sm, call_table, CALL_QUEUED);
     if (add_head(call, opts) < 0) {
         buf_fini(&call->request);
+        h2_call_free(call);
         free(call);
         return err_set(err, -EMSGSIZE, "request too large");
     }
     list_push_back(&c->queue, &call->node);
     c->n_calls++;
     *ret = call;
-    start_head_timer(call); /* others may hold the connections for ever */
-    serve(c);               /* nothing of it calls back */
+    http_call_start_timer(call); /* others may hold the connections for ever */
+    serve(c);                    /* nothing of it calls back */
     return 0;
 }

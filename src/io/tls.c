@@ -211,6 +211,12 @@ int tls_ctx_new_client(struct str ca_pem, struct str cert_pem, struct str key_pe
     return 0;
 }
 
+void tls_ssl_offer_h2(SSL *ssl)
+{
+    if (SSL_set_alpn_protos(ssl, alpn_h2, ALPN_H2_BYTES) != 0)
+        abort(); /* out of memory */
+}
+
 void tls_ctx_offer_h2(struct tls_ctx *ctx)
 {
     assert(ctx->is_server);

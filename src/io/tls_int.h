@@ -10,6 +10,8 @@
 
 /* A new connection state; given, SSL_free(). name (client only): for SNI and verification. */
 int tls_ctx_ssl(struct tls_ctx *ctx, const char *name, SSL **ret, struct err *err);
+/* A client's connection that may speak HTTP/2, too; before its handshake. */
+void tls_ssl_offer_h2(SSL *ssl);
 /*
  * E_TLS with the reason of the failed operation on ssl; empties OpenSSL's error queue. ssl may be
  * NULL.

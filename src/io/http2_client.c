@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Client connections that speak HTTP/2: any number of calls on one, each a stream. How to read it:
+ * http_client.c makes the connection and chooses it for a call, h2_link_send() makes a stream of
+ * it; what comes goes h2_link_data() -> nghttp2 -> the callbacks on_*() -> the call. A call that is
+ * paused keeps what its stream's window lets in, and holds up nobody else.
+ */
+#include "io/http2_session.h"
+#include "io/http_client_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum {
+    WINDOW_BYTES = 256 << 10, /* of a response that is not read */
+    CONNECTION_WINDOW_BYTES = 16 << 20,
+    CALLS_MAX = 1000,     /* on a connection, if the server lets us */
+    CALLS_AT_FIRST = 100, /* until it has said */
+    INTERIM_MAX = 16
+};
+
+struct h2_link {
+    nghttp2_session *ng;
+    struct list calls; /* struct h2_call.node */
+    size_t n_calls;
+    bool draining; /* no further calls */
+    bool resumed;  /* some call is */
+};
+
+struct h2_call {
+    struct http_call *call;
+    struct list node; /* link->h2->calls */
+    char *method;
+    struct buf target, authority;
+    struct headers headers;
+
+    int32_t id;
+    size_t body_at; /* bytes of the request's body before it are sent */
+    struct headers got;
+    int status;
+    unsigned interim;
+    bool too_large; /* the response's head */
+    bool ended;     /* the response is complete */
+    bool closed;    /* the stream is no more */
+    uint32_t code;  /* why */
+    struct buf held;
+};
+
+/* ------------------------------------------------------------------ calls */
+
+int h2_call_new(struct http_call *call, const struct http_call_opts *opts, struct str authority)
+{
+    struct h2_call *h = xnew(struct h2_call);
+    call->h2 = h;
+    h->call = call;
+    h->method = str_dup(opts->method);
+    h->target = h->authority = BUF_INIT(HTTP_URI_MAX_BYTES);
+    h->held = BUF_INIT(CONNECTION_WINDOW_BYTES);
+    int r = opts->headers ? headers_copy(&h->headers, opts->headers) : 0;
+    if (r >= 0)
+        r = buf_add_str(&h->target, opts->target);
+    return r < 0 ? r : buf_add_str(&h->authority, authority);
+}
+
+void h2_call_free(struct http_call *call)
+{
+    struct h2_call *h = call->h2;
+    if (!h)
+        return;
+    call->h2 = NULL;
+    free(h->method);
+    buf_fini(&h->target);
+    buf_fini(&h->authority);
+    headers_fini(&h->headers);
+    headers_fini(&h->got);
+    buf_fini(&h->held);
+    free(h);
+}
+
+static void on_idle(struct timer *t)
+{
+    http_link_close(container_of(t, struct link, connect_timer));
+}
+
+void h2_call_leave(struct http_call *call)
+{
+    struct h2_call *h = call->h2;
+    struct link *l = call->link;
+    struct http_client *c = l->client;
+    list_remove(&h->node);
+    if (!h->closed) {
+        (void)nghttp2_session_set_stream_user_data(l->h2->ng, h->id, NULL);
+        (void)nghttp2_submit_rst_stream(l->h2->ng, NGHTTP2_FLAG_NONE, h->id, NGHTTP2_CANCEL);
+    }
+    h->closed = true;
+    if (h->held.n) /* the window that all share gets it back */
+        (void)nghttp2_session_consume_connection(l->h2->ng, h->held.n);
+    buf_fini(&h->held);
+    h->held = BUF_INIT(CONNECTION_WINDOW_BYTES);
+    stream_kick(&l->s); /* also to end a connection that serves nobody any more */
+    if (--l->h2->n_calls == 0 && !l->s.closing)
+        timer_start(c->loop, &l->connect_timer, c->idle_ms, on_idle);
+    http_client_kick(c);
+}
+
+/* The stream has come to nothing; harmless: the server has done nothing either. */
+static void call_lost(struct http_call *call, bool harmless, int r, const struct err *err)
+{
+    struct h2_call *h = call->h2;
+    h->closed = true;
+    h2_call_leave(call);
+    call->link = NULL;
+    if (harmless) {
+        headers_reset(&h->got);
+        h->status = 0;
+        h->body_at = 0;
+        h->interim = 0;
+        if (http_call_again(call))
+            return;
+    }
+    http_call_fail(call, r, err);
+}
+
+/* What was held goes to the call, and then its end, if that has come. */
+static void go_on(struct http_call *call)
+{
+    struct h2_call *h = call->h2;
+    struct link *l = call->link;
+    struct err err = { 0 };
+    if (h->held.n) {
+        struct buf b = h->held;
+        h->held = BUF_INIT(CONNECTION_WINDOW_BYTES);
+        (void)nghttp2_session_consume(l->h2->ng, h->id, b.n);
+        if (call->ops->on_data)
+            call->ops->on_data(call->arg, buf_str(&b));
+        buf_fini(&b);
+    }
+    if (call->sm.at == CALL_ENDED || call->paused || !(h->closed || h->ended))
+        return;
+    if (call->sm.at == CALL_HEAD && h->ended) {
+        http_call_finish(call, 0);
+        return;
+    }
+    bool refused = h->code == NGHTTP2_REFUSED_STREAM;
+    call_lost(
+        call, refused,
+        err_set(&err, -ECONNRESET, "stream reset by server: %s", nghttp2_http2_strerror(h->code)),
+        &err);
+}
+
+void h2_call_resume(struct http_call *call)
+{
+    call->link->h2->resumed = true;
+    stream_kick(&call->link->s);
+}
+
+/* ------------------------------------------------------------------ from nghttp2 */
+
+static struct http_call *call_of(nghttp2_session *ng, int32_t id)
+{
+    return id ? nghttp2_session_get_stream_user_data(ng, id) : NULL;
+}
+
+static int on_header(nghttp2_session *ng, const nghttp2_frame *frame, const uint8_t *name,
+                     size_t name_n, const uint8_t *value, size_t value_n, uint8_t flags, void *arg)
+{
+    struct http_call *call = call_of(ng, frame->hd.stream_id);
+    struct str key = str_n((const char *)name, name_n), text = str_n((const char *)value, value_n);
+    uint64_t status;
+    if (!call || call->sm.at != CALL_SENT)
+        return 0; /* trailers */
+    if (!str_is(key, ":status"))
+        call->h2->too_large |= headers_add(&call->h2->got, key, text) < 0;
+    else if (parse_u64(text, 100, 999, &status) >= 0)
+        call->h2->status = (int)status;
+    return 0;
+}
+
+static void got_head(struct http_call *call)
+{
+    struct h2_call *h = call->h2;
+    struct err err = { 0 };
+    if (h->too_large || (h->status < 200 && ++h->interim > INTERIM_MAX)) {
+        http_call_fail(call, err_set(&err, E_LIMIT, "response head too large"), &err);
+        return;
+    }
+    if (h->status < 200) {
+        headers_reset(&h->got);
+        return;
+    }
+    call->link->used = true;
+    http_call_got_head(call, h->status, &h->got); /* may end the call: nothing after this line */
+}
+
+static int on_frame(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
+{
+    struct link *l = arg;
+    struct http_call *call = call_of(ng, frame->hd.stream_id);
+    if (frame->hd.type == NGHTTP2_GOAWAY)
+        l->h2->draining = true;
+    bool of_message = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
+    if (!call || !of_message)
+        return 0;
+    call->h2->ended |= (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+    if (frame->hd.type == NGHTTP2_HEADERS && call->sm.at == CALL_SENT)
+        got_head(call);
+    /* Answered before all of the request was sent: nobody will read the rest. */
+    call = call_of(ng, frame->hd.stream_id);
+    if (call && call->h2->ended && !call->paused && call->sm.at == CALL_HEAD &&
+        nghttp2_session_get_stream_local_close(ng, frame->hd.stream_id) == 0)
+        go_on(call);
+    return 0;
+}
+
+static int on_data_chunk(nghttp2_session *ng, uint8_t flags, int32_t id, const uint8_t *p, size_t n,
+                         void *arg)
+{
+    struct http_call *call = call_of(ng, id);
+    if (call && (call->paused || call->h2->held.n))
+        return buf_add(&call->h2->held, p, n) < 0 ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+    (void)nghttp2_session_consume(ng, id, n);
+    if (call && call->ops->on_data)
+        call->ops->on_data(call->arg, str_n((const char *)p, n));
+    return 0;
+}
+
+static int on_stream_close(nghttp2_session *ng, int32_t id, uint32_t code, void *arg)
+{
+    struct http_call *call = call_of(ng, id);
+    if (!call)
+        return 0;
+    call->h2->closed = true;
+    call->h2->code = code;
+    if (!call->paused)
+        go_on(call);
+    return 0;
+}
+
+static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, size_t n,
+                              uint32_t *flags, nghttp2_data_source *source, void *arg)
+{
+    const struct http_call *call = call_of(ng, id);
+    if (!call)
+        return NGHTTP2_ERR_DEFERRED; /* its reset is on the way */
+    size_t left = call->request.n - call->head_n - call->h2->body_at;
+    *flags |= NGHTTP2_DATA_FLAG_NO_COPY | (n >= left ? NGHTTP2_DATA_FLAG_EOF : 0);
+    return (ssize_t)MIN(n, left);
+}
+
+static int on_send_data(nghttp2_session *ng, nghttp2_frame *frame, const uint8_t *head, size_t n,
+                        nghttp2_data_source *source, void *arg)
+{
+    struct link *l = arg;
+    struct http_call *call = call_of(ng, frame->hd.stream_id);
+    if (!call)
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    const char *from = call->request.p + call->head_n + call->h2->body_at;
+    call->h2->body_at += n;
+    return h2_send_data(&l->s, head, from, n);
+}
+
+/* ------------------------------------------------------------------ links */
+
+bool h2_link_has_room(const struct link *l)
+{
+    const struct h2_link *h2 = l->h2;
+    uint32_t max =
+        nghttp2_session_get_remote_settings(h2->ng, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
+    max = max == UINT32_MAX ? CALLS_AT_FIRST : MIN(max, (uint32_t)CALLS_MAX);
+    return !h2->draining && !l->s.failed && !l->s.closing && h2->n_calls < max &&
+           nghttp2_session_check_request_allowed(h2->ng);
+}
+
+void h2_link_send(struct link *l, struct http_call *call)
+{
+    struct h2_call *h = call->h2;
+    nghttp2_nv nv[HEADERS_MAX + 5];
+    size_t n = 0, body_n = call->request.n - call->head_n;
+    char length[24];
+    struct str host = headers_get(&h->headers, "host");
+    nv[n++] = h2_field(STR(":method"), str_of(h->method));
+    nv[n++] = h2_field(STR(":scheme"), l->s.ssl ? STR("https") : STR("http"));
+    nv[n++] = h2_field(STR(":authority"), host.p ? host : buf_str(&h->authority));
+    nv[n++] = h2_field(STR(":path"), buf_str(&h->target));
+    for (size_t i = 0; i < h->headers.n; i++) {
+        struct str name = headers_name(&h->headers, i);
+        if (!h2_is_framing(name) && !str_is(name, "host"))
+            nv[n++] = h2_field(name, headers_value(&h->headers, i));
+    }
+    if (body_n) {
+        int len = snprintf(length, sizeof length, "%zu", body_n);
+        nv[n++] = h2_field(STR("content-length"), str_n(length, (size_t)len));
+    }
+    const nghttp2_data_provider body = { .read_callback = on_read_source };
+    h->closed = h->ended = h->too_large = false;
+    h->id = nghttp2_submit_request(l->h2->ng, NULL, nv, n, body_n ? &body : NULL, call);
+    call->link = l;
+    list_push_back(&l->h2->calls, &h->node);
+    l->h2->n_calls++;
+    timer_stop(l->client->loop, &l->connect_timer);
+    sm_move(&call->sm, CALL_SENT);
+    http_call_start_timer(call);
+    stream_kick(&l->s);
+    if (h->id < 0) { /* told in h2_link_settled() */
+        h->closed = true;
+        h->code = NGHTTP2_REFUSED_STREAM;
+        call->resumed = l->h2->resumed = true;
+    }
+}
+
+static nghttp2_session *session_new(struct link *l)
+{
+    nghttp2_session_callbacks *cb = h2_callbacks_new();
+    nghttp2_session_callbacks_set_send_data_callback(cb, on_send_data);
+    nghttp2_session_callbacks_set_on_header_callback(cb, on_header);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(cb, on_frame);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(cb, on_data_chunk);
+    nghttp2_session_callbacks_set_on_stream_close_callback(cb, on_stream_close);
+    return h2_session_new(false, cb, l);
+}
+
+void h2_link_open(struct link *l)
+{
+    static const nghttp2_settings_entry settings[] = {
+        { NGHTTP2_SETTINGS_ENABLE_PUSH, 0 },
+        { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW_BYTES },
+        { NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, HTTP_HEAD_MAX_BYTES },
+    };
+    struct http_client *c = l->client;
+    struct http_call *call = l->call;
+    l->h2 = xnew(struct h2_link);
+    list_init(&l->h2->calls);
+    l->h2->ng = session_new(l);
+    (void)nghttp2_submit_settings(l->h2->ng, NGHTTP2_FLAG_NONE, settings, ARRAY_LEN(settings));
+    (void)nghttp2_session_set_local_window_size(l->h2->ng, NGHTTP2_FLAG_NONE, 0,
+                                                CONNECTION_WINDOW_BYTES);
+    list_remove(&l->node);
+    list_push_back(&c->shared, &l->node);
+    l->call = NULL;
+    if (call)
+        h2_link_send(l, call);
+    else
+        timer_start(c->loop, &l->connect_timer, c->idle_ms, on_idle);
+    http_client_kick(c);
+}
+
+void h2_link_free(struct link *l)
+{
+    if (!l->h2)
+        return;
+    assert(l->h2->n_calls == 0);
+    nghttp2_session_del(l->h2->ng);
+    free(l->h2);
+    l->h2 = NULL;
+}
+
+void h2_link_lost(struct link *l, int r, const struct err *err)
+{
+    l->h2->draining = true;
+    r = r == -EPIPE ? -ECONNRESET : r;
+    while (!list_is_empty(&l->h2->calls)) {
+        struct http_call *call = list_first(&l->h2->calls, struct h2_call, node)->call;
+        call_lost(call, call->repeatable && l->used, r, err);
+    }
+}
+
+size_t h2_link_data(struct link *l, const char *p, size_t n)
+{
+    ssize_t r = nghttp2_session_mem_recv(l->h2->ng, (const uint8_t *)p, n);
+    if (r < 0)
+        stream_fail(&l->s, E_PARSE, nghttp2_strerror((int)r));
+    stream_kick(&l->s);
+    return n;
+}
+
+static void resume_calls(struct h2_link *h2)
+{
+    h2->resumed = false;
+    for (bool again = true; again;) { /* whoever is told may end any of them */
+        again = false;
+        list_each (node, &h2->calls) {
+            struct http_call *call = list_entry(node, struct h2_call, node)->call;
+            if (!call->resumed || call->paused)
+                continue;
+            call->resumed = false;
+            go_on(call);
+            again = true;
+            break;
+        }
+    }
+}
+
+void h2_link_settled(struct link *l)
+{
+    struct h2_link *h2 = l->h2;
+    struct err err = { 0 };
+    h2_pump(h2->ng, &l->s);
+    if (h2->resumed) {
+        resume_calls(h2);
+        h2_pump(h2->ng, &l->s); /* windows that are open again */
+    }
+    if (l->s.failed || l->s.closing)
+        return;
+    bool over = !nghttp2_session_want_read(h2->ng) && !nghttp2_session_want_write(h2->ng);
+    if (over)
+        h2_link_lost(l, err_set(&err, -ECONNRESET, "server ended the connection"), &err);
+    if (over || (h2->draining && h2->n_calls == 0))
+        http_link_close(l);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HTTP/2 sessions; see http2_session.h. */
+#include "io/http2_session.h"
+
+#include "base/mem.h"
+
+/*
+ * nghttp2 makes each frame in a block of 16 KiB that a session keeps for life, which is more than
+ * all the rest of an idle connection. pump() takes a frame as soon as it is made, so that nothing
+ * is in the block between two turns: all sessions of a thread share one. (Frames that need a second
+ * block, heads beyond 16 KiB, get one of their own as usual.)
+ */
+enum { FRAME_BLOCK_BYTES = 20 << 10, FRAME_BLOCK_MIN_BYTES = 16 << 10 };
+static _Thread_local struct {
+    void *block;
+    bool lent; /* in the making of this session */
+} frames = { .lent = true };
+
+static void *h2_malloc(size_t n, void *arg)
+{
+    return malloc(n);
+}
+
+static void *h2_calloc(size_t n, size_t size, void *arg)
+{
+    return calloc(n, size);
+}
+
+static void *h2_realloc(void *p, size_t n, void *arg)
+{
+    assert(!p || p != frames.block);
+    if (p || frames.lent || n < FRAME_BLOCK_MIN_BYTES || n > FRAME_BLOCK_BYTES)
+        return realloc(p, n);
+    frames.lent = true;
+    if (!frames.block)
+        frames.block = xalloc(FRAME_BLOCK_BYTES);
+    return frames.block;
+}
+
+static void h2_free(void *p, void *arg)
+{
+    if (p != frames.block)
+        free(p);
+}
+
+/* ------------------------------------------------------------------ sessions */
+
+nghttp2_session_callbacks *h2_callbacks_new(void)
+{
+    nghttp2_session_callbacks *cb;
+    if (nghttp2_session_callbacks_new(&cb) != 0)
+        abort(); /* out of memory */
+    return cb;
+}
+
+nghttp2_session *h2_session_new(bool is_server, nghttp2_session_callbacks *cb, void *arg)
+{
+    nghttp2_mem mem = {
+        .malloc = h2_malloc, .free = h2_free, .calloc = h2_calloc, .realloc = h2_realloc
+    };
+    nghttp2_option *opt;
+    nghttp2_session *ng;
+    if (nghttp2_option_new(&opt) != 0)
+        abort();
+    nghttp2_option_set_no_auto_window_update(opt, 1);
+    nghttp2_option_set_no_closed_streams(opt, 1);
+    nghttp2_option_set_max_deflate_dynamic_table_size(opt, H2_HPACK_BYTES);
+    frames.lent = false;
+    if ((is_server ? nghttp2_session_server_new3(&ng, cb, arg, opt, &mem)
+                   : nghttp2_session_client_new3(&ng, cb, arg, opt, &mem)) != 0)
+        abort();
+    frames.lent = true;
+    nghttp2_session_callbacks_del(cb);
+    nghttp2_option_del(opt);
+    return ng;
+}
+
+void h2_pump(nghttp2_session *ng, struct stream *s)
+{
+    size_t before = s->out.n;
+    ssize_t n = 1;
+    while (n > 0 && stream_pending(s) < H2_WIRE_BYTES) {
+        const uint8_t *p;
+        n = nghttp2_session_mem_send(ng, &p); /* DATA goes through h2_send_data() */
+        if (n > 0 && buf_add(&s->out, p, (size_t)n) < 0)
+            n = NGHTTP2_ERR_NOMEM;
+    }
+    if (n < 0)
+        stream_fail(s, E_LIMIT, nghttp2_strerror((int)n));
+    else if (s->out.n > before)
+        stream_kick(s);
+}
+
+int h2_send_data(struct stream *s, const uint8_t *head, const char *bytes, size_t n)
+{
+    enum { FRAME_HEAD_BYTES = 9 };
+    if (buf_add(&s->out, head, FRAME_HEAD_BYTES) < 0 || buf_add(&s->out, bytes, n) < 0)
+        return NGHTTP2_ERR_CALLBACK_FAILURE;
+    return stream_pending(s) < H2_WIRE_BYTES ? 0 : NGHTTP2_ERR_PAUSE;
+}
+
+/* ------------------------------------------------------------------ fields */
+
+nghttp2_nv h2_field(struct str name, struct str value)
+{
+    return (nghttp2_nv){ .name = (uint8_t *)name.p,
+                         .namelen = name.n,
+                         .value = (uint8_t *)value.p,
+                         .valuelen = value.n };
+}
+
+bool h2_is_framing(struct str name)
+{
+    static const char *const names[] = { "content-length",   "transfer-encoding", "connection",
+                                         "proxy-connection", "keep-alive",        "upgrade" };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_is(name, names[i]))
+            return true;
+    return false;
+}

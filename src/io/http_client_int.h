@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What http_client.c (pool, calls, HTTP/1.1) and http2_client.c (many calls on one connection)
+ * share.
+ */
+#pragma once
+
+#include "base/sm.h"
+#include "io/http.h"
+#include "io/http_parse.h"
+#include "io/stream.h"
+
+enum call_state { CALL_QUEUED, CALL_LINKED, CALL_SENT, CALL_HEAD, CALL_ENDED };
+
+struct http_client {
+    struct loop *loop;
+    char *host, *unix_path, *server_name;
+    uint16_t port;
+    struct tls_ctx *tls;
+    size_t max_links;
+    uint64_t connect_timeout_ms, idle_ms;
+    struct list queue;  /* struct http_call, waiting for a link */
+    struct list calls;  /* struct http_call, all the others until on_end() has run */
+    struct list idle;   /* struct link by idle_since, the oldest first */
+    struct list busy;   /* struct link */
+    struct list shared; /* struct link that speaks HTTP/2: any number of calls each */
+    bool http2;
+    size_t n_links, n_calls;
+    struct timer idle_timer; /* armed only while `idle` has someone */
+    struct defer turn;       /* serve the queue */
+    bool closing;
+};
+
+struct link {
+    struct stream s;
+    struct http_client *client;
+    struct list node; /* client->idle or client->busy */
+    struct http_call *call;
+    struct h2_link *h2; /* it speaks HTTP/2, and `call` is NULL once it is open */
+    struct http_parse parse;
+    struct lookup *lookup; /* the name is being resolved; the stream does not exist yet */
+    struct addrinfo *found, *next_addr; /* what else to try */
+    struct timer connect_timer;         /* with HTTP/2 also: it lies idle */
+    uint64_t idle_since;
+    uint64_t sent_before; /* of the stream, when the call began */
+    unsigned interim;
+    bool used; /* has served a call before */
+    bool got_byte;
+    bool begun; /* the stream exists */
+};
+
+struct lookup {
+    uv_getaddrinfo_t req;
+    struct link *link; /* NULL: nobody waits any more */
+};
+
+struct http_call {
+    struct http_client *client;
+    struct list node; /* client->queue or client->calls */
+    struct sm sm;
+    struct link *link;
+    struct buf request; /* head and body */
+    size_t head_n;      /* of it */
+    struct h2_call *h2; /* what HTTP/2 needs; NULL where it is not asked for */
+    bool is_head, repeatable, retried, paused, resumed;
+    uint64_t head_timeout_ms;
+    struct timer head_timer;
+    const struct http_call_ops *ops;
+    void *arg;
+    struct defer end;
+    struct err err;
+};
+
+/* r: 0 or a code, call->err then set. The link, if any, is the caller's business. */
+void http_call_finish(struct http_call *call, int r);
+void http_call_fail(struct http_call *call, int r, const struct err *err);
+/* Once more, on another connection: only for a call that cannot do anything twice. false: it may
+ * not. */
+bool http_call_again(struct http_call *call);
+/* The response's head is here; tell. */
+void http_call_got_head(struct http_call *call, int status, const struct headers *headers);
+void http_call_start_timer(struct http_call *call);
+void http_link_close(struct link *l);
+/* A call may wait for a place. */
+void http_client_kick(struct http_client *c);
+
+/* ---- http2_client.c ---- */
+
+/* Method, target and fields, as opts has them, for h2_link_send(). Errors: -EMSGSIZE. */
+int h2_call_new(struct http_call *call, const struct http_call_opts *opts, struct str authority);
+void h2_call_free(struct http_call *call);
+/* It ends, whatever the peer still has to say. */
+void h2_call_leave(struct http_call *call);
+void h2_call_resume(struct http_call *call);
+
+/* The connection is open and speaks HTTP/2. */
+void h2_link_open(struct link *l);
+void h2_link_free(struct link *l);
+bool h2_link_has_room(const struct link *l);
+void h2_link_send(struct link *l, struct http_call *call);
+size_t h2_link_data(struct link *l, const char *p, size_t n);
+void h2_link_settled(struct link *l);
+/* The connection is lost, or ends: so do its calls. */
+void h2_link_lost(struct link *l, int r, const struct err *err);
