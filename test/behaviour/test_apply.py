@@ -242,3 +242,12 @@ def test_custom_resources_are_applied_by_their_schema(shared_api):
         f'conflict with "scaler" with subresource "scale" using {group}/v1: .spec.count')
     left = apply(api, path, mouse(spec={"tags": ["a"]}), "one")  # whole was its own, count is the scaler's
     assert left["spec"] == {"count": 5, "tags": ["a", "b"]}
+
+
+def test_the_generation_of_a_daemonsets_template_is_its_makers(shared_api):
+    labels = {"app": "d"}
+    made = shared_api.create("/apis/apps/v1/namespaces/default/daemonsets", {
+        "metadata": {"name": "owned"}, "spec": {"selector": {"matchLabels": labels}, "template": {
+            "metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}})
+    fields = made["metadata"]["managedFields"][0]["fieldsV1"]
+    assert fields["f:metadata"] == {"f:annotations": {".": {}, "f:deprecated.daemonset.template.generation": {}}}

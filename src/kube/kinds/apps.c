@@ -24,6 +24,13 @@ static void set_template_generation(struct arena *a, struct json *obj, int64_t n
                  str_of(arena_printf(a, "%lld", (long long)n)));
 }
 
+/* Upstream's conversion writes it into whatever has none: so it is the client's who sent none. */
+static void daemon_set_defaults(struct arena *a, struct json *obj)
+{
+    if (!json_path(obj, "metadata", "annotations", TEMPLATE_GENERATION, NULL))
+        set_template_generation(a, obj, 0);
+}
+
 static void daemon_prepare_create(struct arena *a, struct json *obj)
 {
     set_template_generation(a, obj, 1);
@@ -215,7 +222,8 @@ static const struct kube_subresource replication_subs[] = {
 #define WORKLOAD(fn) .validate = (fn), .has_generation = true, .unconditional_update = true
 
 static const struct kube_strategy replica_set_strategy = { WORKLOAD(validate_replica_set) };
-static const struct kube_strategy daemon_set_strategy = { .prepare_create = daemon_prepare_create,
+static const struct kube_strategy daemon_set_strategy = { .set_defaults = daemon_set_defaults,
+                                                          .prepare_create = daemon_prepare_create,
                                                           .prepare_update = daemon_prepare_update,
                                                           WORKLOAD(validate_daemon_set) };
 static const struct kube_strategy stateful_set_strategy = { .name_rule = KUBE_NAME_LABEL,
