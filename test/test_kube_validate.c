@@ -881,9 +881,26 @@ TEST(few_fields_of_a_pod_can_change)
         { "spec.terminationGracePeriodSeconds=-1", "spec.terminationGracePeriodSeconds=1", "" },
         { "", "spec.containers[1]=" CONTAINER "\nspec.containers[1].name='d'",
           "spec.containers: Forbidden: pod updates may not add or remove containers" },
-        { "", "spec.nodeName='n'", POD_FIXED "+ nodeName: 'n'\n" },
+        { "", "spec.nodeName='n'",
+          POD_FIXED "@@ -42,7 +42,7 @@\n"
+                    "  'NodeSelector': null,\n"
+                    "  'ServiceAccountName': '',\n"
+                    "  'AutomountServiceAccountToken': null,\n"
+                    "- 'NodeName': '',\n"
+                    "+ 'NodeName': 'n',\n"
+                    "  'SecurityContext': {\n"
+                    "   'HostNetwork': false,\n"
+                    "   'HostPID': false,\n" },
         { "", "spec.restartPolicy='Never'",
-          POD_FIXED "- restartPolicy: 'Always'\n+ restartPolicy: 'Never'\n" },
+          POD_FIXED "@@ -35,7 +35,7 @@\n"
+                    "   }\n"
+                    "  ],\n"
+                    "  'EphemeralContainers': null,\n"
+                    "- 'RestartPolicy': 'Always',\n"
+                    "+ 'RestartPolicy': 'Never',\n"
+                    "  'TerminationGracePeriodSeconds': 30,\n"
+                    "  'ActiveDeadlineSeconds': null,\n"
+                    "  'DNSPolicy': 'ClusterFirst',\n" },
         { "spec.schedulingGates=[{'name':'a'},{'name':'b'}]", "spec.schedulingGates=[{'name':'b'}]",
           "" },
         { "spec.schedulingGates=[{'name':'a'}]", "spec.schedulingGates=[{'name':'b'}]",
@@ -942,7 +959,15 @@ TEST(ephemeral_containers_are_added_but_stay)
         { X0 "=" CONTAINER "\n" X0 ".name='e'",
           X0 "=" CONTAINER "\n" X0 ".name='e'\n" X0 ".image='j'",
           "spec.ephemeralContainers: Forbidden: existing ephemeral containers 'e' may not be "
-          "changed\n- image: 'i'\n+ image: 'j'\n" },
+          "changed\n"
+          "@@ -1,6 +1,6 @@\n"
+          " {\n"
+          "  'Name': 'e',\n"
+          "- 'Image': 'i',\n"
+          "+ 'Image': 'j',\n"
+          "  'Command': null,\n"
+          "  'Args': null,\n"
+          "  'WorkingDir': '',\n" },
     };
     UPDATES(ephemeral, rows);
 }
@@ -1664,7 +1689,16 @@ TEST(volumes_and_claims_are_checked)
     static const struct update volume_updates[] = {
         { "", "spec.hostPath.path='/b'",
           "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after "
-          "creation\n- hostPath: {'path':'/a','type':''}\n+ hostPath: {'path':'/b','type':''}\n" },
+          "creation\n"
+          "@@ -2,7 +2,7 @@\n"
+          "  'GCEPersistentDisk': null,\n"
+          "  'AWSElasticBlockStore': null,\n"
+          "  'HostPath': {\n"
+          "-  'Path': '/a',\n"
+          "+  'Path': '/b',\n"
+          "   'Type': ''\n"
+          "  },\n"
+          "  'Glusterfs': null,\n" },
         { "", "spec.capacity.storage='2Gi'", "" },
     };
     static const struct row claims[] = {
@@ -1695,7 +1729,14 @@ TEST(volumes_and_claims_are_checked)
         { "", "spec.accessModes=['ReadOnlyMany']",
           "spec: Forbidden: spec is immutable after creation except resources.requests and "
           "volumeAttributesClassName for bound claims\n"
-          "- accessModes: ['ReadWriteOnce']\n+ accessModes: ['ReadOnlyMany']\n" },
+          "@@ -1,6 +1,6 @@\n"
+          " {\n"
+          "  'AccessModes': [\n"
+          "-  'ReadWriteOnce'\n"
+          "+  'ReadOnlyMany'\n"
+          "  ],\n"
+          "  'Selector': null,\n"
+          "  'Resources': {\n" },
     };
     static const struct row classes[] = {
         { "provisioner=''", "provisioner: Required value" },

@@ -415,7 +415,8 @@ static void template_update(const struct spot *spec, const struct json *old, boo
             (void)json_del(pod, STR("affinity"));
     }
     if (!json_same(now, was))
-        say_invalid(&template, "field is immutable");
+        say_invalid_value(&template, go_internal(a, template.v, STR("PodTemplateSpec")),
+                          "field is immutable");
 }
 
 static void job_update(const struct spot *spec, const struct json *old)

@@ -247,8 +247,19 @@ void pod_spec(const struct spot *s, struct str pod_name, bool is_pod);
 void pod_template(const struct spot *s);
 void pod_annotations(const struct spot *s, const struct spot *spec);
 void annotations(const struct spot *s, const void *unused);
-/* Members that differ, a line each. */
-const char *json_changes(struct arena *a, const struct json *old, const struct json *now);
+
+/* ---- internal.c, internal_types.c, unified.c ---- */
+
+struct go_type {
+    const char *name, *members;
+};
+const struct go_type *go_type_find(struct str name);
+/* A value of a type such as "PodSpec" as upstream has it in memory. v: NULL for an empty one. */
+struct json *go_internal(struct arena *a, const struct json *v, struct str type);
+/* Where two of them differ. */
+const char *go_diff(struct arena *a, const struct json *old, const struct json *now,
+                    const char *type);
+const char *unified_diff(struct arena *arena, struct str old, struct str now);
 
 /* ---- networking.c, services.c ---- */
 

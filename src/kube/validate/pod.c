@@ -848,32 +848,6 @@ static void gated_update(const struct spot *spec, const struct json *old, struct
 
 /* ---- the rest may not change ---- */
 
-static void add_shown(struct buf *b, const char *sign, const struct json *v)
-{
-    enum { SHOWN_MAX = 1024 };
-    struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-    (void)json_write(&text, v);
-    (void)buf_printf(b, "%s " STR_FMT ": " STR_FMT "%s\n", sign, STR_ARG(v->key),
-                     STR_ARG(str_slice(buf_str(&text), 0, SHOWN_MAX)),
-                     text.n > SHOWN_MAX ? "..." : "");
-    buf_fini(&text);
-}
-
-/* The members that differ; upstream shows a diff as well, whose form it does not promise. */
-const char *json_changes(struct arena *a, const struct json *old, const struct json *now)
-{
-    struct buf b = BUF_INIT(32 * 1024);
-    json_each (m, old)
-        if (!json_same(m, json_get(now, m->key)))
-            add_shown(&b, "-", m);
-    json_each (m, now)
-        if (!json_same(m, json_get(old, m->key)))
-            add_shown(&b, "+", m);
-    char *text = str_dup_arena(a, buf_str(&b));
-    buf_fini(&b);
-    return text;
-}
-
 static void spec_update(const struct spot *spec, const struct json *old)
 {
     struct arena *a = spec->errs->a;
@@ -896,7 +870,7 @@ static void spec_update(const struct spot *spec, const struct json *old)
                                "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
                                "existing tolerations),`spec.terminationGracePeriodSeconds` (allow "
                                "it to be set to 1 if it was previously negative)\n%s",
-                               json_changes(a, old, same)));
+                               go_diff(a, old, same, "PodSpec")));
 }
 
 static void pod_update(const struct spot *root, const struct json *old)
@@ -1104,10 +1078,11 @@ void validate_pod_ephemeral(const struct json *obj, const struct json *old,
                                           "\" may not be removed\n",
                                           STR_ARG(name)));
         else if (!json_equal(same, c))
-            say_forbidden(&list, say_text(&list,
-                                          "existing ephemeral containers \"" STR_FMT
-                                          "\" may not be changed\n%s",
-                                          STR_ARG(name), json_changes(errs->a, c, same)));
+            say_forbidden(&list,
+                          say_text(&list,
+                                   "existing ephemeral containers \"" STR_FMT
+                                   "\" may not be changed\n%s",
+                                   STR_ARG(name), go_diff(errs->a, c, same, "EphemeralContainer")));
     }
     map_fini(&now);
 }

@@ -150,7 +150,7 @@ static void volume_update(const struct spot *root, const struct spot *spec, cons
         say_forbidden(&source, say_text(&source,
                                         "spec.persistentvolumesource is immutable after "
                                         "creation\n%s",
-                                        json_changes(a, was, now)));
+                                        go_diff(a, was, now, "PersistentVolumeSource")));
     immutable(&mode, json_getc(old, "volumeMode"));
     if (json_is(json_getc(old, "nodeAffinity"), JSON_OBJECT)) {
         struct json *before = json_clone(a, json_getc(old, "nodeAffinity"));
@@ -277,7 +277,7 @@ static void claim_update(const struct spot *root, const struct spot *spec, const
         say_forbidden(spec, say_text(spec,
                                      "spec is immutable after creation except resources.requests "
                                      "and volumeAttributesClassName for bound claims\n%s",
-                                     json_changes(a, old_spec, same)));
+                                     go_diff(a, old_spec, same, "PersistentVolumeClaimSpec")));
     claim_size(spec, old);
     immutable(&mode, json_getc(old_spec, "volumeMode"));
     claim_class_update(spec, old_spec);
