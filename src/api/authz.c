@@ -482,6 +482,12 @@ struct json *authz_forbidden(struct arena *a, const struct api_attributes *at, s
                             str_copy_arena(a, buf_str(&text)));
 }
 
+struct json *authz_refuse(struct request *rq, const struct api_attributes *at, struct str reason)
+{
+    (void)headers_addc(&rq->extra, "x-content-type-options", "nosniff");
+    return authz_forbidden(&rq->arena, at, reason);
+}
+
 struct json *authz_step(struct request *rq)
 {
     const struct api *api = rq->api;
@@ -492,7 +498,7 @@ struct json *authz_step(struct request *rq)
         return NULL;
     scoped(buf_fini_scoped) struct buf reason = BUF_INIT(BUF_MAX_DEFAULT);
     (void)api->authorize(api->authorize_arg, &at, &reason);
-    return authz_forbidden(&rq->arena, &at, buf_str(&reason));
+    return authz_refuse(rq, &at, buf_str(&reason));
 }
 
 /* ------------------------------------------------------------------ escalation */

@@ -30,6 +30,8 @@ struct api_attributes authz_attributes(struct request *rq);
 struct json *authz_step(struct request *rq);
 /* The 403 of upstream for these attributes; reason may be empty. */
 struct json *authz_forbidden(struct arena *a, const struct api_attributes *at, struct str reason);
+/* The same before a request has come to its verb, where upstream adds a header for browsers. */
+struct json *authz_refuse(struct request *rq, const struct api_attributes *at, struct str reason);
 
 /*
  * Before a role or binding is written: its rules, or those of the role it binds, must be covered by
