@@ -320,7 +320,7 @@ static void parse_url(const char *url)
     if (!opts.tls && !str_has_prefix(rest, STR("http://")))
         usage();
     rest = str_slice(rest, opts.tls ? 8 : 7, rest.n);
-    uint64_t n;
+    uint64_t n = 0;
     if (!str_cut(rest, ':', &host, &port) || parse_u64(port, 1, 65535, &n) < 0)
         usage();
     opts.host = str_dup(host);

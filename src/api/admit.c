@@ -28,7 +28,7 @@ struct admission {
     enum fact at;
     bool is_pod, is_claim, is_token; /* token: a Secret that holds one of a ServiceAccount */
     struct str account_name, class_name;
-    const struct json *account;         /* or NULL */
+    const struct json *account;              /* or NULL */
     struct json *classes, *limits, *storage; /* arrays */
     struct quota *quotas;
     size_t n_quotas, first_op, n_ops;
@@ -46,8 +46,7 @@ bool admit_wanted(const struct request *rq)
 {
     const struct kube_resource *res = rq->res;
     return is_core(res, "pods") || is_core(res, "persistentvolumeclaims") ||
-           is_core(res, "secrets") ||
-           (res->namespaced && quotas_in(rq->api->quotas, rq->route.ns));
+           is_core(res, "secrets") || (res->namespaced && quotas_in(rq->api->quotas, rq->route.ns));
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -102,10 +101,9 @@ static void take_quotas(struct admission *ad, const struct store_page *page)
     for (size_t i = 0; i < page->n && ad->n_quotas < QUOTAS_MAX; i++) {
         struct json *v = parse_kv(ad, &page->kv[i]);
         if (v)
-            ad->quotas[ad->n_quotas++] =
-                (struct quota){ .key = str_copy_arena(a, page->kv[i].key),
-                                .rev = page->kv[i].mod_rev,
-                                .stored = v };
+            ad->quotas[ad->n_quotas++] = (struct quota){ .key = str_copy_arena(a, page->kv[i].key),
+                                                         .rev = page->kv[i].mod_rev,
+                                                         .stored = v };
     }
 }
 
@@ -144,10 +142,10 @@ static void get(struct admission *ad, const struct kube_resource *res, struct st
     struct request *rq = ad->rq;
     struct err err = { 0 };
     request_busy(rq);
-    started(ad,
-            store_get(rq->api->store, key_object(&rq->arena, res, ns, name), 0, on_object, ad,
-                      &err),
-            &err);
+    started(
+        ad,
+        store_get(rq->api->store, key_object(&rq->arena, res, ns, name), 0, on_object, ad, &err),
+        &err);
 }
 
 /* One page: there are few of these. */
@@ -172,7 +170,7 @@ static void advance(struct admission *ad)
             return;
         }
         ad->at++;
-        /* fall through */
+        __attribute__((fallthrough));
     case FACT_CLASSES:
         res = ad->is_pod ? resource_of(ad, "scheduling.k8s.io", "priorityclasses") : NULL;
         if (res && ad->class_name.n) {
@@ -184,14 +182,14 @@ static void advance(struct admission *ad)
             return;
         }
         ad->at++;
-        /* fall through */
+        __attribute__((fallthrough));
     case FACT_LIMITS:
         if (ad->is_pod || ad->is_claim) {
             list(ad, resource_of(ad, "", "limitranges"), rq->route.ns);
             return;
         }
         ad->at++;
-        /* fall through */
+        __attribute__((fallthrough));
     case FACT_STORAGE:
         res = ad->is_claim ? resource_of(ad, "storage.k8s.io", "storageclasses") : NULL;
         if (res) {
@@ -199,14 +197,14 @@ static void advance(struct admission *ad)
             return;
         }
         ad->at++;
-        /* fall through */
+        __attribute__((fallthrough));
     case FACT_QUOTAS:
         if (quotas_in(rq->api->quotas, rq->route.ns)) {
             list(ad, resource_of(ad, "", "resourcequotas"), rq->route.ns);
             return;
         }
         ad->at++;
-        /* fall through */
+        __attribute__((fallthrough));
     case FACT_DONE:
         ad->done(ad->arg, 0, ad);
         return;
