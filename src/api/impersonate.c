@@ -151,23 +151,35 @@ static void complete_groups(struct arena *a, struct kube_identity *id)
     id->n_groups = n;
 }
 
-/* What was asked for without a name, as upstream prints its references. */
+static void add_strings(struct buf *to, const struct str *list, size_t n)
+{
+    (void)buf_add_cstr(to, n ? "[]string{" : "[]string(nil)");
+    for (size_t i = 0; i < n; i++) {
+        (void)buf_add_cstr(to, i ? ", " : "");
+        go_quote(to, list[i]);
+    }
+    (void)buf_add_cstr(to, n ? "}" : "");
+}
+
+/* What was asked for without a name, as upstream prints it. */
 static struct json *no_user(struct request *rq, const struct impersonation *im)
 {
-    static const char version[] = "authentication.k8s.io/v1";
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
-    (void)buf_add_cstr(&b, "requested [");
-    for (size_t i = 0; i < im->n_groups; i++)
-        (void)buf_printf(&b, "%s{Group  " STR_FMT "    }", i ? " " : "", STR_ARG(im->groups[i]));
-    for (size_t i = 0; i < im->n_extra; i++)
-        for (size_t k = 0; k < im->extra[i].n; k++)
-            (void)buf_printf(&b, "%s{UserExtra  " STR_FMT "  %s  " STR_FMT "}",
-                             im->n_groups || i || k ? " " : "", STR_ARG(im->extra[i].values[k]),
-                             version, STR_ARG(im->extra[i].key));
-    if (im->uid.n)
-        (void)buf_printf(&b, "%s{UID  " STR_FMT "  %s  }", im->n_groups || im->n_extra ? " " : "",
-                         STR_ARG(im->uid), version);
-    (void)buf_add_cstr(&b, "] without impersonating a user");
+    (void)buf_add_cstr(&b, "requested &user.DefaultInfo{Name:\"\", UID:");
+    go_quote(&b, im->uid);
+    (void)buf_add_cstr(&b, ", Groups:");
+    add_strings(&b, im->groups, im->n_groups);
+    (void)buf_add_cstr(&b, ", Extra:map[string][]string");
+    (void)buf_add_cstr(&b, im->n_extra ? "{" : "(nil)");
+    for (size_t i = 0; i < im->n_extra; i++) {
+        (void)buf_add_cstr(&b, i ? ", " : "");
+        go_quote(&b, im->extra[i].key);
+        (void)buf_add_char(&b, ':');
+        add_strings(&b, im->extra[i].values, im->extra[i].n);
+    }
+    (void)buf_add_cstr(&b, im->n_extra ? "}}" : "}");
+    (void)buf_add_cstr(&b, " without impersonating a user name");
+    (void)headers_addc(&rq->extra, "x-content-type-options", "nosniff");
     return status_bad_request(&rq->arena, str_copy_arena(&rq->arena, buf_str(&b)));
 }
 

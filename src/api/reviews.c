@@ -8,6 +8,7 @@
 #include "api/write.h"
 #include "base/clock.h"
 #include "kube/managed_fields.h"
+#include "kube/selector.h"
 
 /* ------------------------------------------------------------------ in and out */
 
@@ -40,12 +41,8 @@ struct json *review_read_body(struct request *rq, const struct kube_resource *re
 
 static struct json *invalid(struct request *rq, const struct field_errors *errs)
 {
-    return status_invalid(&rq->arena, rq->res->group, rq->res->kind, STR(""), errs);
-}
-
-static const struct json *null_text(struct arena *a)
-{
-    return json_new_cstr(a, "null");
+    /* Upstream names the group only. */
+    return status_invalid(&rq->arena, rq->res->group, STR(""), STR(""), errs);
 }
 
 /* Reviews have no metadata; a local one has a namespace. */
@@ -66,33 +63,27 @@ static void check_metadata(const struct json *obj, bool local, struct field_erro
 
 /* ------------------------------------------------------------------ access reviews */
 
-static const char *const selectors[] = { "fieldSelector", "labelSelector" };
+static const char *const selectors[] = { "fieldSelector", "labelSelector" }; /* in this order */
 
+/* Operators that are unknown are taken, for the sake of newer clients. */
 static void check_requirement(const struct json *req, const struct fpath *at,
                               struct field_errors *errs)
 {
-    static const struct str known[] = {
-        { "In", 2 }, { "NotIn", 5 }, { "Exists", 6 }, { "DoesNotExist", 12 }
-    };
     struct fpath key_at = fpath_child(at, STR("key"));
     struct fpath values_at = fpath_child(at, STR("values"));
-    struct fpath op_at = fpath_child(at, STR("operator"));
     const struct json *values = json_getc(req, "values");
     size_t n = json_is(values, JSON_ARRAY) ? values->n : 0;
     struct str op = json_get_str(req, "operator");
+    bool wants = str_is(op, "In") || str_is(op, "NotIn");
+    bool refuses = str_is(op, "Exists") || str_is(op, "DoesNotExist");
     if (json_get_str(req, "key").n == 0)
         field_error(errs, FIELD_REQUIRED, &key_at, NULL, "must be specified");
-    if (str_is(op, "In") || str_is(op, "NotIn")) {
-        if (n == 0)
-            field_error(errs, FIELD_REQUIRED, &values_at, NULL,
-                        "must be specified when `operator` is 'In' or 'NotIn'");
-    } else if (str_is(op, "Exists") || str_is(op, "DoesNotExist")) {
-        if (n > 0)
-            field_error(errs, FIELD_FORBIDDEN, &values_at, NULL,
-                        "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-    } else {
-        field_error_enum(errs, &op_at, json_new_str(errs->a, op), known, ARRAY_LEN(known));
-    }
+    if (wants && n == 0)
+        field_error(errs, FIELD_REQUIRED, &values_at, NULL,
+                    "must be specified when `operator` is 'In' or 'NotIn'");
+    if (refuses && n > 0)
+        field_error(errs, FIELD_FORBIDDEN, &values_at, NULL,
+                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
 }
 
 /* Selectors narrow what is asked about; RBAC knows none, so they are checked and change nothing. */
@@ -121,6 +112,15 @@ static void check_selector(const struct json *attrs, const char *member, const s
     }
 }
 
+/* Upstream shows its own struct. */
+static const struct json *go_path(struct arena *a, const struct json *path)
+{
+    struct json *v = json_new_object(a);
+    json_set_str(a, v, "Path", json_get_str(path, "path"));
+    json_set_str(a, v, "Verb", json_get_str(path, "verb"));
+    return v;
+}
+
 static void check_access_spec(const struct json *spec, bool self, struct field_errors *errs)
 {
     struct fpath up = fpath_child(NULL, STR("spec"));
@@ -131,10 +131,10 @@ static void check_access_spec(const struct json *spec, bool self, struct field_e
     const struct json *path = json_getc(spec, "nonResourceAttributes");
     const struct json *groups = json_getc(spec, "groups");
     if (res && path)
-        field_error(errs, FIELD_INVALID, &path_at, path,
+        field_error(errs, FIELD_INVALID, &path_at, go_path(errs->a, path),
                     "cannot be specified in combination with resourceAttributes");
     if (!res && !path)
-        field_error(errs, FIELD_INVALID, &res_at, null_text(errs->a),
+        field_error(errs, FIELD_INVALID, &res_at, json_new_null(errs->a),
                     "exactly one of nonResourceAttributes or resourceAttributes must be specified");
     if (!self && json_get_str(spec, "user").n == 0 &&
         !(json_is(groups, JSON_ARRAY) && groups->n > 0))
@@ -158,7 +158,8 @@ static void check_local(const struct json *obj, struct field_errors *errs)
     if (res && !str_eq(ns, meta_namespace(obj)))
         field_error_str(errs, FIELD_INVALID, &ns_at, ns, "must match metadata.namespace");
     if (path)
-        field_error(errs, FIELD_INVALID, &path_at, path, "disallowed on this kind of request");
+        field_error(errs, FIELD_INVALID, &path_at, go_path(errs->a, path),
+                    "disallowed on this kind of request");
 }
 
 static struct json *take_namespace(struct request *rq, struct json *obj)
@@ -217,6 +218,38 @@ static struct api_attributes attributes_of_spec(const struct kube_identity *id,
                                     .ns = json_get_str(res, "namespace") };
 }
 
+static bool is_understood(struct arena *a, const struct json *selector, bool is_labels)
+{
+    static const char *const operators[] = { "In", "NotIn", "Exists", "DoesNotExist" };
+    struct str raw = json_get_str(selector, "rawSelector");
+    struct selector parsed;
+    if (raw.n && (is_labels ? selector_parse_labels(a, raw, &parsed, NULL)
+                            : selector_parse_fields(a, raw, &parsed, NULL)) < 0)
+        return false;
+    json_each (req, json_getc(selector, "requirements")) {
+        bool known = false;
+        for (size_t i = 0; i < ARRAY_LEN(operators); i++)
+            known = known || str_is(json_get_str(req, "operator"), operators[i]);
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
+/* What of a question was left aside. */
+static void tell_ignored(struct arena *a, const struct json *spec, struct json *status)
+{
+    const char *text = "";
+    for (size_t i = 0; i < ARRAY_LEN(selectors); i++) {
+        const struct json *sel = json_path(spec, "resourceAttributes", selectors[i], NULL);
+        if (json_is(sel, JSON_OBJECT) && !is_understood(a, sel, i == 1))
+            text = arena_printf(a, "%s%sspec.resourceAttributes.%s ignored due to parse error",
+                                text, text[0] ? ", " : "", selectors[i]);
+    }
+    if (text[0])
+        json_set_str(a, status, "evaluationError", str_of(text));
+}
+
 static void set_access_status(struct request *rq, struct json *obj, const struct kube_identity *id)
 {
     struct arena *a = &rq->arena;
@@ -228,6 +261,7 @@ static void set_access_status(struct request *rq, struct json *obj, const struct
     json_set_bool(a, status, "allowed", allowed);
     if (reason.n)
         json_set_str(a, status, "reason", buf_str(&reason));
+    tell_ignored(a, json_getc(obj, "spec"), status);
     json_setc(a, obj, "status", status);
 }
 

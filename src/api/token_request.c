@@ -31,6 +31,14 @@ static struct kube_resource token_requests = { .group = { "authentication.k8s.io
 
 /* ------------------------------------------------------------------ the body */
 
+static void set_defaults(struct arena *a, struct json *obj)
+{
+    struct json *spec = json_obj(a, obj, "spec");
+    const struct json *expires = json_getc(spec, "expirationSeconds");
+    if (!expires || expires->type == JSON_NULL)
+        json_set_int(a, spec, "expirationSeconds", TOKEN_DEFAULT_S);
+}
+
 static void check_name(struct str given, struct str want, const char *member,
                        struct field_errors *errs)
 {
@@ -48,9 +56,6 @@ static struct json *check_request(struct issue *is)
     struct json *spec = json_obj(a, is->obj, "spec");
     struct fpath up = fpath_child(NULL, STR("spec")),
                  at = fpath_child(&up, STR("expirationSeconds"));
-    if (!json_getc(spec, "expirationSeconds") ||
-        json_is(json_getc(spec, "expirationSeconds"), JSON_NULL))
-        json_set_int(a, spec, "expirationSeconds", TOKEN_DEFAULT_S);
     const struct json *expires = json_getc(spec, "expirationSeconds");
     int64_t valid_s = json_int_or(expires, 0);
     if (valid_s < TOKEN_MIN_S)
@@ -117,6 +122,7 @@ static void answer(struct issue *is)
     struct json *meta = json_obj(a, is->obj, "metadata"), *status = json_new_object(a);
     json_set_str(a, meta, "name", rq->route.name);
     json_set_str(a, meta, "namespace", rq->route.ns);
+    json_set_str(a, meta, "uid", is->token.account_uid);
     rfc3339_format(is->token.now_s, text);
     json_set_str(a, meta, "creationTimestamp", str_of(text));
     rfc3339_format(is->token.now_s + is->told_s, text);
@@ -304,7 +310,7 @@ static struct json *check_ref(struct issue *is)
 
 bool token_request_serve(struct request *rq)
 {
-    static const struct kube_strategy strategy;
+    static const struct kube_strategy strategy = { .set_defaults = set_defaults };
     if (!rq->sub || !str_is(rq->sub->kind, "TokenRequest"))
         return false;
     struct issue *is = arena_new(&rq->arena, struct issue);

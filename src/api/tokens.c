@@ -319,6 +319,27 @@ static struct str account_name(const struct token_check *c)
     return c->legacy ? legacy_claim(c, "service-account.name") : claim(c, "serviceaccount", "name");
 }
 
+static void add_list(struct buf *to, const struct str *list, size_t n)
+{
+    (void)buf_add_char(to, '[');
+    for (size_t i = 0; i < n; i++) {
+        (void)buf_add_cstr(to, i ? " " : "");
+        go_quote(to, list[i]);
+    }
+    (void)buf_add_char(to, ']');
+}
+
+static const char *audience_text(const struct token_check *c, const struct str *has, size_t n)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(JWT_MAX_BYTES * 4);
+    const struct str *want = c->n_audiences ? c->audiences : &c->tokens->issuer;
+    (void)buf_add_cstr(&b, "token audiences ");
+    add_list(&b, has, n);
+    (void)buf_add_cstr(&b, " is invalid for the target audiences ");
+    add_list(&b, want, c->n_audiences ? c->n_audiences : 1);
+    return str_dup_arena(c->a, buf_str(&b));
+}
+
 /* NULL: nothing speaks against it but what the store may say. */
 static const char *check_claims(struct token_check *c)
 {
@@ -342,7 +363,7 @@ static const char *check_claims(struct token_check *c)
     json_each (v, json_is(aud, JSON_ARRAY) ? aud : NULL)
         if (n < TOKEN_AUDIENCES_MAX)
             list[n++] = json_str(v);
-    return take_audiences(c, list, n) ? NULL : "token audiences do not match";
+    return take_audiences(c, list, n) ? NULL : audience_text(c, list, n);
 }
 
 static void add_extra(struct token_check *c, struct kube_extra *all, const char *key,
