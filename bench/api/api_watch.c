@@ -32,7 +32,7 @@
 enum {
     LINE_MAX_BYTES = 1 << 20, /* of one event */
     WRITERS = 64,
-    OPENING_MAX = 64, /* watches on their way: their handshakes are not what is measured */
+    OPENING_MAX = 16, /* watches on their way: more of one user would be told to wait */
     SETUP_MS = 120000,
     DRAIN_MS = 5000
 };
@@ -217,8 +217,10 @@ static void on_event(struct watcher *w, struct str line, uint64_t now)
 
 static void on_watch_head(void *arg, int status, const struct headers *headers)
 {
-    if (status != 200)
-        die("watch", "refused");
+    if (status != 200) {
+        (void)fprintf(stderr, "api-watch: a watch was refused with status %d\n", status);
+        exit(1);
+    }
 }
 
 static void on_watch_data(void *arg, struct str chunk)
@@ -270,8 +272,10 @@ static void on_made(void *arg, int r, const struct err *err)
 
 static void on_made_head(void *arg, int status, const struct headers *headers)
 {
-    if (status >= 300 && status != 409)
-        die("setup", "the objects could not be created");
+    if (status >= 300 && status != 409) {
+        (void)fprintf(stderr, "api-watch: an object was refused with status %d\n", status);
+        exit(1);
+    }
 }
 
 static const struct http_call_ops make_ops = { on_made_head, ignore_data, on_made };
