@@ -52,8 +52,9 @@ TEST(a_pod_gets_what_other_objects_say)
                "{\"metadata\":{\"name\":\"high\"},\"value\":1000,\"preemptionPolicy\":"
                "\"Never\"}");
     struct json *spec =
-        json_getc(make_pod(&f, "p", ",\"serviceAccountName\":\"robot\",\"priorityClassName\":"
-                                    "\"high\""),
+        json_getc(make_pod(&f, "p",
+                           ",\"serviceAccountName\":\"robot\",\"priorityClassName\":"
+                           "\"high\""),
                   "spec");
     CHECK_STR(json_get_str(spec, "serviceAccount"), "robot");
     CHECK_STR(json_get_str(json_getc(spec, "imagePullSecrets")->first, "name"), "s");
@@ -67,8 +68,9 @@ TEST(a_pod_gets_what_other_objects_say)
     CHECK(str_eq(json_get_str(mount, "name"), volume));
     CHECK_STR(json_get_str(mount, "mountPath"), "/var/run/secrets/kubernetes.io/serviceaccount");
 
-    spec = json_getc(make_pod(&f, "q", ",\"automountServiceAccountToken\":false,\"tolerations\":[{"
-                                       "\"operator\":\"Exists\"}]"),
+    spec = json_getc(make_pod(&f, "q",
+                              ",\"automountServiceAccountToken\":false,\"tolerations\":[{"
+                              "\"operator\":\"Exists\"}]"),
                      "spec");
     CHECK_STR(json_get_str(spec, "serviceAccountName"), "default");
     CHECK(!json_getc(spec, "volumes"));
@@ -107,13 +109,14 @@ TEST(limit_ranges_fill_in_and_refuse)
                "\"500m\"}},{\"type\":\"Pod\",\"max\":{\"cpu\":\"3\"}},{\"type\":"
                "\"PersistentVolumeClaim\",\"max\":{\"storage\":\"1Gi\"}}]}}");
     struct json *pod = make_pod(&f, "p", "");
-    const struct json *r = json_getc(json_path(pod, "spec", "containers", NULL)->first, "resources");
+    const struct json *r =
+        json_getc(json_path(pod, "spec", "containers", NULL)->first, "resources");
     CHECK_STR(json_str(json_path(r, "limits", "cpu", NULL)), "1");
     CHECK_STR(json_str(json_path(r, "requests", "cpu", NULL)), "500m");
     CHECK_STR(text_at(pod, "status", "qosClass"), "Burstable");
-    CHECK_STR(json_str(json_path(pod, "metadata", "annotations", "kubernetes.io/limit-ranger",
-                                 NULL)),
-              "LimitRanger plugin set: cpu request for container c; cpu limit for container c");
+    CHECK_STR(
+        json_str(json_path(pod, "metadata", "annotations", "kubernetes.io/limit-ranger", NULL)),
+        "LimitRanger plugin set: cpu request for container c; cpu limit for container c");
     CHECK_STR(message_of(&f, 403, "POST", PODS,
                          "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"containers\":[{\"name\":"
                          "\"c\",\"image\":\"i\",\"resources\":{\"limits\":{\"cpu\":\"4\"}}}]}}"),
@@ -180,8 +183,7 @@ TEST(a_bound_pod_is_given_time_to_end)
     CHECK(str_eq(text_at(pod, "metadata", "deletionTimestamp"), end));
     /* a shorter one does */
     pod = want(&f, 200, "DELETE", PODS "/p?gracePeriodSeconds=5", NULL);
-    CHECK_INT(
-        json_int_or(json_path(pod, "metadata", "deletionGracePeriodSeconds", NULL), 0), 5);
+    CHECK_INT(json_int_or(json_path(pod, "metadata", "deletionGracePeriodSeconds", NULL), 0), 5);
     CHECK(str_cmp(text_at(pod, "metadata", "deletionTimestamp"), end) < 0);
     /* reports of the agent do not end it */
     (void)want(&f, 200, "PATCH", PODS "/p/status", "{\"status\":{\"phase\":\"Running\"}}");
@@ -204,7 +206,7 @@ TEST(an_eviction_asks_the_budget)
 {
     struct fixture f;
     fixture_init(&f);
-#define BUDGETS "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+#define BUDGETS  "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 #define EVICTION "{\"metadata\":{\"name\":\"p\"}}"
     (void)want(&f, 404, "POST", PODS "/p/eviction", EVICTION);
     (void)make_pod(&f, "p", ",\"nodeName\":\"n1\"");
@@ -332,11 +334,12 @@ TEST(a_quota_counts_and_limits)
     wait_used(&f, "pods", "1");
     (void)want(&f, 200, "PATCH", PODS "/second/status", "{\"status\":{\"phase\":\"Succeeded\"}}");
     wait_used(&f, "pods", "0");
-    CHECK_STR(message_of(&f, 403, "POST", "/api/v1/namespaces/default/services",
-                         "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"type\":\"NodePort\",\"ports\":[{"
-                         "\"name\":\"a\",\"port\":1},{\"name\":\"b\",\"port\":2}]}}"),
-              "services \"s\" is forbidden: exceeded quota: q, requested: services.nodeports=2, "
-              "used: services.nodeports=0, limited: services.nodeports=1");
+    CHECK_STR(
+        message_of(&f, 403, "POST", "/api/v1/namespaces/default/services",
+                   "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"type\":\"NodePort\",\"ports\":[{"
+                   "\"name\":\"a\",\"port\":1},{\"name\":\"b\",\"port\":2}]}}"),
+        "services \"s\" is forbidden: exceeded quota: q, requested: services.nodeports=2, "
+        "used: services.nodeports=0, limited: services.nodeports=1");
     (void)make_map(&f, "counted", "x");
     wait_used(&f, "configmaps", "1");
     /* a change of the quota is counted anew, a restart changes nothing */
@@ -374,34 +377,39 @@ TEST(a_service_gets_addresses_of_its_own)
 {
     struct fixture f;
     fixture_init(&f);
-    struct json *spec = make_service(&f, "a", "\"selector\":{\"x\":\"y\"},\"ports\":[{\"port\":80}]");
+    struct json *spec =
+        make_service(&f, "a", "\"selector\":{\"x\":\"y\"},\"ports\":[{\"port\":80}]");
     struct str ip = json_get_str(spec, "clusterIP");
     CHECK(str_has_prefix(ip, STR("10.")));
     CHECK(str_eq(json_str(json_getc(spec, "clusterIPs")->first), ip));
     CHECK_STR(json_get_str(spec, "ipFamilyPolicy"), "SingleStack");
     CHECK_STR(json_str(json_getc(spec, "ipFamilies")->first), "IPv4");
 
-    spec = make_service(&f, "b", "\"clusterIP\":\"10.96.0.10\",\"type\":\"NodePort\",\"ports\":[{"
-                                 "\"name\":\"m\",\"port\":80,\"nodePort\":30080},{\"name\":\"n\","
-                                 "\"port\":81}]");
+    spec = make_service(&f, "b",
+                        "\"clusterIP\":\"10.96.0.10\",\"type\":\"NodePort\",\"ports\":[{"
+                        "\"name\":\"m\",\"port\":80,\"nodePort\":30080},{\"name\":\"n\","
+                        "\"port\":81}]");
     CHECK_STR(json_get_str(spec, "clusterIP"), "10.96.0.10");
     int64_t port = json_int_or(json_getc(json_getc(spec, "ports")->last, "nodePort"), 0);
     CHECK(port >= 30000 && port <= 32767);
-    CHECK_STR(message_of(&f, 422, "POST", SERVICES,
-                         "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"clusterIP\":\"10.96.0.10\","
-                         "\"ports\":[{\"port\":80}]}}"),
-              "Service \"c\" is invalid: spec.clusterIPs: Invalid value: [\"10.96.0.10\"]: failed to "
-              "allocate IP 10.96.0.10: provided IP is already allocated");
-    CHECK_STR(message_of(&f, 422, "POST", SERVICES,
-                         "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"type\":\"NodePort\",\"ports\":[{"
-                         "\"port\":80,\"nodePort\":30080}]}}"),
-              "Service \"c\" is invalid: spec.ports[0].nodePort: Invalid value: 30080: provided port "
-              "is already allocated");
-    CHECK_STR(message_of(&f, 422, "POST", SERVICES,
-                         "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"type\":\"NodePort\",\"ports\":[{"
-                         "\"port\":80,\"nodePort\":80}]}}"),
-              "Service \"c\" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is "
-              "not in the valid range. The range of valid ports is 30000-32767");
+    CHECK_STR(
+        message_of(&f, 422, "POST", SERVICES,
+                   "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"clusterIP\":\"10.96.0.10\","
+                   "\"ports\":[{\"port\":80}]}}"),
+        "Service \"c\" is invalid: spec.clusterIPs: Invalid value: [\"10.96.0.10\"]: failed to "
+        "allocate IP 10.96.0.10: provided IP is already allocated");
+    CHECK_STR(
+        message_of(&f, 422, "POST", SERVICES,
+                   "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"type\":\"NodePort\",\"ports\":[{"
+                   "\"port\":80,\"nodePort\":30080}]}}"),
+        "Service \"c\" is invalid: spec.ports[0].nodePort: Invalid value: 30080: provided port "
+        "is already allocated");
+    CHECK_STR(
+        message_of(&f, 422, "POST", SERVICES,
+                   "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"type\":\"NodePort\",\"ports\":[{"
+                   "\"port\":80,\"nodePort\":80}]}}"),
+        "Service \"c\" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is "
+        "not in the valid range. The range of valid ports is 30000-32767");
 
     /* an update that says nothing of them keeps them */
     struct json *kept = json_getc(want(&f, 200, "PUT", SERVICES "/b",
@@ -414,7 +422,8 @@ TEST(a_service_gets_addresses_of_its_own)
     kept = json_getc(want(&f, 200, "PATCH", SERVICES "/b", "{\"spec\":{\"type\":\"ClusterIP\"}}"),
                      "spec");
     CHECK(!json_getc(json_getc(kept, "ports")->first, "nodePort"));
-    (void)make_service(&f, "c", "\"type\":\"NodePort\",\"ports\":[{\"port\":1,\"nodePort\":30080}]");
+    (void)make_service(&f, "c",
+                       "\"type\":\"NodePort\",\"ports\":[{\"port\":1,\"nodePort\":30080}]");
     /* and so does a deletion */
     CHECK_STR(json_get_str(want(&f, 200, "DELETE", SERVICES "/b", NULL), "kind"), "Service");
     (void)make_service(&f, "d", "\"clusterIP\":\"10.96.0.10\",\"ports\":[{\"port\":80}]");
@@ -425,8 +434,9 @@ TEST(a_service_gets_addresses_of_its_own)
     CHECK_STR(json_str(json_getc(spec, "clusterIPs")->first), "None");
     CHECK_STR(json_get_str(spec, "ipFamilyPolicy"), "RequireDualStack");
     CHECK_INT(json_getc(spec, "ipFamilies")->n, 2);
-    spec = make_service(&f, "l", "\"type\":\"LoadBalancer\",\"externalTrafficPolicy\":\"Local\","
-                                 "\"ports\":[{\"port\":80}]");
+    spec = make_service(&f, "l",
+                        "\"type\":\"LoadBalancer\",\"externalTrafficPolicy\":\"Local\","
+                        "\"ports\":[{\"port\":80}]");
     CHECK(json_int_or(json_getc(spec, "healthCheckNodePort"), 0) >= 30000);
     fixture_fini(&f);
 }
@@ -451,9 +461,9 @@ TEST(workloads_can_be_scaled)
     struct json *d = want(&f, 200, "GET", DEPLOYMENTS "/d", NULL);
     CHECK_INT(json_int_or(json_path(d, "spec", "replicas", NULL), 0), 3);
     CHECK_INT(json_int_or(json_path(d, "metadata", "generation", NULL), 0), 2);
-    CHECK(str_find(message_of(&f, 422, "PATCH", DEPLOYMENTS "/d/scale",
-                              "{\"spec\":{\"replicas\":-1}}"),
-                   STR("must be greater than or equal to 0")) >= 0);
+    CHECK(str_find(
+              message_of(&f, 422, "PATCH", DEPLOYMENTS "/d/scale", "{\"spec\":{\"replicas\":-1}}"),
+              STR("must be greater than or equal to 0")) >= 0);
     fixture_fini(&f);
 }
 

@@ -140,20 +140,22 @@ TEST(quotas_count_what_upstream_counts)
     struct arena a = { 0 };
     CHECK_STR(uses_of(&a, "apps/v1/deployments", "{}"), "count/deployments.apps=1");
     CHECK_STR(uses_of(&a, "/v1/secrets", "{}"), "count/secrets=1,secrets=1");
-    CHECK_STR(uses_of(&a, "/v1/pods",
-                      "{'spec':{'initContainers':[{'resources':{'requests':{'cpu':'2'}}}],"
-                      "'containers':[{'resources':{'requests':{'cpu':'500m','memory':'1Gi'},'limits'"
-                      ":{'cpu':'1'}}},{'resources':{'requests':{'cpu':'1'}}}]}}"),
-              "count/pods=1,pods=1,cpu=2,requests.cpu=2,memory=1Gi,requests.memory=1Gi,limits.cpu=1");
+    CHECK_STR(
+        uses_of(&a, "/v1/pods",
+                "{'spec':{'initContainers':[{'resources':{'requests':{'cpu':'2'}}}],"
+                "'containers':[{'resources':{'requests':{'cpu':'500m','memory':'1Gi'},'limits'"
+                ":{'cpu':'1'}}},{'resources':{'requests':{'cpu':'1'}}}]}}"),
+        "count/pods=1,pods=1,cpu=2,requests.cpu=2,memory=1Gi,requests.memory=1Gi,limits.cpu=1");
     CHECK_STR(uses_of(&a, "/v1/pods", "{'status':{'phase':'Failed'}}"), "count/pods=1");
     CHECK_STR(uses_of(&a, "/v1/services",
                       "{'spec':{'type':'LoadBalancer','ports':[{'nodePort':30000},{'port':1}]}}"),
               "count/services=1,services=1,services.nodeports=1,services.loadbalancers=1");
-    CHECK_STR(uses_of(&a, "/v1/persistentvolumeclaims",
-                      "{'spec':{'storageClassName':'fast','resources':{'requests':{'storage':'1Gi'}}}}"),
-              "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=1Gi,"
-              "fast.storageclass.storage.k8s.io/persistentvolumeclaims=1,"
-              "fast.storageclass.storage.k8s.io/requests.storage=1Gi");
+    CHECK_STR(
+        uses_of(&a, "/v1/persistentvolumeclaims",
+                "{'spec':{'storageClassName':'fast','resources':{'requests':{'storage':'1Gi'}}}}"),
+        "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=1Gi,"
+        "fast.storageclass.storage.k8s.io/persistentvolumeclaims=1,"
+        "fast.storageclass.storage.k8s.io/requests.storage=1Gi");
     arena_fini(&a);
 }
 
@@ -202,9 +204,10 @@ TEST(a_job_finds_its_pods_by_its_uid)
                "{'batch.kubernetes.io/job-name':'j','batch.kubernetes.io/controller-uid':'u',"
                "'job-name':'j','controller-uid':'u'}");
     CHECK_JSON(&a, json_getc(job, "status"), "{}");
-    job = created(&a, "batch/v1/jobs",
-                  "{'metadata':{'name':'j'},'spec':{'manualSelector':true,'selector':{'matchLabels':{"
-                  "'a':'b'}},'template':{'spec':{'containers':[]}}}}");
+    job =
+        created(&a, "batch/v1/jobs",
+                "{'metadata':{'name':'j'},'spec':{'manualSelector':true,'selector':{'matchLabels':{"
+                "'a':'b'}},'template':{'spec':{'containers':[]}}}}");
     CHECK_JSON(&a, json_path(job, "spec", "selector", NULL), "{'matchLabels':{'a':'b'}}");
     arena_fini(&a);
 }
@@ -212,19 +215,19 @@ TEST(a_job_finds_its_pods_by_its_uid)
 TEST(a_new_object_starts_with_the_status_of_its_kind)
 {
     struct arena a = { 0 };
-    CHECK_JSON(&a,
-               json_getc(created(&a, "apps/v1/daemonsets",
-                                 "{'metadata':{'name':'d'},'spec':{'selector':{},'template':{'spec':{"
-                                 "'containers':[]}}},'status':{'numberReady':1}}"),
-                         "status"),
-               "{'currentNumberScheduled':0,'numberMisscheduled':0,'desiredNumberScheduled':0,"
-               "'numberReady':0}");
-    CHECK_JSON(&a,
-               json_getc(created(&a, "/v1/persistentvolumeclaims", "{'metadata':{'name':'c'}}"),
-                         "status"),
-               "{'phase':'Pending'}");
-    CHECK_JSON(&a,
-               json_getc(created(&a, "/v1/services", "{'metadata':{'name':'s'}}"), "status"),
+    CHECK_JSON(
+        &a,
+        json_getc(created(&a, "apps/v1/daemonsets",
+                          "{'metadata':{'name':'d'},'spec':{'selector':{},'template':{'spec':{"
+                          "'containers':[]}}},'status':{'numberReady':1}}"),
+                  "status"),
+        "{'currentNumberScheduled':0,'numberMisscheduled':0,'desiredNumberScheduled':0,"
+        "'numberReady':0}");
+    CHECK_JSON(
+        &a,
+        json_getc(created(&a, "/v1/persistentvolumeclaims", "{'metadata':{'name':'c'}}"), "status"),
+        "{'phase':'Pending'}");
+    CHECK_JSON(&a, json_getc(created(&a, "/v1/services", "{'metadata':{'name':'s'}}"), "status"),
                "{'loadBalancer':{}}");
     arena_fini(&a);
 }
@@ -236,18 +239,20 @@ TEST(an_autoscaler_survives_its_older_version)
     const struct kube_resource *v2 = served(&a, STR("autoscaling/v2/horizontalpodautoscalers"));
     CHECK(v1->storage == v2);
     struct json *obj = parse(
-        &a, "{'apiVersion':'autoscaling/v2','kind':'HorizontalPodAutoscaler','metadata':{'name':"
-            "'h'},'spec':{'scaleTargetRef':{'kind':'Deployment','name':'d'},'maxReplicas':3,'metrics'"
-            ":[{'type':'Pods','pods':{'metric':{'name':'m'},'target':{'type':'AverageValue',"
-            "'averageValue':'5'}}},{'type':'Resource','resource':{'name':'cpu','target':{'type':"
-            "'Utilization','averageUtilization':60}}}],'behavior':{'scaleDown':{'selectPolicy':"
-            "'Disabled'}}}}");
+        &a,
+        "{'apiVersion':'autoscaling/v2','kind':'HorizontalPodAutoscaler','metadata':{'name':"
+        "'h'},'spec':{'scaleTargetRef':{'kind':'Deployment','name':'d'},'maxReplicas':3,'metrics'"
+        ":[{'type':'Pods','pods':{'metric':{'name':'m'},'target':{'type':'AverageValue',"
+        "'averageValue':'5'}}},{'type':'Resource','resource':{'name':'cpu','target':{'type':"
+        "'Utilization','averageUtilization':60}}}],'behavior':{'scaleDown':{'selectPolicy':"
+        "'Disabled'}}}}");
     decode_tree(&a, v2, obj);
     struct json *old = json_clone(&a, obj);
     object_convert(&a, old, v2, v1);
     CHECK_INT(json_int_or(json_path(old, "spec", "targetCPUUtilizationPercentage", NULL), 0), 60);
     CHECK(!json_path(old, "spec", "metrics", NULL));
-    CHECK(json_path(old, "metadata", "annotations", "autoscaling.alpha.kubernetes.io/metrics", NULL));
+    CHECK(
+        json_path(old, "metadata", "annotations", "autoscaling.alpha.kubernetes.io/metrics", NULL));
     struct json *again = json_clone(&a, old);
     object_convert(&a, again, v1, v2);
     object_convert(&a, again, v2, v1);

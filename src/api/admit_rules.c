@@ -51,8 +51,7 @@ static struct str token_volume(struct arena *a, const struct json *spec, uint64_
 {
     *ret_there = true;
     json_each (v, json_getc(spec, "volumes"))
-        if (str_has_prefix(json_get_str(v, "name"), STR(TOKEN_PREFIX)) &&
-            json_getc(v, "projected"))
+        if (str_has_prefix(json_get_str(v, "name"), STR(TOKEN_PREFIX)) && json_getc(v, "projected"))
             return json_get_str(v, "name");
     *ret_there = false;
     return meta_generate_name(a, STR(TOKEN_PREFIX), random);
@@ -152,8 +151,7 @@ bool admit_priority(struct arena *a, struct json *pod, const struct json *classe
     int64_t value = json_int_or(json_getc(class, "value"), 0);
     struct str policy = json_get_str(class, "preemptionPolicy");
     if (!class && name.n && !system_priority(name, &value)) {
-        *why =
-            arena_printf(a, "no PriorityClass with name " STR_FMT " was found", STR_ARG(name));
+        *why = arena_printf(a, "no PriorityClass with name " STR_FMT " was found", STR_ARG(name));
         return false;
     }
     if (policy.n == 0)
@@ -161,11 +159,12 @@ bool admit_priority(struct arena *a, struct json *pod, const struct json *classe
     const struct json *own = json_getc(spec, "priority");
     struct str own_policy = json_get_str(spec, "preemptionPolicy");
     if (own && json_int_or(own, 0) != value) {
-        *why = arena_printf(a,
-                            "the integer value of priority (%lld) must not be provided in pod spec; "
-                            "priority admission controller computed %lld from the given "
-                            "PriorityClass name",
-                            (long long)json_int_or(own, 0), (long long)value);
+        *why =
+            arena_printf(a,
+                         "the integer value of priority (%lld) must not be provided in pod spec; "
+                         "priority admission controller computed %lld from the given "
+                         "PriorityClass name",
+                         (long long)json_int_or(own, 0), (long long)value);
         return false;
     }
     if (own_policy.n && !str_eq(own_policy, policy)) {
@@ -405,14 +404,15 @@ bool admit_limits(struct arena *a, struct json *pod, const struct json *ranges, 
     struct json *spec = json_obj(a, pod, "spec");
     struct complaints c = { .text = BUF_INIT(16 * 1024) };
     struct buf notes = BUF_INIT(16 * 1024);
-    EACH_LIMIT (item, ranges)
-        if (str_is(json_get_str(item, "type"), "Container"))
-            apply_defaults(a, spec, item, &notes);
+    EACH_LIMIT(item, ranges)
+    if (str_is(json_get_str(item, "type"), "Container"))
+        apply_defaults(a, spec, item, &notes);
     if (notes.n)
         json_set_str(a, json_obj(a, meta_of(a, pod), "annotations"), "kubernetes.io/limit-ranger",
                      str_of(arena_printf(a, "LimitRanger plugin set: %s", buf_cstr(&notes))));
     buf_fini(&notes);
-    EACH_LIMIT (item, ranges) {
+    EACH_LIMIT(item, ranges)
+    {
         if (str_is(json_get_str(item, "type"), "Container"))
             for (size_t i = 0; i < ARRAY_LEN(lists); i++)
                 json_each (container, json_getc(spec, lists[i])) {
@@ -422,9 +422,9 @@ bool admit_limits(struct arena *a, struct json *pod, const struct json *ranges, 
                 }
         if (str_is(json_get_str(item, "type"), "Pod")) {
             const struct json *containers = json_getc(spec, "containers");
-            check_usage(&c, "Pod", item,
-                        (struct usage){ sum(a, containers, "requests"),
-                                        sum(a, containers, "limits") });
+            check_usage(
+                &c, "Pod", item,
+                (struct usage){ sum(a, containers, "requests"), sum(a, containers, "limits") });
         }
     }
     return complaints_done(a, &c, why);
@@ -455,7 +455,8 @@ bool admit_claim_limits(struct arena *a, const struct json *claim, const struct 
 {
     const struct json *requests = json_path(claim, "spec", "resources", "requests", NULL);
     struct complaints c = { .text = BUF_INIT(16 * 1024) };
-    EACH_LIMIT (item, ranges) {
+    EACH_LIMIT(item, ranges)
+    {
         if (!str_is(json_get_str(item, "type"), "PersistentVolumeClaim"))
             continue;
         json_each (bound, json_getc(item, "min"))

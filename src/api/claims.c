@@ -58,10 +58,10 @@ int claims_ops(struct arena *a, struct claims *c, const struct kube_resource *re
         return err_set(err, E_LIMIT, "a Service with more than %d ports of the node",
                        SERVICE_MAX_CLAIMS / 2);
     struct str *keys = arena_new_n(a, struct str, n_had + n_has + 1);
-    struct str holder = obj ? str_of(arena_printf(a, STR_FMT "/" STR_FMT,
-                                                  STR_ARG(meta_namespace(obj)),
-                                                  STR_ARG(meta_name(obj))))
-                            : STR("");
+    struct str holder =
+        obj ? str_of(arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(meta_namespace(obj)),
+                                  STR_ARG(meta_name(obj))))
+            : STR("");
     for (size_t i = 0; i < n_has; i++) {
         if (has_claim(had, n_had, has[i].key))
             continue;

@@ -40,10 +40,9 @@ static struct str budgets_path(struct eviction *e, const struct json *budget)
     const char *ns = str_dup_arena(a, e->rq->route.ns);
     if (!budget)
         return str_of(arena_printf(a, "/apis/policy/v1/namespaces/%s/poddisruptionbudgets", ns));
-    return str_of(arena_printf(a,
-                               "/apis/policy/v1/namespaces/%s/poddisruptionbudgets/" STR_FMT
-                               "/status",
-                               ns, STR_ARG(meta_name(budget))));
+    return str_of(
+        arena_printf(a, "/apis/policy/v1/namespaces/%s/poddisruptionbudgets/" STR_FMT "/status", ns,
+                     STR_ARG(meta_name(budget))));
 }
 
 static struct str pod_path(struct eviction *e)
@@ -89,9 +88,9 @@ static struct json *answer_of(struct eviction *e, int r, struct str body)
 static struct json *too_many(struct eviction *e, int retry_after_s, const char *why)
 {
     struct arena *a = &e->rq->arena;
-    struct json *s = status_new(
-        a, 429, "TooManyRequests",
-        STR("Cannot evict pod as it would violate the pod's disruption budget."));
+    struct json *s =
+        status_new(a, 429, "TooManyRequests",
+                   STR("Cannot evict pod as it would violate the pod's disruption budget."));
     struct json *details = json_obj(a, s, "details"), *causes = json_new_array(a);
     struct json *cause = json_new_object(a);
     json_set_str(a, cause, "reason", STR("DisruptionBudget"));

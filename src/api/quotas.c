@@ -10,10 +10,10 @@
  *
  * In memory is one record for each namespace that has a quota.
  */
+#include "kube/kinds/quotas.h"
 #include "api/controllers.h"
 #include "api/encode.h"
 #include "base/log.h"
-#include "kube/kinds/quotas.h"
 
 #include <assert.h>
 
@@ -178,8 +178,7 @@ static void count_next(struct count *c)
         write_counts(c);
         return;
     }
-    const struct store_range range = { .prefix =
-                                           key_prefix_ns(&c->arena, c->res, str_of(c->ns)),
+    const struct store_range range = { .prefix = key_prefix_ns(&c->arena, c->res, str_of(c->ns)),
                                        .after = buf_str(&c->after) };
     if (store_range(c->q->api->store, &range, on_objects, c, NULL) < 0)
         count_end(c, false);
@@ -210,8 +209,8 @@ static void count_begin(struct quotas *q, struct str ns, struct space *s)
 {
     struct count *c = xnew(struct count);
     *c = (struct count){ .q = q, .ns = str_dup(ns), .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
-    const struct store_range range = { .prefix = str_of(arena_printf(&c->arena, QUOTA_PREFIX "%s/",
-                                                                     c->ns)) };
+    const struct store_range range = { .prefix = str_of(
+                                           arena_printf(&c->arena, QUOTA_PREFIX "%s/", c->ns)) };
     s->dirty = false;
     s->running = true;
     q->n_running++;

@@ -78,11 +78,9 @@ static void reply_unreachable(struct request *rq, struct str host, int64_t port)
         return;
     }
     if (str_is(sub, "log"))
-        text = str_of(arena_printf(a,
-                                   "Get \"https://" STR_FMT ":%lld/containerLogs/" STR_FMT "/" STR_FMT
-                                   "\": %s",
-                                   STR_ARG(host), (long long)port, STR_ARG(rq->route.ns),
-                                   STR_ARG(rq->route.name), dial));
+        text = str_of(arena_printf(
+            a, "Get \"https://" STR_FMT ":%lld/containerLogs/" STR_FMT "/" STR_FMT "\": %s",
+            STR_ARG(host), (long long)port, STR_ARG(rq->route.ns), STR_ARG(rq->route.name), dial));
     reply_status(rq, status_new(a, 500, "", text));
 }
 
@@ -91,8 +89,8 @@ static void on_node(void *arg, int r, const struct store_kv *kv, uint64_t rev,
 {
     struct stream *s = arg;
     struct request *rq = s->rq;
-    struct str name = s->pod ? json_str(json_path(s->pod, "spec", "nodeName", NULL))
-                             : rq->route.name;
+    struct str name =
+        s->pod ? json_str(json_path(s->pod, "spec", "nodeName", NULL)) : rq->route.name;
     (void)rev;
     if (read_failed(rq, r, kv, err, "nodes", name))
         return;
@@ -131,13 +129,13 @@ static struct json *check_container(struct request *rq, const struct json *pod)
                                  STR_ARG(json_get_str(c, "name")));
         }
     }
-    const char *text =
-        wanted.n ? arena_printf(a, "container " STR_FMT " is not valid for pod " STR_FMT,
-                                STR_ARG(wanted), STR_ARG(rq->route.name))
-                 : arena_printf(a,
-                                "a container name must be specified for pod " STR_FMT
-                                ", choose one of: [%s]",
-                                STR_ARG(rq->route.name), buf_cstr(&names));
+    const char *text = wanted.n
+                           ? arena_printf(a, "container " STR_FMT " is not valid for pod " STR_FMT,
+                                          STR_ARG(wanted), STR_ARG(rq->route.name))
+                           : arena_printf(a,
+                                          "a container name must be specified for pod " STR_FMT
+                                          ", choose one of: [%s]",
+                                          STR_ARG(rq->route.name), buf_cstr(&names));
     buf_fini(&names);
     return wanted.n && found ? NULL : status_bad_request(a, str_of(text));
 }
@@ -166,10 +164,11 @@ static void on_pod(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
     } else if (str_is(rq->sub->name, "log")) {
         reply_bytes(rq, 200, "text/plain", STR("")); /* it has not said anything yet */
     } else {
-        reply_status(rq, status_bad_request(
-                             a, str_of(arena_printf(a, "pod " STR_FMT " does not have a host "
-                                                       "assigned",
-                                                    STR_ARG(rq->route.name)))));
+        reply_status(
+            rq, status_bad_request(a, str_of(arena_printf(a,
+                                                          "pod " STR_FMT " does not have a host "
+                                                          "assigned",
+                                                          STR_ARG(rq->route.name)))));
     }
 }
 
@@ -184,10 +183,10 @@ static void on_service(void *arg, int r, const struct store_kv *kv, uint64_t rev
     (void)rev;
     if (read_failed(rq, r, kv, err, "services", rq->route.name))
         return;
-    reply_status(rq, status_unavailable(
-                         a, str_of(arena_printf(
-                                a, "no endpoints available for service \"" STR_FMT "\"",
-                                STR_ARG(rq->route.name)))));
+    reply_status(rq,
+                 status_unavailable(
+                     a, str_of(arena_printf(a, "no endpoints available for service \"" STR_FMT "\"",
+                                            STR_ARG(rq->route.name)))));
 }
 
 /* "scheme:name:port", of which only the name matters here. */
