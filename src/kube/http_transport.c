@@ -253,7 +253,8 @@ int http_transport_new(struct loop *loop, const struct kubeconfig *config,
                                          .port = url.port,
                                          .tls = t->tls,
                                          .server_name = config->tls_server_name,
-                                         .max_connections = HTTP_TRANSPORT_CONNECTIONS };
+                                         .max_connections = HTTP_TRANSPORT_CONNECTIONS,
+                                         .http2 = url.tls };
         r = http_client_new(loop, &opts, &t->client, err);
     }
     if (r < 0) {

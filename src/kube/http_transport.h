@@ -15,7 +15,7 @@
 struct http_transport;
 
 enum {
-    HTTP_TRANSPORT_CONNECTIONS = 256, /* each shared watch holds one; calls beyond wait */
+    HTTP_TRANSPORT_CONNECTIONS = 256, /* without HTTP/2 each watch holds one; calls beyond wait */
     HTTP_TRANSPORT_TOKEN_REFRESH_MS =
         60000 /* a token file is read again when it was read longer ago */
 };

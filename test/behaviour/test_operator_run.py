@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`dormouse operator run DIR`: the operators of a directory, against an API server that is another process."""
+import os
+import pathlib
+
 import pytest
 
 from conftest import BUILD, Server, wait_for
@@ -41,6 +44,18 @@ def start_ring(api, directory, data_dir, n=4):
     return ring, run
 
 
+def connections(pid, port):
+    """How many TCP connections of the process lead there."""
+    inodes = set()
+    for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            inodes.add(os.readlink(fd))
+        except OSError:
+            pass  # closed meanwhile
+    rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sum(1 for r in rows if f"socket:[{r[9]}]" in inodes and int(r[2].rsplit(":", 1)[1], 16) == port)
+
+
 def test_a_ring_turns_and_sleeps_against_another_process(dormouse_api, directory, data_dir):
     ring, run = start_ring(dormouse_api, directory, data_dir)
     run.all_asleep(4)
@@ -48,6 +63,7 @@ def test_a_ring_turns_and_sleeps_against_another_process(dormouse_api, directory
     ring.round()
     wait_for(lambda: all(g["wakes"] > 0 for g in run.guests().values()), "every operator was woken")
     assert all(g["namespace"] == "" for g in run.guests().values())
+    assert connections(run.process.pid, dormouse_api.port) == 1, "watches and calls are streams of one connection"
     names = dormouse("guests", "--data-dir", str(run.data_dir), "-o", "name").stdout.split()
     assert sorted(names) == [f"ring-{i}" for i in range(4)]
     assert run.stop() == 0
