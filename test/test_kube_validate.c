@@ -1974,4 +1974,100 @@ TEST(autoscalers_and_budgets_are_checked)
     ROWS(budget, budgets);
 }
 
+/* ---- webhooks ---- */
+
+#define HOOK                                                                                       \
+    "{'name':'a.b.c','clientConfig':{'service':{'namespace':'n','name':'s','path':'/"              \
+    "p','port':443}},"                                                                             \
+    "'rules':[{'operations':['CREATE'],'apiGroups':[''],'apiVersions':['v1'],'resources':['pods']" \
+    ",'scope':'*'}],"                                                                              \
+    "'failurePolicy':'Fail','matchPolicy':'Equivalent','namespaceSelector':{},'objectSelector':{}" \
+    ","                                                                                            \
+    "'sideEffects':'None','timeoutSeconds':10,'admissionReviewVersions':['v1']}"
+
+static const struct kind webhooks = { "admissionregistration.k8s.io", "v1",
+                                      "ValidatingWebhookConfiguration", validate_webhooks,
+                                      "{'metadata':{'name':'w'},'webhooks':[" HOOK "]}" };
+
+TEST(webhooks_are_checked)
+{
+    static const struct row rows[] = {
+        { "webhooks[0].name='a.b'", "webhooks[0].name: Invalid value: 'a.b': should be a domain "
+                                    "with at least three segments separated by dots" },
+        { "webhooks[0].name='A'", "webhooks[0].name: Invalid value: 'A': " SUBDOMAIN_TEXT },
+        { "webhooks[1]=" HOOK, "webhooks[1].name: Duplicate value: 'a.b.c'" },
+        { "webhooks[0].clientConfig={}",
+          "webhooks[0].clientConfig: Required value: exactly one of url or service is required" },
+        { "webhooks[0].clientConfig={'url':'http://u:p@/x?a=b#c'}",
+          "webhooks[0].clientConfig.url: Invalid value: 'http': 'https' is the only allowed URL "
+          "scheme; desired format: https://host[/path]\n"
+          "webhooks[0].clientConfig.url: Invalid value: '': host must be specified; desired "
+          "format: https://host[/path]\n"
+          "webhooks[0].clientConfig.url: Invalid value: 'u:p': user information is not permitted "
+          "in the URL\n"
+          "webhooks[0].clientConfig.url: Invalid value: 'c': fragments are not permitted in the "
+          "URL\n"
+          "webhooks[0].clientConfig.url: Invalid value: 'a=b': query parameters are not permitted "
+          "in the URL" },
+        { "webhooks[0].clientConfig.service={'namespace':'','name':'s','port':0,'path':'a//B/'}",
+          "webhooks[0].clientConfig.service.name: Required value\n"
+          "webhooks[0].clientConfig.service.port: Invalid value: 0: port is not valid: must be "
+          "between 1 and 65535, inclusive\n"
+          "webhooks[0].clientConfig.service.path: Invalid value: 'a//B/': must start with a '/'\n"
+          "webhooks[0].clientConfig.service.path: Invalid value: 'a//B/': segment[0] may not be "
+          "empty\n"
+          "webhooks[0].clientConfig.service.path: Invalid value: 'a//B/': "
+          "segment[1]: " SUBDOMAIN_TEXT },
+        { "webhooks[0].sideEffects=null",
+          "webhooks[0].sideEffects: Required value: must specify one of None, NoneOnDryRun" },
+        { "webhooks[0].sideEffects='Some'", "webhooks[0].sideEffects: Unsupported value: 'Some': "
+                                            "supported values: 'None', 'NoneOnDryRun'" },
+        { "webhooks[0].timeoutSeconds=31", "webhooks[0].timeoutSeconds: Invalid value: 31: the "
+                                           "timeout value must be between 1 and 30 seconds" },
+        { "webhooks[0].failurePolicy='x'\nwebhooks[0].matchPolicy='x'",
+          "webhooks[0].failurePolicy: Unsupported value: 'x': supported values: 'Fail', 'Ignore'\n"
+          "webhooks[0].matchPolicy: Unsupported value: 'x': supported values: 'Equivalent', "
+          "'Exact'" },
+        { "webhooks[0].admissionReviewVersions=[]",
+          "webhooks[0].admissionReviewVersions: Required value: must specify one of v1, v1beta1" },
+        { "webhooks[0].admissionReviewVersions=['v2','v2']",
+          "webhooks[0].admissionReviewVersions[1]: Invalid value: 'v2': duplicate version\n"
+          "webhooks[0].admissionReviewVersions: Invalid value: ['v2','v2']: must include at least "
+          "one of v1, v1beta1" },
+        { "webhooks[0].rules=[{}]", "webhooks[0].rules[0].operations: Required "
+                                    "value\nwebhooks[0].rules[0].apiGroups: Required value\n"
+                                    "webhooks[0].rules[0].apiVersions: Required "
+                                    "value\nwebhooks[0].rules[0].resources: Required value" },
+        { "webhooks[0].rules[0]={'operations':['*','X'],'apiGroups':['*',''],'apiVersions':['*','']"
+          ",'resources':['a/*','a/b','*/c','d/c','','*','e'],'scope':'x'}",
+          "webhooks[0].rules[0].operations: Invalid value: ['*','X']: if '*' is present, must not "
+          "specify other operations\n"
+          "webhooks[0].rules[0].operations[1]: Unsupported value: 'X': supported values: '*', "
+          "'CONNECT', 'CREATE', 'DELETE', 'UPDATE'\n"
+          "webhooks[0].rules[0].apiGroups: Invalid value: ['*','']: if '*' is present, must not "
+          "specify other API groups\n"
+          "webhooks[0].rules[0].apiVersions: Invalid value: ['*','']: if '*' is present, must not "
+          "specify other API versions\n"
+          "webhooks[0].rules[0].apiVersions[1]: Required value\n"
+          "webhooks[0].rules[0].resources[1]: Invalid value: 'a/b': if 'a/*' is present, must not "
+          "specify a/b\n"
+          "webhooks[0].rules[0].resources[3]: Invalid value: 'd/c': if '*/c' is present, must not "
+          "specify d/c\n"
+          "webhooks[0].rules[0].resources[4]: Required value\n"
+          "webhooks[0].rules[0].resources: Invalid value: ['a/*','a/b','*/c','d/c','','*','e']: if "
+          "'*' is present, must not specify other resources without subresources\n"
+          "webhooks[0].rules[0].scope: Unsupported value: 'x': supported values: '*', 'Cluster', "
+          "'Namespaced'" },
+        { "webhooks[0].rules[0].resources=['*/*','a']",
+          "webhooks[0].rules[0].resources: Invalid value: ['*/*','a']: if '*/*' is present, must "
+          "not specify other resources" },
+        { "webhooks[0].matchConditions=[{'name':'a','expression':''},{'name':'a','expression':'"
+          "true'},{'name':'','expression':'true'}]",
+          "webhooks[0].matchConditions[0].expression: Required "
+          "value\nwebhooks[0].matchConditions[1].name: Duplicate value: 'a'\n"
+          "webhooks[0].matchConditions[2].name: Required value" },
+    };
+    ROWS(webhooks, rows);
+}
+
 TEST_MAIN

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* admissionregistration.k8s.io: webhooks and policies. They are kept; nothing calls them yet. */
 #include "kube/kinds/kinds.h"
+#include "kube/validate/validate.h"
 
 #define GROUP "admissionregistration.k8s.io"
 
@@ -175,9 +176,11 @@ static const struct kube_subresource policy_subresources[] = {
     SUBRESOURCE_STATUS(GROUP, "ValidatingAdmissionPolicy"),
 };
 
-static const struct kube_strategy mutating_strategy = { .set_defaults = mutating_set_defaults,
+static const struct kube_strategy mutating_strategy = { .validate = validate_webhooks,
+                                                        .set_defaults = mutating_set_defaults,
                                                         .has_generation = true };
-static const struct kube_strategy validating_strategy = { .set_defaults = validating_set_defaults,
+static const struct kube_strategy validating_strategy = { .validate = validate_webhooks,
+                                                          .set_defaults = validating_set_defaults,
                                                           .has_generation = true };
 static const struct kube_strategy validating_policy_strategy = {
     .set_defaults = policy_set_defaults,

@@ -65,3 +65,5 @@ void validate_network_policy(const struct json *obj, const struct json *old,
                              struct field_errors *errs);
 void validate_autoscaler(const struct json *obj, const struct json *old, struct field_errors *errs);
 void validate_budget(const struct json *obj, const struct json *old, struct field_errors *errs);
+/* ValidatingWebhookConfiguration, MutatingWebhookConfiguration. */
+void validate_webhooks(const struct json *obj, const struct json *old, struct field_errors *errs);
