@@ -238,9 +238,11 @@ void tokens_written(struct tokens *t, const struct written *w)
     if (!concerned || w->res->group.n)
         return;
     t->epoch++;
-    for (struct known *k = t->known; k < t->known + t->n_known; k++)
+    for (size_t n = 0; n < t->n_known; n++) {
+        struct known *k = &t->known[n];
         for (size_t i = 0; i < k->n_keys; i++)
             k->stale = k->stale || str_eq(k->keys[i], w->key);
+    }
 }
 
 /* ------------------------------------------------------------------ results */
