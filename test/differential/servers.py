@@ -145,7 +145,7 @@ class Upstream(Server):
     def _start_apiserver(self, programs, args):
         self.host, self.port, self.token = "127.0.0.1", free_port(), ADMIN_TOKEN
         tokens, key = self.directory / "tokens.csv", self.directory / "sa.key"
-        tokens.write_text(f'{ADMIN_TOKEN},kubernetes-admin,,"system:masters"\n')
+        tokens.write_text(f'{ADMIN_TOKEN},admin,,"system:masters"\n')
         if not key.exists():
             subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, capture_output=True)
         certs = self.directory / "certs"
