@@ -72,28 +72,10 @@ static struct json *invalid(struct request *rq, const struct json *obj,
                           errs);
 }
 
-static void check_spec(const struct json *spec, struct field_errors *errs)
-{
-    struct fpath up = fpath_child(NULL, STR("spec"));
-    struct fpath usages = fpath_child(&up, STR("usages")),
-                 signer = fpath_child(&up, STR("signerName")),
-                 expires = fpath_child(&up, STR("expirationSeconds"));
-    const struct json *seconds = json_getc(spec, "expirationSeconds");
-    if (!json_first(json_getc(spec, "usages")))
-        field_error(errs, FIELD_REQUIRED, &usages, NULL, "%s", "");
-    if (json_get_str(spec, "signerName").n == 0)
-        field_error(errs, FIELD_REQUIRED, &signer, NULL, "%s", "");
-    if (json_is(seconds, JSON_NUMBER) && json_int_or(seconds, 0) < CSR_MIN_S)
-        field_error(errs, FIELD_INVALID, &expires, seconds,
-                    "may not specify a duration less than %d seconds (10 minutes)", CSR_MIN_S);
-}
-
 static struct json *check_new(struct request *rq, struct json *obj)
 {
     struct arena *a = &rq->arena;
     struct json *spec = json_obj(a, obj, "spec");
-    struct field_errors errs = field_errors_init(a);
-    struct fpath up = fpath_child(NULL, STR("spec")), at = fpath_child(&up, STR("request"));
     struct x509_subject who;
     struct err err = { 0 };
     scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
@@ -106,11 +88,7 @@ static struct json *check_new(struct request *rq, struct json *obj)
             json_setc(a, spec, members[i], json_clone(a, v));
     }
     if (!request_text(obj, &pem) || x509_read_request(buf_str(&pem), a, &who, &err) < 0)
-        field_error(&errs, FIELD_INVALID, &at, json_getc(spec, "request"),
-                    "PEM block type must be CERTIFICATE REQUEST");
-    check_spec(spec, &errs);
-    if (errs.n)
-        return invalid(rq, obj, &errs);
+        return status_bad_request(a, STR("the certificate request cannot be read"));
     if (str_is(json_get_str(spec, "signerName"), SIGNER_CLIENT))
         for (size_t i = 0; i < who.n_orgs; i++)
             if (str_is(who.orgs[i], "system:masters"))

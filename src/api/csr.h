@@ -14,7 +14,7 @@
 #include "api/controllers.h"
 
 enum {
-    CSR_MIN_S = 600,            /* what spec.expirationSeconds may ask for at least */
+    CSR_MIN_S = 600,            /* less is not asked for: validation */
     CSR_MAX_S = 365 * 24 * 3600 /* a certificate is not good for longer */
 };
 

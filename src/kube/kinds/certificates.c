@@ -3,6 +3,8 @@
  * certificates.k8s.io: requests for certificates, and bundles of them. Who asks for a certificate
  * is written into the request by the API server (api/csr.c), which knows the user.
  */
+#include "codec/base64.h"
+#include "io/tls.h"
 #include "kube/kinds/kinds.h"
 #include "kube/table.h"
 
@@ -62,7 +64,42 @@ static const struct kube_subresource csr_subresources[] = {
     SUBRESOURCE_STATUS(GROUP, "CertificateSigningRequest"),
 };
 
+enum { CSR_MIN_S = 600, CSR_MAX_BYTES = 64 << 10 };
+
+static bool is_request(struct arena *a, struct str base64)
+{
+    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
+    struct x509_subject who;
+    return base64_decode(&pem, base64, BASE64_LENIENT) == 0 &&
+           x509_read_request(buf_str(&pem), a, &who, NULL) >= 0;
+}
+
+static void csr_validate(const struct json *obj, const struct json *old, struct field_errors *errs)
+{
+    const struct json *spec = json_getc(obj, "spec");
+    struct fpath up = fpath_child(NULL, STR("spec"));
+    struct fpath request = fpath_child(&up, STR("request")),
+                 usages = fpath_child(&up, STR("usages")),
+                 signer = fpath_child(&up, STR("signerName")),
+                 expires = fpath_child(&up, STR("expirationSeconds"));
+    const struct json *given = json_getc(spec, "request");
+    const struct json *seconds = json_getc(spec, "expirationSeconds");
+    if (old) /* the spec is the old one's */
+        return;
+    if (!is_request(errs->a, json_str(given)))
+        field_error(errs, FIELD_INVALID, &request, given ? given : json_new_null(errs->a),
+                    "PEM block type must be CERTIFICATE REQUEST");
+    if (!json_first(json_getc(spec, "usages")))
+        field_error(errs, FIELD_REQUIRED, &usages, NULL, "%s", "");
+    if (json_get_str(spec, "signerName").n == 0)
+        field_error(errs, FIELD_REQUIRED, &signer, NULL, "%s", "");
+    if (json_is(seconds, JSON_NUMBER) && json_int_or(seconds, 0) < CSR_MIN_S)
+        field_error(errs, FIELD_INVALID, &expires, seconds,
+                    "may not specify a duration less than %d seconds (10 minutes)", CSR_MIN_S);
+}
+
 static const struct kube_strategy csr_strategy = { .prepare_create = kind_reset_status,
+                                                   .validate = csr_validate,
                                                    .prepare_update = csr_prepare_update,
                                                    .name_rule = KUBE_NAME_PATH_SEGMENT,
                                                    .unconditional_update = true };
