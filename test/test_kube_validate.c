@@ -2016,8 +2016,10 @@ TEST(webhooks_are_checked)
           "webhooks[0].clientConfig.service.path: Invalid value: 'a//B/': must start with a '/'\n"
           "webhooks[0].clientConfig.service.path: Invalid value: 'a//B/': segment[0] may not be "
           "empty\n"
+          "webhooks[0].clientConfig.service.path: Invalid value: 'a//B/': segment[1] may not be "
+          "empty\n"
           "webhooks[0].clientConfig.service.path: Invalid value: 'a//B/': "
-          "segment[1]: " SUBDOMAIN_TEXT },
+          "segment[2]: " SUBDOMAIN_TEXT },
         { "webhooks[0].sideEffects=null",
           "webhooks[0].sideEffects: Required value: must specify one of None, NoneOnDryRun" },
         { "webhooks[0].sideEffects='Some'", "webhooks[0].sideEffects: Unsupported value: 'Some': "
