@@ -62,6 +62,7 @@ static void admit(struct arena *a, const struct kube_resource *res, struct json 
     FUZZ_CHECK(admit_limits(a, obj, others, &why) || why);
     FUZZ_CHECK(admit_account(a, obj, json_first(others), 1, &why) || why);
     FUZZ_CHECK(admit_priority(a, obj, others, &why) || why);
+    FUZZ_CHECK(admit_runtime(a, obj, json_first(others), &why) || why);
     admit_tolerations(a, obj);
     uint32_t n = json_path(obj, "spec", "tolerations", NULL)->n;
     admit_tolerations(a, obj);

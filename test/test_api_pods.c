@@ -99,6 +99,40 @@ TEST(a_pod_gets_what_other_objects_say)
     fixture_fini(&f);
 }
 
+TEST(a_runtime_class_shapes_its_pods)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", "/apis/node.k8s.io/v1/runtimeclasses",
+               "{\"metadata\":{\"name\":\"wasm\"},\"handler\":\"wasm\",\"overhead\":{\"podFixed\":{"
+               "\"memory\":\"8Mi\"}},\"scheduling\":{\"nodeSelector\":{\"wasm\":\"yes\"},"
+               "\"tolerations\":[{\"key\":\"wasm\",\"operator\":\"Exists\"}]}}");
+    struct json *spec = json_getc(make_pod(&f, "p", ",\"runtimeClassName\":\"wasm\""), "spec");
+    CHECK_STR(text_at(spec, "overhead", "memory"), "8Mi");
+    CHECK_STR(text_at(spec, "nodeSelector", "wasm"), "yes");
+    CHECK_INT(json_getc(spec, "tolerations")->n, 3);
+    static const struct {
+        const char *extra, *message;
+    } refused[] = {
+        { "\"runtimeClassName\":\"none\"",
+          "pods \"q\" is forbidden: pod rejected: RuntimeClass \"none\" not found" },
+        { "\"overhead\":{\"cpu\":\"1\"}",
+          "pods \"q\" is forbidden: pod rejected: Pod Overhead set without corresponding "
+          "RuntimeClass defined Overhead" },
+        { "\"runtimeClassName\":\"wasm\",\"nodeSelector\":{\"wasm\":\"no\"}",
+          "pods \"q\" is forbidden: pod rejected: conflict: "
+          "runtimeClass.scheduling.nodeSelector[wasm] = yes; pod.spec.nodeSelector[wasm] = no" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        scoped(free_scoped) char *body =
+            xasprintf("{\"metadata\":{\"name\":\"q\"},\"spec\":{\"containers\":[{\"name\":\"c\","
+                      "\"image\":\"i\"}],%s}}",
+                      refused[i].extra);
+        CHECK_STR(message_of(&f, 403, "POST", PODS, body), refused[i].message);
+    }
+    fixture_fini(&f);
+}
+
 TEST(limit_ranges_fill_in_and_refuse)
 {
     struct fixture f;

@@ -12,7 +12,15 @@
 #include <errno.h>
 
 /* What is read, in this order. */
-enum fact { FACT_ACCOUNT, FACT_CLASSES, FACT_LIMITS, FACT_STORAGE, FACT_QUOTAS, FACT_DONE };
+enum fact {
+    FACT_ACCOUNT,
+    FACT_RUNTIME,
+    FACT_CLASSES,
+    FACT_LIMITS,
+    FACT_STORAGE,
+    FACT_QUOTAS,
+    FACT_DONE
+};
 
 enum { QUOTAS_MAX = 64 }; /* of one namespace; further ones are not enforced */
 
@@ -27,8 +35,8 @@ struct admission {
     struct request *rq;
     enum fact at;
     bool is_pod, is_claim, is_token; /* token: a Secret that holds one of a ServiceAccount */
-    struct str account_name, class_name;
-    const struct json *account;              /* or NULL */
+    struct str account_name, class_name, runtime_name;
+    const struct json *account, *runtime;    /* or NULL */
     struct json *classes, *limits, *storage; /* arrays */
     struct quota *quotas;
     size_t n_quotas, first_op, n_ops;
@@ -88,6 +96,8 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     struct json *v = kv ? parse_kv(ad, kv) : NULL;
     if (ad->at == FACT_ACCOUNT)
         ad->account = v;
+    else if (ad->at == FACT_RUNTIME)
+        ad->runtime = v;
     else if (v)
         json_add(ad->classes, v);
     ad->at++;
@@ -171,6 +181,14 @@ static void advance(struct admission *ad)
         }
         ad->at++;
         __attribute__((fallthrough));
+    case FACT_RUNTIME:
+        res = ad->runtime_name.n ? resource_of(ad, "node.k8s.io", "runtimeclasses") : NULL;
+        if (res) {
+            get(ad, res, STR(""), ad->runtime_name);
+            return;
+        }
+        ad->at++;
+        /* fall through */
     case FACT_CLASSES:
         res = ad->is_pod ? resource_of(ad, "scheduling.k8s.io", "priorityclasses") : NULL;
         if (res && ad->class_name.n) {
@@ -225,6 +243,9 @@ void admit_read(struct request *rq, const struct json *input,
                               .is_claim = is_core(rq->res, "persistentvolumeclaims"),
                               .account_name = account.n ? account : STR("default"),
                               .class_name = json_get_str(spec, "priorityClassName"),
+                              .runtime_name = is_core(rq->res, "pods")
+                                                  ? json_get_str(spec, "runtimeClassName")
+                                                  : STR(""),
                               .classes = json_new_array(a),
                               .limits = json_new_array(a),
                               .storage = json_new_array(a),
@@ -272,6 +293,8 @@ struct json *admit_new(struct request *rq, const struct admission *ad, struct js
         !admit_priority(a, obj, ad->classes, &why))
         return refuse(rq, obj, why);
     admit_tolerations(a, obj);
+    if (!admit_runtime(a, obj, ad->runtime, &why))
+        return refuse(rq, obj, why);
     return NULL;
 }
 

@@ -4,6 +4,7 @@
  * an object gets from, or is refused because of, other objects.
  *
  *     ServiceAccount, Priority, DefaultTolerationSeconds    pods
+ *     RuntimeClass                                          pods
  *     LimitRanger                                           pods, persistentvolumeclaims
  *     DefaultStorageClass                                   persistentvolumeclaims
  *     ResourceQuota                                         everything in a namespace that has one
@@ -56,6 +57,8 @@ bool admit_account(struct arena *a, struct json *pod, const struct json *account
 bool admit_priority(struct arena *a, struct json *pod, const struct json *classes,
                     const char **why);
 void admit_tolerations(struct arena *a, struct json *pod);
+/* runtime: the RuntimeClass that the pod names; NULL: it names none, or there is none. */
+bool admit_runtime(struct arena *a, struct json *pod, const struct json *runtime, const char **why);
 bool admit_limits(struct arena *a, struct json *pod, const struct json *ranges, const char **why);
 bool admit_claim_limits(struct arena *a, const struct json *claim, const struct json *ranges,
                         const char **why);

@@ -182,6 +182,66 @@ bool admit_priority(struct arena *a, struct json *pod, const struct json *classe
     return true;
 }
 
+/* ------------------------------------------------------------------ RuntimeClass */
+
+/* Labels that nodes need for the runtime are added to those that the pod asks for. */
+static bool add_node_labels(struct arena *a, struct json *spec, const struct json *runtime,
+                            const char **why)
+{
+    json_each (label, json_path(runtime, "scheduling", "nodeSelector", NULL)) {
+        const struct json *own = json_get(json_getc(spec, "nodeSelector"), label->key);
+        if (own && !json_equal(own, label)) {
+            *why =
+                arena_printf(a,
+                             "pod rejected: conflict: runtimeClass.scheduling.nodeSelector[" STR_FMT
+                             "] = " STR_FMT "; pod.spec.nodeSelector[" STR_FMT "] = " STR_FMT,
+                             STR_ARG(label->key), STR_ARG(json_str(label)), STR_ARG(label->key),
+                             STR_ARG(json_str(own)));
+            return false;
+        }
+        json_set(a, json_obj(a, spec, "nodeSelector"), label->key, json_clone(a, label));
+    }
+    return true;
+}
+
+static void add_runtime_tolerations(struct arena *a, struct json *spec, const struct json *runtime)
+{
+    json_each (t, json_path(runtime, "scheduling", "tolerations", NULL)) {
+        bool there = false;
+        json_each (own, json_getc(spec, "tolerations"))
+            there = there || json_equal(own, t);
+        if (!there)
+            json_add(list_of(a, spec, "tolerations"), json_clone(a, t));
+    }
+}
+
+bool admit_runtime(struct arena *a, struct json *pod, const struct json *runtime, const char **why)
+{
+    struct json *spec = json_obj(a, pod, "spec");
+    struct str name = json_get_str(spec, "runtimeClassName");
+    const struct json *fixed = json_path(runtime, "overhead", "podFixed", NULL);
+    const struct json *own = json_getc(spec, "overhead");
+    if (name.n && !runtime) {
+        *why =
+            arena_printf(a, "pod rejected: RuntimeClass \"" STR_FMT "\" not found", STR_ARG(name));
+        return false;
+    }
+    if (own && own->n && !fixed) {
+        *why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
+        return false;
+    }
+    if (own && own->n && !json_equal(own, fixed)) {
+        *why = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
+        return false;
+    }
+    if (fixed && !(own && own->n))
+        json_setc(a, spec, "overhead", json_clone(a, fixed));
+    if (!add_node_labels(a, spec, runtime, why))
+        return false;
+    add_runtime_tolerations(a, spec, runtime);
+    return true;
+}
+
 /* ------------------------------------------------------------------ DefaultTolerationSeconds */
 
 static bool tolerates(const struct json *list, const char *key)
