@@ -99,6 +99,38 @@ TEST(many_namespaces_at_once_all_get_theirs)
     fixture_fini(&f);
 }
 
+#define SECRETS NS "secrets"
+
+static void make_token_secret(struct fixture *f, const char *name, const char *account,
+                              struct str uid)
+{
+    scoped(free_scoped) char *body = xasprintf(
+        "{\"metadata\":{\"name\":\"%s\",\"annotations\":{\"kubernetes.io/service-account.name\":"
+        "\"%s\",\"kubernetes.io/service-account.uid\":\"" STR_FMT
+        "\"}},\"type\":\"kubernetes.io/service-account-token\"}",
+        name, account, STR_ARG(uid));
+    (void)want(f, 201, "POST", SECRETS, body);
+}
+
+TEST(secrets_of_an_account_go_with_it)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct json *a = want(&f, 201, "POST", NS "serviceaccounts", "{\"metadata\":{\"name\":\"a\"}}");
+    struct json *b = want(&f, 201, "POST", NS "serviceaccounts", "{\"metadata\":{\"name\":\"b\"}}");
+    for (int i = 0; i < 70; i++) { /* more than a page */
+        scoped(free_scoped) char *name = xasprintf("a%d", i);
+        make_token_secret(&f, name, "a", text_at(a, "metadata", "uid"));
+    }
+    make_token_secret(&f, "of-b", "b", text_at(b, "metadata", "uid"));
+    (void)want(&f, 201, "POST", SECRETS, "{\"metadata\":{\"name\":\"plain\"}}");
+    (void)want(&f, 200, "DELETE", NS "serviceaccounts/a", NULL);
+    settle(&f);
+    CHECK_INT(json_getc(want(&f, 200, "GET", SECRETS, NULL), "items")->n, 2);
+    CHECK(there(&f, SECRETS "/of-b") && there(&f, SECRETS "/plain"));
+    fixture_fini(&f);
+}
+
 /* ------------------------------------------------------------------ what waits to go */
 
 static void until_gone(struct fixture *f, const char *path)

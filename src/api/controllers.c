@@ -14,6 +14,7 @@ static void on_defaults_ready(void *arg, int r, const struct err *err)
     if (r >= 0) {
         api->expiry = expiry_start(api, api->event_ttl_ms);
         api->quotas = quotas_start(api);
+        api->account_secrets = account_secrets_start(api);
     }
     api->controllers_ready(api->controllers_ready_arg, r, err);
 }
@@ -54,6 +55,7 @@ void controllers_start(struct api *api, controller_ready_cb ready, void *arg)
 
 void controllers_stop(struct api *api)
 {
+    account_secrets_stop(api->account_secrets);
     quotas_stop(api->quotas);
     expiry_stop(api->expiry);
     defaults_stop(api->defaults);
@@ -67,6 +69,7 @@ void controllers_stop(struct api *api)
 
 void controllers_free(struct api *api)
 {
+    account_secrets_free(api->account_secrets);
     quotas_free(api->quotas);
     expiry_free(api->expiry);
     defaults_free(api->defaults);
@@ -83,7 +86,8 @@ bool controllers_busy(const struct api *api)
     return crds_is_busy(api->crds) || namespaces_is_busy(api->namespaces) ||
            authz_is_busy(api->authz) || gc_is_busy(api->gc) || accounts_is_busy(api->accounts) ||
            aggregate_is_busy(api->aggregate) || defaults_is_busy(api->defaults) ||
-           expiry_is_busy(api->expiry) || quotas_is_busy(api->quotas) || api->csrs_in_flight > 0;
+           expiry_is_busy(api->expiry) || quotas_is_busy(api->quotas) ||
+           account_secrets_is_busy(api->account_secrets) || api->csrs_in_flight > 0;
 }
 
 static bool is_crd(const struct kube_resource *res)
@@ -103,6 +107,7 @@ void controllers_written(struct api *api, const struct written *w)
     aggregate_written(api->aggregate, w);
     expiry_written(api->expiry, w);
     quotas_written(api->quotas, w);
+    account_secrets_written(api->account_secrets, w);
     defaults_written(api->defaults, w);
     csr_written(api, w);
     tokens_written(api->tokens, w);

@@ -93,6 +93,13 @@ void expiry_free(struct expiry *x);
 bool expiry_is_busy(const struct expiry *x);
 void expiry_written(struct expiry *x, const struct written *w);
 
+/* Secrets with a token of an account go with the account. */
+struct account_secrets *account_secrets_start(struct api *api);
+void account_secrets_stop(struct account_secrets *s);
+void account_secrets_free(struct account_secrets *s);
+bool account_secrets_is_busy(const struct account_secrets *s);
+void account_secrets_written(struct account_secrets *s, const struct written *w);
+
 /* ResourceQuotas: what they count. */
 struct quotas *quotas_start(struct api *api);
 void quotas_stop(struct quotas *q);

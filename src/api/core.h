@@ -16,6 +16,7 @@
 #include "store/store.h"
 
 struct authz;
+struct account_secrets;
 struct accounts;
 struct aggregate;
 struct crds;
@@ -54,6 +55,7 @@ struct api {
     struct accounts *accounts;
     struct aggregate *aggregate;
     struct defaults *defaults;
+    struct account_secrets *account_secrets;
     struct expiry *expiry;
     struct quotas *quotas;
     struct buf ca_cert, ca_key;
