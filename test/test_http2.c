@@ -924,6 +924,24 @@ TEST(closing_lets_streams_end)
     teardown();
 }
 
+TEST(a_peer_that_does_not_take_our_goodbye_is_cut)
+{
+    setup_with((struct http_server_opts){ 0 });
+    peer_open(false);
+    get(1, "/hold");
+    get(3, "/hold");
+    send_all();
+    WAIT_FOR(n_handled == 2);
+    server_done = false;
+    http_server_close(server, 50, on_server_done, NULL);
+    server = NULL;
+    http_reply(handled[0].x, 200, NULL, STR("one"));
+    WAIT_FOR(server_done); /* the other one runs for ever */
+    CHECK_INT(handled[1].gone_r, -ECANCELED);
+    peer_close();
+    teardown();
+}
+
 TEST(a_request_that_crosses_the_notice_is_served)
 {
     begin();

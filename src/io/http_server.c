@@ -468,7 +468,9 @@ static void finish_all(struct list *conns)
 
 static void on_grace_over(struct timer *t)
 {
-    cut_all(&container_of(t, struct http_server, grace)->busy);
+    struct http_server *srv = container_of(t, struct http_server, grace);
+    cut_all(&srv->busy);
+    cut_all(&srv->idle); /* whose goodbye was not taken */
 }
 
 void http_server_close(struct http_server *srv, uint64_t grace_ms, void (*done)(void *arg),
