@@ -236,7 +236,7 @@ static void note_left(struct doom *d, struct str body)
                                arena_printf(&d->arena,
                                             STR_FMT "." STR_FMT " has %lld resource instances",
                                             STR_ARG(res->plural), STR_ARG(res->group),
-                                            (long long)(items->n + more))));
+                                            (long long)items->n + (long long)more)));
     json_each (item, items) {
         json_each (f, json_path(item, "metadata", "finalizers", NULL)) {
             int64_t n = json_int_or(json_get(d->held, json_str(f)), 0);
