@@ -9,11 +9,12 @@
 #include "codec/jwt.h"
 #include "io/tls.h"
 
-#define RBAC     "/apis/rbac.authorization.k8s.io/v1"
-#define ROLES    RBAC "/namespaces/default/roles"
-#define BINDINGS RBAC "/namespaces/default/rolebindings"
-#define ACCOUNTS "/api/v1/namespaces/default/serviceaccounts"
-#define CSRS     "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+#define RBAC       "/apis/rbac.authorization.k8s.io/v1"
+#define ROLES      RBAC "/namespaces/default/roles"
+#define BINDINGS   RBAC "/namespaces/default/rolebindings"
+#define NAMESPACES "/api/v1/namespaces"
+#define ACCOUNTS   "/api/v1/namespaces/default/serviceaccounts"
+#define CSRS       "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
 /* ------------------------------------------------------------------ helpers */
 
@@ -98,6 +99,26 @@ TEST(bindings_hold_from_the_next_request_on_and_over_a_restart)
     (void)want_as(&f, "jane", 200, "GET", MAPS, NULL);
     (void)want(&f, 200, "DELETE", BINDINGS "/jane", NULL);
     (void)want_as(&f, "jane", 403, "GET", MAPS, NULL);
+    stop(&f);
+}
+
+TEST(whoever_rules_a_namespace_rules_no_other)
+{
+    struct fixture f;
+    start(&f);
+    (void)want(&f, 201, "POST", NAMESPACES, "{\"metadata\":{\"name\":\"victim\"}}");
+    (void)want(&f, 201, "POST", ROLES,
+               "{\"metadata\":{\"name\":\"all\"},\"rules\":[{\"verbs\":[\"*\"],\"apiGroups\":"
+               "[\"*\"],\"resources\":[\"*\"]}]}");
+    grant(&f, "lead", "all", "lead");
+    (void)want_as(&f, "lead", 200, "GET", NAMESPACES "/default", NULL);
+    (void)want_as(&f, "lead", 403, "GET", NAMESPACES "/victim", NULL);
+    (void)want_as(&f, "lead", 404, "GET", NAMESPACES "/default/namespaces", NULL);
+    (void)want_as(&f, "lead", 404, "GET", NAMESPACES "/default/namespaces/victim", NULL);
+    (void)want_as(&f, "lead", 404, "GET", NAMESPACES "/default/namespaces/victim/status", NULL);
+    (void)want_as(&f, "lead", 404, "DELETE", NAMESPACES "/default/namespaces/victim", NULL);
+    (void)want_as(&f, "lead", 404, "POST", NAMESPACES "/default/namespaces",
+                  "{\"metadata\":{\"name\":\"mine\"}}");
     stop(&f);
 }
 

@@ -236,8 +236,10 @@ static struct json *check_scope(struct request *rq)
 {
     const struct route *rt = &rq->route;
     const struct kube_resource *res = rq->res;
-    bool is_namespaces = rt->group.n == 0 && str_is(rt->resource, "namespaces");
-    if (!res->namespaced && rt->ns.n && !is_namespaces)
+    /* A Namespace is in itself, and in no other: what somebody may do was judged in rt->ns. */
+    bool in_itself =
+        rt->group.n == 0 && str_is(rt->resource, "namespaces") && str_eq(rt->ns, rt->name);
+    if (!res->namespaced && rt->ns.n && !in_itself)
         return status_no_resource(&rq->arena);
     bool everywhere = res->namespaced && rt->ns.n == 0;
     if (everywhere && rt->name.n)
