@@ -2,7 +2,8 @@
 /* The API server: Pods and what is special about them, scale, services. */
 #include "api_fixture.h"
 
-#define PODS "/api/v1/namespaces/default/pods"
+#define PODS     "/api/v1/namespaces/default/pods"
+#define SERVICES "/api/v1/namespaces/default/services"
 
 static struct json *make_pod(struct fixture *f, const char *name, const char *extra)
 {
@@ -39,6 +40,25 @@ TEST(a_pod_begins_pending_with_its_quality_of_service)
     CHECK_STR(text_at(pod, "status", "phase"), "Pending");
     CHECK_STR(text_at(pod, "status", "qosClass"), "BestEffort");
     CHECK_INT(json_int_or(json_path(pod, "metadata", "generation", NULL), 0), 1);
+    fixture_fini(&f);
+}
+
+TEST(what_is_allowed_may_be_worth_a_warning)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct answer a = ask(&f, "POST", SERVICES, "application/json", NULL,
+                          "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"externalName\":\"a.b\","
+                          "\"ports\":[{\"port\":1}]}}");
+    CHECK_INT(a.status, 201);
+    CHECK_STR(headers_get(&a.headers, "warning"),
+              "299 - \"spec.externalName is ignored when spec.type is not \\\"ExternalName\\\"\"");
+    answer_fini(&a);
+    a = ask(&f, "POST", PODS, "application/json", NULL,
+            "{\"metadata\":{\"name\":\"a.b\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+            "\"i\"}]}}");
+    CHECK(str_find(headers_get(&a.headers, "warning"), STR("a DNS label is recommended")) > 0);
+    answer_fini(&a);
     fixture_fini(&f);
 }
 
@@ -397,8 +417,6 @@ TEST(a_quota_counts_and_limits)
     (void)make_pod(&f, "free", "");
     fixture_fini(&f);
 }
-
-#define SERVICES "/api/v1/namespaces/default/services"
 
 static struct json *make_service(struct fixture *f, const char *name, const char *spec)
 {

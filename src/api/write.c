@@ -548,9 +548,17 @@ void write_reply_object(struct request *rq, int code, struct str value, uint64_t
         reply_bytes(rq, code, rep_content_type(&rq->rep, false), buf_str(&out));
 }
 
+static void say_warning(void *rq, struct str text)
+{
+    reply_warn(rq, text);
+}
+
 /* What has been written, or nothing if it was an action. */
 static void reply_written(struct write *w, uint64_t rev)
 {
+    const struct kube_strategy *strategy = w->rq->res->strategy;
+    if (strategy->warn && !w->action && !w->rq->sub)
+        strategy->warn(&w->rq->arena, w->obj, w->old, say_warning, w->rq);
     if (w->action)
         reply_status(w->rq, status_new(&w->rq->arena, 201, "", STR("")));
     else

@@ -54,6 +54,9 @@ struct kube_strategy {
     /* The same where a part is neither the whole nor the status. */
     void (*validate_part)(enum object_part part, const struct json *obj, const struct json *old,
                           struct field_errors *errs);
+    /* What is allowed and still worth a word, after a write of the whole object. */
+    void (*warn)(struct arena *a, const struct json *obj, const struct json *old,
+                 void (*say)(void *arg, struct str text), void *arg);
     /* Rule for metadata.name. */
     enum {
         KUBE_NAME_SUBDOMAIN,

@@ -48,6 +48,17 @@ static void daemon_prepare_update(struct arena *a, struct json *obj, const struc
         set_template_generation(a, obj, n + changed);
 }
 
+static void stateful_warn(struct arena *a, const struct json *obj, const struct json *old,
+                          void (*say)(void *arg, struct str text), void *arg)
+{
+    (void)a;
+    (void)old;
+    if (json_int_or(json_path(obj, "spec", "revisionHistoryLimit", NULL), 0) < 0)
+        say(arg,
+            STR("spec.revisionHistoryLimit: a negative value retains all historical revisions; "
+                "a value >= 0 is recommended"));
+}
+
 /* ------------------------------------------------------------------ columns */
 
 static const struct json *template_spec(const struct json *obj)
@@ -226,7 +237,8 @@ static const struct kube_strategy daemon_set_strategy = { .set_defaults = daemon
                                                           .prepare_create = daemon_prepare_create,
                                                           .prepare_update = daemon_prepare_update,
                                                           WORKLOAD(validate_daemon_set) };
-static const struct kube_strategy stateful_set_strategy = { .name_rule = KUBE_NAME_LABEL,
+static const struct kube_strategy stateful_set_strategy = { .warn = stateful_warn,
+                                                            .name_rule = KUBE_NAME_LABEL,
                                                             WORKLOAD(validate_stateful_set) };
 /* Its pods outlive it unless one says otherwise, as they did before there was such a choice. */
 static const struct kube_strategy controller_strategy = { WORKLOAD(validate_replication_controller),

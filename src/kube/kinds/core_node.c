@@ -97,10 +97,19 @@ static const struct kube_subresource node_subresources[] = {
       .kind = S("Node") },
 };
 
+static void node_warn(struct arena *a, const struct json *node, const struct json *old,
+                      void (*say)(void *arg, struct str text), void *arg)
+{
+    (void)a;
+    (void)old;
+    if (json_path(node, "spec", "externalID", NULL))
+        say(arg, STR("spec.externalID: this field is deprecated, and is unused by Kubernetes"));
+}
+
 /* An agent registers its node with all that it knows. */
-static const struct kube_strategy node_strategy = { .validate = validate_node,
-                                                    .keeps_status = true,
-                                                    .unconditional_update = true };
+static const struct kube_strategy node_strategy = {
+    .warn = node_warn, .validate = validate_node, .keeps_status = true, .unconditional_update = true
+};
 
 static void component_cells(struct arena *a, const struct json *obj, int64_t now_s,
                             struct json *cells)

@@ -156,6 +156,25 @@ static void pod_validate_part(enum object_part part, const struct json *pod, con
                     "Pod running on node without support for resize");
 }
 
+static void pod_warn(struct arena *a, const struct json *pod, const struct json *old,
+                     void (*say)(void *arg, struct str text), void *arg)
+{
+    struct meta_problems p = meta_check_dns1123_label(meta_name(pod));
+    const struct json *grace = json_path(pod, "spec", "terminationGracePeriodSeconds", NULL);
+    if (old)
+        return;
+    if (p.n)
+        say(arg, str_of(arena_printf(a,
+                                     "metadata.name: this is used in the Pod's hostname, which can "
+                                     "result in surprising behavior; a DNS label is recommended: "
+                                     "[%s]",
+                                     p.text[0])));
+    if (json_int_or(grace, 0) < 0)
+        say(arg,
+            STR("spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid "
+                "and will be treated as 1"));
+}
+
 /* A pod without a node, or at its end, has nobody to wait for. */
 static int64_t pod_grace_s(const struct json *pod, const int64_t *requested)
 {
@@ -404,6 +423,7 @@ static const struct kube_strategy pod_strategy = { .prepare_create = pod_prepare
                                                    .validate_part = pod_validate_part,
                                                    .prepare_status = pod_prepare_status,
                                                    .grace_s = pod_grace_s,
+                                                   .warn = pod_warn,
                                                    .has_generation = true,
                                                    .returns_deleted = true,
                                                    .unconditional_update = true };

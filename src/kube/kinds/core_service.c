@@ -116,6 +116,16 @@ static void service_prepare_update(struct arena *a, struct json *svc, const stru
     service_normalize_ips(a, svc, old);
 }
 
+static void service_warn(struct arena *a, const struct json *svc, const struct json *old,
+                         void (*say)(void *arg, struct str text), void *arg)
+{
+    const struct json *spec = json_getc(svc, "spec");
+    (void)a;
+    (void)old;
+    if (json_get_str(spec, "externalName").n && !str_is(json_get_str(spec, "type"), "ExternalName"))
+        say(arg, STR("spec.externalName is ignored when spec.type is not \"ExternalName\""));
+}
+
 static const struct kube_subresource service_subresources[] = {
     { .name = S("proxy"),
       .verbs = KUBE_CREATE | KUBE_DELETE | KUBE_GET | KUBE_PATCH | KUBE_UPDATE,
@@ -179,7 +189,8 @@ static const struct kube_column endpoints_columns[] = {
 
 /* ------------------------------------------------------------------ rows */
 
-static const struct kube_strategy service_strategy = { .prepare_create = service_prepare_create,
+static const struct kube_strategy service_strategy = { .warn = service_warn,
+                                                       .prepare_create = service_prepare_create,
                                                        .prepare_update = service_prepare_update,
                                                        .validate = validate_service,
                                                        .name_rule = KUBE_NAME_LABEL,
