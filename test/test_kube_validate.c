@@ -2072,4 +2072,33 @@ TEST(webhooks_are_checked)
     ROWS(webhooks, rows);
 }
 
+/* ---- resizes ---- */
+
+static const struct kind resize = { "", "v1", "Pod", validate_pod_resize,
+                                    "{'metadata':{'name':'p','namespace':'d'},'spec':" POD_SPEC
+                                    ",'status':{'qosClass':'Burstable'}}" };
+
+TEST(resizes_of_pods_are_checked)
+{
+#define REQUESTS "spec.containers[0].resources.requests="
+    static const struct update rows[] = {
+        { REQUESTS "{'cpu':'1','memory':'1Gi'}", REQUESTS "{'cpu':'2','memory':'1Gi'}", "" },
+        { REQUESTS "{'cpu':'1','memory':'1Gi'}", REQUESTS "{'cpu':'1'}",
+          "spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed" },
+        { REQUESTS "{'cpu':'1'}", REQUESTS "{'cpu':'1','ephemeral-storage':'1'}",
+          "spec: Forbidden: only cpu and memory resources are mutable" },
+        { REQUESTS "{'cpu':'1'}", "",
+          "spec: Invalid value: 'Burstable': Pod QOS Class may not change as a result of resizing\n"
+          "spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed" },
+        { REQUESTS "{'cpu':'1'}", REQUESTS "{'cpu':'1'}\nspec.containers[0].name='d'",
+          "spec.containers[0].name: Forbidden: containers may not be renamed or reordered on "
+          "resize" },
+        { REQUESTS "{'cpu':'1'}\nmetadata.annotations.[kubernetes.io/config.mirror]='x'",
+          REQUESTS "{'cpu':'1'}", "[]: Forbidden: static pods cannot be resized" },
+        { REQUESTS "{'cpu':'1'}\nspec.resources.requests={'cpu':'3'}", REQUESTS "{'cpu':'1'}",
+          "spec.resources: Forbidden: pod-level resources cannot be removed" },
+    };
+    UPDATES(resize, rows);
+}
+
 TEST_MAIN

@@ -539,14 +539,10 @@ static int take_pod_part(struct arena *a, const struct kube_resource *res, enum 
     for (size_t i = 0; part == OBJECT_RESIZE && i < ARRAY_LEN(lists); i++) {
         struct json *list = json_getc(spec, lists[i]);
         const struct json *from = json_getc(wanted, lists[i]);
-        if (!same_names(list, from)) {
-            struct field_errors errs = field_errors_init(a);
-            struct fpath at = fpath_child(NULL, STR("spec"));
-            field_error(&errs, FIELD_FORBIDDEN, &at, NULL,
-                        "only cpu and memory resources are mutable");
-            return bad(ret_status, status_invalid(a, res->group, res->kind, meta_name(old), &errs));
-        }
-        take_resources(a, list, from);
+        if (same_names(list, from))
+            take_resources(a, list, from);
+        else
+            keep(a, spec, wanted, lists[i]); /* an error for validation */
     }
     if (part == OBJECT_RESIZE)
         keep(a, spec, wanted, "resources");

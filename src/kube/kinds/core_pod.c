@@ -130,30 +130,13 @@ static void pod_prepare_status(struct arena *a, struct json *pod, const struct j
         json_setc(a, status, "observedGeneration", json_clone(a, seen));
 }
 
-/* An agent that can resize reports the resources of running containers. */
-static bool can_resize(const struct json *pod)
-{
-    json_each (c, json_path(pod, "status", "containerStatuses", NULL))
-        if (json_path(c, "state", "running", NULL))
-            return json_getc(c, "resources") != NULL;
-    return true;
-}
-
 static void pod_validate_part(enum object_part part, const struct json *pod, const struct json *old,
                               struct field_errors *errs)
 {
     if (part == OBJECT_EPHEMERAL_CONTAINERS)
         validate_pod_ephemeral(pod, old, errs);
-    if (part != OBJECT_RESIZE)
-        return;
-    struct fpath at = fpath_child(NULL, STR("spec"));
-    const struct json *qos = json_path(old, "status", "qosClass", NULL);
-    if (qos && !str_is(json_str(qos), pod_qos_class(pod)))
-        field_error(errs, FIELD_INVALID, &at, qos,
-                    "Pod QOS Class may not change as a result of resizing");
-    if (!can_resize(old))
-        field_error(errs, FIELD_FORBIDDEN, &at, NULL,
-                    "Pod running on node without support for resize");
+    if (part == OBJECT_RESIZE)
+        validate_pod_resize(pod, old, errs);
 }
 
 static void pod_warn(struct arena *a, const struct json *pod, const struct json *old,

@@ -243,6 +243,7 @@ void containers_visit(const struct spot *spec, void (*fn)(const struct spot *c, 
 /* ---- pod.c ---- */
 
 void pod_spec(const struct spot *s, struct str pod_name, bool is_pod);
+void whole_pod(const struct spot *root);
 /* PodTemplateSpec */
 void pod_template(const struct spot *s);
 void pod_annotations(const struct spot *s, const struct spot *spec);

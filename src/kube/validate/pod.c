@@ -1028,7 +1028,7 @@ static void pod_create(const struct spot *spec, const struct json *annotations)
     profiles_like_annotations(spec, annotations);
 }
 
-static void whole_pod(const struct spot *root)
+void whole_pod(const struct spot *root)
 {
     MEMBER(metadata, root, "metadata");
     MEMBER(annotated, &metadata, "annotations");

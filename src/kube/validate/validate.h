@@ -19,6 +19,8 @@ void validate_pod_template(const struct json *obj, const struct json *old,
 /* Subresources of a pod. */
 void validate_pod_ephemeral(const struct json *obj, const struct json *old,
                             struct field_errors *errs);
+/* The resize subresource. */
+void validate_pod_resize(const struct json *obj, const struct json *old, struct field_errors *errs);
 void validate_pod_binding(const struct json *binding, struct field_errors *errs);
 
 void validate_service(const struct json *obj, const struct json *old, struct field_errors *errs);
