@@ -605,7 +605,8 @@ int object_prepare_update(struct arena *a, const struct kube_resource *res, enum
     }
     if (res->strategy->prepare_update)
         res->strategy->prepare_update(a, obj, old);
-    bool annotated = res->strategy->counts_annotations && annotations_changed(obj, old);
+    bool annotated =
+        part == OBJECT_WHOLE && res->strategy->counts_annotations && annotations_changed(obj, old);
     if (res->strategy->has_generation && (annotated || spec_changed(res, obj, old)))
         json_set_int(a, meta_of(a, obj), "generation",
                      json_int_or(json_getc(old_meta, "generation"), 0) + 1);
