@@ -396,6 +396,27 @@ TEST(what_a_stopped_server_left_undone_is_done_by_the_next)
     fixture_fini(&f);
 }
 
+/* After a start one dependent stands for all of its owner's; it may be one that is held. */
+TEST(a_dependent_that_is_held_hides_no_other)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct json *owner = make(&f, MAPS, "a", "", "");
+    scoped(free_scoped) char *ref = ref_to(owner, false);
+    (void)make(&f, MAPS, "of-a-1", ref, "\"example.com/held\"");
+    (void)make(&f, MAPS, "of-a-2", ref, "");
+    settle(&f);
+    (void)want(&f, 200, "DELETE", MAPS "/of-a-1", NULL);
+    settle(&f);
+    (void)want(&f, 200, "DELETE", MAPS "/a?propagationPolicy=Background", NULL);
+    close_server(&f);
+    open_server(&f);
+    settle(&f);
+    CHECK(there(&f, MAPS "/of-a-1"));
+    CHECK(!there(&f, MAPS "/of-a-2"));
+    fixture_fini(&f);
+}
+
 /* Remove every key with a prefix; what is left is a store as it was before there was an index. */
 struct wipe {
     struct fixture *f;

@@ -344,10 +344,18 @@ static void search_strays(struct work *w)
 
 /* ---- what becomes of the object ---- */
 
+/* It goes already, or is of a kind that is served no more, and goes with its definition. */
+static bool stays_as_it_is(const struct work *w)
+{
+    return !w->res || meta_is_deleting(w->obj);
+}
+
 static void work_decide(struct work *w)
 {
     bool unwell = w->n_dangling + w->n_waiting > 0;
-    if (w->strays && w->strays->n > 0 && !w->pass) {
+    if (stays_as_it_is(w)) {
+        work_end(w, true);
+    } else if (w->strays && w->strays->n > 0 && !w->pass) {
         search_strays(w);
     } else if (w->not_allowed) { /* nothing is done to it */
         if (tell_invalid(w, w->not_allowed, on_told) < 0)
@@ -374,7 +382,7 @@ static enum verdict judge(struct work *w, const struct json *ref, struct str *re
         w->gc->unresolved = true;
         return OWNER_SOLID;
     }
-    if (res->namespaced && !w->res->namespaced)
+    if (res->namespaced && meta_namespace(w->obj).n == 0)
         return OWNER_NOT_ALLOWED;
     *ret_key = gc_owner_key(&w->arena, res, w->obj, ref);
     return OWNER_ASK;
@@ -451,7 +459,9 @@ static void work_check(struct work *w)
     w->strays = json_new_array(&w->arena);
     w->n_dangling = w->n_waiting = 0;
     w->not_allowed = NULL;
-    if (!w->ref || meta_is_deleting(w->obj))
+    /* in the pass over all owners it stands for others, to whom more may have to be done */
+    bool stands_for_others = w->pass && w->pass->kind == PASS_SCAN;
+    if (!w->ref || (stays_as_it_is(w) && !stands_for_others))
         work_end(w, true);
     else
         work_owners(w);
@@ -515,12 +525,12 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     w->res = gc_resource_of(w->gc->api, w->obj);
     if (w->kind == WORK_INDEX)
         work_index(w);
-    else if (!w->res)
-        work_end(w, true); /* served no more: its definition is going, and it with that */
-    else if (w->kind == WORK_ORPHAN)
+    else if (w->kind == WORK_CHECK)
+        work_check(w);
+    else if (w->res)
         work_orphan(w);
     else
-        work_check(w);
+        work_end(w, true); /* served no more: its definition is going, and it with that */
 }
 
 static void work_read(struct work *w)
