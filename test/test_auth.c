@@ -184,6 +184,32 @@ static struct str new_token(struct fixture *f, const char *account, const char *
     return text_at(v, "status", "token");
 }
 
+TEST(nobody_stops_the_collecting_of_rules_who_could_not_begin_it)
+{
+    struct fixture f;
+    start(&f);
+    static const char *const path = RBAC "/clusterroles/collector";
+    (void)want(&f, 201, "POST", RBAC "/clusterroles",
+               "{\"metadata\":{\"name\":\"collector\"},\"aggregationRule\":"
+               "{\"clusterRoleSelectors\":[{\"matchLabels\":{\"none\":\"none\"}}]}}");
+    (void)want(&f, 201, "POST", RBAC "/clusterroles",
+               "{\"metadata\":{\"name\":\"roles\"},\"rules\":[{\"verbs\":[\"*\"],\"apiGroups\":"
+               "[\"rbac.authorization.k8s.io\"],\"resources\":[\"clusterroles\"],"
+               "\"resourceNames\":[\"other\"]},{\"verbs\":[\"update\"],\"apiGroups\":"
+               "[\"rbac.authorization.k8s.io\"],\"resources\":[\"clusterroles\"]}]}");
+    (void)want(&f, 201, "POST", RBAC "/clusterrolebindings",
+               "{\"metadata\":{\"name\":\"jane\"},\"roleRef\":{\"apiGroup\":"
+               "\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"roles\"},"
+               "\"subjects\":[{\"kind\":\"User\",\"name\":\"jane\"}]}");
+    struct json *no = want_as(&f, "jane", 403, "PUT", path,
+                              "{\"metadata\":{\"name\":\"collector\"},\"rules\":[]}");
+    CHECK_STR(json_get_str(no, "message"),
+              "clusterroles.rbac.authorization.k8s.io \"collector\" is forbidden: must have "
+              "cluster-admin privileges to use an aggregationRule");
+    (void)want(&f, 200, "PUT", path, "{\"metadata\":{\"name\":\"collector\"},\"rules\":[]}");
+    stop(&f);
+}
+
 TEST(a_token_is_good_while_its_account_is_there)
 {
     struct fixture f;

@@ -585,7 +585,14 @@ static bool has_everything(struct request *rq)
     return rules_cover(o.rules, o.n, (struct rules){ (const uint8_t *)b.p, b.n }, NULL, NULL);
 }
 
-static struct json *check_role(struct request *rq, enum rbac_kind kind, const struct json *obj)
+static bool collects(const struct json *role)
+{
+    return json_first(json_path(role, "aggregationRule", "clusterRoleSelectors", NULL));
+}
+
+/* old: NULL for a new one. */
+static struct json *check_role(struct request *rq, enum rbac_kind kind, const struct json *obj,
+                               const struct json *old)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
     if (may(rq, "escalate", kinds[kind].plural, rq->route.name))
@@ -593,8 +600,7 @@ static struct json *check_role(struct request *rq, enum rbac_kind kind, const st
     if (rules_compile(&b, json_getc(obj, "rules")) < 0)
         return status_too_large(&rq->arena, API_BODY_MAX_BYTES);
     struct json *no = check_covered(rq, obj, (struct rules){ (const uint8_t *)b.p, b.n });
-    if (!no && json_first(json_path(obj, "aggregationRule", "clusterRoleSelectors", NULL)) &&
-        !has_everything(rq))
+    if (!no && (collects(obj) || collects(old)) && !has_everything(rq))
         no = forbid(rq, obj, STR("must have cluster-admin privileges to use an aggregationRule"));
     return no;
 }
@@ -645,7 +651,7 @@ struct json *authz_check_write(struct request *rq, const struct json *obj, const
     switch ((enum rbac_kind)kind) {
     case RBAC_ROLE:
     case RBAC_CLUSTER_ROLE:
-        return check_role(rq, (enum rbac_kind)kind, obj);
+        return check_role(rq, (enum rbac_kind)kind, obj, old);
     case RBAC_ROLE_BINDING:
     case RBAC_CLUSTER_ROLE_BINDING:
         return check_binding(rq, obj);
