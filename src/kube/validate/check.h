@@ -240,10 +240,15 @@ void image_without_blanks(const struct spot *container);
 void containers_visit(const struct spot *spec, void (*fn)(const struct spot *c, void *arg),
                       void *arg);
 
-/* ---- pod.c ---- */
+/* ---- pod.c, pod_update.c ---- */
+
+#define MIRROR_POD       "kubernetes.io/config.mirror"
+#define APP_ARMOR_PREFIX "container.apparmor.security.beta.kubernetes.io/"
 
 void pod_spec(const struct spot *s, struct str pod_name, bool is_pod);
 void whole_pod(const struct spot *root);
+void pod_update(const struct spot *root, const struct json *old);
+void pod_status_update(const struct spot *root, const struct json *old);
 /* PodTemplateSpec */
 void pod_template(const struct spot *s);
 void pod_annotations(const struct spot *s, const struct spot *spec);

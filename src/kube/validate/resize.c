@@ -166,7 +166,7 @@ void validate_pod_resize(const struct json *obj, const struct json *old, struct 
     MEMBER(spec, &root, "spec");
     const struct json *old_spec = json_getc(old, "spec");
     const struct json *qos = json_path(old, "status", "qosClass", NULL);
-    if (json_path(old, "metadata", "annotations", "kubernetes.io/config.mirror", NULL)) {
+    if (json_path(old, "metadata", "annotations", MIRROR_POD, NULL)) {
         say_forbidden(&whole, "static pods cannot be resized");
         return;
     }
