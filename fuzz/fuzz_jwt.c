@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Foreign words about identity: tokens, token files, impersonation fields, certificate requests. */
-#include "api/authn.h"
-#include "api/tokens.h"
+#include "api/auth/authn.h"
+#include "api/auth/tokens.h"
 #include "codec/jwt.h"
 #include "fuzz.h"
 #include "io/tls.h"

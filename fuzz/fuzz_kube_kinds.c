@@ -8,7 +8,7 @@
  */
 #include "fuzz.h"
 
-#include "api/admit.h"
+#include "api/admit/admit.h"
 #include "kube/builtin.h"
 #include "kube/kinds/quotas.h"
 #include "kube/kinds/services.h"

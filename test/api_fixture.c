@@ -2,7 +2,7 @@
 /* A server to be asked; see api_fixture.h. */
 #include "api_fixture.h"
 
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 
 #include "base/mem.h"
 

@@ -3,7 +3,7 @@
  * Authorization, tokens and certificate requests of a whole server, in process. The wire and
  * kubectl are tried in test/behaviour/test_auth.py.
  */
-#include "api/authz.h"
+#include "api/auth/authz.h"
 #include "api_fixture.h"
 #include "codec/base64.h"
 #include "codec/jwt.h"

@@ -2,7 +2,7 @@
 /* What the server keeps by itself: accounts of namespaces, aggregated roles, the end of Events. */
 #include "api_fixture.h"
 
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 #include "base/clock.h"
 #include "base/mem.h"
 

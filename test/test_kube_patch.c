@@ -82,7 +82,8 @@ static const struct {
       "error: invalid patch format of retainKeys" },
     { "Pod", "{'spec':{'containers':[{'name':'a'},{'name':'b'}]}}",
       "{'spec':{'$setElementOrder/containers':[{'name':'a'}],'containers':[{'name':'z'}]}}",
-      "error: The order in patch list:\n[map[name:z]]\n doesn't match $setElementOrder list:\n[map[name:a]]\n" },
+      "error: The order in patch list:\n[map[name:z]]\n doesn't match $setElementOrder "
+      "list:\n[map[name:a]]\n" },
     { "Pod",
       "{'spec':{'topologySpreadConstraints':[{'topologyKey':'a','maxSkew':1},{'topologyKey':'b','"
       "maxSkew':2}]}}",

@@ -154,7 +154,7 @@ TEST(what_does_not_parse_is_named_with_its_line)
     make_dir();
     check_refused("current-context: [a\n", NULL, E_PARSE, "line 2");
     check_refused("current-context: a\n" CONTEXTS "clusters:\n- name: one\n  cluster:\n    server: "
-                                                  "s\n    certificate-authority-data: '***'\n",
+                  "s\n    certificate-authority-data: '***'\n",
                   NULL, E_PARSE, "line 11, column 5: 'certificate-authority-data' is not base64");
     remove_dir();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiled roles and bindings, covering, and the default roles. */
-#include "api/rbac.h"
+#include "api/auth/rbac.h"
 
-#include "api/rbac_bootstrap.h"
+#include "api/auth/rbac_bootstrap.h"
 #include "codec/json.h"
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* JSON Web Tokens and what reads foreign words about identity: token files, impersonation. */
-#include "api/authn.h"
-#include "api/tokens.h"
+#include "api/auth/authn.h"
+#include "api/auth/tokens.h"
 #include "base/clock.h"
 #include "codec/base64.h"
 #include "codec/jwt.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inside of the API server, shared by the files of src/api. Reading order: request.h, core.c
- * (the steps), read.c, write.c, watch.c, encode.c; then the controllers crds.c and namespaces.c.
+ * (the steps), read.c, write.c, watch.c, encode.c; then auth/ (who asks, and what he may do),
+ * admit/ (what other objects say about a write) and controllers/ (what follows from a write).
  */
 #pragma once
 

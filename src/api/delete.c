@@ -15,8 +15,8 @@
  */
 #include "api/write.h"
 
-#include "api/claims.h"
-#include "api/controllers.h"
+#include "api/admit/claims.h"
+#include "api/controllers/controllers.h"
 #include "api/encode.h"
 #include "api/filter.h"
 #include "api/negotiate.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths that name no resource: discovery, version, health, OpenAPI, metrics. */
+#include "api/auth/tokens.h"
 #include "api/core.h"
 #include "api/encode.h"
 #include "api/monitor.h"
 #include "api/negotiate.h"
-#include "api/tokens.h"
 #include "kube/builtin_tables.h"
 #include "kube/discovery.h"
 

@@ -2,7 +2,7 @@
 /* Selection of objects; see filter.h. */
 #include "api/filter.h"
 
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 
 static struct json *parse_labels(struct request *rq, struct filter *f)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP listener: feeds exchanges to the request core and takes its answers. */
-#include "api/authn.h"
+#include "api/auth/authn.h"
 #include "api/core.h"
 #include "api/request.h"
 #include "api/self_service.h"

@@ -19,7 +19,8 @@ enum rep_allow {
 
 /* false: nothing fits (406). No Accept: JSON. */
 bool rep_negotiate(struct str accept, unsigned allow, struct rep *ret);
-/* Whether a range of Accept names one of the media types that are written, whatever its parameters. */
+/* Whether a range of Accept names one of the media types that are written, whatever its parameters.
+ */
 bool rep_is_known(struct str accept);
 /* pretty=... in the query, or a client that is known to have a person in front of it. */
 bool rep_wants_pretty(const struct url_target *url, struct str user_agent);

@@ -2,9 +2,8 @@
 /*
  * The index of dependents, in the store: who names an owner, by the owner's uid.
  *
- *     /owned/<uid><key of the dependent>   value "b": blocks the owner's deletion in the
- * foreground, "-": not /leaving<key of an object>           it is being deleted and waits for its
- * dependents
+ *     /owned/<uid><key of the dependent>   "b" or "-": whether it blocks the owner's deletion
+ *     /leaving<key of an object>           it is being deleted and waits for its dependents
  *
  * Entries are ordinary keys outside of /registry/, written in the transaction that writes the
  * object, so the index is never wrong and nothing of it stays in memory. An object without owners

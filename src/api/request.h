@@ -33,11 +33,11 @@ struct kube_resource;
 struct tls_peer;
 
 enum {
-    API_BODY_MAX_BYTES = 3 << 20,     /* as upstream; 413 beyond */
-    API_BODIES_MAX_BYTES = 64 << 20,  /* bodies of all requests in flight; 429 beyond */
-    API_INFLIGHT_MAX = 1024,          /* requests that are not watches; 429 beyond */
+    API_BODY_MAX_BYTES = 3 << 20,    /* as upstream; 413 beyond */
+    API_BODIES_MAX_BYTES = 64 << 20, /* bodies of all requests in flight; 429 beyond */
+    API_INFLIGHT_MAX = 1024,         /* requests that are not watches; 429 beyond */
     API_UNSENT_MAX_BYTES = 64 << 20, /* answers that clients do not read; see request_unsent() */
-    API_ARENA_MAX_BYTES = 96 << 20    /* what one request may take while it is worked on */
+    API_ARENA_MAX_BYTES = 96 << 20   /* what one request may take while it is worked on */
 };
 
 struct sink_ops {

@@ -65,8 +65,7 @@ int scale_apply(struct arena *a, const struct kube_resource *res, struct json *o
     if (v && json_int(v, &replicas) == 0 && replicas < 0)
         return err_set(err, E_INVALID, "must be greater than or equal to 0");
     if (v && (json_int(v, &replicas) < 0 || replicas < 0 || replicas > INT32_MAX))
-        return err_set(err, E_INVALID,
-                       "should be a non-negative integer");
+        return err_set(err, E_INVALID, "should be a non-negative integer");
     struct str path = res->scale_spec_path, name;
     while (path.n) {
         (void)str_cut(path, '.', &name, &path);

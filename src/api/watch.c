@@ -16,7 +16,7 @@
  * Nothing is queued for a slow client beyond the sink's own buffer: what it misses stays in the
  * store. One that stays stalled is cut off.
  */
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 #include "api/filter.h"
 #include "api/list_options.h"
 #include "api/negotiate.h"

@@ -11,11 +11,11 @@
  */
 #include "api/write.h"
 
-#include "api/admit.h"
-#include "api/authz.h"
-#include "api/claims.h"
-#include "api/controllers.h"
-#include "api/csr.h"
+#include "api/admit/admit.h"
+#include "api/admit/claims.h"
+#include "api/auth/authz.h"
+#include "api/controllers/controllers.h"
+#include "api/controllers/csr.h"
 #include "api/encode.h"
 #include "api/filter.h"
 #include "api/negotiate.h"

@@ -5,4 +5,5 @@
 
 #include "cmd/cmd.h"
 
-#define COMMANDS &cmd_up, &cmd_api, &cmd_operator_run, &cmd_guests, &cmd_top, &cmd_kubeconfig, &cmd_version,
+#define COMMANDS                                                                                   \
+    &cmd_up, &cmd_api, &cmd_operator_run, &cmd_guests, &cmd_top, &cmd_kubeconfig, &cmd_version,

@@ -99,8 +99,9 @@ static int print_once(const char *dir, enum top_order order)
 #define CURSES_FUNCTIONS(X)                                                                        \
     X(newterm)                                                                                     \
     X(delscreen)                                                                                   \
-    X(endwin) X(noecho) X(cbreak) X(curs_set) X(keypad) X(wtimeout) X(wgetch) X(werase) X(wmove)   \
-        X(waddnstr) X(wattrset) X(wrefresh) X(clearok) X(getmaxx) X(getmaxy)
+    X(endwin)                                                                                      \
+    X(noecho) X(cbreak) X(curs_set) X(keypad) X(wtimeout) X(wgetch) X(werase) X(wmove) X(waddnstr) \
+        X(wattrset) X(wrefresh) X(clearok) X(getmaxx) X(getmaxy)
 
 static struct {
 #define CURSES_MEMBER(name) __typeof__(name) *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Claims; see claims.h. */
-#include "api/claims.h"
+#include "api/admit/claims.h"
 
 #include "base/sys.h"
 #include "kube/kinds/services.h"

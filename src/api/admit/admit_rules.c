@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of admission; see admit.h. */
-#include "api/admit.h"
+#include "api/admit/admit.h"
 
 #include "kube/quantity.h"
 

@@ -11,7 +11,7 @@
  * In memory is one record for each namespace that has a quota.
  */
 #include "kube/kinds/quotas.h"
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 #include "api/encode.h"
 #include "base/log.h"
 

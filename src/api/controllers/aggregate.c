@@ -7,7 +7,7 @@
  *
  * Only the rules that are gathered are kept, and only during a round.
  */
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 #include "api/inner.h"
 #include "base/log.h"
 #include "codec/url.h"

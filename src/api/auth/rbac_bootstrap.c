@@ -16,7 +16,7 @@
  * deletecollection, patch, update; E create, patch, update. Subjects: U:user, G:group,
  * S:namespace/account.
  */
-#include "api/rbac_bootstrap.h"
+#include "api/auth/rbac_bootstrap.h"
 
 #include <assert.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Garbage collection: the queue, what fills it, and its turn; see gc.h. */
-#include "api/gc.h"
+#include "api/controllers/gc.h"
 
 #include "base/log.h"
 

@@ -9,10 +9,10 @@
  * While it loads again, the policy as it was stays in force. A write is in the policy before its
  * client is answered: the store tells watchers first.
  */
-#include "api/authz.h"
+#include "api/auth/authz.h"
 
+#include "api/auth/rbac_bootstrap.h"
 #include "api/inner.h"
-#include "api/rbac_bootstrap.h"
 #include "base/log.h"
 #include "base/sm.h"
 

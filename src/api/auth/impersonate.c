@@ -3,8 +3,8 @@
  * Impersonation: Impersonate-User, -Group, -Uid and -Extra-KEY, as upstream reads them. Each name
  * that is claimed needs the verb "impersonate" on it.
  */
-#include "api/authn.h"
-#include "api/authz.h"
+#include "api/auth/authn.h"
+#include "api/auth/authz.h"
 
 #define EXTRA_PREFIX "impersonate-extra-"
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "api/rbac_rules.h"
+#include "api/auth/rbac_rules.h"
 #include "api/server.h"
 
 struct rbac;

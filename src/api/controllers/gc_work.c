@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Garbage collection: one object, compared with its owners; see gc.h. */
-#include "api/gc.h"
+#include "api/controllers/gc.h"
 
 #include "base/clock.h"
 #include "base/sys.h"

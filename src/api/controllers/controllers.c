@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The controllers of one server, together; see controllers.h. */
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 
-#include "api/authz.h"
-#include "api/csr.h"
-#include "api/tokens.h"
+#include "api/auth/authz.h"
+#include "api/auth/tokens.h"
+#include "api/controllers/csr.h"
 
 #include <errno.h>
 

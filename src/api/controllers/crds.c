@@ -13,7 +13,7 @@
  *        ^                            |
  *        +---- an instance went ------+
  */
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 #include "api/inner.h"
 #include "base/clock.h"
 #include "base/log.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CertificateSigningRequests; see csr.h. */
-#include "api/csr.h"
+#include "api/controllers/csr.h"
 
-#include "api/authn.h"
-#include "api/authz.h"
+#include "api/auth/authn.h"
+#include "api/auth/authz.h"
 #include "api/inner.h"
 #include "base/clock.h"
 #include "base/log.h"

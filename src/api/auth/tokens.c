@@ -6,10 +6,10 @@
  *
  * where each name in capitals is an object of the store that must be there with the same uid.
  */
-#include "api/tokens.h"
+#include "api/auth/tokens.h"
 
-#include "api/authn.h"
-#include "api/controllers.h"
+#include "api/auth/authn.h"
+#include "api/controllers/controllers.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Admission: reading what the rules need, and their order; see admit.h. */
-#include "api/admit.h"
+#include "api/admit/admit.h"
 
-#include "api/controllers.h"
+#include "api/auth/tokens.h"
+#include "api/controllers/controllers.h"
 #include "api/encode.h"
-#include "api/tokens.h"
 #include "base/log.h"
 #include "base/sys.h"
 #include "kube/kinds/quotas.h"

@@ -21,7 +21,7 @@
  */
 #pragma once
 
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 #include "api/inner.h"
 #include "api/owners.h"
 

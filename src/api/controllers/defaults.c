@@ -8,7 +8,7 @@
  * were made here and stand for nothing any more. It runs before the server is ready, and after
  * one of them was deleted or a definition written. An object that exists is left as it is.
  */
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 #include "api/inner.h"
 #include "base/log.h"
 

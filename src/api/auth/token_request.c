@@ -6,10 +6,10 @@
  *
  * Names in capitals are read from the store; what is not there is a 404.
  */
-#include "api/token_request.h"
+#include "api/auth/token_request.h"
 
-#include "api/reviews.h"
-#include "api/tokens.h"
+#include "api/auth/reviews.h"
+#include "api/auth/tokens.h"
 #include "base/clock.h"
 #include "kube/builtin.h"
 

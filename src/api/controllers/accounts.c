@@ -4,7 +4,7 @@
  * which programs in the cluster recognise this server. Made when a namespace is made, and again
  * when somebody deletes or changes them; all namespaces are looked at when the server starts.
  */
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 #include "api/inner.h"
 #include "base/log.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiled policy rules; see rbac_rules.h. */
-#include "api/rbac_rules.h"
+#include "api/auth/rbac_rules.h"
 
 #include "kube/field.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who asks; see authn.h. */
-#include "api/authn.h"
+#include "api/auth/authn.h"
 
-#include "api/tokens.h"
+#include "api/auth/tokens.h"
 #include "base/log.h"
 #include "codec/digest.h"
 #include "io/tls.h"

@@ -4,9 +4,9 @@
  * nothing from that moment on (tokens.c looks for the account), so it is tidying: what does not fit
  * the limit, or what a crash interrupts, stays.
  */
-#include "api/controllers.h"
+#include "api/auth/tokens.h"
+#include "api/controllers/controllers.h"
 #include "api/inner.h"
-#include "api/tokens.h"
 #include "base/log.h"
 
 #include <assert.h>

@@ -5,7 +5,7 @@
  * many go at once; it is armed only while there are Events. When it runs they are all read, in
  * pages, and the old ones deleted like by any client.
  */
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 #include "api/inner.h"
 #include "base/clock.h"
 #include "base/log.h"

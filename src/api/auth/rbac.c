@@ -9,7 +9,7 @@
  *
  * A ServiceAccount is found by its user name, which is how a request carries it.
  */
-#include "api/rbac.h"
+#include "api/auth/rbac.h"
 
 #include "base/map.h"
 #include "kube/field.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "api/rbac.h"
+#include "api/auth/rbac.h"
 
 /* One default object: where it belongs, and its whole JSON as a client would send it. */
 struct rbac_default {

@@ -10,7 +10,7 @@
  *        |                                                                v
  *        +------------------------------------------------------- wait for any deletion
  */
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 #include "api/inner.h"
 #include "base/clock.h"
 #include "base/log.h"

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "api/controllers.h"
-#include "api/rbac.h"
+#include "api/auth/rbac.h"
+#include "api/controllers/controllers.h"
 
 struct authz;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reviews; see reviews.h. */
-#include "api/reviews.h"
+#include "api/auth/reviews.h"
 
-#include "api/authn.h"
-#include "api/authz.h"
-#include "api/tokens.h"
+#include "api/auth/authn.h"
+#include "api/auth/authz.h"
+#include "api/auth/tokens.h"
 #include "api/write.h"
 #include "base/clock.h"
 #include "kube/managed_fields.h"

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "api/controllers.h"
+#include "api/controllers/controllers.h"
 
 enum {
     CSR_MIN_S = 600,            /* less is not asked for: validation */

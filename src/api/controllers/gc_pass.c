@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Garbage collection: many objects, one page at a time; see gc.h. */
-#include "api/gc.h"
+#include "api/controllers/gc.h"
 
 /* ------------------------------------------------------------------ a pass */
 
