@@ -313,4 +313,55 @@ TEST(a_get_of_one_object_is_no_watch)
     fixture_fini(&f);
 }
 
+/* ------------------------------------------------------------------ more than one request may take
+ */
+
+TEST(a_collection_larger_than_what_a_request_may_take_goes)
+{
+    enum { N = 40, BYTES = 900000 };
+    struct fixture f;
+    fixture_init(&f);
+    scoped(free_scoped) char *value = xalloc(BYTES + 1);
+    memset(value, 'x', BYTES);
+    for (int i = 0; i < N; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "big-%d", i);
+        (void)make_map(&f, name, value);
+    }
+    struct answer a = ask(&f, "DELETE", MAPS "?labelSelector=none", NULL, NULL, NULL);
+    CHECK_INT(a.status, 200);
+    answer_fini(&a);
+    CHECK(there(&f, MAPS "/big-0"));
+    a = ask(&f, "DELETE", MAPS "?fieldSelector=metadata.name!%3Dkube-root-ca.crt", NULL, NULL,
+            NULL);
+    CHECK_INT(a.status, 200);
+    answer_fini(&a);
+    CHECK(!there(&f, MAPS "/big-0") && !there(&f, MAPS "/big-39"));
+    fixture_fini(&f);
+}
+
+TEST(a_patch_whose_tree_is_too_large_is_refused)
+{
+    enum { N = 1500000 };
+    struct fixture f;
+    fixture_init(&f);
+    static const char head[] = "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"data\":[1";
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(4 << 20);
+    (void)buf_add_cstr(&b, head);
+    for (int i = 0; i < N; i++)
+        (void)buf_add_cstr(&b, ",1");
+    (void)buf_add_cstr(&b, "]}");
+    static const char *const types[] = { "application/apply-patch+yaml",
+                                         "application/merge-patch+json",
+                                         "application/strategic-merge-patch+json",
+                                         "application/json-patch+json" };
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        struct answer a =
+            ask_bytes(&f, "PATCH", MAPS "/x?fieldManager=me", types[i], NULL, buf_str(&b));
+        CHECK_INT(a.status, 413);
+        answer_fini(&a);
+    }
+    fixture_fini(&f);
+}
+
 TEST_MAIN

@@ -270,6 +270,8 @@ TEST(arena_honours_its_limit)
     CHECK_STR(str_of(p), "abc");
     arena_reset(&a);
     CHECK(arena_try(&a, 9000));
+    CHECK(arena_alloc(&a, 6000)); /* for what cannot fail */
+    CHECK(!arena_try(&a, 1));
     arena_fini(&a);
 }
 

@@ -480,6 +480,8 @@ struct sweep {
     struct buf after;
     uint64_t at_rev;
     struct arena scratch;
+    struct arena kept; /* the request's own, while its place is taken by one for a page's objects */
+    bool in_page;
     struct removal *removals;
     size_t n, running;
     bool more;
@@ -515,12 +517,33 @@ static void sweep_finish(struct sweep *s)
         reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&out));
 }
 
-static void sweep_page_done(struct sweep *s)
+/* A collection may hold more than a request may: what is made for a page goes with the page. */
+static void page_begin(struct sweep *s)
 {
+    s->kept = s->rq->arena;
+    s->rq->arena = (struct arena){ .max_bytes = s->kept.max_bytes };
+    s->in_page = true;
+}
+
+static void page_end(struct sweep *s)
+{
+    struct arena *a = &s->rq->arena, page = *a;
     for (size_t i = 0; i < s->n; i++)
         buf_fini(&s->removals[i].marked);
     s->n = 0;
     s->removals = NULL;
+    if (!s->in_page)
+        return;
+    *a = s->kept;
+    s->in_page = false;
+    if (s->no)
+        s->no = json_clone(a, s->no);
+    arena_fini(&page);
+}
+
+static void sweep_page_done(struct sweep *s)
+{
+    page_end(s);
     if (s->more && !s->no && s->store_r >= 0)
         sweep_next(s);
     else
@@ -575,6 +598,7 @@ static void on_sweep_page(void *arg, int r, const struct store_page *page, const
         buf_reset(&s->after);
         (void)buf_add_str(&s->after, page->kv[page->n - 1].key);
     }
+    page_begin(s);
     s->removals = arena_new_n(&rq->arena, struct removal, page->n + 1);
     for (size_t i = 0; i < page->n; i++) {
         arena_reset(&s->scratch);
@@ -606,8 +630,7 @@ static void sweep_next(struct sweep *s)
 static void on_sweep_gone(struct request *rq)
 {
     struct sweep *s = rq->work;
-    for (size_t i = 0; i < s->n; i++)
-        buf_fini(&s->removals[i].marked);
+    page_end(s);
     buf_fini(&s->after);
     buf_fini(&s->items);
     arena_fini(&s->scratch);

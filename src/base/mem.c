@@ -110,13 +110,14 @@ static struct arena_block *new_block(struct arena *a, size_t size)
     return b;
 }
 
-void *arena_try(struct arena *a, size_t size)
+/* max_bytes 0: no limit. */
+static void *arena_take(struct arena *a, size_t size, size_t max_bytes)
 {
     size_t rounded;
     if (size_add(size ? size : 1, ARENA_ALIGN - 1, &rounded))
         return NULL;
     rounded &= ~(size_t)(ARENA_ALIGN - 1);
-    if (a->max_bytes && (rounded > a->max_bytes || a->total_bytes > a->max_bytes - rounded))
+    if (max_bytes && (rounded > max_bytes || a->total_bytes > max_bytes - rounded))
         return NULL;
     struct arena_block *b = a->head;
     if (!b || b->size - b->used < rounded)
@@ -130,9 +131,14 @@ void *arena_try(struct arena *a, size_t size)
     return p;
 }
 
+void *arena_try(struct arena *a, size_t size)
+{
+    return arena_take(a, size, a->max_bytes);
+}
+
 void *arena_alloc(struct arena *a, size_t size)
 {
-    void *p = arena_try(a, size);
+    void *p = arena_take(a, size, 0);
     if (!p)
         out_of_memory(size);
     return p;
