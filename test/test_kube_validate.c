@@ -1774,6 +1774,18 @@ static const struct kind quota = {
     "'1'}}}"
 };
 
+TEST(a_limit_range_names_a_bounded_number_of_resources)
+{
+    struct arena a = { 0 };
+    struct json *obj = changed(&a, &limit_range, "");
+    struct json *max = json_obj(&a, json_first(json_path(obj, "spec", "limits", NULL)), "max");
+    for (int i = 0; i < 256; i++)
+        json_set(&a, max, str_of(arena_printf(&a, "example.com/r%d", i)), json_new_cstr(&a, "1"));
+    CHECK_STR(str_of(complaints(&a, &limit_range, obj, NULL)),
+              "spec.limits[0].max: Too many: 257: must have at most 256 items");
+    arena_fini(&a);
+}
+
 TEST(limits_are_checked)
 {
     static const struct row limits[] = {

@@ -29,11 +29,21 @@ static void limit_type(const struct spot *s, struct map *types)
         say_duplicate_str(s, type);
 }
 
+/*
+ * Every pod of the namespace is compared with every one of them, name by name; upstream has no
+ * bound. A server's resources are tens.
+ */
+enum { LIMIT_NAMES_MAX = 256 };
+
 /* One of the lists; what it says goes into `by_name`, a new resource to the end of the chain. */
 static void limit_list(const struct spot *s, enum limit which, enum resource_use use,
                        struct map *by_name, struct limits ***end)
 {
     MEMBER(list, s, limit_names[which]);
+    if (spot_count(&list) > LIMIT_NAMES_MAX) {
+        say_too_many(&list, LIMIT_NAMES_MAX);
+        return;
+    }
     json_each (m, list.v) {
         struct spot at = spot_key(&list, m);
         struct limits *l = map_get(by_name, m->key);
