@@ -168,6 +168,35 @@ static const struct json *condition(const struct json *obj, const char *type)
     TEST_FAIL("no condition %s", type);
 }
 
+static uint64_t n_requests(const struct fixture *f)
+{
+    uint64_t n = 0;
+    map_each (e, &f->api->metrics.series)
+        n += ((const struct metrics_series *)e->value)->n;
+    return n;
+}
+
+TEST(a_namespace_that_waits_is_not_woken_by_others)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"n\"}}");
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/n/configmaps",
+               "{\"metadata\":{\"name\":\"held\",\"finalizers\":[\"example.com/x\"]}}");
+    (void)want(&f, 200, "DELETE", "/api/v1/namespaces/n", NULL);
+    settle(&f);
+    (void)make_map(&f, "other", "x");
+    uint64_t before = n_requests(&f);
+    (void)want(&f, 200, "DELETE", MAPS "/other", NULL);
+    settle(&f);
+    CHECK(n_requests(&f) - before < 20); /* a look at each kind takes more */
+    (void)want(&f, 200, "PATCH", "/api/v1/namespaces/n/configmaps/held",
+               "{\"metadata\":{\"finalizers\":null}}");
+    settle(&f);
+    CHECK(!there(&f, "/api/v1/namespaces/n"));
+    fixture_fini(&f);
+}
+
 TEST(a_namespace_says_what_it_waits_for)
 {
     struct fixture f;

@@ -43,6 +43,7 @@ struct doom {
     size_t next;         /* position in the registry, while sweeping and looking */
     uint64_t generation; /* of the registry when the round began */
     uint64_t look_rev;   /* of the store then; what goes later is not missed */
+    bool again;          /* something of it went while we looked, or told */
     struct arena arena;  /* of what is left: */
     struct json *left;   /* "configmaps. has 2 resource instances" */
     struct json *held;   /* how many objects each finalizer holds */
@@ -53,6 +54,7 @@ struct namespaces {
     struct map doomed;
     struct store_watch *watch;    /* namespaces themselves */
     struct store_watch *contents; /* everything, while somebody waits */
+    uint64_t contents_from;
     struct buf after;
     uint64_t loaded_rev;
     size_t n_calls, n_to_make;
@@ -107,25 +109,35 @@ static const struct kube_resource *next_kind(struct doom *d)
     return NULL;
 }
 
+/* Whether one of these deletions was in the namespace: "/registry/KIND/NAMESPACE/...". */
+static bool concerns(const struct doom *d, const struct store_event *ev, size_t n)
+{
+    scoped(free_scoped) char *part = xasprintf("/%s/", d->name);
+    for (size_t i = 0; i < n; i++)
+        if (ev[i].kind == STORE_EV_DELETE && str_find(ev[i].kv.key, str_of(part)) >= 0)
+            return true;
+    return false;
+}
+
 static void on_contents(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev)
 {
     struct namespaces *ns = arg;
     (void)progress_rev;
-    bool deleted = false;
-    for (size_t i = 0; i < n; i++)
-        deleted = deleted || ev[i].kind == STORE_EV_DELETE;
-    if (!deleted)
+    bool waits = false;
+    map_each (m, &ns->doomed) {
+        struct doom *d = m->value;
+        d->again = d->again || concerns(d, ev, n);
+        if (d->at == DOOM_WAIT && d->again) {
+            d->at = DOOM_SWEEP;
+            d->next = 0;
+            doom_run(d);
+        }
+        waits = waits || d->at == DOOM_WAIT;
+    }
+    if (waits)
         return;
     store_watch_cancel(ns->contents);
     ns->contents = NULL;
-    map_each (m, &ns->doomed) {
-        struct doom *d = m->value;
-        if (d->at != DOOM_WAIT)
-            continue;
-        d->at = DOOM_SWEEP;
-        d->next = 0;
-        doom_run(d);
-    }
 }
 
 static void on_contents_end(void *arg, int r, const struct err *err)
@@ -142,6 +154,12 @@ static const struct store_watch_ops contents_ops = { .on_events = on_contents,
 static void wait_for_contents(struct namespaces *n, uint64_t from_rev)
 {
     struct err err = { 0 };
+    if (n->contents && n->contents_from > from_rev) { /* it began behind what we must not miss */
+        store_watch_cancel(n->contents);
+        n->contents = NULL;
+    }
+    if (!n->contents)
+        n->contents_from = from_rev;
     if (!n->contents && store_watch_start(n->api->store, STR("/registry/"), from_rev, &contents_ops,
                                           n, &n->contents, &err) < 0)
         log_error("cannot follow the contents of namespaces", "error=\"%s\"", err_text(&err));
@@ -160,6 +178,7 @@ static void doom_run(struct doom *d)
         d->left = json_new_array(&d->arena);
         d->held = json_new_object(&d->arena);
         d->look_rev = store_revision(d->owner->api->store);
+        d->again = false;
     }
     if (d->at == DOOM_LOOK && !(res = next_kind(d)))
         d->at = d->left->n ? DOOM_TELL : DOOM_READ;
@@ -246,6 +265,18 @@ static void note_left(struct doom *d, struct str body)
     arena_fini(&a);
 }
 
+/* What cannot be looked at may be there: the namespace stays. */
+static void note_unseen(struct doom *d)
+{
+    const struct registry *reg = &d->owner->api->reg;
+    if (d->next == 0 || d->next > reg->n)
+        return;
+    const struct kube_resource *res = reg->all[d->next - 1];
+    json_add(d->left, json_new_cstr(&d->arena,
+                                    arena_printf(&d->arena, STR_FMT "." STR_FMT " cannot be listed",
+                                                 STR_ARG(res->plural), STR_ARG(res->group))));
+}
+
 static void add_condition(struct arena *a, struct json *list, const struct json *before,
                           const char *type, bool is, const char *reason, const char *message)
 {
@@ -327,6 +358,8 @@ static void step_done(struct doom *d, int r, struct str body)
     case DOOM_LOOK:
         if (r == 200)
             note_left(d, body);
+        else if (r != 404 && r != 405)
+            note_unseen(d);
         doom_run(d);
         return;
     case DOOM_TELL:
@@ -336,7 +369,8 @@ static void step_done(struct doom *d, int r, struct str body)
             doom_free(d);
         return;
     case DOOM_TOLD:
-        d->at = DOOM_WAIT;
+        d->at = d->again ? DOOM_SWEEP : DOOM_WAIT;
+        d->next = 0;
         doom_run(d);
         return;
     case DOOM_SWEEP:
@@ -367,7 +401,7 @@ static void on_step(void *arg, int r, struct str body)
     struct namespaces *n = s->n;
     struct doom *d = n->stopped ? NULL : map_get(&n->doomed, str_of(s->name));
     n->n_calls--;
-    if (d && r >= 0)
+    if (d)
         step_done(d, r, body);
     step_free(s);
     controllers_idle(n->api);
