@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+#define LEASES "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 #define NS     "/api/v1/namespaces/default/"
 #define CA_MAP "/configmaps/kube-root-ca.crt"
 #define ROLES  "/apis/rbac.authorization.k8s.io/v1/clusterroles"
@@ -263,6 +264,26 @@ TEST(a_definition_goes_whenever_the_last_instance_does)
 static struct json *rules_of(struct fixture *f, const char *path)
 {
     return json_getc(want(f, 200, "GET", path, NULL), "rules");
+}
+
+TEST(a_definition_with_the_names_of_a_built_in_kind_takes_nothing_with_it)
+{
+    static const char crd[] =
+        "{\"metadata\":{\"name\":\"leases.coordination.k8s.io\",\"annotations\":{"
+        "\"api-approved.kubernetes.io\":\"unapproved\"}},\"spec\":{"
+        "\"group\":\"coordination.k8s.io\",\"scope\":\"Namespaced\",\"names\":{"
+        "\"plural\":\"leases\",\"kind\":\"Lease\"},\"versions\":[{\"name\":\"v9\","
+        "\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{"
+        "\"type\":\"object\"}}}]}}";
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", LEASES, "{\"metadata\":{\"name\":\"mine\"},\"spec\":{}}");
+    (void)want(&f, 201, "POST", CRDS, crd);
+    settle(&f);
+    (void)want(&f, 200, "DELETE", CRDS "/leases.coordination.k8s.io", NULL);
+    until_gone(&f, CRDS "/leases.coordination.k8s.io");
+    CHECK(there(&f, LEASES "/mine"));
+    fixture_fini(&f);
 }
 
 TEST(aggregated_roles_follow_those_that_their_selectors_find)

@@ -314,10 +314,26 @@ static void wait_for_instances(struct entry *e)
     arena_fini(&a);
 }
 
+/*
+ * A definition that takes the names of a built-in kind is never accepted, but it is kept. Where its
+ * instances would lie are the objects of that kind: they are not its own.
+ */
+static bool has_place(const struct crds *c, const struct kube_resource *res)
+{
+    registry_each(r, &c->api->reg)
+    {
+        if (!(*r)->crd && str_eq((*r)->group, res->group) && str_eq((*r)->plural, res->plural))
+            return false;
+    }
+    return true;
+}
+
 static void cleanup_run(struct entry *e)
 {
     struct arena a = { 0 };
     const struct kube_resource *res = e->crd ? crd_storage(e->crd) : NULL;
+    if (res && !has_place(e->owner, res))
+        res = NULL;
     if (!res && (e->cleanup == CLEANUP_SWEEP || e->cleanup == CLEANUP_LOOK))
         e->cleanup = CLEANUP_RELEASE;
     switch (e->cleanup) {
@@ -388,7 +404,8 @@ static void step_done(struct entry *e, int r, struct str body)
         cleanup_run(e);
         return;
     case CLEANUP_LOOK:
-        e->cleanup = r == 200 && !list_is_short(body) ? CLEANUP_WAIT : CLEANUP_RELEASE;
+        /* instances that cannot be listed may be there */
+        e->cleanup = r == 404 || (r == 200 && list_is_short(body)) ? CLEANUP_RELEASE : CLEANUP_WAIT;
         cleanup_run(e);
         return;
     case CLEANUP_RELEASE:
@@ -560,7 +577,7 @@ const struct kube_resource *crds_find_stored(const struct crds *c, struct str gr
         const struct kube_resource *res = e->crd ? crd_storage(e->crd) : NULL;
         if (res && str_eq(res->group, group) && str_eq(res->version, version) &&
             str_eq(res->plural, plural))
-            return res;
+            return has_place(c, res) ? res : NULL;
     }
     return NULL;
 }
