@@ -258,7 +258,7 @@ static void on_loaded(void *arg, int r, const struct store_page *page, const str
         (void)buf_add_str(&q->after, page->kv[page->n - 1].key);
         load(q);
     }
-    q->loaded = !more;
+    q->loaded = r >= 0 && !more; /* else each object looks for quotas itself */
     controllers_idle(q->api);
 }
 
