@@ -259,33 +259,56 @@ static const char request_pem[] =
     "Lknjg8hBiM63PmAEVmYpEQF8y7nqh2otpbwK3wsY\n"
     "-----END CERTIFICATE REQUEST-----\n";
 
-TEST(an_approved_request_is_signed)
+static void make_approved(struct fixture *f)
 {
-    struct fixture f;
-    start(&f);
-    struct buf b = BUF_INIT(1 << 16), cert = BUF_INIT(1 << 16);
+    struct buf b = BUF_INIT(1 << 16);
     CHECK_OK(base64_encode(&b, str_of(request_pem), BASE64_STD));
     struct json *csr = want(
-        &f, 201, "POST", CSRS,
-        arena_printf(&f.arena,
+        f, 201, "POST", CSRS,
+        arena_printf(&f->arena,
                      "{\"metadata\":{\"name\":\"u\"},\"spec\":{\"request\":\"%s\",\"usages\":["
                      "\"client auth\"],\"signerName\":\"kubernetes.io/kube-apiserver-client\"}}",
                      buf_cstr(&b)));
     CHECK_STR(text_at(csr, "spec", "username"), "system:dormouse");
     struct answer a =
-        ask(&f, "PATCH", CSRS "/u/approval", "application/merge-patch+json", NULL,
+        ask(f, "PATCH", CSRS "/u/approval", "application/merge-patch+json", NULL,
             "{\"status\":{\"conditions\":[{\"type\":\"Approved\",\"status\":\"True\"}]}}");
     CHECK_INT(a.status, 200);
     answer_fini(&a);
-    settle(&f);
-    csr = want(&f, 200, "GET", CSRS "/u", NULL);
+    settle(f);
+    buf_fini(&b);
+}
+
+TEST(an_approved_request_is_signed)
+{
+    struct fixture f;
+    start(&f);
+    struct buf cert = BUF_INIT(1 << 16);
+    make_approved(&f);
+    struct json *csr = want(&f, 200, "GET", CSRS "/u", NULL);
     CHECK_OK(base64_decode(&cert, text_at(csr, "status", "certificate"), BASE64_STD));
     CHECK(str_has_prefix(buf_str(&cert), STR("-----BEGIN CERTIFICATE-----")));
     int64_t left = 0;
     CHECK_OK(x509_seconds_left(buf_str(&cert), &left, NULL));
     CHECK(left > 364 * 86400 && left <= 365 * 86400);
-    buf_fini(&b);
     buf_fini(&cert);
+    stop(&f);
+}
+
+TEST(what_was_approved_before_a_stop_is_signed_after_it)
+{
+    struct fixture f;
+    start(&f);
+    close_server(&f);
+    f.ca_key = STR(""); /* one that cannot sign stands for one that did not get to it */
+    open_server(&f);
+    make_approved(&f);
+    CHECK_STR(text_at(want(&f, 200, "GET", CSRS "/u", NULL), "status", "certificate"), "");
+    close_server(&f);
+    f.ca_key = buf_str(&ca_key);
+    open_server(&f);
+    settle(&f);
+    CHECK(text_at(want(&f, 200, "GET", CSRS "/u", NULL), "status", "certificate").n > 0);
     stop(&f);
 }
 

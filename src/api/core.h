@@ -60,7 +60,7 @@ struct api {
     struct expiry *expiry;
     struct quotas *quotas;
     struct buf ca_cert, ca_key;
-    size_t csrs_in_flight; /* signed, being written */
+    size_t csrs_in_flight; /* signed, being written; and the reading at the start */
     uint64_t event_ttl_ms;
     controller_ready_cb controllers_ready;
     void *controllers_ready_arg;

@@ -15,6 +15,7 @@ static void on_defaults_ready(void *arg, int r, const struct err *err)
         api->expiry = expiry_start(api, api->event_ttl_ms);
         api->quotas = quotas_start(api);
         api->account_secrets = account_secrets_start(api);
+        csr_start(api);
     }
     api->controllers_ready(api->controllers_ready_arg, r, err);
 }

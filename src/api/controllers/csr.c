@@ -291,3 +291,70 @@ void csr_written(struct api *api, const struct written *w)
         api->csrs_in_flight++;
     arena_fini(a);
 }
+
+/* ------------------------------------------------------------------ what was left undone */
+
+#define STORED "/registry/" GROUP "/certificatesigningrequests/"
+
+struct scan {
+    struct api *api;
+    struct buf after;
+};
+
+static void scan_next(struct scan *s);
+
+static void scan_end(struct scan *s)
+{
+    struct api *api = s->api;
+    buf_fini(&s->after);
+    free(s);
+    api->csrs_in_flight--;
+    controllers_idle(api);
+}
+
+static void on_scan_page(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct scan *s = arg;
+    struct api *api = s->api;
+    const struct kube_resource *res =
+        registry_find(&api->reg, STR(GROUP), STR("v1"), STR("certificatesigningrequests"));
+    if (r < 0)
+        log_error("certificate requests were not read", "error=\"%s\"", err_text(err));
+    for (size_t i = 0; r >= 0 && !api->closing && i < page->n; i++) {
+        const struct store_kv *kv = &page->kv[i];
+        struct arena a = { 0 };
+        struct json *obj;
+        if (json_parse(&a, kv->value, NULL, &obj, NULL) >= 0)
+            csr_written(api, &(struct written){ .res = res,
+                                                .key = kv->key,
+                                                .name = meta_name(obj),
+                                                .obj = obj,
+                                                .value = kv->value,
+                                                .rev = kv->mod_rev });
+        arena_fini(&a);
+    }
+    if (r < 0 || !page->more || api->closing) {
+        scan_end(s);
+        return;
+    }
+    buf_reset(&s->after);
+    (void)buf_add_str(&s->after, page->kv[page->n - 1].key);
+    scan_next(s);
+}
+
+static void scan_next(struct scan *s)
+{
+    const struct store_range range = { .prefix = STR(STORED), .after = buf_str(&s->after) };
+    if (store_range(s->api->store, &range, on_scan_page, s, NULL) < 0)
+        scan_end(s);
+}
+
+void csr_start(struct api *api)
+{
+    if (api->ca_key.n == 0)
+        return;
+    struct scan *s = xnew(struct scan);
+    *s = (struct scan){ .api = api, .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
+    api->csrs_in_flight++;
+    scan_next(s);
+}

@@ -26,3 +26,5 @@ enum {
 struct json *csr_check_write(struct request *rq, struct json *obj, const struct json *old);
 /* Sign what has been approved. */
 void csr_written(struct api *api, const struct written *w);
+/* Sign what was approved before a stop, and not signed. */
+void csr_start(struct api *api);
