@@ -344,6 +344,21 @@ TEST(a_watch_in_protobuf_is_a_row_of_frames)
 
 /* ------------------------------------------------------------------ other documents */
 
+/* A named list type is a message of its own: 22, its size, and in it 0a for each verb. */
+TEST(verbs_are_a_message)
+{
+    struct fixture f;
+    fixture_init(&f);
+    struct answer a = ask(&f, "GET", "/apis/coordination.k8s.io/v1", NULL, PROTO, NULL);
+    CHECK_INT(a.status, 200);
+    struct str body = buf_str(&a.body), verb = STR("\x0a\x06"
+                                                   "create\x0a\x06"
+                                                   "delete");
+    CHECK(memmem(body.p, body.n, verb.p, verb.n) != NULL);
+    answer_fini(&a);
+    fixture_fini(&f);
+}
+
 TEST(discovery_in_protobuf)
 {
     struct fixture f;

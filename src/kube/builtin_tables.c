@@ -3402,7 +3402,7 @@ const struct builtin_field_row builtin_fields[] = {
     { 2149, 0, 8, 0, FIELD_OMIT_EMPTY }, /* group */
     { 6547, 0, 9, 0, FIELD_OMIT_EMPTY }, /* version */
     { 1, 0, 3, 0, FIELD_IS_REQUIRED }, /* kind */
-    { 7211, 385, 4, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 7211, 385, 1, 4, FIELD_IS_REQUIRED }, /* verbs */
     { 7217, 47, 5, 0, FIELD_OMIT_EMPTY }, /* shortNames */
     { 7228, 47, 7, 0, FIELD_OMIT_EMPTY }, /* categories */
     { 12610, 0, 10, 0, FIELD_OMIT_EMPTY }, /* storageVersionHash */

@@ -349,6 +349,13 @@ func (g *gen) fields(t reflect.Type, outer int, noProto bool) []field {
 		m := g.fieldMarkers(t, f.Name)
 		n := g.describe(f.Type)
 		fd := field{name: name, proto: number, outer: outer}
+		if _, message := f.Type.MethodByName("Marshal"); message && f.Type.Kind() == reflect.Slice && number != 0 {
+			/* A named list type (Verbs) is a message of its own, whose field 1 is the list. */
+			if outer != 0 || number > 255 {
+				fail("%v.%s: protobuf number %d of an embedded list", t, name, number)
+			}
+			fd.proto, fd.outer = 1, number
+		}
 		optional := strings.Contains(","+opts+",", ",omitempty,") || strings.Contains(","+opts+",", ",omitzero,")
 		_, marked := m["optional"]
 		_, markedNew := m["k8s:optional"]
