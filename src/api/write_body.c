@@ -391,14 +391,14 @@ static struct json *parse_config(struct request *rq, struct object_warnings *war
 {
     struct arena *a = &rq->arena;
     struct err err = { 0 };
-    struct str body = str_trim(buf_str(&rq->body));
+    struct str body = buf_str(&rq->body), trimmed = str_trim(body); /* lines count from the first */
     const struct json_parse_opts json = { .on_duplicate = object_on_duplicate, .arg = warnings };
     const struct yaml_opts yaml = { .on_duplicate = object_on_duplicate,
                                     .arg = warnings,
                                     .first_only = true };
     int r = E_PARSE;
-    if (body.n && body.p[0] == '{')
-        r = json_parse(a, body, &json, ret, NULL);
+    if (trimmed.n && trimmed.p[0] == '{')
+        r = json_parse(a, trimmed, &json, ret, NULL);
     if (r == E_PARSE) {
         warnings->n = 0;
         r = yaml_parse(a, body, &yaml, ret, &err);

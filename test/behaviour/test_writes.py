@@ -63,6 +63,13 @@ def test_what_is_wrong_with_a_patch(shared_api, cm, kind, body, query, code, tex
         assert status["reason"] == "Invalid" and status["details"] == {}
 
 
+def test_lines_of_an_applied_body_count_from_its_first(shared_api, cm):
+    body = "\n\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: writes}\ndata:\n  k: v\n  k: w\n"
+    answer = patch(shared_api, cm, "apply", body, "?fieldManager=x&force=true&fieldValidation=Strict")
+    assert answer.status == 400
+    assert 'line 8: key "k" already set in map' in answer.json()["message"]
+
+
 @pytest.mark.parametrize("kind, body, warning", [
     ("json", '[{"op":"add","path":"/data/k","value":"v","extra":1}]', 'json patch unknown field "[0].extra"'),
     ("json", '[{"op":"add","op":"add","path":"/data/k","value":"v"}]', 'json patch duplicate field "[0].op"'),
