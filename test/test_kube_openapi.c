@@ -136,6 +136,24 @@ TEST(definitions_are_described_in_both_versions)
     CHECK_OK(registry_add(&reg, served[0], NULL));
     CHECK_OK(openapi_v3_hash(&reg, STR("example.com"), STR("v1"), after));
     CHECK(strcmp(before, after) != 0);
+
+    /* What keeps unknown fields at its root is any object at all in version 2. */
+    CHECK(registry_remove(&reg, served[0]));
+    crd_unref(c);
+    json_setc(&a,
+              json_path(json_path(obj, "spec", "versions", NULL)->first, "schema",
+                        "openAPIV3Schema", NULL),
+              "x-kubernetes-preserve-unknown-fields", json_new_bool(&a, true));
+    CHECK_OK(crd_new(obj, &c, NULL));
+    CHECK_INT(crd_resources(c, &served), 1);
+    CHECK_OK(registry_add(&reg, served[0], NULL));
+    buf_reset(&b);
+    CHECK_OK(openapi_v2(&reg, OPENAPI_JSON, &b));
+    ring = json_path(document(&a, &b), "definitions", "com.example.v1.Ring", NULL);
+    CHECK_STR(json_get_str(ring, "type"), "object");
+    CHECK(!json_getc(ring, "properties"));
+    CHECK(!json_getc(ring, "x-kubernetes-preserve-unknown-fields"));
+    CHECK(json_getc(ring, "x-kubernetes-group-version-kind"));
     registry_fini(&reg);
     crd_unref(c);
     buf_fini(&b);

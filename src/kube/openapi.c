@@ -322,10 +322,15 @@ static struct str define_custom(struct doc *d, const struct kube_resource *r)
         return name;
     struct json *s =
         r->schema->source ? json_clone(d->a, r->schema->source) : typed(d->a, "object", "");
-    if (d->v2)
+    /* kubectl would take properties in version 2 for all that there may be. */
+    bool open = d->v2 && json_bool(json_getc(s, "x-kubernetes-preserve-unknown-fields"));
+    if (open)
+        s = typed(d->a, "object", "");
+    else if (d->v2)
         strip_for_v2(s);
     add_selectable_fields(d, s, r);
-    add_meta_properties(d, s, "ObjectMeta");
+    if (!open)
+        add_meta_properties(d, s, "ObjectMeta");
     add_gvk(d->a, s, r->group, r->version, r->kind);
     json_set(d->a, d->schemas, name, s);
     return name;
