@@ -58,7 +58,7 @@ TEST(paths_name_what_they_mean_upstream)
 
 TEST(accept_headers_choose_a_representation)
 {
-    enum { BUILTIN = ALLOW_PLAIN | ALLOW_PROTOBUF | ALLOW_TRANSFORMS };
+    enum { BUILTIN = ALLOW_PLAIN | ALLOW_PROTOBUF | ALLOW_TRANSFORMS | ALLOW_TABLE };
     struct rep rep;
     CHECK(rep_negotiate(STR(""), BUILTIN, &rep));
     CHECK_INT(rep.kind, REP_OBJECT);
@@ -78,7 +78,7 @@ TEST(accept_headers_choose_a_representation)
 
 TEST(protobuf_is_for_built_in_kinds_and_metadata)
 {
-    enum { CUSTOM = ALLOW_PLAIN | ALLOW_TRANSFORMS, BUILTIN = CUSTOM | ALLOW_PROTOBUF };
+    enum { CUSTOM = ALLOW_PLAIN | ALLOW_TRANSFORMS | ALLOW_TABLE, BUILTIN = CUSTOM | ALLOW_PROTOBUF };
     struct str usual = STR("application/vnd.kubernetes.protobuf,application/json");
     struct str partial = STR("application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;"
                              "g=meta.k8s.io;v=v1,application/json");

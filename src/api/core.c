@@ -380,7 +380,9 @@ static unsigned allowed_reps(const struct request *rq)
     if (!rq->res)
         return ALLOW_PLAIN | ALLOW_PROTOBUF;
     bool is_scale = rq->sub && str_is(rq->sub->name, "scale");
-    return ALLOW_PLAIN | ALLOW_TRANSFORMS | (rq->res->crd && !is_scale ? 0 : ALLOW_PROTOBUF);
+    bool is_review = !rq->sub && rq->res->strategy->is_review;
+    return ALLOW_PLAIN | ALLOW_TRANSFORMS | (is_review ? 0 : ALLOW_TABLE) |
+           (rq->res->crd && !is_scale ? 0 : ALLOW_PROTOBUF);
 }
 
 /* Built-in kinds have upstream's router in front, which looks at media types alone. */

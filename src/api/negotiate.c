@@ -35,7 +35,7 @@ static bool read_params(const struct media_type *m, const struct rep *rep, unsig
     return server.n == 0 || ((allow & ALLOW_TRANSFORMS) && str_is(server, "v1"));
 }
 
-static bool take_transform(const struct wish *w, struct rep *rep)
+static bool take_transform(const struct wish *w, unsigned allow, struct rep *rep)
 {
     if (!str_is(w->group, "meta.k8s.io") ||
         !(str_is(w->version, "v1") || str_is(w->version, "v1beta1")))
@@ -49,7 +49,7 @@ static bool take_transform(const struct wish *w, struct rep *rep)
         rep->kind = REP_PARTIAL_LIST;
     else
         return false;
-    return !(rep->kind == REP_TABLE && rep->format == FORMAT_PROTOBUF);
+    return rep->kind != REP_TABLE || ((allow & ALLOW_TABLE) && rep->format != FORMAT_PROTOBUF);
 }
 
 static bool take_aggregated(const struct wish *w, struct rep *rep)
@@ -71,7 +71,7 @@ static bool rep_of(const struct media_type *m, enum rep_format format, unsigned 
     if (!w.transforms)
         fits = format == FORMAT_PROTOBUF ? (allow & ALLOW_PROTOBUF) : (allow & ALLOW_PLAIN);
     else
-        fits = ((allow & ALLOW_TRANSFORMS) && take_transform(&w, &rep)) ||
+        fits = ((allow & ALLOW_TRANSFORMS) && take_transform(&w, allow, &rep)) ||
                ((allow & ALLOW_AGGREGATED) && take_aggregated(&w, &rep));
     if (fits)
         *ret = rep;

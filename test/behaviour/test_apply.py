@@ -206,6 +206,15 @@ def test_reviews_have_owners_too(shared_api):
         ".": {}, "f:path": {}, "f:verb": {}}}}}
 
 
+def test_reviews_are_no_tables(shared_api):
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    body = {"spec": {"nonResourceAttributes": {"path": "/x", "verb": "get"}}}
+    answer = shared_api.ask("POST", path, body, Accept="application/json;as=Table;v=v1;g=meta.k8s.io")
+    assert answer.status == 406
+    either = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+    assert shared_api.ask("POST", path, body, Accept=either).json()["kind"] == "SelfSubjectAccessReview"
+
+
 def test_custom_resources_are_applied_by_their_schema(shared_api):
     api, group = shared_api, "apply.example.com"
     api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
