@@ -9,7 +9,7 @@
 
 /* One block of text rather than a table of pointers: no relocations, and it is read seldom. */
 static const char docs[] =
-    "*.apiVersion\0Version of the schema that this object follows.\0"
+    "*.apiVersion\0APIVersion defines which version of its schema this object follows.\0"
     "*.kind\0What this object is, as its REST resource is named in the singular, in camel case.\0"
     "*.metadata\0Name, labels and other data that every object has.\0"
     "v1.ConfigMap\0Configuration for programs: named pieces of text or bytes.\0"
@@ -307,7 +307,7 @@ static const char docs[] =
     "v1.CustomResourceDefinitionNames.shortNames\0Abbreviations for the command line.\0"
     "v1.CustomResourceDefinitionNames.categories\0Groups of resources this one belongs to, such as "
     "'all'.\0"
-    "v1.ObjectMeta\0Data that every stored object has.\0"
+    "v1.ObjectMeta\0Standard object's metadata: what every stored object has.\0"
     "v1.ObjectMeta.name\0Name of the object, unique among its kind in its namespace.\0"
     "v1.ObjectMeta.generateName\0Beginning of a name that the server completes, if name is empty.\0"
     "v1.ObjectMeta.namespace\0Scope of the name.\0"
@@ -317,7 +317,8 @@ static const char docs[] =
     "v1.ObjectMeta.resourceVersion\0Changes with every change of the object. Opaque; set by the "
     "server.\0"
     "v1.ObjectMeta.generation\0Counts changes of what is wanted. Set by the server.\0"
-    "v1.ObjectMeta.creationTimestamp\0When the object was created. Set by the server.\0"
+    "v1.ObjectMeta.creationTimestamp\0CreationTimestamp is a timestamp set by the server: when the "
+    "object was made.\0"
     "v1.ObjectMeta.deletionTimestamp\0Since when the object is being deleted. Set by the server.\0"
     "v1.ObjectMeta.deletionGracePeriodSeconds\0Time it was given to end. Set by the server.\0"
     "v1.ObjectMeta.labels\0Short values by key, for selecting objects.\0"
