@@ -78,7 +78,10 @@ TEST(accept_headers_choose_a_representation)
 
 TEST(protobuf_is_for_built_in_kinds_and_metadata)
 {
-    enum { CUSTOM = ALLOW_PLAIN | ALLOW_TRANSFORMS | ALLOW_TABLE, BUILTIN = CUSTOM | ALLOW_PROTOBUF };
+    enum {
+        CUSTOM = ALLOW_PLAIN | ALLOW_TRANSFORMS | ALLOW_TABLE,
+        BUILTIN = CUSTOM | ALLOW_PROTOBUF
+    };
     struct str usual = STR("application/vnd.kubernetes.protobuf,application/json");
     struct str partial = STR("application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;"
                              "g=meta.k8s.io;v=v1,application/json");
