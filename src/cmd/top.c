@@ -100,7 +100,8 @@ static int print_once(const char *dir, enum top_order order)
     X(newterm)                                                                                     \
     X(delscreen)                                                                                   \
     X(endwin)                                                                                      \
-    X(noecho) X(cbreak) X(curs_set) X(keypad) X(wtimeout) X(wgetch) X(werase) X(wmove) X(waddnstr) \
+    X(noecho)                                                                                      \
+    X(cbreak) X(curs_set) X(keypad) X(wtimeout) X(wgetch) X(werase) X(wmove) X(waddnstr)           \
         X(wattrset) X(wrefresh) X(clearok) X(getmaxx) X(getmaxy)
 
 static struct {

@@ -20,7 +20,8 @@ typedef uint64_t I;
 
 W(args_get, i, i)
 W(args_sizes_get, i, i)
-W(environ_get, i, i) W(environ_sizes_get, i, i) W(clock_res_get, i, i) W(clock_time_get, i, I, i)
+W(environ_get, i, i)
+W(environ_sizes_get, i, i) W(clock_res_get, i, i) W(clock_time_get, i, I, i)
     W(fd_advise, i, I, I, i) W(fd_allocate, i, I, I) W(fd_close, i) W(fd_datasync, i)
         W(fd_fdstat_get, i, i) W(fd_fdstat_set_flags, i, i) W(fd_fdstat_set_rights, i, I, I)
             W(fd_filestat_get, i, i) W(fd_filestat_set_size, i, I) W(fd_filestat_set_times, i, I, I,
