@@ -232,6 +232,22 @@ TEST(a_new_object_starts_with_the_status_of_its_kind)
     arena_fini(&a);
 }
 
+TEST(an_autoscaler_of_the_older_version_gets_the_default_metric)
+{
+    struct arena a = { 0 };
+    const struct kube_resource *v1 = served(&a, STR("autoscaling/v1/horizontalpodautoscalers"));
+    struct json *obj =
+        parse(&a, "{'apiVersion':'autoscaling/v1','kind':'HorizontalPodAutoscaler','metadata':{"
+                  "'name':'h'},'spec':{'scaleTargetRef':{'kind':'Deployment','name':'d'},"
+                  "'maxReplicas':3}}");
+    decode_tree(&a, v1, obj);
+    object_convert(&a, obj, v1, v1->storage);
+    CHECK_JSON(&a, json_path(obj, "spec", "metrics", NULL),
+               "[{'type':'Resource','resource':{'name':'cpu','target':{'type':'Utilization',"
+               "'averageUtilization':80}}}]");
+    arena_fini(&a);
+}
+
 TEST(an_autoscaler_survives_its_older_version)
 {
     struct arena a = { 0 };

@@ -37,6 +37,8 @@ static struct json *note_take(struct arena *a, struct json *obj, const char *key
     return r < 0 ? NULL : v;
 }
 
+enum { DEFAULT_CPU_PERCENT = 80 };
+
 /* The one metric that v1 has a field for. member: "target" of a spec, "current" of a status. */
 static bool is_cpu(const struct json *metric, const char *member, const char *value)
 {
@@ -108,6 +110,11 @@ static void from_v1(struct arena *a, struct json *obj)
     struct json *spec = json_obj(a, obj, "spec"), *status = json_obj(a, obj, "status"), *v;
     metrics_from_v1(a, obj, spec, "metrics", "target", "targetCPUUtilizationPercentage",
                     NOTE "metrics");
+    if (!json_getc(spec, "metrics")) { /* nothing asked for: the default is v2's, and made here */
+        json_set_int(a, spec, "targetCPUUtilizationPercentage", DEFAULT_CPU_PERCENT);
+        metrics_from_v1(a, obj, spec, "metrics", "target", "targetCPUUtilizationPercentage",
+                        NOTE "metrics");
+    }
     metrics_from_v1(a, obj, status, "currentMetrics", "current", "currentCPUUtilizationPercentage",
                     NOTE "current-metrics");
     if ((v = note_take(a, obj, NOTE "behavior")))
