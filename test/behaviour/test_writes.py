@@ -201,3 +201,18 @@ def test_what_is_being_deleted_still_exists(shared_api):
     no = shared_api.ask("POST", CM, body)
     assert no.status == 409
     assert no.json()["message"] == 'object is being deleted: configmaps "leaving" already exists'
+
+
+def test_what_is_stored_without_effect_is_said(shared_api):
+    hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    answer = shared_api.ask("POST", hooks, json.dumps({"metadata": {"name": "quiet"}}), Content_Type="application/json")
+    assert answer.status == 201
+    said, = answer.headers.get_all("Warning")
+    assert "ValidatingWebhookConfiguration is stored without effect" in said
+    answer = shared_api.ask("POST", "/api/v1/namespaces", json.dumps({"metadata": {
+        "name": "guarded", "labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}),
+        Content_Type="application/json")
+    assert answer.status == 201
+    said, = answer.headers.get_all("Warning")
+    assert "does not enforce Pod Security" in said
+    assert shared_api.ask("DELETE", hooks + "/quiet").status == 200

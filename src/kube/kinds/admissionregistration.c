@@ -170,6 +170,17 @@ static void binding_validate(const struct json *obj, const struct json *old,
                     "at least one validation action is required");
 }
 
+/* A cluster that relies on them must not believe itself safe. */
+static void say_without_effect(struct arena *a, const struct json *obj, const struct json *old,
+                               void (*say)(void *arg, struct str text), void *arg)
+{
+    (void)old;
+    say(arg, str_of(arena_printf(a,
+                                 "this " STR_FMT " is stored without effect: dormouse calls no "
+                                 "admission webhooks and evaluates no admission policies",
+                                 STR_ARG(json_get_str(obj, "kind")))));
+}
+
 /* ---- rows ---- */
 
 static const struct kube_subresource policy_subresources[] = {
@@ -178,21 +189,26 @@ static const struct kube_subresource policy_subresources[] = {
 
 static const struct kube_strategy mutating_strategy = { .validate = validate_webhooks,
                                                         .set_defaults = mutating_set_defaults,
+                                                        .warn = say_without_effect,
                                                         .has_generation = true };
 static const struct kube_strategy validating_strategy = { .validate = validate_webhooks,
                                                           .set_defaults = validating_set_defaults,
+                                                          .warn = say_without_effect,
                                                           .has_generation = true };
 static const struct kube_strategy validating_policy_strategy = {
     .set_defaults = policy_set_defaults,
     .prepare_create = kind_reset_status,
+    .warn = say_without_effect,
     .has_generation = true,
     .validate = validating_policy_validate,
     .fixed_meta_in_status = true
 };
 static const struct kube_strategy mutating_policy_strategy = { .set_defaults = policy_set_defaults,
+                                                               .warn = say_without_effect,
                                                                .has_generation = true };
 static const struct kube_strategy binding_strategy = { .set_defaults = binding_set_defaults,
                                                        .validate = binding_validate,
+                                                       .warn = say_without_effect,
                                                        .has_generation = true };
 
 static struct kube_resource rows[] = {

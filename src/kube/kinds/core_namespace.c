@@ -85,10 +85,21 @@ static const struct kube_subresource namespace_subresources[] = {
       .kind = S("Namespace") },
 };
 
+static void namespace_warn(struct arena *a, const struct json *obj, const struct json *old,
+                           void (*say)(void *arg, struct str text), void *arg)
+{
+    (void)a;
+    (void)old;
+    if (json_path(obj, "metadata", "labels", "pod-security.kubernetes.io/enforce", NULL))
+        say(arg, STR("pod-security.kubernetes.io/enforce: dormouse does not enforce Pod Security "
+                     "Standards"));
+}
+
 static const struct kube_strategy namespace_strategy = { .set_defaults = namespace_set_defaults,
                                                          .prepare_create = namespace_prepare_create,
                                                          .prepare_update = namespace_prepare_update,
                                                          .validate = namespace_validate,
+                                                         .warn = namespace_warn,
                                                          .name_rule = KUBE_NAME_LABEL,
                                                          .unconditional_update = true,
                                                          .has_spec_finalizers = true };
