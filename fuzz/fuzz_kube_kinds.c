@@ -13,6 +13,7 @@
 #include "kube/kinds/quotas.h"
 #include "kube/kinds/services.h"
 #include "kube/object.h"
+#include "kube/quantity.h"
 #include "kube/table.h"
 
 static const struct kube_resource *resource_of(const struct registry *reg, const struct json *obj)
@@ -83,6 +84,17 @@ static void allocate(struct arena *a, const struct kube_resource *res, struct js
         service_claim_taken(&claims[i], obj, &errs);
 }
 
+/* Validation lets nothing else into a quota. */
+static bool is_countable(const struct json *quota)
+{
+    struct quantity q;
+    json_each (hard, json_path(quota, "spec", "hard", NULL)) {
+        if (!json_is(hard, JSON_STRING) || quantity_parse(json_str(hard), &q, NULL) < 0)
+            return false;
+    }
+    return true;
+}
+
 /* Every object may be a quota for the new one: what is taken fits, and counting finds it again. */
 static void count(struct arena *a, const struct kube_resource *res, const struct json *obj,
                   const struct json *quotas)
@@ -91,7 +103,8 @@ static void count(struct arena *a, const struct kube_resource *res, const struct
         struct json *quota = json_clone(a, q);
         const char *why = NULL;
         bool changed;
-        if (!json_is(quota, JSON_OBJECT) || !json_is(json_getc(quota, "spec"), JSON_OBJECT))
+        if (!json_is(quota, JSON_OBJECT) || !json_is(json_getc(quota, "spec"), JSON_OBJECT) ||
+            !is_countable(quota))
             continue;
         (void)quota_is_about(quota, res);
         json_setc(a, quota, "status", quota_status_new(a, quota));
