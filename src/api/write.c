@@ -567,7 +567,19 @@ static void reply_written(struct write *w, uint64_t rev)
 
 /* ------------------------------------------------------------------ transaction */
 
-static void read_current(struct write *w);
+static void on_current(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                       const struct err *err);
+
+/* Read what is stored under the key now. */
+static void look_up(struct write *w, store_get_cb done)
+{
+    struct request *rq = w->rq;
+    struct err err = { 0 };
+    request_busy(rq);
+    int r = store_get(rq->api->store, w->key, 0, done, w, &err);
+    if (r < 0 && !request_idle(rq))
+        reply_store_err(rq, r, 0, &err);
+}
 static void read_namespace(struct write *w);
 static void shape_and_commit(struct write *w);
 
@@ -615,7 +627,7 @@ static void create_lost(struct write *w, size_t failed_op)
     if (ns_moved && ++w->attempt < WRITE_MAX_ATTEMPTS)
         read_namespace(w);
     else if (!ns_moved && w->patch_type == PATCH_APPLY && ++w->attempt < WRITE_MAX_ATTEMPTS)
-        read_current(w);
+        look_up(w, on_current);
     else if (!ns_moved && generated && ++w->attempt < NAME_MAX_ATTEMPTS)
         shape_and_commit(w);
     else if (generated)
@@ -630,7 +642,7 @@ static void update_lost(struct write *w)
     struct request *rq = w->rq;
     bool conditional = w->patch_type == PATCH_NONE && meta_resource_version(w->input).n > 0;
     if (!conditional && ++w->attempt < WRITE_MAX_ATTEMPTS)
-        read_current(w);
+        look_up(w, on_current);
     else
         reply_status(
             rq, status_modified(&rq->arena, rq->route.group, rq->route.resource, rq->route.name));
@@ -738,17 +750,6 @@ static void on_dry_run(void *arg, int r, const struct store_kv *kv, uint64_t rev
         reply_written(w, w->old_rev);
 }
 
-/* All of the above, nothing written; that the name is free has to be looked up. */
-static void dry_run(struct write *w)
-{
-    struct request *rq = w->rq;
-    struct err err = { 0 };
-    request_busy(rq);
-    int r = store_get(rq->api->store, w->key, 0, on_dry_run, w, &err);
-    if (r < 0 && !request_idle(rq))
-        reply_store_err(rq, r, 0, &err);
-}
-
 static void shape_and_commit(struct write *w)
 {
     struct request *rq = w->rq;
@@ -776,7 +777,7 @@ static void shape_and_commit(struct write *w)
     if (r < 0)
         reply_err(rq, r, &err);
     else if (w->opts.dry_run)
-        dry_run(w);
+        look_up(w, on_dry_run); /* is the name free? */
     else
         commit(w);
 }
@@ -894,16 +895,6 @@ static void on_current(void *arg, int r, const struct store_kv *kv, uint64_t rev
         shape_and_commit(w);
 }
 
-static void read_current(struct write *w)
-{
-    struct request *rq = w->rq;
-    struct err err = { 0 };
-    request_busy(rq);
-    int r = store_get(rq->api->store, w->key, 0, on_current, w, &err);
-    if (r < 0 && !request_idle(rq))
-        reply_store_err(rq, r, 0, &err);
-}
-
 /* ------------------------------------------------------------------ verbs */
 
 static void on_gone(struct request *rq)
@@ -986,7 +977,7 @@ void write_update(struct request *rq)
         return;
     }
     w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
-    read_current(w);
+    look_up(w, on_current);
 }
 
 void write_patch(struct request *rq)
@@ -1000,7 +991,7 @@ void write_patch(struct request *rq)
     if (!w)
         return;
     w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
-    read_current(w);
+    look_up(w, on_current);
 }
 
 /* The body of an action, in the shape of its type; NULL, or the Status to answer. */
@@ -1036,5 +1027,5 @@ void write_action(struct request *rq, const struct write_action *action)
     if (rq->route.name.n == 0) /* the older form names the object only in the body */
         rq->route.name = meta_name(w->input);
     w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
-    read_current(w);
+    look_up(w, on_current);
 }

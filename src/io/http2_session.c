@@ -13,7 +13,7 @@
 enum { FRAME_BLOCK_BYTES = 20 << 10, FRAME_BLOCK_MIN_BYTES = 16 << 10 };
 static _Thread_local struct {
     void *block;
-    bool lent; /* in the making of this session */
+    bool lent; /* to the nghttp2 session that is being made */
 } frames = { .lent = true };
 
 static void *h2_malloc(size_t n, void *arg)
