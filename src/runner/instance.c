@@ -313,6 +313,8 @@ int instance_deliver(struct instance *in, const struct proto_delivery *d, struct
         v[3].i32 = n;
         status = call(in, &in->entries[ENTRY_WAKEUP], v, 4, "wakeup", err);
         break;
+    case GUEST_ABI_V1:
+        return err_set(err, E_INVALID, "a completion for a guest that has no operations");
     }
     if (in->has_exited)
         return err_set(err, E_TRAP, "the guest exited with status %d", in->exit_code);

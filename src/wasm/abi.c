@@ -38,6 +38,8 @@ const char *abi_name(enum guest_abi abi)
         return "G1";
     case GUEST_ABI_G2:
         return "G2";
+    case GUEST_ABI_V1:
+        return "v1";
     }
     return "?";
 }

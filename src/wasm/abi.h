@@ -9,8 +9,54 @@
 
 #include "wasm/module_info.h"
 
-enum guest_abi { GUEST_ABI_G1, GUEST_ABI_G2 };
-enum { GUEST_ABI_COUNT = 2 };
+enum guest_abi { GUEST_ABI_G1, GUEST_ABI_G2, GUEST_ABI_V1 };
+enum { GUEST_ABI_COUNT = 3 };
+
+/* What docs/guest-abi.md calls "parks": main answers, the guest waits. The numbers travel in
+ * messages. */
+enum guest_call_kind {
+    GUEST_CALL_DECLARE,
+    GUEST_CALL_API_REQUEST,
+    GUEST_CALL_CACHE_GET,
+    GUEST_CALL_CACHE_LIST,
+    GUEST_CALL_CONFIG_GET
+};
+enum { GUEST_CALL_COUNT = 5 };
+
+/* "posted": nobody waits. */
+enum guest_post_kind { GUEST_POST_LOG, GUEST_POST_ENQUEUE, GUEST_POST_EVENT, GUEST_POST_METRIC };
+enum { GUEST_POST_COUNT = 4 };
+
+/* Error codes of ABI v1, as guests see them. */
+enum guest_error {
+    GUEST_E_INVALID = -1,
+    GUEST_E_NOT_FOUND = -2,
+    GUEST_E_FORBIDDEN = -3,
+    GUEST_E_NOT_DECLARED = -4,
+    GUEST_E_TOO_LARGE = -5,
+    GUEST_E_LIMITED = -6,
+    GUEST_E_TIMEOUT = -7,
+    GUEST_E_UNAVAILABLE = -8,
+    GUEST_E_EXPIRED = -9,
+    GUEST_E_CANCELLED = -10,
+    GUEST_E_NOT_SYNCED = -11
+};
+
+/* Sizes that ABI v1 allows (its section 9), in bytes. */
+enum {
+    GUEST_V1_DECLARATION_MAX = 256 << 10,
+    GUEST_V1_HEAD_MAX = 16 << 10, /* of a request */
+    GUEST_V1_BODY_MAX = 3 << 20,
+    GUEST_V1_QUERY_MAX = 16 << 10,
+    GUEST_V1_EVENT_MAX = 8 << 10,
+    GUEST_V1_ENQUEUE_MAX = 2 << 10,
+    GUEST_V1_LABELS_MAX = 4 << 10,
+    GUEST_V1_MESSAGE_MAX = 1 << 10, /* fail_message; cut */
+    GUEST_V1_LOG_MAX = 4 << 10,     /* text and key-values; cut */
+    GUEST_V1_POSTS_MAX = 1024,      /* of one activation, */
+    GUEST_V1_POSTED_LOGS_MAX = 256, /* of these log lines */
+    GUEST_V1_REQUEUE_MS_BITS = 40   /* result of an activation: at most 2^40 ms */
+};
 
 /* One variable of a guest's environment. */
 struct guest_env {
@@ -101,5 +147,5 @@ enum abi_entry { ENTRY_START, ENTRY_ALLOCATE, ENTRY_WAKEUP, ENTRY_WAKEUP_STREAM,
 int abi_check(const struct module_info *info, enum guest_abi abi, struct err *err);
 /* Does an export with ABI_INITIALIZE do without this one? */
 bool abi_is_optional(enum guest_abi abi, enum abi_entry entry);
-/* "G1", "G2" */
+/* "G1", "G2", "v1" */
 const char *abi_name(enum guest_abi abi);

@@ -119,7 +119,7 @@ int guest_deliver(struct guest *g, const struct guest_delivery *d, struct err *e
                        (unsigned long long)d->id, d->incarnation);
     if (d->payload.n > GUEST_PAYLOAD_MAX_BYTES)
         return err_set(err, -EMSGSIZE, "payload of %zu bytes is over the limit", d->payload.n);
-    struct active *a = guest_activate(g);
+    struct active *a = guest_get_active(g);
     if (a->queue.n >= GUEST_QUEUE_MAX_EVENTS ||
         (a->queue.n && a->queue.bytes + d->payload.n > GUEST_QUEUE_MAX_BYTES)) {
         a->room_wanted = true;

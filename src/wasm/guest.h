@@ -40,7 +40,9 @@ enum {
     GUEST_OPS_MAX = 1024, /* operations outstanding at once; one more traps the guest */
     GUEST_MESSAGE_MAX_BYTES = 64 << 10, /* larger payloads travel in sealed memfds */
     GUEST_PAYLOAD_MAX_BYTES = 16 << 20, /* one request or delivery */
-    GUEST_BACKOFF_FIRST_MS = 1000,      /* restart after a failure; doubles */
+    GUEST_CALL_MS_MAX = 310000, /* a parked call without guest_reply() for so long times out, */
+    GUEST_ACTIVATION_WALL_MS_MAX = 600000, /* an activation with all that it waited for fails */
+    GUEST_BACKOFF_FIRST_MS = 1000,         /* restart after a failure; doubles */
     GUEST_BACKOFF_MAX_MS = 300000,
     GUEST_BACKOFF_RESET_MS = 600000 /* healthy this long: back to the first */
 };
@@ -77,6 +79,7 @@ struct guest_spec {
     uint64_t memory_max_bytes; /* 0: default */
     uint64_t activation_ms;    /* 0: default */
     uint64_t idle_ms;          /* 0: the host's */
+    bool log_debug;            /* V1: lines of level 0 are wanted */
 };
 
 /* One operation that the guest started during an activation, in the order of the ids. */
@@ -90,6 +93,31 @@ struct guest_op {
                            validated by nobody */
 };
 
+/*
+ * V1: a call that parks. Its guest waits until guest_reply(), which may be called at once, from
+ * on_call(), or later. One per guest. The strings are borrowed and validated by nobody; their sizes
+ * are within the limits of abi.h.
+ */
+struct guest_call {
+    uint64_t id;
+    uint32_t incarnation;
+    uint64_t token; /* of the activation that makes it; 0 for DECLARE */
+    enum guest_call_kind kind;
+    struct str head; /* DECLARE: the declaration; API_REQUEST: the head; reads: the query or name */
+    struct str body; /* API_REQUEST */
+};
+
+/* V1: a posted call, in the order in which they were made. */
+struct guest_post {
+    enum guest_post_kind kind;
+    uint32_t incarnation;
+    uint64_t token;  /* as above; 0 while the guest starts */
+    uint32_t number; /* LOG: the level, 0 to 3; METRIC: its index */
+    double value;    /* METRIC */
+    struct str head; /* LOG: text; ENQUEUE, EVENT: the object; METRIC: labels */
+    struct str body; /* LOG: key-values */
+};
+
 struct guest_ops {
     /* After the activation that made it has ended, before on_done. The id counts as outstanding
      * until a delivery with last = true has been made for it. */
@@ -101,6 +129,17 @@ struct guest_ops {
     void (*on_state)(struct guest *g, enum guest_state state, const struct err *why, void *arg);
     /* One line of the guest's standard output (1) or error (2), without newline, rate-limited. */
     void (*on_log)(struct guest *g, int fd, struct str line, void *arg);
+
+    /* The rest concerns V1 only. A guest calls DECLARE once while it starts, before it becomes
+     * AWAKE or ASLEEP for the first time; if its start fails FAILED follows, with its own words. */
+    void (*on_call)(struct guest *g, const struct guest_call *c, void *arg);
+    /* When its activation has ended or makes a call, before either is told. A log line counts in
+     * the rate limit of on_log. */
+    void (*on_post)(struct guest *g, const struct guest_post *p, void *arg);
+    /* The activation returned `result`, one of those that the ABI knows. message: of
+     * fail_message(), or "". */
+    void (*on_activated)(struct guest *g, uint64_t token, uint32_t incarnation, int64_t result,
+                         struct str message, void *arg);
 };
 
 int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct guest_ops *ops,
@@ -124,6 +163,27 @@ struct guest_delivery {
  * follows), -ESTALE (old incarnation, or the id is not outstanding).
  */
 int guest_deliver(struct guest *g, const struct guest_delivery *d, struct err *err);
+
+/*
+ * V1: queue one activation, waking the guest. payload: copied; the guest reads it as result bytes.
+ * token: the caller's, not 0. FIFO, one at a time. on_activated follows, or on_state with another
+ * incarnation: then this activation, and every other one not yet told of, is dead, whether it had
+ * begun or not. May be called before the guest has started.
+ * Errors: -EBUSY (queue full, nothing taken, on_room follows), -EMSGSIZE, -ENOMEM.
+ */
+int guest_activate(struct guest *g, uint64_t token, struct str payload, struct err *err);
+/*
+ * V1: answer a call. bytes: copied, the guest's result; value: what the call returns.
+ * Errors: -ESTALE nobody waits for that any more; -EMSGSIZE over GUEST_PAYLOAD_MAX_BYTES (answer
+ * something else then).
+ */
+int guest_reply(struct guest *g, uint64_t call_id, uint32_t incarnation, int64_t value,
+                struct str bytes, struct err *err);
+/* V1: its memory need not be kept: to sleep is to end, to wake is to start (and to declare) again,
+ * in the same incarnation. */
+void guest_set_stateless(struct guest *g, bool is_stateless);
+/* V1: from its next activation on. */
+void guest_set_log_debug(struct guest *g, bool wanted);
 /* Sleep now if it is awake and idle; for tests and `sleep_always`. -EBUSY otherwise. */
 int guest_sleep(struct guest *g);
 /* End the current incarnation with this reason, as if it had trapped (protocol violation seen by
@@ -146,6 +206,7 @@ struct guest_stats {
     uint64_t wake_us_last, wake_us_p50,
         wake_us_p99; /* from the decision to deliver until DONE was read, wakes only */
     uint64_t queued, outstanding;
+    bool is_parked; /* V1: waits for guest_reply() */
     bool dissolvable;
     char last_error[200];
 };

@@ -31,7 +31,7 @@ static void on_backoff(struct timer *timer)
 /* Its current life is over: operations, queue, snapshot. */
 static void end_incarnation(struct guest *g)
 {
-    struct active *a = guest_activate(g);
+    struct active *a = guest_get_active(g);
     pool_drop(&a->tenant);
     timer_stop(g->host->loop, &a->timer);
     list_remove(&a->idle);

@@ -115,7 +115,7 @@ void guest_report(struct guest *g, const struct err *why);
 bool guest_is_awake(unsigned state);
 /* The only way to another state; tells the service. */
 void guest_move(struct guest *g, enum guest_state to, const struct err *why);
-struct active *guest_activate(struct guest *g);
+struct active *guest_get_active(struct guest *g);
 /* It may be able to act: look at it in the next turn. */
 void guest_make_ready(struct guest *g);
 void guest_free_sent(struct active *a);

@@ -47,7 +47,7 @@ void guest_move(struct guest *g, enum guest_state to, const struct err *why)
     guest_report(g, why);
 }
 
-struct active *guest_activate(struct guest *g)
+struct active *guest_get_active(struct guest *g)
 {
     if (g->active)
         return g->active;
@@ -60,7 +60,7 @@ struct active *guest_activate(struct guest *g)
 
 void guest_make_ready(struct guest *g)
 {
-    struct active *a = guest_activate(g);
+    struct active *a = guest_get_active(g);
     if (list_is_linked(&a->ready))
         return;
     list_push_back(&g->host->ready, &a->ready);
