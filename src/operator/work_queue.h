@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The work queue of one controller, with client-go's semantics: a key that is added while it waits
+ * is one piece of work, a key that is being worked on is handed to nobody else, and one that is
+ * added meanwhile comes once more afterwards.
+ *
+ *                  add                 take                    finish DONE, nothing new
+ *     (nothing) --------> READY ----------------> RUNNING ---------------------------> (nothing)
+ *         |                 ^                      |  |
+ *         | add_after       | its time             |  | finish AGAIN, FAILED
+ *         `------------> WAITING <-----------------'--'    added meanwhile, or BACK: READY
+ *
+ * Three priorities, strictly in order; within one, first in, first out. A later add may raise a
+ * key's priority. What is added with a time waits in one timer per key, the earliest. Failures of a
+ * key delay it by base * 2^n up to a maximum; all failures together go through a token bucket; the
+ * larger delay counts (client-go's MaxOf limiter).
+ *
+ * Pure: no loop, no clock. Times are microseconds of one monotonic clock, passed in. A key costs
+ * about 60 bytes and its name while it waits or runs; a queue at rest has no memory but its
+ * struct.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+#include "operator/work_timer.h"
+
+enum {
+    WORK_QUEUE_MAX_KEYS = 1 << 18,  /* one controller; E_LIMIT beyond */
+    WORK_QUEUES_MAX_KEYS = 1 << 21, /* all together */
+    WORK_NAME_MAX = 253,            /* bytes of a name or of a namespace (DNS subdomain) */
+    WORK_DELAY_MAX_MS_LOG2 = 40     /* longer waits are cut to 2^40 ms */
+};
+
+/* Why a key is worked on: bit, text of the guest ABI (docs/guest-abi.md, section 4). */
+#define WORK_REASONS(X)                                                                            \
+    X(WORK_INITIAL, "initial")                                                                     \
+    X(WORK_CREATE, "create")                                                                       \
+    X(WORK_UPDATE, "update")                                                                       \
+    X(WORK_DELETE, "delete")                                                                       \
+    X(WORK_OWNED, "owned")                                                                         \
+    X(WORK_MAPPED, "mapped")                                                                       \
+    X(WORK_RESYNC, "resync")                                                                       \
+    X(WORK_REQUEUE, "requeue")                                                                     \
+    X(WORK_RETRY, "retry")                                                                         \
+    X(WORK_ENQUEUE, "enqueue")                                                                     \
+    X(WORK_CONFIG, "config")
+
+enum work_reason {
+#define WORK_REASON_ENUM(name, text) name,
+    WORK_REASONS(WORK_REASON_ENUM)
+#undef WORK_REASON_ENUM
+        WORK_REASON_COUNT
+};
+const char *work_reason_name(enum work_reason reason);
+
+enum work_priority { WORK_LOW, WORK_NORMAL, WORK_HIGH, WORK_PRIORITY_COUNT };
+
+struct work_key {
+    struct str namespace, name; /* namespace "" for cluster-scoped objects */
+};
+
+/* What all queues of a process share: timers, names of namespaces, the bound on keys. */
+struct work_queues;
+struct work_queues *work_queues_new(void);
+/* Every queue must have been freed. */
+void work_queues_free(struct work_queues *qs);
+/* Also for timers of others who want to share the wake-up. */
+struct work_timers *work_queues_timers(struct work_queues *qs);
+size_t work_queues_n_keys(const struct work_queues *qs);
+
+struct work_queue;
+struct work_item; /* a key that was taken, until it is finished */
+
+struct work_queue_opts {
+    const char *name;                         /* of the controller: for errors; kept */
+    uint64_t backoff_base_us, backoff_max_us; /* 0: 5 ms, 1,000 s */
+    double rate_per_second;                   /* of failures; 0: 10 */
+    uint32_t rate_burst;                      /* 0: 100 */
+    uint32_t slack_percent;                   /* of a wait, at most 100 */
+    /*
+     * An event (any add of normal or low priority) is held back this long for others of its key to
+     * join it; the first one starts the time. 0: not.
+     */
+    uint64_t debounce_us;
+    size_t max_keys; /* 0: WORK_QUEUE_MAX_KEYS */
+    /* A key became ready, by an add, a finish or a timer. Must not change the queue. May be NULL.
+     */
+    void (*on_ready)(struct work_queue *q, void *arg);
+    void *arg;
+};
+
+struct work_queue *work_queue_new(struct work_queues *qs, const struct work_queue_opts *opts);
+/* Keys waiting or running are dropped; items are dead. NULL is fine. */
+void work_queue_free(struct work_queue *q);
+
+/*
+ * Work for a key. Errors: -EINVAL (no name, or longer than WORK_NAME_MAX), E_LIMIT (too many keys:
+ * the key is lost to the queue, and whoever added it must list again).
+ */
+int work_queue_add(struct work_queue *q, struct work_key key, enum work_reason reason,
+                   enum work_priority priority, uint64_t now_us, struct err *err);
+/*
+ * The same after a time; it may come later by the queue's slack. Of two waits for one key the
+ * earlier stays. An add that comes before does not end the wait. delay_us 0: as work_queue_add().
+ */
+int work_queue_add_after(struct work_queue *q, struct work_key key, enum work_reason reason,
+                         enum work_priority priority, uint64_t delay_us, uint64_t now_us,
+                         struct err *err);
+
+/*
+ * The next key; NULL: none is ready. It ends a wait that an earlier finish (AGAIN, FAILED) began,
+ * as this run's own result takes its place. The item is valid until work_queue_finish().
+ */
+struct work_item *work_queue_take(struct work_queue *q, uint64_t now_us);
+
+enum work_end {
+    WORK_DONE,    /* forget its failures */
+    WORK_AGAIN,   /* forget its failures, and again after delay_us */
+    WORK_FAILED,  /* again, after back-off */
+    WORK_REFUSED, /* failed for good: not again until something is added */
+    WORK_BACK     /* it was not worked on: as it was before it was taken, at the front */
+};
+void work_queue_finish(struct work_queue *q, struct work_item *item, enum work_end end,
+                       uint64_t delay_us, uint64_t now_us);
+
+struct work_task {
+    struct work_key key; /* borrowed until the item is finished */
+    uint32_t reasons;    /* 1 << enum work_reason */
+    uint32_t attempt;    /* failures in a row */
+    uint64_t waited_us;  /* from its first add to take */
+};
+void work_item_get(const struct work_item *item, struct work_task *ret);
+
+/* Forget all keys that are not running. */
+void work_queue_clear(struct work_queue *q);
+size_t work_queue_depth(const struct work_queue *q); /* ready */
+/* Ready with at least this priority. */
+size_t work_queue_depth_of(const struct work_queue *q, enum work_priority least);
+size_t work_queue_waiting(const struct work_queue *q); /* keys with a timer */
+size_t work_queue_running(const struct work_queue *q);
+bool work_queue_has(const struct work_queue *q, struct work_key key);
+/* When its earliest wait ends, without slack; WORK_NEVER: none waits. */
+uint64_t work_queue_next_due_us(const struct work_queue *q);
+
+/* Keys that wait, the earliest first in no order beyond that; for `describe`. false from fn ends.
+ */
+struct work_wait {
+    struct work_key key; /* borrowed for the call */
+    uint32_t reasons;
+    uint32_t attempt;
+    uint64_t due_us; /* 0: ready now */
+    bool is_running;
+};
+void work_queue_each(const struct work_queue *q, bool (*fn)(const struct work_wait *w, void *arg),
+                     void *arg);
+
+struct work_queue_stats {
+    uint64_t adds;    /* as client-go counts: not those that were merged */
+    uint64_t retries; /* client-go's: adds with a time or after a failure */
+    uint64_t dropped; /* E_LIMIT */
+    size_t depth, waiting, running;
+    uint64_t unfinished_us, longest_running_us;
+};
+void work_queue_get_stats(const struct work_queue *q, uint64_t now_us,
+                          struct work_queue_stats *ret);
