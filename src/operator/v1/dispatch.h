@@ -60,7 +60,8 @@ struct dispatch_result {
     uint64_t delay_ms;  /* AGAIN; FAILED: until it is tried again */
     struct str message; /* what the guest or the host says of a failure */
     bool trapped;       /* or its runner was lost, or it was ended by its limits */
-    uint64_t work_us, cpu_us;
+    uint64_t work_us;   /* begun to ended */
+    uint64_t busy_us;   /* of these not parked in host calls */
 };
 
 /* An operator's own half: its cache, its guests. arg: of the operator. */
@@ -71,10 +72,12 @@ struct dispatch_ops {
      */
     int (*object)(void *arg, unsigned controller, struct work_key key, struct buf *to);
     /*
-     * Begin an activation; dispatch_activated() or dispatch_instance_gone() must follow, later.
-     * payload is borrowed for the call. An error: the instance is useless until it is ready anew.
+     * Begin an activation, by guest_activate(); dispatch_activated() or dispatch_instance_gone()
+     * must follow, later. payload is borrowed for the call. An error: the instance is useless until
+     * it is ready anew.
      */
-    int (*activate)(void *arg, unsigned instance, struct str payload, struct err *err);
+    int (*activate)(void *arg, unsigned instance, uint64_t token, struct str payload,
+                    struct err *err);
     /*
      * Start another instance (never 0); dispatch_instance_ready() follows when it has declared, or
      * dispatch_instance_gone(). NULL: there is only one.
@@ -82,8 +85,6 @@ struct dispatch_ops {
     int (*instance_start)(void *arg, unsigned instance, struct err *err);
     /* Not needed any more; it is gone for dispatch when this returns. */
     void (*instance_end)(void *arg, unsigned instance);
-    /* It broke rule R-result: end it as after a trap; dispatch_instance_gone() follows. */
-    void (*instance_fail)(void *arg, unsigned instance, const struct err *why);
     /*
      * A first list or resync goes on: add at most `room` keys of it with WORK_LOW by
      * dispatch_add(). Returns whether there are more. May add inside this call. NULL: never asked.
@@ -163,13 +164,12 @@ void dispatch_instance_ready(struct dispatch_operator *o, unsigned instance);
 /* It failed, or is gone. Its key counts as failed; `why` is borrowed, NULL: it was stopped, and the
  * key goes back as it was. */
 void dispatch_instance_gone(struct dispatch_operator *o, unsigned instance, const struct err *why);
-struct dispatch_answer {
-    int64_t value;      /* of dormouse_v1_activate */
-    struct str message; /* fail_message; borrowed */
-    uint64_t cpu_us;    /* 0: not known */
-};
-void dispatch_activated(struct dispatch_operator *o, unsigned instance,
-                        const struct dispatch_answer *answer);
+/*
+ * For guest_ops.on_activated: value is one that the ABI knows, message what fail_message() said. A
+ * token that is not the instance's current one is ignored.
+ */
+void dispatch_activated(struct dispatch_operator *o, unsigned instance, uint64_t token,
+                        int64_t value, struct str message);
 /* Its activation waits for a host call, or goes on. */
 void dispatch_parked(struct dispatch_operator *o, unsigned instance, bool parked);
 /* The running activation of an instance; false: none. */
