@@ -184,8 +184,10 @@ static inline void actor_on_log(struct guest *g, int fd, struct str line, void *
     a->lines++;
 }
 
-static const struct guest_ops actor_ops = { actor_on_op, actor_on_room, actor_on_state,
-                                            actor_on_log };
+static const struct guest_ops actor_ops = { .on_op = actor_on_op,
+                                            .on_room = actor_on_room,
+                                            .on_state = actor_on_state,
+                                            .on_log = actor_on_log };
 
 /* spec.name, abi, module and limits as the test wants them; the rest is filled in. */
 static inline int actor_try_open(struct actor *a, struct rig *r, struct guest_spec spec,
