@@ -203,9 +203,17 @@ class Native(Variant):
         self.start_operators(n, heap_mib)
 
     def start_operators(self, n, heap_mib):
-        make_distinct(self.paths.native, n, self.paths.programs, "")
+        make_distinct(self.program(), n, self.programs, "")
         for i in range(n):
-            self.spawn(self.paths.programs / f"controller{i}", self.ring_env(i, n, heap_mib))
+            self.spawn(self.programs / f"controller{i}", self.ring_env(i, n, heap_mib))
+
+    def program(self):
+        return self.paths.native
+
+    @property
+    def programs(self):
+        """Where the copies of this variant's program go."""
+        return self.paths.programs / self.guest
 
     def ring_env(self, i, n, heap_mib):
         return {"KUBECONFIG": self.server.kubeconfig, "IN_NAMESPACE": f"ring{i}",
@@ -230,6 +238,21 @@ class Native(Variant):
             p.wait()
         if self.server:
             self.server.stop()
+
+
+class ControllerRuntime(Native):
+    """The same operator written with controller-runtime in Go, one process each: what people run today, without the container."""
+    guest = "go"
+    built = None
+
+    def check(self):
+        made = subprocess.run(["tools/build-go", "bench/operators/controllerruntime"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if made.returncode:
+            raise Skipped((made.stderr.decode().strip().splitlines() or ["it cannot be built"])[-1])
+        self.built = pathlib.Path(made.stdout.decode().strip())
+
+    def program(self):
+        return self.built
 
 
 class Comb(Native):
@@ -291,11 +314,11 @@ class Container(Native):
 
     def start_operators(self, n, heap_mib):
         self.containers = []
-        make_distinct(self.paths.native, n, self.paths.programs, "")
+        make_distinct(self.program(), n, self.programs, "")
         for i in range(n):
             env = self.ring_env(i, n, heap_mib) | {"KUBECONFIG": "/kubeconfig"}
             bundle = self.bundle(f"controller{i}", "/controller", env)
-            shutil.copy(self.paths.programs / f"controller{i}", bundle / "rootfs/controller")
+            shutil.copy(self.programs / f"controller{i}", bundle / "rootfs/controller")
             shutil.copy(self.server.kubeconfig, bundle / "rootfs/kubeconfig")
             name = f"dormouse-bench-{os.getpid()}-{i}"
             self.crun("run", "--detach", "--pid-file", bundle / "pid", "--bundle", bundle, name)
@@ -325,6 +348,7 @@ def all_variants(paths):
         Wasm("wasm-never", paths, "--sleep-never"),
         Wasm("wasm-always", paths, "--sleep-always"),
         Native("native", paths),
+        ControllerRuntime("controller-runtime", paths),
         Comb("comb", paths),
         Container("crun", paths),
     ]

@@ -41,7 +41,7 @@ def find_kubectl():
     found = os.environ.get("KUBECTL") or shutil.which("kubectl")
     if found and (os.environ.get("KUBECTL") or is_new_enough(found)):
         return found
-    made = subprocess.run([ROOT / "test/build-go", "kubectl"], capture_output=True, text=True)
+    made = subprocess.run([ROOT / "tools/build-go", ROOT / "test/kubectl"], capture_output=True, text=True)
     return made.stdout.strip() if made.returncode == 0 else None
 
 

@@ -15,7 +15,7 @@ from conftest import ROOT
 
 def go_program(name):
     cached = [] if os.environ.get("DORMOUSE_SLOW_TESTS") else ["--cached"]
-    made = subprocess.run([ROOT / "test/build-go", name, *cached], capture_output=True, text=True)
+    made = subprocess.run([ROOT / "tools/build-go", ROOT / "test" / name, *cached], capture_output=True, text=True)
     if made.returncode != 0:
         pytest.skip(made.stderr.strip().splitlines()[-1] + "; DORMOUSE_SLOW_TESTS=1 builds it")
     return made.stdout.strip()
