@@ -91,6 +91,8 @@ struct work_queue_opts {
 };
 
 struct work_queue *work_queue_new(struct work_queues *qs, const struct work_queue_opts *opts);
+/* From now on; waits that have begun stay as they are. */
+void work_queue_set(struct work_queue *q, const struct work_queue_opts *opts);
 /* Keys waiting or running are dropped; items are dead. NULL is fine. */
 void work_queue_free(struct work_queue *q);
 
@@ -111,8 +113,9 @@ int work_queue_add_after(struct work_queue *q, struct work_key key, enum work_re
 /*
  * The next key; NULL: none is ready. It ends a wait that an earlier finish (AGAIN, FAILED) began,
  * as this run's own result takes its place. The item is valid until work_queue_finish().
+ * ret_waited_us: since it became ready, or was to. May be NULL.
  */
-struct work_item *work_queue_take(struct work_queue *q, uint64_t now_us);
+struct work_item *work_queue_take(struct work_queue *q, uint64_t now_us, uint64_t *ret_waited_us);
 
 enum work_end {
     WORK_DONE,    /* forget its failures */
@@ -121,14 +124,14 @@ enum work_end {
     WORK_REFUSED, /* failed for good: not again until something is added */
     WORK_BACK     /* it was not worked on: as it was before it was taken, at the front */
 };
-void work_queue_finish(struct work_queue *q, struct work_item *item, enum work_end end,
-                       uint64_t delay_us, uint64_t now_us);
+/* Returns after how long it comes again by itself (AGAIN, FAILED), else 0. */
+uint64_t work_queue_finish(struct work_queue *q, struct work_item *item, enum work_end end,
+                           uint64_t delay_us, uint64_t now_us);
 
 struct work_task {
     struct work_key key; /* borrowed until the item is finished */
     uint32_t reasons;    /* 1 << enum work_reason */
     uint32_t attempt;    /* failures in a row */
-    uint64_t waited_us;  /* from its first add to take */
 };
 void work_item_get(const struct work_item *item, struct work_task *ret);
 

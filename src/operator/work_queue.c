@@ -1,0 +1,713 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Work queues; see work_queue.h.
+ *
+ * A key is one allocation, found through a table of pointers with linear probing, and on at most
+ * one list: of its priority while it is ready, of the running ones while it runs. Its wait, if any,
+ * is an entry of the queue's heap, ordered by the hard end; the queue's timer is armed for the
+ * first one.
+ */
+#include "operator/work_queue.h"
+
+#include "base/list.h"
+#include "base/map.h"
+
+#include <assert.h>
+#include <errno.h>
+
+enum {
+    TABLE_MIN = 8,
+    BACKOFF_BASE_US = 5000,
+    BACKOFF_MAX_US = 1000000000,
+    RATE_PER_SECOND = 10,
+    RATE_BURST = 100,
+    FAILURES_MAX = UINT16_MAX
+};
+
+/* A namespace's name, once for all keys in it. */
+struct space {
+    struct str name; /* the map's */
+    uint64_t hash;
+    size_t n_refs;
+};
+
+struct work_queues {
+    struct work_timers timers;
+    struct map spaces; /* struct space */
+    size_t n_keys, n_queues;
+};
+
+struct work_item {
+    struct list node;
+    struct space *space;
+    uint64_t added_us; /* when it became ready, or was added while it runs */
+    uint64_t began_us;
+    uint32_t hash;
+    uint32_t wait_at;      /* in the heap; 0: does not wait */
+    uint16_t reasons;      /* for the next run */
+    uint16_t wait_reasons; /* that its wait will add */
+    uint16_t taken;        /* reasons of the present run */
+    uint16_t failures;
+    unsigned is_ready : 1, is_running : 1;
+    unsigned is_again : 1;       /* added while it runs */
+    unsigned is_result_wait : 1; /* the wait is nothing but the result of an earlier run */
+    unsigned priority : 2, wait_priority : 2, taken_priority : 2;
+    unsigned n_name : 8;
+    char name[];
+};
+_Static_assert(WORK_REASON_COUNT <= 16, "reasons are bits of uint16_t");
+_Static_assert(WORK_NAME_MAX <= 255, "n_name has 8 bits");
+
+struct wait {
+    uint64_t soft_us, hard_us;
+    struct work_item *item;
+};
+
+struct work_queue {
+    struct work_queues *qs;
+    const char *name;
+    void (*on_ready)(struct work_queue *q, void *arg);
+    void *arg;
+    struct work_timer timer;
+
+    struct work_item **table; /* NULL: free; cap is 0 or a power of two */
+    uint32_t n_keys, cap;
+    struct wait *waits; /* [1..n_waits] */
+    uint32_t n_waits, waits_cap;
+    uint32_t n_ready[WORK_PRIORITY_COUNT], n_running, n_again, max_keys;
+    struct list ready[WORK_PRIORITY_COUNT], running;
+
+    uint64_t backoff_base_us, backoff_max_us, debounce_us;
+    uint64_t rate_period_us, rate_burst_us; /* GCRA: a token's time, the burst's */
+    uint64_t rate_next_us;                  /* when all tokens are back */
+    uint32_t slack_percent;
+    uint64_t n_adds, n_retries, n_dropped;
+};
+
+const char *work_reason_name(enum work_reason reason)
+{
+    static const char *const names[] = {
+#define WORK_REASON_NAME(name, text) [name] = text,
+        WORK_REASONS(WORK_REASON_NAME)
+#undef WORK_REASON_NAME
+    };
+    return names[reason];
+}
+
+/* ---- all queues ---- */
+
+struct work_queues *work_queues_new(void)
+{
+    return xnew(struct work_queues);
+}
+
+void work_queues_free(struct work_queues *qs)
+{
+    if (!qs)
+        return;
+    assert(qs->n_queues == 0 && qs->n_keys == 0 && qs->spaces.n == 0);
+    work_timers_fini(&qs->timers);
+    map_fini(&qs->spaces);
+    free(qs);
+}
+
+struct work_timers *work_queues_timers(struct work_queues *qs)
+{
+    return &qs->timers;
+}
+
+size_t work_queues_n_keys(const struct work_queues *qs)
+{
+    return qs->n_keys;
+}
+
+static struct space *space_ref(struct work_queues *qs, struct str name)
+{
+    struct space *s = map_get(&qs->spaces, name);
+    if (!s) {
+        s = xnew(struct space);
+        (void)map_put(&qs->spaces, name, s);
+        const struct map_entry *e = map_find(&qs->spaces, name);
+        s->name = e->key;
+        s->hash = e->hash;
+    }
+    s->n_refs++;
+    return s;
+}
+
+static void space_unref(struct work_queues *qs, struct space *s)
+{
+    if (--s->n_refs > 0)
+        return;
+    (void)map_del(&qs->spaces, s->name);
+    free(s);
+    if (qs->spaces.n == 0)
+        map_fini(&qs->spaces);
+}
+
+/* ---- the table ---- */
+
+static uint32_t key_hash(const struct space *s, struct str name)
+{
+    uint64_t h = str_hash(name, s->hash);
+    return (uint32_t)(h ^ h >> 32);
+}
+
+static void table_put(struct work_queue *q, struct work_item *item)
+{
+    uint32_t at = item->hash & (q->cap - 1);
+    while (q->table[at])
+        at = (at + 1) & (q->cap - 1);
+    q->table[at] = item;
+}
+
+static void table_resize(struct work_queue *q, uint32_t cap)
+{
+    struct work_item **old = q->table;
+    uint32_t old_cap = q->cap;
+    q->table = cap ? xnew_n(struct work_item *, cap) : NULL;
+    q->cap = cap;
+    for (uint32_t i = 0; i < old_cap; i++) {
+        if (old[i])
+            table_put(q, old[i]);
+    }
+    free(old);
+}
+
+static struct work_item *table_find(const struct work_queue *q, const struct space *s,
+                                    struct str name, uint32_t hash)
+{
+    if (q->cap == 0)
+        return NULL;
+    for (uint32_t at = hash & (q->cap - 1); q->table[at]; at = (at + 1) & (q->cap - 1)) {
+        struct work_item *item = q->table[at];
+        if (item->hash == hash && item->space == s && str_eq(str_n(item->name, item->n_name), name))
+            return item;
+    }
+    return NULL;
+}
+
+/* Backward-shift deletion, as in base/map. */
+static void table_del(struct work_queue *q, const struct work_item *item)
+{
+    uint32_t mask = q->cap - 1, hole = item->hash & mask;
+    while (q->table[hole] != item)
+        hole = (hole + 1) & mask;
+    for (uint32_t at = (hole + 1) & mask; q->table[at]; at = (at + 1) & mask) {
+        uint32_t home = q->table[at]->hash & mask;
+        if (((at - home) & mask) < ((at - hole) & mask))
+            continue;
+        q->table[hole] = q->table[at];
+        hole = at;
+    }
+    q->table[hole] = NULL;
+    q->n_keys--;
+    if (q->n_keys == 0)
+        table_resize(q, 0);
+    else if (q->cap > TABLE_MIN && q->n_keys * 8 <= q->cap)
+        table_resize(q, q->cap / 2);
+}
+
+/* ---- waits ---- */
+
+static void wait_put(struct work_queue *q, uint32_t at, struct wait w)
+{
+    q->waits[at] = w;
+    w.item->wait_at = at;
+}
+
+static void wait_sift(struct work_queue *q, uint32_t at, struct wait w)
+{
+    while (at > 1 && q->waits[at / 2].hard_us > w.hard_us) {
+        wait_put(q, at, q->waits[at / 2]);
+        at /= 2;
+    }
+    while (at * 2 <= q->n_waits) {
+        uint32_t child = at * 2;
+        if (child < q->n_waits && q->waits[child + 1].hard_us < q->waits[child].hard_us)
+            child++;
+        if (q->waits[child].hard_us >= w.hard_us)
+            break;
+        wait_put(q, at, q->waits[child]);
+        at = child;
+    }
+    wait_put(q, at, w);
+}
+
+/* Arm the queue's timer for what its heap begins with. */
+static void wait_arm(struct work_queue *q)
+{
+    if (q->n_waits == 0)
+        work_timers_clear(&q->qs->timers, &q->timer);
+    else if (q->timer.heap_at == 0 || q->timer.hard_us != q->waits[1].hard_us ||
+             q->timer.soft_us != q->waits[1].soft_us)
+        work_timers_set(&q->qs->timers, &q->timer, q->waits[1].soft_us, q->waits[1].hard_us);
+}
+
+static void wait_set(struct work_queue *q, struct work_item *item, uint64_t soft_us,
+                     uint64_t hard_us)
+{
+    if (item->wait_at == 0) {
+        if (q->n_waits + 1 >= q->waits_cap) {
+            q->waits_cap = q->waits_cap ? q->waits_cap * 2 : 4;
+            q->waits = xrealloc(q->waits, q->waits_cap * sizeof *q->waits);
+        }
+        item->wait_at = ++q->n_waits;
+    }
+    wait_sift(q, item->wait_at, (struct wait){ soft_us, hard_us, item });
+    wait_arm(q);
+}
+
+static void wait_remove(struct work_queue *q, struct work_item *item)
+{
+    uint32_t at = item->wait_at;
+    if (at == 0)
+        return;
+    item->wait_at = 0;
+    item->wait_reasons = 0;
+    item->is_result_wait = false;
+    struct wait last = q->waits[q->n_waits--];
+    if (last.item != item)
+        wait_sift(q, at, last);
+    if (q->n_waits == 0) {
+        free(q->waits);
+        q->waits = NULL;
+        q->waits_cap = 0;
+    }
+}
+
+/* ---- keys ---- */
+
+static int key_check(const struct work_queue *q, struct work_key key, struct err *err)
+{
+    if (key.name.n == 0 || key.name.n > WORK_NAME_MAX || key.namespace.n > WORK_NAME_MAX)
+        return err_set(err, -EINVAL, "queue '%s': a name of %zu bytes in a namespace of %zu",
+                       q->name, key.name.n, key.namespace.n);
+    return 0;
+}
+
+/* Find or make it. A new one is in no state: the caller gives it one. */
+static int item_of(struct work_queue *q, struct work_key key, struct work_item **ret,
+                   struct err *err)
+{
+    int r = key_check(q, key, err);
+    if (r < 0)
+        return r;
+    struct space *s = space_ref(q->qs, key.namespace);
+    uint32_t hash = key_hash(s, key.name);
+    struct work_item *item = table_find(q, s, key.name, hash);
+    if (item) {
+        space_unref(q->qs, s);
+        *ret = item;
+        return 0;
+    }
+    if (q->n_keys >= q->max_keys || q->qs->n_keys >= WORK_QUEUES_MAX_KEYS) {
+        space_unref(q->qs, s);
+        q->n_dropped++;
+        return err_set(err, E_LIMIT, "queue '%s' is full: %u keys, %zu in all queues", q->name,
+                       q->n_keys, q->qs->n_keys);
+    }
+    item = xalloc(offsetof(struct work_item, name) + key.name.n);
+    item->space = s;
+    item->hash = hash;
+    item->n_name = (unsigned)key.name.n & 0xff;
+    memcpy(item->name, key.name.p, key.name.n);
+    if (q->n_keys * 4 >= q->cap * 3)
+        table_resize(q, q->cap ? q->cap * 2 : TABLE_MIN);
+    table_put(q, item);
+    q->n_keys++;
+    q->qs->n_keys++;
+    *ret = item;
+    return 0;
+}
+
+static void item_free(struct work_queue *q, struct work_item *item)
+{
+    wait_remove(q, item);
+    list_remove(&item->node);
+    table_del(q, item);
+    q->qs->n_keys--;
+    space_unref(q->qs, item->space);
+    free(item);
+}
+
+static void make_ready(struct work_queue *q, struct work_item *item, bool at_front)
+{
+    item->is_ready = true;
+    q->n_ready[item->priority]++;
+    if (at_front)
+        list_push_front(&q->ready[item->priority], &item->node);
+    else
+        list_push_back(&q->ready[item->priority], &item->node);
+    if (q->on_ready)
+        q->on_ready(q, q->arg);
+}
+
+static void leave_ready(struct work_queue *q, struct work_item *item)
+{
+    item->is_ready = false;
+    q->n_ready[item->priority]--;
+    list_remove(&item->node);
+}
+
+/* There is work for the item now. */
+static void item_add(struct work_queue *q, struct work_item *item, uint32_t reasons,
+                     enum work_priority priority, uint64_t now_us)
+{
+    item->reasons |= (uint16_t)reasons;
+    if (item->is_ready) {
+        if (priority > item->priority) {
+            leave_ready(q, item);
+            item->priority = priority;
+            make_ready(q, item, false);
+        }
+        return;
+    }
+    if (item->is_again) {
+        if (priority > item->priority)
+            item->priority = priority;
+        return;
+    }
+    item->priority = priority;
+    item->added_us = now_us;
+    q->n_adds++;
+    if (item->is_running) {
+        item->is_again = true;
+        q->n_again++;
+        return;
+    }
+    make_ready(q, item, false);
+}
+
+/* The earlier of two waits stays; a wait that only a result asked for leaves no reasons to another.
+ */
+static void item_wait(struct work_queue *q, struct work_item *item, uint32_t reasons,
+                      enum work_priority priority, uint64_t soft_us, uint64_t hard_us,
+                      bool is_result)
+{
+    if (item->wait_at == 0) {
+        item->wait_reasons = (uint16_t)reasons;
+        item->wait_priority = priority;
+        item->is_result_wait = is_result;
+        wait_set(q, item, soft_us, hard_us);
+        return;
+    }
+    const struct wait *old = &q->waits[item->wait_at];
+    bool is_earlier = soft_us < old->soft_us;
+    if (item->is_result_wait && is_earlier)
+        item->wait_reasons = 0;
+    item->wait_reasons |= (uint16_t)reasons;
+    if (priority > item->wait_priority)
+        item->wait_priority = priority;
+    item->is_result_wait = item->is_result_wait && is_result;
+    if (is_earlier)
+        wait_set(q, item, soft_us, MIN(hard_us, old->hard_us));
+}
+
+static void on_timer(struct work_timer *t, uint64_t now_us)
+{
+    struct work_queue *q = container_of(t, struct work_queue, timer);
+    while (q->n_waits > 0 && q->waits[1].soft_us <= now_us) {
+        struct work_item *item = q->waits[1].item;
+        uint32_t reasons = item->wait_reasons;
+        enum work_priority priority = item->wait_priority;
+        wait_remove(q, item);
+        item_add(q, item, reasons, priority, now_us);
+    }
+    wait_arm(q);
+}
+
+void work_queue_set(struct work_queue *q, const struct work_queue_opts *opts)
+{
+    double rate = opts->rate_per_second > 0 ? opts->rate_per_second : RATE_PER_SECOND;
+    /* A token in a day at the slowest, in a microsecond at the fastest. */
+    double period_us = MAX(MIN(1e6 / rate, 86400e6), 1);
+    q->name = opts->name;
+    q->on_ready = opts->on_ready;
+    q->arg = opts->arg;
+    q->backoff_base_us = opts->backoff_base_us ? opts->backoff_base_us : BACKOFF_BASE_US;
+    q->backoff_max_us = opts->backoff_max_us ? opts->backoff_max_us : BACKOFF_MAX_US;
+    q->debounce_us = opts->debounce_us;
+    q->rate_period_us = (uint64_t)period_us;
+    q->rate_burst_us = q->rate_period_us * (opts->rate_burst ? opts->rate_burst : RATE_BURST);
+    q->slack_percent = MIN(opts->slack_percent, 100);
+    q->max_keys = (uint32_t)MIN(opts->max_keys ? opts->max_keys : WORK_QUEUE_MAX_KEYS, UINT32_MAX);
+}
+
+struct work_queue *work_queue_new(struct work_queues *qs, const struct work_queue_opts *opts)
+{
+    struct work_queue *q = xnew(struct work_queue);
+    q->qs = qs;
+    q->timer.run = on_timer;
+    for (size_t i = 0; i < WORK_PRIORITY_COUNT; i++)
+        list_init(&q->ready[i]);
+    list_init(&q->running);
+    work_queue_set(q, opts);
+    qs->n_queues++;
+    return q;
+}
+
+static void drop_ready(struct work_queue *q, struct work_item *item)
+{
+    if (item->is_ready)
+        leave_ready(q, item);
+    item_free(q, item);
+}
+
+void work_queue_clear(struct work_queue *q)
+{
+    for (size_t i = 0; i < WORK_PRIORITY_COUNT; i++) {
+        while (!list_is_empty(&q->ready[i]))
+            drop_ready(q, list_first(&q->ready[i], struct work_item, node));
+    }
+    while (q->n_waits > 0) {
+        struct work_item *item = q->waits[q->n_waits].item;
+        if (item->is_running)
+            wait_remove(q, item);
+        else
+            item_free(q, item);
+    }
+    list_each (node, &q->running) {
+        struct work_item *item = list_entry(node, struct work_item, node);
+        item->is_again = false;
+        item->reasons = 0;
+    }
+    q->n_again = 0;
+    wait_arm(q);
+}
+
+void work_queue_free(struct work_queue *q)
+{
+    if (!q)
+        return;
+    work_queue_clear(q);
+    while (!list_is_empty(&q->running))
+        item_free(q, list_first(&q->running, struct work_item, node));
+    assert(q->n_keys == 0 && !q->table && !q->waits);
+    q->qs->n_queues--;
+    free(q);
+}
+
+int work_queue_add(struct work_queue *q, struct work_key key, enum work_reason reason,
+                   enum work_priority priority, uint64_t now_us, struct err *err)
+{
+    struct work_item *item;
+    int r = item_of(q, key, &item, err);
+    if (r < 0)
+        return r;
+    bool is_held =
+        q->debounce_us > 0 && priority != WORK_HIGH && !item->is_ready && !item->is_running;
+    if (!is_held) {
+        item_add(q, item, 1u << reason, priority, now_us);
+        return 0;
+    }
+    uint64_t due_us = now_us + q->debounce_us;
+    item_wait(q, item, 1u << reason, priority, due_us, due_us, false);
+    return 0;
+}
+
+static void wait_for(struct work_queue *q, struct work_item *item, enum work_reason reason,
+                     enum work_priority priority, uint64_t delay_us, uint64_t now_us,
+                     uint32_t slack_percent, bool is_result)
+{
+    const uint64_t max_us = (UINT64_C(1) << WORK_DELAY_MAX_MS_LOG2) * 1000;
+    delay_us = MIN(delay_us, max_us);
+    uint64_t soft_us = now_us + delay_us;
+    q->n_retries++;
+    item_wait(q, item, 1u << reason, priority, soft_us, soft_us + delay_us / 100 * slack_percent,
+              is_result);
+}
+
+int work_queue_add_after(struct work_queue *q, struct work_key key, enum work_reason reason,
+                         enum work_priority priority, uint64_t delay_us, uint64_t now_us,
+                         struct err *err)
+{
+    struct work_item *item;
+    int r = item_of(q, key, &item, err);
+    if (r < 0)
+        return r;
+    if (delay_us == 0)
+        item_add(q, item, 1u << reason, priority, now_us);
+    else
+        wait_for(q, item, reason, priority, delay_us, now_us, q->slack_percent, false);
+    return 0;
+}
+
+struct work_item *work_queue_take(struct work_queue *q, uint64_t now_us, uint64_t *ret_waited_us)
+{
+    size_t p = WORK_PRIORITY_COUNT;
+    while (p > 0 && q->n_ready[p - 1] == 0)
+        p--;
+    if (p == 0)
+        return NULL;
+    struct work_item *item = list_first(&q->ready[p - 1], struct work_item, node);
+    leave_ready(q, item);
+    if (item->is_result_wait) {
+        wait_remove(q, item);
+        wait_arm(q);
+    }
+    item->is_running = true;
+    item->taken = item->reasons;
+    item->taken_priority = item->priority;
+    item->reasons = 0;
+    item->began_us = now_us;
+    list_push_back(&q->running, &item->node);
+    q->n_running++;
+    if (ret_waited_us)
+        *ret_waited_us = now_us > item->added_us ? now_us - item->added_us : 0;
+    return item;
+}
+
+/* client-go's MaxOf: the key's own back-off, or the wait for a token, whichever is longer. */
+static uint64_t failure_delay_us(struct work_queue *q, struct work_item *item, uint64_t now_us)
+{
+    uint64_t own_us = q->backoff_max_us;
+    if (item->failures < 63 && q->backoff_base_us <= q->backoff_max_us >> item->failures)
+        own_us = q->backoff_base_us << item->failures;
+    if (item->failures < FAILURES_MAX)
+        item->failures++;
+    q->rate_next_us = MAX(q->rate_next_us, now_us) + q->rate_period_us;
+    uint64_t backlog_us = q->rate_next_us - now_us;
+    uint64_t shared_us = backlog_us > q->rate_burst_us ? backlog_us - q->rate_burst_us : 0;
+    return MAX(own_us, shared_us);
+}
+
+/* It was added while it ran: ready, or held back for others to join. */
+static void run_again(struct work_queue *q, struct work_item *item, bool at_front, uint64_t now_us)
+{
+    item->is_again = false;
+    q->n_again--;
+    uint64_t due_us = item->added_us + q->debounce_us;
+    if (at_front || item->priority == WORK_HIGH || due_us <= now_us) {
+        make_ready(q, item, at_front);
+        return;
+    }
+    uint32_t reasons = item->reasons;
+    item->reasons = 0;
+    item_wait(q, item, reasons, item->priority, due_us, due_us, false);
+}
+
+uint64_t work_queue_finish(struct work_queue *q, struct work_item *item, enum work_end end,
+                           uint64_t delay_us, uint64_t now_us)
+{
+    assert(item->is_running);
+    item->is_running = false;
+    list_remove(&item->node);
+    q->n_running--;
+    switch (end) {
+    case WORK_DONE:
+    case WORK_REFUSED:
+        item->failures = 0;
+        delay_us = 0;
+        break;
+    case WORK_AGAIN:
+        item->failures = 0;
+        wait_for(q, item, WORK_REQUEUE, item->taken_priority, delay_us, now_us, q->slack_percent,
+                 true);
+        break;
+    case WORK_FAILED:
+        delay_us = failure_delay_us(q, item, now_us);
+        wait_for(q, item, WORK_RETRY, item->taken_priority, delay_us, now_us, 0, true);
+        break;
+    case WORK_BACK:
+        item->reasons |= item->taken;
+        item->priority =
+            item->is_again ? MAX(item->priority, item->taken_priority) : item->taken_priority;
+        if (!item->is_again) {
+            item->is_again = true;
+            item->added_us = item->began_us;
+            q->n_again++;
+        }
+        delay_us = 0;
+        break;
+    }
+    item->taken = 0;
+    if (item->is_again)
+        run_again(q, item, end == WORK_BACK, now_us);
+    else if (item->wait_at == 0)
+        item_free(q, item);
+    return delay_us;
+}
+
+void work_item_get(const struct work_item *item, struct work_task *ret)
+{
+    *ret = (struct work_task){
+        .key = { item->space->name, str_n(item->name, item->n_name) },
+        .reasons = item->taken,
+        .attempt = item->failures,
+    };
+}
+
+size_t work_queue_depth_of(const struct work_queue *q, enum work_priority least)
+{
+    size_t n = 0;
+    for (size_t p = least; p < WORK_PRIORITY_COUNT; p++)
+        n += q->n_ready[p];
+    return n;
+}
+
+size_t work_queue_depth(const struct work_queue *q)
+{
+    return work_queue_depth_of(q, WORK_LOW);
+}
+
+size_t work_queue_waiting(const struct work_queue *q)
+{
+    return q->n_waits;
+}
+
+size_t work_queue_running(const struct work_queue *q)
+{
+    return q->n_running;
+}
+
+bool work_queue_has(const struct work_queue *q, struct work_key key)
+{
+    struct space *s = map_get(&q->qs->spaces, key.namespace);
+    return s && table_find(q, s, key.name, key_hash(s, key.name)) != NULL;
+}
+
+uint64_t work_queue_next_due_us(const struct work_queue *q)
+{
+    return q->n_waits ? q->waits[1].soft_us : WORK_NEVER;
+}
+
+void work_queue_each(const struct work_queue *q, bool (*fn)(const struct work_wait *w, void *arg),
+                     void *arg)
+{
+    for (uint32_t i = 0; i < q->cap; i++) {
+        const struct work_item *item = q->table[i];
+        if (!item)
+            continue;
+        bool is_waiting = !item->is_ready && !item->is_running;
+        struct work_wait w = {
+            .key = { item->space->name, str_n(item->name, item->n_name) },
+            .reasons = item->is_running ? item->taken
+                       : is_waiting     ? item->wait_reasons
+                                        : item->reasons,
+            .attempt = item->failures,
+            .due_us = is_waiting ? q->waits[item->wait_at].soft_us : 0,
+            .is_running = item->is_running,
+        };
+        if (!fn(&w, arg))
+            return;
+    }
+}
+
+void work_queue_get_stats(const struct work_queue *q, uint64_t now_us, struct work_queue_stats *ret)
+{
+    *ret = (struct work_queue_stats){
+        .adds = q->n_adds,
+        .retries = q->n_retries,
+        .dropped = q->n_dropped,
+        .depth = work_queue_depth(q) + q->n_again,
+        .waiting = q->n_waits,
+        .running = q->n_running,
+    };
+    list_each (node, &q->running) {
+        const struct work_item *item = list_entry(node, struct work_item, node);
+        uint64_t us = now_us > item->began_us ? now_us - item->began_us : 0;
+        ret->unfinished_us += us;
+        ret->longest_running_us = MAX(ret->longest_running_us, us);
+    }
+}
