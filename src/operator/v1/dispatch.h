@@ -19,7 +19,7 @@
  * activation that is parked in a host call does not count as busy.
  *
  * Guests are reached through dispatch_ops alone. Loop thread only; ops are called from the loop,
- * never inside a call made here, except where a function says so.
+ * never inside a call made here, except where one says so. They must not free or declare.
  */
 #pragma once
 
@@ -43,10 +43,11 @@ enum {
 };
 
 struct dispatch_opts {
-    unsigned runners; /* 0: one per core */
+    unsigned runners;         /* 0: one per core */
+    uint64_t (*now_us)(void); /* NULL: the monotonic clock; for tests */
 };
 struct dispatch *dispatch_new(struct loop *loop, const struct dispatch_opts *opts);
-/* Every operator must have been freed. NULL is fine. */
+/* Every operator must have been freed; not from a callback. NULL is fine. */
 void dispatch_free(struct dispatch *d);
 /* Prometheus text of all controllers, with controller-runtime's names. */
 void dispatch_metrics(const struct dispatch *d, struct buf *to);
@@ -86,11 +87,13 @@ struct dispatch_ops {
     /* Not needed any more; it is gone for dispatch when this returns. */
     void (*instance_end)(void *arg, unsigned instance);
     /*
-     * A first list or resync goes on: add at most `room` keys of it with WORK_LOW by
-     * dispatch_add(). Returns whether there are more. May add inside this call. NULL: never asked.
+     * A first list or resync goes on, or (anew) begins: add at most `room` keys of it with WORK_LOW
+     * by dispatch_add(), inside this call. Returns whether there are more. NULL: never asked.
      */
-    bool (*refill)(void *arg, unsigned controller, size_t room);
-    /* May be NULL. */
+    bool (*refill)(void *arg, unsigned controller, bool anew, size_t room);
+    /* CPU time of an instance's guest so far. NULL: the time until it answers counts instead. */
+    uint64_t (*cpu_us)(void *arg, unsigned instance);
+    /* From dispatch_activated() and dispatch_instance_gone(). May be NULL. */
     void (*on_result)(void *arg, const struct dispatch_result *result);
 };
 
@@ -132,7 +135,10 @@ int dispatch_add(struct dispatch_operator *o, unsigned controller, struct work_k
 int dispatch_add_after(struct dispatch_operator *o, unsigned controller, struct work_key key,
                        enum work_reason reason, enum work_priority priority, uint64_t delay_ms,
                        struct err *err);
-/* There is a list to work through: ops.refill is called whenever few of its keys wait. */
+/*
+ * There is a list to work through from its beginning: ops.refill is called, first with `anew`,
+ * whenever few keys of low priority wait. So a first list costs no more than DISPATCH_REFILL keys.
+ */
 void dispatch_refill(struct dispatch_operator *o, unsigned controller);
 /* Tell every instance that configuration `index` (called `name`; copied) has changed. */
 void dispatch_config(struct dispatch_operator *o, unsigned index, const char *name);
@@ -161,8 +167,10 @@ void dispatch_on_drained(struct dispatch_operator *o, void (*done)(void *arg), v
 
 /* The instance has declared and may be activated, asleep or awake. */
 void dispatch_instance_ready(struct dispatch_operator *o, unsigned instance);
-/* It failed, or is gone. Its key counts as failed; `why` is borrowed, NULL: it was stopped, and the
- * key goes back as it was. */
+/*
+ * It failed (why: borrowed) and will be ready again: its key counts as failed. why NULL: it was
+ * ended, and its key goes back as it was.
+ */
 void dispatch_instance_gone(struct dispatch_operator *o, unsigned instance, const struct err *why);
 /*
  * For guest_ops.on_activated: value is one that the ABI knows, message what fail_message() said. A

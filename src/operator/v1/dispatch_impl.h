@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the dispatcher share: dispatch.c decides, dispatch_metrics.c counts. */
+#pragma once
+
+#include "operator/v1/dispatch.h"
+
+enum { DISPATCH_BUCKETS = 21 };
+
+/* Durations: how many up to each bound of dispatch_metrics.c, and beyond the last. */
+struct dispatch_times {
+    uint32_t buckets[DISPATCH_BUCKETS + 1];
+    uint64_t sum_us;
+};
+
+/* Made when a controller is activated first. */
+struct dispatch_counts {
+    struct dispatch_times queued, worked;
+    uint64_t success, again, failed, refused, trapped;
+};
+
+struct dispatch_controller {
+    char *name;
+    struct work_queue *queue;
+    struct dispatch_counts *counts;
+    unsigned concurrency;
+    bool is_held;
+    bool has_list;      /* ops.refill has more */
+    bool is_list_new;   /* and is to begin anew */
+    bool is_overflowed; /* a key was dropped: list anew when there is room */
+};
+
+struct dispatch {
+    struct loop *loop;
+    uint64_t (*now_us)(void);
+    struct work_queues *queues;
+    struct list operators;
+    struct dispatch_operator **heap; /* those that can start something, [1..n_heap] by vtime */
+    size_t n_heap, heap_cap;
+    uint64_t vtime; /* of whoever started last */
+    uint64_t last_token;
+    unsigned n_busy, n_active, max_busy;
+    struct list growths; /* operators that want an instance or more keys of a list */
+    struct list drained; /* operators whose callback is due */
+    struct timer timer;
+    uint64_t armed_us; /* what it is armed for */
+    struct defer pump;
+    bool in_pump;       /* it will see what changes */
+    struct buf payload; /* of the activation being started */
+};
+
+enum instance_state {
+    INSTANCE_NONE,   /* there is no guest */
+    INSTANCE_COMING, /* it starts, or starts again after a failure */
+    INSTANCE_IDLE,
+    INSTANCE_ACTIVE
+};
+
+struct dispatch_instance {
+    enum instance_state state;
+    bool is_parked;
+    uint8_t config_failures;
+    uint8_t config;         /* being told */
+    uint8_t controller;     /* of item */
+    uint16_t configs;       /* to be told */
+    struct work_item *item; /* NULL while active: a configuration is being told */
+    uint64_t token;
+    uint64_t began_us, parked_us;
+    uint64_t since_us; /* IDLE, COMING: in this state; is_parked: parked */
+    uint64_t config_after_us;
+    uint64_t charged_us, cpu_us;
+};
+
+struct dispatch_operator {
+    struct dispatch *d;
+    struct list node, growth_node, drain_node;
+    char *name;
+    const struct dispatch_ops *ops;
+    void *arg;
+    size_t heap_at;
+    uint64_t vtime;
+    uint32_t weight, cost_us; /* cost: of an activation lately */
+    uint32_t holds;
+    unsigned n_controllers, n_instances, n_active, n_parked, next_controller;
+    struct dispatch_controller *controllers;
+    struct dispatch_instance *instances;
+    char *config_names[DISPATCH_CONFIGS_MAX];
+    struct work_timer timer; /* configurations to be told again, instances to be ended */
+    uint64_t start_after_us; /* no further instance before */
+    void (*drained)(void *arg);
+    void *drained_arg;
+    uint64_t n_activations, n_failures;
+    struct dispatch_last *last;
+};
+
+void dispatch_times_add(struct dispatch_times *t, uint64_t us);
