@@ -474,25 +474,19 @@ static void start_one(struct dispatch_operator *o, uint64_t now)
 static void remember(struct dispatch_operator *o, const struct dispatch_result *result,
                      const struct dispatch_instance *in)
 {
-    if (!o->last)
-        o->last = xnew(struct dispatch_last);
     struct str space = result->task.key.namespace, name = result->task.key.name;
-    free(o->last->key);
-    char *key = xalloc(space.n + name.n + 2);
-    if (space.n > 0) {
-        memcpy(key, space.p, space.n);
-        key[space.n] = '/';
-        space.n++;
-    }
-    memcpy(key + space.n, name.p, name.n);
-    *o->last = (struct dispatch_last){
+    size_t size = offsetof(struct dispatch_last, key) + space.n + name.n + 2;
+    struct dispatch_last *last = xrealloc(o->last, MAX(size, sizeof *last));
+    *last = (struct dispatch_last){
         .controller = in->controller,
         .reasons = result->task.reasons,
         .began_ms = in->began_us / 1000,
         .work_us = result->work_us,
         .end = result->end,
-        .key = key,
     };
+    (void)snprintf(last->key, space.n + name.n + 2, STR_FMT "%s" STR_FMT, STR_ARG(space),
+                   space.n ? "/" : "", STR_ARG(name));
+    o->last = last;
 }
 
 static void count(struct dispatch_operator *o, const struct dispatch_result *result,
@@ -821,10 +815,9 @@ void dispatch_operator_free(struct dispatch_operator *o)
     list_remove(&o->growth_node);
     list_remove(&o->drain_node);
     list_remove(&o->node);
-    for (size_t i = 0; i < DISPATCH_CONFIGS_MAX; i++)
+    for (size_t i = 0; o->config_names && i < DISPATCH_CONFIGS_MAX; i++)
         free(o->config_names[i]);
-    if (o->last)
-        free(o->last->key);
+    free(o->config_names);
     free(o->last);
     free(o->controllers);
     free(o->instances);
@@ -937,6 +930,8 @@ void dispatch_refill(struct dispatch_operator *o, unsigned controller)
 void dispatch_config(struct dispatch_operator *o, unsigned index, const char *name)
 {
     assert(index < DISPATCH_CONFIGS_MAX);
+    if (!o->config_names)
+        o->config_names = xnew_n(char *, DISPATCH_CONFIGS_MAX);
     free(o->config_names[index]);
     o->config_names[index] = xstrdup(name);
     for (unsigned i = 0; i < o->n_instances; i++) {

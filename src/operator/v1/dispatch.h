@@ -202,7 +202,7 @@ struct dispatch_last {
     uint32_t reasons;
     uint64_t began_ms, work_us; /* loop time */
     enum work_end end;
-    char *key; /* "namespace/name" */
+    char key[]; /* "namespace/name" */
 };
 void dispatch_get_view(const struct dispatch_operator *o, struct dispatch_view *ret);
 /* Borrowed until the next declaration; for depth and work_queue_each(). */

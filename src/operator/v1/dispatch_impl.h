@@ -15,7 +15,7 @@ struct dispatch_times {
 /* Made when a controller is activated first. */
 struct dispatch_counts {
     struct dispatch_times queued, worked;
-    uint64_t success, again, failed, refused, trapped;
+    uint32_t success, again, failed, refused, trapped;
 };
 
 struct dispatch_controller {
@@ -83,7 +83,7 @@ struct dispatch_operator {
     unsigned n_controllers, n_instances, n_active, n_parked, next_controller;
     struct dispatch_controller *controllers;
     struct dispatch_instance *instances;
-    char *config_names[DISPATCH_CONFIGS_MAX];
+    char **config_names;     /* [DISPATCH_CONFIGS_MAX]; NULL until one has changed */
     struct work_timer timer; /* configurations to be told again, instances to be ended */
     uint64_t start_after_us; /* no further instance before */
     void (*drained)(void *arg);
