@@ -1,0 +1,3 @@
+module dormouse.dev/sdk/go
+
+go 1.24

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package operator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"dormouse.dev/sdk/go/internal/abi"
+)
+
+// Options of an operator.
+type Options struct {
+	// Version is shown in the Operator's status.
+	Version string
+	// Stateless: what is in memory need not be kept. The host drops it instead of writing it to disk, and starts
+	// the operator again for the next key.
+	Stateless bool
+	// Instances that may work at the same time, on different keys (1). They share no memory.
+	Instances int
+}
+
+// Operator is what main declares.
+type Operator struct {
+	declaration abi.Declaration
+	reconcilers map[string]Reconciler
+	onConfig    map[string]ConfigHandler
+	watches     []*watch // those of the declaration, for reads
+	errs        []error
+	client      *Client
+	host        abi.Host // nil before Run
+}
+
+// New begins a declaration.
+func New(name string, o Options) *Operator {
+	op := &Operator{
+		declaration: abi.Declaration{ABI: 1, Name: name, Version: o.Version, Stateless: o.Stateless, Instances: o.Instances},
+		reconcilers: map[string]Reconciler{},
+		onConfig:    map[string]ConfigHandler{},
+	}
+	op.client = &Client{op: op}
+	return op
+}
+
+// Client reads and writes objects. It may be kept from the start and used inside activations.
+func (o *Operator) Client() *Client { return o.client }
+
+// fail remembers a mistake in the declaration; Run reports all of them.
+func (o *Operator) fail(format string, args ...any) {
+	o.errs = append(o.errs, fmt.Errorf(format, args...))
+}
+
+// Cache declares objects that the operator reads and that never wake it.
+func (o *Operator) Cache(object Object, options ...WatchOption) *Operator {
+	if w := o.addWatch("cache", object, options); w != nil {
+		o.declaration.Caches = append(o.declaration.Caches, w.decl)
+	}
+	return o
+}
+
+// Run declares the operator to the host and returns; the host then calls the reconcilers. It is the last thing
+// that main does. An error is a mistake in the declaration, or the host's refusal; a guest whose main saw one
+// does not start, whether main returns it or not.
+func (o *Operator) Run() error {
+	running.op = o
+	if running.host == nil {
+		return errors.New("no host here: an operator is built with GOOS=wasip1 GOARCH=wasm -buildmode=c-shared and run " +
+			"by dormouse; package operatortest runs it in tests")
+	}
+	err := o.Start(running.host)
+	running.err = err
+	return err
+}
+
+// Start declares the operator to this host. Package operatortest calls it.
+func (o *Operator) Start(host abi.Host) error {
+	if len(o.declaration.Controllers) == 0 {
+		o.fail("no controller is declared")
+	}
+	if err := errors.Join(o.errs...); err != nil {
+		return fmt.Errorf("declaration: %w", err)
+	}
+	b, err := json.Marshal(&o.declaration)
+	if err != nil {
+		return fmt.Errorf("declaration: %w", err)
+	}
+	o.host = host
+	slog.SetDefault(slog.New(NewLogHandler(host)))
+	return host.Declare(b)
+}
+
+// running is the operator of this process, between main and the exports.
+var running struct {
+	host abi.Host // nil outside of a guest
+	op   *Operator
+	err  error
+}
+
+// Host is what the operator runs on, nil before Run. It is for packages of this SDK.
+func (o *Operator) Host() abi.Host { return o.host }
