@@ -350,6 +350,28 @@ TEST(a_long_list_is_whole)
     fixture_fini(&f);
 }
 
+TEST(a_collection_too_large_to_tell_of_is_deleted_all_the_same)
+{
+    enum { N = 6, BIG = 1000000 }; /* SWEEP_ANSWER_MAX_BYTES is 4 MiB */
+    struct fixture f;
+    fixture_init(&f);
+    scoped(free_scoped) char *big = xstrdup("");
+    big = xrealloc(big, BIG + 1);
+    memset(big, 'x', BIG);
+    big[BIG] = 0;
+    for (int i = 0; i < N; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "m%d", i);
+        (void)make_map(&f, name, big);
+        arena_reset(&f.arena);
+    }
+    struct json *swept = want(&f, 200, "DELETE", MAPS, NULL);
+    CHECK_STR(json_get_str(swept, "kind"), "Status");
+    CHECK_STR(json_get_str(swept, "status"), "Success");
+    CHECK_INT(json_getc(want(&f, 200, "GET", MAPS, NULL), "items")->n, 0);
+    fixture_fini(&f);
+}
+
 /* ------------------------------------------------------------------ watches */
 
 TEST(a_watch_tells_every_change_in_order)

@@ -8,7 +8,7 @@
  * Otherwise an object without finalizers goes at once; one with finalizers gets a deletionTimestamp
  * and goes with the update that removes the last of them (write.c). Both verbs are made of `struct
  * removal`, the deletion of one object; a collection runs those of one page at the same time, so
- * that the store commits them together.
+ * that the store commits them together, and answers with what there was, if that is not too long.
  *
  * What becomes of an object's dependents is told by finalizers (propagation.h) and done by the
  * garbage collector (gc.c).
@@ -26,7 +26,10 @@
 
 #include <errno.h>
 
-enum { REMOVAL_MAX_ATTEMPTS = 16 };
+enum {
+    REMOVAL_MAX_ATTEMPTS = 16,
+    SWEEP_ANSWER_MAX_BYTES = 4 << 20 /* objects that a collection's deletion tells of */
+};
 
 #define DELETE_OPTIONS "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
 
@@ -488,7 +491,8 @@ struct sweep {
     struct json *no; /* first refusal */
     int store_r;
     uint64_t n_items;
-    struct buf items;
+    struct buf items; /* of the answer */
+    bool too_long;    /* the answer: they are not kept */
 };
 
 static void sweep_next(struct sweep *s);
@@ -506,10 +510,11 @@ static void sweep_finish(struct sweep *s)
     }
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
     arena_reset(&s->scratch);
-    int r = encode_list(&s->scratch, rq->res, &rq->rep,
-                        &(struct list_meta){ .rev = store_revision(rq->api->store) },
-                        buf_str(&s->items), &out);
-    if (r < 0 || !buf_ok(&s->items)) /* done, only too long to tell */
+    int r = s->too_long ? 0
+                        : encode_list(&s->scratch, rq->res, &rq->rep,
+                                      &(struct list_meta){ .rev = store_revision(rq->api->store) },
+                                      buf_str(&s->items), &out);
+    if (r < 0 || s->too_long) /* done, only too long to tell */
         reply_json(
             rq, 200,
             status_deleted(&rq->arena, rq->route.group, rq->route.resource, STR(""), STR("")));
@@ -550,6 +555,19 @@ static void sweep_page_done(struct sweep *s)
         sweep_finish(s);
 }
 
+static void tell_item(struct sweep *s, const struct removal *rm)
+{
+    struct stored st = { .value = rm->found, .rev = rm->found_rev, .is_current = true };
+    if (s->too_long)
+        return;
+    arena_reset(&s->scratch);
+    int r = encode_list_item(&s->scratch, s->rq->res, &s->rq->rep, st, clock_wall_ms() / 1000,
+                             s->n_items++ == 0, &s->items, NULL);
+    s->too_long = r < 0 || !buf_ok(&s->items);
+    if (s->too_long)
+        buf_fini(&s->items);
+}
+
 static void on_swept(struct removal *rm, enum removed how)
 {
     struct sweep *s = rm->arg;
@@ -557,13 +575,8 @@ static void on_swept(struct removal *rm, enum removed how)
         s->store_r = rm->store_r;
     else if (how == REMOVED_REFUSED && !s->no)
         s->no = rm->status;
-    else if (how != REMOVED_ABSENT && how != REMOVED_REFUSED) {
-        struct stored st = { .value = rm->found, .rev = rm->found_rev, .is_current = true };
-        arena_reset(&s->scratch);
-        (void)encode_list_item(&s->scratch, s->rq->res, &s->rq->rep, st, clock_wall_ms() / 1000,
-                               s->n_items == 0, &s->items, NULL);
-        s->n_items++;
-    }
+    else if (how != REMOVED_ABSENT && how != REMOVED_REFUSED)
+        tell_item(s, rm);
     if (--s->running == 0)
         sweep_page_done(s);
 }
@@ -641,7 +654,7 @@ void write_delete_collection(struct request *rq)
     struct sweep *s = arena_new(&rq->arena, struct sweep);
     *s = (struct sweep){ .rq = rq,
                          .after = BUF_INIT(STORE_KEY_MAX_BYTES),
-                         .items = BUF_INIT(BUF_MAX_DEFAULT) };
+                         .items = BUF_INIT(SWEEP_ANSWER_MAX_BYTES) };
     rq->work = s;
     rq->on_gone = on_sweep_gone;
     const struct json *no = parse_delete_options(rq, &s->opts);

@@ -6,6 +6,7 @@ struct inner {
     inner_cb cb;
     void *arg;
     int status;
+    bool only_status;
     struct buf body;
 };
 
@@ -19,7 +20,8 @@ static void on_head(void *arg, int status, const struct headers *headers)
 static void on_data(void *arg, struct str chunk)
 {
     struct inner *in = arg;
-    (void)buf_add_str(&in->body, chunk);
+    if (!in->only_status)
+        (void)buf_add_str(&in->body, chunk);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
@@ -42,7 +44,9 @@ int inner_call(struct api *api, const struct inner_request *req, inner_cb cb, vo
     struct headers h = { 0 };
     struct inner *in = xnew(struct inner);
     struct kube_call *call;
-    *in = (struct inner){ .cb = cb, .arg = arg, .body = BUF_INIT(BUF_MAX_DEFAULT) };
+    *in = (struct inner){
+        .cb = cb, .arg = arg, .only_status = req->only_status, .body = BUF_INIT(BUF_MAX_DEFAULT)
+    };
     if (req->content_type)
         (void)headers_addc(&h, "content-type", req->content_type);
     if (req->accept)

@@ -13,6 +13,7 @@ struct inner_request {
     const char *content_type; /* NULL: none */
     const char *accept;       /* NULL: JSON */
     struct str body;
+    bool only_status; /* the answer's body is not kept; the callback gets "" */
 };
 
 /* The callback comes once, from the loop. Fails (and never calls back) while the server closes. */
