@@ -37,6 +37,8 @@ void open_server(struct fixture *f)
     struct err err = { 0 };
     scoped(free_scoped) char *path = xasprintf("%s/store.db", f->dir);
     CHECK_OK(store_open(&f->loop, &(struct store_opts){ .path = path }, &f->store, &err));
+    if (f->opened)
+        f->opened(f);
     CHECK_OK(api_new(&(struct api_opts){ .loop = &f->loop,
                                          .store = f->store,
                                          .admin_token = STR("secret"),

@@ -9,11 +9,14 @@
  *
  * A definition that is being deleted stays served until its instances are gone:
  *
- *     sweep (deletecollection) -> look (any left?) -> release (take our finalizer away) -> gone
- *        ^                            |
- *        +---- an instance went ------+
+ *     sweep (deletecollection) -> look (any left?) -> read -> release (our finalizer) -> done
+ *        ^                         ^  |                 |       |
+ *        |       an instance went  |  v                 |       |
+ *        +----------------------- wait <----------------+-------+
+ *          something had failed
  */
 #include "api/controllers/controllers.h"
+#include "api/controllers/retry.h"
 #include "api/inner.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -24,7 +27,15 @@
 #define CRD_PREFIX "/registry/apiextensions.k8s.io/customresourcedefinitions/"
 #define CRD_PATH   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
 
-enum cleanup { CLEANUP_NONE, CLEANUP_SWEEP, CLEANUP_LOOK, CLEANUP_WAIT, CLEANUP_RELEASE };
+enum cleanup {
+    CLEANUP_NONE,
+    CLEANUP_SWEEP,
+    CLEANUP_LOOK,
+    CLEANUP_WAIT,
+    CLEANUP_READ, /* the definition, to write it back without our finalizer: */
+    CLEANUP_RELEASE,
+    CLEANUP_DONE /* it is gone, or others' finalizers hold it */
+};
 
 struct entry {
     struct crds *owner;
@@ -37,9 +48,12 @@ struct entry {
     uint64_t shape_rev; /* last revision that may have changed the schema */
     int64_t generation;
     struct buf names; /* {metadata, spec.group, status.acceptedNames}: for others' name conflicts */
+    bool seen;        /* when all were read again */
     enum cleanup cleanup;
+    bool failed;               /* a step since the sweep did */
     uint64_t look_rev;         /* instances that go later are not missed */
-    struct store_watch *watch; /* CLEANUP_WAIT */
+    struct store_watch *watch; /* CLEANUP_WAIT, and */
+    struct retry retry;        /* after a failure */
 };
 
 struct crds {
@@ -50,8 +64,9 @@ struct crds {
     struct buf after; /* while loading */
     uint64_t loaded_rev;
     bool loading, stopped;
+    struct retry retry; /* of reading the definitions */
     size_t n_calls;
-    controller_ready_cb ready;
+    controller_ready_cb ready; /* NULL once told */
     void *ready_arg;
 };
 
@@ -91,6 +106,7 @@ static void entry_free(struct entry *e)
 {
     if (e->watch)
         store_watch_cancel(e->watch);
+    timer_stop(e->owner->api->loop, &e->retry.timer);
     crd_unref(e->crd);
     buf_fini(&e->names);
     free(e->name);
@@ -272,6 +288,30 @@ static bool call(struct entry *e, const struct inner_request *req)
     return false;
 }
 
+/* Go on from there. */
+static void cleanup_at(struct entry *e, enum cleanup at)
+{
+    e->cleanup = at;
+    cleanup_run(e);
+}
+
+/* Waiting is over. */
+static void cleanup_wake(struct entry *e, enum cleanup at)
+{
+    if (e->watch)
+        store_watch_cancel(e->watch);
+    e->watch = NULL;
+    timer_stop(e->owner->api->loop, &e->retry.timer);
+    cleanup_at(e, at);
+}
+
+static void on_cleanup_retry(struct timer *t)
+{
+    struct entry *e = container_of(t, struct entry, retry.timer);
+    e->failed = false;
+    cleanup_wake(e, CLEANUP_SWEEP);
+}
+
 static void on_instance_events(void *arg, const struct store_event *ev, size_t n,
                                uint64_t progress_rev)
 {
@@ -280,10 +320,7 @@ static void on_instance_events(void *arg, const struct store_event *ev, size_t n
     for (size_t i = 0; i < n; i++) {
         if (ev[i].kind != STORE_EV_DELETE)
             continue;
-        store_watch_cancel(e->watch);
-        e->watch = NULL;
-        e->cleanup = CLEANUP_LOOK;
-        cleanup_run(e);
+        cleanup_wake(e, CLEANUP_LOOK);
         return;
     }
 }
@@ -293,25 +330,42 @@ static void on_instance_end(void *arg, int r, const struct err *err)
     struct entry *e = arg;
     (void)err;
     e->watch = NULL;
-    if (r == -ECANCELED)
-        return;
-    e->cleanup = CLEANUP_LOOK;
-    cleanup_run(e);
+    if (r != -ECANCELED && !e->owner->stopped)
+        retry_arm(e->owner->api->loop, &e->retry, on_cleanup_retry);
 }
 
 static const struct store_watch_ops instance_ops = { .on_events = on_instance_events,
                                                      .on_end = on_instance_end };
 
-static void wait_for_instances(struct entry *e)
+static int follow_instances(struct entry *e)
 {
     struct arena a = { 0 };
     struct str prefix = key_prefix(&a, crd_storage(e->crd));
     struct err err = { 0 };
-    if (store_watch_start(e->owner->api->store, prefix, e->look_rev + 1, &instance_ops, e,
-                          &e->watch, &err) < 0)
-        log_error("cannot follow the removal of instances", "crd=%s error=\"%s\"", e->name,
-                  err_text(&err));
+    int r = store_watch_start(e->owner->api->store, prefix, e->look_rev + 1, &instance_ops, e,
+                              &e->watch, &err);
+    if (r < 0)
+        log_warn("cannot follow the removal of instances", "crd=%s error=\"%s\"", e->name,
+                 err_text(&err));
     arena_fini(&a);
+    return r;
+}
+
+/* Instances are left: for the next one to go. After a failure: for some time at most. */
+static void cleanup_wait(struct entry *e)
+{
+    struct loop *loop = e->owner->api->loop;
+    e->cleanup = CLEANUP_WAIT;
+    if (follow_instances(e) < 0 || e->failed)
+        retry_arm(loop, &e->retry, on_cleanup_retry);
+    else
+        retry_stop(loop, &e->retry);
+}
+
+static void cleanup_fail(struct entry *e)
+{
+    e->cleanup = CLEANUP_WAIT;
+    retry_arm(e->owner->api->loop, &e->retry, on_cleanup_retry);
 }
 
 /*
@@ -335,11 +389,12 @@ static void cleanup_run(struct entry *e)
     if (res && !has_place(e->owner, res))
         res = NULL;
     if (!res && (e->cleanup == CLEANUP_SWEEP || e->cleanup == CLEANUP_LOOK))
-        e->cleanup = CLEANUP_RELEASE;
+        e->cleanup = CLEANUP_READ;
     switch (e->cleanup) {
     case CLEANUP_SWEEP:
         (void)call(e, &(struct inner_request){ .method = "DELETE",
-                                               .target = inner_path(&a, res, STR(""), STR("")) });
+                                               .target = inner_path(&a, res, STR(""), STR("")),
+                                               .only_status = true });
         break;
     case CLEANUP_LOOK: {
         struct str path = inner_path(&a, res, STR(""), STR(""));
@@ -349,14 +404,14 @@ static void cleanup_run(struct entry *e)
                           .target = str_of(arena_printf(&a, STR_FMT "?limit=1", STR_ARG(path))) });
         break;
     }
-    case CLEANUP_WAIT:
-        wait_for_instances(e);
-        break;
-    case CLEANUP_RELEASE:
+    case CLEANUP_READ:
         (void)call(
             e, &(struct inner_request){
                    .method = "GET", .target = str_of(arena_printf(&a, CRD_PATH "%s", e->name)) });
         break;
+    case CLEANUP_WAIT:
+    case CLEANUP_RELEASE:
+    case CLEANUP_DONE:
     case CLEANUP_NONE:
         break;
     }
@@ -377,11 +432,14 @@ static void put_released(struct entry *e, struct str body)
                 (void)json_remove(list, f);
         }
         (void)json_write(&out, obj);
+        e->cleanup = CLEANUP_RELEASE;
         (void)call(
             e, &(struct inner_request){ .method = "PUT",
                                         .target = str_of(arena_printf(&a, CRD_PATH "%s", e->name)),
                                         .content_type = "application/json",
                                         .body = buf_str(&out) });
+    } else {
+        cleanup_fail(e);
     }
     arena_fini(&a);
 }
@@ -400,21 +458,33 @@ static void step_done(struct entry *e, int r, struct str body)
 {
     switch (e->cleanup) {
     case CLEANUP_SWEEP:
-        e->cleanup = CLEANUP_LOOK;
-        cleanup_run(e);
+        e->failed = !(r == 200 || r == 404);
+        cleanup_at(e, CLEANUP_LOOK);
         return;
     case CLEANUP_LOOK:
-        /* instances that cannot be listed may be there */
-        e->cleanup = r == 404 || (r == 200 && list_is_short(body)) ? CLEANUP_RELEASE : CLEANUP_WAIT;
-        cleanup_run(e);
+        if (r == 404 || (r == 200 && list_is_short(body))) {
+            cleanup_at(e, CLEANUP_READ);
+        } else { /* instances that cannot be listed may be there */
+            e->failed = e->failed || r != 200;
+            cleanup_wait(e);
+        }
         return;
-    case CLEANUP_RELEASE:
+    case CLEANUP_READ:
         if (r == 200)
             put_released(e, body);
-        else if (r == 409)
-            cleanup_run(e);
+        else if (r != 404)
+            cleanup_fail(e);
+        return;
+    case CLEANUP_RELEASE:
+        if (r == 409)
+            cleanup_at(e, CLEANUP_READ);
+        else if (r == 200 || r == 404)
+            e->cleanup = CLEANUP_DONE;
+        else
+            cleanup_fail(e);
         return;
     case CLEANUP_WAIT:
+    case CLEANUP_DONE:
     case CLEANUP_NONE:
         return;
     }
@@ -426,7 +496,7 @@ static void on_step(void *arg, int r, struct str body)
     struct crds *c = s->c;
     struct entry *e = c->stopped ? NULL : map_get(&c->entries, str_of(s->name));
     c->n_calls--;
-    if (e && r >= 0)
+    if (e)
         step_done(e, r, body);
     free(s->name);
     free(s);
@@ -446,32 +516,68 @@ static void on_events(void *arg, const struct store_event *ev, size_t n, uint64_
     }
 }
 
+static void load_start(struct crds *c);
+
 static void on_end(void *arg, int r, const struct err *err)
 {
     struct crds *c = arg;
     c->watch = NULL;
-    if (r != -ECANCELED)
-        log_error("watch of definitions ended", "error=\"%s\"", err_text(err));
+    if (r == -ECANCELED || c->stopped)
+        return;
+    log_warn("watch of definitions ended, reading them again", "error=\"%s\"", err_text(err));
+    load_start(c);
 }
 
 static const struct store_watch_ops watch_ops = { .on_events = on_events, .on_end = on_end };
+
+/* Gone while nobody watched: those that were there before the list, and were not in it. */
+static void remove_unseen(struct crds *c)
+{
+    struct entry *gone;
+    do {
+        gone = NULL;
+        map_each (m, &c->entries) {
+            struct entry *e = m->value;
+            if (!e->seen && e->rev <= c->loaded_rev)
+                gone = e;
+        }
+        if (gone)
+            entry_remove(gone);
+    } while (gone);
+}
+
+static void on_load_retry(struct timer *t)
+{
+    load_start(container_of(t, struct crds, retry.timer));
+}
+
+static void tell_ready(struct crds *c, int r, const struct err *err)
+{
+    controller_ready_cb ready = c->ready;
+    c->ready = NULL;
+    if (ready)
+        ready(c->ready_arg, c->stopped ? -ECANCELED : r, err);
+}
 
 static void loaded(struct crds *c, int r, const struct err *err)
 {
     struct err why = { 0 };
     c->loading = false;
     if (r >= 0 && !c->stopped) {
+        remove_unseen(c);
         r = store_watch_start(c->api->store, STR(CRD_PREFIX), c->loaded_rev + 1, &watch_ops, c,
                               &c->watch, &why);
         err = &why;
     }
-    c->ready(c->ready_arg, c->stopped ? -ECANCELED : r, err);
+    if (r >= 0)
+        retry_stop(c->api->loop, &c->retry);
+    else if (!c->ready && !c->stopped)
+        retry_arm(c->api->loop, &c->retry, on_load_retry);
+    tell_ready(c, r, err);
     map_each (m, &c->entries) {
         struct entry *e = m->value;
-        if (r >= 0 && e->terminating && e->cleanup == CLEANUP_NONE && !c->stopped) {
-            e->cleanup = CLEANUP_SWEEP;
-            cleanup_run(e);
-        }
+        if (e->terminating && e->cleanup == CLEANUP_NONE && !c->stopped)
+            cleanup_at(e, CLEANUP_SWEEP);
     }
     controllers_idle(c->api);
 }
@@ -483,7 +589,14 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
     struct crds *c = arg;
     for (size_t i = 0; r >= 0 && i < page->n; i++) {
         const struct store_kv *kv = &page->kv[i];
-        crds_written(c, str_slice(kv->key, strlen(CRD_PREFIX), kv->key.n), kv->value, kv->mod_rev);
+        struct str name = str_slice(kv->key, strlen(CRD_PREFIX), kv->key.n);
+        struct entry *e = map_get(&c->entries, name);
+        if (e && kv->create_rev > e->rev) /* another one of that name */
+            entry_remove(e);
+        crds_written(c, name, kv->value, kv->mod_rev);
+        e = map_get(&c->entries, name);
+        if (e)
+            e->seen = true;
     }
     if (r >= 0)
         c->loaded_rev = page->rev;
@@ -507,17 +620,25 @@ static void load_next(struct crds *c)
         loaded(c, r, &err);
 }
 
+static void load_start(struct crds *c)
+{
+    map_each (m, &c->entries)
+        ((struct entry *)m->value)->seen = false;
+    c->loading = true;
+    c->loaded_rev = 0;
+    buf_reset(&c->after);
+    load_next(c);
+}
+
 struct crds *crds_start(struct api *api, controller_ready_cb ready, void *arg)
 {
     struct crds *c = xnew(struct crds);
-    *c = (struct crds){ .api = api,
-                        .ready = ready,
-                        .ready_arg = arg,
-                        .loading = true,
-                        .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
+    *c = (struct crds){
+        .api = api, .ready = ready, .ready_arg = arg, .after = BUF_INIT(STORE_KEY_MAX_BYTES)
+    };
     registry_init(&c->builtin);
     builtin_register(&c->builtin);
-    load_next(c);
+    load_start(c);
     return c;
 }
 
@@ -526,11 +647,13 @@ void crds_stop(struct crds *c)
     if (!c)
         return;
     c->stopped = true;
+    timer_stop(c->api->loop, &c->retry.timer);
     if (c->watch)
         store_watch_cancel(c->watch);
     c->watch = NULL;
     map_each (m, &c->entries) {
         struct entry *e = m->value;
+        timer_stop(c->api->loop, &e->retry.timer);
         if (e->watch)
             store_watch_cancel(e->watch);
         e->watch = NULL;

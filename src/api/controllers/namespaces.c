@@ -7,10 +7,13 @@
  *        ^                                             | none left        | some left (finalizers)
  *        |                                             v                  v
  *        |                                          finalize     tell (conditions of the status)
- *        |                                                                v
- *        +------------------------------------------------------- wait for any deletion
+ *        |                                             | failed           v
+ *        +---------------------------------------------+-------- wait for a deletion in it
+ *
+ * A round in which something failed (the disk was full) is repeated by a timer as well.
  */
 #include "api/controllers/controllers.h"
+#include "api/controllers/retry.h"
 #include "api/inner.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -44,6 +47,8 @@ struct doom {
     uint64_t generation; /* of the registry when the round began */
     uint64_t look_rev;   /* of the store then; what goes later is not missed */
     bool again;          /* something of it went while we looked, or told */
+    bool failed;         /* a step of the round did */
+    struct retry retry;  /* DOOM_WAIT */
     struct arena arena;  /* of what is left: */
     struct json *left;   /* "configmaps. has 2 resource instances" */
     struct json *held;   /* how many objects each finalizer holds */
@@ -59,11 +64,13 @@ struct namespaces {
     uint64_t loaded_rev;
     size_t n_calls, n_to_make;
     bool loading, stopped, ready_told;
+    struct retry retry; /* of reading the namespaces */
     controller_ready_cb ready;
     void *ready_arg;
 };
 
 static void doom_run(struct doom *d);
+static void load_start(struct namespaces *n);
 
 /* ------------------------------------------------------------------ deletion */
 
@@ -119,6 +126,21 @@ static bool concerns(const struct doom *d, const struct store_event *ev, size_t 
     return false;
 }
 
+/* Another round. */
+static void doom_wake(struct doom *d)
+{
+    timer_stop(d->owner->api->loop, &d->retry.timer);
+    d->at = DOOM_SWEEP;
+    d->next = 0;
+    d->failed = false;
+    doom_run(d);
+}
+
+static void on_doom_retry(struct timer *t)
+{
+    doom_wake(container_of(t, struct doom, retry.timer));
+}
+
 static void on_contents(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev)
 {
     struct namespaces *ns = arg;
@@ -127,11 +149,8 @@ static void on_contents(void *arg, const struct store_event *ev, size_t n, uint6
     map_each (m, &ns->doomed) {
         struct doom *d = m->value;
         d->again = d->again || concerns(d, ev, n);
-        if (d->at == DOOM_WAIT && d->again) {
-            d->at = DOOM_SWEEP;
-            d->next = 0;
-            doom_run(d);
-        }
+        if (d->at == DOOM_WAIT && d->again)
+            doom_wake(d);
         waits = waits || d->at == DOOM_WAIT;
     }
     if (waits)
@@ -140,29 +159,58 @@ static void on_contents(void *arg, const struct store_event *ev, size_t n, uint6
     ns->contents = NULL;
 }
 
+/* Deletions may have been missed. */
 static void on_contents_end(void *arg, int r, const struct err *err)
 {
     struct namespaces *ns = arg;
     ns->contents = NULL;
-    if (r != -ECANCELED)
-        log_error("cannot follow the contents of namespaces", "error=\"%s\"", err_text(err));
+    if (r == -ECANCELED || ns->stopped)
+        return;
+    log_warn("watch of the contents of namespaces ended, looking at them again", "error=\"%s\"",
+             err_text(err));
+    map_each (m, &ns->doomed) {
+        struct doom *d = m->value;
+        d->again = true;
+        if (d->at == DOOM_WAIT)
+            retry_arm(ns->api->loop, &d->retry, on_doom_retry);
+    }
 }
 
 static const struct store_watch_ops contents_ops = { .on_events = on_contents,
                                                      .on_end = on_contents_end };
 
-static void wait_for_contents(struct namespaces *n, uint64_t from_rev)
+static int follow_contents(struct namespaces *n, uint64_t from_rev)
 {
     struct err err = { 0 };
     if (n->contents && n->contents_from > from_rev) { /* it began behind what we must not miss */
         store_watch_cancel(n->contents);
         n->contents = NULL;
     }
-    if (!n->contents)
-        n->contents_from = from_rev;
-    if (!n->contents && store_watch_start(n->api->store, STR("/registry/"), from_rev, &contents_ops,
-                                          n, &n->contents, &err) < 0)
-        log_error("cannot follow the contents of namespaces", "error=\"%s\"", err_text(&err));
+    if (n->contents)
+        return 0;
+    n->contents_from = from_rev;
+    int r = store_watch_start(n->api->store, STR("/registry/"), from_rev, &contents_ops, n,
+                              &n->contents, &err);
+    if (r < 0)
+        log_warn("cannot follow the contents of namespaces", "error=\"%s\"", err_text(&err));
+    return r;
+}
+
+/* For a deletion, and if the round was not a good one, for some time at most. */
+static void doom_wait(struct doom *d)
+{
+    struct loop *loop = d->owner->api->loop;
+    d->at = DOOM_WAIT;
+    if (follow_contents(d->owner, d->look_rev + 1) < 0 || d->failed)
+        retry_arm(loop, &d->retry, on_doom_retry);
+    else
+        retry_stop(loop, &d->retry);
+}
+
+static void doom_fail(struct doom *d)
+{
+    d->failed = true;
+    doom_wait(d);
 }
 
 /* Go on until an answer has to be waited for. The only place that moves `at` forward. */
@@ -185,7 +233,9 @@ static void doom_run(struct doom *d)
     switch (d->at) {
     case DOOM_SWEEP:
         call(d, &(struct inner_request){ .method = "DELETE",
-                                         .target = inner_path(&a, res, name, STR("")) });
+                                         .target = inner_path(&a, res, name, STR("")),
+                                         .accept = AS_METADATA,
+                                         .only_status = true });
         break;
     case DOOM_LOOK: {
         struct str path = inner_path(&a, res, name, STR(""));
@@ -196,14 +246,12 @@ static void doom_run(struct doom *d)
                                       .accept = AS_METADATA });
         break;
     }
-    case DOOM_WAIT:
-        wait_for_contents(d->owner, d->look_rev + 1);
-        break;
     case DOOM_TELL:
     case DOOM_READ:
         call(d, &(struct inner_request){
                     .method = "GET", .target = str_of(arena_printf(&a, NS_PATH "%s", d->name)) });
         break;
+    case DOOM_WAIT:
     case DOOM_TOLD:
     case DOOM_FINALIZE:
         break;
@@ -230,6 +278,8 @@ static void finalize(struct doom *d, struct str body)
                     .target = str_of(arena_printf(&a, NS_PATH "%s/finalize", d->name)),
                     .content_type = "application/json",
                     .body = buf_str(&out) });
+    } else {
+        doom_fail(d);
     }
     arena_fini(&a);
 }
@@ -269,6 +319,7 @@ static void note_left(struct doom *d, struct str body)
 static void note_unseen(struct doom *d)
 {
     const struct registry *reg = &d->owner->api->reg;
+    d->failed = true;
     if (d->next == 0 || d->next > reg->n)
         return;
     const struct kube_resource *res = reg->all[d->next - 1];
@@ -347,14 +398,28 @@ static void tell(struct doom *d, struct str body)
 static void doom_free(struct doom *d)
 {
     (void)map_del(&d->owner->doomed, str_of(d->name));
+    timer_stop(d->owner->api->loop, &d->retry.timer);
     arena_fini(&d->arena);
     free(d->name);
     free(d);
 }
 
+/* The namespace is gone, or the answer is a failure. */
+static void doom_end(struct doom *d, int r)
+{
+    if (r == 404)
+        doom_free(d);
+    else
+        doom_fail(d);
+}
+
 static void step_done(struct doom *d, int r, struct str body)
 {
     switch (d->at) {
+    case DOOM_SWEEP:
+        d->failed = d->failed || !(r == 200 || r == 404 || r == 405);
+        doom_run(d);
+        return;
     case DOOM_LOOK:
         if (r == 200)
             note_left(d, body);
@@ -366,29 +431,31 @@ static void step_done(struct doom *d, int r, struct str body)
         if (r == 200)
             tell(d, body);
         else
-            doom_free(d);
+            doom_end(d, r);
         return;
     case DOOM_TOLD:
-        d->at = d->again ? DOOM_SWEEP : DOOM_WAIT;
-        d->next = 0;
-        doom_run(d);
-        return;
-    case DOOM_SWEEP:
-        doom_run(d);
+        if (r != 200)
+            doom_end(d, r);
+        else if (d->again)
+            doom_wake(d);
+        else
+            doom_wait(d);
         return;
     case DOOM_READ:
         if (r == 200)
             finalize(d, body);
         else
-            doom_free(d);
+            doom_end(d, r);
         return;
     case DOOM_FINALIZE:
         if (r == 409) {
             d->at = DOOM_READ;
             doom_run(d);
-            return;
+        } else if (r == 200) { /* gone, or held by finalizers that somebody else takes away */
+            doom_free(d);
+        } else {
+            doom_end(d, r);
         }
-        doom_free(d); /* gone, or held by finalizers of its own that somebody else takes away */
         return;
     case DOOM_WAIT:
         return;
@@ -449,8 +516,10 @@ static void on_end(void *arg, int r, const struct err *err)
 {
     struct namespaces *n = arg;
     n->watch = NULL;
-    if (r != -ECANCELED)
-        log_error("watch of namespaces ended", "error=\"%s\"", err_text(err));
+    if (r == -ECANCELED || n->stopped)
+        return;
+    log_warn("watch of namespaces ended, reading them again", "error=\"%s\"", err_text(err));
+    load_start(n);
 }
 
 static const struct store_watch_ops watch_ops = { .on_events = on_events, .on_end = on_end };
@@ -463,6 +532,11 @@ static void tell_ready(struct namespaces *n, int r, const struct err *err)
     n->ready(n->ready_arg, r, err);
 }
 
+static void on_load_retry(struct timer *t)
+{
+    load_start(container_of(t, struct namespaces, retry.timer));
+}
+
 static void loaded(struct namespaces *n, int r, const struct err *err)
 {
     struct err why = { 0 };
@@ -472,6 +546,10 @@ static void loaded(struct namespaces *n, int r, const struct err *err)
                               &n->watch, &why);
         err = &why;
     }
+    if (r >= 0)
+        retry_stop(n->api->loop, &n->retry);
+    else if (n->ready_told && !n->stopped)
+        retry_arm(n->api->loop, &n->retry, on_load_retry);
     tell_ready(n, n->stopped ? -ECANCELED : r, err);
     controllers_idle(n->api);
 }
@@ -506,6 +584,13 @@ static void load_next(struct namespaces *n)
         loaded(n, r, &err);
 }
 
+static void load_start(struct namespaces *n)
+{
+    n->loaded_rev = 0;
+    buf_reset(&n->after);
+    load_next(n);
+}
+
 static void on_made(void *arg, int r, struct str body)
 {
     struct namespaces *n = arg;
@@ -515,7 +600,7 @@ static void on_made(void *arg, int r, struct str body)
         (void)err_set(&err, r < 0 ? r : E_INVALID, "make a namespace: " STR_FMT, STR_ARG(body));
         tell_ready(n, err.code, &err);
     } else if (--n->n_to_make == 0 && !n->stopped && !n->ready_told) {
-        load_next(n);
+        load_start(n);
     } else if (n->stopped) {
         tell_ready(n, -ECANCELED, NULL);
     }
@@ -554,6 +639,9 @@ void namespaces_stop(struct namespaces *n)
     if (!n)
         return;
     n->stopped = true;
+    timer_stop(n->api->loop, &n->retry.timer);
+    map_each (m, &n->doomed)
+        timer_stop(n->api->loop, &((struct doom *)m->value)->retry.timer);
     if (n->watch)
         store_watch_cancel(n->watch);
     if (n->contents)

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Controllers whose store fails for a while: what they could not do is done once it works again,
+ * without anybody's help, and then no timer is left.
+ */
+#include "api_fixture.h"
+#include "fault_store.h"
+
+#include "api/controllers/controllers.h"
+#include "base/mem.h"
+
+#define SPACES "/api/v1/namespaces"
+#define CRDS   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+#define MICE   "/apis/zoo.io/v1/mice"
+#define NS     "/api/v1/namespaces/default/"
+
+static void on_opened(struct fixture *f)
+{
+    store_made_faulty(&f->loop, f->store);
+}
+
+static size_t start(struct fixture *f)
+{
+    fixture_init(f);
+    close_server(f);
+    f->opened = on_opened;
+    open_server(f);
+    settle(f);
+    return f->loop.n_timers;
+}
+
+static void stop(struct fixture *f)
+{
+    store_works();
+    fixture_fini(f);
+    faulty_forget();
+}
+
+/* Until something has failed and a controller waits to try again. */
+static void until_retry(struct fixture *f, size_t timers)
+{
+    while (faulty.n_struck == 0 || f->loop.n_timers == timers || controllers_busy(f->api))
+        (void)loop_turn(&f->loop, true);
+}
+
+static void until_gone(struct fixture *f, const char *path)
+{
+    while (there(f, path))
+        (void)loop_turn(&f->loop, true);
+}
+
+static void until_quiet(struct fixture *f, size_t timers)
+{
+    while (controllers_busy(f->api) || f->loop.n_timers > timers)
+        (void)loop_turn(&f->loop, true);
+}
+
+/* ------------------------------------------------------------------ namespaces */
+
+/* What fails while a namespace goes. */
+static void namespace_goes_despite(unsigned kinds, const char *prefix)
+{
+    struct fixture f;
+    size_t timers = start(&f);
+    (void)want(&f, 201, "POST", SPACES, "{\"metadata\":{\"name\":\"n\"}}");
+    (void)want(&f, 201, "POST", SPACES "/n/configmaps", "{\"metadata\":{\"name\":\"a\"}}");
+    settle(&f);
+    (void)want(&f, 200, "DELETE", SPACES "/n", NULL);
+    store_fails(kinds, prefix);
+    until_retry(&f, timers);
+    size_t struck = faulty.n_struck;
+    while (faulty.n_struck == struck) /* tried again, in vain */
+        (void)loop_turn(&f.loop, true);
+    store_works();
+    CHECK(there(&f, SPACES "/n"));
+    until_gone(&f, SPACES "/n");
+    until_quiet(&f, timers);
+    stop(&f);
+}
+
+TEST(a_namespace_goes_although_its_contents_could_not_be_deleted)
+{
+    namespace_goes_despite(FAULT_WRITES, "/registry/configmaps/n/");
+}
+
+TEST(a_namespace_goes_although_nothing_could_be_written)
+{
+    namespace_goes_despite(FAULT_WRITES, "/");
+}
+
+TEST(a_namespace_goes_although_it_could_not_be_finalized)
+{
+    namespace_goes_despite(FAULT_WRITES, "/registry/namespaces/n");
+}
+
+TEST(a_namespace_goes_although_it_could_not_be_read)
+{
+    namespace_goes_despite(FAULT_READS, "/registry/namespaces/n");
+}
+
+TEST(a_namespace_stays_while_a_kind_cannot_be_listed)
+{
+    struct fixture f;
+    size_t timers = start(&f);
+    (void)want(&f, 201, "POST", SPACES, "{\"metadata\":{\"name\":\"n\"}}");
+    (void)want(&f, 201, "POST", SPACES "/n/configmaps", "{\"metadata\":{\"name\":\"a\"}}");
+    settle(&f);
+    (void)want(&f, 200, "DELETE", SPACES "/n", NULL);
+    store_fails(FAULT_READS, "/registry/configmaps/");
+    until_retry(&f, timers);
+    const struct json *ns = want(&f, 200, "GET", SPACES "/n", NULL), *left = NULL;
+    json_each (c, json_path(ns, "status", "conditions", NULL))
+        if (str_is(json_get_str(c, "type"), "NamespaceContentRemaining"))
+            left = c;
+    CHECK_STR(json_get_str(left, "message"),
+              "Some resources are remaining: configmaps. cannot be listed");
+    store_works();
+    until_gone(&f, SPACES "/n");
+    until_quiet(&f, timers);
+    stop(&f);
+}
+
+TEST(a_namespace_whose_contents_are_not_followed_any_more_goes_with_the_last_of_them)
+{
+    struct fixture f;
+    size_t timers = start(&f);
+    (void)want(&f, 201, "POST", SPACES, "{\"metadata\":{\"name\":\"n\"}}");
+    (void)want(&f, 201, "POST", SPACES "/n/configmaps",
+               "{\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x.io/y\"]}}");
+    (void)want(&f, 200, "DELETE", SPACES "/n", NULL);
+    settle(&f);
+    CHECK_INT(f.loop.n_timers, timers); /* it waits, and nothing has failed */
+    CHECK_INT(store_ends_watches("/registry/"), 1);
+    (void)want(&f, 200, "PATCH", SPACES "/n/configmaps/a", "{\"metadata\":{\"finalizers\":null}}");
+    until_gone(&f, SPACES "/n");
+    until_quiet(&f, timers);
+    stop(&f);
+}
+
+TEST(namespaces_are_read_again_when_their_watch_has_ended)
+{
+    struct fixture f;
+    size_t timers = start(&f);
+    (void)want(&f, 201, "POST", SPACES, "{\"metadata\":{\"name\":\"missed\"}}");
+    (void)want(&f, 201, "POST", SPACES, "{\"metadata\":{\"name\":\"seen\"}}");
+    settle(&f);
+    store_fails(FAULT_READS, "/registry/namespaces/");
+    CHECK(store_ends_watches("/registry/namespaces/") > 0);
+    until_retry(&f, timers);
+    store_works();
+    (void)want(&f, 200, "DELETE", SPACES "/missed", NULL); /* while nobody watches */
+    until_gone(&f, SPACES "/missed");
+    (void)want(&f, 200, "DELETE", SPACES "/seen", NULL);
+    until_gone(&f, SPACES "/seen");
+    until_quiet(&f, timers);
+    stop(&f);
+}
+
+/* ------------------------------------------------------------------ definitions */
+
+static void make_mice(struct fixture *f, const char *finalizers)
+{
+    scoped(free_scoped) char *crd =
+        xasprintf("{\"metadata\":{\"name\":\"mice.zoo.io\",\"finalizers\":%s},\"spec\":{\"group\":"
+                  "\"zoo.io\",\"names\":{\"kind\":\"Mouse\",\"plural\":\"mice\"},\"scope\":"
+                  "\"Cluster\",\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,"
+                  "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}",
+                  finalizers);
+    (void)want(f, 201, "POST", CRDS, crd);
+    (void)want(f, 201, "POST", MICE,
+               "{\"apiVersion\":\"zoo.io/v1\",\"kind\":\"Mouse\",\"metadata\":{\"name\":\"a\"}}");
+    settle(f);
+}
+
+static void definition_goes_despite(unsigned kinds, const char *prefix)
+{
+    struct fixture f;
+    size_t timers = start(&f);
+    make_mice(&f, "null");
+    (void)want(&f, 200, "DELETE", CRDS "/mice.zoo.io", NULL);
+    store_fails(kinds, prefix);
+    until_retry(&f, timers);
+    size_t struck = faulty.n_struck;
+    while (faulty.n_struck == struck)
+        (void)loop_turn(&f.loop, true);
+    store_works();
+    CHECK(there(&f, CRDS "/mice.zoo.io"));
+    until_gone(&f, CRDS "/mice.zoo.io");
+    until_quiet(&f, timers);
+    stop(&f);
+}
+
+TEST(a_definition_goes_although_its_instances_could_not_be_deleted)
+{
+    definition_goes_despite(FAULT_WRITES, "/registry/zoo.io/mice/");
+}
+
+TEST(a_definition_goes_although_its_instances_could_not_be_listed)
+{
+    definition_goes_despite(FAULT_READS, "/registry/zoo.io/mice/");
+}
+
+TEST(a_definition_goes_although_it_could_not_be_written)
+{
+    definition_goes_despite(FAULT_WRITES, "/registry/apiextensions.k8s.io/");
+}
+
+static uint64_t n_requests(const struct fixture *f)
+{
+    uint64_t n = 0;
+    map_each (e, &f->api->metrics.series)
+        n += ((const struct metrics_series *)e->value)->n;
+    return n;
+}
+
+TEST(a_definition_that_others_hold_is_released_once)
+{
+    struct fixture f;
+    size_t timers = start(&f);
+    make_mice(&f, "[\"x.io/y\"]");
+    (void)want(&f, 200, "DELETE", CRDS "/mice.zoo.io", NULL);
+    settle(&f);
+    CHECK_INT(f.loop.n_timers, timers);
+    uint64_t before = n_requests(&f);
+    const struct json *crd = want(&f, 200, "GET", CRDS "/mice.zoo.io", NULL);
+    CHECK_INT(n_requests(&f) - before, 1); /* nobody else asked anything */
+    CHECK_INT(json_path(crd, "metadata", "finalizers", NULL)->n, 1);
+    CHECK(!there(&f, MICE "/a"));
+    (void)want(&f, 200, "PATCH", CRDS "/mice.zoo.io", "{\"metadata\":{\"finalizers\":null}}");
+    CHECK(!there(&f, CRDS "/mice.zoo.io"));
+    stop(&f);
+}
+
+static void on_txn(void *arg, const struct store_txn_result *res, const struct err *err)
+{
+    struct fixture *f = arg;
+    (void)err;
+    CHECK_OK(res->r);
+    f->done = true;
+}
+
+TEST(definitions_are_read_again_when_their_watch_has_ended)
+{
+    static const char key[] =
+        "/registry/apiextensions.k8s.io/customresourcedefinitions/mice.zoo.io";
+    struct fixture f;
+    size_t timers = start(&f);
+    make_mice(&f, "null");
+    store_fails(FAULT_READS, "/registry/apiextensions.k8s.io/");
+    CHECK(store_ends_watches("/registry/apiextensions.k8s.io/customresourcedefinitions/") > 0);
+    until_retry(&f, timers);
+    store_works();
+    CHECK(there(&f, MICE "/a")); /* what is known stays in force */
+    const struct store_op gone = { .kind = STORE_DELETE, .key = str_of(key) };
+    CHECK_OK(store_txn(f.store, &gone, 1, on_txn, &f, NULL)); /* another process did */
+    wait_done(&f);
+    until_quiet(&f, timers);
+    (void)want(&f, 404, "GET", MICE, NULL);
+    stop(&f);
+}
+
+TEST_MAIN
