@@ -259,4 +259,83 @@ TEST(definitions_are_read_again_when_their_watch_has_ended)
     stop(&f);
 }
 
+/* ------------------------------------------------------------------ quotas */
+
+#define QUOTA NS "resourcequotas/q"
+
+static void make_quota(struct fixture *f, int n)
+{
+    scoped(free_scoped) char *body = xasprintf(
+        "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"hard\":{\"count/secrets\":\"%d\"}}}", n);
+    (void)want(f, 201, "POST", NS "resourcequotas", body);
+    settle(f);
+}
+
+static struct str used(struct fixture *f)
+{
+    const struct json *q = want(f, 200, "GET", QUOTA, NULL);
+    return json_str(json_path(q, "status", "used", "count/secrets", NULL));
+}
+
+TEST(quotas_that_could_not_be_read_at_the_start_hold)
+{
+    struct fixture f;
+    size_t timers = start(&f);
+    make_quota(&f, 1);
+    (void)want(&f, 201, "POST", NS "secrets", "{\"metadata\":{\"name\":\"a\"}}");
+    close_server(&f);
+    store_fails(FAULT_READS, "/registry/resourcequotas/");
+    open_server(&f);
+    until_retry(&f, timers);
+    store_works();
+    CHECK(quotas_in(f.api->quotas, STR("kube-system"))); /* for all it knows */
+    (void)want(&f, 403, "POST", NS "secrets", "{\"metadata\":{\"name\":\"b\"}}");
+    until_quiet(&f, timers);
+    CHECK(!quotas_in(f.api->quotas, STR("kube-system")));
+    (void)want(&f, 403, "POST", NS "secrets", "{\"metadata\":{\"name\":\"b\"}}");
+    stop(&f);
+}
+
+TEST(a_count_that_failed_is_repeated)
+{
+    static const struct {
+        unsigned kinds;
+        const char *prefix;
+        size_t n_spared; /* by the deletion itself */
+    } faults[] = { { FAULT_READS, "/registry/resourcequotas/", 0 },
+                   { FAULT_READS, "/registry/secrets/default/", 1 },
+                   { FAULT_WRITES, "/registry/resourcequotas/", 0 } };
+    struct fixture f;
+    size_t timers = start(&f);
+    make_quota(&f, 5);
+    for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
+        (void)want(&f, 201, "POST", NS "secrets", "{\"metadata\":{\"name\":\"a\"}}");
+        CHECK_STR(used(&f), "1");
+        store_fails(faults[i].kinds, faults[i].prefix);
+        faulty.n_spared = faults[i].n_spared;
+        (void)want(&f, 200, "DELETE", NS "secrets/a", NULL);
+        until_retry(&f, timers);
+        store_works();
+        until_quiet(&f, timers);
+        CHECK_STR(used(&f), "0");
+    }
+    stop(&f);
+}
+
+TEST(a_status_that_somebody_else_wrote_is_put_right)
+{
+    struct fixture f;
+    (void)start(&f);
+    make_quota(&f, 5);
+    (void)want(&f, 200, "PATCH", QUOTA "/status",
+               "{\"status\":{\"used\":{\"count/secrets\":\"4\"}}}");
+    settle(&f);
+    CHECK_STR(used(&f), "0");
+    CHECK(quotas_in(f.api->quotas, STR("default")));
+    (void)want(&f, 200, "DELETE", QUOTA, NULL);
+    settle(&f);
+    CHECK(!quotas_in(f.api->quotas, STR("default"))); /* nothing is kept of it */
+    stop(&f);
+}
+
 TEST_MAIN

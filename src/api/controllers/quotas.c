@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ResourceQuotas: their status is counted from what is in their namespace, when a quota is made or
- * changed and when something went or changed. What is made is counted by the transaction that
- * makes it (admit.c), so a quota cannot be overdrawn, and needs no counting afterwards.
+ * changed, its status too, and when something went or changed. What is made is counted by the
+ * transaction that makes it (admit.c), so a quota cannot be overdrawn, and needs no counting
+ * afterwards.
  *
  *     quiet ---- something went ----> dirty --> read quotas -> read each kind they limit -> write
- *       ^                               ^                                                    |
- *       +-------------------------------+---------- somebody else wrote a quota meanwhile ---+
+ *       ^                             ^  ^                                                   |
+ *       |          timer -------------+  +---------- somebody else wrote a quota meanwhile --+
+ *       |            +------------------------------ the store failed -----------------------+
+ *       +------------------------------------------------------------------------------------+
  *
- * In memory is one record for each namespace that has a quota.
+ * In memory is one record for each namespace that has a quota, until a count finds none there.
  */
 #include "kube/kinds/quotas.h"
 #include "api/controllers/controllers.h"
+#include "api/controllers/retry.h"
 #include "api/encode.h"
 #include "base/log.h"
 
@@ -28,10 +32,10 @@ struct quotas {
     size_t n_running;
     bool loading, loaded, stopped;
     struct defer turn;
+    struct retry retry; /* of loading, and of counting what is still dirty */
 };
 
 struct space {
-    size_t n; /* quotas in it */
     bool dirty, running;
 };
 
@@ -52,6 +56,7 @@ struct count {
 };
 
 static void kick(struct quotas *q);
+static void load(struct quotas *q);
 
 static bool is_quota(const struct kube_resource *res)
 {
@@ -73,22 +78,42 @@ static void set_dirty(struct quotas *q, struct space *s)
 
 /* ------------------------------------------------------------------ counting */
 
-static void count_end(struct count *c, bool again)
+static void on_retry(struct timer *t)
+{
+    struct quotas *q = container_of(t, struct quotas, retry.timer);
+    if (!q->loaded && !q->loading)
+        load(q);
+    kick(q);
+}
+
+static void remove_space(struct quotas *q, struct str ns)
+{
+    free(map_del(&q->spaces, ns));
+}
+
+/* r: 0 when the namespace is right, E_CONFLICT when not, else what the store said. */
+static void count_end(struct count *c, int r)
 {
     struct quotas *q = c->q;
-    struct space *s = space_of(q, str_of(c->ns));
-    if (s) {
-        s->running = false;
-        if (again)
-            set_dirty(q, s);
-    }
+    struct str ns = str_of(c->ns);
+    struct space *s = space_of(q, ns);
+    bool none = r >= 0 && c->n == 0;
+    s->running = false;
+    s->dirty = s->dirty || r < 0;
+    if (none && !s->dirty)
+        remove_space(q, ns);
+    if (r < 0 && r != E_CONFLICT && !q->stopped)
+        retry_arm(q->api->loop, &q->retry, on_retry);
+    else if (r >= 0 && q->loaded)
+        retry_stop(q->api->loop, &q->retry); /* whatever else is dirty is next */
     arena_fini(&c->arena);
     arena_fini(&c->scratch);
     buf_fini(&c->after);
     free(c->ns);
     free(c);
     q->n_running--;
-    kick(q);
+    if (!timer_is_armed(&q->retry.timer))
+        kick(q);
     controllers_idle(q->api);
 }
 
@@ -100,7 +125,7 @@ static void on_counted(void *arg, const struct store_txn_result *res, const stru
                  err_text(err));
     if (res->r >= 0)
         watch_note_write(c->q->api);
-    count_end(c, res->r == E_CONFLICT);
+    count_end(c, res->r);
 }
 
 static void write_counts(struct count *c)
@@ -125,8 +150,9 @@ static void write_counts(struct count *c)
                                           .cmp_rev = c->at[i].rev };
         buf_fini(&b);
     }
-    if (n == 0 || q->stopped || store_txn(q->api->store, ops, n, on_counted, c, NULL) < 0)
-        count_end(c, false);
+    int r = n == 0 || q->stopped ? 0 : store_txn(q->api->store, ops, n, on_counted, c, NULL);
+    if (n == 0 || q->stopped || r < 0)
+        count_end(c, r);
 }
 
 static void count_next(struct count *c);
@@ -136,7 +162,7 @@ static void on_objects(void *arg, int r, const struct store_page *page, const st
     struct count *c = arg;
     (void)err;
     if (r < 0 || c->q->stopped) {
-        count_end(c, false);
+        count_end(c, r);
         return;
     }
     for (size_t i = 0; i < page->n; i++) {
@@ -180,8 +206,9 @@ static void count_next(struct count *c)
     }
     const struct store_range range = { .prefix = key_prefix_ns(&c->arena, c->res, str_of(c->ns)),
                                        .after = buf_str(&c->after) };
-    if (store_range(c->q->api->store, &range, on_objects, c, NULL) < 0)
-        count_end(c, false);
+    int r = store_range(c->q->api->store, &range, on_objects, c, NULL);
+    if (r < 0)
+        count_end(c, r);
 }
 
 static void on_quotas(void *arg, int r, const struct store_page *page, const struct err *err)
@@ -190,7 +217,7 @@ static void on_quotas(void *arg, int r, const struct store_page *page, const str
     struct arena *a = &c->arena;
     (void)err;
     if (r < 0 || c->q->stopped) {
-        count_end(c, false);
+        count_end(c, r);
         return;
     }
     for (size_t i = 0; i < page->n && c->n < QUOTAS_PER_NAMESPACE; i++) {
@@ -214,33 +241,19 @@ static void count_begin(struct quotas *q, struct str ns, struct space *s)
     s->dirty = false;
     s->running = true;
     q->n_running++;
-    if (store_range(q->api->store, &range, on_quotas, c, NULL) < 0)
-        count_end(c, false);
+    int r = store_range(q->api->store, &range, on_quotas, c, NULL);
+    if (r < 0)
+        count_end(c, r);
 }
 
 /* ------------------------------------------------------------------ all of them */
 
-static void add_quota(struct quotas *q, struct str ns)
+static void add_space(struct quotas *q, struct str ns)
 {
-    struct space *s = space_of(q, ns);
-    if (!s) {
-        s = xnew(struct space);
-        (void)map_put(&q->spaces, ns, s);
-    }
-    s->n++;
-    set_dirty(q, s);
+    if (!space_of(q, ns))
+        (void)map_put(&q->spaces, ns, xnew(struct space));
+    set_dirty(q, space_of(q, ns));
 }
-
-static void remove_quota(struct quotas *q, struct str ns)
-{
-    struct space *s = space_of(q, ns);
-    if (!s || --s->n > 0)
-        return;
-    (void)map_del(&q->spaces, ns);
-    free(s);
-}
-
-static void load(struct quotas *q);
 
 static void on_loaded(void *arg, int r, const struct store_page *page, const struct err *err)
 {
@@ -250,7 +263,7 @@ static void on_loaded(void *arg, int r, const struct store_page *page, const str
     for (size_t i = 0; r >= 0 && !q->stopped && i < page->n; i++) {
         struct str ns, name, rest = str_slice(page->kv[i].key, sizeof QUOTA_PREFIX - 1, SIZE_MAX);
         (void)str_cut(rest, '/', &ns, &name);
-        add_quota(q, ns);
+        add_space(q, ns);
     }
     bool more = r >= 0 && page->more && !q->stopped;
     buf_reset(&q->after);
@@ -259,6 +272,8 @@ static void on_loaded(void *arg, int r, const struct store_page *page, const str
         load(q);
     }
     q->loaded = r >= 0 && !more; /* else each object looks for quotas itself */
+    if (r < 0 && !q->stopped)
+        retry_arm(q->api->loop, &q->retry, on_retry);
     controllers_idle(q->api);
 }
 
@@ -268,6 +283,8 @@ static void load(struct quotas *q)
                                        .after = buf_str(&q->after),
                                        .keys_only = true };
     q->loading = store_range(q->api->store, &range, on_loaded, q, NULL) >= 0;
+    if (!q->loading && !q->stopped)
+        retry_arm(q->api->loop, &q->retry, on_retry);
 }
 
 static void on_turn(struct defer *d)
@@ -275,7 +292,7 @@ static void on_turn(struct defer *d)
     struct quotas *q = container_of(d, struct quotas, turn);
     map_each (e, &q->spaces) {
         struct space *s = e->value;
-        if (s->dirty && !s->running && q->n_running == 0) {
+        if (s->dirty && !s->running && q->n_running == 0 && !q->stopped) {
             count_begin(q, e->key, s);
             break;
         }
@@ -309,15 +326,17 @@ static bool uses_same(const struct kube_resource *res, const struct json *x, con
     return same;
 }
 
+static bool is_same(const struct json *x, const struct json *y)
+{
+    return x == y || (x && y && json_equal(x, y));
+}
+
+/* By anybody but us: what it limits may have changed, or what it says of that. */
 static void quota_written(struct quotas *q, struct str ns, const struct written *w)
 {
-    const struct json *now = json_getc(w->obj, "spec"), *was = json_getc(w->old, "spec");
-    if (w->obj && !w->old)
-        add_quota(q, ns);
-    else if (!w->obj && w->old)
-        remove_quota(q, ns);
-    else if (now && was && !json_equal(now, was))
-        set_dirty(q, space_of(q, ns));
+    if (!w->obj || !w->old || !is_same(json_getc(w->obj, "spec"), json_getc(w->old, "spec")) ||
+        !is_same(json_getc(w->obj, "status"), json_getc(w->old, "status")))
+        add_space(q, ns);
 }
 
 void quotas_written(struct quotas *q, const struct written *w)
@@ -348,13 +367,15 @@ struct quotas *quotas_start(struct api *api)
 
 void quotas_stop(struct quotas *q)
 {
-    if (q)
-        q->stopped = true;
+    if (!q)
+        return;
+    q->stopped = true;
+    timer_stop(q->api->loop, &q->retry.timer);
 }
 
 bool quotas_is_busy(const struct quotas *q)
 {
-    return q && (q->loading || q->n_running > 0);
+    return q && (q->loading || q->n_running > 0 || (!q->stopped && list_is_linked(&q->turn.node)));
 }
 
 void quotas_free(struct quotas *q)
