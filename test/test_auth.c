@@ -4,9 +4,11 @@
  * kubectl are tried in test/behaviour/test_auth.py.
  */
 #include "api/auth/authz.h"
+#include "api/controllers/controllers.h"
 #include "api_fixture.h"
 #include "codec/base64.h"
 #include "codec/jwt.h"
+#include "fault_store.h"
 #include "io/tls.h"
 
 #define RBAC       "/apis/rbac.authorization.k8s.io/v1"
@@ -293,6 +295,33 @@ TEST(an_approved_request_is_signed)
     CHECK(left > 364 * 86400 && left <= 365 * 86400);
     buf_fini(&cert);
     stop(&f);
+}
+
+static void on_opened(struct fixture *f)
+{
+    store_made_faulty(&f->loop, f->store);
+}
+
+TEST(a_certificate_that_could_not_be_written_is_written_later)
+{
+    struct fixture f;
+    start(&f);
+    close_server(&f);
+    f.opened = on_opened;
+    open_server(&f);
+    settle(&f);
+    size_t timers = f.loop.n_timers;
+    store_fails(FAULT_WRITES, "/registry/certificates.k8s.io/");
+    faulty.n_spared = 2; /* the request and its approval */
+    make_approved(&f);
+    CHECK_INT(f.loop.n_timers, timers + 1);
+    CHECK_STR(text_at(want(&f, 200, "GET", CSRS "/u", NULL), "status", "certificate"), "");
+    store_works();
+    while (f.loop.n_timers > timers || controllers_busy(f.api))
+        (void)loop_turn(&f.loop, true);
+    CHECK(text_at(want(&f, 200, "GET", CSRS "/u", NULL), "status", "certificate").n > 0);
+    stop(&f);
+    faulty_forget();
 }
 
 TEST(what_was_approved_before_a_stop_is_signed_after_it)

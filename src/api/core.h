@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "api/controllers/retry.h"
 #include "api/metrics.h"
 #include "api/request.h"
 #include "api/server.h"
@@ -60,7 +61,8 @@ struct api {
     struct expiry *expiry;
     struct quotas *quotas;
     struct buf ca_cert, ca_key;
-    size_t csrs_in_flight; /* signed, being written; and the reading at the start */
+    size_t csrs_in_flight;  /* signed, being written; and the reading of what is left to sign */
+    struct retry csr_retry; /* of that reading */
     uint64_t event_ttl_ms;
     controller_ready_cb controllers_ready;
     void *controllers_ready_arg;

@@ -56,6 +56,7 @@ void controllers_start(struct api *api, controller_ready_cb ready, void *arg)
 
 void controllers_stop(struct api *api)
 {
+    csr_stop(api);
     account_secrets_stop(api->account_secrets);
     quotas_stop(api->quotas);
     expiry_stop(api->expiry);

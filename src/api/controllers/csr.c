@@ -246,12 +246,27 @@ static void add_failed(struct arena *a, struct json *status, const char *why)
     json_add(list, c);
 }
 
+static void on_retry(struct timer *t)
+{
+    csr_start(container_of(t, struct api, csr_retry.timer));
+}
+
+static void retry(struct api *api)
+{
+    if (!api->closing)
+        retry_arm(api->loop, &api->csr_retry, on_retry);
+}
+
 static void on_signed(void *arg, int r, struct str body)
 {
     struct api *api = arg;
     (void)body;
-    if (r != 200 && r != 404 && r != 409 && r != -ECANCELED)
-        log_error("a signed certificate was not written", "answer=%d", r);
+    if (r < 0 || r == 429 || r >= 500) {
+        log_warn("a signed certificate was not written, trying again", "answer=%d", r);
+        retry(api);
+    } else {
+        retry_settle(&api->csr_retry);
+    }
     api->csrs_in_flight--;
     controllers_idle(api);
 }
@@ -303,9 +318,11 @@ struct scan {
 
 static void scan_next(struct scan *s);
 
-static void scan_end(struct scan *s)
+static void scan_end(struct scan *s, int r)
 {
     struct api *api = s->api;
+    if (r < 0)
+        retry(api);
     buf_fini(&s->after);
     free(s);
     api->csrs_in_flight--;
@@ -319,7 +336,7 @@ static void on_scan_page(void *arg, int r, const struct store_page *page, const 
     const struct kube_resource *res =
         registry_find(&api->reg, STR(GROUP), STR("v1"), STR("certificatesigningrequests"));
     if (r < 0)
-        log_error("certificate requests were not read", "error=\"%s\"", err_text(err));
+        log_warn("certificate requests were not read, trying again", "error=\"%s\"", err_text(err));
     for (size_t i = 0; r >= 0 && !api->closing && i < page->n; i++) {
         const struct store_kv *kv = &page->kv[i];
         struct arena a = { 0 };
@@ -334,7 +351,7 @@ static void on_scan_page(void *arg, int r, const struct store_page *page, const 
         arena_fini(&a);
     }
     if (r < 0 || !page->more || api->closing) {
-        scan_end(s);
+        scan_end(s, r);
         return;
     }
     buf_reset(&s->after);
@@ -345,8 +362,9 @@ static void on_scan_page(void *arg, int r, const struct store_page *page, const 
 static void scan_next(struct scan *s)
 {
     const struct store_range range = { .prefix = STR(STORED), .after = buf_str(&s->after) };
-    if (store_range(s->api->store, &range, on_scan_page, s, NULL) < 0)
-        scan_end(s);
+    int r = store_range(s->api->store, &range, on_scan_page, s, NULL);
+    if (r < 0)
+        scan_end(s, r);
 }
 
 void csr_start(struct api *api)
@@ -357,4 +375,9 @@ void csr_start(struct api *api)
     *s = (struct scan){ .api = api, .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
     api->csrs_in_flight++;
     scan_next(s);
+}
+
+void csr_stop(struct api *api)
+{
+    timer_stop(api->loop, &api->csr_retry.timer);
 }

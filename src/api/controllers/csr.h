@@ -26,5 +26,6 @@ enum {
 struct json *csr_check_write(struct request *rq, struct json *obj, const struct json *old);
 /* Sign what has been approved. */
 void csr_written(struct api *api, const struct written *w);
-/* Sign what was approved before a stop, and not signed. */
+/* Sign what is approved and not signed: by an earlier process, or since the store failed. */
 void csr_start(struct api *api);
+void csr_stop(struct api *api);
