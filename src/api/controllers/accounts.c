@@ -5,6 +5,7 @@
  * when somebody deletes or changes them; all namespaces are looked at when the server starts.
  */
 #include "api/controllers/controllers.h"
+#include "api/controllers/retry.h"
 #include "api/inner.h"
 #include "base/log.h"
 
@@ -13,9 +14,7 @@
 enum {
     ACCOUNTS_PARALLEL = 16, /* namespaces that are looked at at a time */
     ACCOUNTS_WAITING = 256, /* more are found again by looking at all */
-    ACCOUNTS_PAGE_ROWS = 64,
-    ACCOUNTS_RETRY_MS = 1000, /* after a failure, doubled each time */
-    ACCOUNTS_RETRIES = 8
+    ACCOUNTS_PAGE_ROWS = 64
 };
 
 #define NS_PREFIX   "/registry/namespaces/"
@@ -34,8 +33,7 @@ struct accounts {
     struct buf after;
     size_t n_running;
     bool scanning, more, rescan, failed, stopped;
-    unsigned retries;
-    struct timer retry;
+    struct retry retry;
     struct defer turn;
     controller_ready_cb ready; /* until it has been called */
     void *ready_arg;
@@ -203,8 +201,7 @@ static void scan(struct accounts *c)
 
 static void on_retry(struct timer *t)
 {
-    struct accounts *c = container_of(t, struct accounts, retry);
-    c->retries++;
+    struct accounts *c = container_of(t, struct accounts, retry.timer);
     c->rescan = true;
     kick(c);
 }
@@ -221,9 +218,9 @@ static void rest(struct accounts *c)
 {
     map_fini(&c->waiting);
     if (!take_flag(&c->failed))
-        c->retries = 0;
-    else if (c->retries < ACCOUNTS_RETRIES)
-        timer_start(c->api->loop, &c->retry, (uint64_t)ACCOUNTS_RETRY_MS << c->retries, on_retry);
+        retry_settle(&c->retry);
+    else
+        retry_arm(c->api->loop, &c->retry, on_retry);
     tell_ready(c, 0);
 }
 
@@ -288,7 +285,7 @@ void accounts_stop(struct accounts *c)
     if (!c)
         return;
     c->stopped = true;
-    timer_stop(c->api->loop, &c->retry);
+    timer_stop(c->api->loop, &c->retry.timer);
     map_fini(&c->waiting);
     kick(c);
 }

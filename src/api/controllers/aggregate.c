@@ -8,6 +8,7 @@
  * Only the rules that are gathered are kept, and only during a round.
  */
 #include "api/controllers/controllers.h"
+#include "api/controllers/retry.h"
 #include "api/inner.h"
 #include "base/log.h"
 #include "codec/url.h"
@@ -18,10 +19,8 @@
 
 enum {
     AGGREGATE_PAGE_ROWS = 64,
-    AGGREGATE_MAX_ROLES = 256,      /* with an aggregationRule */
-    AGGREGATE_MAX_BYTES = 32 << 20, /* that one round may keep */
-    AGGREGATE_RETRY_MS = 5000,
-    AGGREGATE_RETRIES = 8
+    AGGREGATE_MAX_ROLES = 256,     /* with an aggregationRule */
+    AGGREGATE_MAX_BYTES = 32 << 20 /* that one round may keep */
 };
 
 #define ROLES_PREFIX "/registry/rbac.authorization.k8s.io/clusterroles/"
@@ -49,9 +48,9 @@ struct aggregate {
     struct buf after;
     bool gathering; /* the second reading */
     bool busy, dirty, failed, stopped;
+    bool too_large; /* this is why it failed: nothing that time heals */
     size_t n_calls;
-    unsigned retries;
-    struct timer retry;
+    struct retry retry;
     struct defer turn;
     controller_ready_cb ready; /* until it has been called */
     void *ready_arg;
@@ -102,7 +101,7 @@ static void add_rules(struct aggregate *g, struct json *to, const struct json *r
 {
     json_each (rule, rules) {
         if (g->arena.total_bytes > AGGREGATE_MAX_BYTES)
-            g->failed = true;
+            g->failed = g->too_large = true;
         else if (!has_rule(to, rule))
             json_add(to, json_clone(&g->arena, rule));
     }
@@ -174,8 +173,7 @@ static void write_target(struct aggregate *g, const struct target *t)
 
 static void on_retry(struct timer *t)
 {
-    struct aggregate *g = container_of(t, struct aggregate, retry);
-    g->retries++;
+    struct aggregate *g = container_of(t, struct aggregate, retry.timer);
     g->dirty = true;
     kick(g);
 }
@@ -194,9 +192,9 @@ static void round_end(struct aggregate *g)
     g->n_targets = 0;
     arena_fini(&g->arena);
     if (!g->failed)
-        g->retries = 0;
-    else if (!g->stopped && g->retries < AGGREGATE_RETRIES)
-        timer_start(g->api->loop, &g->retry, (uint64_t)AGGREGATE_RETRY_MS << g->retries, on_retry);
+        retry_settle(&g->retry);
+    else if (!g->stopped && !g->too_large)
+        retry_arm(g->api->loop, &g->retry, on_retry);
     if (g->dirty && !g->stopped)
         kick(g);
     else
@@ -270,7 +268,7 @@ static void on_turn(struct defer *d)
     if (g->busy || !g->dirty)
         return;
     g->busy = true;
-    g->dirty = g->failed = g->gathering = false;
+    g->dirty = g->failed = g->too_large = g->gathering = false;
     buf_reset(&g->after);
     read_page(g);
 }
@@ -308,7 +306,7 @@ void aggregate_stop(struct aggregate *g)
     if (!g)
         return;
     g->stopped = true;
-    timer_stop(g->api->loop, &g->retry);
+    timer_stop(g->api->loop, &g->retry.timer);
     kick(g);
 }
 

@@ -9,6 +9,7 @@
  * one of them was deleted or a definition written. An object that exists is left as it is.
  */
 #include "api/controllers/controllers.h"
+#include "api/controllers/retry.h"
 #include "api/inner.h"
 #include "base/log.h"
 
@@ -17,9 +18,7 @@
 
 enum {
     DEFAULTS_PAGE_ROWS = 500,
-    DEFAULTS_PARALLEL = 64, /* a round goes on when these have been answered */
-    DEFAULTS_RETRY_MS = 5000,
-    DEFAULTS_RETRIES = 8
+    DEFAULTS_PARALLEL = 64 /* a round goes on when these have been answered */
 };
 
 #define AUTOMANAGED "kube-aggregator.kubernetes.io/automanaged"
@@ -152,8 +151,7 @@ struct defaults {
     struct list missing; /* struct errand */
     size_t n_calls;
     bool busy, dirty, failed, stopped;
-    unsigned retries;
-    struct timer retry;
+    struct retry retry;
     struct defer turn;
     controller_ready_cb ready; /* until it has been called */
     void *ready_arg;
@@ -319,8 +317,7 @@ static void want_services(struct defaults *d)
 
 static void on_retry(struct timer *t)
 {
-    struct defaults *d = container_of(t, struct defaults, retry);
-    d->retries++;
+    struct defaults *d = container_of(t, struct defaults, retry.timer);
     d->dirty = true;
     kick(d);
 }
@@ -332,9 +329,9 @@ static void round_end(struct defaults *d)
     d->ready = NULL;
     map_fini(&d->have);
     if (!d->failed)
-        d->retries = 0;
-    else if (!d->stopped && d->retries < DEFAULTS_RETRIES)
-        timer_start(d->api->loop, &d->retry, (uint64_t)DEFAULTS_RETRY_MS << d->retries, on_retry);
+        retry_settle(&d->retry);
+    else if (!d->stopped)
+        retry_arm(d->api->loop, &d->retry, on_retry);
     if (d->dirty && !d->stopped)
         kick(d);
     if (ready)
@@ -463,7 +460,7 @@ void defaults_stop(struct defaults *d)
     if (!d)
         return;
     d->stopped = true;
-    timer_stop(d->api->loop, &d->retry);
+    timer_stop(d->api->loop, &d->retry.timer);
     if (!d->busy && d->ready) { /* stopped before the first round */
         d->busy = true;
         d->at = N_KINDS;

@@ -123,8 +123,7 @@ void gc_tell_ready(struct gc *gc, int r, const struct err *err)
 
 static void on_retry(struct timer *t)
 {
-    struct gc *gc = container_of(t, struct gc, retry);
-    gc->retries++;
+    struct gc *gc = container_of(t, struct gc, retry.timer);
     gc_queue_pass(gc, PASS_SCAN, STR(""), false);
 }
 
@@ -136,9 +135,9 @@ static void rest(struct gc *gc)
     if (take_flag(&gc->overflown))
         gc_queue_pass(gc, PASS_SCAN, STR(""), false);
     else if (!take_flag(&gc->failed))
-        gc->retries = 0;
-    else if (gc->retries < GC_RETRIES)
-        timer_start(gc->api->loop, &gc->retry, (uint64_t)GC_RETRY_MS << gc->retries, on_retry);
+        retry_settle(&gc->retry);
+    else
+        retry_arm(gc->api->loop, &gc->retry, on_retry);
 }
 
 static void end_pass(struct gc *gc)
@@ -269,7 +268,7 @@ void gc_stop(struct gc *gc)
     if (!gc)
         return;
     gc->stopped = true;
-    timer_stop(gc->api->loop, &gc->retry);
+    timer_stop(gc->api->loop, &gc->retry.timer);
     for (struct list *l; (l = list_pop_front(&gc->works));) {
         struct work *w = container_of(l, struct work, node);
         if (w->pass)

@@ -22,6 +22,7 @@
 #pragma once
 
 #include "api/controllers/controllers.h"
+#include "api/controllers/retry.h"
 #include "api/inner.h"
 #include "api/owners.h"
 
@@ -30,8 +31,6 @@ enum {
     GC_PAGE_ROWS = 64,   /* dependents taken from the index at a time */
     GC_QUEUE_MAX = 512,  /* works and passes that wait */
     GC_ATTEMPTS = 16,    /* of a work that loses against other writers */
-    GC_RETRY_MS = 1000,  /* after a failure, doubled each time */
-    GC_RETRIES = 8,      /* in a row; the next write that concerns us begins anew */
     GC_CYCLE_ROWS = 500, /* leaving objects that are looked at for a circle of owners */
     GC_STRAY_ROWS = 64 /* namespaces in which an owner is looked for that is not where it must be */
 };
@@ -93,8 +92,7 @@ struct gc {
     bool unresolved;           /* an owner is of a kind that nobody knows */
     controller_ready_cb ready; /* until it has been called */
     void *ready_arg;
-    unsigned retries;
-    struct timer retry;
+    struct retry retry;
     struct defer turn;
 };
 
