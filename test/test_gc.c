@@ -300,6 +300,7 @@ TEST(cluster_scoped_objects_cannot_belong_to_namespaced_ones)
     CHECK_STR(json_get_str(event, "reason"), "OwnerRefInvalidNamespace");
     CHECK_STR(text_at(event, "source", "component"), "garbage-collector-controller");
     CHECK(str_find(json_get_str(event, "message"), STR("does not exist in namespace \"\"")) >= 0);
+    CHECK(there(&f, "/api/v1/namespaces/odd"));
     fixture_fini(&f);
 }
 

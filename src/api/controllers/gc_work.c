@@ -376,14 +376,14 @@ static enum verdict judge(struct work *w, const struct json *ref, struct str *re
     const struct pass *p = w->pass;
     const struct kube_resource *res =
         gc_find_kind(w->gc->api, json_get_str(ref, "apiVersion"), json_get_str(ref, "kind"));
+    if (res && res->namespaced && meta_namespace(w->obj).n == 0)
+        return OWNER_NOT_ALLOWED; /* be it there or gone */
     if (p && p->kind == PASS_ABSENT && p->certain && str_is(json_get_str(ref, "uid"), p->subject))
         return OWNER_DANGLING;
     if (!res) { /* of a kind that nobody knows: it may come */
         w->gc->unresolved = true;
         return OWNER_SOLID;
     }
-    if (res->namespaced && meta_namespace(w->obj).n == 0)
-        return OWNER_NOT_ALLOWED;
     *ret_key = gc_owner_key(&w->arena, res, w->obj, ref);
     return OWNER_ASK;
 }
