@@ -3,6 +3,7 @@
 #include "api_fixture.h"
 
 #include "api/controllers/controllers.h"
+#include "api/controllers/jump.h"
 #include "base/clock.h"
 #include "base/mem.h"
 
@@ -413,6 +414,53 @@ TEST(events_go_when_their_time_has_come)
     settle(&f);
     CHECK_INT(f.loop.n_timers, timers); /* and none when there are no Events */
     fixture_fini(&f);
+}
+
+static void on_txn(void *arg, const struct store_txn_result *res, const struct err *err)
+{
+    (void)err;
+    CHECK_OK(res->r);
+    on_done(arg);
+}
+
+TEST(events_that_a_clock_put_back_made_in_the_future_stay_their_time)
+{
+    static const char value[] =
+        "{\"apiVersion\":\"v1\",\"kind\":\"Event\",\"metadata\":{\"name\":\"e\",\"namespace\":"
+        "\"default\",\"uid\":\"u\",\"creationTimestamp\":\"2199-01-01T00:00:00Z\"},"
+        "\"lastTimestamp\":\"2199-01-01T00:00:00Z\"}";
+    const struct store_op put = { .kind = STORE_PUT,
+                                  .key = STR("/registry/events/default/e"),
+                                  .value = str_of(value) };
+    struct fixture f;
+    fixture_init(&f);
+    CHECK_OK(store_txn(f.store, &put, 1, on_txn, &f, NULL));
+    wait_done(&f);
+    close_server(&f);
+    open_server(&f);
+    settle(&f);
+    CHECK(there(&f, NS "events/e"));
+    fixture_fini(&f);
+}
+
+TEST(a_clock_that_is_put_right_makes_nothing_older)
+{
+    enum { HOUR = 3600000 };
+    const int64_t years = 56ll * 365 * 24 * HOUR;
+    struct jump j = { 0 };
+    jump_note(&j, 5000, 1000, 10, HOUR);
+    jump_note(&j, 5900, 1100, 10, HOUR); /* tuned */
+    CHECK_INT(jump_stamp(&j, 5000, 3, 6000), 5000);
+    jump_note(&j, years + 6000, 2000, 20, HOUR);
+    CHECK_INT(jump_stamp(&j, 5000, 3, years + 6000), 5000 + j.forward_ms);
+    CHECK(j.forward_ms >= years && j.forward_ms <= years + 1000);
+    CHECK_INT(jump_stamp(&j, years + 5000, 3, years + 6000), years + 5000); /* was right before */
+    CHECK_INT(jump_stamp(&j, 5000, 20, years + 6000), 5000); /* by a client that has no clock */
+    jump_note(&j, years + 7000 - HOUR, 3000, 30, HOUR);      /* back */
+    jump_note(&j, years + 8000, 4000, 40, HOUR);             /* and forward: both steps count */
+    CHECK(j.forward_ms >= years + HOUR - 2000);
+    jump_note(&j, years + 9000 + HOUR, 5000 + HOUR, 50, HOUR);
+    CHECK_INT(j.forward_ms, 0); /* whatever was stamped before is gone */
 }
 
 TEST(the_time_of_events_goes_on_while_the_server_is_down)

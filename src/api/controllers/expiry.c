@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events go after a time: an hour, unless --event-ttl says otherwise, counted from when they were
- * last observed or made. One timer stands for the next one that is due, with some slack so that
- * many go at once; it is armed only while there are Events. When it runs they are all read, in
- * pages, and the old ones deleted like by any client.
+ * last observed or made; never earlier because somebody put the clock right. One timer stands for
+ * the next one that is due, with some slack so that many go at once; it is armed only while there
+ * are Events. When it runs they are all read, in pages, and the old ones deleted like by any
+ * client.
  */
 #include "api/controllers/controllers.h"
+#include "api/controllers/jump.h"
 #include "api/inner.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -26,6 +28,7 @@ struct expiry {
     uint64_t ttl_ms;
     struct timer timer;
     struct buf after;
+    struct jump jump;
     int64_t first_due_ms; /* wall clock, of the Events that stay; 0: none */
     size_t n_calls;
     bool reading, more, busy, noted, failed, stopped;
@@ -33,23 +36,38 @@ struct expiry {
 
 /* ---- when ---- */
 
-static int64_t stamp_ms(const struct json *v, int64_t now_ms)
+static int64_t stamp_ms(const struct json *v)
 {
     int64_t us;
-    if (json_str(v).n == 0 || rfc3339_parse(json_str(v), &us) < 0 || us / 1000 > now_ms)
-        return 0;
-    return us / 1000;
+    return json_str(v).n == 0 || rfc3339_parse(json_str(v), &us) < 0 ? 0 : us / 1000;
 }
 
-/* The latest time that is written in an Event of either group, but none in the future. */
+/* Times that clients wrote are taken if they can be true. */
+static int64_t past_ms(const struct json *v, int64_t now_ms)
+{
+    int64_t at_ms = stamp_ms(v);
+    return at_ms > now_ms ? 0 : at_ms;
+}
+
+/*
+ * The latest time that is written in an Event of either group. One that the server made in the
+ * future, by a clock that was put back since, counts as made now.
+ */
 static int64_t last_seen_ms(const struct json *event, int64_t now_ms)
 {
     static const char *const names[] = { "lastTimestamp", "deprecatedLastTimestamp", "eventTime",
                                          "firstTimestamp" };
-    int64_t at = stamp_ms(json_path(event, "metadata", "creationTimestamp", NULL), now_ms);
+    int64_t made_ms = stamp_ms(json_path(event, "metadata", "creationTimestamp", NULL));
+    int64_t at_ms = MIN(made_ms, now_ms);
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        at = MAX(at, stamp_ms(json_getc(event, names[i]), now_ms));
-    return MAX(at, stamp_ms(json_path(event, "series", "lastObservedTime", NULL), now_ms));
+        at_ms = MAX(at_ms, past_ms(json_getc(event, names[i]), now_ms));
+    return MAX(at_ms, past_ms(json_path(event, "series", "lastObservedTime", NULL), now_ms));
+}
+
+static void look_at_clock(struct expiry *x)
+{
+    jump_note(&x->jump, clock_wall_ms(), clock_mono_ms(), store_revision(x->api->store) + 1,
+              x->ttl_ms + x->ttl_ms / EXPIRY_SLACK_PART);
 }
 
 static void on_timer(struct timer *t);
@@ -132,7 +150,9 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
         arena_reset(&a);
         if (json_parse(&a, page->kv[i].value, NULL, &event, NULL) < 0)
             continue;
-        int64_t due_ms = last_seen_ms(event, now_ms) + (int64_t)x->ttl_ms;
+        int64_t seen_ms =
+            jump_stamp(&x->jump, last_seen_ms(event, now_ms), page->kv[i].mod_rev, now_ms);
+        int64_t due_ms = seen_ms + (int64_t)x->ttl_ms;
         if (due_ms <= now_ms)
             delete (x, &a, event, page->kv[i].mod_rev);
         else if (x->first_due_ms == 0 || due_ms < x->first_due_ms)
@@ -159,6 +179,7 @@ static void read_page(struct expiry *x)
 
 static void round_begin(struct expiry *x)
 {
+    look_at_clock(x);
     x->busy = true;
     x->failed = x->noted = x->more = false;
     x->first_due_ms = 0;
@@ -178,6 +199,7 @@ void expiry_written(struct expiry *x, const struct written *w)
     bool is_event = str_is(w->res->kind, "Event") && !w->res->crd;
     if (!x || x->stopped || !is_event || !w->obj)
         return;
+    look_at_clock(x);
     x->noted = true;
     if (!x->busy && !timer_is_armed(&x->timer))
         arm(x, x->ttl_ms);
