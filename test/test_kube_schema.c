@@ -210,9 +210,9 @@ TEST(unknown_and_repeated_fields_follow_the_wanted_strictness)
         "{\"metadata\":{\"name\":\"a\",\"foo\":1},\"dat\":{},\"data\":{\"k\":\"1\",\"k\":\"2\"}}");
     CHECK_OK(object_decode(&a, cm, body, FIELD_VALIDATION_WARN, &w, &obj, &status));
     CHECK_INT(w.n, 3);
-    CHECK_STR(w.text[0], "duplicate field \"data.k\"");
+    CHECK_STR(w.text[0], "unknown field \"metadata.foo\""); /* in the order of the body */
     CHECK_STR(w.text[1], "unknown field \"dat\"");
-    CHECK_STR(w.text[2], "unknown field \"metadata.foo\"");
+    CHECK_STR(w.text[2], "duplicate field \"data.k\"");
     CHECK_JSON(&a, obj,
                "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'a'},'data':{'k':'2'}}");
     w.n = 0;
@@ -220,11 +220,34 @@ TEST(unknown_and_repeated_fields_follow_the_wanted_strictness)
     CHECK_INT(status_code(status), 400);
     CHECK_STR(status_message(status),
               "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding "
-              "error: duplicate "
-              "field \"data.k\", unknown field \"dat\", unknown field \"metadata.foo\"");
+              "error: unknown field \"metadata.foo\", unknown field \"dat\", duplicate field "
+              "\"data.k\"");
     w.n = 0;
     CHECK_OK(object_decode(&a, cm, body, FIELD_VALIDATION_IGNORE, &w, &obj, &status));
     CHECK_INT(w.n, 0);
+    arena_fini(&a);
+}
+
+TEST(complaints_about_fields_come_in_the_order_of_the_body)
+{
+    struct arena a = { 0 };
+    struct object_warnings w = { .a = &a };
+    struct json *obj, *status;
+    struct str body =
+        STR("{ \"spec\" : { \"containers\":[ {\"name\":\"a\\\"}\",\"name\":\"b\",\"x\":1 },\n"
+            " {\"tty\":true, \"y\":{\"z\":1,\"z\":2},\"y\":[3] ,\"tty\":false}],"
+            "\"odd\":\"}\",\"hostNetwork\":true,\"hostNetwork\":true}}");
+    static const char *const want[] = { "duplicate field \"spec.containers[0].name\"",
+                                        "unknown field \"spec.containers[0].x\"",
+                                        "unknown field \"spec.containers[1].y\"",
+                                        "duplicate field \"spec.containers[1].tty\"",
+                                        "unknown field \"spec.odd\"",
+                                        "duplicate field \"spec.hostNetwork\"" };
+    CHECK_OK(object_decode(&a, resource("", "v1", "pods"), body, FIELD_VALIDATION_WARN, &w, &obj,
+                           &status));
+    CHECK_INT(w.n, ARRAY_LEN(want)); /* what is in or repeats something unknown is not told */
+    for (size_t i = 0; i < ARRAY_LEN(want); i++)
+        CHECK_STR(w.text[i], want[i]);
     arena_fini(&a);
 }
 

@@ -934,6 +934,8 @@ static struct write *write_begin(struct request *rq, enum patch_type patch_type,
         no = patch_type != PATCH_NONE
                  ? write_parse_patch(rq, patch_type, w->opts.fv, &w->warnings, &w->input)
                  : write_parse_body(rq, type, &w->warnings, &w->input);
+    if (patch_type == PATCH_NONE && (type->flags & SCHEMA_BUILTIN) && write_body_is_json(rq))
+        w->warnings.json = buf_str(&rq->body);
     w->n_warnings = w->warnings.n;
     if (!no)
         return w;

@@ -29,6 +29,7 @@ struct json *write_parse_options(struct request *rq, struct write_options *ret);
  */
 struct json *write_parse_body(struct request *rq, const struct schema *schema,
                               struct object_warnings *warnings, struct json **ret);
+bool write_body_is_json(const struct request *rq);
 /*
  * A POST to an object that changes it, as a Binding does: the body is of another kind, the answer a
  * Status.

@@ -309,6 +309,11 @@ static bool is_yaml(const struct request *rq)
     return body_is(rq, "application/yaml");
 }
 
+bool write_body_is_json(const struct request *rq)
+{
+    return rq->content_type.n == 0 || body_is(rq, "application/json");
+}
+
 /* Ours tells the place in front of the reason. */
 static const char *json_reason(struct arena *a, const struct err *err)
 {

@@ -8,6 +8,7 @@
 #include "kube/embedded.h"
 #include "kube/kinds/defaults.h"
 #include "kube/meta.h"
+#include "kube/object_order.h"
 #include "kube/status.h"
 #include "kube/validate/validate.h"
 
@@ -245,6 +246,8 @@ int object_decode_tree(struct arena *a, const struct kube_resource *res, struct 
     struct err err = { 0 };
     if (decode(a, res, obj, w, &err) < 0)
         return bad(ret_status, cannot_handle(a, res, err_text(&err)));
+    if (w && w->json.n)
+        object_order_warnings(w, w->json);
     struct json *strict =
         fv == FIELD_VALIDATION_STRICT && w ? object_strict_status(a, res, w) : NULL;
     if (strict)
@@ -336,6 +339,8 @@ int object_decode(struct arena *a, const struct kube_resource *res, struct str b
                                                       "): couldn't get version/kind; json parse "
                                                       "error: %s",
                                                       STR_ARG(res->kind), err_text(&err)))));
+    if (warnings && (res->schema->flags & SCHEMA_BUILTIN))
+        warnings->json = body;
     r = object_decode_tree(a, res, obj, fv, warnings, ret_status);
     if (r < 0)
         return r;

@@ -23,6 +23,7 @@ struct object_warnings {
     struct arena *a;
     struct str text[OBJECT_MAX_WARNINGS]; /* `unknown field "spec.a"` */
     size_t n;
+    struct str json; /* the text in whose order they are told; "": as they were found */
 };
 
 /*
