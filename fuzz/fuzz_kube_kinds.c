@@ -108,7 +108,7 @@ static void count(struct arena *a, const struct kube_resource *res, const struct
             continue;
         (void)quota_is_about(quota, res);
         json_setc(a, quota, "status", quota_status_new(a, quota));
-        if (!quota_take(a, quota, res, obj, &changed, &why)) {
+        if (!quota_take(a, quota, res, obj, NULL, &changed, &why)) {
             FUZZ_CHECK(why != NULL);
             continue;
         }

@@ -418,6 +418,52 @@ TEST(a_quota_counts_and_limits)
     fixture_fini(&f);
 }
 
+TEST(updates_are_limited_by_quotas_as_well)
+{
+    static const char resize[] = "{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\","
+                                 "\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]}}";
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", SERVICES,
+               "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"ports\":[{\"name\":\"a\",\"port\":1},"
+               "{\"name\":\"b\",\"port\":2}]}}");
+    (void)want(&f, 201, "POST", PODS,
+               "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+               "\"i\",\"resources\":{\"requests\":{\"cpu\":\"600m\"}}}]}}");
+    (void)want(&f, 201, "POST", QUOTAS,
+               "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"hard\":{\"services.nodeports\":\"1\","
+               "\"requests.cpu\":\"1\"}}}");
+    (void)want(&f, 201, "POST", QUOTAS,
+               "{\"metadata\":{\"name\":\"short\"},\"spec\":{\"scopes\":[\"Terminating\"],\"hard\":"
+               "{\"pods\":\"0\"}}}");
+    wait_used(&f, "requests.cpu", "600m");
+    settle(&f);
+    /* a Service may change its type */
+    CHECK_STR(message_of(&f, 403, "PATCH", SERVICES "/s", "{\"spec\":{\"type\":\"NodePort\"}}"),
+              "services \"s\" is forbidden: exceeded quota: q, requested: services.nodeports=2, "
+              "used: services.nodeports=0, limited: services.nodeports=1");
+    (void)want(&f, 200, "PATCH", SERVICES "/s",
+               "{\"spec\":{\"type\":\"NodePort\",\"ports\":[{\"port\":1}]}}");
+    wait_used(&f, "services.nodeports", "1");
+    (void)want(&f, 200, "PATCH", SERVICES "/s", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+    /* a pod is resized */
+    scoped(free_scoped) char *more = xasprintf(resize, "1200m"), *all = xasprintf(resize, "1"),
+                             *less = xasprintf(resize, "500m");
+    CHECK_STR(message_of(&f, 403, "PATCH", PODS "/p/resize", more),
+              "pods \"p\" is forbidden: exceeded quota: q, requested: requests.cpu=600m, used: "
+              "requests.cpu=600m, limited: requests.cpu=1");
+    (void)want(&f, 200, "PATCH", PODS "/p/resize", all);
+    wait_used(&f, "requests.cpu", "1");
+    (void)want(&f, 200, "PATCH", PODS "/p/resize", less);
+    wait_used(&f, "requests.cpu", "500m");
+    /* or comes into the scope of a quota */
+    CHECK_STR(message_of(&f, 403, "PATCH", PODS "/p", "{\"spec\":{\"activeDeadlineSeconds\":9}}"),
+              "pods \"p\" is forbidden: exceeded quota: short, requested: pods=1, used: pods=0, "
+              "limited: pods=0");
+    (void)want(&f, 200, "PATCH", PODS "/p", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+    fixture_fini(&f);
+}
+
 static struct json *make_service(struct fixture *f, const char *name, const char *spec)
 {
     scoped(free_scoped) char *body =

@@ -220,7 +220,7 @@ static struct json *shape_new(struct write *w)
         return status;
     if (object_validate(a, rq->res, OBJECT_WHOLE, w->obj, NULL, &status) < 0)
         return status;
-    status = admit_quota(rq, w->admission, w->obj);
+    status = admit_quota(rq, w->admission, w->obj, NULL);
     if (status)
         return status;
     if (is_crd(rq->res))
@@ -522,7 +522,7 @@ static struct json *shape_update(struct write *w)
         crds_prepare(rq->api->crds, a, w->obj);
     w->removes = is_removed(rq->res, w->obj);
     w->success = 200;
-    return NULL;
+    return w->removes ? NULL : admit_quota(rq, w->admission, w->obj, w->old);
 }
 
 /* The bytes for the store, in the storage version. */
@@ -665,8 +665,11 @@ static void claim_lost(struct write *w, size_t failed_op)
 static void admission_lost(struct write *w)
 {
     struct request *rq = w->rq;
+    bool update = w->old;
     w->admission = NULL;
-    if (++w->attempt < QUOTA_MAX_ATTEMPTS)
+    if (++w->attempt < QUOTA_MAX_ATTEMPTS && update)
+        look_up(w, on_current);
+    else if (w->attempt < QUOTA_MAX_ATTEMPTS)
         read_namespace(w);
     else
         reply_status(rq, status_modified(&rq->arena, rq->route.group, rq->route.resource,
@@ -689,7 +692,7 @@ static void on_txn(void *arg, const struct store_txn_result *res, const struct e
                                                .rev = res->rev });
     if (request_idle(rq))
         return;
-    if (res->r == E_CONFLICT && !w->old && admit_lost(w->admission, res->failed_op))
+    if (res->r == E_CONFLICT && admit_lost(w->admission, res->failed_op))
         admission_lost(w);
     else if (res->r == E_CONFLICT && claims_lost(&w->claims, res->failed_op))
         claim_lost(w, res->failed_op);
@@ -722,7 +725,7 @@ static void commit(struct write *w)
     int r = owners_ops(&rq->arena, w->key, w->old, left, ops, &n, &err);
     if (r >= 0)
         r = claims_ops(&rq->arena, &w->claims, rq->res, w->old, left, ops, &n, &err);
-    if (r >= 0 && !w->old)
+    if (r >= 0)
         r = admit_ops(rq, w->admission, ops, &n, &err);
     if (r < 0) {
         reply_err(rq, r, &err);
@@ -891,6 +894,8 @@ static void on_current(void *arg, int r, const struct store_kv *kv, uint64_t rev
     r = decode_stored(&rq->arena, rq->res, st, &w->old, &why);
     if (r < 0)
         reply_err(rq, r, &why);
+    else if (!w->admission && !w->action && admit_update_wanted(rq))
+        admit_read_quotas(rq, on_admission, w);
     else
         shape_and_commit(w);
 }

@@ -258,6 +258,20 @@ void admit_read(struct request *rq, const struct json *input,
     advance(ad);
 }
 
+bool admit_update_wanted(const struct request *rq)
+{
+    return rq->res->namespaced && quota_may_grow(rq->res, rq->sub ? rq->sub->name : STR("")) &&
+           quotas_in(rq->api->quotas, rq->route.ns);
+}
+
+void admit_read_quotas(struct request *rq,
+                       void (*done)(void *arg, int r, struct admission *admission), void *arg)
+{
+    struct admission *ad = arena_new(&rq->arena, struct admission);
+    *ad = (struct admission){ .rq = rq, .at = FACT_QUOTAS, .done = done, .arg = arg };
+    advance(ad);
+}
+
 /* ------------------------------------------------------------------ applying */
 
 static struct json *refuse(struct request *rq, const struct json *obj, const char *why)
@@ -308,16 +322,27 @@ void admit_named(struct request *rq, const struct admission *ad, struct json *ob
         log_error("no token was made for a secret", "error=\"%s\"", err_text(&err));
 }
 
-struct json *admit_quota(struct request *rq, struct admission *ad, const struct json *obj)
+/* Upstream looks at an update of a pod itself only when that changes the quotas it belongs to. */
+static bool is_same_pod(const struct request *rq, const struct json *obj, const struct json *old)
+{
+    return old && is_core(rq->res, "pods") && !rq->sub &&
+           !json_path(obj, "spec", "activeDeadlineSeconds", NULL) ==
+               !json_path(old, "spec", "activeDeadlineSeconds", NULL);
+}
+
+struct json *admit_quota(struct request *rq, struct admission *ad, const struct json *obj,
+                         const struct json *old)
 {
     struct arena *a = &rq->arena;
+    if (is_same_pod(rq, obj, old))
+        return NULL;
     for (size_t i = 0; ad && i < ad->n_quotas; i++) {
         struct quota *q = &ad->quotas[i];
         struct json *quota = json_clone(a, q->stored);
         const char *why;
         bool changed;
         ad->uncounted = ad->uncounted || !json_path(quota, "status", "hard", NULL);
-        if (!quota_take(a, quota, rq->res, obj, &changed, &why))
+        if (!quota_take(a, quota, rq->res, obj, old, &changed, &why))
             return refuse(rq, obj, why);
         q->taken = changed ? quota : NULL;
     }

@@ -7,7 +7,8 @@
  *     RuntimeClass                                          pods
  *     LimitRanger                                           pods, persistentvolumeclaims
  *     DefaultStorageClass                                   persistentvolumeclaims
- *     ResourceQuota                                         everything in a namespace that has one
+ *     ResourceQuota                                         everything in a namespace that has one,
+ *                                                           updates that can use more as well
  *     (the token controller)                                secrets of ServiceAccounts' tokens
  *
  * First the other objects are read, once for a request; then the rules are applied to each attempt
@@ -28,6 +29,10 @@ bool admit_wanted(const struct request *rq);
  */
 void admit_read(struct request *rq, const struct json *input,
                 void (*done)(void *arg, int r, struct admission *admission), void *arg);
+/* The same for an update: only quotas are about it. */
+bool admit_update_wanted(const struct request *rq);
+void admit_read_quotas(struct request *rq,
+                       void (*done)(void *arg, int r, struct admission *admission), void *arg);
 /* Change the new object; NULL, or the Status that refuses it. admission NULL: no rule. */
 struct json *admit_new(struct request *rq, const struct admission *admission, struct json *obj);
 
@@ -35,10 +40,11 @@ struct json *admit_new(struct request *rq, const struct admission *admission, st
 void admit_named(struct request *rq, const struct admission *admission, struct json *obj);
 
 /*
- * Count the object, which is complete by now, in the quotas of its namespace. NULL, or the Status
- * that refuses it. admission NULL: there is no quota.
+ * Count the object, which is complete by now, in the quotas of its namespace; old: as it was, NULL
+ * for a new one. NULL, or the Status that refuses it. admission NULL: there is no quota.
  */
-struct json *admit_quota(struct request *rq, struct admission *admission, const struct json *obj);
+struct json *admit_quota(struct request *rq, struct admission *admission, const struct json *obj,
+                         const struct json *old);
 /* Append the writes of the quotas. ops has room for STORE_TXN_MAX_OPS; E_LIMIT. */
 int admit_ops(struct request *rq, struct admission *admission, struct store_op *ops, size_t *n,
               struct err *err);

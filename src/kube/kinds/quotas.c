@@ -310,8 +310,26 @@ static const char *what_is_missing(struct arena *a, const struct json *quota,
     return text;
 }
 
+bool quota_may_grow(const struct kube_resource *res, struct str subresource)
+{
+    if (is_core(res, "pods"))
+        return subresource.n == 0 || str_is(subresource, "resize");
+    return subresource.n == 0 &&
+           (is_core(res, "services") || is_core(res, "persistentvolumeclaims"));
+}
+
+/* What is left is what the object uses more than before. */
+static void subtract(struct quota_use *uses, size_t n, const struct quota_use *before,
+                     size_t n_before)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n_before; k++)
+            if (str_eq(uses[i].name, before[k].name))
+                uses[i].amount.nano -= before[k].amount.nano;
+}
+
 bool quota_take(struct arena *a, struct json *quota, const struct kube_resource *res,
-                const struct json *obj, bool *ret_changed, const char **why)
+                const struct json *obj, const struct json *old, bool *ret_changed, const char **why)
 {
     struct quota_use uses[QUOTA_MAX_USES];
     struct str name = meta_name(quota);
@@ -326,6 +344,10 @@ bool quota_take(struct arena *a, struct json *quota, const struct kube_resource 
         return false;
     }
     size_t n = quota_uses(a, res, obj, uses);
+    if (old && quota_covers(quota, res, old)) {
+        struct quota_use *before = arena_new_n(a, struct quota_use, QUOTA_MAX_USES);
+        subtract(uses, n, before, quota_uses(a, res, old, before));
+    }
     qsort(uses, n, sizeof uses[0], by_name);
     for (size_t i = 0; i < n; i++) {
         const struct json *hard = find_hard(quota, uses[i].name);

@@ -22,11 +22,15 @@ bool quota_covers(const struct json *quota, const struct kube_resource *res,
 bool quota_is_about(const struct json *quota, const struct kube_resource *res);
 
 /*
- * Take what a new object uses from the quota: its status.used grows. false: it does not fit, *why
- * says it to the client. changed: something was taken.
+ * Take what a new object uses from the quota, or what it uses more than `old`, which is NULL for a
+ * new one: its status.used grows. false: it does not fit, *why says it to the client. changed:
+ * something was taken.
  */
 bool quota_take(struct arena *a, struct json *quota, const struct kube_resource *res,
-                const struct json *obj, bool *ret_changed, const char **why);
+                const struct json *obj, const struct json *old, bool *ret_changed,
+                const char **why);
+/* An update of the object, or of the subresource ("": none), may use more of a quota. */
+bool quota_may_grow(const struct kube_resource *res, struct str subresource);
 
 /* Counting from the beginning: an object {hard, used} with every limited resource at zero. */
 struct json *quota_status_new(struct arena *a, const struct json *quota);
