@@ -19,9 +19,16 @@ static void serve_build(struct request *rq)
     const char *machine = uname(&un) == 0 ? un.machine : "";
     /* For clients that decide by version: the release whose kinds are served, v0.MINOR.PATCH. */
     struct str release = str_of(builtin_api_version), minor, patch;
+    uint64_t before = 0; /* the release with which this one is compatible as well */
     (void)str_cut(str_slice(release, 3, release.n), '.', &minor, &patch);
+    (void)parse_u64(minor, 1, UINT32_MAX, &before);
     json_set_str(a, v, "major", STR("1"));
     json_set_str(a, v, "minor", minor);
+    json_set_str(a, v, "emulationMajor", STR("1"));
+    json_set_str(a, v, "emulationMinor", minor);
+    json_set_str(a, v, "minCompatibilityMajor", STR("1"));
+    json_set_str(a, v, "minCompatibilityMinor",
+                 str_of(arena_printf(a, "%llu", (unsigned long long)before - 1)));
     json_set_str(a, v, "gitVersion",
                  str_of(arena_printf(a, "v1." STR_FMT "." STR_FMT "+dormouse-" DORMOUSE_VERSION,
                                      STR_ARG(minor), STR_ARG(patch))));
@@ -124,7 +131,8 @@ static void serve_metrics(struct request *rq)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
     api_metrics(rq->api, &b);
-    reply_bytes(rq, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&b));
+    reply_bytes(rq, 200, "text/plain; version=0.0.4; charset=utf-8; escaping=underscores",
+                buf_str(&b));
 }
 
 /* ------------------------------------------------------------------ issuer of tokens */
@@ -133,6 +141,7 @@ static void reply_public(struct request *rq, const char *type, const struct json
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(1 << 20);
     (void)json_write(&b, v);
+    (void)headers_addc(&rq->extra, "cache-control", "public, max-age=3600");
     reply_bytes(rq, 200, type, buf_str(&b));
 }
 

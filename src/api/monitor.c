@@ -242,7 +242,8 @@ static void warn_unknown(const struct url_target *url, unsigned in, struct buf *
 
 static void answer_text(struct request *rq, int status, struct str text)
 {
-    (void)headers_addc(&rq->extra, "x-content-type-options", "nosniff");
+    if (status != 200 || rq->route.rest.n == 0)
+        (void)headers_addc(&rq->extra, "x-content-type-options", "nosniff");
     reply_bytes(rq, status, "text/plain; charset=utf-8", text);
 }
 
@@ -283,6 +284,7 @@ static void answer_one(const struct health *h)
                     h->ok[i] ? STR("ok") : STR("internal server error: reason withheld\n"));
         return;
     }
+    rq->no_page = true;
     reply_status(rq, status_no_resource(&rq->arena));
 }
 
