@@ -6,6 +6,8 @@
 #include "cmd/cluster_opts.h"
 #include "io/tls.h"
 
+#include <errno.h>
+
 const char *cmd_token_file, *cmd_sa_issuer;
 uint64_t cmd_event_ttl_ms;
 
@@ -58,10 +60,16 @@ static int run(int argc, char **argv)
         names[i] = str_of(groups.at[i]);
     const struct x509_user who = { .name = str_of(user), .groups = names, .n_groups = groups.n };
     scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
-    scoped(free_scoped) char *url = server ? xstrdup(server) : known_server(dir);
-    if (!url)
-        return cmd_failf(CMD_USAGE, "no server has been started in '%s' yet: give --server", dir);
     r = datadir_open_ca(dir, &d, &err);
+    if (r == -ENOENT)
+        return cmd_failf(CMD_FAILED,
+                         "'%s' is no data directory of a server: start 'dormouse up' or 'dormouse "
+                         "api' in it first, or name another with --data-dir",
+                         dir);
+    scoped(free_scoped) char *url = server ? xstrdup(server) : known_server(dir);
+    if (r >= 0 && !url)
+        return cmd_failf(CMD_USAGE, "where the server of '%s' listens is not known: give --server",
+                         dir);
     if (r >= 0)
         r = datadir_write_user_kubeconfig(d, out, url, &who, ttl_ms / 1000, &err);
     return r < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;

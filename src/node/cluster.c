@@ -22,7 +22,7 @@ struct cluster {
     struct store *store;
     struct api *api;
     struct tls_ctx *tls;
-    char *url, *kubeconfig;
+    char *url, *listen, *kubeconfig;
     void (*stopped)(void *arg);
     void *stopped_arg;
 };
@@ -56,6 +56,7 @@ static int listen_and_tell(struct cluster *c, struct err *err)
         return r;
     api_on_renewal(c->api, c->dir->cert_renew_at_s, renew, c);
     c->url = datadir_url(c->host, api_port(c->api));
+    c->listen = xasprintf(strchr(c->host, ':') ? "[%s]:%u" : "%s:%u", c->host, api_port(c->api));
     return datadir_write_kubeconfig(c->dir, c->kubeconfig_wanted, c->url, &c->kubeconfig, err);
 }
 
@@ -98,6 +99,7 @@ static void free_cluster(struct cluster *c)
     free(c->host);
     free(c->kubeconfig_wanted);
     free(c->url);
+    free(c->listen);
     free(c->kubeconfig);
     free(c);
 }
@@ -188,6 +190,11 @@ struct api *cluster_api(struct cluster *c)
 const char *cluster_url(const struct cluster *c)
 {
     return c->url;
+}
+
+const char *cluster_listen(const struct cluster *c)
+{
+    return c->listen;
 }
 
 const char *cluster_kubeconfig(const struct cluster *c)

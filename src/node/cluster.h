@@ -34,4 +34,5 @@ void cluster_stop(struct cluster *c, uint64_t grace_ms, void (*done)(void *arg),
 
 struct api *cluster_api(struct cluster *c);
 const char *cluster_url(const struct cluster *c);        /* valid once ready */
+const char *cluster_listen(const struct cluster *c);     /* "0.0.0.0:6443"; valid once ready */
 const char *cluster_kubeconfig(const struct cluster *c); /* path; valid once ready */

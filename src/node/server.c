@@ -177,8 +177,9 @@ static void tell_ready(struct server *s)
 {
     s->ready = true;
     if (s->cluster)
-        (void)printf("ready url=%s kubeconfig=%s data-dir=%s pid=%d\n", cluster_url(s->cluster),
-                     cluster_kubeconfig(s->cluster), s->opts.data_dir, (int)getpid());
+        (void)printf("ready url=%s kubeconfig=%s data-dir=%s pid=%d listen=%s\n",
+                     cluster_url(s->cluster), cluster_kubeconfig(s->cluster), s->opts.data_dir,
+                     (int)getpid(), cluster_listen(s->cluster));
     else
         (void)printf("ready data-dir=%s pid=%d\n", s->opts.data_dir, (int)getpid());
     (void)fflush(stdout);

@@ -92,7 +92,7 @@ class Server:
             self.process.wait(DEADLINE_S)
             raise RuntimeError(f"no ready line; log: {self.text_of_log()}")
         pairs = dict(word.split("=", 1) for word in line.split()[1:])
-        self.url, self.kubeconfig = pairs["url"], pairs["kubeconfig"]
+        self.url, self.kubeconfig, self.listen = pairs["url"], pairs["kubeconfig"], pairs["listen"]
         self.host, port = self.url.removeprefix("https://").rsplit(":", 1)
         self.port = int(port)
         self.token = (self.data_dir / "admin.token").read_text().strip()

@@ -57,6 +57,14 @@ def test_the_kubeconfig_goes_where_it_is_wanted(data_dir, tmp_path):
     assert server.stop() == 0
 
 
+def test_the_ready_line_says_where_it_listens(data_dir):
+    server = Server(data_dir, listen="0.0.0.0:0")
+    assert server.url == f"https://127.0.0.1:{server.port}" and server.listen == f"0.0.0.0:{server.port}"
+    version = server.get("/version").json()
+    assert version["emulationMinor"] == version["minor"] and int(version["minCompatibilityMinor"]) == int(version["minor"]) - 1
+    assert server.stop() == 0
+
+
 def test_a_port_in_use_is_said(data_dir):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

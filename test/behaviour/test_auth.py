@@ -485,7 +485,12 @@ def test_a_kubeconfig_for_one_more_user(roles, tmp_path):
     assert 'User "jane" cannot list resource "secrets"' in no.stderr
     bad = subprocess.run([str(BUILD / "dormouse"), "kubeconfig", "--data-dir", str(tmp_path / "none"), "--user", "x"],
                          capture_output=True, text=True)
-    assert bad.returncode != 0 and "kubeconfig" in bad.stdout + bad.stderr or "server" in bad.stderr
+    assert bad.returncode == 1 and f"'{tmp_path / 'none'}' is no data directory of a server: start" in bad.stderr
+    (roles.data_dir / "kubeconfig").rename(tmp_path / "admin")
+    bad = subprocess.run([str(BUILD / "dormouse"), "kubeconfig", "--data-dir", str(roles.data_dir), "--user", "x"],
+                         capture_output=True, text=True)
+    (tmp_path / "admin").rename(roles.data_dir / "kubeconfig")
+    assert bad.returncode == 2 and "give --server" in bad.stderr
 
 
 def test_a_secret_of_the_old_kind_holds_a_token(roles):
