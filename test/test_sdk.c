@@ -228,6 +228,37 @@ TEST(time_is_rfc_3339)
     }
 }
 
+TEST(time_is_read_as_it_is_written)
+{
+    static const struct {
+        const char *text;
+        uint64_t us;
+    } rows[] = {
+        { "1970-01-01T00:00:00Z", 0 },
+        { "2000-02-29T00:00:00.000001Z", 951782400000001 },
+        { "2023-11-14T23:13:20.1234569+01:00", 1700000000123456 },
+        { "2023-11-14t21:43:20-00:30", 1700000000000000 },
+        { "2100-03-01T00:00:00Z", 4107542400000000 },
+    };
+    uint64_t us = 5;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CHECK(dm_parse_time(dm_str(rows[i].text), &us));
+        CHECK_INT(us, rows[i].us);
+    }
+    static const char *const bad[] = { "",
+                                       "2023-11-14",
+                                       "2023-13-14T00:00:00Z",
+                                       "2023-11-14T24:00:00Z",
+                                       "2023-11-14T00:00:00",
+                                       "2023-11-14T00:00:00.Z",
+                                       "2023-11-14T00:00:00+0100",
+                                       "1970-01-01T00:00:00+00:01",
+                                       "2023-11-14T00:00:00Zx" };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        if (dm_parse_time(dm_str(bad[i]), &us))
+            TEST_FAIL("accepted: %s", bad[i]);
+}
+
 TEST(numbers_out_of_range_are_refused)
 {
     int64_t v = 0;
@@ -305,6 +336,37 @@ TEST(json_strings_are_unescaped)
     CHECK(!dm_json_is(v, "a\xc3\xa4\xf0\x9f\x98\x80\n/\xef\xbf\xbd"));
     CHECK(!dm_json_is(v, "b"));
     dm_arena_fini(&a);
+}
+
+TEST(json_values_are_compared)
+{
+    static const struct {
+        const char *a, *b;
+        bool equal;
+    } rows[] = {
+        { "{\"a\":1,\"b\":[true,null]}", "{ \"b\" : [true, null], \"\\u0061\":1}", true },
+        { "{\"a\":1}", "{\"a\":1,\"b\":null}", false },
+        { "[1,2]", "[2,1]", false },
+        { "[1,2]", "[1]", false },
+        { "\"x\\u00e4\"", "\"x\xc3\xa4\"", true },
+        { "\"1\"", "1", false },
+        { "{}", "[]", false },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CHECK(dm_json_equal(json(rows[i].a), json(rows[i].b)) == rows[i].equal);
+        CHECK(dm_json_equal(json(rows[i].b), json(rows[i].a)) == rows[i].equal);
+    }
+}
+
+TEST(json_templates_quote_what_they_insert)
+{
+    struct dm_text t = { 0 };
+    struct dm_json raw = json("{\"k\":[1]}"), none = { 0 };
+    dm_jsonf(&t, "{'a':%s,'b':%.*s,'c':%p,'d':%p,'e':'%d/%u','f':%lld}", "x\"'y", 2, "abc", &raw,
+             &none, -1, 7u, 1ll << 40);
+    CHECK_STR(text_of(&t), "{\"a\":\"x\\\"'y\",\"b\":\"ab\",\"c\":{\"k\":[1]},\"d\":null,"
+                           "\"e\":\"-1/7\",\"f\":1099511627776}");
+    dm_text_fini(&t);
 }
 
 TEST(json_that_was_written_can_be_read)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dm/json.h"
 
+#include "text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -437,6 +439,54 @@ const char *dm_json_string(struct dm_json v, struct dm_arena *a)
     return copy;
 }
 
+static size_t count(struct dm_json v)
+{
+    size_t n = 0;
+    for (struct dm_json_iter it = dm_json_iter(v); dm_json_next(&it);)
+        n++;
+    return n;
+}
+
+static bool same_string(struct dm_json a, struct dm_json b)
+{
+    if (!has_escapes(dm_json_plain(a)))
+        return dm_json_is_str(b, dm_json_plain(a));
+    struct dm_text t = { 0 };
+    dm_json_decode(a, &t);
+    bool same = dm_json_is_str(b, dm_text_view(&t));
+    dm_text_fini(&t);
+    return same;
+}
+
+static struct dm_json member_like(struct dm_json obj, struct dm_json key)
+{
+    for (struct dm_json_iter it = dm_json_iter(obj); dm_json_next(&it);)
+        if (same_string(it.key, key))
+            return it.value;
+    return (struct dm_json){ 0 };
+}
+
+bool dm_json_equal(struct dm_json a, struct dm_json b)
+{
+    enum dm_json_kind kind = dm_json_kind(a);
+    if (kind != dm_json_kind(b))
+        return false;
+    if (kind == DM_JSON_STRING)
+        return same_string(a, b);
+    if (kind != DM_JSON_OBJECT && kind != DM_JSON_ARRAY)
+        return dm_str_eq((struct dm_str){ a.p, a.n }, (struct dm_str){ b.p, b.n });
+    if (count(a) != count(b))
+        return false;
+    struct dm_json_iter in_b = dm_json_iter(b);
+    for (struct dm_json_iter it = dm_json_iter(a); dm_json_next(&it);) {
+        if (kind == DM_JSON_ARRAY)
+            (void)dm_json_next(&in_b);
+        if (!dm_json_equal(it.value, kind == DM_JSON_ARRAY ? in_b.value : member_like(b, it.key)))
+            return false;
+    }
+    return true;
+}
+
 int64_t dm_json_int(struct dm_json v, int64_t otherwise)
 {
     int64_t n;
@@ -483,9 +533,8 @@ static void put_escaped(struct dm_text *t, unsigned char c)
     dm_textf(t, "\\u00%x%x", c >> 4, c & 15u);
 }
 
-void dm_jw_text(struct dm_text *t, struct dm_str s)
+static void put_quoted(struct dm_text *t, struct dm_str s)
 {
-    separate(t);
     dm_text_char(t, '"');
     const char *p = s.p, *end = s.p + s.n;
     while (p < end) {
@@ -497,6 +546,12 @@ void dm_jw_text(struct dm_text *t, struct dm_str s)
             put_escaped(t, (unsigned char)*p++);
     }
     dm_text_char(t, '"');
+}
+
+void dm_jw_text(struct dm_text *t, struct dm_str s)
+{
+    separate(t);
+    put_quoted(t, s);
 }
 
 void dm_jw_str(struct dm_text *t, const char *s)
@@ -526,6 +581,48 @@ void dm_jw_raw(struct dm_text *t, struct dm_json v)
 {
     separate(t);
     dm_text_str(t, v.p ? (struct dm_str){ v.p, v.n } : DM_STR("null"));
+}
+
+static void put_value(struct dm_text *t, struct dm_json v)
+{
+    if (v.p)
+        dm_text_put(t, v.p, v.n);
+    else
+        dm_text_put(t, "null", 4);
+}
+
+/* What a template has between two quotes, conversions and ends goes to dm_text_convert(). */
+static void put_template(struct dm_text *t, struct dm_conversion *c)
+{
+    while (*c->at) {
+        if (*c->at == '\'') {
+            dm_text_char(t, '"');
+            c->at++;
+        } else if (strncmp(c->at, "%s", 2) == 0) {
+            put_quoted(t, dm_str(va_arg(c->ap, const char *)));
+            c->at += 2;
+        } else if (strncmp(c->at, "%.*s", 4) == 0) {
+            int n = va_arg(c->ap, int);
+            put_quoted(t, (struct dm_str){ va_arg(c->ap, const char *), (size_t)n });
+            c->at += 4;
+        } else if (strncmp(c->at, "%p", 2) == 0) {
+            put_value(t, *va_arg(c->ap, const struct dm_json *));
+            c->at += 2;
+        } else {
+            dm_text_convert_one(t, c);
+        }
+    }
+}
+
+void dm_jsonf(struct dm_text *t, const char *fmt, ...)
+{
+    struct dm_conversion c;
+    va_list ap;
+    va_start(ap, fmt);
+    dm_conversion_init(&c, fmt, ap);
+    put_template(t, &c);
+    dm_conversion_fini(&c);
+    va_end(ap);
 }
 
 void dm_jw_kstr(struct dm_text *t, const char *key, const char *s)

@@ -4,8 +4,4 @@
 
 #include "dm/kube.h"
 
-/* "/api/v1/namespaces/ns/plural/name/sub"; NULL or "" leaves a part out. */
-void dm_kube_path(struct dm_text *t, const struct dm_resource *res, const char *ns,
-                  const char *name, const char *sub);
-
 const char *dm_controller_name(const struct dm_controller *ctl);

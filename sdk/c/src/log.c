@@ -5,12 +5,6 @@
 
 static const char *const names[] = { "error", "warn", "info", "debug" };
 
-const char *dm_env(const char *name, const char *otherwise)
-{
-    const char *v = dm_host_env(name);
-    return v ? v : otherwise;
-}
-
 static enum dm_level threshold(void)
 {
     static int level = -1;

@@ -108,16 +108,6 @@ uint64_t dm_now_ms(void)
     return now > time_floor_ms ? now : time_floor_ms;
 }
 
-uint64_t dm_wall_us(void)
-{
-    return dm_host_wall_us();
-}
-
-uint64_t dm_random(void)
-{
-    return dm_host_random();
-}
-
 void dm_timer_clear(struct dm_timer *t)
 {
     if (!t->is_set)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dm/text.h"
+#include "text.h"
 
 #include "dm/mem.h"
 
@@ -125,15 +125,7 @@ static void put_number(struct dm_text *t, uint64_t v, unsigned radix, bool negat
     dm_text_put(t, digits + i, sizeof(digits) - i);
 }
 
-/* One conversion of a format: where it is and what its arguments are. */
-struct conversion {
-    va_list ap;
-    const char *at;
-    size_t size;   /* of an integer argument */
-    int precision; /* of a string; -1: up to its NUL */
-};
-
-static void read_modifiers(struct conversion *c)
+static void read_modifiers(struct dm_conversion *c)
 {
     c->size = sizeof(int);
     c->precision = -1;
@@ -155,12 +147,12 @@ static void read_modifiers(struct conversion *c)
     }
 }
 
-static int64_t take_signed(struct conversion *c)
+static int64_t take_signed(struct dm_conversion *c)
 {
     return c->size == sizeof(int64_t) ? va_arg(c->ap, int64_t) : va_arg(c->ap, int);
 }
 
-static uint64_t take_unsigned(struct conversion *c)
+static uint64_t take_unsigned(struct dm_conversion *c)
 {
     return c->size == sizeof(uint64_t) ? va_arg(c->ap, uint64_t) : va_arg(c->ap, unsigned);
 }
@@ -174,7 +166,7 @@ static void put_string(struct dm_text *t, const char *s, int precision)
 }
 
 /* c->at is behind the '%'; afterwards on the conversion's last character. */
-static void put_conversion(struct dm_text *t, struct conversion *c)
+static void put_conversion(struct dm_text *t, struct dm_conversion *c)
 {
     const char *percent = c->at - 1;
     int64_t v;
@@ -203,22 +195,40 @@ static void put_conversion(struct dm_text *t, struct conversion *c)
     }
 }
 
+void dm_conversion_init(struct dm_conversion *c, const char *fmt, va_list ap)
+{
+    c->at = fmt;
+    va_copy(c->ap, ap);
+}
+
+void dm_conversion_fini(struct dm_conversion *c)
+{
+    va_end(c->ap);
+}
+
+void dm_text_convert_one(struct dm_text *t, struct dm_conversion *c)
+{
+    if (*c->at++ != '%') {
+        dm_text_char(t, c->at[-1]);
+        return;
+    }
+    put_conversion(t, c);
+    c->at += *c->at ? 1 : 0;
+}
+
+void dm_text_convert(struct dm_text *t, struct dm_conversion *c, char until)
+{
+    while (*c->at && *c->at != until)
+        dm_text_convert_one(t, c);
+}
+
 void dm_vtextf(struct dm_text *t, const char *fmt, va_list ap)
 {
-    struct conversion c = { .at = fmt };
-    va_copy(c.ap, ap);
+    struct dm_conversion c;
+    dm_conversion_init(&c, fmt, ap);
     reserve(t, 0);
-    while (*c.at) {
-        const char *plain = c.at;
-        while (*c.at && *c.at != '%')
-            c.at++;
-        dm_text_put(t, plain, (size_t)(c.at - plain));
-        if (!*c.at++)
-            break;
-        put_conversion(t, &c);
-        c.at += *c.at ? 1 : 0;
-    }
-    va_end(c.ap);
+    dm_text_convert(t, &c, 0);
+    dm_conversion_fini(&c);
 }
 
 void dm_textf(struct dm_text *t, const char *fmt, ...)
@@ -271,6 +281,89 @@ void dm_text_time(struct dm_text *t, uint64_t wall_us, bool micros)
         put_padded(t, (uint32_t)(wall_us % 1000000), 6);
     }
     dm_text_char(t, 'Z');
+}
+
+/* ---- reading ---- */
+
+static bool read_digits(struct dm_str *s, unsigned n, uint32_t min, uint32_t max, uint32_t *ret)
+{
+    uint32_t v = 0;
+    if (s->n < n)
+        return false;
+    for (unsigned i = 0; i < n; i++) {
+        unsigned d = (unsigned)(unsigned char)s->p[i] - '0';
+        if (d > 9)
+            return false;
+        v = 10 * v + d;
+    }
+    *s = (struct dm_str){ s->p + n, s->n - n };
+    *ret = v;
+    return v >= min && v <= max;
+}
+
+static bool read_char(struct dm_str *s, const char *any_of)
+{
+    if (!s->n || !strchr(any_of, s->p[0]) || !s->p[0])
+        return false;
+    *s = (struct dm_str){ s->p + 1, s->n - 1 };
+    return true;
+}
+
+/* The reverse of civil_date(). */
+static uint64_t days_of(uint32_t year, uint32_t month, uint32_t day)
+{
+    uint32_t y = month <= 2 ? year - 1 : year, m = month > 2 ? month - 3 : month + 9;
+    uint32_t era = y / 400, era_year = y % 400;
+    uint32_t year_day = (153 * m + 2) / 5 + day - 1;
+    return (uint64_t)era * 146097 + era_year * 365 + era_year / 4 - era_year / 100 + year_day -
+           719468;
+}
+
+/* ".123456789": digits after the sixth are dropped. */
+static bool read_micros(struct dm_str *s, uint32_t *ret)
+{
+    uint32_t scale = 100000, v = 0, digit;
+    *ret = 0;
+    if (!read_char(s, "."))
+        return true;
+    if (!read_digits(s, 1, 0, 9, &v))
+        return false;
+    for (*ret = v * scale; read_digits(s, 1, 0, 9, &digit); *ret += digit * scale)
+        scale /= 10;
+    return true;
+}
+
+static bool read_zone(struct dm_str *s, int64_t *ret_s)
+{
+    uint32_t h, m;
+    *ret_s = 0;
+    if (read_char(s, "Zz"))
+        return true;
+    bool west = s->n && s->p[0] == '-';
+    if (!read_char(s, "+-") || !read_digits(s, 2, 0, 23, &h) || !read_char(s, ":") ||
+        !read_digits(s, 2, 0, 59, &m))
+        return false;
+    *ret_s = (west ? -60 : 60) * (int64_t)(60 * h + m);
+    return true;
+}
+
+bool dm_parse_time(struct dm_str s, uint64_t *ret_wall_us)
+{
+    uint32_t year, month, day, hour, minute, second, micros;
+    int64_t zone_s;
+    if (!read_digits(&s, 4, 1970, 9999, &year) || !read_char(&s, "-") ||
+        !read_digits(&s, 2, 1, 12, &month) || !read_char(&s, "-") ||
+        !read_digits(&s, 2, 1, 31, &day) || !read_char(&s, "Tt ") ||
+        !read_digits(&s, 2, 0, 23, &hour) || !read_char(&s, ":") ||
+        !read_digits(&s, 2, 0, 59, &minute) || !read_char(&s, ":") ||
+        !read_digits(&s, 2, 0, 60, &second) || !read_micros(&s, &micros) ||
+        !read_zone(&s, &zone_s) || s.n)
+        return false;
+    int64_t at = (int64_t)days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+    if (at < zone_s)
+        return false;
+    *ret_wall_us = (uint64_t)(at - zone_s) * 1000000 + micros;
+    return true;
 }
 
 bool dm_parse_i64(struct dm_str s, int64_t *ret)

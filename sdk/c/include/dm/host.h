@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dm/http.h"
+#include "dm/system.h"
 #include "dm/wire.h"
 
 #include <stdbool.h>
@@ -28,17 +29,13 @@ struct dm_op {
     void (*fn)(struct dm_op *op, enum dm_op_event ev, const char *p, size_t n);
 };
 
-/* ---- implemented by the platform; the returned ids are never reused ---- */
+/* ---- implemented by the platform, with what dm/system.h asks for; the returned ids are never
+ * reused ---- */
 
 uint64_t dm_host_request(const struct dm_request *r, bool stream);
 uint64_t dm_host_delay(uint64_t ms);
 bool dm_host_can_watch(void); /* G1: watches are the host's; else they are streamed requests */
 uint64_t dm_host_watch(const struct dm_watch_request *w);
-uint64_t dm_host_now_ms(void);
-uint64_t dm_host_wall_us(void);
-uint64_t dm_host_random(void);
-const char *dm_host_env(const char *name); /* NULL when not set; valid for ever */
-void dm_host_write(const char *line, size_t n);
 
 /* ---- called by the platform ---- */
 

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "dm/system.h"
 #include "dm/text.h"
 
 #include <stdbool.h>
@@ -38,11 +39,7 @@ struct dm_timer {
 void dm_timer_set(struct dm_timer *t, uint64_t after_ms, void (*fn)(void *arg), void *arg);
 void dm_timer_clear(struct dm_timer *t);
 
-uint64_t dm_now_ms(void);  /* monotonic */
-uint64_t dm_wall_us(void); /* since 1970 */
-uint64_t dm_random(void);  /* for jitter, not for keys */
-
-const char *dm_env(const char *name, const char *otherwise);
+uint64_t dm_now_ms(void); /* monotonic */
 
 /* One line, "text key=value ...", to the host's log. DM_LOG=error|warn|info|debug, default info. */
 enum dm_level { DM_ERROR, DM_WARN, DM_INFO, DM_DEBUG };

@@ -68,6 +68,10 @@ struct dm_str dm_json_plain(
 void dm_json_decode(struct dm_json v, struct dm_text *out);       /* appends the unescaped string */
 const char *dm_json_string(struct dm_json v, struct dm_arena *a); /* "" for no string */
 
+/* The same value: members in any order, strings however they are escaped, numbers as they are
+ * written. */
+bool dm_json_equal(struct dm_json a, struct dm_json b);
+
 int64_t dm_json_int(struct dm_json v, int64_t otherwise);
 bool dm_json_true(struct dm_json v);
 
@@ -85,6 +89,15 @@ void dm_jw_raw(struct dm_text *t, struct dm_json v); /* no value is written as n
 void dm_jw_kstr(struct dm_text *t, const char *key, const char *s);
 void dm_jw_kint(struct dm_text *t, const char *key, int64_t v);
 void dm_jw_kraw(struct dm_text *t, const char *key, struct dm_json v);
+
+/*
+ * A whole value from a template: ' stands for ", %s and %.*s become strings in quotes, %p copies
+ * the struct dm_json that it points to (no value: null), and the integer conversions of dm_textf()
+ * work.
+ *
+ *     dm_jsonf(t, "{'metadata':{'name':%s,'labels':%p},'data':{'n':'%d'}}", name, &labels, n);
+ */
+void dm_jsonf(struct dm_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Copy an object with some members changed.

@@ -13,18 +13,9 @@
 #include "dm/http.h"
 #include "dm/json.h"
 #include "dm/mem.h"
+#include "dm/object.h"
 #include "dm/queue.h"
 #include "dm/text.h"
-
-struct dm_resource {
-    const char *group; /* "" for the core group */
-    const char *version;
-    const char *plural;
-    const char *kind;
-    bool cluster_scoped;
-};
-
-extern const struct dm_resource dm_namespaces, dm_configmaps, dm_secrets;
 
 /* ---- caches: list, then watch, for ever ---- */
 
@@ -153,42 +144,11 @@ typedef enum dm_verdict (*dm_mutate)(struct dm_work *w, struct dm_json old, stru
 void dm_upsert(struct dm_work *w, const struct dm_resource *res, const char *ns, const char *name,
                const char *sub, dm_mutate mutate, dm_step step);
 
-/* ---- pieces of objects ---- */
+/* ---- pieces of objects, the rest is in dm/object.h ---- */
 
-/* An object's members that everyone asks for; "" or no value when missing. */
-struct dm_str dm_meta(struct dm_json obj,
-                      const char *member); /* metadata.<member>, unescaped view */
-struct dm_json dm_label(struct dm_json obj, const char *key);
-struct dm_json dm_annotation(struct dm_json obj, const char *key);
-bool dm_is_deleting(struct dm_json obj);
-
-/* "apiVersion" and "kind" members. */
-void dm_jw_type(struct dm_text *t, const struct dm_resource *res);
-/* An ownerReference to obj, which must be in the same namespace or cluster-scoped. */
-void dm_jw_owner(struct dm_text *t, const struct dm_resource *res, struct dm_json obj,
-                 bool controller);
-
-bool dm_has_finalizer(struct dm_json obj, const char *finalizer);
 /* Add or remove one finalizer, with the object's resourceVersion as a condition. */
 void dm_set_finalizer(struct dm_work *w, const struct dm_resource *res, struct dm_json obj,
                       const char *finalizer, bool present, dm_step step);
-
-/*
- * Write the array `conditions` with one of them set; lastTransitionTime moves only with `status`.
- * Returns false when the array already says all of this.
- */
-struct dm_condition {
-    const char *type, *status, *reason, *message;
-    int64_t generation;
-};
-bool dm_jw_condition(struct dm_text *t, struct dm_json conditions, const struct dm_condition *c);
-
-/*
- * Does a label selector (matchLabels, matchExpressions with In, NotIn, Exists, DoesNotExist) select
- * these labels? A selector without requirements selects everything, a missing one nothing. An
- * unknown operator selects nothing.
- */
-bool dm_selects(struct dm_json selector, struct dm_json labels);
 
 /*
  * Post an Event about obj and forget it. Nothing is sent when the budget of DM_EVENT_BURST events,

@@ -48,5 +48,8 @@ void dm_vtextf(struct dm_text *t, const char *fmt, va_list ap)
 /* wall_us since 1970 as RFC 3339 in UTC, with or without microseconds. */
 void dm_text_time(struct dm_text *t, uint64_t wall_us, bool micros);
 
+/* RFC 3339 with any offset, 1970 and later; false leaves *ret_wall_us alone. */
+bool dm_parse_time(struct dm_str s, uint64_t *ret_wall_us);
+
 /* Decimal, the whole of s; false leaves *ret alone. */
 bool dm_parse_i64(struct dm_str s, int64_t *ret);
