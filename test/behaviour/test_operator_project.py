@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`dormouse operator init` and `build`, from an empty directory, in every language."""
+import os
+import subprocess
+
+import pytest
+
+from conftest import BUILD, ROOT
+
+LANGUAGES = [lang for lang in ("c", "rust", "go") if (ROOT / "sdk" / lang / "template").is_dir()]
+
+
+def dormouse(*args, cwd, **env):
+    return subprocess.run([str(BUILD / "dormouse"), "operator", *args], cwd=cwd, capture_output=True, text=True,
+                          env={**os.environ, **env}, timeout=300)
+
+
+def build(project, **env):
+    """Skips, loudly, where a language's tools are missing."""
+    done = dormouse("build", str(project), cwd=project, **env)
+    if done.returncode and "a tool is missing" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+    return project / "operator.wasm"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_project_builds_where_it_was_made_and_elsewhere(language, tmp_path):
+    made = dormouse("init", "--lang", language, "my-op", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert os.listdir(tmp_path) == ["my-op"]
+    assert not [f for f in (tmp_path / "my-op").rglob("*") if f.is_file() and "sdk" not in f.parts
+                and "@NAME@" in f.read_text()]
+    elsewhere = tmp_path / "else" / "where"
+    elsewhere.parent.mkdir()
+    (tmp_path / "my-op").rename(elsewhere)
+    module = build(elsewhere, DORMOUSE_SDK="/nowhere").read_bytes()
+    assert module.startswith(b"\0asm")
+    assert b"dormouse_v1_activate" in module and b"dormouse_v1_setup" in module
+    if language == "c":
+        assert len(module) < 40 << 10
+    assert not list(elsewhere.glob(".operator*"))
+
+
+def test_a_failed_build_leaves_the_last_module(tmp_path):
+    assert dormouse("init", "--lang", "c", "my-op", cwd=tmp_path).returncode == 0
+    project = tmp_path / "my-op"
+    before = build(project).read_bytes()
+    (project / "operator.c").write_text("this is not C\n")
+    failed = dormouse("build", cwd=project)
+    assert failed.returncode == 1
+    assert "operator.c:1" in failed.stderr and "failed, see above" in failed.stderr
+    assert (project / "operator.wasm").read_bytes() == before
+
+
+def test_a_missing_tool_is_named_with_what_to_install(tmp_path):
+    assert dormouse("init", "--lang", "c", "c", cwd=tmp_path).returncode == 0
+    done = dormouse("build", "c", cwd=tmp_path, DM_CLANG="no-such-clang")
+    assert done.returncode == 1
+    assert "no 'no-such-clang' in PATH" in done.stderr and "install: clang lld wasi-libc" in done.stderr
+    assert dormouse("init", "--lang", "rust", "r", cwd=tmp_path).returncode == 0
+    bare = tmp_path / "bin"
+    bare.mkdir()
+    for tool in ("sh", "dirname"):
+        (bare / tool).symlink_to(f"/bin/{tool}")
+    done = dormouse("build", "r", cwd=tmp_path, PATH=str(bare))
+    assert done.returncode == 1
+    assert "no 'cargo' in PATH" in done.stderr and "https://rustup.rs" in done.stderr
+
+
+@pytest.mark.parametrize("args, says", [
+    (["--lang", "c"], "what is it called"),
+    (["--lang", "c", "Op"], "lower case"),
+    (["--lang", "c", "../op"], "lower case"),
+    (["--lang", "cobol", "op"], "which language"),
+    (["op"], "which language"),
+])
+def test_wrong_words_are_usage_errors(args, says, tmp_path):
+    done = dormouse("init", *args, cwd=tmp_path)
+    assert done.returncode == 2 and says in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_nothing_is_left_of_a_project_that_could_not_be_made(tmp_path):
+    (tmp_path / "taken").mkdir()
+    done = dormouse("init", "--lang", "c", "taken", cwd=tmp_path)
+    assert done.returncode == 1 and "'taken' exists" in done.stderr
+    broken = tmp_path / "sdks" / "c"
+    broken.mkdir(parents=True)
+    (broken / "build").write_text("#!/bin/sh\n")
+    (broken / "build").chmod(0o755)
+    done = dormouse("init", "--lang", "c", "op", "--sdk", str(tmp_path / "sdks"), cwd=tmp_path)
+    assert done.returncode == 1 and "template" in done.stderr
+    done = dormouse("init", "--lang", "c", "op", "--sdk", "/nowhere", cwd=tmp_path)
+    assert done.returncode == 1 and "no 'c/build' in '/nowhere'" in done.stderr
+    assert sorted(os.listdir(tmp_path)) == ["sdks", "taken"]
+
+
+def test_a_directory_without_a_project_says_so(tmp_path):
+    done = dormouse("build", str(tmp_path), cwd=tmp_path)
+    assert done.returncode == 1 and "no Cargo.toml, go.mod or *.c" in done.stderr
