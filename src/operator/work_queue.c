@@ -63,25 +63,31 @@ struct wait {
     struct work_item *item;
 };
 
-struct work_queue {
-    struct work_queues *qs;
-    const char *name;
-    void (*on_ready)(struct work_queue *q, void *arg);
-    void *arg;
+/* What a queue with keys has beside it. */
+struct keys {
+    struct work_queue *queue;
     struct work_timer timer;
-
-    struct work_item **table; /* NULL: free; cap is 0 or a power of two */
+    struct work_item **table; /* NULL: free; cap is a power of two */
     uint32_t n_keys, cap;
     struct wait *waits; /* [1..n_waits] */
     uint32_t n_waits, waits_cap;
-    uint32_t n_ready[WORK_PRIORITY_COUNT], n_running, n_again, max_keys;
+    uint32_t n_ready[WORK_PRIORITY_COUNT], n_running, n_again;
     struct list ready[WORK_PRIORITY_COUNT], running;
+};
+static const struct keys no_keys;
+#define AT_REST ((struct keys *)&no_keys) /* never written to */
 
+struct work_queue {
+    struct work_queues *qs;
+    struct keys *keys; /* AT_REST, or its own */
+    const char *name;
+    void (*on_ready)(struct work_queue *q, void *arg);
+    void *arg;
     uint64_t backoff_base_us, backoff_max_us, debounce_us;
     uint64_t rate_period_us, rate_burst_us; /* GCRA: a token's time, the burst's */
     uint64_t rate_next_us;                  /* when all tokens are back */
-    uint32_t slack_percent;
-    uint64_t n_adds, n_retries, n_dropped;
+    uint32_t slack_percent, max_keys;
+    uint32_t n_adds, n_retries, n_dropped;
 };
 
 const char *work_reason_name(enum work_reason reason)
@@ -153,126 +159,136 @@ static uint32_t key_hash(const struct space *s, struct str name)
     return (uint32_t)(h ^ h >> 32);
 }
 
-static void table_put(struct work_queue *q, struct work_item *item)
+static void table_put(struct keys *k, struct work_item *item)
 {
-    uint32_t at = item->hash & (q->cap - 1);
-    while (q->table[at])
-        at = (at + 1) & (q->cap - 1);
-    q->table[at] = item;
+    uint32_t at = item->hash & (k->cap - 1);
+    while (k->table[at])
+        at = (at + 1) & (k->cap - 1);
+    k->table[at] = item;
 }
 
-static void table_resize(struct work_queue *q, uint32_t cap)
+static void table_resize(struct keys *k, uint32_t cap)
 {
-    struct work_item **old = q->table;
-    uint32_t old_cap = q->cap;
-    q->table = cap ? xnew_n(struct work_item *, cap) : NULL;
-    q->cap = cap;
+    struct work_item **old = k->table;
+    uint32_t old_cap = k->cap;
+    k->table = xnew_n(struct work_item *, cap);
+    k->cap = cap;
     for (uint32_t i = 0; i < old_cap; i++) {
         if (old[i])
-            table_put(q, old[i]);
+            table_put(k, old[i]);
     }
     free(old);
 }
 
-static struct work_item *table_find(const struct work_queue *q, const struct space *s,
-                                    struct str name, uint32_t hash)
+static struct work_item *table_find(const struct keys *k, const struct space *s, struct str name,
+                                    uint32_t hash)
 {
-    if (q->cap == 0)
+    if (k->n_keys == 0)
         return NULL;
-    for (uint32_t at = hash & (q->cap - 1); q->table[at]; at = (at + 1) & (q->cap - 1)) {
-        struct work_item *item = q->table[at];
+    for (uint32_t at = hash & (k->cap - 1); k->table[at]; at = (at + 1) & (k->cap - 1)) {
+        struct work_item *item = k->table[at];
         if (item->hash == hash && item->space == s && str_eq(str_n(item->name, item->n_name), name))
             return item;
     }
     return NULL;
 }
 
-/* Backward-shift deletion, as in base/map. */
-static void table_del(struct work_queue *q, const struct work_item *item)
+static void table_add(struct keys *k, struct work_item *item)
 {
-    uint32_t mask = q->cap - 1, hole = item->hash & mask;
-    while (q->table[hole] != item)
+    if (k->n_keys * 4 >= k->cap * 3)
+        table_resize(k, k->cap ? k->cap * 2 : TABLE_MIN);
+    table_put(k, item);
+    k->n_keys++;
+}
+
+/* Backward-shift deletion, as in base/map. */
+static void table_del(struct keys *k, const struct work_item *item)
+{
+    uint32_t mask = k->cap - 1, hole = item->hash & mask;
+    while (k->table[hole] != item)
         hole = (hole + 1) & mask;
-    for (uint32_t at = (hole + 1) & mask; q->table[at]; at = (at + 1) & mask) {
-        uint32_t home = q->table[at]->hash & mask;
+    for (uint32_t at = (hole + 1) & mask; k->table[at]; at = (at + 1) & mask) {
+        uint32_t home = k->table[at]->hash & mask;
         if (((at - home) & mask) < ((at - hole) & mask))
             continue;
-        q->table[hole] = q->table[at];
+        k->table[hole] = k->table[at];
         hole = at;
     }
-    q->table[hole] = NULL;
-    q->n_keys--;
-    if (q->n_keys == 0)
-        table_resize(q, 0);
-    else if (q->cap > TABLE_MIN && q->n_keys * 8 <= q->cap)
-        table_resize(q, q->cap / 2);
+    k->table[hole] = NULL;
+    k->n_keys--;
+    if (k->n_keys > 0 && k->cap > TABLE_MIN && k->n_keys * 8 <= k->cap)
+        table_resize(k, k->cap / 2);
 }
 
 /* ---- waits ---- */
 
-static void wait_put(struct work_queue *q, uint32_t at, struct wait w)
+static void wait_put(struct keys *k, uint32_t at, struct wait w)
 {
-    q->waits[at] = w;
+    k->waits[at] = w;
     w.item->wait_at = at;
 }
 
-static void wait_sift(struct work_queue *q, uint32_t at, struct wait w)
+static void wait_sift(struct keys *k, uint32_t at, struct wait w)
 {
-    while (at > 1 && q->waits[at / 2].hard_us > w.hard_us) {
-        wait_put(q, at, q->waits[at / 2]);
+    while (at > 1 && k->waits[at / 2].hard_us > w.hard_us) {
+        wait_put(k, at, k->waits[at / 2]);
         at /= 2;
     }
-    while (at * 2 <= q->n_waits) {
+    while (at * 2 <= k->n_waits) {
         uint32_t child = at * 2;
-        if (child < q->n_waits && q->waits[child + 1].hard_us < q->waits[child].hard_us)
+        if (child < k->n_waits && k->waits[child + 1].hard_us < k->waits[child].hard_us)
             child++;
-        if (q->waits[child].hard_us >= w.hard_us)
+        if (k->waits[child].hard_us >= w.hard_us)
             break;
-        wait_put(q, at, q->waits[child]);
+        wait_put(k, at, k->waits[child]);
         at = child;
     }
-    wait_put(q, at, w);
+    wait_put(k, at, w);
 }
 
 /* Arm the queue's timer for what its heap begins with. */
 static void wait_arm(struct work_queue *q)
 {
-    if (q->n_waits == 0)
-        work_timers_clear(&q->qs->timers, &q->timer);
-    else if (q->timer.heap_at == 0 || q->timer.hard_us != q->waits[1].hard_us ||
-             q->timer.soft_us != q->waits[1].soft_us)
-        work_timers_set(&q->qs->timers, &q->timer, q->waits[1].soft_us, q->waits[1].hard_us);
+    struct keys *k = q->keys;
+    if (k->n_waits == 0)
+        work_timers_clear(&q->qs->timers, &k->timer);
+    else if (k->timer.heap_at == 0 || k->timer.hard_us != k->waits[1].hard_us ||
+             k->timer.soft_us != k->waits[1].soft_us)
+        work_timers_set(&q->qs->timers, &k->timer, k->waits[1].soft_us, k->waits[1].hard_us);
 }
 
 static void wait_set(struct work_queue *q, struct work_item *item, uint64_t soft_us,
                      uint64_t hard_us)
 {
+    struct keys *k = q->keys;
     if (item->wait_at == 0) {
-        if (q->n_waits + 1 >= q->waits_cap) {
-            q->waits_cap = q->waits_cap ? q->waits_cap * 2 : 4;
-            q->waits = xrealloc(q->waits, q->waits_cap * sizeof *q->waits);
+        if (k->n_waits + 1 >= k->waits_cap) {
+            k->waits_cap = k->waits_cap ? k->waits_cap * 2 : 4;
+            k->waits = xrealloc(k->waits, k->waits_cap * sizeof *k->waits);
         }
-        item->wait_at = ++q->n_waits;
+        item->wait_at = ++k->n_waits;
     }
-    wait_sift(q, item->wait_at, (struct wait){ soft_us, hard_us, item });
+    wait_sift(k, item->wait_at, (struct wait){ soft_us, hard_us, item });
     wait_arm(q);
 }
 
+/* wait_arm() must follow. */
 static void wait_remove(struct work_queue *q, struct work_item *item)
 {
+    struct keys *k = q->keys;
     uint32_t at = item->wait_at;
     if (at == 0)
         return;
     item->wait_at = 0;
     item->wait_reasons = 0;
     item->is_result_wait = false;
-    struct wait last = q->waits[q->n_waits--];
+    struct wait last = k->waits[k->n_waits--];
     if (last.item != item)
-        wait_sift(q, at, last);
-    if (q->n_waits == 0) {
-        free(q->waits);
-        q->waits = NULL;
-        q->waits_cap = 0;
+        wait_sift(k, at, last);
+    if (k->n_waits == 0) {
+        free(k->waits);
+        k->waits = NULL;
+        k->waits_cap = 0;
     }
 }
 
@@ -286,6 +302,27 @@ static int key_check(const struct work_queue *q, struct work_key key, struct err
     return 0;
 }
 
+static void on_timer(struct work_timer *t, uint64_t now_us);
+
+static struct keys *keys_new(struct work_queue *q)
+{
+    struct keys *k = xnew(struct keys);
+    k->queue = q;
+    k->timer.run = on_timer;
+    for (size_t i = 0; i < WORK_PRIORITY_COUNT; i++)
+        list_init(&k->ready[i]);
+    list_init(&k->running);
+    return k;
+}
+
+static void keys_drop(struct work_queue *q)
+{
+    assert(!q->keys->waits && q->keys->timer.heap_at == 0);
+    free(q->keys->table);
+    free(q->keys);
+    q->keys = AT_REST;
+}
+
 /* Find or make it. A new one is in no state: the caller gives it one. */
 static int item_of(struct work_queue *q, struct work_key key, struct work_item **ret,
                    struct err *err)
@@ -295,27 +332,26 @@ static int item_of(struct work_queue *q, struct work_key key, struct work_item *
         return r;
     struct space *s = space_ref(q->qs, key.namespace);
     uint32_t hash = key_hash(s, key.name);
-    struct work_item *item = table_find(q, s, key.name, hash);
+    struct work_item *item = table_find(q->keys, s, key.name, hash);
     if (item) {
         space_unref(q->qs, s);
         *ret = item;
         return 0;
     }
-    if (q->n_keys >= q->max_keys || q->qs->n_keys >= WORK_QUEUES_MAX_KEYS) {
+    if (q->keys->n_keys >= q->max_keys || q->qs->n_keys >= WORK_QUEUES_MAX_KEYS) {
         space_unref(q->qs, s);
         q->n_dropped++;
         return err_set(err, E_LIMIT, "queue '%s' is full: %u keys, %zu in all queues", q->name,
-                       q->n_keys, q->qs->n_keys);
+                       q->keys->n_keys, q->qs->n_keys);
     }
     item = xalloc(offsetof(struct work_item, name) + key.name.n);
     item->space = s;
     item->hash = hash;
     item->n_name = (unsigned)key.name.n & 0xff;
     memcpy(item->name, key.name.p, key.name.n);
-    if (q->n_keys * 4 >= q->cap * 3)
-        table_resize(q, q->cap ? q->cap * 2 : TABLE_MIN);
-    table_put(q, item);
-    q->n_keys++;
+    if (q->keys == AT_REST)
+        q->keys = keys_new(q);
+    table_add(q->keys, item);
     q->qs->n_keys++;
     *ret = item;
     return 0;
@@ -325,20 +361,23 @@ static void item_free(struct work_queue *q, struct work_item *item)
 {
     wait_remove(q, item);
     list_remove(&item->node);
-    table_del(q, item);
+    table_del(q->keys, item);
     q->qs->n_keys--;
     space_unref(q->qs, item->space);
     free(item);
+    wait_arm(q);
+    if (q->keys->n_keys == 0)
+        keys_drop(q);
 }
 
 static void make_ready(struct work_queue *q, struct work_item *item, bool at_front)
 {
     item->is_ready = true;
-    q->n_ready[item->priority]++;
+    q->keys->n_ready[item->priority]++;
     if (at_front)
-        list_push_front(&q->ready[item->priority], &item->node);
+        list_push_front(&q->keys->ready[item->priority], &item->node);
     else
-        list_push_back(&q->ready[item->priority], &item->node);
+        list_push_back(&q->keys->ready[item->priority], &item->node);
     if (q->on_ready)
         q->on_ready(q, q->arg);
 }
@@ -346,7 +385,7 @@ static void make_ready(struct work_queue *q, struct work_item *item, bool at_fro
 static void leave_ready(struct work_queue *q, struct work_item *item)
 {
     item->is_ready = false;
-    q->n_ready[item->priority]--;
+    q->keys->n_ready[item->priority]--;
     list_remove(&item->node);
 }
 
@@ -373,7 +412,7 @@ static void item_add(struct work_queue *q, struct work_item *item, uint32_t reas
     q->n_adds++;
     if (item->is_running) {
         item->is_again = true;
-        q->n_again++;
+        q->keys->n_again++;
         return;
     }
     make_ready(q, item, false);
@@ -392,7 +431,7 @@ static void item_wait(struct work_queue *q, struct work_item *item, uint32_t rea
         wait_set(q, item, soft_us, hard_us);
         return;
     }
-    const struct wait *old = &q->waits[item->wait_at];
+    const struct wait *old = &q->keys->waits[item->wait_at];
     bool is_earlier = soft_us < old->soft_us;
     if (item->is_result_wait && is_earlier)
         item->wait_reasons = 0;
@@ -406,9 +445,9 @@ static void item_wait(struct work_queue *q, struct work_item *item, uint32_t rea
 
 static void on_timer(struct work_timer *t, uint64_t now_us)
 {
-    struct work_queue *q = container_of(t, struct work_queue, timer);
-    while (q->n_waits > 0 && q->waits[1].soft_us <= now_us) {
-        struct work_item *item = q->waits[1].item;
+    struct work_queue *q = container_of(t, struct keys, timer)->queue;
+    while (q->keys->n_waits > 0 && q->keys->waits[1].soft_us <= now_us) {
+        struct work_item *item = q->keys->waits[1].item;
         uint32_t reasons = item->wait_reasons;
         enum work_priority priority = item->wait_priority;
         wait_remove(q, item);
@@ -438,10 +477,7 @@ struct work_queue *work_queue_new(struct work_queues *qs, const struct work_queu
 {
     struct work_queue *q = xnew(struct work_queue);
     q->qs = qs;
-    q->timer.run = on_timer;
-    for (size_t i = 0; i < WORK_PRIORITY_COUNT; i++)
-        list_init(&q->ready[i]);
-    list_init(&q->running);
+    q->keys = AT_REST;
     work_queue_set(q, opts);
     qs->n_queues++;
     return q;
@@ -457,23 +493,25 @@ static void drop_ready(struct work_queue *q, struct work_item *item)
 void work_queue_clear(struct work_queue *q)
 {
     for (size_t i = 0; i < WORK_PRIORITY_COUNT; i++) {
-        while (!list_is_empty(&q->ready[i]))
-            drop_ready(q, list_first(&q->ready[i], struct work_item, node));
+        while (!list_is_empty(&q->keys->ready[i]))
+            drop_ready(q, list_first(&q->keys->ready[i], struct work_item, node));
     }
-    while (q->n_waits > 0) {
-        struct work_item *item = q->waits[q->n_waits].item;
+    while (q->keys->n_waits > 0) {
+        struct work_item *item = q->keys->waits[q->keys->n_waits].item;
         if (item->is_running)
             wait_remove(q, item);
         else
             item_free(q, item);
     }
-    list_each (node, &q->running) {
+    if (q->keys == AT_REST)
+        return;
+    wait_arm(q);
+    q->keys->n_again = 0;
+    list_each (node, &q->keys->running) {
         struct work_item *item = list_entry(node, struct work_item, node);
         item->is_again = false;
         item->reasons = 0;
     }
-    q->n_again = 0;
-    wait_arm(q);
 }
 
 void work_queue_free(struct work_queue *q)
@@ -481,9 +519,9 @@ void work_queue_free(struct work_queue *q)
     if (!q)
         return;
     work_queue_clear(q);
-    while (!list_is_empty(&q->running))
-        item_free(q, list_first(&q->running, struct work_item, node));
-    assert(q->n_keys == 0 && !q->table && !q->waits);
+    while (!list_is_empty(&q->keys->running))
+        item_free(q, list_first(&q->keys->running, struct work_item, node));
+    assert(q->keys == AT_REST);
     q->qs->n_queues--;
     free(q);
 }
@@ -536,11 +574,11 @@ int work_queue_add_after(struct work_queue *q, struct work_key key, enum work_re
 struct work_item *work_queue_take(struct work_queue *q, uint64_t now_us, uint64_t *ret_waited_us)
 {
     size_t p = WORK_PRIORITY_COUNT;
-    while (p > 0 && q->n_ready[p - 1] == 0)
+    while (p > 0 && q->keys->n_ready[p - 1] == 0)
         p--;
     if (p == 0)
         return NULL;
-    struct work_item *item = list_first(&q->ready[p - 1], struct work_item, node);
+    struct work_item *item = list_first(&q->keys->ready[p - 1], struct work_item, node);
     leave_ready(q, item);
     if (item->is_result_wait) {
         wait_remove(q, item);
@@ -551,8 +589,8 @@ struct work_item *work_queue_take(struct work_queue *q, uint64_t now_us, uint64_
     item->taken_priority = item->priority;
     item->reasons = 0;
     item->began_us = now_us;
-    list_push_back(&q->running, &item->node);
-    q->n_running++;
+    list_push_back(&q->keys->running, &item->node);
+    q->keys->n_running++;
     if (ret_waited_us)
         *ret_waited_us = now_us > item->added_us ? now_us - item->added_us : 0;
     return item;
@@ -576,7 +614,7 @@ static uint64_t failure_delay_us(struct work_queue *q, struct work_item *item, u
 static void run_again(struct work_queue *q, struct work_item *item, bool at_front, uint64_t now_us)
 {
     item->is_again = false;
-    q->n_again--;
+    q->keys->n_again--;
     uint64_t due_us = item->added_us + q->debounce_us;
     if (at_front || item->priority == WORK_HIGH || due_us <= now_us) {
         make_ready(q, item, at_front);
@@ -593,7 +631,7 @@ uint64_t work_queue_finish(struct work_queue *q, struct work_item *item, enum wo
     assert(item->is_running);
     item->is_running = false;
     list_remove(&item->node);
-    q->n_running--;
+    q->keys->n_running--;
     switch (end) {
     case WORK_DONE:
     case WORK_REFUSED:
@@ -616,7 +654,7 @@ uint64_t work_queue_finish(struct work_queue *q, struct work_item *item, enum wo
         if (!item->is_again) {
             item->is_again = true;
             item->added_us = item->began_us;
-            q->n_again++;
+            q->keys->n_again++;
         }
         delay_us = 0;
         break;
@@ -642,7 +680,7 @@ size_t work_queue_depth_of(const struct work_queue *q, enum work_priority least)
 {
     size_t n = 0;
     for (size_t p = least; p < WORK_PRIORITY_COUNT; p++)
-        n += q->n_ready[p];
+        n += q->keys->n_ready[p];
     return n;
 }
 
@@ -653,30 +691,30 @@ size_t work_queue_depth(const struct work_queue *q)
 
 size_t work_queue_waiting(const struct work_queue *q)
 {
-    return q->n_waits;
+    return q->keys->n_waits;
 }
 
 size_t work_queue_running(const struct work_queue *q)
 {
-    return q->n_running;
+    return q->keys->n_running;
 }
 
 bool work_queue_has(const struct work_queue *q, struct work_key key)
 {
     struct space *s = map_get(&q->qs->spaces, key.namespace);
-    return s && table_find(q, s, key.name, key_hash(s, key.name)) != NULL;
+    return s && table_find(q->keys, s, key.name, key_hash(s, key.name)) != NULL;
 }
 
 uint64_t work_queue_next_due_us(const struct work_queue *q)
 {
-    return q->n_waits ? q->waits[1].soft_us : WORK_NEVER;
+    return q->keys->n_waits ? q->keys->waits[1].soft_us : WORK_NEVER;
 }
 
 void work_queue_each(const struct work_queue *q, bool (*fn)(const struct work_wait *w, void *arg),
                      void *arg)
 {
-    for (uint32_t i = 0; i < q->cap; i++) {
-        const struct work_item *item = q->table[i];
+    for (uint32_t i = 0; i < q->keys->cap; i++) {
+        const struct work_item *item = q->keys->table[i];
         if (!item)
             continue;
         bool is_waiting = !item->is_ready && !item->is_running;
@@ -686,7 +724,7 @@ void work_queue_each(const struct work_queue *q, bool (*fn)(const struct work_wa
                        : is_waiting     ? item->wait_reasons
                                         : item->reasons,
             .attempt = item->failures,
-            .due_us = is_waiting ? q->waits[item->wait_at].soft_us : 0,
+            .due_us = is_waiting ? q->keys->waits[item->wait_at].soft_us : 0,
             .is_running = item->is_running,
         };
         if (!fn(&w, arg))
@@ -700,11 +738,13 @@ void work_queue_get_stats(const struct work_queue *q, uint64_t now_us, struct wo
         .adds = q->n_adds,
         .retries = q->n_retries,
         .dropped = q->n_dropped,
-        .depth = work_queue_depth(q) + q->n_again,
-        .waiting = q->n_waits,
-        .running = q->n_running,
+        .depth = work_queue_depth(q) + q->keys->n_again,
+        .waiting = q->keys->n_waits,
+        .running = q->keys->n_running,
     };
-    list_each (node, &q->running) {
+    if (ret->running == 0)
+        return;
+    list_each (node, &q->keys->running) {
         const struct work_item *item = list_entry(node, struct work_item, node);
         uint64_t us = now_us > item->began_us ? now_us - item->began_us : 0;
         ret->unfinished_us += us;
