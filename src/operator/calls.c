@@ -638,7 +638,7 @@ static void begin_g1_stream(struct op *op, const struct bincode_watch *w, struct
     arena_fini(&arena);
 }
 
-static void on_plural(void *arg, int r, struct str plural, const struct err *err)
+static void on_kind(void *arg, int r, const struct discovery_kind *kind, const struct err *err)
 {
     struct g1_watch *w = arg;
     struct op *op = w->op;
@@ -649,7 +649,7 @@ static void on_plural(void *arg, int r, struct str plural, const struct err *err
                         r == -ENOENT ? "NotFound" : "ServiceUnavailable", str_of(err_text(err)));
         free_if_done(op);
     } else {
-        begin_g1_stream(op, &w->watch, plural);
+        begin_g1_stream(op, &w->watch, kind->plural);
     }
     arena_fini(&w->arena);
     free(w);
@@ -669,7 +669,7 @@ static void begin_g1_watch(struct calls *c, const struct guest_op *from)
     }
     w->op = new_op(c, from, OP_WATCH);
     w->op->sub = NULL;
-    discovery_plural(c->env->discovery, w->watch.api_version, w->watch.kind, on_plural, w);
+    discovery_ask(c->env->discovery, w->watch.api_version, w->watch.kind, on_kind, w);
 }
 
 static void on_delay(struct timer *t)

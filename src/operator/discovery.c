@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kind to plural by discovery; see discovery.h. */
+/* What kinds are called, by discovery; see discovery.h. */
 #include "operator/discovery.h"
 
 #include "base/buf.h"
@@ -8,10 +8,17 @@
 
 #include <errno.h>
 
+/* What is remembered of a kind. */
+struct entry {
+    bool namespaced;
+    size_t n;
+    char plural[];
+};
+
 struct question {
     struct list node; /* in group->questions, or discovery->answered */
     char *kind;
-    char *plural; /* the answer */
+    struct entry *entry; /* the answer; a copy, NULL for none */
     int r;
     struct err err;
     discovery_cb cb;
@@ -21,7 +28,7 @@ struct question {
 struct group {
     struct discovery *d;
     char *group_version;
-    struct map plurals; /* kind -> char * */
+    struct map kinds; /* kind -> struct entry * */
     struct list questions;
     struct kube_call *call;
     struct buf body;
@@ -44,45 +51,58 @@ static void on_answer(struct defer *defer)
     struct list *node;
     while ((node = list_pop_front(&round))) {
         struct question *q = list_entry(node, struct question, node);
-        q->cb(q->arg, q->r, str_of(q->plural ? q->plural : ""), &q->err);
-        free(q->plural);
+        struct discovery_kind kind = { 0 };
+        if (q->entry)
+            kind = (struct discovery_kind){ .plural = str_n(q->entry->plural, q->entry->n),
+                                            .namespaced = q->entry->namespaced };
+        q->cb(q->arg, q->r, &kind, &q->err);
+        free(q->entry);
         free(q->kind);
         free(q);
     }
 }
 
-static void answer(struct discovery *d, struct question *q, int r, const char *plural,
+static struct entry *make_entry(struct str plural, bool namespaced)
+{
+    struct entry *e = xalloc(sizeof *e + plural.n);
+    e->namespaced = namespaced;
+    e->n = plural.n;
+    memcpy(e->plural, plural.p, plural.n);
+    return e;
+}
+
+static void answer(struct discovery *d, struct question *q, int r, const struct entry *entry,
                    const struct err *err)
 {
     list_remove(&q->node);
     q->r = r;
-    if (plural)
-        q->plural = xstrdup(plural);
+    if (entry)
+        q->entry = make_entry(str_n(entry->plural, entry->n), entry->namespaced);
     if (err)
         q->err = *err;
     list_push_back(&d->answered, &q->node);
     defer_start(d->loop, &d->answer, on_answer);
 }
 
-static void forget_plurals(struct group *g)
+static void forget_kinds(struct group *g)
 {
-    map_each (e, &g->plurals)
+    map_each (e, &g->kinds)
         free(e->value);
-    map_fini(&g->plurals);
+    map_fini(&g->kinds);
 }
 
 static void read_list(struct group *g)
 {
     struct arena arena = { .max_bytes = (size_t)DISCOVERY_MAX_BYTES * 16 };
     struct json *list;
-    forget_plurals(g);
+    forget_kinds(g);
     if (json_parse(&arena, buf_str(&g->body), NULL, &list, NULL) >= 0) {
         json_each (r, json_getc(list, "resources")) {
             struct str kind = json_get_str(r, "kind"), name = json_get_str(r, "name");
             /* Subresources ("pods/status") repeat kinds. */
             if (kind.n == 0 || name.n == 0 || str_find_char(name, '/') >= 0)
                 continue;
-            free(map_put(&g->plurals, kind, str_dup(name)));
+            free(map_put(&g->kinds, kind, make_entry(name, json_bool(json_getc(r, "namespaced")))));
         }
     }
     arena_fini(&arena);
@@ -103,7 +123,7 @@ static void on_data(void *arg, struct str chunk)
 
 static void free_group(struct group *g)
 {
-    forget_plurals(g);
+    forget_kinds(g);
     buf_fini(&g->body);
     free(g->group_version);
     free(g);
@@ -130,13 +150,13 @@ static void on_end(void *arg, int r, const struct err *cause)
         read_list(g);
     while (!list_is_empty(&g->questions)) {
         struct question *q = list_first(&g->questions, struct question, node);
-        const char *plural = r < 0 ? NULL : map_get(&g->plurals, str_of(q->kind));
-        if (r >= 0 && !plural)
+        const struct entry *entry = r < 0 ? NULL : map_get(&g->kinds, str_of(q->kind));
+        if (r >= 0 && !entry)
             (void)err_set(&err, -ENOENT, "'%s' has no kind '%s'", g->group_version, q->kind);
-        answer(g->d, q, r < 0 ? r : plural ? 0 : -ENOENT, plural, &err);
+        answer(g->d, q, r < 0 ? r : entry ? 0 : -ENOENT, entry, &err);
     }
     buf_fini(&g->body);
-    if (g->plurals.n == 0) { /* guests may ask for groups that do not exist as often as they like */
+    if (g->kinds.n == 0) { /* guests may ask for groups that do not exist as often as they like */
         (void)map_del(&g->d->groups, str_of(g->group_version));
         free_group(g);
     }
@@ -211,8 +231,20 @@ static bool is_group_version(struct str s)
     return n <= 2;
 }
 
-void discovery_plural(struct discovery *d, struct str group_version, struct str kind,
-                      discovery_cb cb, void *arg)
+void discovery_forget(struct discovery *d, struct str group_version)
+{
+    struct group *g = map_get(&d->groups, group_version);
+    if (!g)
+        return;
+    forget_kinds(g);
+    if (g->call)
+        return; /* what it brings is new */
+    (void)map_del(&d->groups, group_version);
+    free_group(g);
+}
+
+void discovery_ask(struct discovery *d, struct str group_version, struct str kind, discovery_cb cb,
+                   void *arg)
 {
     struct question *q = xnew(struct question);
     q->kind = str_dup(kind);
@@ -241,9 +273,9 @@ void discovery_plural(struct discovery *d, struct str group_version, struct str 
         buf_init(&g->body, DISCOVERY_MAX_BYTES);
         (void)map_put(&d->groups, group_version, g);
     }
-    const char *plural = map_get(&g->plurals, kind);
-    if (plural) {
-        answer(d, q, 0, plural, NULL);
+    const struct entry *entry = map_get(&g->kinds, kind);
+    if (entry) {
+        answer(d, q, 0, entry, NULL);
         return;
     }
     list_push_back(&g->questions, &q->node);

@@ -22,10 +22,19 @@ struct discovery *discovery_new(struct loop *loop, struct transport *transport);
 /* Waiting callers get -ECANCELED, from here. NULL is fine. */
 void discovery_free(struct discovery *d);
 
+/* What a kind is called in paths, and where its objects live. */
+struct discovery_kind {
+    struct str plural;
+    bool namespaced;
+};
+
 /*
- * plural: borrowed until the callback returns; set when r is 0. -ENOENT: no such kind or group;
- * other codes: the cluster could not be asked. Never before discovery_plural() has returned.
+ * kind: borrowed until the callback returns; set when r is 0. -ENOENT: no such kind or group;
+ * other codes: the cluster could not be asked. Never before discovery_ask() has returned.
  */
-typedef void (*discovery_cb)(void *arg, int r, struct str plural, const struct err *err);
-void discovery_plural(struct discovery *d, struct str group_version, struct str kind,
-                      discovery_cb cb, void *arg);
+typedef void (*discovery_cb)(void *arg, int r, const struct discovery_kind *kind,
+                             const struct err *err);
+void discovery_ask(struct discovery *d, struct str group_version, struct str kind, discovery_cb cb,
+                   void *arg);
+/* What is known of this group version may be wrong: ask the next time. */
+void discovery_forget(struct discovery *d, struct str group_version);
