@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Watches of a declaration, and the keys that come from them; see controller.h. */
+#include "operator/v1/controller.h"
+
+#include "operator/v1/mapping.h"
+
+#include <errno.h>
+
+/* A watch in one namespace, or in all. */
+struct feed {
+    struct watch *watch;
+    struct object_sub *sub;
+    bool synced;
+    int error; /* of the last on_error; 0: none since on_synced */
+};
+
+struct watch {
+    struct controllers *cs;
+    const struct declaration_watch *declared;
+    enum watch_state state;
+    bool was_synced, namespaced;
+    struct kind_query *query; /* while FINDING or WAITING */
+    struct feed *feeds;
+    size_t n_feeds;
+    char *why;
+};
+
+/* A walk over the primaries, up to where it has come. */
+struct walk {
+    enum work_reason reason;
+    bool is_for_all;        /* do not ask the predicate */
+    char *namespace, *name; /* the last key; NULL: none yet */
+};
+
+struct controller {
+    struct controllers *cs;
+    const struct declaration_controller *declared;
+    struct timer resync;
+    struct walk *walk; /* NULL: none under way */
+    bool held;
+};
+
+struct controllers {
+    const struct controllers_env *env;
+    const struct declaration *declaration;
+    struct dispatch_operator *dispatch;
+    void (*on_change)(void *arg);
+    void *arg;
+    struct defer tell;
+    /* As whom to watch, for subscriptions that come later. */
+    struct kube_identity *identity;
+    struct arena arena;
+    struct controller *controllers;
+    struct watch watches[];
+};
+
+static void find_later(struct watch *w, enum watch_state state, const char *why);
+
+const char *watch_state_name(enum watch_state state)
+{
+    static const char *const names[] = { "Finding",   "WaitingForKind", "Syncing",    "Synced",
+                                         "Forbidden", "LimitReached",   "Unavailable" };
+    return names[state];
+}
+
+/* ---------------------------------------------------------------- states */
+
+static void on_tell(struct defer *d)
+{
+    struct controllers *cs = container_of(d, struct controllers, tell);
+    cs->on_change(cs->arg); /* may free it: nothing after this line */
+}
+
+/* May the controller go on with this watch as it is? */
+static bool is_usable(const struct watch *w)
+{
+    switch (w->state) {
+    case WATCH_SYNCED:
+        return true;
+    case WATCH_FINDING:
+    case WATCH_WAITING:
+    case WATCH_SYNCING:
+    case WATCH_UNAVAILABLE:
+        return w->was_synced;
+    case WATCH_FORBIDDEN:
+    case WATCH_LIMITED:
+        return false;
+    }
+    return false;
+}
+
+static const struct watch *watch_of(const struct controller *c, uint32_t i)
+{
+    return &c->cs->watches[c->declared->first_watch + i];
+}
+
+static bool can_work(const struct controller *c)
+{
+    for (uint32_t i = 0; i < c->declared->n_watches; i++)
+        if (!is_usable(watch_of(c, i)))
+            return false;
+    return true;
+}
+
+static unsigned number_of(const struct controller *c)
+{
+    return (unsigned)(c - c->cs->controllers);
+}
+
+static void on_resync(struct timer *t);
+
+static void update_hold(struct controller *c)
+{
+    bool held = !can_work(c);
+    if (held != c->held)
+        dispatch_hold_controller(c->cs->dispatch, number_of(c), held);
+    c->held = held;
+    if (!held && c->declared->resync_ms && !timer_is_armed(&c->resync))
+        timer_start(c->cs->env->loop, &c->resync, c->declared->resync_ms, on_resync);
+}
+
+static void move(struct watch *w, enum watch_state state, const char *why)
+{
+    struct controllers *cs = w->cs;
+    if (w->state == state && !strcmp(w->why ? w->why : "", why))
+        return;
+    w->state = state;
+    w->was_synced |= state == WATCH_SYNCED;
+    free(w->why);
+    w->why = why[0] ? xstrdup(why) : NULL;
+    if (w->declared->role != WATCH_CACHE)
+        update_hold(&cs->controllers[w->declared->controller]);
+    defer_start(cs->env->loop, &cs->tell, on_tell);
+}
+
+/* ---------------------------------------------------------------- walks */
+
+static void free_walk(struct walk *walk)
+{
+    if (!walk)
+        return;
+    free(walk->namespace);
+    free(walk->name);
+    free(walk);
+}
+
+/* From the beginning, also where one is under way: its reason was weaker or is the same. */
+static void begin_walk(struct controller *c, enum work_reason reason, bool is_for_all)
+{
+    is_for_all |= c->walk && c->walk->is_for_all;
+    free_walk(c->walk);
+    c->walk = xnew(struct walk);
+    c->walk->reason = reason;
+    c->walk->is_for_all = is_for_all;
+    dispatch_refill(c->cs->dispatch, number_of(c));
+}
+
+static void on_resync(struct timer *t)
+{
+    struct controller *c = container_of(t, struct controller, resync);
+    begin_walk(c, WORK_RESYNC, false);
+    timer_start(c->cs->env->loop, &c->resync, c->declared->resync_ms, on_resync);
+}
+
+/* The first keys behind the walk's, in order; as many as there is room for. */
+struct page {
+    const struct walk *walk;
+    const struct predicate *predicate;
+    struct work_key *keys;
+    size_t n, max;
+    bool more;
+};
+
+static int key_cmp(struct work_key a, struct work_key b)
+{
+    int order = str_cmp(a.namespace, b.namespace);
+    return order ? order : str_cmp(a.name, b.name);
+}
+
+static bool add_to_page(void *arg, const struct cached_object *o)
+{
+    struct page *p = arg;
+    struct work_key key = { cached_object_namespace(o), cached_object_name(o) };
+    if (p->walk->name) {
+        struct work_key last = { str_of(p->walk->namespace), str_of(p->walk->name) };
+        if (key_cmp(key, last) <= 0)
+            return true;
+    }
+    if (p->n == p->max && key_cmp(key, p->keys[p->n - 1]) >= 0) {
+        p->more = true;
+        return true;
+    }
+    struct change as_if_made = { .type = OBJECT_ADDED, .now = o };
+    if (!p->walk->is_for_all && !predicate_passes(p->predicate, &as_if_made))
+        return true;
+    size_t lo = 0, hi = p->n;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (key_cmp(p->keys[mid], key) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (p->n == p->max) {
+        p->more = true;
+        p->n--;
+    }
+    memmove(p->keys + lo + 1, p->keys + lo, (p->n - lo) * sizeof p->keys[0]);
+    p->keys[lo] = key;
+    p->n++;
+    return true;
+}
+
+bool controllers_refill(struct controllers *cs, unsigned controller, bool anew, size_t room)
+{
+    struct controller *c = &cs->controllers[controller];
+    const struct watch *primary = watch_of(c, 0);
+    struct work_key keys[DISPATCH_REFILL];
+    if (room == 0)
+        return true;
+    if (!c->walk) { /* the queue was full and has lost keys */
+        c->walk = xnew(struct walk);
+        c->walk->reason = WORK_RESYNC;
+    }
+    if (anew) {
+        free(take_ptr(&c->walk->namespace));
+        free(take_ptr(&c->walk->name));
+    }
+    struct page page = { .walk = c->walk,
+                         .predicate = primary->declared->predicate,
+                         .keys = keys,
+                         .max = MIN(room, ARRAY_LEN(keys)) };
+    for (size_t i = 0; i < primary->n_feeds; i++)
+        if (primary->feeds[i].sub)
+            object_sub_each(primary->feeds[i].sub, STR(""), add_to_page, &page);
+    enum work_reason reason = c->walk->reason;
+    if (!page.more) {
+        free_walk(take_ptr(&c->walk));
+    } else {
+        struct work_key last = keys[page.n - 1];
+        free(c->walk->namespace);
+        free(c->walk->name);
+        c->walk->namespace = str_dup(last.namespace);
+        c->walk->name = str_dup(last.name);
+    }
+    for (size_t i = 0; i < page.n; i++)
+        (void)dispatch_add(cs->dispatch, controller, keys[i], reason, WORK_LOW, NULL);
+    return page.more;
+}
+
+void controllers_reconcile_all(struct controllers *cs, enum work_reason reason)
+{
+    for (size_t i = 0; i < cs->declaration->n_controllers; i++)
+        begin_walk(&cs->controllers[i], reason, true);
+}
+
+struct adding {
+    struct controller *controller;
+    enum work_reason reason;
+    enum work_priority priority;
+};
+
+static void add_key(void *arg, struct work_key key)
+{
+    struct adding *a = arg;
+    /* A key that the queue will not take (no name, too long) is no object's. */
+    (void)dispatch_add(a->controller->cs->dispatch, number_of(a->controller), key, a->reason,
+                       a->priority, NULL);
+}
+
+static bool add_object(void *arg, const struct cached_object *o)
+{
+    add_key(arg, (struct work_key){ cached_object_namespace(o), cached_object_name(o) });
+    return true;
+}
+
+void controllers_queue_all(struct controllers *cs)
+{
+    for (size_t i = 0; i < cs->declaration->n_controllers; i++) {
+        struct adding a = { &cs->controllers[i], WORK_RESYNC, WORK_LOW };
+        const struct watch *primary = watch_of(a.controller, 0);
+        for (size_t at = 0; at < primary->n_feeds; at++)
+            if (primary->feeds[at].sub)
+                object_sub_each(primary->feeds[at].sub, STR(""), add_object, &a);
+    }
+}
+
+/* ---------------------------------------------------------------- events */
+
+static enum work_reason reason_of(enum watch_role role, enum object_event type, bool initial)
+{
+    if (initial)
+        return WORK_INITIAL;
+    if (role == WATCH_OWNS)
+        return WORK_OWNED;
+    if (role == WATCH_MAPPED)
+        return WORK_MAPPED;
+    return type == OBJECT_ADDED ? WORK_CREATE : type == OBJECT_UPDATED ? WORK_UPDATE : WORK_DELETE;
+}
+
+static void on_event(void *arg, enum object_event type, const struct cached_object *now,
+                     const struct cached_object *before, bool initial)
+{
+    struct feed *f = arg;
+    struct watch *w = f->watch;
+    struct change change = { type, now, before };
+    const struct declaration_watch *declared = w->declared;
+    if (declared->role == WATCH_CACHE || !predicate_passes(declared->predicate, &change))
+        return;
+    /* A walk follows the first list of primaries. What concerns all primaries at once needs none
+     * for each object of its own first list. */
+    if (initial && (declared->role == WATCH_FOR || mapping_is_constant(declared)))
+        return;
+    struct controller *c = &w->cs->controllers[declared->controller];
+    const struct watch *primary = watch_of(c, 0);
+    struct object_sub *subs[DECLARATION_MAX_NAMESPACES];
+    struct mapping m = { .watch = declared,
+                         .primary = primary->declared,
+                         .primary_namespaced = primary->namespaced,
+                         .sub = f->sub,
+                         .primary_subs = subs };
+    for (size_t i = 0; i < primary->n_feeds; i++)
+        if (primary->feeds[i].sub)
+            subs[m.n_primary_subs++] = primary->feeds[i].sub;
+    struct adding adding = { .controller = c,
+                             .reason = reason_of(declared->role, type, initial),
+                             .priority = initial ? WORK_LOW : WORK_NORMAL };
+    if (before)
+        mapping_keys(&m, before, add_key, &adding);
+    if (now)
+        mapping_keys(&m, now, add_key, &adding);
+}
+
+/* Everybody's first list is here. */
+static void finish_sync(struct watch *w)
+{
+    for (size_t i = 0; i < w->n_feeds; i++)
+        if (!w->feeds[i].synced || w->feeds[i].error)
+            return;
+    const struct declaration_watch *declared = w->declared;
+    move(w, WATCH_SYNCED, "");
+    if (declared->role == WATCH_FOR)
+        begin_walk(&w->cs->controllers[declared->controller], WORK_INITIAL, false);
+    if (declared->role == WATCH_MAPPED && mapping_is_constant(declared)) {
+        struct controller *c = &w->cs->controllers[declared->controller];
+        if (declared->map.kind == MAP_ALL) {
+            begin_walk(c, WORK_INITIAL, true);
+        } else {
+            struct work_key key = { watch_of(c, 0)->namespaced ? declared->map.namespace : STR(""),
+                                    declared->map.name };
+            (void)dispatch_add(w->cs->dispatch, number_of(c), key, WORK_INITIAL, WORK_LOW, NULL);
+        }
+    }
+}
+
+static void on_synced(void *arg, uint64_t rv)
+{
+    struct feed *f = arg;
+    f->synced = true;
+    f->error = 0;
+    finish_sync(f->watch);
+}
+
+static void on_error(void *arg, int r, const struct err *err)
+{
+    struct feed *f = arg;
+    struct watch *w = f->watch;
+    bool stands = r != E_DENIED && r != -ENOENT && r != E_LIMIT;
+    if (stands && f->synced)
+        return; /* the cache goes on when the API is back; nothing is lost */
+    f->synced = false;
+    f->error = r;
+    if (r == -ENOENT)
+        find_later(w, WATCH_WAITING, "the kind is not served any more");
+    else
+        move(w,
+             r == E_DENIED  ? WATCH_FORBIDDEN
+             : r == E_LIMIT ? WATCH_LIMITED
+                            : WATCH_UNAVAILABLE,
+             err_text(err));
+}
+
+/* ---------------------------------------------------------------- subscriptions */
+
+static void unsubscribe(struct watch *w)
+{
+    for (size_t i = 0; i < w->n_feeds; i++)
+        object_sub_cancel(w->feeds[i].sub);
+    free(take_ptr(&w->feeds));
+    w->n_feeds = 0;
+}
+
+static int subscribe_one(struct watch *w, struct feed *f, const struct discovery_kind *kind,
+                         struct str namespace, struct err *err)
+{
+    static const struct object_sub_ops ops = { .on_event = on_event,
+                                               .on_synced = on_synced,
+                                               .on_error = on_error };
+    const struct declaration_watch *d = w->declared;
+    struct object_field fields[MAPPING_FIELDS_MAX];
+    struct object_sub_opts opts = { .group_version = d->api_version,
+                                    .plural = kind->plural,
+                                    .namespace = kind->namespaced ? namespace : STR(""),
+                                    .name = d->name,
+                                    .label_selector = d->label_selector,
+                                    .field_selector = d->field_selector,
+                                    .identity = w->cs->identity,
+                                    .metadata_only = d->metadata_only,
+                                    .strip = d->strip,
+                                    .n_strip = d->n_strip,
+                                    .fields = fields,
+                                    .n_fields = mapping_fields(d, fields),
+                                    .ops = &ops,
+                                    .arg = f };
+    f->watch = w;
+    return object_cache_subscribe(w->cs->env->cache, &opts, &f->sub, err);
+}
+
+static int subscribe(struct watch *w, const struct discovery_kind *kind, struct err *err)
+{
+    const struct declaration_watch *d = w->declared;
+    size_t n = kind->namespaced && d->n_namespaces ? d->n_namespaces : 1;
+    w->feeds = xnew_n(struct feed, n);
+    w->n_feeds = n;
+    w->namespaced = kind->namespaced;
+    for (size_t i = 0; i < n; i++) {
+        struct str namespace = d->n_namespaces && kind->namespaced ? d->namespaces[i] : STR("");
+        int r = subscribe_one(w, &w->feeds[i], kind, namespace, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static void on_found(struct kind_query *q, const struct discovery_kind *kind);
+static void on_missing(struct kind_query *q, const struct err *err);
+
+struct watch_query {
+    struct kind_query base;
+    struct watch *watch;
+};
+
+static struct kind_query *new_query(struct watch *w)
+{
+    struct watch_query *q = xnew(struct watch_query);
+    assert(!w->query);
+    q->watch = w;
+    q->base.group_version = w->declared->api_version;
+    q->base.kind = w->declared->kind;
+    q->base.on_found = on_found;
+    q->base.on_missing = on_missing;
+    w->query = &q->base;
+    return w->query;
+}
+
+/* Give up what is there, and begin anew when things have changed. */
+static void find_later(struct watch *w, enum watch_state state, const char *why)
+{
+    move(w, state, why);
+    unsubscribe(w);
+    kinds_ask_later(w->cs->env->kinds, new_query(w));
+}
+
+static void on_missing(struct kind_query *q, const struct err *err)
+{
+    struct watch *w = container_of(q, struct watch_query, base)->watch;
+    move(w, WATCH_WAITING, err_text(err));
+}
+
+static void on_found(struct kind_query *q, const struct discovery_kind *kind)
+{
+    struct watch *w = container_of(q, struct watch_query, base)->watch;
+    struct err err = { 0 };
+    w->query = NULL;
+    int r = subscribe(w, kind, &err);
+    if (r >= 0) {
+        move(w, WATCH_SYNCING, "");
+    } else if (r == E_LIMIT) {
+        find_later(w, WATCH_LIMITED, err_text(&err));
+    } else { /* the declaration is at fault, in a way that only the cache could see */
+        move(w, WATCH_UNAVAILABLE, err_text(&err));
+        unsubscribe(w);
+    }
+    free(container_of(q, struct watch_query, base));
+}
+
+/* ---------------------------------------------------------------- public */
+
+/* What a subscription of later on will need of it. */
+static struct kube_identity *copy_identity(struct arena *a, const struct kube_identity *from)
+{
+    if (!from)
+        return NULL;
+    struct kube_identity *id = arena_new(a, struct kube_identity);
+    struct str *groups = arena_new_n(a, struct str, from->n_groups ? from->n_groups : 1);
+    for (size_t i = 0; i < from->n_groups; i++)
+        groups[i] = str_copy_arena(a, from->groups[i]);
+    id->user = str_copy_arena(a, from->user);
+    id->uid = str_copy_arena(a, from->uid);
+    id->groups = groups;
+    id->n_groups = from->n_groups;
+    return id;
+}
+
+int controllers_start(const struct controllers_opts *opts, struct controllers **ret,
+                      struct err *err)
+{
+    const struct declaration *d = opts->declaration;
+    struct controllers *cs = xalloc(sizeof *cs + d->n_watches * sizeof cs->watches[0]);
+    cs->env = opts->env;
+    cs->declaration = d;
+    cs->dispatch = opts->dispatch;
+    cs->on_change = opts->on_change;
+    cs->arg = opts->arg;
+    cs->identity = copy_identity(&cs->arena, opts->identity);
+    cs->controllers = xnew_n(struct controller, d->n_controllers ? d->n_controllers : 1);
+    for (size_t i = 0; i < d->n_controllers; i++) {
+        struct controller *c = &cs->controllers[i];
+        c->cs = cs;
+        c->declared = &d->controllers[i];
+        c->held = true;
+        dispatch_hold_controller(cs->dispatch, (unsigned)i, true);
+    }
+    for (size_t i = 0; i < d->n_watches; i++) {
+        cs->watches[i].cs = cs;
+        cs->watches[i].declared = &d->watches[i];
+        kinds_ask(cs->env->kinds, new_query(&cs->watches[i]));
+    }
+    *ret = cs;
+    return 0;
+}
+
+void controllers_free(struct controllers *cs)
+{
+    if (!cs)
+        return;
+    for (size_t i = 0; i < cs->declaration->n_watches; i++) {
+        struct watch *w = &cs->watches[i];
+        unsubscribe(w);
+        if (w->query) {
+            kinds_cancel(cs->env->kinds, w->query);
+            free(container_of(w->query, struct watch_query, base));
+        }
+        free(w->why);
+    }
+    for (size_t i = 0; i < cs->declaration->n_controllers; i++) {
+        timer_stop(cs->env->loop, &cs->controllers[i].resync);
+        free_walk(cs->controllers[i].walk);
+    }
+    defer_cancel(&cs->tell);
+    arena_fini(&cs->arena);
+    free(cs->controllers);
+    free(cs);
+}
+
+void controllers_watch_view(const struct controllers *cs, size_t i, struct watch_view *ret)
+{
+    const struct watch *w = &cs->watches[i];
+    *ret = (struct watch_view){ .state = w->state,
+                                .was_synced = w->was_synced,
+                                .why = w->why ? w->why : "" };
+}
+
+bool controllers_caches_settled(const struct controllers *cs)
+{
+    for (size_t i = 0; i < cs->declaration->n_watches; i++) {
+        const struct watch *w = &cs->watches[i];
+        if (w->declared->role == WATCH_CACHE &&
+            (w->state == WATCH_FINDING || w->state == WATCH_SYNCING))
+            return false;
+    }
+    return true;
+}
+
+bool controllers_synced(const struct controllers *cs)
+{
+    for (size_t i = 0; i < cs->declaration->n_controllers; i++)
+        if (cs->controllers[i].held)
+            return false;
+    return true;
+}
+
+size_t controllers_subs(const struct controllers *cs, size_t watch, struct object_sub **ret,
+                        size_t max)
+{
+    const struct watch *w = &cs->watches[watch];
+    size_t n = 0;
+    for (size_t i = 0; i < w->n_feeds && n < max; i++)
+        if (w->feeds[i].sub)
+            ret[n++] = w->feeds[i].sub;
+    return n;
+}
+
+struct object_sub *controllers_sub(const struct controllers *cs, size_t watch, struct str namespace)
+{
+    const struct watch *w = &cs->watches[watch];
+    const struct declaration_watch *d = w->declared;
+    if (w->n_feeds == 0)
+        return NULL;
+    if (w->n_feeds == 1 && !(d->n_namespaces && w->namespaced))
+        return w->feeds[0].sub;
+    for (size_t i = 0; i < w->n_feeds; i++)
+        if (str_eq(d->namespaces[i], namespace))
+            return w->feeds[i].sub;
+    return NULL;
+}

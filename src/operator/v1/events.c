@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events of guests; see events.h. */
+#include "operator/v1/events.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "codec/json.h"
+#include "codec/url.h"
+#include "kube/meta.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum { WORD_MAX = 128, PATH_PREFIX_MAX = 512 };
+
+/* One Event object and how often it was reported. */
+struct series {
+    struct list node; /* in ev->series, the latest last */
+    uint64_t hash;
+    char *namespace, *name;
+    uint64_t count, written; /* reported; as the object says */
+    uint64_t first_ms, last_ms, written_ms;
+    int64_t last_wall_us;
+};
+
+struct events {
+    struct events_opts opts;
+    struct list series;
+    size_t n_series;
+    struct timer timer; /* for series that have grown; armed only then */
+    uint64_t tokens_ms; /* time's worth of writes, at most EVENTS_BURST of them */
+    uint64_t filled_ms;
+    struct list writes;
+    size_t n_writes;
+    struct events_stats stats;
+};
+
+struct write {
+    struct list node;  /* in ev->writes */
+    struct events *ev; /* NULL: gone */
+    struct kube_call *call;
+    uint64_t hash; /* of its series */
+    int status;
+};
+
+/* ---------------------------------------------------------------- reading */
+
+struct report {
+    struct str type, reason, action, note;
+    const struct json *regarding, *related;
+};
+
+static bool is_camel_case(struct str s)
+{
+    if (s.n == 0 || s.n > WORD_MAX || s.p[0] < 'A' || s.p[0] > 'Z')
+        return false;
+    for (size_t i = 0; i < s.n; i++)
+        if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= 'A' && s.p[i] <= 'Z') ||
+              (s.p[i] >= '0' && s.p[i] <= '9')))
+            return false;
+    return true;
+}
+
+static int check_reference(const struct json *ref, const char *what, struct err *err)
+{
+    static const char *const members[] = { "apiVersion", "kind",      "namespace",      "name",
+                                           "uid",        "fieldPath", "resourceVersion" };
+    if (!json_is(ref, JSON_OBJECT))
+        return err_set(err, E_INVALID, "'%s' must be an object", what);
+    json_each (v, ref) {
+        bool known = false;
+        for (size_t i = 0; i < ARRAY_LEN(members); i++)
+            known |= str_is(v->key, members[i]);
+        if (!known || !json_is(v, JSON_STRING))
+            return err_set(err, E_INVALID, "'%s.%.*s' is not known, or no string", what,
+                           (int)MIN(v->key.n, (size_t)64), v->key.p);
+    }
+    struct str namespace = json_get_str(ref, "namespace");
+    if (!json_get_str(ref, "kind").n || !json_get_str(ref, "name").n)
+        return err_set(err, E_INVALID, "'%s' needs 'kind' and 'name'", what);
+    if (namespace.n && meta_check_dns1123_label(namespace).n)
+        return err_set(err, E_INVALID, "'%s.namespace' is no name of a namespace", what);
+    return 0;
+}
+
+/* At most EVENTS_NOTE_MAX bytes, and no half character. */
+static struct str cut_note(struct str note)
+{
+    if (note.n <= EVENTS_NOTE_MAX)
+        return note;
+    size_t n = EVENTS_NOTE_MAX;
+    while (n > 0 && ((unsigned char)note.p[n] & 0xc0) == 0x80)
+        n--;
+    return str_slice(note, 0, n);
+}
+
+static int read_report(const struct json *v, struct report *ret, struct err *err)
+{
+    static const char *const members[] = { "type", "reason",    "action",
+                                           "note", "regarding", "related" };
+    if (!json_is(v, JSON_OBJECT))
+        return err_set(err, E_INVALID, "an event must be an object");
+    json_each (m, v) {
+        bool known = false;
+        for (size_t i = 0; i < ARRAY_LEN(members); i++)
+            known |= str_is(m->key, members[i]);
+        if (!known)
+            return err_set(err, E_INVALID, "an event has no member '%.*s'",
+                           (int)MIN(m->key.n, (size_t)64), m->key.p);
+    }
+    *ret = (struct report){ .type = json_get_str(v, "type"),
+                            .reason = json_get_str(v, "reason"),
+                            .action = json_get_str(v, "action"),
+                            .note = cut_note(json_get_str(v, "note")),
+                            .regarding = json_getc(v, "regarding"),
+                            .related = json_getc(v, "related") };
+    if (!str_is(ret->type, "Normal") && !str_is(ret->type, "Warning"))
+        return err_set(err, E_INVALID, "'type' must be 'Normal' or 'Warning'");
+    if (!is_camel_case(ret->reason))
+        return err_set(err, E_INVALID, "'reason' must be CamelCase of at most %d bytes", WORD_MAX);
+    if (!is_camel_case(ret->action))
+        return err_set(err, E_INVALID, "'action' must be CamelCase of at most %d bytes", WORD_MAX);
+    int r = check_reference(ret->regarding, "regarding", err);
+    return r < 0 || !ret->related ? r : check_reference(ret->related, "related", err);
+}
+
+static uint64_t hash_of(const struct report *rep)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(64 << 10);
+    (void)json_write_str(&b, rep->type);
+    (void)json_write_str(&b, rep->reason);
+    (void)json_write_str(&b, rep->action);
+    (void)json_write_str(&b, rep->note);
+    (void)json_write_sorted(&b, rep->regarding);
+    if (rep->related)
+        (void)json_write_sorted(&b, rep->related);
+    return str_hash(buf_str(&b), 0x6576656e7473);
+}
+
+/* ---------------------------------------------------------------- series */
+
+static void free_series(struct events *ev, struct series *s)
+{
+    list_remove(&s->node);
+    ev->n_series--;
+    free(s->namespace);
+    free(s->name);
+    free(s);
+}
+
+static struct series *find_series(struct events *ev, uint64_t hash)
+{
+    list_each (n, &ev->series) {
+        struct series *s = list_entry(n, struct series, node);
+        if (s->hash == hash)
+            return s;
+    }
+    return NULL;
+}
+
+static void drop_old(struct events *ev, uint64_t now_ms)
+{
+    list_each_safe (n, &ev->series) {
+        struct series *s = list_entry(n, struct series, node);
+        if (now_ms - s->last_ms >= EVENTS_WINDOW_MS && s->count == s->written)
+            free_series(ev, s);
+    }
+    while (ev->n_series >= EVENTS_KEPT)
+        free_series(ev, list_first(&ev->series, struct series, node));
+}
+
+/* ---------------------------------------------------------------- writing */
+
+static bool take_token(struct events *ev, uint64_t now_ms)
+{
+    enum { FULL = EVENTS_BURST * EVENTS_REFILL_MS };
+    ev->tokens_ms = MIN(ev->tokens_ms + (now_ms - ev->filled_ms), (uint64_t)FULL);
+    ev->filled_ms = now_ms;
+    if (ev->tokens_ms < EVENTS_REFILL_MS || ev->n_writes == EVENTS_IN_FLIGHT_MAX)
+        return false;
+    ev->tokens_ms -= EVENTS_REFILL_MS;
+    return true;
+}
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    ((struct write *)arg)->status = status;
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    scoped(free_scoped) struct write *w = arg;
+    struct events *ev = w->ev;
+    if (!ev)
+        return;
+    list_remove(&w->node);
+    ev->n_writes--;
+    if (r >= 0 && w->status >= 200 && w->status < 300) {
+        ev->stats.written++;
+        return;
+    }
+    ev->stats.failed++;
+    /* It never came to be, or is gone: the next one is made anew. */
+    struct series *s = find_series(ev, w->hash);
+    if (s)
+        free_series(ev, s);
+}
+
+static bool send_write(struct events *ev, const char *method, struct str target, struct str body,
+                       const char *type, uint64_t hash)
+{
+    static const struct kube_call_ops ops = { .on_head = on_head,
+                                              .on_data = on_data,
+                                              .on_end = on_end };
+    struct headers h = { 0 };
+    (void)headers_addc(&h, "content-type", type);
+    (void)headers_addc(&h, "accept", "application/json");
+    struct kube_request req = {
+        .method = str_of(method), .target = target, .headers = &h, .body = body
+    };
+    struct write *w = xnew(struct write);
+    w->ev = ev;
+    w->hash = hash;
+    int r = transport_start(ev->opts.transport, &req, &ops, w, &w->call, NULL);
+    headers_fini(&h);
+    if (r < 0) {
+        free(w);
+        ev->stats.failed++;
+        return false;
+    }
+    list_push_back(&ev->writes, &w->node);
+    ev->n_writes++;
+    return true;
+}
+
+static void add_member(struct buf *b, const char *name, struct str value)
+{
+    if (!value.n)
+        return;
+    (void)buf_printf(b, ",\"%s\":", name);
+    (void)json_write_str(b, value);
+}
+
+static void write_times(struct buf *b, const struct series *s)
+{
+    char time[RFC3339_MAX];
+    rfc3339_format_us(s->last_wall_us, time);
+    (void)buf_printf(b, "\"series\":{\"count\":%llu,\"lastObservedTime\":\"%s\"}",
+                     (unsigned long long)s->count, time);
+}
+
+/* "namespace/name" with at most 63 bytes of name: a qualified name, as upstream wants it. */
+static struct str reporter(const struct events *ev)
+{
+    struct str all = str_of(ev->opts.operator_name);
+    ptrdiff_t slash = str_find_char(all, '/');
+    return str_slice(all, 0, (size_t)(slash + 1) + 63);
+}
+
+static bool create(struct events *ev, const struct report *rep, const struct series *s)
+{
+    scoped(buf_fini_scoped) struct buf body = BUF_INIT(64 << 10), target = BUF_INIT(4096);
+    char time[RFC3339_MAX];
+    rfc3339_format_us(s->last_wall_us, time);
+    (void)buf_printf(&target, "/apis/events.k8s.io/v1/namespaces/%s/events", s->namespace);
+    (void)buf_printf(&body,
+                     "{\"apiVersion\":\"events.k8s.io/v1\",\"kind\":\"Event\",\"metadata\":{"
+                     "\"name\":\"%s\",\"namespace\":\"%s\"},\"eventTime\":\"%s\","
+                     "\"reportingInstance\":\"dormouse\"",
+                     s->name, s->namespace, time);
+    add_member(&body, "reportingController", reporter(ev));
+    add_member(&body, "type", rep->type);
+    add_member(&body, "reason", rep->reason);
+    add_member(&body, "action", rep->action);
+    add_member(&body, "note", rep->note);
+    (void)buf_add_cstr(&body, ",\"regarding\":");
+    (void)json_write(&body, rep->regarding);
+    if (rep->related) {
+        (void)buf_add_cstr(&body, ",\"related\":");
+        (void)json_write(&body, rep->related);
+    }
+    (void)buf_add_char(&body, '}');
+    return send_write(ev, "POST", buf_str(&target), buf_str(&body), "application/json", s->hash);
+}
+
+static bool count(struct events *ev, struct series *s)
+{
+    scoped(buf_fini_scoped) struct buf body = BUF_INIT(4096), target = BUF_INIT(4096);
+    (void)buf_printf(&target, "/apis/events.k8s.io/v1/namespaces/%s/events/%s", s->namespace,
+                     s->name);
+    (void)buf_add_char(&body, '{');
+    write_times(&body, s);
+    (void)buf_add_char(&body, '}');
+    return send_write(ev, "PATCH", buf_str(&target), buf_str(&body), "application/merge-patch+json",
+                      s->hash);
+}
+
+/* Series that have grown and may be written again; the timer goes on for the others. */
+static void flush(struct events *ev)
+{
+    uint64_t now_ms = loop_now_ms(ev->opts.loop), next_ms = UINT64_MAX;
+    list_each_safe (n, &ev->series) {
+        struct series *s = list_entry(n, struct series, node);
+        if (s->count == s->written)
+            continue;
+        bool due = s->written <= 1 || now_ms - s->written_ms >= EVENTS_SERIES_MS;
+        if (due && take_token(ev, now_ms)) {
+            s->written = s->count;
+            s->written_ms = now_ms;
+            (void)count(ev, s);
+        } else {
+            uint64_t wait_ms = due ? EVENTS_REFILL_MS : EVENTS_SERIES_MS - (now_ms - s->written_ms);
+            next_ms = MIN(next_ms, wait_ms);
+        }
+    }
+    if (next_ms != UINT64_MAX)
+        timer_start(ev->opts.loop, &ev->timer, next_ms, ev->timer.run);
+}
+
+static void on_timer(struct timer *t)
+{
+    flush(container_of(t, struct events, timer));
+}
+
+/* ---------------------------------------------------------------- public */
+
+static struct series *new_series(struct events *ev, const struct report *rep, uint64_t hash)
+{
+    struct series *s = xnew(struct series);
+    struct str namespace = json_get_str(rep->regarding, "namespace");
+    struct str name = str_slice(json_get_str(rep->regarding, "name"), 0, 200);
+    s->hash = hash;
+    s->namespace = namespace.n ? str_dup(namespace) : xstrdup(ev->opts.default_namespace);
+    /* Some kinds have names that no Event may have; a cut one may end with a dot. */
+    if (meta_check_dns1123_subdomain(name).n)
+        name = STR("event");
+    s->name = xasprintf(STR_FMT ".%016llx", STR_ARG(name),
+                        (unsigned long long)clock_mono_ns() ^ (hash << 32));
+    s->first_ms = loop_now_ms(ev->opts.loop);
+    list_push_back(&ev->series, &s->node);
+    ev->n_series++;
+    return s;
+}
+
+static void add(struct events *ev, const struct report *rep)
+{
+    uint64_t now_ms = loop_now_ms(ev->opts.loop), hash = hash_of(rep);
+    struct series *s = find_series(ev, hash);
+    ev->stats.reported++;
+    if (s && now_ms - s->last_ms < EVENTS_WINDOW_MS) {
+        s->count++;
+        s->last_ms = now_ms;
+        s->last_wall_us = clock_wall_us();
+        list_remove(&s->node);
+        list_push_back(&ev->series, &s->node);
+        ev->timer.run = on_timer;
+        flush(ev);
+        return;
+    }
+    drop_old(ev, now_ms);
+    if (!take_token(ev, now_ms)) {
+        ev->stats.left_out++;
+        return;
+    }
+    s = new_series(ev, rep, hash);
+    s->count = s->written = 1;
+    s->last_ms = s->written_ms = now_ms;
+    s->last_wall_us = clock_wall_us();
+    if (!create(ev, rep, s))
+        free_series(ev, s);
+}
+
+int events_report(struct events *ev, struct str json, struct err *err)
+{
+    struct arena a = { .max_bytes = 1 << 20 };
+    struct json_parse_opts opts = { .max_depth = 8 };
+    struct json *v;
+    struct report rep;
+    int r = json_parse(&a, json, &opts, &v, err);
+    if (r >= 0)
+        r = read_report(v, &rep, err);
+    if (r >= 0)
+        add(ev, &rep);
+    arena_fini(&a);
+    return r;
+}
+
+struct events *events_new(const struct events_opts *opts)
+{
+    struct events *ev = xnew(struct events);
+    ev->opts = *opts;
+    list_init(&ev->series);
+    list_init(&ev->writes);
+    ev->tokens_ms = (uint64_t)EVENTS_BURST * EVENTS_REFILL_MS;
+    ev->filled_ms = loop_now_ms(opts->loop);
+    return ev;
+}
+
+void events_free(struct events *ev)
+{
+    if (!ev)
+        return;
+    timer_stop(ev->opts.loop, &ev->timer);
+    struct list *node;
+    while ((node = list_pop_front(&ev->writes)))
+        list_entry(node, struct write, node)->ev = NULL; /* on_end() frees it */
+    while (!list_is_empty(&ev->series))
+        free_series(ev, list_first(&ev->series, struct series, node));
+    free(ev);
+}
+
+void events_get_stats(const struct events *ev, struct events_stats *ret)
+{
+    *ret = ev->stats;
+    ret->series = ev->n_series;
+}
