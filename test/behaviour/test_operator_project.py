@@ -59,13 +59,29 @@ def test_a_missing_tool_is_named_with_what_to_install(tmp_path):
     assert done.returncode == 1
     assert "no 'no-such-clang' in PATH" in done.stderr and "install: clang lld wasi-libc" in done.stderr
     assert dormouse("init", "--lang", "rust", "r", cwd=tmp_path).returncode == 0
+    assert dormouse("init", "--lang", "go", "g", cwd=tmp_path).returncode == 0
     bare = tmp_path / "bin"
     bare.mkdir()
-    for tool in ("sh", "dirname"):
+    for tool in ("sh", "dirname", "realpath"):
         (bare / tool).symlink_to(f"/bin/{tool}")
     done = dormouse("build", "r", cwd=tmp_path, PATH=str(bare))
     assert done.returncode == 1
     assert "no 'cargo' in PATH" in done.stderr and "https://rustup.rs" in done.stderr
+    done = dormouse("build", "g", cwd=tmp_path, PATH=str(bare))
+    assert done.returncode == 1
+    assert "no 'go' in PATH" in done.stderr and "https://go.dev/dl" in done.stderr
+    (bare / "go").write_text("#!/bin/sh\necho go1.23.4\n")
+    (bare / "go").chmod(0o755)
+    done = dormouse("build", "g", cwd=tmp_path, PATH=str(bare))
+    assert done.returncode == 1 and "this is go1.23.4" in done.stderr
+
+
+def test_a_go_project_tests_itself(tmp_path):
+    assert dormouse("init", "--lang", "go", "my-op", cwd=tmp_path).returncode == 0
+    build(tmp_path / "my-op")
+    done = subprocess.run(["go", "test", "./..."], cwd=tmp_path / "my-op", capture_output=True, text=True,
+                          env={**os.environ, "GOPROXY": "off"})
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("args, says", [
