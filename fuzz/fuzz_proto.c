@@ -11,12 +11,35 @@ static void check_same(struct buf *b, struct str body)
     FUZZ_CHECK(str_eq(str_slice(buf_str(b), PROTO_FRAME_BYTES, b->n), body));
 }
 
+static void copy_notes(struct rd r, uint32_t n, struct buf *to)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct proto_note note;
+        proto_next_note(&r, &note);
+        FUZZ_CHECK(rd_ok(&r));
+        proto_add_note(to, &note);
+    }
+}
+
+static void try_call(struct str body, enum proto_kind kind, struct buf *b)
+{
+    struct proto_call call;
+    if (proto_get_call(body, &call, NULL) < 0)
+        return;
+    struct buf notes = BUF_INIT(PROTO_BODY_MAX);
+    copy_notes(call.notes, call.n_notes, &notes);
+    proto_put_call(b, kind, &call, buf_str(&notes));
+    check_same(b, body);
+    buf_fini(&notes);
+}
+
 static void try_answer(struct str body, struct buf *b)
 {
     struct proto_answer a;
     if (proto_get_answer(body, &a, NULL) < 0)
         return;
-    struct buf logs = BUF_INIT(PROTO_BODY_MAX), ops = BUF_INIT(PROTO_BODY_MAX);
+    struct buf logs = BUF_INIT(PROTO_BODY_MAX), ops = BUF_INIT(PROTO_BODY_MAX),
+               notes = BUF_INIT(PROTO_BODY_MAX);
     struct rd r = a.logs;
     for (uint32_t i = 0; i < a.n_logs; i++) {
         struct proto_log log;
@@ -31,8 +54,10 @@ static void try_answer(struct str body, struct buf *b)
         FUZZ_CHECK(rd_ok(&r));
         proto_add_op(&ops, &op);
     }
-    proto_put_answer(b, &a, buf_str(&logs), buf_str(&ops));
+    copy_notes(a.notes, a.n_notes, &notes);
+    proto_put_answer(b, &a, buf_str(&logs), buf_str(&ops), buf_str(&notes));
     check_same(b, body);
+    buf_fini(&notes);
     buf_fini(&logs);
     buf_fini(&ops);
 }
@@ -43,13 +68,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct proto_hello hello;
     struct proto_module module;
     struct proto_slot slot;
+    struct proto_reply reply;
     struct proto_setup setup;
     if (n == 0)
         return 0;
     struct str body = str_n(data + 1, n - 1);
     struct buf b = BUF_INIT(PROTO_FRAME_BYTES + PROTO_BODY_MAX);
     proto_begin(&b);
-    switch (data[0] % 7) {
+    unsigned kind = data[0] % (PROTO_REPLY + 1);
+    switch (kind) {
     case PROTO_HELLO:
         if (proto_get_hello(body, &hello, NULL) == 0) {
             proto_put_hello(&b, &hello);
@@ -65,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     case PROTO_FORGET:
     case PROTO_DROP:
         if (proto_get_slot(body, &slot, NULL) == 0) {
-            proto_put_slot(&b, (enum proto_kind)(data[0] % 7), slot.slot);
+            proto_put_slot(&b, (enum proto_kind)kind, slot.slot);
             check_same(&b, body);
         }
         break;
@@ -77,6 +104,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         break;
     case PROTO_ANSWER:
         try_answer(body, &b);
+        break;
+    case PROTO_CALL:
+    case PROTO_NOTES:
+        try_call(body, (enum proto_kind)kind, &b);
+        break;
+    case PROTO_REPLY:
+        if (proto_get_reply(body, &reply, NULL) == 0) {
+            proto_put_reply(&b, &reply);
+            check_same(&b, body);
+        }
         break;
     default:
         if (proto_get_setup(body, &setup) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A runner that lies. The end of the path by which it was started says how: hello, garbage,
- * truncated, order, ids, incarnation, slot, silent-exit, memory, more, fd.
+ * truncated, order, ids, incarnation, slot, silent-exit, memory, more, fd, call.
  */
 #include "wasm/proto.h"
 
@@ -44,7 +44,7 @@ static void answer(const char *trick, const struct proto_run *run, struct buf *o
         a.next_id++;
     }
     proto_begin(out);
-    proto_put_answer(out, &a, buf_str(&logs), buf_str(&ops));
+    proto_put_answer(out, &a, buf_str(&logs), buf_str(&ops), STR_NULL);
     send_or_exit(out, strcmp(trick, "fd") == 0 ? STDERR_FILENO : -1);
     buf_fini(&ops);
     buf_fini(&logs);
@@ -70,6 +70,17 @@ int main(void)
             continue;
         if (strcmp(trick, "silent-exit") == 0)
             break;
+        if (strcmp(trick, "call") == 0 && proto_get_run(in.body, &run, NULL) == 0) {
+            proto_begin(&out);
+            proto_put_call(&out, PROTO_CALL,
+                           &(struct proto_call){ .slot = run.slot,
+                                                 .incarnation = run.incarnation,
+                                                 .guest = run.guest,
+                                                 .seq = run.seq,
+                                                 .id = run.next_id },
+                           STR_NULL);
+            send_or_exit(&out, -1);
+        }
         if (strcmp(trick, "garbage") == 0) {
             (void)!send(SOCKET,
                         "\xff\xff\xff\xff"

@@ -43,6 +43,15 @@ struct actor {
     struct err why;  /* of the last FAILED */
     bool auto_delay; /* complete every DELAY at once */
     void (*on_op)(struct actor *a, const struct guest_op *op);
+
+    /* V1: what was told, a line each: "call KIND TOKEN HEAD|BODY", "post KIND TOKEN NUMBER
+     * HEAD|BODY", "done TOKEN RESULT MESSAGE". Calls are answered at once with the head, unless
+     * held. */
+    struct buf told;
+    struct guest_call call; /* the last one; without its strings */
+    unsigned calls, posts, dones;
+    bool holds_calls;
+    int64_t declare_value;
 };
 
 /* Turn the loop until it holds. The test's own timeout ends a wait in vain. */
@@ -151,6 +160,13 @@ static inline void actor_complete(struct actor *a, uint64_t id, uint32_t incarna
     CHECK_OK(guest_deliver(a->guest, &d, NULL));
 }
 
+static inline struct guest_stats actor_stats_of(const struct guest *g)
+{
+    struct guest_stats s;
+    guest_get_stats(g, &s);
+    return s;
+}
+
 static inline void actor_on_op(struct guest *g, const struct guest_op *op, void *arg)
 {
     struct actor *a = arg;
@@ -184,10 +200,45 @@ static inline void actor_on_log(struct guest *g, int fd, struct str line, void *
     a->lines++;
 }
 
-static const struct guest_ops actor_ops = { .on_op = actor_on_op,
-                                            .on_room = actor_on_room,
-                                            .on_state = actor_on_state,
-                                            .on_log = actor_on_log };
+static inline void actor_on_call(struct guest *g, const struct guest_call *c, void *arg)
+{
+    static const char *const kinds[] = { "declare", "api", "get", "list", "config" };
+    struct actor *a = arg;
+    (void)buf_printf(&a->told, "call %s %llu " STR_FMT "|" STR_FMT "\n", kinds[c->kind],
+                     (unsigned long long)c->token, STR_ARG(c->head), STR_ARG(c->body));
+    a->call = *c;
+    a->calls++;
+    bool is_declare = c->kind == GUEST_CALL_DECLARE;
+    if (is_declare || !a->holds_calls)
+        CHECK_OK(guest_reply(g, c->id, c->incarnation,
+                             is_declare ? a->declare_value : (int64_t)c->head.n, c->head, NULL));
+}
+
+static inline void actor_on_post(struct guest *g, const struct guest_post *p, void *arg)
+{
+    static const char *const kinds[] = { "log", "enqueue", "event", "metric" };
+    struct actor *a = arg;
+    (void)buf_printf(&a->told, "post %s %llu %u " STR_FMT "|" STR_FMT, kinds[p->kind],
+                     (unsigned long long)p->token, p->number, STR_ARG(p->head), STR_ARG(p->body));
+    if (p->kind == GUEST_POST_METRIC)
+        (void)buf_printf(&a->told, "%.3f", p->value);
+    (void)buf_add_char(&a->told, '\n');
+    a->posts++;
+}
+
+static inline void actor_on_activated(struct guest *g, uint64_t token, uint32_t incarnation,
+                                      int64_t result, struct str message, void *arg)
+{
+    struct actor *a = arg;
+    CHECK_INT(incarnation, actor_stats_of(g).incarnation);
+    (void)buf_printf(&a->told, "done %llu %lld " STR_FMT "\n", (unsigned long long)token,
+                     (long long)result, STR_ARG(message));
+    a->dones++;
+}
+
+static const struct guest_ops actor_ops = { actor_on_op,       actor_on_room, actor_on_state,
+                                            actor_on_log,      actor_on_call, actor_on_post,
+                                            actor_on_activated };
 
 /* spec.name, abi, module and limits as the test wants them; the rest is filled in. */
 static inline int actor_try_open(struct actor *a, struct rig *r, struct guest_spec spec,
@@ -202,6 +253,8 @@ static inline int actor_try_open(struct actor *a, struct rig *r, struct guest_sp
     a->rig = r;
     if (!a->log.max)
         buf_init(&a->log, (size_t)64 << 20);
+    if (!a->told.max)
+        buf_init(&a->told, (size_t)64 << 20);
     return guest_new(r->host, &spec, &actor_ops, a, &a->guest, err);
 }
 
@@ -220,6 +273,7 @@ static inline void actor_close(struct actor *a)
         free(op->payload);
     vec_fini(&a->ops);
     buf_fini(&a->log);
+    buf_fini(&a->told);
     *a = (struct actor){ 0 };
 }
 
@@ -254,4 +308,24 @@ static inline void actor_sleep(struct actor *a)
 static inline bool actor_logged(const struct actor *a, const char *text)
 {
     return str_find(buf_str(&a->log), str_of(text)) >= 0;
+}
+
+/* ---- V1 ---- */
+
+static inline bool actor_told(const struct actor *a, const char *text)
+{
+    return str_find(buf_str(&a->told), str_of(text)) >= 0;
+}
+
+static inline void actor_activate(struct actor *a, uint64_t token, const char *words)
+{
+    CHECK_OK(guest_activate(a->guest, token, str_of(words), NULL));
+}
+
+/* One activation, to its end. */
+static inline void actor_do(struct actor *a, uint64_t token, const char *words)
+{
+    unsigned dones = a->dones;
+    actor_activate(a, token, words);
+    WAIT(a->rig, a->dones > dones && actor_is_idle(a));
 }

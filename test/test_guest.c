@@ -518,7 +518,7 @@ TEST(runners_that_talk_nonsense_are_ended)
 {
     static const char *const tricks[] = { "hello",  "garbage",     "truncated", "order",
                                           "ids",    "incarnation", "slot",      "silent-exit",
-                                          "memory", "more",        "fd" };
+                                          "memory", "more",        "fd",        "call" };
     const char *fake = getenv("TEST_FAKE_RUNNER");
     if (!fake)
         SKIP("TEST_FAKE_RUNNER is not set");

@@ -6,7 +6,7 @@
 
 static void add(struct guest_queue *q, uint64_t id, const char *text)
 {
-    CHECK_OK(guest_queue_add(q, id, 0, str_of(text)));
+    CHECK_OK(guest_queue_add(q, id, 0, 0, str_of(text)));
 }
 
 static void check_pop(struct guest_queue *q, uint64_t id, const char *text)
@@ -76,7 +76,7 @@ TEST(random_operations_keep_order_and_fairness)
         uint64_t id = test_random_below(IDS);
         if (test_random_below(2)) {
             uint64_t number = added[id]++;
-            CHECK_OK(guest_queue_add(&q, id, 0, str_n(&number, sizeof number)));
+            CHECK_OK(guest_queue_add(&q, id, 0, 0, str_n(&number, sizeof number)));
             continue;
         }
         struct delivery *d = guest_queue_pop(&q);

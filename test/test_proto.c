@@ -117,7 +117,7 @@ TEST(an_answer_carries_logs_and_operations)
                  &(struct proto_op){ .kind = 0, .id = 5, .stream = true, .payload = STR("p") });
     proto_add_op(&ops, &(struct proto_op){ .kind = 1, .id = 6, .delay_ms = 77 });
     proto_begin(&b);
-    proto_put_answer(&b, &a, buf_str(&logs), buf_str(&ops));
+    proto_put_answer(&b, &a, buf_str(&logs), buf_str(&ops), STR_NULL);
     CHECK_OK(proto_get_answer(str_slice(buf_str(&b), PROTO_FRAME_BYTES, b.n), &got, NULL));
     CHECK(got.code == -5 && got.swap_bytes == 11 && got.suspend_us == 13 &&
           got.logs_left_out == 14);
@@ -135,6 +135,57 @@ TEST(an_answer_carries_logs_and_operations)
     buf_fini(&b);
     buf_fini(&logs);
     buf_fini(&ops);
+}
+
+TEST(calls_notes_and_replies_come_back_as_they_were_sent)
+{
+    struct buf b = BUF_INIT(PROTO_BODY_MAX), notes = BUF_INIT(4096);
+    struct proto_note note = {
+        .kind = GUEST_POST_METRIC, .number = 3, .token = 4, .value = -5, .head = STR("[]")
+    };
+    struct proto_call call = { .slot = 1,
+                               .incarnation = 2,
+                               .guest = 3,
+                               .seq = 4,
+                               .id = 5,
+                               .token = 6,
+                               .kind = GUEST_CALL_API_REQUEST,
+                               .clock_offset_ns = 7,
+                               .logs_left_out = 8,
+                               .head = STR("head"),
+                               .body = STR("body"),
+                               .n_notes = 2 },
+                      got;
+    proto_add_note(&notes, &note);
+    note.kind = NOTE_RESULT;
+    proto_add_note(&notes, &note);
+    proto_begin(&b);
+    proto_put_call(&b, PROTO_CALL, &call, buf_str(&notes));
+    struct str body = str_slice(buf_str(&b), PROTO_FRAME_BYTES, b.n);
+    CHECK_OK(proto_get_call(body, &got, NULL));
+    CHECK(got.slot == 1 && got.incarnation == 2 && got.guest == 3 && got.seq == 4 && got.id == 5 &&
+          got.token == 6 && got.kind == GUEST_CALL_API_REQUEST && got.clock_offset_ns == 7 &&
+          got.logs_left_out == 8 && got.n_notes == 2);
+    CHECK_STR(got.head, "head");
+    CHECK_STR(got.body, "body");
+    struct proto_note first;
+    proto_next_note(&got.notes, &first);
+    CHECK(first.kind == GUEST_POST_METRIC && first.number == 3 && first.token == 4 &&
+          first.value == -5 && str_is(first.head, "[]"));
+    for (size_t n = 0; n < body.n; n++)
+        CHECK_ERR(proto_get_call(str_slice(body, 0, n), &got, NULL), E_PARSE);
+    struct proto_reply reply = { .slot = 1, .guest = 2, .id = 3, .value = -4, .bytes = STR("r") },
+                       got_reply;
+    proto_begin(&b);
+    proto_put_reply(&b, &reply);
+    body = str_slice(buf_str(&b), PROTO_FRAME_BYTES, b.n);
+    CHECK_OK(proto_get_reply(body, &got_reply, NULL));
+    CHECK(got_reply.slot == 1 && got_reply.guest == 2 && got_reply.id == 3 &&
+          got_reply.value == -4 && str_is(got_reply.bytes, "r"));
+    for (size_t n = 0; n < body.n; n++)
+        CHECK_ERR(proto_get_reply(str_slice(body, 0, n), &got_reply, NULL), E_PARSE);
+    buf_fini(&b);
+    buf_fini(&notes);
 }
 
 TEST(every_truncation_of_a_message_is_refused)
@@ -217,7 +268,7 @@ TEST(broken_frames_are_refused_and_leak_no_descriptor)
     } cases[] = {
         { "\4\0\0\0", 4, 0 },                                          /* short */
         { "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16, 0 },                 /* kind 0 */
-        { "\7\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16, 0 },                 /* kind 7 */
+        { "\12\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16, 0 },                /* kind 10 */
         { "\4\0\0\0\2\0\0\0\0\0\0\0\0\0\0\0", 16, 0 },                 /* unknown flag */
         { "\4\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0", 16, 0 },                 /* wrong length */
         { "\4\0\0\0\1\0\0\0\5\0\0\0\0\0\0\0", 16, 0 },                 /* no body file */

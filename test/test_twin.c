@@ -43,6 +43,20 @@ static void random_event(struct pair *p, size_t large)
     deliver_both(p, d);
 }
 
+static void random_activation(struct pair *p, uint64_t token, size_t large)
+{
+    static char payload[LARGE];
+    size_t n = test_random_below(20) == 0 ? large : test_random_below(300);
+    for (size_t i = 0; i < n; i++)
+        payload[i] = (char)test_random();
+    struct actor *both[] = { &p->sleeper, &p->waker };
+    for (size_t i = 0; i < 2; i++)
+        CHECK_OK(guest_activate(both[i]->guest, token, str_n(payload, n), NULL));
+    for (size_t i = 0; i < 2; i++)
+        WAIT(both[i]->rig, both[i]->dones == token && actor_is_idle(both[i]));
+    CHECK(str_eq(buf_str(&p->sleeper.told), buf_str(&p->waker.told)));
+}
+
 static void check_equal(const struct pair *p, unsigned event)
 {
     if (!str_eq(buf_str(&p->sleeper.log), buf_str(&p->waker.log)))
@@ -66,7 +80,10 @@ static void run_twins(const char *name, enum guest_abi abi, bool force_pagemap)
     WAIT(&r, actor_is_idle(&p.sleeper) && actor_is_idle(&p.waker));
     for (unsigned i = 0; i < EVENTS; i++) {
         actor_sleep(&p.sleeper);
-        random_event(&p, is_small ? 300 : LARGE);
+        if (abi == GUEST_ABI_V1)
+            random_activation(&p, 1 + i, LARGE);
+        else
+            random_event(&p, is_small ? 300 : LARGE);
         check_equal(&p, i);
     }
     CHECK_INT(actor_stats(&p.sleeper).suspends, EVENTS);
@@ -92,6 +109,12 @@ TEST(twins_in_c_with_abi_g1)
 TEST(twins_in_c_with_abi_g2)
 {
     run_both_methods("twin-g2", GUEST_ABI_G2);
+}
+
+/* Each of its events makes a call that parks it. */
+TEST(twins_in_c_with_abi_v1)
+{
+    run_both_methods("twin-v1", GUEST_ABI_V1);
 }
 
 TEST(twins_in_rust)

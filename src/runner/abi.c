@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host functions of the operator ABIs G1 and G2: each starts an operation and returns its id
- * at once. Arguments are copied before the function returns; main hears of the operation when
- * the activation has ended.
+ * The host functions of the operator ABIs G1 and G2 (those of v1 are in v1.c): each starts an
+ * operation and returns its id at once. Arguments are copied before the function returns; main
+ * hears of the operation when the activation has ended.
  */
-#include "runner/instance.h"
+#include "runner/worker.h"
 
 #include "codec/bincode.h"
 #include "wasm/engine_config.h"
@@ -29,7 +29,7 @@ static int check_payload(uint32_t kind, struct str payload, struct err *err)
 static wasm_trap_t *start_op(struct instance *in, struct proto_op *op, uint64_t at, uint64_t n,
                              wasmtime_val_raw_t *v)
 {
-    struct outcome *o = &in->runner->outcome;
+    struct outcome *o = &in->worker->outcome;
     if (n > PAYLOAD_MAX || o->ops.n + n > PROTO_OPS_BYTES_MAX)
         return instance_fail(in, "the payloads of its operations are too large");
     if (in->ops_room == 0)
@@ -115,6 +115,8 @@ int abi_define(wasmtime_linker_t *linker, enum guest_abi abi, struct err *err)
 #undef ROW
     };
     int status = wasi_define(linker, false, err);
+    if (status == 0 && abi == GUEST_ABI_V1)
+        return v1_define(linker, err);
     if (status == 0 && abi == GUEST_ABI_G1)
         status = wasi_define(linker, true, err);
     for (size_t i = 0; i < ARRAY_LEN(rows) && status == 0; i++)

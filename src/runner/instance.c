@@ -2,6 +2,8 @@
 /* Making, calling and ending instances; see instance.h. */
 #include "runner/instance.h"
 
+#include "runner/worker.h"
+
 #include "wasm/engine_config.h"
 
 #include <errno.h>
@@ -73,7 +75,10 @@ static int failure(struct instance *in, wasmtime_error_t *e, wasm_trap_t *trap, 
                    struct err *err)
 {
     if (in->failed[0]) {
-        (void)err_set(err, E_TRAP, "%s: %s", what, in->failed);
+        if (in->abi == GUEST_ABI_V1) /* CALL: RULE: what was wrong */
+            (void)err_set(err, E_TRAP, "%s", in->failed);
+        else
+            (void)err_set(err, E_TRAP, "%s: %s", what, in->failed);
         if (e)
             wasmtime_error_delete(e);
         if (trap)
@@ -88,10 +93,22 @@ static int failure(struct instance *in, wasmtime_error_t *e, wasm_trap_t *trap, 
     return err_set(err, E_TRAP, "%s: %s", what, has_code ? trap_name(code) : "trap");
 }
 
+uint64_t instance_time_left(const struct instance *in)
+{
+    uint64_t now = runner_ticks();
+    return in->deadline > now ? in->deadline - now : 1;
+}
+
+void instance_go_on(struct instance *in, uint64_t left)
+{
+    in->deadline = runner_ticks() + left;
+    wasmtime_context_set_epoch_deadline(in->cx, left);
+}
+
 static int call(struct instance *in, const wasmtime_func_t *f, wasmtime_val_raw_t *args, size_t n,
                 const char *what, struct err *err)
 {
-    wasmtime_context_set_epoch_deadline(in->cx, 1 + in->activation_ms / RUNNER_TICK_MS);
+    instance_go_on(in, 1 + in->activation_ms / RUNNER_TICK_MS);
     wasm_trap_t *trap = NULL;
     wasmtime_error_t *e = wasmtime_func_call_unchecked(in->cx, f, args, n, &trap);
     return e || trap ? failure(in, e, trap, what, err) : 0;
@@ -258,12 +275,70 @@ static int call_once(struct instance *in, const char *name, struct err *err)
     return call(in, &e.of.func, none, 0, name, err);
 }
 
+/* ---- V1 ---- */
+
+static void begin_phase(struct instance *in, int phase, uint64_t token, struct str result)
+{
+    in->phase = phase;
+    in->token = token;
+    in->n_posts = in->n_posted_logs = in->worker->message_n = 0;
+    in->result = result;
+}
+
+static int end_phase(struct instance *in, int status, struct err *err)
+{
+    in->phase = V1_IDLE;
+    in->token = 0;
+    in->result = STR_NULL;
+    if (in->has_exited)
+        return err_set(err, E_TRAP, "the guest exited with status %d", in->exit_code);
+    return status;
+}
+
+static int v1_setup(struct instance *in, struct err *err)
+{
+    wasmtime_val_raw_t v[1];
+    begin_phase(in, V1_SETUP, 0, STR_NULL);
+    int status = end_phase(in, call(in, &in->entries[ENTRY_START], v, 0, "setup", err), err);
+    if (status < 0)
+        return status;
+    if (v[0].i32 != 0 && in->worker->message_n)
+        return err_set(err, E_TRAP, "setup: %.*s", (int)in->worker->message_n, in->worker->message);
+    if (v[0].i32 != 0)
+        return err_set(err, E_TRAP, "setup returned %d", v[0].i32);
+    if (in->declared != V1_DECLARED)
+        return err_set(err, E_TRAP, "setup: R-declare: %s",
+                       in->declared == V1_REFUSED ? "the declaration was refused"
+                                                  : "nothing was declared");
+    return 0;
+}
+
+static int v1_activate(struct instance *in, const struct proto_delivery *d, struct err *err)
+{
+    wasmtime_val_raw_t v[1] = { { .i32 = (int32_t)d->payload.n } };
+    begin_phase(in, V1_ACTIVATION, d->id, d->payload);
+    int status = end_phase(in, call(in, &in->entries[ENTRY_WAKEUP], v, 1, "activate", err), err);
+    if (status < 0)
+        return status;
+    int64_t result = v[0].i64;
+    if (result < -2 || result > INT64_C(1) << GUEST_V1_REQUEUE_MS_BITS)
+        return err_set(err, E_TRAP, "activate: R-result: %lld", (long long)result);
+    (void)instance_note(
+        in, &(struct proto_note){ .kind = NOTE_RESULT,
+                                  .token = d->id,
+                                  .value = result,
+                                  .head = str_n(in->worker->message, in->worker->message_n) });
+    return worker_flush(in, err);
+}
+
 int instance_start(struct instance *in, struct err *err)
 {
     wasmtime_val_raw_t none[1];
     int status = in->module->has_start ? call_once(in, "__dm_start", err) : 0;
     if (status == 0 && in->is_reactor)
         status = start_result(in, call_once(in, ABI_INITIALIZE, err), err);
+    if (status == 0 && in->abi == GUEST_ABI_V1)
+        return v1_setup(in, err);
     if (status == 0 && !(in->is_reactor && abi_is_optional(in->abi, ENTRY_START)))
         status = start_result(in, call(in, &in->entries[ENTRY_START], none, 0, "start", err), err);
     return status;
@@ -293,6 +368,8 @@ int instance_deliver(struct instance *in, const struct proto_delivery *d, struct
 {
     uint32_t at = 0;
     int status = 0;
+    if (in->abi == GUEST_ABI_V1)
+        return v1_activate(in, d, err);
     if (!(d->flags & DELIVERY_NULL))
         status = hand_over(in, d->payload, &at, err);
     if (status < 0)
@@ -314,7 +391,7 @@ int instance_deliver(struct instance *in, const struct proto_delivery *d, struct
         status = call(in, &in->entries[ENTRY_WAKEUP], v, 4, "wakeup", err);
         break;
     case GUEST_ABI_V1:
-        return err_set(err, E_INVALID, "a completion for a guest that has no operations");
+        break;
     }
     if (in->has_exited)
         return err_set(err, E_TRAP, "the guest exited with status %d", in->exit_code);
@@ -323,9 +400,30 @@ int instance_deliver(struct instance *in, const struct proto_delivery *d, struct
 
 /* ---- output ---- */
 
+bool instance_note(struct instance *in, const struct proto_note *note)
+{
+    struct outcome *o = &in->worker->outcome;
+    if (o->n_notes >= PROTO_NOTES_MAX ||
+        o->notes.n + note->head.n + note->body.n + 64 > PROTO_NOTES_BYTES_MAX)
+        return false;
+    proto_add_note(&o->notes, note);
+    o->n_notes++;
+    return true;
+}
+
 void instance_log(struct instance *in, uint32_t fd, struct str line)
 {
-    struct outcome *o = &in->runner->outcome;
+    struct outcome *o = &in->worker->outcome;
+    if (in->abi == GUEST_ABI_V1) {
+        struct proto_note note = {
+            .kind = NOTE_LINE, .number = fd, .token = in->token, .head = line
+        };
+        if (o->n_lines >= PROTO_LOGS_MAX || !instance_note(in, &note))
+            o->logs_left_out++;
+        else
+            o->n_lines++;
+        return;
+    }
     if (o->n_logs >= PROTO_LOGS_MAX || o->logs.n + line.n + 8 > PROTO_LOGS_BYTES_MAX) {
         o->logs_left_out++;
         return;

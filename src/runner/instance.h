@@ -9,8 +9,11 @@
 
 #include "runner/runner.h"
 
+struct worker;
+
 struct instance {
     struct runner *runner;
+    struct worker *worker; /* the thread that carries out its command */
     struct run_module *module;
     enum guest_abi abi;
     uint32_t incarnation;
@@ -23,6 +26,7 @@ struct instance {
     bool is_reactor; /* has ABI_INITIALIZE */
 
     uint32_t activation_ms;
+    uint64_t deadline; /* of the call into it, in runner_ticks() */
     uint32_t ops_room;
     uint64_t next_id;
     uint64_t clock_offset_ns;
@@ -37,6 +41,15 @@ struct instance {
     bool has_exited;
     int32_t exit_code;
     char failed[200]; /* set by the host function that ended the guest */
+
+    /* V1 */
+    enum { V1_IDLE, V1_SETUP, V1_ACTIVATION } phase;
+    bool is_parked; /* in a call, and its worker waits */
+    enum { V1_UNDECLARED, V1_REFUSED, V1_DECLARED } declared;
+    bool log_debug;
+    uint64_t token; /* of the activation */
+    uint32_t n_posts, n_posted_logs;
+    struct str result; /* what result_read() has not read yet; lies in the worker */
 };
 
 /*
@@ -51,8 +64,12 @@ DEFINE_SCOPED(instance, instance_free)
 
 /* The start function, if the module had one, and the entry point. */
 int instance_start(struct instance *in, struct err *err);
-/* Hand over one completion: allocate, copy, wake up. */
+/* Hand over one completion: allocate, copy, wake up. V1: one activation, whose result is noted. */
 int instance_deliver(struct instance *in, const struct proto_delivery *d, struct err *err);
+/* The time that the running call has left goes on now, whatever others did meanwhile. `left`: of
+ * instance_time_left(). */
+uint64_t instance_time_left(const struct instance *in);
+void instance_go_on(struct instance *in, uint64_t left);
 /* Hand begun lines to the log; before the instance goes. */
 void instance_flush_lines(struct instance *in);
 
@@ -68,11 +85,15 @@ void *instance_range(struct instance *in, uint32_t at, uint64_t n);
 /* End the guest with this reason: the result of the host function. */
 wasm_trap_t *instance_fail(struct instance *in, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Add a note for main; false: there is no room for it. */
+bool instance_note(struct instance *in, const struct proto_note *note);
 /* One line of output; counts what is over the limits instead. */
 void instance_log(struct instance *in, uint32_t fd, struct str line);
 
 /* Every function of abi.h, in the linker for this ABI. */
 int abi_define(wasmtime_linker_t *linker, enum guest_abi abi, struct err *err);
+/* Those of ABI v1 beside WASI. */
+int v1_define(wasmtime_linker_t *linker, struct err *err);
 int wasi_define(wasmtime_linker_t *linker, bool is_old, struct err *err);
 /* One function by name, its type from the letters of wasm/module_info.h. */
 int define_func(wasmtime_linker_t *linker, const char *module, const char *name, const char *sig,

@@ -2,18 +2,21 @@
 /*
  * dormouse-runner: the process in which guests run.
  *
- * One busy thread. It does what main orders (wasm/proto.h), one RUN after the other, and knows
+ * One busy thread. It does what main orders (wasm/proto.h), one turn after the other, and knows
  * nothing beyond that: no files, no network, no clock events, no other guest's name. Reading order:
- * main.c (life of the process), instance.c (one guest), abi.c and wasi.c (what guests call),
- * hibernate.c (dissolve and resume), sandbox.c.
+ * main.c (life of the process), worker.c (threads and who has the baton), orders.c (one order
+ * each), instance.c (one guest), abi.c, v1.c and wasi.c (what guests call), hibernate.c (dissolve
+ * and resume), sandbox.c.
  */
 #pragma once
 
 #include "base/buf.h"
+#include "base/list.h"
 #include "base/vec.h"
 #include "wasm/proto.h"
 
 #include <dm_engine.h>
+#include <pthread.h>
 
 enum {
     RUNNER_SOCKET = 3, /* the descriptor that main leaves us */
@@ -34,12 +37,6 @@ struct run_module {
     struct err err;
 };
 
-/* What the running command has produced so far. */
-struct outcome {
-    struct buf ops, logs;
-    uint32_t n_ops, n_logs, logs_left_out;
-};
-
 struct instance;
 
 struct runner {
@@ -48,8 +45,13 @@ struct runner {
     struct run_module **modules; /* by id */
     size_t n_modules;
     VEC(struct instance *) slots;
-    struct outcome outcome;
+    pthread_mutex_t lock; /* of every worker's has_baton */
+    struct list spares;   /* workers without anything to do */
+    unsigned n_spares;
     int pagemap_fd;
     bool has_pagemap_scan;
     size_t dissolved_bytes; /* since the last trim */
 };
+
+/* Epochs since the process began: CPU time of all its threads in RUNNER_TICK_MS. */
+uint64_t runner_ticks(void);

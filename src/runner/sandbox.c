@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -32,8 +33,7 @@ int sandbox_prepare(struct err *err)
     (void)getrlimit(RLIMIT_FSIZE, &file_size);
     file_size.rlim_max = MIN(file_size.rlim_max, (rlim_t)4 << 30); /* a memory of 32 bits */
     file_size.rlim_cur = file_size.rlim_max;
-    if (setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_NPROC, &none) < 0 ||
-        setrlimit(RLIMIT_FSIZE, &file_size) < 0)
+    if (setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_FSIZE, &file_size) < 0)
         return err_sys(err, -errno, "set resource limits");
     (void)signal(SIGXFSZ, SIG_IGN);
     (void)signal(SIGPIPE, SIG_IGN);
@@ -75,6 +75,17 @@ static const int allowed[] = {
     SCMP_SYS(gettid),
     SCMP_SYS(getpid),
     SCMP_SYS(sched_yield),
+    SCMP_SYS(set_robust_list), /* at the start of a thread, as the next one */
+    SCMP_SYS(rseq),
+};
+
+enum { LIBC_SIGSETXID = 33 };
+
+/* clone(2) makes threads of this process, and nothing else. */
+enum {
+    THREAD_FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD,
+    NO_THREAD_FLAGS = CLONE_VFORK | CLONE_PTRACE | CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
+                      CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET
 };
 
 static int add_rules(scmp_filter_ctx ctx)
@@ -87,6 +98,21 @@ static int add_rules(scmp_filter_ctx ctx)
     /* SCMP_A1() would leave a field out. */
     const struct scmp_arg_cmp is_scan = { .arg = 1, .op = SCMP_CMP_EQ, .datum_a = PM_SCAN_REQUEST };
     int r = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, &is_scan);
+    const struct scmp_arg_cmp is_thread = { .arg = 0,
+                                            .op = SCMP_CMP_MASKED_EQ,
+                                            .datum_a = THREAD_FLAGS | NO_THREAD_FLAGS,
+                                            .datum_b = THREAD_FLAGS };
+    if (r == 0)
+        r = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, &is_thread);
+    /* The C library's own signal, which the first thread sets up. */
+    const struct scmp_arg_cmp is_setxid = { .arg = 0,
+                                            .op = SCMP_CMP_EQ,
+                                            .datum_a = LIBC_SIGSETXID };
+    if (r == 0)
+        r = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(rt_sigaction), 1, &is_setxid);
+    /* Its flags lie in memory, where no filter sees them; the C library falls back to clone. */
+    if (r == 0)
+        r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
     /* Standard libraries fall back to fstat. */
     if (r == 0)
         r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(statx), 0);

@@ -20,6 +20,12 @@ static const struct func_row wasi[] = {
 #undef ROW
 };
 
+static const struct func_row v1[] = {
+#define ROW(name, sig) { GUEST_ABI_V1, V1_MODULE, #name, sig, 0 },
+    V1_IMPORTS(ROW)
+#undef ROW
+};
+
 static const struct func_row exports[] = {
 #define ROW(abi, role, name, sig) { abi, "", name, sig, role },
     ABI_EXPORTS(ROW)
@@ -51,6 +57,10 @@ static bool is_offered(const struct module_extern *e, enum guest_abi abi)
     for (size_t i = 0; i < ARRAY_LEN(imports); i++)
         if (imports[i].abi == abi && str_is(e->module, imports[i].module) &&
             str_is(e->name, imports[i].name) && str_is(e->sig, imports[i].sig))
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(v1) && abi == GUEST_ABI_V1; i++)
+        if (str_is(e->module, V1_MODULE) && str_is(e->name, v1[i].name) &&
+            str_is(e->sig, v1[i].sig))
             return true;
     if (!str_is(e->module, WASI_MODULE) &&
         !(abi == GUEST_ABI_G1 && str_is(e->module, WASI_MODULE_OLD)))

@@ -72,6 +72,22 @@ struct guest_env {
     X(GUEST_ABI_G2, "http-proxy-abi", "request_stream", "iii:I", abi_g2_request)                   \
     X(GUEST_ABI_G2, "delay-abi", "delay", "I:I", abi_delay)
 
+/* name, signature; all of V1_MODULE, for V1. */
+#define V1_MODULE "dormouse_v1"
+#define V1_IMPORTS(X)                                                                              \
+    X(declare, "ii:i")                                                                             \
+    X(result_size, ":i")                                                                           \
+    X(result_read, "ii:i")                                                                         \
+    X(fail_message, "ii:")                                                                         \
+    X(log, "iiiii:")                                                                               \
+    X(api_request, "iiii:I")                                                                       \
+    X(cache_get, "ii:I")                                                                           \
+    X(cache_list, "ii:I")                                                                          \
+    X(config_get, "ii:I")                                                                          \
+    X(enqueue, "ii:")                                                                              \
+    X(event, "ii:")                                                                                \
+    X(metric, "iiiI:")
+
 /* name, signature; all of wasi_snapshot_preview1, and for G1 the same names in wasi_unstable. */
 #define WASI_IMPORTS(X)                                                                            \
     X(args_get, "ii:i")                                                                            \
@@ -136,7 +152,9 @@ struct guest_env {
     X(GUEST_ABI_G1, ENTRY_WAKEUP_STREAM, "wakeup_stream", "Iii:")                                  \
     X(GUEST_ABI_G2, ENTRY_START, "_start", ":")                                                    \
     X(GUEST_ABI_G2, ENTRY_ALLOCATE, "allocate", "i:i")                                             \
-    X(GUEST_ABI_G2, ENTRY_WAKEUP, "wakeup", "Iiii:")
+    X(GUEST_ABI_G2, ENTRY_WAKEUP, "wakeup", "Iiii:")                                               \
+    X(GUEST_ABI_V1, ENTRY_START, "dormouse_v1_setup", ":i")                                        \
+    X(GUEST_ABI_V1, ENTRY_WAKEUP, "dormouse_v1_activate", "i:I")
 
 enum abi_entry { ENTRY_START, ENTRY_ALLOCATE, ENTRY_WAKEUP, ENTRY_WAKEUP_STREAM, ENTRY_COUNT };
 

@@ -51,6 +51,7 @@ int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct 
     int r = abi_check(info, spec->abi, err);
     if (r < 0)
         return r;
+    assert(spec->abi != GUEST_ABI_V1 || (ops->on_call && ops->on_activated));
     scoped(guest_destroy_scoped) struct guest *g = xnew(struct guest);
     g->host = h;
     g->ops = ops;
@@ -65,6 +66,7 @@ int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct 
                                      (uint64_t)GUEST_ACTIVATION_MS_MAX);
     g->idle_ms = (uint32_t)MIN(spec->idle_ms, (uint64_t)UINT32_MAX);
     g->log_tokens = LOG_LINES_BURST;
+    g->log_debug = spec->log_debug;
     if ((uint64_t)info->memory_min_pages * MODULE_PAGE_BYTES > g->memory_max)
         return err_set(err, E_LIMIT, "the module needs %llu bytes of memory, %llu are allowed",
                        (unsigned long long)info->memory_min_pages * MODULE_PAGE_BYTES,
@@ -111,6 +113,30 @@ int guest_start(struct guest *g, struct err *err)
     return 0;
 }
 
+/* Activates it. */
+static int has_room(struct guest *g, size_t n, struct err *err)
+{
+    struct active *a = guest_get_active(g);
+    if (a->queue.n < GUEST_QUEUE_MAX_EVENTS &&
+        (a->queue.n == 0 || a->queue.bytes + n <= GUEST_QUEUE_MAX_BYTES))
+        return 0;
+    a->room_wanted = true;
+    return err_set(err, -EBUSY, "the queue of '%s' is full", g->name + g->name_at);
+}
+
+int guest_activate(struct guest *g, uint64_t token, struct str payload, struct err *err)
+{
+    assert(g->abi == GUEST_ABI_V1 && token);
+    if (payload.n > GUEST_PAYLOAD_MAX_BYTES)
+        return err_set(err, -EMSGSIZE, "payload of %zu bytes is over the limit", payload.n);
+    int r = has_room(g, payload.n, err);
+    if (r == 0)
+        r = guest_queue_add(&g->active->queue, 0, token, DELIVERY_ACTIVATE, payload);
+    if (r == 0)
+        guest_make_ready(g);
+    return r == -ENOMEM ? err_sys(err, r, "queue an activation") : r;
+}
+
 int guest_deliver(struct guest *g, const struct guest_delivery *d, struct err *err)
 {
     uint32_t at, *found = guest_find_op(g, d->id, &at);
@@ -119,15 +145,12 @@ int guest_deliver(struct guest *g, const struct guest_delivery *d, struct err *e
                        (unsigned long long)d->id, d->incarnation);
     if (d->payload.n > GUEST_PAYLOAD_MAX_BYTES)
         return err_set(err, -EMSGSIZE, "payload of %zu bytes is over the limit", d->payload.n);
-    struct active *a = guest_get_active(g);
-    if (a->queue.n >= GUEST_QUEUE_MAX_EVENTS ||
-        (a->queue.n && a->queue.bytes + d->payload.n > GUEST_QUEUE_MAX_BYTES)) {
-        a->room_wanted = true;
-        return err_set(err, -EBUSY, "the queue of '%s' is full", g->name + g->name_at);
-    }
+    int r = has_room(g, d->payload.n, err);
+    if (r < 0)
+        return r;
     uint32_t flags = (d->finished ? DELIVERY_FINISHED : 0) | (d->null ? DELIVERY_NULL : 0) |
                      (g->outstanding[at] & 1 ? DELIVERY_STREAM : 0);
-    int r = guest_queue_add(&a->queue, d->id, flags, d->null ? STR_NULL : d->payload);
+    r = guest_queue_add(&g->active->queue, d->id, 0, flags, d->null ? STR_NULL : d->payload);
     if (r < 0)
         return err_sys(err, r, "queue a delivery");
     if (d->last)
@@ -177,6 +200,7 @@ void guest_get_stats(const struct guest *g, struct guest_stats *ret)
         .wake_us_p99 = latency_percentile(g->latency, 99),
         .queued = a ? a->queue.n : 0,
         .outstanding = g->n_outstanding,
+        .is_parked = a && a->is_parked,
         .dissolvable = g->module->info->is_dissolvable,
     };
     if (g->last_error)

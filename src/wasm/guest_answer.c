@@ -34,17 +34,18 @@ static void end_incarnation(struct guest *g)
     struct active *a = guest_get_active(g);
     pool_drop(&a->tenant);
     timer_stop(g->host->loop, &a->timer);
+    timer_stop(g->host->loop, &a->parked);
     list_remove(&a->idle);
     list_remove(&a->ready);
     guest_free_sent(a);
     guest_queue_fini(&a->queue);
-    a->sleep_wanted = a->has_swap_fd = false;
+    a->sleep_wanted = a->has_swap_fd = a->is_parked = false;
     a->dirty_pages = 0;
     guest_remove_swap(g);
     g->incarnation++;
     g->next_id = 0;
     g->n_outstanding = 0;
-    g->is_kept = g->start_wanted = g->fail_wanted = false;
+    g->is_kept = g->is_dissolved = g->start_wanted = g->fail_wanted = false;
     g->memory_pages = 0;
 }
 
@@ -140,10 +141,13 @@ static int check_answer(const struct guest *g, const struct proto_answer *a, str
         return err_set(err, E_INVALID, "not a record of its module");
     if (a->clock_offset_ns < g->clock_offset_ns)
         return err_set(err, E_INVALID, "its clock goes back");
-    return check_ops(g, a, err);
+    if (g->abi == GUEST_ABI_V1 ? a->n_ops || a->n_logs : a->n_notes)
+        return err_set(err, E_INVALID, "what its ABI lacks");
+    int r = guest_check_notes(g, a->n_notes, a->notes, (a->flags & ANSWER_DONE) != 0, err);
+    return r < 0 ? r : check_ops(g, a, err);
 }
 
-static bool take_log_token(struct guest *g)
+bool guest_take_log_token(struct guest *g)
 {
     uint32_t now = (uint32_t)(clock_mono_ms() / 1000);
     uint32_t more = MIN((now - g->log_at_s) * LOG_LINES_PER_S, (uint32_t)LOG_LINES_BURST);
@@ -155,6 +159,15 @@ static bool take_log_token(struct guest *g)
     return true;
 }
 
+void guest_say_left_out(struct guest *g, uint32_t left_out)
+{
+    if (left_out && !g->is_dead && g->ops->on_log) {
+        char text[48];
+        int n = snprintf(text, sizeof text, "(%u lines left out)", left_out);
+        g->ops->on_log(g, 2, str_n(text, (size_t)n), g->arg);
+    }
+}
+
 static void hand_out_logs(struct guest *g, const struct proto_answer *a)
 {
     struct rd r = a->logs;
@@ -162,16 +175,12 @@ static void hand_out_logs(struct guest *g, const struct proto_answer *a)
     for (uint32_t i = 0; i < a->n_logs && !g->is_dead; i++) {
         struct proto_log log;
         proto_next_log(&r, &log);
-        if (!take_log_token(g))
+        if (!guest_take_log_token(g))
             left_out++;
         else if (g->ops->on_log)
             g->ops->on_log(g, (int)log.fd, log.line, g->arg);
     }
-    if (left_out && !g->is_dead && g->ops->on_log) {
-        char text[48];
-        int n = snprintf(text, sizeof text, "(%u lines left out)", left_out);
-        g->ops->on_log(g, 2, str_n(text, (size_t)n), g->arg);
-    }
+    guest_say_left_out(g, left_out);
 }
 
 static void hand_out_ops(struct guest *g, const struct proto_answer *a)
@@ -244,6 +253,19 @@ static void say_room(struct guest *g)
         g->ops->on_room(g, g->arg);
 }
 
+void guest_note_wake(struct guest *g)
+{
+    struct active *a = g->active;
+    if (!(a->sent_flags & RUN_WAKE) || a->has_woken)
+        return;
+    uint64_t took_us = (clock_mono_ns() - a->sent_ns) / 1000;
+    a->has_woken = true;
+    g->wakes++;
+    g->host->wakes++;
+    g->wake_us_last = (uint32_t)MIN(took_us, (uint64_t)UINT32_MAX);
+    latency_add(&g->latency, took_us);
+}
+
 /* What the activations of a command did. */
 static void take_done(struct guest *g, const struct proto_answer *a)
 {
@@ -251,15 +273,11 @@ static void take_done(struct guest *g, const struct proto_answer *a)
     struct rd r = a->ops;
     if (act->sent_flags & RUN_START)
         g->started_ms = clock_mono_ms();
-    if (act->sent_flags & RUN_WAKE) {
-        g->wakes++;
-        g->host->wakes++;
+    if (act->sent_flags & RUN_WAKE)
         g->resume_us = sleep_average(g->resume_us, a->resume_us);
-        uint64_t took_us = (clock_mono_ns() - act->sent_ns) / 1000;
-        g->wake_us_last = (uint32_t)MIN(took_us, (uint64_t)UINT32_MAX);
-        latency_add(&g->latency, took_us);
-    }
-    guest_free_sent(act);
+    guest_note_wake(g);
+    if (g->abi != GUEST_ABI_V1) /* its notes say which */
+        guest_free_sent(act);
     note_activation(g, a);
     g->next_id = a->next_id;
     g->clock_offset_ns = a->clock_offset_ns;
@@ -269,7 +287,7 @@ static void take_done(struct guest *g, const struct proto_answer *a)
         guest_add_op(g, op.id, op.kind == GUEST_OP_WATCH);
     }
     if (g->state == GUEST_RUNNING)
-        g->is_kept = false;
+        g->is_kept = g->is_dissolved = false;
 }
 
 /* The end of a command. */
@@ -322,6 +340,7 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
         pool_release(t);
         g->clock_offset_ns = a->clock_offset_ns;
         hand_out_logs(g, a);
+        guest_hand_out_notes(g, a->n_notes, a->notes);
         if (!g->is_dead)
             guest_end(g, &why, true);
         host_close_if_quiet(h);
@@ -333,6 +352,7 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
     if (!act->is_done)
         take_end(g, a);
     hand_out_logs(g, a);
+    guest_hand_out_notes(g, a->n_notes, a->notes);
     say_room(g); /* before a guest that sleeps without work forgets who waits for room */
     if (!g->is_dead && !(a->flags & ANSWER_MORE))
         settle(g, a);
@@ -346,9 +366,10 @@ static void take_back(struct guest *g)
 {
     struct active *a = g->active;
     guest_queue_put_back(&a->queue, &a->sent);
-    if (a->sent_flags & RUN_START)
+    if (a->sent_flags & RUN_START && !g->is_dissolved)
         g->start_wanted = true;
-    enum guest_state before = a->sent_flags & RUN_START ? GUEST_COLD : GUEST_ASLEEP;
+    enum guest_state before =
+        a->sent_flags & RUN_START && !g->is_dissolved ? GUEST_COLD : GUEST_ASLEEP;
     a->has_swap_fd = false;
     if (g->state != before)
         guest_move(g, before, NULL);
@@ -362,7 +383,9 @@ void guest_on_lost(struct tenant *t, enum tenant_lost how, const struct err *why
     struct guest *g = a->guest;
     struct err err = *why;
     (void)err_ctx(&err, E_EOF, "runner lost");
-    bool begun = how == LOST_RUNNING || how == LOST_RESTING;
+    bool begun = how == LOST_RUNNING || how == LOST_RESTING || how == LOST_PARKED;
+    a->is_parked = false;
+    timer_stop(g->host->loop, &a->parked);
     if (how == LOST_AT_START && (a->sent_flags & RUN_START)) {
         guest_end(g, &err, true); /* there is nothing to lose, and somebody should know */
         return;

@@ -106,6 +106,7 @@ static void pool_on_room(void *arg)
 
 static const struct runner_pool_ops pool_ops = {
     .on_answer = guest_on_answer,
+    .on_call = guest_on_call,
     .on_lost = guest_on_lost,
     .on_room = pool_on_room,
 };
@@ -174,8 +175,10 @@ static void on_closing(struct timer *timer)
     struct guest_host *h = container_of(timer, struct guest_host, closing);
     list_each (node, &h->guests) {
         struct guest *g = list_entry(node, struct guest, node);
-        if (g->active)
+        if (g->active) {
             timer_stop(h->loop, &g->active->timer);
+            timer_stop(h->loop, &g->active->parked);
+        }
     }
     pool_close(h->pool, on_pool_closed, h);
 }

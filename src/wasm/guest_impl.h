@@ -10,7 +10,7 @@
  *
  *     guest.c          what services call        guest_send.c     the next command, falling asleep
  *     guest_host.c     pump, pressure, the end   guest_answer.c   results, failures, lost runners
- *     guest_record.c   state, operations, swap file
+ *     guest_record.c   state, operations, swap file       guest_v1.c   activations, calls, posts
  *
  * A callback may free its guest: after each, is_dead is looked at before anything else is touched.
  */
@@ -48,6 +48,11 @@ struct active {
     bool has_swap_fd; /* the runner has the file */
     bool sleep_wanted;
     bool room_wanted; /* -EBUSY was said */
+    bool is_parked;   /* V1: a call waits for guest_reply(), */
+    bool has_woken;   /* the wake of this command has been counted */
+    uint64_t call_id;
+    uint64_t begun_ms;   /* the activation */
+    struct timer parked; /* armed while a call waits */
 };
 
 struct guest {
@@ -85,6 +90,9 @@ struct guest {
     bool has_image;    /* and it holds the module's image */
     bool is_kept;      /* asleep, but its instance stays in the runner */
     bool is_dead;      /* guest_free() was called */
+    bool is_stateless; /* V1: nothing is kept of it, */
+    bool is_dissolved; /* and now, asleep, it is nowhere */
+    bool log_debug;
     bool fail_wanted;
     struct latency *latency; /* of wakes; NULL before the first */
     char *last_error;
@@ -145,8 +153,23 @@ void guest_rest_awake(struct guest *g);
 
 /* This incarnation is over. is_strike: its own fault; otherwise it starts again at once. */
 void guest_end(struct guest *g, const struct err *why, bool is_strike);
+/* A wake has come as far as its first message. */
+void guest_note_wake(struct guest *g);
+bool guest_take_log_token(struct guest *g);
+void guest_say_left_out(struct guest *g, uint32_t n);
 int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *err);
 void guest_on_lost(struct tenant *t, enum tenant_lost how, const struct err *why);
+
+/* ---- guest_v1.c ---- */
+
+/* The notes of a V1 guest concern only what was sent, in its order. is_end: all of it has results.
+ * Returns how many results there are. */
+int guest_check_notes(const struct guest *g, uint32_t n, struct rd notes, bool is_end,
+                      struct err *err);
+void guest_hand_out_notes(struct guest *g, uint32_t n, struct rd notes);
+int guest_on_call(struct tenant *t, const struct proto_call *c, bool is_call, struct err *err);
+/* It sleeps by ending. */
+void guest_dissolve(struct guest *g);
 
 /* ---- guest_host.c ---- */
 

@@ -43,12 +43,13 @@ static struct id_queue *id_queue_new(uint64_t id)
     return iq;
 }
 
-int guest_queue_add(struct guest_queue *q, uint64_t id, uint32_t flags, struct str payload)
+int guest_queue_add(struct guest_queue *q, uint64_t id, uint64_t token, uint32_t flags,
+                    struct str payload)
 {
     struct delivery *d = mem_try(sizeof *d + payload.n);
     if (!d)
         return -ENOMEM;
-    *d = (struct delivery){ .id = id, .flags = flags, .n = (uint32_t)payload.n };
+    *d = (struct delivery){ .id = id, .token = token, .flags = flags, .n = (uint32_t)payload.n };
     if (payload.n)
         memcpy(d->payload, payload.p, payload.n);
     struct id_queue *iq = find(q, id);

@@ -10,7 +10,7 @@
 
 struct delivery {
     struct list node;
-    uint64_t id;
+    uint64_t id, token;
     uint32_t flags; /* of proto.h */
     uint32_t n;
     char payload[];
@@ -24,8 +24,9 @@ struct guest_queue {
 
 void guest_queue_init(struct guest_queue *q);
 void guest_queue_fini(struct guest_queue *q);
-/* -ENOMEM */
-int guest_queue_add(struct guest_queue *q, uint64_t id, uint32_t flags, struct str payload);
+/* token: of an activation, 0 otherwise. -ENOMEM */
+int guest_queue_add(struct guest_queue *q, uint64_t id, uint64_t token, uint32_t flags,
+                    struct str payload);
 /* The next one without taking it; NULL when empty. */
 const struct delivery *guest_queue_peek(const struct guest_queue *q);
 /* The next one, given (free()); NULL when empty. */

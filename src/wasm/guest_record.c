@@ -81,6 +81,7 @@ void guest_deactivate(struct guest *g)
         return;
     assert(!a->tenant.runner);
     timer_stop(g->host->loop, &a->timer);
+    timer_stop(g->host->loop, &a->parked);
     list_remove(&a->ready);
     list_remove(&a->idle);
     guest_queue_fini(&a->queue);

@@ -65,9 +65,10 @@ static void take_deliveries(struct guest *g, struct proto_run *run)
             break;
         struct delivery *d = guest_queue_pop(&a->queue);
         list_push_back(&a->sent, &d->node);
-        run->deliveries[run->n_deliveries++] = (struct proto_delivery){
-            .id = d->id, .flags = d->flags, .payload = str_n(d->payload, d->n)
-        };
+        run->deliveries[run->n_deliveries++] =
+            (struct proto_delivery){ .id = d->flags & DELIVERY_ACTIVATE ? d->token : d->id,
+                                     .flags = d->flags,
+                                     .payload = str_n(d->payload, d->n) };
     }
 }
 
@@ -75,11 +76,13 @@ static uint32_t order_flags(struct guest *g)
 {
     const struct guest_host *h = g->host;
     uint32_t flags = h->opts.force_pagemap ? RUN_PAGEMAP : 0;
-    if (g->state == GUEST_COLD)
+    if (g->log_debug)
+        flags |= RUN_LOG_DEBUG;
+    if (g->state == GUEST_COLD || g->is_dissolved)
         flags |= RUN_START;
     else if (g->state == GUEST_ASLEEP && !g->is_kept)
         flags |= RUN_WAKE;
-    if ((g->active->sleep_wanted || h->opts.sleep_always) && may_suspend(g))
+    if (!g->is_stateless && (g->active->sleep_wanted || h->opts.sleep_always) && may_suspend(g))
         flags |= RUN_SUSPEND;
     return flags;
 }
@@ -90,6 +93,7 @@ static int place(struct guest *g, struct err *err)
 {
     if (g->active->tenant.runner)
         return pool_can_send(&g->active->tenant) ? 0 : -EAGAIN;
+    g->active->tenant.may_park = g->abi == GUEST_ABI_V1;
     int r = pool_place(g->host->pool, &g->active->tenant, g->module, g->suspect > 0, err);
     if (r == 0)
         g->active->has_swap_fd = false;
@@ -101,11 +105,16 @@ int guest_send_next(struct guest *g, struct err *err)
 {
     static struct proto_run run; /* large, and filled anew each time */
     struct active *a = g->active;
+    const struct guest_host *h = g->host;
     uint64_t decided_ns = clock_mono_ns();
     uint32_t flags = order_flags(g);
     if (!(flags & (RUN_START | RUN_SUSPEND)) && a->queue.n == 0) {
-        a->sleep_wanted = false; /* it may not sleep now */
-        guest_rest_awake(g);
+        bool dissolve = a->sleep_wanted && g->is_stateless && !h->opts.sleep_never;
+        a->sleep_wanted = false;
+        if (dissolve)
+            guest_dissolve(g);
+        else
+            guest_rest_awake(g); /* it may not sleep now */
         return 0;
     }
     int r = place(g, err);
@@ -143,7 +152,8 @@ int guest_send_next(struct guest *g, struct err *err)
         run.memory_pages = g->memory_pages;
         run.globals = str_n(g->globals, g->globals_n);
     }
-    a->is_done = false;
+    a->is_done = a->has_woken = false;
+    a->begun_ms = decided_ns / 1000000;
     a->sent_flags = run.flags;
     a->sent_ns = decided_ns;
     a->sleep_wanted = false;
@@ -163,7 +173,7 @@ static void on_retry(struct timer *timer)
 
 void guest_cannot_send(struct guest *g, const struct err *why)
 {
-    if (g->state != GUEST_ASLEEP || !g->has_file) {
+    if (g->state != GUEST_ASLEEP || !(g->has_file || g->is_dissolved)) {
         guest_end(g, why, true);
         return;
     }
@@ -220,6 +230,11 @@ void guest_rest_awake(struct guest *g)
     a->idle_since_ms = clock_mono_ms();
     list_remove(&a->idle);
     list_push_back(&h->idle, &a->idle);
+    if (h->opts.sleep_always && g->is_stateless) {
+        a->sleep_wanted = true; /* not with its activation: there is nothing to write */
+        guest_make_ready(g);
+        return;
+    }
     if (!timer_is_armed(&a->timer) && !h->opts.sleep_never)
         timer_start(h->loop, &a->timer, MAX(idle_limit_ms(g), (uint64_t)1), on_idle);
 }

@@ -114,7 +114,48 @@ void proto_add_op(struct buf *b, const struct proto_op *op)
     put_str(b, op->payload);
 }
 
-void proto_put_answer(struct buf *b, const struct proto_answer *m, struct str logs, struct str ops)
+void proto_add_note(struct buf *b, const struct proto_note *note)
+{
+    (void)buf_add_u8(b, (uint8_t)note->kind);
+    (void)buf_add_le32(b, note->number);
+    (void)buf_add_le64(b, note->token);
+    (void)buf_add_le64(b, (uint64_t)note->value);
+    put_str(b, note->head);
+    put_str(b, note->body);
+}
+
+void proto_put_call(struct buf *b, enum proto_kind kind, const struct proto_call *m,
+                    struct str notes)
+{
+    assert(kind == PROTO_CALL || kind == PROTO_NOTES);
+    (void)buf_add_le32(b, m->slot);
+    (void)buf_add_le32(b, m->incarnation);
+    (void)buf_add_le64(b, m->guest);
+    (void)buf_add_le64(b, m->seq);
+    (void)buf_add_le64(b, m->id);
+    (void)buf_add_le64(b, m->token);
+    (void)buf_add_le32(b, m->kind);
+    (void)buf_add_le64(b, m->clock_offset_ns);
+    (void)buf_add_le32(b, m->logs_left_out);
+    put_str(b, m->head);
+    put_str(b, m->body);
+    (void)buf_add_le32(b, m->n_notes);
+    (void)buf_add_str(b, notes);
+    finish(b, kind);
+}
+
+void proto_put_reply(struct buf *b, const struct proto_reply *m)
+{
+    (void)buf_add_le32(b, m->slot);
+    (void)buf_add_le64(b, m->guest);
+    (void)buf_add_le64(b, m->id);
+    (void)buf_add_le64(b, (uint64_t)m->value);
+    put_str(b, m->bytes);
+    finish(b, PROTO_REPLY);
+}
+
+void proto_put_answer(struct buf *b, const struct proto_answer *m, struct str logs, struct str ops,
+                      struct str notes)
 {
     (void)buf_add_le32(b, m->slot);
     (void)buf_add_le32(b, m->incarnation);
@@ -137,6 +178,8 @@ void proto_put_answer(struct buf *b, const struct proto_answer *m, struct str lo
     (void)buf_add_str(b, logs);
     (void)buf_add_le32(b, m->n_ops);
     (void)buf_add_str(b, ops);
+    (void)buf_add_le32(b, m->n_notes);
+    (void)buf_add_str(b, notes);
     finish(b, PROTO_ANSWER);
 }
 
@@ -257,6 +300,25 @@ void proto_next_op(struct rd *r, struct proto_op *ret)
     ret->payload = get_str(r, PROTO_OPS_BYTES_MAX);
 }
 
+void proto_next_note(struct rd *r, struct proto_note *ret)
+{
+    ret->kind = rd_u8(r);
+    if (ret->kind >= NOTE_COUNT)
+        r->failed = true;
+    ret->number = rd_le32(r);
+    ret->token = rd_le64(r);
+    ret->value = (int64_t)rd_le64(r);
+    ret->head = get_str(r, GUEST_V1_EVENT_MAX);
+    ret->body = get_str(r, GUEST_V1_LOG_MAX);
+}
+
+static void skip_notes(struct rd *r, uint32_t n)
+{
+    struct proto_note note;
+    for (uint32_t i = 0; i < n && rd_ok(r); i++)
+        proto_next_note(r, &note);
+}
+
 int proto_get_answer(struct str body, struct proto_answer *ret, struct err *err)
 {
     struct rd r = rd_init(body.p, body.n);
@@ -289,7 +351,47 @@ int proto_get_answer(struct str body, struct proto_answer *ret, struct err *err)
         struct proto_op op;
         proto_next_op(&r, &op);
     }
+    m.n_notes = get_below(&r, PROTO_NOTES_MAX);
+    m.notes = r;
+    skip_notes(&r, m.n_notes);
     int status = done(&r, "ANSWER", err);
+    if (status == 0)
+        *ret = m;
+    return status;
+}
+
+int proto_get_call(struct str body, struct proto_call *ret, struct err *err)
+{
+    struct rd r = rd_init(body.p, body.n);
+    struct proto_call m = { .slot = rd_le32(&r) };
+    m.incarnation = rd_le32(&r);
+    m.guest = rd_le64(&r);
+    m.seq = rd_le64(&r);
+    m.id = rd_le64(&r);
+    m.token = rd_le64(&r);
+    m.kind = get_below(&r, GUEST_CALL_COUNT - 1);
+    m.clock_offset_ns = rd_le64(&r);
+    m.logs_left_out = rd_le32(&r);
+    m.head = get_str(&r, GUEST_V1_DECLARATION_MAX);
+    m.body = get_str(&r, GUEST_V1_BODY_MAX);
+    m.n_notes = get_below(&r, PROTO_NOTES_MAX);
+    m.notes = r;
+    skip_notes(&r, m.n_notes);
+    int status = done(&r, "CALL", err);
+    if (status == 0)
+        *ret = m;
+    return status;
+}
+
+int proto_get_reply(struct str body, struct proto_reply *ret, struct err *err)
+{
+    struct rd r = rd_init(body.p, body.n);
+    struct proto_reply m = { .slot = rd_le32(&r) };
+    m.guest = rd_le64(&r);
+    m.id = rd_le64(&r);
+    m.value = (int64_t)rd_le64(&r);
+    m.bytes = get_str(&r, PROTO_BODY_MAX);
+    int status = done(&r, "REPLY", err);
     if (status == 0)
         *ret = m;
     return status;
@@ -510,7 +612,7 @@ int proto_recv(int sock, int flags, struct proto_in *in, struct err *err)
     struct rd r = rd_init(in->packet, (size_t)n);
     uint32_t kind = rd_le32(&r), frame_flags = rd_le32(&r);
     uint64_t body_n = rd_le64(&r);
-    if (kind < PROTO_HELLO || kind > PROTO_ANSWER || frame_flags > FRAME_BODY_IN_FD)
+    if (kind < PROTO_HELLO || kind > PROTO_REPLY || frame_flags > FRAME_BODY_IN_FD)
         return err_set(err, E_PARSE, "unknown message");
     in->kind = (enum proto_kind)kind;
     if (!(frame_flags & FRAME_BODY_IN_FD)) {

@@ -10,11 +10,21 @@
  *
  *     main -> runner                                       runner -> main
  *     MODULE  compiled code (+ fd), before its first RUN   HELLO   once, first
- *     FORGET  that code is not needed any more             ANSWER  one or two to every RUN, in
- * order RUN     start or wake, deliver, suspend (+ swap fd) DROP    end an instance; no answer
+ *     FORGET  that code is not needed any more             ANSWER  the end of a RUN
+ *     RUN     start or wake, deliver, suspend (+ swap fd)  CALL    its guest waits for a REPLY
+ *     REPLY   what a guest waits for                       NOTES   what a guest did so far
+ *     DROP    end an instance
  *
  * A RUN combines what belongs together, so that a sleeping guest is woken, handed its first events
- * and put back to sleep in one exchange. Its ANSWER tells which of these steps were reached.
+ * and put back to sleep in one exchange. Its ANSWER tells which of these steps were reached; one
+ * with MORE precedes it when main can already work on the operations.
+ *
+ * Order. RUN, REPLY, and a DROP of a guest that waits for a REPLY are turns: the runner takes them
+ * in the order in which they were sent, one at a time. Each turn ends with one message for its
+ * guest, an ANSWER (without MORE) or a CALL, before the next turn begins. So every message of a
+ * runner belongs to the oldest turn that has not ended, and main needs to look nowhere else. The
+ * guest of a CALL is parked, its RUN goes on with the turn of the REPLY. A DROP of a guest that is
+ * not parked has no message; of one that is, its ANSWER says TRAPPED.
  *
  * Decoders take any bytes: they fail with E_PARSE and never read outside. What the values mean is
  * checked by the receiver. Decoded strings point into the message.
@@ -27,7 +37,7 @@
 #include "wasm/abi.h"
 
 enum {
-    PROTO_VERSION = 1,
+    PROTO_VERSION = 2,
     PROTO_FRAME_BYTES = 16,
     PROTO_MESSAGE_MAX = 64 << 10,   /* one packet; what is larger goes through a memfd */
     PROTO_BODY_MAX = 24 << 20,      /* one body: a payload of 16 MiB and what accompanies it */
@@ -39,7 +49,9 @@ enum {
     PROTO_LOG_LINE_MAX = 4 << 10, /* longer lines are cut */
     PROTO_SETUP_MAX = 128 << 10,  /* arguments and environment of one guest */
     PROTO_GLOBALS_MAX = 64 * 16,
-    PROTO_TEXT_MAX = 512
+    PROTO_TEXT_MAX = 512,
+    PROTO_NOTES_MAX = 4096, /* in one message: of one activation, and what came before it */
+    PROTO_NOTES_BYTES_MAX = 10 << 20 /* of these; GUEST_V1_POSTS_MAX events fit */
 };
 
 enum proto_kind {
@@ -48,7 +60,10 @@ enum proto_kind {
     PROTO_FORGET,
     PROTO_RUN,
     PROTO_DROP,
-    PROTO_ANSWER
+    PROTO_ANSWER,
+    PROTO_CALL,
+    PROTO_NOTES,
+    PROTO_REPLY
 };
 
 struct proto_hello {
@@ -65,19 +80,21 @@ struct proto_module {
 };
 
 enum proto_run_flags {
-    RUN_START = 1 << 0,   /* make an instance and call its entry point */
-    RUN_WAKE = 1 << 1,    /* make an instance and restore it from the swap file */
-    RUN_SUSPEND = 1 << 2, /* afterwards write it to the swap file and dissolve it */
-    RUN_FIRST = 1 << 3,   /* with SUSPEND: the swap file is empty */
-    RUN_PAGEMAP = 1 << 4, /* with SUSPEND: find dirty pages the old way */
-    RUN_FLAGS = (1 << 5) - 1
+    RUN_START = 1 << 0,     /* make an instance and call its entry point */
+    RUN_WAKE = 1 << 1,      /* make an instance and restore it from the swap file */
+    RUN_SUSPEND = 1 << 2,   /* afterwards write it to the swap file and dissolve it */
+    RUN_FIRST = 1 << 3,     /* with SUSPEND: the swap file is empty */
+    RUN_PAGEMAP = 1 << 4,   /* with SUSPEND: find dirty pages the old way */
+    RUN_LOG_DEBUG = 1 << 5, /* V1: log lines of level 0 are wanted */
+    RUN_FLAGS = (1 << 6) - 1
 };
 
 enum proto_delivery_flags {
     DELIVERY_FINISHED = 1 << 0,
     DELIVERY_NULL = 1 << 1,
-    DELIVERY_STREAM = 1 << 2, /* G1: wakeup_stream */
-    DELIVERY_FLAGS = (1 << 3) - 1
+    DELIVERY_STREAM = 1 << 2,   /* G1: wakeup_stream */
+    DELIVERY_ACTIVATE = 1 << 3, /* V1; id is the token */
+    DELIVERY_FLAGS = (1 << 4) - 1
 };
 
 struct proto_delivery {
@@ -135,6 +152,40 @@ struct proto_log {
     struct str line;
 };
 
+/* What a guest of V1 did: guest_post_kind, or one of these. */
+enum proto_note_kind {
+    NOTE_LINE = GUEST_POST_COUNT, /* number: 1 or 2, head: a line of output */
+    NOTE_RESULT,                  /* an activation has ended: value, head: fail_message() */
+    NOTE_COUNT
+};
+
+struct proto_note {
+    uint32_t kind, number;
+    uint64_t token;
+    int64_t value; /* METRIC: the bits of a double */
+    struct str head, body;
+};
+
+/* CALL and NOTES; NOTES has neither id nor kind, head and body. */
+struct proto_call {
+    uint32_t slot, incarnation;
+    uint64_t guest, seq; /* of its RUN */
+    uint64_t id, token;
+    uint32_t kind; /* guest_call_kind */
+    uint64_t clock_offset_ns;
+    uint32_t logs_left_out;
+    struct str head, body;
+    uint32_t n_notes;
+    struct rd notes; /* walk them with proto_next_note() */
+};
+
+struct proto_reply {
+    uint32_t slot;
+    uint64_t guest, id;
+    int64_t value;
+    struct str bytes;
+};
+
 struct proto_answer {
     uint32_t slot, incarnation;
     uint64_t guest, seq;
@@ -148,8 +199,8 @@ struct proto_answer {
     uint32_t logs_left_out;
     struct str text;
     struct str globals;
-    uint32_t n_logs, n_ops;
-    struct rd logs, ops; /* walk them with proto_next_log(), proto_next_op() n times */
+    uint32_t n_logs, n_ops, n_notes;
+    struct rd logs, ops, notes; /* walk them with proto_next_log() and so on, n times */
 };
 
 /* Encoding appends to a buffer that proto_begin() has prepared; failure shows in buf_ok(). */
@@ -158,10 +209,15 @@ void proto_put_hello(struct buf *b, const struct proto_hello *m);
 void proto_put_module(struct buf *b, const struct proto_module *m);
 void proto_put_slot(struct buf *b, enum proto_kind kind, uint32_t slot);
 void proto_put_run(struct buf *b, const struct proto_run *m);
-/* `logs` and `ops` were encoded by proto_add_log() and proto_add_op(). */
-void proto_put_answer(struct buf *b, const struct proto_answer *m, struct str logs, struct str ops);
+/* `logs`, `ops` and `notes` were encoded by proto_add_log() and so on. */
+void proto_put_answer(struct buf *b, const struct proto_answer *m, struct str logs, struct str ops,
+                      struct str notes);
+void proto_put_call(struct buf *b, enum proto_kind kind, const struct proto_call *m,
+                    struct str notes);
+void proto_put_reply(struct buf *b, const struct proto_reply *m);
 void proto_add_log(struct buf *b, const struct proto_log *log);
 void proto_add_op(struct buf *b, const struct proto_op *op);
+void proto_add_note(struct buf *b, const struct proto_note *note);
 
 /* Whole bodies; E_PARSE. */
 int proto_get_hello(struct str body, struct proto_hello *ret, struct err *err);
@@ -169,8 +225,11 @@ int proto_get_module(struct str body, struct proto_module *ret, struct err *err)
 int proto_get_slot(struct str body, struct proto_slot *ret, struct err *err);
 int proto_get_run(struct str body, struct proto_run *ret, struct err *err);
 int proto_get_answer(struct str body, struct proto_answer *ret, struct err *err);
+int proto_get_call(struct str body, struct proto_call *ret, struct err *err);
+int proto_get_reply(struct str body, struct proto_reply *ret, struct err *err);
 void proto_next_log(struct rd *r, struct proto_log *ret);
 void proto_next_op(struct rd *r, struct proto_op *ret);
+void proto_next_note(struct rd *r, struct proto_note *ret);
 
 /*
  * Arguments and environment in the form that WASI hands out: for each of the two, count u32, bytes

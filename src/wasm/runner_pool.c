@@ -20,7 +20,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RUNNER_SOCKET_FD = 3, SOCKET_BUFFER = 1 << 20, MESSAGES_PER_TURN = 64 };
+enum {
+    RUNNER_SOCKET_FD = 3,
+    SOCKET_BUFFER = 1 << 20,
+    MESSAGES_PER_TURN = 64,
+    HEAR_OUT_MAX = 1024 /* messages: two answers to each command, HELLO, and NOTES */
+};
 
 enum runner_state { RUNNER_STARTING, RUNNER_SERVING, RUNNER_CLOSING };
 static const struct sm_state runner_table[] = {
@@ -37,14 +42,21 @@ struct pool_module {
     struct list idle; /* on the runner's list while there is no tenant, longest first */
 };
 
-/* A command without an answer yet, oldest first. tenant NULL: it was dropped meanwhile. */
+/*
+ * A command without an answer yet: on the runner's list of turns, oldest first, or parked. tenant
+ * NULL: it was dropped meanwhile. If it was not parked then, it may yet park before the runner
+ * reads of the drop, which becomes its last turn: `marker`, behind it on the list, keeps that
+ * place.
+ */
 struct pool_command {
     struct list node;
     struct tenant *tenant;
     uint64_t seq, guest;
     uint32_t slot;
     bool has_more; /* the first of two answers has come */
+    bool is_parked, has_parked;
     uint64_t limit_ms;
+    struct pool_command *marker; /* never first on the list: it stands behind its command */
 };
 
 /* A message that the socket did not take yet. */
@@ -63,9 +75,9 @@ struct runner {
     uv_poll_t sock_poll, pid_poll;
     bool is_writing, is_alone;
     unsigned n_handles;
-    struct list tenants, commands, unsent, idle_modules;
-    unsigned n_tenants, n_commands, n_idle_modules;
-    struct map modules; /* sha256 -> pool_module */
+    struct list tenants, commands, parked, unsent, idle_modules;
+    unsigned n_tenants, n_commands, n_parked, n_idle_modules; /* n_commands: without markers */
+    struct map modules;                                       /* sha256 -> pool_module */
     VEC(uint32_t) free_slots, free_module_ids;
     uint32_t n_slots, n_module_ids;
     uint64_t seq, progress_ms; /* progress: when the oldest command became that */
@@ -272,6 +284,7 @@ static int runner_start(struct runner_pool *p, bool is_alone, struct runner **re
     sm_init(&r->sm, runner_table, RUNNER_STARTING);
     list_init(&r->tenants);
     list_init(&r->commands);
+    list_init(&r->parked);
     list_init(&r->unsent);
     list_init(&r->idle_modules);
     list_push_back(&p->runners, &r->node);
@@ -410,9 +423,16 @@ static int load_module(struct runner *r, struct module *m, struct pool_module **
 
 /* ---- tenants ---- */
 
-static bool has_room(const struct runner *r)
+/* For one more command. */
+static bool has_turns(const struct runner *r, bool may_park)
 {
-    return r->sm.at != RUNNER_CLOSING && r->n_commands < RUNNER_COMMANDS_MAX &&
+    return r->n_commands < RUNNER_COMMANDS_MAX &&
+           (!may_park || r->n_commands + r->n_parked < RUNNER_PARKED_MAX);
+}
+
+static bool has_room(const struct runner *r, bool may_park)
+{
+    return r->sm.at != RUNNER_CLOSING && has_turns(r, may_park) &&
            r->n_tenants < RUNNER_TENANTS_MAX;
 }
 
@@ -423,12 +443,12 @@ static bool is_deep(const struct runner *r)
 }
 
 /* The first runner as long as it keeps up; later ones live from what queues there. */
-static struct runner *choose(struct runner_pool *p)
+static struct runner *choose(struct runner_pool *p, bool may_park)
 {
     struct runner *best = NULL;
     list_each (node, &p->runners) {
         struct runner *r = list_entry(node, struct runner, node);
-        if (r->is_alone || !has_room(r))
+        if (r->is_alone || !has_room(r, may_park))
             continue;
         if (!is_deep(r))
             return r;
@@ -448,9 +468,10 @@ static unsigned count_shared(const struct runner_pool *p)
     return n;
 }
 
-static int find_runner(struct runner_pool *p, bool is_alone, struct runner **ret, struct err *err)
+static int find_runner(struct runner_pool *p, bool is_alone, bool may_park, struct runner **ret,
+                       struct err *err)
 {
-    struct runner *r = is_alone ? NULL : choose(p);
+    struct runner *r = is_alone ? NULL : choose(p, may_park);
     unsigned max = p->opts.max_runners;
     bool may_start = is_alone ? p->n_runners <= max : count_shared(p) < max;
     bool start = (!r || is_deep(r)) && may_start;
@@ -471,7 +492,7 @@ int pool_place(struct runner_pool *p, struct tenant *t, struct module *m, bool i
     struct runner *r = NULL;
     struct pool_module *pm;
     assert(!t->runner && !p->done);
-    int status = find_runner(p, is_alone, &r, err);
+    int status = find_runner(p, is_alone, t->may_park, &r, err);
     if (status < 0)
         return status;
     status = load_module(r, m, &pm, err);
@@ -522,6 +543,82 @@ static void rest(struct runner *r)
         timer_start(r->pool->loop, &r->linger, RUNNER_LINGER_MS, on_linger);
 }
 
+static void on_watchdog(struct timer *timer);
+
+/* n: of its turns have ended, or are lost. The watchdog does not outlive what it watches. */
+static void remove_commands(struct runner *r, unsigned n)
+{
+    struct runner_pool *p = r->pool;
+    r->n_commands -= n;
+    p->n_commands -= n;
+    if (r->n_commands < RUNNER_COMMANDS_DEEP)
+        r->deep_since_ms = 0;
+    if (p->n_commands == 0)
+        timer_stop(p->loop, &p->watchdog);
+}
+
+/* At the end of the turns. */
+static void add_turn(struct runner *r, struct pool_command *c)
+{
+    struct runner_pool *p = r->pool;
+    list_push_back(&r->commands, &c->node);
+    p->n_commands++;
+    if (r->n_commands++ == 0)
+        r->progress_ms = clock_mono_ms();
+    if (r->n_commands == RUNNER_COMMANDS_DEEP && !r->deep_since_ms)
+        r->deep_since_ms = clock_mono_ms();
+    if (!timer_is_armed(&p->watchdog))
+        timer_start(p->loop, &p->watchdog, RUNNER_SILENT_MS, on_watchdog);
+}
+
+static void unpark(struct runner *r, struct pool_command *c)
+{
+    list_remove(&c->node);
+    r->n_parked--;
+    c->is_parked = false;
+    add_turn(r, c);
+}
+
+/* Its message has been sent: of a parked command it is the last turn, of another one only if that
+ * parks before. */
+static void drop_command(struct runner *r, struct pool_command *c)
+{
+    c->tenant = NULL;
+    if (c->is_parked) {
+        unpark(r, c);
+        return;
+    }
+    c->marker = xnew(struct pool_command);
+    list_push_back(&r->commands, &c->marker->node);
+}
+
+static void remove_marker(struct pool_command *c)
+{
+    if (c->marker)
+        list_remove(&c->marker->node);
+    free(c->marker);
+    c->marker = NULL;
+}
+
+bool pool_is_parked(const struct tenant *t)
+{
+    return t->sent && t->sent->is_parked;
+}
+
+void pool_reply(struct tenant *t, uint64_t call, int64_t value, struct str bytes)
+{
+    struct runner *r = t->runner;
+    struct pool_command *c = t->sent;
+    assert(pool_is_parked(t));
+    proto_begin(&r->pool->message);
+    proto_put_reply(
+        &r->pool->message,
+        &(struct proto_reply){
+            .slot = c->slot, .guest = c->guest, .id = call, .value = value, .bytes = bytes });
+    send_message(r, -1);
+    unpark(r, c);
+}
+
 void pool_release(struct tenant *t)
 {
     struct runner *r = t->runner;
@@ -540,7 +637,7 @@ void pool_drop(struct tenant *t)
     proto_put_slot(&r->pool->message, PROTO_DROP, t->slot);
     send_message(r, -1);
     if (t->sent)
-        t->sent->tenant = NULL; /* the slot is free when the answer has come */
+        drop_command(r, t->sent); /* the slot is free when the answer has come */
     else
         vec_push(&r->free_slots, t->slot);
     leave(t);
@@ -557,30 +654,7 @@ void pool_mingle(struct tenant *t)
 
 bool pool_can_send(const struct tenant *t)
 {
-    return t->runner && !t->sent && t->runner->n_commands < RUNNER_COMMANDS_MAX;
-}
-
-static void on_watchdog(struct timer *timer);
-
-static void add_command(struct runner *r)
-{
-    r->pool->n_commands++;
-    if (r->n_commands++ == 0)
-        r->progress_ms = clock_mono_ms();
-    if (r->n_commands == RUNNER_COMMANDS_DEEP && !r->deep_since_ms)
-        r->deep_since_ms = clock_mono_ms();
-}
-
-/* n: of its commands are answered, or lost. The watchdog does not outlive what it watches. */
-static void remove_commands(struct runner *r, unsigned n)
-{
-    struct runner_pool *p = r->pool;
-    r->n_commands -= n;
-    p->n_commands -= n;
-    if (r->n_commands < RUNNER_COMMANDS_DEEP)
-        r->deep_since_ms = 0;
-    if (p->n_commands == 0)
-        timer_stop(p->loop, &p->watchdog);
+    return t->runner && !t->sent && has_turns(t->runner, t->may_park);
 }
 
 void pool_send(struct tenant *t, struct proto_run *run, int fd, uint64_t limit_ms)
@@ -594,8 +668,6 @@ void pool_send(struct tenant *t, struct proto_run *run, int fd, uint64_t limit_m
     c->slot = t->slot;
     c->guest = run->guest;
     c->limit_ms = limit_ms;
-    add_command(r);
-    list_push_back(&r->commands, &c->node);
     t->sent = c;
     run->seq = c->seq;
     run->slot = t->slot;
@@ -603,11 +675,62 @@ void pool_send(struct tenant *t, struct proto_run *run, int fd, uint64_t limit_m
     proto_begin(&p->message);
     proto_put_run(&p->message, run);
     send_message(r, fd);
-    if (!timer_is_armed(&p->watchdog))
-        timer_start(p->loop, &p->watchdog, RUNNER_SILENT_MS, on_watchdog);
+    add_turn(r, c);
 }
 
 /* ---- answers ---- */
+
+/* The command whose turn it is; NULL: a message about another one. */
+static struct pool_command *turn_of(const struct runner *r, uint64_t seq, uint32_t slot,
+                                    uint64_t guest)
+{
+    if (list_is_empty(&r->commands))
+        return NULL;
+    struct pool_command *c = list_first(&r->commands, struct pool_command, node);
+    return c->seq == seq && c->slot == slot && c->guest == guest ? c : NULL;
+}
+
+/* A message that its user rejects: the command counts as the one that was running. */
+static void put_back(struct runner *r, struct pool_command *c)
+{
+    list_remove(&c->node);
+    list_push_front(&r->commands, &c->node);
+    r->n_commands++;
+    r->pool->n_commands++;
+}
+
+static int on_call(struct runner *r, struct str body, bool is_call, struct err *err)
+{
+    struct proto_call call;
+    int status = proto_get_call(body, &call, err);
+    if (status < 0)
+        return status;
+    struct pool_command *c = turn_of(r, call.seq, call.slot, call.guest);
+    if (!c || c->has_more)
+        return err_set(err, E_INVALID, "a call out of turn");
+    struct tenant *t = c->tenant;
+    r->progress_ms = clock_mono_ms();
+    if (!is_call)
+        return t ? r->pool->ops->on_call(t, &call, false, err) : 0;
+    list_remove(&c->node);
+    if (!t) { /* the drop that is under way is its next turn */
+        assert(c->marker);
+        list_insert_before(&c->marker->node, &c->node);
+        remove_marker(c);
+        return 0;
+    }
+    remove_commands(r, 1);
+    c->is_parked = c->has_parked = true;
+    list_push_back(&r->parked, &c->node);
+    r->n_parked++;
+    status = r->pool->ops->on_call(t, &call, true, err);
+    if (status < 0) {
+        r->n_parked--;
+        c->is_parked = false;
+        put_back(r, c);
+    }
+    return status;
+}
 
 static int on_answer(struct runner *r, struct str body, struct err *err)
 {
@@ -615,11 +738,9 @@ static int on_answer(struct runner *r, struct str body, struct err *err)
     int status = proto_get_answer(body, &a, err);
     if (status < 0)
         return status;
-    if (list_is_empty(&r->commands))
-        return err_set(err, E_INVALID, "an answer to nothing");
-    struct pool_command *c = list_first(&r->commands, struct pool_command, node);
-    if (a.seq != c->seq || a.slot != c->slot || a.guest != c->guest)
-        return err_set(err, E_INVALID, "an answer to another command");
+    struct pool_command *c = turn_of(r, a.seq, a.slot, a.guest);
+    if (!c)
+        return err_set(err, E_INVALID, "an answer out of turn");
     struct tenant *t = c->tenant;
     bool more = (a.flags & ANSWER_MORE) != 0;
     r->progress_ms = clock_mono_ms();
@@ -634,16 +755,16 @@ static int on_answer(struct runner *r, struct str body, struct err *err)
     if (t) {
         t->sent = NULL;
         status = r->pool->ops->on_answer(t, &a, err);
-        if (status < 0) { /* rejected: the command counts as the one that was running */
+        if (status < 0) {
             t->sent = c;
-            list_push_front(&r->commands, &c->node);
-            add_command(r);
+            put_back(r, c);
             return status;
         }
     } else {
         vec_push(&r->free_slots, a.slot);
         rest(r);
     }
+    remove_marker(c);
     free(c);
     return 0;
 }
@@ -670,6 +791,12 @@ static int dispatch(struct runner *r, const struct proto_in *in, struct err *err
         if (r->sm.at == RUNNER_SERVING)
             return on_answer(r, in->body, err);
         return err_set(err, E_INVALID, "an answer before HELLO");
+    case PROTO_CALL:
+    case PROTO_NOTES:
+        if (r->sm.at == RUNNER_SERVING)
+            return on_call(r, in->body, in->kind == PROTO_CALL, err);
+        return err_set(err, E_INVALID, "a call before HELLO");
+    case PROTO_REPLY:
     case PROTO_MODULE:
     case PROTO_FORGET:
     case PROTO_RUN:
@@ -726,7 +853,7 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 static void hear_out(struct runner *r)
 {
     if (r->sm.at != RUNNER_CLOSING)
-        (void)receive(r, 2 * RUNNER_COMMANDS_MAX + 1); /* two answers each, and HELLO */
+        (void)receive(r, HEAR_OUT_MAX);
 }
 
 /* ---- the end ---- */
@@ -753,10 +880,11 @@ static void tell_tenants(struct runner *r, bool was_starting, const struct err *
         running = list_first(&r->commands, struct pool_command, node)->tenant;
     while (!list_is_empty(&r->tenants)) {
         struct tenant *t = list_first(&r->tenants, struct tenant, node);
-        enum tenant_lost how = was_starting   ? LOST_AT_START
-                               : t == running ? LOST_RUNNING
-                               : t->sent      ? LOST_WAITING
-                                              : LOST_RESTING;
+        enum tenant_lost how = was_starting          ? LOST_AT_START
+                               : t == running        ? LOST_RUNNING
+                               : !t->sent            ? LOST_RESTING
+                               : t->sent->has_parked ? LOST_PARKED
+                                                     : LOST_WAITING;
         if (t->sent)
             t->sent->tenant = NULL;
         leave(t);
@@ -780,16 +908,16 @@ static void runner_lost(struct runner *r, const struct err *why)
     if (was_starting && why->code && !p->done)
         count_start_failure(p);
     tell_tenants(r, was_starting, why);
-    while (!list_is_empty(&r->commands)) {
-        struct pool_command *c = list_first(&r->commands, struct pool_command, node);
-        list_remove(&c->node);
-        free(c);
-    }
+    while (!list_is_empty(&r->commands))
+        free(list_entry(list_pop_front(&r->commands), struct pool_command, node));
+    while (!list_is_empty(&r->parked))
+        free(list_entry(list_pop_front(&r->parked), struct pool_command, node));
     while (!list_is_empty(&r->unsent))
         unsent_free(list_first(&r->unsent, struct pool_unsent, node));
     while (!list_is_empty(&r->idle_modules))
         forget_module(r, list_first(&r->idle_modules, struct pool_module, idle), false);
     map_fini(&r->modules);
+    r->n_parked = 0;
     remove_commands(r, r->n_commands);
     uv_close((uv_handle_t *)&r->sock_poll, on_handle_closed);
     (void)close(r->sock); /* its end, if it is still there */

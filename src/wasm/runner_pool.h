@@ -10,9 +10,9 @@
  *                              `---------------`------------------------------------'
  *
  * The first runner shares main's core, each further one has its own and is started only when
- * commands have queued for a while, more than a burst lasts. A runner answers in the order of its
- * commands; an answer out of order, or one that its user rejects, ends it. When a runner is gone
- * each tenant hears of it once, and is nowhere then.
+ * commands have queued for a while, more than a burst lasts. A runner takes turns as proto.h says:
+ * a message out of turn, or one that its user rejects, ends it. When a runner is gone each tenant
+ * hears of it once, and is nowhere then.
  *
  * Loop thread only; callbacks run from the loop, never inside a call made on the pool.
  */
@@ -24,6 +24,8 @@
 
 enum {
     RUNNER_COMMANDS_MAX = 32,      /* unanswered commands of one runner; the rest waits here */
+    RUNNER_PARKED_MAX = 64,        /* commands of one runner that are parked, or could be: each
+                                    * needs a thread of it */
     RUNNER_COMMANDS_DEEP = 8,      /* so many wait, */
     RUNNER_DEEP_MS = 20,           /* for so long: a further runner pays off */
     RUNNER_TENANTS_MAX = 4096,     /* 4 mappings each, of 65,530 that a process may have */
@@ -46,10 +48,12 @@ struct tenant {
     struct pool_command *sent; /* the command in flight, if any */
     struct pool_module *module;
     uint32_t slot;
+    bool may_park; /* its commands may make calls; set by the user before pool_place() */
 };
 
 enum tenant_lost {
     LOST_RUNNING, /* its command was being carried out */
+    LOST_PARKED,  /* its command had begun, and then waited for a reply or for its turn */
     LOST_WAITING, /* its command had not begun */
     LOST_RESTING, /* it had none */
     LOST_AT_START /* the runner did not come up: nothing of this tenant had begun */
@@ -58,6 +62,9 @@ enum tenant_lost {
 struct runner_pool_ops {
     /* `a` answers the command of `t`. A negative result ends the runner. */
     int (*on_answer)(struct tenant *t, const struct proto_answer *a, struct err *err);
+    /* CALL: the command of `t` is parked until pool_reply(), which may be called at once.
+     * NOTES (is_call false): it goes on. As above. */
+    int (*on_call)(struct tenant *t, const struct proto_call *c, bool is_call, struct err *err);
     /* t->runner is NULL already. */
     void (*on_lost)(struct tenant *t, enum tenant_lost how, const struct err *why);
     /* pool_place() or pool_can_send() may have another answer now. */
@@ -93,10 +100,13 @@ bool pool_can_send(const struct tenant *t);
  * fd: taken; -1: none. limit_ms: CPU time that the command may take.
  */
 void pool_send(struct tenant *t, struct proto_run *run, int fd, uint64_t limit_ms);
+/* What the parked command of `t` waits for. */
+void pool_reply(struct tenant *t, uint64_t call, int64_t value, struct str bytes);
+bool pool_is_parked(const struct tenant *t);
 /* The instance has ended in the runner (SUSPENDED, TRAPPED). */
 void pool_release(struct tenant *t);
-/* End the instance, in flight or not; its answer, should one come, is discarded. Fine when nowhere.
- */
+/* End the instance, in flight, parked or not; its answer, should one come, is discarded. Fine when
+ * nowhere. */
 void pool_drop(struct tenant *t);
 /* The tenant's runner may have others again. */
 void pool_mingle(struct tenant *t);

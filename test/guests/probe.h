@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Raw access to ABIs G1 and G2 for modules that test a host: no SDK in between, no heap, nothing
- * hidden. Compiled with -DG1 or -DG2.
+ * Raw access to the ABIs for modules that test a host: no SDK in between, no heap, nothing hidden.
+ * Compiled with -DG1, -DG2 or -DV1. In V1 a delay is a read that parks its guest, the probe wakes
+ * with the payload of an activation, and what the reads left goes into v1_sum.
  *
  * A probe defines probe_start() and probe_wake(). Lines it prints begin with "probe ".
  */
@@ -14,11 +15,44 @@
 #define IMPORT(module, name) __attribute__((import_module(module), import_name(name)))
 #define EXPORT(name)         __attribute__((export_name(name), used))
 
+#ifdef V1
+#define V1_IMPORT(name) IMPORT("dormouse_v1", name)
+V1_IMPORT("declare") int32_t v1_declare(const void *p, uint32_t n);
+V1_IMPORT("result_size") uint32_t v1_result_size(void);
+V1_IMPORT("result_read") uint32_t v1_result_read(void *p, uint32_t n);
+V1_IMPORT("fail_message") void v1_fail_message(const void *p, uint32_t n);
+V1_IMPORT("log")
+void v1_log(uint32_t level, const void *p, uint32_t n, const void *kv, uint32_t kv_n);
+V1_IMPORT("api_request")
+int64_t v1_api_request(const void *head, uint32_t head_n, const void *body, uint32_t body_n);
+V1_IMPORT("cache_get") int64_t v1_cache_get(const void *p, uint32_t n);
+V1_IMPORT("cache_list") int64_t v1_cache_list(const void *p, uint32_t n);
+V1_IMPORT("config_get") int64_t v1_config_get(const void *p, uint32_t n);
+V1_IMPORT("enqueue") void v1_enqueue(const void *p, uint32_t n);
+V1_IMPORT("event") void v1_event(const void *p, uint32_t n);
+V1_IMPORT("metric")
+void v1_metric(uint32_t index, const void *labels, uint32_t n, uint64_t value_bits);
+static uint64_t v1_sum;
+static bool v1_is_set_up;
+static inline uint64_t abi_delay(uint64_t ms)
+{
+    static unsigned char part[64];
+    if (!v1_is_set_up)
+        return 0;
+    v1_sum += (uint64_t)v1_cache_get("{}", 2);
+    for (uint32_t n; (n = v1_result_read(part, sizeof(part)));)
+        for (uint32_t i = 0; i < n; i++)
+            v1_sum = (v1_sum ^ part[i]) * 1099511628211u;
+    return ms;
+}
+#else
 IMPORT("delay-abi", "delay") uint64_t abi_delay(uint64_t ms);
+#endif
 #ifdef G1
 IMPORT("http-proxy-abi", "request") uint64_t abi_request(const void *p, uint32_t n);
 IMPORT("kube-watch-abi", "watch") uint64_t abi_watch(const void *p, uint32_t n);
-#else
+#endif
+#ifdef G2
 IMPORT("http-proxy-abi", "request")
 uint64_t abi_request3(const void *p, uint32_t n, uint32_t stream);
 static inline uint64_t abi_request(const void *p, uint32_t n)
@@ -37,7 +71,6 @@ void probe_wake(uint64_t id, bool end, const unsigned char *p, uint32_t n);
  * Wake-up payloads go to the end of the memory, which grows when one is larger than the room there;
  * each overwrites the one before.
  */
-EXPORT("allocate") void *allocate(uint32_t n);
 extern unsigned char __heap_base;
 static unsigned char *probe_buffer(uint32_t n)
 {
@@ -54,10 +87,14 @@ static unsigned char *probe_buffer(uint32_t n)
     }
     return at;
 }
+
+#ifndef V1
+EXPORT("allocate") void *allocate(uint32_t n);
 void *allocate(uint32_t n)
 {
     return probe_buffer(n);
 }
+#endif
 
 #ifdef G1
 EXPORT("run") void run(void);
@@ -75,7 +112,32 @@ void wakeup_stream(uint64_t id, const unsigned char *p, uint32_t n)
 {
     probe_wake(id, !p, p, n);
 }
-#else
+#endif
+
+#ifdef V1
+#ifndef V1_OWN_EXPORTS
+EXPORT("dormouse_v1_setup") int32_t v1_setup(void);
+int32_t v1_setup(void)
+{
+    static const char declaration[] = "{\"abi\":1,\"controllers\":[]}";
+    int32_t r = v1_declare(declaration, sizeof(declaration) - 1);
+    probe_start();
+    v1_is_set_up = true;
+    return r;
+}
+EXPORT("dormouse_v1_activate") int64_t v1_activate(uint32_t n);
+int64_t v1_activate(uint32_t n)
+{
+    unsigned char *p = probe_buffer(n);
+    (void)v1_result_read(p, n);
+    (void)abi_delay(1);
+    probe_wake(v1_sum, n == 0, n ? p : 0, n);
+    return (int64_t)(v1_sum % 1000);
+}
+#endif
+#endif
+
+#ifdef G2
 EXPORT("_start") void _start(void);
 void _start(void)
 {
@@ -182,6 +244,7 @@ static inline uint32_t probe_put_str(unsigned char *out, const char *s)
 }
 
 /* GET path, no headers, no body. */
+#ifndef V1
 static inline uint64_t probe_get(const char *path)
 {
     unsigned char out[512];
@@ -193,3 +256,4 @@ static inline uint64_t probe_get(const char *path)
     n += probe_put_str(out + n, "");
     return abi_request(out, n);
 }
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads, the baton, parked guests; see worker.h. */
+#include "runner/worker.h"
+
+#include "runner/orders.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+enum {
+    FLUSH_NOTES = 512, /* so much is told before the next activation of a command begins */
+    FLUSH_BYTES = 32 << 10,
+    OUT_BYTES_KEPT = 256 << 10 /* a larger message's buffer is given back */
+};
+_Static_assert((int)PROTO_NOTES_MAX >=
+                   (int)FLUSH_NOTES + (int)GUEST_V1_POSTS_MAX + (int)PROTO_LOGS_MAX + 1,
+               "what one activation may add fits");
+_Static_assert((int)PROTO_NOTES_BYTES_MAX >=
+                   (int)FLUSH_BYTES + (int)GUEST_V1_POSTS_MAX * ((int)GUEST_V1_EVENT_MAX + 64) +
+                       (int)PROTO_LOGS_MAX * ((int)PROTO_LOG_LINE_MAX + 64),
+               "and its bytes");
+
+/* ---- life ---- */
+
+void outcome_reset(struct outcome *o)
+{
+    buf_reset(&o->ops);
+    buf_reset(&o->logs);
+    buf_reset(&o->notes);
+    o->n_ops = o->n_logs = o->n_notes = o->logs_left_out = o->n_lines = 0;
+}
+
+static struct worker *worker_new(struct runner *r)
+{
+    struct worker *w = xnew(struct worker);
+    w->runner = r;
+    w->msg = w->order = PROTO_IN_INIT;
+    (void)pthread_cond_init(&w->turn, NULL);
+    buf_init(&w->out, PROTO_FRAME_BYTES + PROTO_BODY_MAX);
+    buf_init(&w->outcome.ops, PROTO_OPS_BYTES_MAX + PROTO_OPS_MAX * 32);
+    buf_init(&w->outcome.logs, PROTO_LOGS_BYTES_MAX + 16);
+    buf_init(&w->outcome.notes, PROTO_NOTES_BYTES_MAX);
+    return w;
+}
+
+static void worker_free(struct worker *w)
+{
+    proto_in_fini(&w->msg);
+    proto_in_fini(&w->order);
+    buf_fini(&w->out);
+    buf_fini(&w->outcome.ops);
+    buf_fini(&w->outcome.logs);
+    buf_fini(&w->outcome.notes);
+    (void)pthread_cond_destroy(&w->turn);
+    free(w);
+}
+
+/* Whichever thread finds out. Nothing here outlives the process but what main has anyway. */
+static _Noreturn void end_process(int status, const struct err *err)
+{
+    if (status == E_EOF)
+        exit(0);
+    log_error("runner ends", "reason=\"%s\"", err_text(err));
+    exit(1);
+}
+
+/* ---- the baton ---- */
+
+/* Hand baton and message to `to`. What follows until await_baton() may touch nothing shared. */
+static void pass_baton(struct worker *w, struct worker *to)
+{
+    struct runner *r = w->runner;
+    const struct proto_in msg = to->msg;
+    to->msg = w->msg;
+    w->msg = msg;
+    (void)pthread_mutex_lock(&r->lock);
+    to->has_baton = true;
+    (void)pthread_cond_signal(&to->turn);
+    (void)pthread_mutex_unlock(&r->lock);
+}
+
+static void await_baton(struct worker *w)
+{
+    (void)pthread_mutex_lock(&w->runner->lock);
+    while (!w->has_baton)
+        (void)pthread_cond_wait(&w->turn, &w->runner->lock);
+    w->has_baton = false;
+    (void)pthread_mutex_unlock(&w->runner->lock);
+}
+
+static void serve(struct worker *w);
+
+static void *worker_main(void *arg)
+{
+    struct worker *w = arg;
+    await_baton(w);
+    serve(w);
+    worker_free(w);
+    return NULL;
+}
+
+/* A worker that has nothing to do. -EAGAIN, -ENOMEM. */
+static int spare_worker(struct runner *r, struct worker **ret)
+{
+    if (!list_is_empty(&r->spares)) {
+        *ret = list_entry(list_pop_front(&r->spares), struct worker, node);
+        r->n_spares--;
+        return 0;
+    }
+    pthread_t thread;
+    pthread_attr_t attr;
+    struct worker *w = worker_new(r);
+    int status = -pthread_attr_init(&attr);
+    if (status == 0) {
+        (void)pthread_attr_setstacksize(&attr, WORKER_STACK_BYTES);
+        (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+        status = -pthread_create(&thread, &attr, worker_main, w);
+        (void)pthread_attr_destroy(&attr);
+    }
+    if (status < 0)
+        worker_free(w);
+    else
+        *ret = w;
+    return status;
+}
+
+/* ---- messages ---- */
+
+static int receive(struct worker *w, struct err *err)
+{
+    struct runner *r = w->runner;
+    if (r->dissolved_bytes < RUNNER_TRIM_BYTES)
+        return proto_recv(RUNNER_SOCKET, 0, &w->msg, err);
+    int status = proto_recv(RUNNER_SOCKET, MSG_DONTWAIT, &w->msg, err);
+    if (status != -EAGAIN)
+        return status;
+    (void)malloc_trim(0); /* there is nothing to do: give back memory that is not needed */
+    r->dissolved_bytes = 0;
+    return proto_recv(RUNNER_SOCKET, 0, &w->msg, err);
+}
+
+/* The parked guest that w->msg concerns; NULL: none. A REPLY must have one. */
+static int find_parked(struct worker *w, struct instance **ret, struct err *err)
+{
+    const struct runner *r = w->runner;
+    uint32_t slot;
+    struct proto_reply reply = { 0 };
+    struct proto_slot drop = { 0 };
+    bool is_reply = w->msg.kind == PROTO_REPLY;
+    *ret = NULL;
+    if (!is_reply && w->msg.kind != PROTO_DROP)
+        return 0;
+    int status = is_reply ? proto_get_reply(w->msg.body, &reply, err)
+                          : proto_get_slot(w->msg.body, &drop, err);
+    if (status < 0)
+        return status;
+    slot = is_reply ? reply.slot : drop.slot;
+    struct instance *in = slot < r->slots.n ? r->slots.p[slot] : NULL;
+    if (in && in->is_parked)
+        *ret = in;
+    if (is_reply && (!*ret || in->guest != reply.guest || in->next_id != reply.id + 1))
+        return err_set(err, E_INVALID, "REPLY to a call that nobody made");
+    return 0;
+}
+
+/* Carry out w->msg, which concerns no parked guest. */
+static int carry_out(struct worker *w, struct err *err)
+{
+    switch (w->msg.kind) {
+    case PROTO_MODULE:
+        return order_module(w, err);
+    case PROTO_FORGET:
+        return order_forget(w, err);
+    case PROTO_RUN:
+        return order_run(w, err);
+    case PROTO_DROP:
+        return order_drop(w, err);
+    case PROTO_HELLO:
+    case PROTO_ANSWER:
+    case PROTO_CALL:
+    case PROTO_NOTES:
+    case PROTO_REPLY:
+        break;
+    }
+    return err_set(err, E_INVALID, "message for the other side");
+}
+
+/*
+ * What a thread does that runs no guest: read and carry out. Returns when it has handed on the
+ * baton and there are spares enough.
+ */
+static void serve(struct worker *w)
+{
+    struct runner *r = w->runner;
+    struct err err = { 0 };
+    bool has_message = !w->is_first;
+    for (int status = 0;;) {
+        struct instance *parked = NULL;
+        if (!has_message)
+            status = receive(w, &err);
+        has_message = false;
+        if (status >= 0)
+            status = find_parked(w, &parked, &err);
+        if (status >= 0 && !parked)
+            status = carry_out(w, &err);
+        if (status < 0)
+            end_process(status, &err);
+        if (w->out.cap > OUT_BYTES_KEPT)
+            buf_fini(&w->out);
+        if (!parked)
+            continue;
+        bool stays = w->is_first || r->n_spares < WORKER_SPARES_MAX;
+        if (stays) {
+            list_push_front(&r->spares, &w->node);
+            r->n_spares++;
+        }
+        pass_baton(w, parked->worker);
+        if (!stays)
+            return;
+        await_baton(w);
+        has_message = true;
+    }
+}
+
+int worker_serve(struct runner *r, struct err *err)
+{
+    list_init(&r->spares);
+    (void)pthread_mutex_init(&r->lock, NULL);
+    struct worker *w = worker_new(r);
+    w->is_first = true;
+    proto_begin(&w->out);
+    proto_put_hello(&w->out, &(struct proto_hello){ PROTO_VERSION, STR(DM_ENGINE_VERSION) });
+    int status = proto_send(RUNNER_SOCKET, &w->out, -1, err);
+    if (status < 0)
+        return status;
+    serve(w);
+    return 0;
+}
+
+/* ---- calls that park ---- */
+
+static void send_call(struct instance *in, enum proto_kind kind, struct proto_call *call)
+{
+    struct worker *w = in->worker;
+    struct outcome *o = &w->outcome;
+    struct err err = { 0 };
+    call->slot = w->run.slot;
+    call->incarnation = in->incarnation;
+    call->guest = in->guest;
+    call->seq = w->run.seq;
+    call->token = in->token;
+    call->clock_offset_ns = in->clock_offset_ns;
+    call->logs_left_out = o->logs_left_out;
+    call->n_notes = o->n_notes;
+    proto_begin(&w->out);
+    proto_put_call(&w->out, kind, call, buf_str(&o->notes));
+    int status = proto_send(RUNNER_SOCKET, &w->out, -1, &err);
+    if (status < 0)
+        end_process(status, &err);
+    outcome_reset(o);
+    if (w->out.cap > OUT_BYTES_KEPT)
+        buf_fini(&w->out);
+}
+
+int worker_flush(struct instance *in, struct err *err)
+{
+    const struct outcome *o = &in->worker->outcome;
+    if (!buf_ok(&o->notes))
+        return err_set(err, -ENOMEM, "no memory for what it has posted");
+    if (o->n_notes < FLUSH_NOTES && o->notes.n < FLUSH_BYTES)
+        return 0;
+    send_call(in, PROTO_NOTES, &(struct proto_call){ 0 });
+    return 0;
+}
+
+/* Until w->msg is the REPLY to `in`, or the DROP of it. */
+static void wait_parked(struct instance *in)
+{
+    struct worker *w = in->worker, *to;
+    struct err err = { 0 };
+    int status = 0;
+    struct instance *parked = NULL;
+    while (status >= 0) {
+        status = receive(w, &err);
+        if (status >= 0)
+            status = find_parked(w, &parked, &err);
+        if (status >= 0 && parked == in)
+            return;
+        if (status >= 0 && !parked && w->msg.kind != PROTO_RUN) {
+            status = carry_out(w, &err);
+            continue;
+        }
+        if (status >= 0 && parked)
+            to = parked->worker;
+        else if (status >= 0 && (status = spare_worker(w->runner, &to)) < 0)
+            (void)err_sys(&err, status, "start a thread");
+        if (status < 0)
+            break;
+        pass_baton(w, to);
+        await_baton(w); /* given together with the message for `in` */
+        return;
+    }
+    end_process(status, &err);
+}
+
+int worker_call(struct instance *in, const struct proto_call *call, int64_t *ret)
+{
+    struct worker *w = in->worker;
+    struct proto_call c = *call;
+    struct proto_reply reply;
+    uint64_t left = instance_time_left(in);
+    c.id = in->next_id++;
+    in->result = STR_NULL;
+    in->is_parked = true;
+    send_call(in, PROTO_CALL, &c);
+    wait_parked(in);
+    in->is_parked = false;
+    if (w->msg.kind == PROTO_DROP)
+        return -ECANCELED;
+    (void)proto_get_reply(w->msg.body, &reply, NULL); /* find_parked() has checked it */
+    in->result = reply.bytes;
+    *ret = reply.value;
+    instance_go_on(in, left);
+    return 0;
+}
