@@ -301,7 +301,7 @@ static struct json *find_resource(struct request *rq)
 
 static struct json *find(struct request *rq)
 {
-    rq->no_page = rq->route.kind == ROUTE_UNKNOWN;
+    rq->no_page = rq->route.kind == ROUTE_UNKNOWN && !rq->route.in_api;
     if (rq->route.kind == ROUTE_UNKNOWN)
         return status_no_resource(&rq->arena);
     if (rq->route.kind == ROUTE_RESOURCE)

@@ -107,8 +107,11 @@ static struct json *parse_delete_options(struct request *rq, struct delete_optio
     struct write_options opts;
     struct json *no = write_parse_options(rq, &opts), *body = NULL;
     *ret = (struct delete_options){ .dry_run = opts.dry_run, .uid = STR(""), .rev = STR("") };
-    if (!no && rq->body.n == 0)
+    if (!no && rq->body.n == 0) {
         no = parse_query_grace(rq, ret);
+        ret->uid = route_query(&rq->route, "uid");
+        ret->rev = route_query(&rq->route, "resourceVersion");
+    }
     if (no || rq->body.n == 0)
         return no ? no : propagation_parse(rq, NULL, &ret->propagation);
     no = write_parse_body(rq, builtin_type(DELETE_OPTIONS), NULL, &body);
@@ -234,9 +237,10 @@ static void mark(struct removal *rm)
     rfc3339_format(now_s, now);
     rfc3339_format(begun_us / 1000000 + rm->left_s, end);
     json_set_str(a, meta, "deletionTimestamp", str_of(end));
-    if (!is_namespace(rm->rq->res))
+    bool own_way = is_namespace(rm->rq->res) || is_crd(rm->rq->res); /* and mark it themselves */
+    if (!own_way)
         json_set_int(a, meta, "deletionGracePeriodSeconds", rm->left_s);
-    if (generation > 0 && !again)
+    if (generation > 0 && !again && !own_way)
         json_set_int(a, meta, "generation", generation + 1);
     if (!again)
         begin_deletion(rm, now);

@@ -73,7 +73,7 @@ static void parse_segments(struct route *rt, struct str method, struct str *seg,
             rt->kind = ROUTE_GROUP;
         else
             rt->kind = legacy ? ROUTE_LEGACY : ROUTE_GROUPS;
-    } else if (is_health(seg[0])) {
+    } else if (is_health(seg[0]) && !rt->url->trailing_slash) {
         rt->kind = ROUTE_HEALTH;
         rt->resource = seg[0];
         if (n > 1)
@@ -95,10 +95,28 @@ static void parse_segments(struct route *rt, struct str method, struct str *seg,
     }
 }
 
+/* Upstream's router takes a path as it is: "//", "/./" and "/../" lead nowhere. */
+static bool leads_nowhere(struct str path)
+{
+    static const char *const odd[] = { "//", "/./", "/../" };
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++)
+        if (str_find(path, str_of(odd[i])) >= 0)
+            return true;
+    return false;
+}
+
 int route_parse(struct arena *a, struct str method, struct str target, struct route *ret,
                 struct err *err)
 {
     struct route rt = { .url = arena_new(a, struct url_target) };
+    struct str path, query;
+    (void)str_cut(target, '?', &path, &query);
+    if (str_has_prefix(path, STR("/")) && leads_nowhere(path)) {
+        rt.path = path;
+        rt.in_api = str_has_prefix(path, STR("/api"));
+        *ret = rt;
+        return 0;
+    }
     int r = url_parse(a, target, rt.url, err);
     if (r < 0)
         return r;

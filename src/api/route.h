@@ -38,6 +38,7 @@ struct route {
     struct str group, version, ns, resource, name, subresource;
     struct str rest;
     struct url_target *url;
+    bool in_api; /* ROUTE_UNKNOWN, where there are resources */
 };
 
 /* Decode `target`; all strings live in the arena or in `target`. Errors: those of url_parse(). */

@@ -265,6 +265,8 @@ static void summarize(struct buf *to, struct str body)
 static struct json *unrecognized(struct request *rq, const struct schema *schema, const char *why)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    if (rq->route.verb & (KUBE_DELETE | KUBE_DELETECOLLECTION)) /* options are told of plainly */
+        return status_bad_request(&rq->arena, str_of(why));
     (void)buf_printf(&text,
                      "the object provided is unrecognized (must be of type " STR_FMT "): %s (",
                      STR_ARG(kind_of_body(rq, schema)), why);

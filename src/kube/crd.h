@@ -24,6 +24,8 @@ size_t crd_resources(const struct crd *c, const struct kube_resource *const **re
 const struct kube_resource *crd_storage(const struct crd *c);
 
 /* Validation of the object itself with upstream's texts; old NULL for create. */
+/* The name of a new one. */
+void crd_validate_name(const struct json *obj, struct field_errors *errs);
 void crd_validate(const struct json *obj, const struct json *old, struct field_errors *errs);
 /* What an object of a definition with scale has at the scale's paths (crd_scale.c). */
 void crd_validate_scale(const struct kube_resource *r, const struct json *obj,

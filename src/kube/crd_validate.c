@@ -447,14 +447,14 @@ static void check_approval(const struct json *obj, const struct json *old,
                     key);
 }
 
-static void check_name(const struct json *obj, struct field_errors *errs)
+void crd_validate_name(const struct json *obj, struct field_errors *errs)
 {
     struct fpath meta = fpath_child(NULL, STR("metadata")), at = fpath_child(&meta, STR("name"));
     const struct json *spec = json_getc(obj, "spec");
     const char *wanted = arena_printf(errs->a, STR_FMT "." STR_FMT,
                                       STR_ARG(json_get_str(json_getc(spec, "names"), "plural")),
                                       STR_ARG(json_get_str(spec, "group")));
-    if (meta_name(obj).n && !str_is(meta_name(obj), wanted))
+    if (!str_is(meta_name(obj), wanted))
         field_error_str(errs, FIELD_INVALID, &at, meta_name(obj),
                         "must be spec.names.plural+\".\"+spec.group");
 }
@@ -515,8 +515,6 @@ void crd_validate(const struct json *obj, const struct json *old, struct field_e
     struct fpath preserve_at = fpath_child(&at, STR("preserveUnknownFields"));
     struct fpath status = fpath_child(NULL, STR("status"));
     struct fpath accepted_at = fpath_child(&status, STR("acceptedNames"));
-    if (!old)
-        check_name(obj, errs);
     check_group(spec, &at, errs);
     check_versions(spec, &at, errs);
     check_names(json_getc(spec, "names"), &names_at, true, errs);

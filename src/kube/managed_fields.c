@@ -149,7 +149,10 @@ static const struct field_set *reset_fields(struct arena *a, const struct manage
     if (str_is(w->subresource, "status"))
         return status_reset(a, w->res);
     bool splits = kube_subresource(w->res, STR("status")) != NULL;
-    return splits ? field_set_of(a, "status", NULL) : NULL;
+    const struct field_set *set = splits ? field_set_of(a, "status", NULL) : NULL;
+    if (w->subresource.n == 0 && w->res->strategy->fixed_spec) /* nobody's to change */
+        set = field_set_union(a, set, field_set_of(a, "spec", NULL));
+    return set;
 }
 
 /* Subresources that write nothing but these parts; "*" stands for every item. */

@@ -650,6 +650,8 @@ static void validate_meta(const struct kube_resource *res, const struct json *ob
         meta_validate_update(obj, old, errs);
         meta_validate_update(obj, old, errs);
     } else {
+        if (res->strategy->validate_name && meta_name(obj).n)
+            res->strategy->validate_name(obj, errs);
         meta_validate(obj, res->namespaced, name_rule(res), errs);
     }
     if (has_kube_finalizers(res))

@@ -166,6 +166,18 @@ static int norm_bytes(struct norm *n, const struct schema *s, struct json *v, co
     return 0;
 }
 
+/* Behind the seconds Go wants six digits. */
+static bool has_micros(struct str s)
+{
+    size_t n = sizeof "2006-01-02T15:04:05" - 1;
+    if (s.n < n + 8 || s.p[n] != '.')
+        return false;
+    for (size_t i = n + 1; i <= n + 6; i++)
+        if (s.p[i] < '0' || s.p[i] > '9')
+            return false;
+    return s.p[n + 7] < '0' || s.p[n + 7] > '9';
+}
+
 static int norm_time(struct norm *n, const struct schema *s, struct json *v, const char *owner,
                      const struct fpath *at)
 {
@@ -180,6 +192,12 @@ static int norm_time(struct norm *n, const struct schema *s, struct json *v, con
                        "\" as \"2006-01-02T15:04:05%sZ07:00\": cannot parse "
                        "\"" STR_FMT "\" as \"2006\"",
                        STR_ARG(v->s), micro ? ".000000" : "", STR_ARG(v->s));
+    if (micro && !has_micros(v->s))
+        return err_set(n->err, E_INVALID,
+                       "parsing time \"" STR_FMT
+                       "\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"" STR_FMT
+                       "\" as \".000000\"",
+                       STR_ARG(v->s), STR_ARG(str_slice(v->s, 19, v->s.n)));
     char text[RFC3339_MAX];
     if (micro)
         rfc3339_format_us(us, text);

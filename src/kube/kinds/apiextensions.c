@@ -30,6 +30,7 @@ static const struct kube_subresource crd_subresources[] = {
 
 static const struct kube_strategy crd_strategy = { .set_defaults = crd_default,
                                                    .prepare_create = crd_prepare_create,
+                                                   .validate_name = crd_validate_name,
                                                    .validate = crd_validate,
                                                    .has_generation = true,
                                                    .fixed_meta_in_status = true };

@@ -28,23 +28,29 @@ static void service_prepare_create(struct arena *a, struct json *obj)
     json_setc(a, json_obj(a, obj, "status"), "conditions", conditions);
 }
 
+static void service_validate_name(const struct json *obj, struct field_errors *errs)
+{
+    const struct json *spec = json_getc(obj, "spec");
+    struct fpath meta = fpath_child(NULL, STR("metadata")), at = fpath_child(&meta, STR("name"));
+    const char *want =
+        arena_printf(errs->a, STR_FMT "." STR_FMT, STR_ARG(json_get_str(spec, "version")),
+                     STR_ARG(json_get_str(spec, "group")));
+    if (!str_is(meta_name(obj), want))
+        field_error_str(errs, FIELD_INVALID, &at, meta_name(obj),
+                        "must be `spec.version+\".\"+spec.group`: \"%s\"", want);
+}
+
 static void service_validate(const struct json *obj, const struct json *old,
                              struct field_errors *errs)
 {
-    struct arena *a = errs->a;
     const struct json *spec = json_getc(obj, "spec");
     struct str group = json_get_str(spec, "group"), version = json_get_str(spec, "version");
-    struct fpath meta = fpath_child(NULL, STR("metadata")), up = fpath_child(NULL, STR("spec"));
-    struct fpath name_at = fpath_child(&meta, STR("name"));
+    struct fpath up = fpath_child(NULL, STR("spec"));
     struct fpath group_min = fpath_child(&up, STR("groupPriorityMinimum"));
     struct fpath version_prio = fpath_child(&up, STR("versionPriority"));
-    const char *want = arena_printf(a, STR_FMT "." STR_FMT, STR_ARG(version), STR_ARG(group));
     int64_t minimum = json_int_or(json_getc(spec, "groupPriorityMinimum"), 0);
     int64_t priority = json_int_or(json_getc(spec, "versionPriority"), 0);
     (void)old;
-    if (!str_is(meta_name(obj), want))
-        field_error_str(errs, FIELD_INVALID, &name_at, meta_name(obj),
-                        "must be `spec.version+\".\"+spec.group`: \"%s\"", want);
     struct fpath group_at = fpath_child(&up, STR("group")),
                  version_at = fpath_child(&up, STR("version"));
     struct meta_problems bad_group = meta_check_dns1123_subdomain(group);
@@ -57,10 +63,10 @@ static void service_validate(const struct json *obj, const struct json *old,
     for (size_t i = 0; i < bad_version.n; i++)
         field_error_str(errs, FIELD_INVALID, &version_at, version, "%s", bad_version.text[i]);
     if (minimum <= 0 || minimum > 20000)
-        field_error(errs, FIELD_INVALID, &group_min, json_new_int(a, minimum),
+        field_error(errs, FIELD_INVALID, &group_min, json_new_int(errs->a, minimum),
                     "must be positive and less than 20000");
     if (priority <= 0 || priority > 1000)
-        field_error(errs, FIELD_INVALID, &version_prio, json_new_int(a, priority),
+        field_error(errs, FIELD_INVALID, &version_prio, json_new_int(errs->a, priority),
                     "must be positive and less than 1000");
 }
 
@@ -101,6 +107,7 @@ static const struct kube_subresource service_subresources[] = { SUBRESOURCE_STAT
                                                                                    "APIService") };
 
 static const struct kube_strategy service_strategy = { .set_defaults = service_set_defaults,
+                                                       .validate_name = service_validate_name,
                                                        .prepare_create = service_prepare_create,
                                                        .validate = service_validate,
                                                        .name_rule = KUBE_NAME_PATH_SEGMENT };

@@ -99,6 +99,7 @@ static void csr_validate(const struct json *obj, const struct json *old, struct 
 }
 
 static const struct kube_strategy csr_strategy = { .prepare_create = kind_reset_status,
+                                                   .fixed_spec = true,
                                                    .validate = csr_validate,
                                                    .prepare_update = csr_prepare_update,
                                                    .name_rule = KUBE_NAME_PATH_SEGMENT,
