@@ -616,10 +616,13 @@ TEST(the_cache_is_asked_for_objects_and_lists)
 /* ---- the primary ---- */
 
 static int cleaned;
+static bool clean_waits;
 
 static int clean(struct dm_request *r)
 {
     cleaned++;
+    if (clean_waits)
+        return 1;
     return dm_delete(r, dm_ref(&dm_configmaps, r->ns, "made"), NULL);
 }
 
@@ -662,10 +665,16 @@ TEST(a_finalizer_is_added_and_leaves_after_the_cleaning)
     CHECK_INT(activate(DELETED), -1);
     CHECK_INT(host.n_calls, 1);
     CHECK_INT(cleaned, 2);
+    fresh(); /* it has not ended yet */
+    clean_waits = true;
+    CHECK_INT(activate(DELETED), 0);
+    CHECK_INT(host.n_calls, 0);
+    CHECK_INT(finalize_result, 1);
+    CHECK_INT(cleaned, 3);
     fresh(); /* deleted, and never ours */
     CHECK_INT(activate(WITH(",\"deletionTimestamp\":\"t\"")), 0);
     CHECK_INT(finalize_result, 1);
-    CHECK_INT(cleaned, 2);
+    CHECK_INT(cleaned, 3);
 }
 
 static struct dm_result report(struct dm_request *r)

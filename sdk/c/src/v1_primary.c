@@ -27,7 +27,7 @@ int dm_finalize(struct dm_request *r, const char *finalizer, int (*clean)(struct
     if (!dm_has_finalizer(r->object, finalizer))
         return 1;
     int code = clean(r);
-    if (code < 0)
+    if (code != 0)
         return code;
     code = dm_set_finalizer(r, finalizer, false);
     if (code == DM_E_NOT_FOUND) { /* gone meanwhile, which is what was wanted */

@@ -29,8 +29,18 @@ impl Action {
 pub enum Life {
     /// It has the finalizer; go on.
     Alive,
+    /// It is being deleted, and cleaning up has not ended: nothing more to do now.
+    Leaving,
     /// It was cleaned up after, or never was ours, or is not there: nothing more to do.
     Gone,
+}
+
+/// How far cleaning up has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cleanup {
+    Done,
+    /// Something is still going; an event of a watched object, or a requeue, brings the key back.
+    Pending,
 }
 
 /// The key that is to be reconciled, why, and its object.
@@ -127,11 +137,11 @@ impl Context {
     }
 
     /// The whole life of a finalizer: adds it while the object is alive; once it is being deleted, runs
-    /// `clean` and then takes it away. Call it before anything else is made.
+    /// `clean` until that is done, and then takes it away. Call it before anything else is made.
     pub fn finalizer(
         &mut self,
         finalizer: &str,
-        clean: impl FnOnce(&mut Context) -> Result<()>,
+        clean: impl FnOnce(&mut Context) -> Result<Cleanup>,
     ) -> Result<Life> {
         let Some(object) = &self.object else { return Ok(Life::Gone) };
         let has = object.has_finalizer(finalizer);
@@ -142,7 +152,9 @@ impl Context {
             return Ok(Life::Alive);
         }
         if has {
-            clean(self)?;
+            if clean(self)? == Cleanup::Pending {
+                return Ok(Life::Leaving);
+            }
             self.set_finalizer(finalizer, false).optional()?; // gone meanwhile is what was wanted
         }
         Ok(Life::Gone)

@@ -39,7 +39,7 @@ mod tell;
 pub mod testing;
 
 pub use api::{request, Cache, DeleteParams, List, ListParams, Patch, Query, Request, Resource, Settings};
-pub use context::{Action, Context, Life};
+pub use context::{Action, Cleanup, Context, Life};
 pub use declare::{kinds, Config, Controller, Kind, Map, Operator, Predicate, Watch};
 pub use error::{Cause, Error, HostCode, Optional, Result, Status, WithContext};
 pub use object::{rfc3339, Condition, DynamicObject};

@@ -292,32 +292,31 @@ fn the_cache_is_asked_for_lists() {
 fn a_finalizer_is_added_and_leaves_after_the_cleaning() {
     testing::start(define);
     testing::answer_api(|_| (200, json!({})));
-    let live = |expected: Life| {
-        move |ctx: &mut Context| {
-            let life = ctx.finalizer("example.dev/f", |ctx| {
-                info!("cleaned", name = ctx.name);
-                Ok(())
-            })?;
-            assert_eq!(life, expected);
-            Ok(Action::done())
-        }
-    };
-    let added = run(live(Life::Alive), widget());
+    fn live(ctx: &mut Context, cleaned: Result<Cleanup>) -> Result<Action> {
+        let life = ctx.finalizer("example.dev/f", |_| cleaned)?;
+        info!("life", of = format!("{life:?}"));
+        Ok(Action::done())
+    }
+    let life = |outcome: &testing::Outcome| outcome.log[0].2["of"].as_str().unwrap().to_owned();
+    let added = run(|ctx| live(ctx, Err("too early".into())), widget());
     assert_eq!(
         added.calls[0].body,
         json!({"metadata": {"resourceVersion": "7", "finalizers": ["example.dev/f"]}})
     );
     let mut object = widget();
     object["metadata"]["finalizers"] = json!(["other", "example.dev/f"]);
-    assert!(run(live(Life::Alive), object.clone()).calls.is_empty());
+    let kept = run(|ctx| live(ctx, Err("too early".into())), object.clone());
+    assert_eq!((life(&kept).as_str(), kept.calls.len()), ("Alive", 0));
     object["metadata"]["deletionTimestamp"] = "now".into();
-    let cleaned = run(live(Life::Gone), object.clone());
-    assert_eq!(cleaned.log.len(), 1);
-    assert_eq!(cleaned.calls[0].body["metadata"]["finalizers"], json!(["other"]));
-    let refused =
-        run(|ctx| ctx.finalizer("example.dev/f", |_| Err("no".into())).map(|_| Action::done()), object);
+    let pending = run(|ctx| live(ctx, Ok(Cleanup::Pending)), object.clone());
+    assert_eq!((life(&pending).as_str(), pending.calls.len()), ("Leaving", 0));
+    let refused = run(|ctx| live(ctx, Err("no".into())), object.clone());
     assert_eq!((refused.value, refused.calls.len()), (-1, 0));
-    assert_eq!(run(live(Life::Gone), Value::Null).value, 0);
+    let cleaned = run(|ctx| live(ctx, Ok(Cleanup::Done)), object);
+    assert_eq!(life(&cleaned), "Gone");
+    assert_eq!(cleaned.calls[0].body["metadata"]["finalizers"], json!(["other"]));
+    let absent = run(|ctx| live(ctx, Err("nothing to clean".into())), Value::Null);
+    assert_eq!(life(&absent), "Gone");
 }
 
 #[test]
