@@ -46,7 +46,9 @@ static void on_end(void *arg)
     l->sub = NULL;
 }
 
-static const struct watch_sub_ops ops = { on_open, on_event, on_end };
+static const struct watch_sub_ops ops = { .on_open = on_open,
+                                          .on_event = on_event,
+                                          .on_end = on_end };
 
 struct rig {
     struct loop loop;
@@ -448,6 +450,37 @@ TEST(more_upstreams_than_the_limit_are_refused_until_one_ends)
 
 /* Every subscriber sees the versions above its own, in order, each once, whatever breaks meanwhile.
  */
+TEST(a_watch_whose_subscribers_need_no_history_keeps_none)
+{
+    static const struct watch_sub_ops following = {
+        .on_open = on_open, .on_event = on_event, .on_end = on_end, .needs_no_history = true
+    };
+    struct rig r;
+    struct err err = { 0 };
+    struct watch_hub_stats s;
+    rig_init(&r, 0);
+    struct watch_key key = { .group_version = STR("amurant.io/v1"),
+                             .plural = STR("testresources") };
+    CHECK_OK(watch_hub_subscribe(r.hub, &key, 1, false, &following, &r.l[0], &r.l[0].sub, &err));
+    turn(&r);
+    fake_head(&r.fake.call[0], 200);
+    turn(&r);
+    send_event(&r, 0, "ADDED", "a", 5);
+    watch_hub_get_stats(r.hub, &s);
+    CHECK_INT(s.history_events, 0);
+    subscribe(&r, 1, "", 5, false); /* from now on there is one */
+    turn(&r);
+    send_event(&r, 0, "ADDED", "a", 6);
+    watch_hub_get_stats(r.hub, &s);
+    CHECK_INT(s.history_events, 1);
+    subscribe(&r, 2, "", 4, false); /* what went before is gone: 410 */
+    turn(&r);
+    CHECK_STR(buf_str(&r.l[0].events), "5 6");
+    CHECK_STR(buf_str(&r.l[1].events), "6");
+    CHECK_STR(buf_str(&r.l[2].events), "E");
+    rig_fini(&r);
+}
+
 TEST(random_joins_breaks_and_pauses_lose_and_repeat_nothing)
 {
     struct rig r;

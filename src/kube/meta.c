@@ -502,3 +502,18 @@ void meta_validate_update(const struct json *obj, const struct json *old, struct
     }
     validate_common(meta, &at, errs);
 }
+
+void meta_name_item(struct arena *a, const struct json *list, struct json *item)
+{
+    struct str kind = json_get_str(list, "kind"), version = json_get_str(list, "apiVersion");
+    if (json_get_str(item, "kind").n || !str_has_suffix(kind, STR("List")))
+        return;
+    (void)json_del(item, STR("apiVersion"));
+    (void)json_del(item, STR("kind"));
+    struct json *v = json_new_str(a, str_slice(kind, 0, kind.n - 4));
+    v->key = STR("kind");
+    json_insert_before(item, json_first(item), v);
+    v = json_new_str(a, version);
+    v->key = STR("apiVersion");
+    json_insert_before(item, json_first(item), v);
+}

@@ -13,6 +13,8 @@ struct json *meta_of(struct arena *a, struct json *obj);
 bool meta_is_deleting(const struct json *obj); /* deletionTimestamp is set */
 bool meta_has_finalizers(const struct json *obj);
 void meta_set_resource_version(struct arena *a, struct json *obj, uint64_t rev);
+/* Items of a PodList say neither that they are Pods nor of which version: now this one does. */
+void meta_name_item(struct arena *a, const struct json *list, struct json *item);
 
 /* Five random characters behind a prefix cut to fit, from upstream's alphabet. random: from the
  * caller. */

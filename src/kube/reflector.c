@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/sys.h"
 #include "codec/url.h"
+#include "kube/meta.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,16 +24,22 @@ struct reflector {
     char *continue_token;
     uint64_t rv;      /* of the list */
     uint64_t round;   /* counts lists; what has an older mark at the end of one is gone */
-    struct map known; /* "namespace/name" -> round, as pointer */
+    struct map known; /* "namespace/name" -> round, as pointer; unless the user keeps them */
+    bool streaming;   /* the list that runs is a stream */
+    bool no_streams;  /* the server has none */
+    bool stream_done, stream_broken; /* it has brought everything; it makes no sense */
+    struct timer quiet;
     struct watch_sub *sub;
     struct timer retry;
     struct defer begin;
     unsigned failures;
     bool synced, said, closed;
-    bool busy; /* inside on_end(): closing leaves the memory to it */
+    bool busy; /* inside a callback: closing leaves the memory to leave() */
+    bool relist;
 };
 
 static void start_list(struct reflector *r);
+static void on_retry(struct timer *t);
 
 static void free_reflector(struct reflector *r)
 {
@@ -43,13 +50,29 @@ static void free_reflector(struct reflector *r)
     free(r);
 }
 
-static void on_retry(struct timer *t)
+/* Around everything that may call the user, who may close us there. */
+static void enter(struct reflector *r)
 {
-    start_list(container_of(t, struct reflector, retry));
+    assert(!r->busy);
+    r->busy = true;
+}
+
+static void leave(struct reflector *r)
+{
+    r->busy = false;
+    if (r->closed && !r->call)
+        free_reflector(r);
 }
 
 static void retry(struct reflector *r, const char *why)
 {
+    if (r->opts.ops->on_trouble) {
+        struct err err = { 0 };
+        (void)err_set(&err, E_UNSUPPORTED, "%s", why);
+        r->opts.ops->on_trouble(r->opts.arg, r->status, &err);
+        if (r->closed)
+            return;
+    }
     uint64_t wait = REFLECTOR_RETRY_FIRST_MS;
     for (unsigned i = 0; i < r->failures && wait < REFLECTOR_RETRY_MAX_MS; i++)
         wait *= 2;
@@ -72,7 +95,8 @@ static struct str object_key(struct arena *a, const struct json *meta)
 static void take_object(struct reflector *r, struct arena *a, const struct json *object)
 {
     const struct json *meta = json_getc(object, "metadata");
-    (void)map_put(&r->known, object_key(a, meta), (void *)(uintptr_t)r->round);
+    if (!r->opts.ops->on_list_end)
+        (void)map_put(&r->known, object_key(a, meta), (void *)(uintptr_t)r->round);
     r->opts.ops->on_object(r->opts.arg, object);
 }
 
@@ -99,15 +123,35 @@ static void on_open(void *arg, int status, struct str body)
         log_info("list and watch work again", "resource=" STR_FMT, STR_ARG(r->opts.key.plural));
     r->failures = 0;
     r->said = false;
+    enter(r);
+    if (r->opts.ops->on_watching)
+        r->opts.ops->on_watching(r->opts.arg);
+    leave(r);
+}
+
+static void tell_progress(struct reflector *r, uint64_t rv)
+{
+    if (rv > r->rv)
+        r->rv = rv;
+    if (r->opts.ops->on_progress && rv && !r->closed)
+        r->opts.ops->on_progress(r->opts.arg, rv);
 }
 
 static void on_event(void *arg, const struct watch_event *ev)
 {
     struct reflector *r = arg;
-    if (ev->is_error || ev->is_bookmark)
-        return; /* on_watch_end() follows an error */
+    if (ev->is_error)
+        return; /* on_watch_end() follows */
+    if (ev->is_bookmark) {
+        enter(r);
+        tell_progress(r, ev->rv);
+        leave(r);
+        return;
+    }
     struct arena a = { 0 };
     struct json *event;
+    uint64_t rv = ev->rv;
+    enter(r);
     if (json_parse(&a, ev->line, NULL, &event, NULL) >= 0) {
         const struct json *object = json_getc(event, "object");
         if (str_is(json_get_str(event, "type"), "DELETED")) {
@@ -119,6 +163,8 @@ static void on_event(void *arg, const struct watch_event *ev)
         }
     }
     arena_fini(&a);
+    tell_progress(r, rv);
+    leave(r);
 }
 
 static void on_watch_end(void *arg)
@@ -127,25 +173,29 @@ static void on_watch_end(void *arg)
     char why[64];
     r->sub = NULL;
     (void)snprintf(why, sizeof why, "watch ended, status %d", r->status);
+    enter(r);
     retry(r, why);
+    leave(r);
 }
 
-static const struct watch_sub_ops watch_ops = { .on_open = on_open,
-                                                .on_event = on_event,
-                                                .on_end = on_watch_end };
+static const struct watch_sub_ops watch_ops = {
+    .on_open = on_open, .on_event = on_event, .on_end = on_watch_end, .needs_no_history = true
+};
 
 static void start_watch(struct reflector *r)
 {
     struct err err = { 0 };
-    if (watch_hub_subscribe(r->opts.hub, &r->opts.key, r->rv, false, &watch_ops, r, &r->sub, &err) <
-        0)
+    bool bookmarks = r->opts.ops->on_progress != NULL;
+    r->status = 0;
+    if (watch_hub_subscribe(r->opts.hub, &r->opts.key, r->rv, bookmarks, &watch_ops, r, &r->sub,
+                            &err) < 0)
         retry(r, err_text(&err));
 }
 
 /* ---------------------------------------------------------------- list */
 
-/* The last page is in: what this round did not see was deleted. */
-static void finish_list(struct reflector *r)
+/* What this round did not see was deleted. */
+static void drop_unseen(struct reflector *r)
 {
     struct arena a = { 0 };
     size_t n = 0;
@@ -158,12 +208,22 @@ static void finish_list(struct reflector *r)
         drop_object(r, gone[i]);
     }
     arena_fini(&a);
+}
+
+/* The list is complete. */
+static void finish_list(struct reflector *r)
+{
+    if (r->opts.ops->on_list_end)
+        r->opts.ops->on_list_end(r->opts.arg, r->rv);
+    else
+        drop_unseen(r);
     if (r->closed)
         return;
     start_watch(r);
-    if (!r->synced) {
+    if (!r->synced && !r->closed) {
         r->synced = true;
-        r->opts.ops->on_synced(r->opts.arg);
+        if (r->opts.ops->on_synced)
+            r->opts.ops->on_synced(r->opts.arg);
     }
 }
 
@@ -180,6 +240,7 @@ static int read_page(struct reflector *r)
     if (code >= 0) {
         r->rv = rv;
         json_each (item, json_getc(list, "items")) {
+            meta_name_item(&a, list, item);
             take_object(r, &a, item);
             if (r->closed)
                 break;
@@ -199,10 +260,112 @@ static void on_head(void *arg, int status, const struct headers *headers)
     r->status = status;
 }
 
+/* ---------------------------------------------------------------- list as a stream */
+
+static void on_quiet(struct timer *t)
+{
+    struct reflector *r = container_of(t, struct reflector, quiet);
+    r->no_streams = true;
+    if (r->call)
+        transport_cancel(r->opts.transport, r->call);
+}
+
+/* Nothing that still comes counts. */
+static void end_stream(struct reflector *r, bool done)
+{
+    r->stream_done = done;
+    r->stream_broken = !done;
+    transport_cancel(r->opts.transport, r->call);
+}
+
+/* A bookmark with an annotation says that everything there was has been sent. */
+static void on_line(struct reflector *r, struct str line)
+{
+    struct arena a = { .max_bytes = (size_t)WATCH_LINE_MAX_BYTES * 16 };
+    struct json *event;
+    if (json_parse(&a, line, NULL, &event, NULL) < 0) {
+        arena_fini(&a);
+        end_stream(r, false);
+        return;
+    }
+    struct str type = json_get_str(event, "type");
+    const struct json *object = json_getc(event, "object");
+    const struct json *meta = json_getc(object, "metadata");
+    if (str_is(type, "ADDED") || str_is(type, "MODIFIED")) {
+        take_object(r, &a, object);
+    } else if (str_is(type, "BOOKMARK")) {
+        const struct json *notes = json_getc(meta, "annotations");
+        uint64_t rv;
+        if (str_is(json_get_str(notes, "k8s.io/initial-events-end"), "true") &&
+            parse_u64(json_get_str(meta, "resourceVersion"), 1, UINT64_MAX, &rv) >= 0) {
+            r->rv = rv;
+            end_stream(r, true);
+        }
+    } else { /* ERROR, or DELETED: not a state at one version */
+        end_stream(r, false);
+    }
+    arena_fini(&a);
+}
+
+static bool is_over(const struct reflector *r)
+{
+    return r->closed || r->stream_done || r->stream_broken;
+}
+
+static void take_lines(struct reflector *r, struct str rest)
+{
+    struct str line;
+    while (!is_over(r) && str_find_char(rest, '\n') >= 0) {
+        (void)str_cut(rest, '\n', &line, &rest);
+        if (r->page.n) {
+            (void)buf_add_str(&r->page, line);
+            line = buf_str(&r->page);
+        }
+        if (str_trim(line).n && buf_ok(&r->page))
+            on_line(r, line);
+        buf_reset(&r->page);
+    }
+    if (!is_over(r) && buf_add_str(&r->page, rest) < 0)
+        end_stream(r, false);
+}
+
+/* ---------------------------------------------------------------- list in pages */
+
 static void on_data(void *arg, struct str chunk)
 {
     struct reflector *r = arg;
-    (void)buf_add_str(&r->page, chunk);
+    if (r->closed)
+        return;
+    if (!r->streaming || r->status != 200) {
+        (void)buf_add_str(&r->page, chunk);
+        return;
+    }
+    timer_start(r->opts.loop, &r->quiet, REFLECTOR_STREAM_QUIET_MS, on_quiet);
+    enter(r);
+    take_lines(r, chunk);
+    leave(r);
+}
+
+/* 400, 404, 405, 406, 422: it does not know such a watch. Whether it has the resource, and what we
+ * may do, the list shows. */
+static bool refuses_streams(const struct reflector *r)
+{
+    return r->no_streams || (r->status >= 400 && r->status < 500 && r->status != 429);
+}
+
+static void end_streamed(struct reflector *r, int code, const struct err *err)
+{
+    timer_stop(r->opts.loop, &r->quiet);
+    r->streaming = false;
+    buf_fini(&r->page);
+    if (r->stream_done) {
+        finish_list(r);
+    } else if (refuses_streams(r)) {
+        r->no_streams = true;
+        start_list(r);
+    } else {
+        retry(r, code < 0 && err && err->text[0] ? err->text : "the streamed list ended early");
+    }
 }
 
 static void end_page(struct reflector *r, int code, const struct err *err)
@@ -219,6 +382,8 @@ static void end_page(struct reflector *r, int code, const struct err *err)
     } else if (code == 0) {
         finish_list(r);
     } else {
+        if (r->status == 403 || r->status == 404)
+            r->no_streams = false;          /* it was not the stream that was refused */
         free(take_ptr(&r->continue_token)); /* also a continue token that has expired (410) */
         char why[64];
         (void)snprintf(why, sizeof why, "status %d, %s", r->status, err_strerror(code));
@@ -230,44 +395,71 @@ static void on_end(void *arg, int code, const struct err *err)
 {
     struct reflector *r = arg;
     r->call = NULL;
-    if (r->closed) {
-        free_reflector(r);
-        return;
-    }
-    r->busy = true;
-    end_page(r, code, err);
-    r->busy = false;
+    enter(r);
     if (r->closed)
-        free_reflector(r);
+        ; /* leave() does the rest */
+    else if (r->streaming)
+        end_streamed(r, code, err);
+    else
+        end_page(r, code, err);
+    leave(r);
 }
 
 static const struct kube_call_ops list_ops = { .on_head = on_head,
                                                .on_data = on_data,
                                                .on_end = on_end };
 
-static void start_list(struct reflector *r)
+static void write_target(struct reflector *r, struct buf *target)
 {
     const struct watch_key *k = &r->opts.key;
-    scoped(buf_fini_scoped) struct buf target = BUF_INIT(64 << 10);
     bool core = str_find_char(k->group_version, '/') < 0;
-    buf_printf(&target, "/%s/" STR_FMT "/", core ? "api" : "apis", STR_ARG(k->group_version));
+    buf_printf(target, "/%s/" STR_FMT "/", core ? "api" : "apis", STR_ARG(k->group_version));
     if (k->namespace.n)
-        buf_printf(&target, "namespaces/" STR_FMT "/", STR_ARG(k->namespace));
-    buf_printf(&target, STR_FMT "?limit=%d", STR_ARG(k->plural), REFLECTOR_PAGE);
+        buf_printf(target, "namespaces/" STR_FMT "/", STR_ARG(k->namespace));
+    buf_add_str(target, k->plural);
+    if (r->streaming)
+        buf_add_cstr(target, "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true"
+                             "&resourceVersionMatch=NotOlderThan");
+    else
+        buf_printf(target, "?limit=%d", REFLECTOR_PAGE);
     const struct url_pair pairs[] = { { STR("labelSelector"), k->label_selector },
                                       { STR("fieldSelector"), k->field_selector },
                                       { STR("continue"), str_of(r->continue_token) } };
     for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
         if (pairs[i].value.n == 0)
             continue;
-        buf_printf(&target, "&" STR_FMT "=", STR_ARG(pairs[i].name));
-        (void)url_encode(&target, pairs[i].value);
+        buf_printf(target, "&" STR_FMT "=", STR_ARG(pairs[i].name));
+        (void)url_encode(target, pairs[i].value);
     }
-    if (!r->continue_token)
+}
+
+static const char *media_type(const struct reflector *r)
+{
+    if (!r->opts.key.metadata_only)
+        return "application/json";
+    return r->streaming ? WATCH_METADATA_ACCEPT
+                        : "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+}
+
+/* The next page, or the whole. */
+static void start_list(struct reflector *r)
+{
+    if (!r->continue_token) {
         r->round++;
+        r->relist = false;
+        if (r->opts.ops->on_list_begin)
+            r->opts.ops->on_list_begin(r->opts.arg);
+        if (r->closed)
+            return;
+    }
+    r->streaming = r->opts.streams && !r->no_streams;
+    r->stream_done = r->stream_broken = false;
+    buf_init(&r->page, r->streaming ? WATCH_LINE_MAX_BYTES : REFLECTOR_PAGE_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf target = BUF_INIT(64 << 10);
+    write_target(r, &target);
     r->status = 0;
     struct headers h = { 0 };
-    (void)headers_addc(&h, "accept", "application/json");
+    (void)headers_addc(&h, "accept", media_type(r));
     struct kube_request req = { .identity = r->opts.identity,
                                 .method = STR("GET"),
                                 .target = buf_str(&target),
@@ -275,13 +467,29 @@ static void start_list(struct reflector *r)
     struct err err = { 0 };
     int code = transport_start(r->opts.transport, &req, &list_ops, r, &r->call, &err);
     headers_fini(&h);
-    if (code < 0)
+    if (code < 0) {
+        r->streaming = false;
         retry(r, err_text(&err));
+    } else if (r->streaming) {
+        timer_start(r->opts.loop, &r->quiet, REFLECTOR_STREAM_QUIET_MS, on_quiet);
+    }
+}
+
+static void begin_list(struct reflector *r)
+{
+    enter(r);
+    start_list(r);
+    leave(r);
+}
+
+static void on_retry(struct timer *t)
+{
+    begin_list(container_of(t, struct reflector, retry));
 }
 
 static void on_begin(struct defer *d)
 {
-    start_list(container_of(d, struct reflector, begin));
+    begin_list(container_of(d, struct reflector, begin));
 }
 
 int reflector_start(const struct reflector_opts *opts, struct reflector **ret, struct err *err)
@@ -293,10 +501,20 @@ int reflector_start(const struct reflector_opts *opts, struct reflector **ret, s
                              &k->field_selector };
     for (size_t i = 0; i < ARRAY_LEN(copied); i++)
         *copied[i] = str_copy_arena(&r->strings, *copied[i]);
-    buf_init(&r->page, REFLECTOR_PAGE_MAX_BYTES);
+    assert(!opts->ops->on_list_begin == !opts->ops->on_list_end);
     defer_start(opts->loop, &r->begin, on_begin);
     *ret = r;
     return 0;
+}
+
+void reflector_relist(struct reflector *r)
+{
+    if (r->closed || r->call || r->relist || timer_is_armed(&r->retry))
+        return;
+    r->relist = true;
+    if (r->sub)
+        watch_sub_cancel(take_ptr(&r->sub));
+    defer_start(r->opts.loop, &r->begin, on_begin);
 }
 
 void reflector_close(struct reflector *r)
@@ -305,6 +523,7 @@ void reflector_close(struct reflector *r)
         return;
     r->closed = true;
     timer_stop(r->opts.loop, &r->retry);
+    timer_stop(r->opts.loop, &r->quiet);
     defer_cancel(&r->begin);
     if (r->sub)
         watch_sub_cancel(take_ptr(&r->sub));

@@ -515,7 +515,7 @@ static bool compares(const struct selector_req *r, struct str v)
 }
 
 /* v: the value, NULL where there is none. */
-static bool matches(const struct selector_req *r, const struct str *v)
+bool selector_req_matches(const struct selector_req *r, const struct str *v)
 {
     switch (r->op) {
     case SELECTOR_IN:
@@ -543,7 +543,7 @@ bool selector_matches_labels(const struct selector *s, const struct json *labels
     for (size_t i = 0; i < s->n; i++) {
         const struct json *l = json_get(labels, s->reqs[i].key);
         struct str v = json_str(l);
-        if (!matches(&s->reqs[i], l ? &v : NULL))
+        if (!selector_req_matches(&s->reqs[i], l ? &v : NULL))
             return false;
     }
     return true;
@@ -613,7 +613,7 @@ bool selector_matches_fields(struct arena *a, const struct selector *s, const st
         return false;
     for (size_t i = 0; i < s->n; i++) {
         struct str v = selector_field_value(a, schema, obj, s->reqs[i].key);
-        if (!matches(&s->reqs[i], &v))
+        if (!selector_req_matches(&s->reqs[i], &v))
             return false;
     }
     return true;

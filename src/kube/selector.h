@@ -44,6 +44,8 @@ int selector_from_object(struct arena *a, const struct json *obj, struct selecto
 /* "metadata.name=x,type!=y" with \ escapes. Errors: E_INVALID with upstream's text. */
 int selector_parse_fields(struct arena *a, struct str text, struct selector *ret, struct err *err);
 
+/* One requirement; v NULL: there is no such label. */
+bool selector_req_matches(const struct selector_req *r, const struct str *v);
 /* labels: the metadata.labels object or NULL. */
 bool selector_matches_labels(const struct selector *s, const struct json *labels);
 /*

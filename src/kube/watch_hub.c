@@ -73,6 +73,8 @@ struct upstream {
     struct timer retry;
     struct map topics; /* namespace -> struct topic; key "\1" for all */
     size_t n_subs;
+    size_t n_following; /* of them live, and in need of no history */
+    bool metadata_only;
 };
 
 /* Namespaced subscriptions to one resource that stand, of either kind. */
@@ -128,9 +130,18 @@ static void schedule_pump(struct watch_sub *sub)
     defer_start(hub->loop, &hub->pump_defer, on_pump);
 }
 
+/* The only place that says whether a subscriber takes events as they come. */
+static void set_live(struct watch_sub *sub, bool live)
+{
+    if (sub->ops->needs_no_history)
+        sub->up->n_following += (size_t)live - (size_t)sub->live;
+    sub->live = live;
+}
+
 static void release_sub(struct watch_sub *sub)
 {
     struct upstream *up = sub->up;
+    set_live(sub, false);
     list_remove(&sub->pump_node);
     list_remove(&sub->node);
     sub->topic->n--;
@@ -235,7 +246,7 @@ static void pump_sub(struct watch_sub *sub)
             return;
     }
     if (sub->cursor == up->next_seq)
-        sub->live = true;
+        set_live(sub, true);
     else
         schedule_pump(sub);
 }
@@ -354,6 +365,14 @@ static struct past_event *remember(struct upstream *up, struct str line, struct 
     up->hub->stats.history_bytes += line.n;
     up->hub->stats.history_events++;
     return ev;
+}
+
+/* Nobody wants anything twice, and nobody has a place in the ring: it begins at its first page. */
+static void forget_all(struct upstream *up)
+{
+    while (up->first_seq < up->next_seq)
+        forget_oldest(up);
+    up->first_seq = up->next_seq = 0;
 }
 
 /* To the live subscribers of one topic. Those that pause meanwhile keep their place. */
@@ -491,6 +510,8 @@ static bool on_line(struct upstream *up, struct str line)
                 distribute(up, e->key, seq);
     }
     up->delivering = false;
+    if (up->n_following == up->n_subs)
+        forget_all(up);
     return true;
 }
 
@@ -631,10 +652,16 @@ static void connect_upstream(struct upstream *up)
     struct kube_request req = { .identity = hub->identity,
                                 .method = STR("GET"),
                                 .target = buf_str(&target) };
+    struct headers accept = { 0 };
+    if (up->metadata_only) {
+        (void)headers_addc(&accept, "accept", WATCH_METADATA_ACCEPT);
+        req.headers = &accept;
+    }
     struct err err = { 0 };
     bool stood = up->status == 200;
     up->state = UP_CONNECTING;
     int r = transport_start(hub->transport, &req, &call_ops, up, &up->call, &err);
+    headers_fini(&accept);
     if (r < 0) {
         retry_later(up, err_text(&err));
         return;
@@ -708,9 +735,11 @@ static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_
                                       struct str namespace, uint64_t rv)
 {
     char name[KEY_MAX_BYTES * 2];
-    int n = snprintf(name, sizeof name, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT,
-                     STR_ARG(key->group_version), STR_ARG(key->plural), STR_ARG(namespace),
-                     STR_ARG(key->label_selector), STR_ARG(key->field_selector));
+    int n =
+        snprintf(name, sizeof name, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "%s",
+                 STR_ARG(key->group_version), STR_ARG(key->plural), STR_ARG(namespace),
+                 STR_ARG(key->label_selector), STR_ARG(key->field_selector),
+                 key->metadata_only ? "|metadata" : "");
     struct upstream *up = map_get(&hub->upstreams, str_n(name, (size_t)n));
     if (up)
         return up;
@@ -721,6 +750,7 @@ static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_
     up->key = xstrndup(name, (size_t)n);
     up->target = make_target(key, namespace);
     up->last_rv = up->floor_rv = rv;
+    up->metadata_only = key->metadata_only;
     buf_init(&up->partial, WATCH_LINE_MAX_BYTES);
     (void)map_put(&hub->upstreams, str_of(up->key), up);
     hub->stats.upstreams++;
@@ -807,7 +837,7 @@ void watch_sub_pause(struct watch_sub *sub)
         return;
     sub->paused = true;
     if (sub->live) {
-        sub->live = false;
+        set_live(sub, false);
         sub->cursor = sub->up->next_seq;
     }
 }

@@ -35,6 +35,8 @@ enum {
     WATCH_UPSTREAM_TIMEOUT_S = 3600 /* timeoutSeconds that we ask for */
 };
 
+#define WATCH_METADATA_ACCEPT "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+
 struct watch_hub_opts {
     struct transport *transport;          /* kept */
     const struct kube_identity *identity; /* kept; NULL: the transport's own */
@@ -49,6 +51,7 @@ struct watch_key {
     struct str namespace;      /* "" for all namespaces or cluster-scoped */
     struct str label_selector; /* as it stands in the query, decoded; "" none */
     struct str field_selector;
+    bool metadata_only; /* objects as PartialObjectMetadata */
 };
 
 struct watch_event {
@@ -66,6 +69,9 @@ struct watch_sub_ops {
     void (*on_open)(void *arg, int status, struct str body);
     void (*on_event)(void *arg, const struct watch_event *ev);
     void (*on_end)(void *arg); /* last call, not after watch_sub_cancel() */
+    /* It keeps up with events and never pauses; a watch that has only such subscribers keeps no
+     * history. */
+    bool needs_no_history;
 };
 
 int watch_hub_new(struct loop *loop, const struct watch_hub_opts *opts, struct watch_hub **ret,
