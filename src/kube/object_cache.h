@@ -68,6 +68,8 @@ struct object_cache_opts {
     unsigned widen_at; /* namespaces of a resource that are watched apart; one more: all. 0: 8 */
     size_t max_objects, max_bytes, max_feeds; /* 0: as above */
     uint64_t grace_ms;                        /* 0: as above */
+    uint64_t verdict_ms;                      /* 0: as above */
+    uint64_t denied_ms; /* a no is asked again after this, then doubling; 0: 5000 */
 };
 
 int object_cache_new(const struct object_cache_opts *opts, struct object_cache **ret,
@@ -174,7 +176,7 @@ struct object_sub_opts {
  */
 int object_cache_subscribe(struct object_cache *c, const struct object_sub_opts *opts,
                            struct object_sub **ret, struct err *err);
-/* No callback comes any more, sub is gone; reads through it end with -ECANCELED. NULL is fine. */
+/* No callback comes any more, also not of reads through it; sub is gone. NULL is fine. */
 void object_sub_cancel(struct object_sub *sub);
 /*
  * Hold events back. Meanwhile changes of one object become one (from what it was at the pause to
@@ -225,7 +227,7 @@ struct object_result {
 /*
  * Once. r: 0; -ENOENT (get: no such object), E_DENIED, -EAGAIN (the first list is not there yet),
  * E_EXPIRED (continue_from is too old), -EMSGSIZE (one object beyond OBJECT_CACHE_PAGE_MAX_BYTES),
- * -ECANCELED (the subscription went), -ETIMEDOUT, or why the API could not be asked.
+ * -ETIMEDOUT, or why the API could not be asked.
  */
 typedef void (*object_done_fn)(void *arg, int r, const struct object_result *res,
                                const struct err *err);

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an identity may see; see object_cache_impl.h.
+ *
+ * One verdict for all subscriptions of an identity to the same place. It is asked for by
+ * SelfSubjectAccessReviews in the identity's own name, for "list" and then "watch"; a server that
+ * has no such reviews is asked for a list of one object instead. A verdict that cannot be had is no
+ * yes: subscriptions wait, and ask again with back-off.
+ *
+ *     UNKNOWN -> ASKING list -> ASKING watch -> YES | NO -> (old) UNKNOWN ...
+ */
+#include "kube/object_cache_impl.h"
+
+#include "base/log.h"
+
+enum { ANSWER_MAX_BYTES = 256 << 10, ASK_RETRY_FIRST_MS = 500, ASK_RETRY_MAX_MS = 30000 };
+
+enum question { ASK_LIST, ASK_WATCH, ASK_BY_LISTING, ASK_DONE };
+static const char *const verbs[] = { "list", "watch" };
+
+struct verdict {
+    struct object_cache *cache;
+    char *key;
+    unsigned refs;
+    struct arena strings;
+    const struct kube_identity *identity;
+    struct scope scope;
+    bool known, allowed;
+    uint64_t at_ms; /* of the answer */
+    enum question question;
+    struct kube_call *call;
+    int status;
+    struct buf answer;
+    struct timer retry;
+    unsigned failures;
+    struct list waiters; /* object_sub.verdict_node */
+    struct err err;
+};
+
+static void ask(struct verdict *v);
+
+/* ---------------------------------------------------------------- sharing */
+
+static void write_key(const struct kube_identity *id, const struct scope *s, struct buf *to)
+{
+    const struct str parts[] = { id->user,  id->uid,      s->group_version,
+                                 s->plural, s->namespace, s->name };
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        (void)buf_add_le32(to, (uint32_t)parts[i].n);
+        (void)buf_add_str(to, parts[i]);
+    }
+    for (size_t i = 0; i < id->n_groups; i++) {
+        (void)buf_add_le32(to, (uint32_t)id->groups[i].n);
+        (void)buf_add_str(to, id->groups[i]);
+    }
+    for (size_t i = 0; i < id->n_extra; i++)
+        for (size_t k = 0; k < id->extra[i].n; k++)
+            buf_printf(to, "|" STR_FMT "=" STR_FMT, STR_ARG(id->extra[i].key),
+                       STR_ARG(id->extra[i].values[k]));
+}
+
+struct verdict *verdict_ref(struct object_cache *c, const struct kube_identity *id,
+                            const struct scope *scope)
+{
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
+    write_key(id, scope, &key);
+    struct verdict *v = map_get(&c->verdicts, buf_str(&key));
+    if (v) {
+        v->refs++;
+        return v;
+    }
+    v = xnew(struct verdict);
+    struct arena *a = &v->strings;
+    *v = (struct verdict){ .cache = c, .refs = 1 };
+    v->identity = identity_dup(a, id);
+    v->scope = (struct scope){ .group_version = str_copy_arena(a, scope->group_version),
+                               .plural = str_copy_arena(a, scope->plural),
+                               .namespace = str_copy_arena(a, scope->namespace),
+                               .name = str_copy_arena(a, scope->name) };
+    buf_init(&v->answer, ANSWER_MAX_BYTES);
+    list_init(&v->waiters);
+    (void)map_put(&c->verdicts, buf_str(&key), v);
+    struct str held = map_find(&c->verdicts, buf_str(&key))->key;
+    v->key = xstrndup(held.p, held.n);
+    return v;
+}
+
+static void free_verdict(struct verdict *v)
+{
+    arena_fini(&v->strings);
+    buf_fini(&v->answer);
+    free(v->key);
+    free(v);
+}
+
+void verdict_unref(struct verdict *v)
+{
+    if (!v || --v->refs > 0)
+        return;
+    struct object_cache *c = v->cache;
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
+    write_key(v->identity, &v->scope, &key);
+    (void)map_del(&c->verdicts, buf_str(&key));
+    timer_stop(c->opts.loop, &v->retry);
+    if (v->call)
+        transport_cancel(c->opts.transport, v->call); /* its end frees */
+    else
+        free_verdict(v);
+}
+
+/* ---------------------------------------------------------------- answers */
+
+bool verdict_allows(const struct verdict *v)
+{
+    return v->known && v->allowed &&
+           loop_now_ms(v->cache->opts.loop) - v->at_ms < v->cache->opts.verdict_ms;
+}
+
+const struct err *verdict_err(const struct verdict *v)
+{
+    return &v->err;
+}
+
+static bool is_fresh_no(const struct verdict *v)
+{
+    return v->known && !v->allowed &&
+           loop_now_ms(v->cache->opts.loop) - v->at_ms < v->cache->opts.denied_ms;
+}
+
+static void wake_waiters(struct verdict *v)
+{
+    struct list *node;
+    while ((node = list_pop_front(&v->waiters)))
+        sub_schedule(list_entry(node, struct object_sub, verdict_node));
+}
+
+static void decide(struct verdict *v, bool allowed, struct str reason)
+{
+    v->known = true;
+    v->allowed = allowed;
+    v->at_ms = loop_now_ms(v->cache->opts.loop);
+    v->failures = 0;
+    v->question = ASK_LIST;
+    v->err = (struct err){ 0 };
+    if (!allowed)
+        (void)err_set(&v->err, E_DENIED,
+                      "'" STR_FMT "' may not list and watch '" STR_FMT "' in %s" STR_FMT
+                      "%s" STR_FMT,
+                      STR_ARG(v->identity->user), STR_ARG(v->scope.plural),
+                      v->scope.namespace.n ? "namespace " : "all namespaces",
+                      STR_ARG(v->scope.namespace), reason.n ? ": " : "", STR_ARG(reason));
+    wake_waiters(v);
+}
+
+static void on_ask_again(struct timer *t)
+{
+    ask(container_of(t, struct verdict, retry));
+}
+
+/* Callbacks may cancel any of them, which takes it off whichever list it is on. */
+static void tell_waiting(struct verdict *v, const struct err *err)
+{
+    struct list round, *node;
+    cache_enter(v->cache);
+    list_move_all(&v->waiters, &round);
+    while ((node = list_pop_front(&round))) {
+        list_push_back(&v->waiters, node);
+        sub_tell_error(list_entry(node, struct object_sub, verdict_node), -EIO, err);
+    }
+    cache_leave(v->cache);
+}
+
+/* Nothing was decided. */
+static void ask_later(struct verdict *v, const char *why)
+{
+    struct err err = { 0 };
+    (void)err_set(&err, -EIO, "cannot find out what '" STR_FMT "' may do: %s",
+                  STR_ARG(v->identity->user), why);
+    uint64_t wait = ASK_RETRY_FIRST_MS;
+    for (unsigned i = 0; i < v->failures && wait < ASK_RETRY_MAX_MS; i++)
+        wait *= 2;
+    v->failures++;
+    v->question = ASK_LIST;
+    timer_start(v->cache->opts.loop, &v->retry, MIN(wait, (uint64_t)ASK_RETRY_MAX_MS),
+                on_ask_again);
+    if (v->failures == 2)
+        tell_waiting(v, &err);
+}
+
+static void take_review(struct verdict *v)
+{
+    struct arena a = { .max_bytes = (size_t)ANSWER_MAX_BYTES * 16 };
+    struct json *review;
+    if (json_parse(&a, buf_str(&v->answer), NULL, &review, NULL) < 0) {
+        ask_later(v, "the review does not parse");
+    } else {
+        const struct json *status = json_getc(review, "status");
+        bool allowed = json_bool(json_getc(status, "allowed"));
+        if (allowed && v->question == ASK_LIST) {
+            v->question = ASK_WATCH;
+            ask(v);
+        } else {
+            decide(v, allowed, json_get_str(status, "reason"));
+        }
+    }
+    arena_fini(&a);
+}
+
+static void take_answer(struct verdict *v, int r, const struct err *err)
+{
+    bool is_review = v->question != ASK_BY_LISTING;
+    if (r < 0) {
+        ask_later(v, err_text(err));
+    } else if (is_review && (v->status == 200 || v->status == 201)) {
+        take_review(v);
+    } else if (is_review && v->status >= 400 && v->status < 500 && v->status != 429) {
+        v->question = ASK_BY_LISTING; /* it is not told what it may do */
+        ask(v);
+    } else if (!is_review && (v->status == 200 || v->status == 404)) {
+        decide(v, true, STR("")); /* of what there is not (yet), nothing is to be hidden */
+    } else if (!is_review && (v->status == 401 || v->status == 403)) {
+        decide(v, false, STR("a list is forbidden"));
+    } else {
+        char why[48];
+        (void)snprintf(why, sizeof why, "status %d", v->status);
+        ask_later(v, why);
+    }
+}
+
+/* ---------------------------------------------------------------- asking */
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct verdict *v = arg;
+    v->status = status;
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct verdict *v = arg;
+    (void)buf_add_str(&v->answer, chunk);
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct verdict *v = arg;
+    struct object_cache *c = v->cache;
+    v->call = NULL;
+    if (v->refs == 0)
+        free_verdict(v);
+    else
+        take_answer(v, r, err);
+    cache_call_ended(c);
+}
+
+static const struct kube_call_ops call_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
+
+static void write_review(const struct verdict *v, struct buf *to)
+{
+    struct str group = STR(""), version = v->scope.group_version;
+    if (str_find_char(version, '/') >= 0)
+        (void)str_cut(v->scope.group_version, '/', &group, &version);
+    const struct {
+        const char *key;
+        struct str value;
+    } members[] = { { "verb", str_of(verbs[v->question]) },
+                    { "group", group },
+                    { "version", version },
+                    { "resource", v->scope.plural },
+                    { "namespace", v->scope.namespace },
+                    { "name", v->scope.name } };
+    (void)buf_add_cstr(to, "{\"apiVersion\":\"authorization.k8s.io/v1\","
+                           "\"kind\":\"SelfSubjectAccessReview\","
+                           "\"spec\":{\"resourceAttributes\":{");
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        buf_printf(to, "%s\"%s\":", i ? "," : "", members[i].key);
+        (void)json_write_str(to, members[i].value);
+    }
+    (void)buf_add_cstr(to, "}}}");
+}
+
+static void ask(struct verdict *v)
+{
+    struct object_cache *c = v->cache;
+    scoped(buf_fini_scoped) struct buf target = BUF_INIT(64 << 10);
+    scoped(buf_fini_scoped) struct buf body = BUF_INIT(64 << 10);
+    struct headers h = { 0 };
+    struct kube_request req = { .identity = v->identity, .headers = &h };
+    (void)headers_addc(&h, "accept", "application/json");
+    if (v->question == ASK_BY_LISTING) {
+        write_collection(&v->scope, v->scope.namespace, &target);
+        (void)buf_add_cstr(&target, "?limit=1");
+        req.method = STR("GET");
+    } else {
+        (void)buf_add_cstr(&target, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
+        write_review(v, &body);
+        (void)headers_addc(&h, "content-type", "application/json");
+        req.method = STR("POST");
+    }
+    req.target = buf_str(&target);
+    req.body = buf_str(&body);
+    buf_reset(&v->answer);
+    v->status = 0;
+    struct err err = { 0 };
+    int r = transport_start(c->opts.transport, &req, &call_ops, v, &v->call, &err);
+    headers_fini(&h);
+    if (r < 0)
+        ask_later(v, err_text(&err));
+    else
+        c->calls++;
+}
+
+int verdict_check(struct verdict *v, struct object_sub *waiter)
+{
+    if (verdict_allows(v))
+        return 1;
+    if (is_fresh_no(v))
+        return E_DENIED;
+    if (!list_is_linked(&waiter->verdict_node))
+        list_push_back(&v->waiters, &waiter->verdict_node);
+    if (!v->call && !timer_is_armed(&v->retry)) {
+        v->question = ASK_LIST;
+        ask(v);
+    }
+    return 0;
+}

@@ -1,0 +1,1067 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kube/object_cache: feeds, subscriptions and reads; the cluster is a transport played by hand. */
+#include "kube/object_cache.h"
+
+#include "fake_transport.h"
+#include "test.h"
+
+enum { SUBS = 8 };
+
+struct user {
+    struct object_sub *sub;
+    struct buf told; /* "+a" added, "~a" updated, "-a" deleted, "!" in a snapshot, "S12" synced,
+                        "EDENIED" */
+    bool cancel_on_event;
+    uint64_t content_before, content_now;
+};
+
+struct reader {
+    struct object_read *read;
+    bool done;
+    int r;
+    struct buf items; /* one a line */
+    char token[64];
+    uint64_t n_left, rv;
+};
+
+struct rig {
+    struct loop loop;
+    struct fake fake;
+    struct watch_hub *hub;
+    struct object_cache *cache;
+    struct user u[SUBS];
+    struct reader rd;
+    size_t next_call; /* not looked at yet */
+    unsigned progress;
+    bool closed;
+};
+
+static void tell(struct user *u, const char *sign, const struct cached_object *o, bool initial)
+{
+    buf_printf(&u->told, "%s%s" STR_FMT " ", initial ? "!" : "", sign,
+               STR_ARG(cached_object_name(o)));
+}
+
+static void on_event(void *arg, enum object_event type, const struct cached_object *now,
+                     const struct cached_object *before, bool initial)
+{
+    struct user *u = arg;
+    CHECK((now != NULL) == (type != OBJECT_DELETED));
+    CHECK((before != NULL) == (type != OBJECT_ADDED));
+    tell(u,
+         type == OBJECT_ADDED     ? "+"
+         : type == OBJECT_UPDATED ? "~"
+                                  : "-",
+         now ? now : before, initial);
+    u->content_before = before ? cached_object_content_hash(before) : 0;
+    u->content_now = now ? cached_object_content_hash(now) : 0;
+    if (u->cancel_on_event)
+        object_sub_cancel(take_ptr(&u->sub));
+}
+
+static void on_synced(void *arg, uint64_t rv)
+{
+    struct user *u = arg;
+    buf_printf(&u->told, "S%" PRIu64 " ", rv);
+}
+
+static void on_error(void *arg, int r, const struct err *err)
+{
+    struct user *u = arg;
+    CHECK(err->code == r && err->text[0]);
+    buf_printf(&u->told, "E:%s ", err_name(r));
+}
+
+static const struct object_sub_ops ops = { .on_event = on_event,
+                                           .on_synced = on_synced,
+                                           .on_error = on_error };
+
+static void turn(struct rig *r)
+{
+    for (int i = 0; i < 10; i++) {
+        (void)loop_turn(&r->loop, false);
+        fake_settle(&r->fake);
+    }
+}
+
+static void on_deadline(struct timer *t)
+{
+    TEST_FAIL("what should happen did not");
+}
+
+#define WAIT_UNTIL(r, cond)                                                                        \
+    do {                                                                                           \
+        struct timer deadline_ = { 0 };                                                            \
+        timer_start(&(r)->loop, &deadline_, 20000, on_deadline);                                   \
+        while (!(cond)) {                                                                          \
+            (void)loop_turn(&(r)->loop, true);                                                     \
+            fake_settle(&(r)->fake);                                                               \
+        }                                                                                          \
+        timer_stop(&(r)->loop, &deadline_);                                                        \
+    } while (0)
+
+/* The next request; it must be this one. */
+static struct fake_call *expect(struct rig *r, const char *target)
+{
+    WAIT_UNTIL(r, r->fake.n > r->next_call);
+    struct fake_call *c = &r->fake.call[r->next_call++];
+    if (!strstr(c->target, target))
+        TEST_FAIL("request for '%s', expected '%s'", c->target, target);
+    return c;
+}
+
+static void on_request_progress(void *arg)
+{
+    struct rig *r = arg;
+    r->progress++;
+}
+
+static void rig_init(struct rig *r, const struct object_cache_opts *like)
+{
+    struct err err = { 0 };
+    *r = (struct rig){ .rd.items = BUF_INIT(1 << 20) };
+    for (size_t i = 0; i < SUBS; i++)
+        r->u[i].told = BUF_INIT(1 << 20);
+    CHECK_OK(loop_init(&r->loop, &err));
+    fake_init(&r->fake);
+    struct watch_hub_opts hub = { .transport = &r->fake.base, .widen_at = UINT32_MAX };
+    CHECK_OK(watch_hub_new(&r->loop, &hub, &r->hub, &err));
+    struct object_cache_opts opts = *like;
+    opts.loop = &r->loop;
+    opts.transport = &r->fake.base;
+    opts.hub = r->hub;
+    opts.request_progress = on_request_progress;
+    opts.arg = r;
+    CHECK_OK(object_cache_new(&opts, &r->cache, &err));
+}
+
+static void on_closed(void *arg)
+{
+    struct rig *r = arg;
+    r->closed = true;
+}
+
+static void rig_fini(struct rig *r)
+{
+    for (size_t i = 0; i < SUBS; i++)
+        object_sub_cancel(r->u[i].sub);
+    turn(r);
+    object_cache_close(r->cache, on_closed, r);
+    WAIT_UNTIL(r, r->closed);
+    turn(r);
+    watch_hub_close(r->hub, NULL, NULL);
+    turn(r);
+    for (size_t i = 0; i < SUBS; i++)
+        buf_fini(&r->u[i].told);
+    buf_fini(&r->rd.items);
+    loop_fini(&r->loop);
+    fake_fini(&r->fake);
+}
+
+static void subscribe(struct rig *r, size_t i, struct object_sub_opts opts)
+{
+    struct err err = { 0 };
+    opts.group_version = STR("v1");
+    opts.plural = STR("pods");
+    opts.ops = &ops;
+    opts.arg = &r->u[i];
+    size_t told = r->u[i].told.n;
+    if (object_cache_subscribe(r->cache, &opts, &r->u[i].sub, &err) < 0)
+        TEST_FAIL("%s", err.text);
+    CHECK_INT(r->u[i].told.n, told); /* not from inside */
+}
+
+static void check_told(struct rig *r, size_t i, const char *want)
+{
+    turn(r);
+    CHECK_STR(buf_str(&r->u[i].told), want);
+    buf_reset(&r->u[i].told);
+}
+
+/* name[@namespace] rv labels: JSON of a pod; uid and owner follow from the name. */
+static char *pod(const char *namespace, const char *name, int rv, const char *labels,
+                 const char *node)
+{
+    return xasprintf(
+        "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\",\"namespace\":\"%"
+        "s\","
+        "\"uid\":\"00000000-0000-4000-8000-0000000000%02x\",\"resourceVersion\":\"%d\","
+        "\"generation\":7,\"labels\":{%s},\"annotations\":{\"note\":\"n-%s\"},"
+        "\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"set\","
+        "\"uid\":\"11111111-0000-4000-8000-000000000000\",\"controller\":true}],"
+        "\"managedFields\":[{\"manager\":\"m\",\"time\":\"%d\"}]},"
+        "\"spec\":{\"nodeName\":\"%s\",\"text\":\"\\u00e4\\\"}\"},\"status\":{\"history\":[1,2],"
+        "\"phase\":\"Running\"}}",
+        name, namespace, name[0], rv, labels, name, rv, node);
+}
+
+static void emit(struct fake_call *c, const char *type, char *object)
+{
+    scoped(free_scoped) char *line = xasprintf("{\"type\":\"%s\",\"object\":%s}\n", type, object);
+    fake_data(c, line);
+    free(object);
+}
+
+static void end_of_list(struct rig *r, struct fake_call *c, int rv)
+{
+    scoped(free_scoped) char *line =
+        xasprintf("{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"%d\","
+                  "\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}}\n",
+                  rv);
+    fake_data(c, line);
+    fake_settle(&r->fake);
+}
+
+/* A streamed list of pods a, b, c ... in namespace "ns" with label app=name; version 1, 2, ... */
+static struct fake_call *stand(struct rig *r, const char *names, int rv)
+{
+    struct fake_call *c = expect(r, "sendInitialEvents=true");
+    fake_head(c, 200);
+    for (int i = 0; names[i]; i++) {
+        char name[] = { names[i], '\0' }, labels[32];
+        (void)snprintf(labels, sizeof labels, "\"app\":\"%s\"", name);
+        emit(c, "ADDED", pod("ns", name, i + 1, labels, i % 2 ? "odd" : "even"));
+    }
+    end_of_list(r, c, rv);
+    struct fake_call *watch = expect(r, "allowWatchBookmarks=true");
+    fake_head(watch, 200);
+    turn(r);
+    return watch;
+}
+
+TEST(subscribers_share_one_list_and_one_watch)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "ab", 5);
+    check_told(&r, 0, "!+a !+b S5 ");
+    CHECK(object_sub_is_synced(r.u[0].sub));
+    /* A late one gets the state, then every event once. */
+    subscribe(&r, 1, (struct object_sub_opts){ 0 });
+    emit(w, "ADDED", pod("ns", "c", 6, "", "n")); /* before its turn: part of the snapshot */
+    check_told(&r, 0, "+c ");
+    check_told(&r, 1, "!+a !+b !+c S6 ");
+    emit(w, "MODIFIED", pod("ns", "a", 7, "", "n"));
+    emit(w, "DELETED", pod("ns", "b", 8, "", "n"));
+    check_told(&r, 0, "~a -b ");
+    check_told(&r, 1, "~a -b ");
+    CHECK_INT(object_sub_rv(r.u[0].sub), 8);
+    CHECK_INT(r.fake.n, 2);
+    struct object_cache_stats s;
+    object_cache_get_stats(r.cache, &s);
+    CHECK_INT(s.feeds, 1);
+    CHECK_INT(s.objects, 2);
+    rig_fini(&r);
+}
+
+TEST(events_of_a_snapshot_that_is_being_told_wait_for_it)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *c = expect(&r, "sendInitialEvents=true");
+    fake_head(c, 200);
+    for (int i = 0; i < 600; i++) { /* more than one turn tells */
+        char name[16];
+        (void)snprintf(name, sizeof name, "p%03d", i);
+        emit(c, "ADDED", pod("ns", name, i + 1, "", "n"));
+    }
+    end_of_list(&r, c, 600);
+    struct fake_call *w = expect(&r, "allowWatchBookmarks=true");
+    fake_head(w, 200);
+    while (r.u[0].told.n == 0)
+        (void)loop_turn(&r.loop, false);
+    CHECK(!object_sub_is_synced(r.u[0].sub));
+    emit(w, "MODIFIED", pod("ns", "p599", 601, "", "n"));
+    emit(w, "MODIFIED", pod("ns", "p599", 602, "", "n"));
+    emit(w, "DELETED", pod("ns", "p000", 603, "", "n"));
+    emit(w, "ADDED", pod("ns", "new", 604, "", "n"));
+    emit(w, "DELETED", pod("ns", "new", 605, "", "n"));
+    turn(&r);
+    struct str told = buf_str(&r.u[0].told);
+    CHECK(str_has_suffix(told, STR("!+p599 S600 ~p599 -p000 ")));
+    rig_fini(&r);
+}
+
+TEST(a_list_after_a_gap_tells_only_differences)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "abc", 5);
+    check_told(&r, 0, "!+a !+b !+c S5 ");
+    fake_data(w, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410}}\n");
+    struct fake_call *c = expect(&r, "sendInitialEvents=true");
+    fake_head(c, 200);
+    emit(c, "ADDED", pod("ns", "a", 1, "\"app\":\"a\"", "even")); /* as it was */
+    emit(c, "ADDED", pod("ns", "c", 9, "\"app\":\"c\"", "even"));
+    emit(c, "ADDED", pod("ns", "d", 10, "", "n"));
+    end_of_list(&r, c, 12);
+    check_told(&r, 0, "~c +d -b ");
+    CHECK_INT(object_sub_rv(r.u[0].sub), 12);
+    fake_head(expect(&r, "resourceVersion=12"), 200);
+    check_told(&r, 0, "");
+    rig_fini(&r);
+}
+
+TEST(an_object_replaced_by_another_of_its_name_is_deleted_and_added)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "a", 5);
+    check_told(&r, 0, "!+a S5 ");
+    fake_data(w, "{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\","
+                 "\"namespace\":\"ns\",\"uid\":\"other\",\"resourceVersion\":\"6\"}}}\n");
+    check_told(&r, 0, "-a +a ");
+    rig_fini(&r);
+}
+
+TEST(a_selector_is_served_by_a_wider_feed_and_what_leaves_it_is_deleted)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "abc", 5);
+    subscribe(&r, 1, (struct object_sub_opts){ .label_selector = STR("app in (a,b)") });
+    subscribe(&r, 2, (struct object_sub_opts){ .namespace = STR("other") });
+    subscribe(&r, 3, (struct object_sub_opts){ .namespace = STR("ns"), .name = STR("c") });
+    subscribe(&r, 4, (struct object_sub_opts){ .field_selector = STR("metadata.name=b") });
+    check_told(&r, 1, "!+a !+b S5 ");
+    check_told(&r, 2, "S5 ");
+    check_told(&r, 3, "!+c S5 ");
+    check_told(&r, 4, "!+b S5 ");
+    emit(w, "MODIFIED", pod("ns", "a", 6, "\"app\":\"z\"", "n")); /* leaves */
+    emit(w, "MODIFIED", pod("ns", "c", 7, "\"app\":\"b\"", "n")); /* enters */
+    emit(w, "MODIFIED", pod("ns", "b", 8, "\"app\":\"b\"", "n"));
+    emit(w, "ADDED", pod("other", "a", 9, "", "n"));
+    check_told(&r, 1, "-a +c ~b ");
+    check_told(&r, 2, "+a ");
+    check_told(&r, 3, "~c ");
+    check_told(&r, 4, "~b ");
+    emit(w, "DELETED", pod("ns", "a", 10, "\"app\":\"z\"", "n"));
+    check_told(&r, 1, "");
+    CHECK_INT(r.fake.n, 2); /* nothing was asked for them */
+    rig_fini(&r);
+}
+
+TEST(a_selector_alone_is_watched_as_such)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0,
+              (struct object_sub_opts){ .namespace = STR("ns"),
+                                        .label_selector = STR("app=a"),
+                                        .field_selector = STR("spec.nodeName=n") });
+    struct fake_call *c = expect(&r, "/namespaces/ns/pods?watch=true");
+    CHECK(strstr(c->target, "labelSelector=app%3Da"));
+    CHECK(strstr(c->target, "fieldSelector=spec.nodeName%3Dn"));
+    rig_fini(&r);
+}
+
+TEST(pausing_merges_what_happens_to_one_object)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "ab", 5);
+    check_told(&r, 0, "!+a !+b S5 ");
+    object_sub_pause(r.u[0].sub);
+    emit(w, "MODIFIED", pod("ns", "a", 6, "", "n"));
+    emit(w, "MODIFIED", pod("ns", "a", 7, "", "n"));
+    emit(w, "DELETED", pod("ns", "b", 8, "", "n"));
+    emit(w, "ADDED", pod("ns", "c", 9, "", "n"));
+    emit(w, "DELETED", pod("ns", "c", 10, "", "n"));
+    emit(w, "ADDED", pod("ns", "d", 11, "", "n"));
+    check_told(&r, 0, "");
+    object_sub_resume(r.u[0].sub);
+    check_told(&r, 0, "~a -b +d ");
+    emit(w, "MODIFIED", pod("ns", "a", 12, "", "n"));
+    check_told(&r, 0, "~a ");
+    rig_fini(&r);
+}
+
+TEST(a_callback_may_cancel_its_subscription_and_the_feed_goes_after_a_grace)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ .grace_ms = 1 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    subscribe(&r, 1, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "ab", 5);
+    check_told(&r, 0, "!+a !+b S5 ");
+    check_told(&r, 1, "!+a !+b S5 ");
+    r.u[0].cancel_on_event = r.u[1].cancel_on_event = true;
+    emit(w, "MODIFIED", pod("ns", "a", 6, "", "n"));
+    check_told(&r, 0, "~a ");
+    check_told(&r, 1, "~a ");
+    struct object_cache_stats s;
+    do {
+        (void)loop_turn(&r.loop, true);
+        object_cache_get_stats(r.cache, &s);
+    } while (s.feeds);
+    CHECK_INT(s.objects, 0);
+    turn(&r);
+    CHECK(w->ended);
+    rig_fini(&r);
+}
+
+TEST(facts_tell_what_has_changed)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "a", 5);
+    const struct cached_object *o = object_sub_find(r.u[0].sub, STR("ns"), STR("a"));
+    CHECK(o && !object_sub_find(r.u[0].sub, STR("ns"), STR("b")));
+    char text[CACHED_UID_BYTES];
+    CHECK_STR(cached_object_uid(o, text), "00000000-0000-4000-8000-000000000061");
+    CHECK_INT(cached_object_rv(o), 1);
+    CHECK_INT(cached_object_generation(o), 7);
+    CHECK_STR(cached_object_label(o, STR("app")), "a");
+    CHECK(!cached_object_label(o, STR("ap")).p && !cached_object_is_deleting(o));
+    CHECK_INT(cached_object_n_owners(o), 1);
+    struct object_owner owner;
+    cached_object_owner(o, 0, &owner);
+    CHECK_STR(owner.api_version, "apps/v1");
+    CHECK_STR(owner.kind, "ReplicaSet");
+    CHECK_STR(owner.name, "set");
+    CHECK_STR(owner.uid, "11111111-0000-4000-8000-000000000000");
+    CHECK(owner.is_controller);
+    uint64_t labels = cached_object_labels_hash(o), notes = cached_object_annotations_hash(o);
+    /* Only version and managedFields differ. */
+    emit(w, "MODIFIED", pod("ns", "a", 6, "\"app\":\"a\"", "even"));
+    check_told(&r, 0, "!+a S5 ~a ");
+    CHECK(r.u[0].content_now == r.u[0].content_before);
+    emit(w, "MODIFIED", pod("ns", "a", 7, "\"app\":\"b\"", "even"));
+    check_told(&r, 0, "~a ");
+    CHECK(r.u[0].content_now != r.u[0].content_before);
+    o = object_sub_find(r.u[0].sub, STR("ns"), STR("a"));
+    CHECK(cached_object_labels_hash(o) != labels && cached_object_annotations_hash(o) == notes);
+    rig_fini(&r);
+}
+
+static bool collect(void *arg, const struct cached_object *o)
+{
+    buf_printf(arg, STR_FMT " ", STR_ARG(cached_object_name(o)));
+    return true;
+}
+
+static void check_found(struct rig *r, size_t field, const char *value, const char *want)
+{
+    scoped(buf_fini_scoped) struct buf found = BUF_INIT(4096);
+    object_sub_find_by(r->u[0].sub, field, str_of(value), STR(""), collect, &found);
+    CHECK_STR(buf_str(&found), want);
+}
+
+TEST(indexes_find_objects_by_owner_label_and_field)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    const struct object_field fields[] = {
+        { OBJECT_FIELD_OWNER_UID, STR(""), true },
+        { OBJECT_FIELD_LABEL, STR("app"), true },
+        { OBJECT_FIELD_PATH, STR(".spec.nodeName"), true },
+        { OBJECT_FIELD_ANNOTATION, STR("note"), false },
+        { OBJECT_FIELD_PATH, STR(".status.history[*]"), true },
+    };
+    subscribe(&r, 0, (struct object_sub_opts){ .fields = fields, .n_fields = ARRAY_LEN(fields) });
+    struct fake_call *w = stand(&r, "ab", 5);
+    check_found(&r, 0, "11111111-0000-4000-8000-000000000000", "b a ");
+    check_found(&r, 1, "b", "b ");
+    check_found(&r, 2, "even", "a ");
+    check_found(&r, 2, "none", "");
+    check_found(&r, 4, "2", "b a ");
+    emit(w, "MODIFIED", pod("ns", "a", 6, "\"app\":\"b\"", "odd"));
+    turn(&r);
+    check_found(&r, 1, "a", "");
+    check_found(&r, 2, "even", "");
+    check_found(&r, 2, "odd", "a b ");
+    struct str v[2];
+    const struct cached_object *o = object_sub_find(r.u[0].sub, STR("ns"), STR("a"));
+    CHECK_INT(object_sub_field(r.u[0].sub, o, 3, v, 2), 1);
+    CHECK_STR(v[0], "n-a");
+    CHECK_INT(object_sub_field(r.u[0].sub, o, 4, v, 1), 2);
+    CHECK_STR(v[0], "1");
+    emit(w, "DELETED", pod("ns", "a", 7, "", "odd"));
+    turn(&r);
+    check_found(&r, 2, "odd", "b ");
+    rig_fini(&r);
+}
+
+TEST(a_field_declared_later_is_filled_by_another_list)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 1, (struct object_sub_opts){ 0 });
+    (void)stand(&r, "ab", 5);
+    check_told(&r, 1, "!+a !+b S5 ");
+    const struct object_field field = { OBJECT_FIELD_PATH, STR(".spec.nodeName"), true };
+    subscribe(&r, 0, (struct object_sub_opts){ .fields = &field, .n_fields = 1 });
+    check_told(&r, 0, ""); /* it waits */
+    (void)stand(&r, "ab", 6);
+    check_told(&r, 0, "!+a !+b S6 ");
+    check_told(&r, 1, "");
+    check_found(&r, 0, "even", "a ");
+    rig_fini(&r);
+}
+
+/* ---------------------------------------------------------------- errors */
+
+TEST(a_server_without_streamed_lists_is_asked_for_pages)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *c = expect(&r, "sendInitialEvents=true");
+    fake_head(c, 422);
+    fake_end(c, 0);
+    c = expect(&r, "/api/v1/pods?limit=500");
+    fake_head(c, 200);
+    fake_data(
+        c, "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"4\"},"
+           "\"items\":[{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\","
+           "\"resourceVersion\":\"2\"},\"spec\":{}}]}");
+    fake_end(c, 0);
+    fake_head(expect(&r, "allowWatchBookmarks=true"), 200);
+    check_told(&r, 0, "!+a S4 ");
+    rig_fini(&r);
+}
+
+static void refuse(struct rig *r, int status)
+{
+    struct fake_call *c = expect(r, "/pods?");
+    fake_head(c, status);
+    fake_end(c, 0);
+    if (strstr(c->target, "sendInitialEvents")) { /* the list says whether it was the stream */
+        c = expect(r, "limit=500");
+        fake_head(c, status);
+        fake_end(c, 0);
+    }
+}
+
+TEST(a_forbidden_watch_is_told_once_and_tried_again)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    refuse(&r, 403);
+    check_told(&r, 0, "E:E_DENIED ");
+    refuse(&r, 403);
+    check_told(&r, 0, "");
+    struct fake_call *w = stand(&r, "a", 5);
+    check_told(&r, 0, "!+a S5 ");
+    /* The right goes away while the watch stands: its next connection is refused. */
+    fake_end(w, 0);
+    struct fake_call *c = expect(&r, "allowWatchBookmarks=true");
+    fake_head(c, 403);
+    fake_end(c, 0);
+    refuse(&r, 403);
+    check_told(&r, 0, "E:E_DENIED ");
+    CHECK(!object_sub_is_synced(r.u[0].sub));
+    struct object_cache_stats s;
+    object_cache_get_stats(r.cache, &s);
+    CHECK_INT(s.objects, 0);
+    (void)stand(&r, "b", 9);
+    check_told(&r, 0, "!+b S9 ");
+    rig_fini(&r);
+}
+
+TEST(a_resource_that_vanishes_and_comes_back)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "a", 5);
+    check_told(&r, 0, "!+a S5 ");
+    fake_end(w, 0);
+    struct fake_call *c = expect(&r, "allowWatchBookmarks=true");
+    fake_head(c, 404);
+    fake_end(c, 0);
+    refuse(&r, 404);
+    check_told(&r, 0, "E:ENOENT ");
+    (void)stand(&r, "a", 9);
+    check_told(&r, 0, "!+a S9 ");
+    rig_fini(&r);
+}
+
+TEST(a_server_that_restarts_loses_nothing)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "a", 5);
+    check_told(&r, 0, "!+a S5 ");
+    fake_data(w, "{\"type\":\"MODI");
+    fake_end(w, -ECONNRESET);
+    w = expect(&r, "resourceVersion=5");
+    fake_end(w, -ECONNREFUSED);
+    w = expect(&r, "resourceVersion=5");
+    fake_head(w, 200);
+    fake_data(w, "{\"type\":\"MODIFIED\",damaged\n");
+    fake_settle(&r.fake);
+    w = expect(&r, "resourceVersion=5");
+    fake_head(w, 200);
+    emit(w, "MODIFIED", pod("ns", "a", 6, "", "n"));
+    check_told(&r, 0, "~a ");
+    rig_fini(&r);
+}
+
+TEST(a_list_that_fails_is_told_and_the_end_of_the_trouble_as_well)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *c = expect(&r, "sendInitialEvents=true");
+    fake_end(c, -ECONNREFUSED);
+    check_told(&r, 0, "E:EIO ");
+    struct fake_call *w = stand(&r, "a", 5);
+    check_told(&r, 0, "!+a S5 ");
+    /* Later: what was told stands. */
+    fake_data(w, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410}}\n");
+    c = expect(&r, "sendInitialEvents=true");
+    fake_end(c, -ECONNREFUSED);
+    check_told(&r, 0, "E:EIO ");
+    CHECK(object_sub_find(r.u[0].sub, STR("ns"), STR("a")));
+    (void)stand(&r, "ab", 9);
+    check_told(&r, 0, "+b S9 ");
+    rig_fini(&r);
+}
+
+TEST(too_many_objects_feeds_and_fields_are_refused)
+{
+    struct rig r;
+    struct err err = { 0 };
+    rig_init(&r, &(struct object_cache_opts){ .max_objects = 2, .max_feeds = 1 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct object_sub_opts other = {
+        .group_version = STR("v1"), .plural = STR("secrets"), .ops = &ops, .arg = &r.u[1]
+    };
+    CHECK_ERR(object_cache_subscribe(r.cache, &other, &r.u[1].sub, &err), E_LIMIT);
+    struct fake_call *c = expect(&r, "sendInitialEvents=true");
+    fake_head(c, 200);
+    emit(c, "ADDED", pod("ns", "a", 1, "", "n"));
+    emit(c, "ADDED", pod("ns", "b", 2, "", "n"));
+    emit(c, "ADDED", pod("ns", "c", 3, "", "n"));
+    check_told(&r, 0, "E:E_LIMIT ");
+    struct object_cache_stats s;
+    object_cache_get_stats(r.cache, &s);
+    CHECK_INT(s.objects, 0);
+    rig_fini(&r);
+}
+
+TEST(bad_declarations_are_refused_with_the_reason)
+{
+    struct rig r;
+    struct err err = { 0 };
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    const struct str paths[] = { STR("status"), STR(""),       STR(".kind"), STR(".metadata"),
+                                 STR(".a["),    STR(".a['b]"), STR(".a..b"), STR(".a[*]") };
+    struct object_sub_opts o = { .group_version = STR("v1"), .plural = STR("pods"), .ops = &ops };
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        o.strip = &paths[i];
+        o.n_strip = 1;
+        CHECK_ERR(object_cache_subscribe(r.cache, &o, &r.u[0].sub, &err), E_INVALID);
+    }
+    o.n_strip = 0;
+    o.label_selector = STR("a==,");
+    CHECK_ERR(object_cache_subscribe(r.cache, &o, &r.u[0].sub, &err), E_INVALID);
+    o.label_selector = STR("");
+    o.name = STR("x");
+    o.field_selector = STR("metadata.name=y");
+    CHECK_ERR(object_cache_subscribe(r.cache, &o, &r.u[0].sub, &err), E_INVALID);
+    CHECK_INT(r.fake.n, 0);
+    rig_fini(&r);
+}
+
+/* ---------------------------------------------------------------- reads */
+
+static void on_done(void *arg, int r, const struct object_result *res, const struct err *err)
+{
+    struct reader *rd = arg;
+    CHECK(!rd->done);
+    rd->done = true;
+    rd->read = NULL;
+    rd->r = r;
+    rd->token[0] = '\0';
+    for (size_t i = 0; res && i < res->n; i++) {
+        (void)buf_add_str(&rd->items, res->items[i]);
+        (void)buf_add_char(&rd->items, '\n');
+    }
+    if (res) {
+        (void)snprintf(rd->token, sizeof rd->token, STR_FMT, STR_ARG(res->continue_from));
+        rd->n_left = res->n_left;
+        rd->rv = res->rv;
+    } else {
+        CHECK(err->text[0]);
+    }
+}
+
+static void begin_read(struct rig *r, size_t i, bool list, struct object_query q)
+{
+    struct err err = { 0 };
+    buf_reset(&r->rd.items);
+    r->rd.done = false;
+    CHECK_OK((list ? object_sub_list : object_sub_get)(r->u[i].sub, &q, on_done, &r->rd,
+                                                       &r->rd.read, &err));
+    CHECK(!r->rd.done);
+}
+
+static int get(struct rig *r, size_t i, struct object_query q)
+{
+    begin_read(r, i, false, q);
+    turn(r);
+    CHECK(r->rd.done);
+    return r->rd.r;
+}
+
+/* Names of the items. */
+static void check_list(struct rig *r, size_t i, struct object_query q, const char *want)
+{
+    scoped(buf_fini_scoped) struct buf names = BUF_INIT(4096);
+    begin_read(r, i, true, q);
+    turn(r);
+    CHECK(r->rd.done);
+    CHECK_OK(r->rd.r);
+    struct str rest = buf_str(&r->rd.items), line;
+    while (rest.n) {
+        struct arena a = { 0 };
+        struct json *v;
+        (void)str_cut(rest, '\n', &line, &rest);
+        CHECK_OK(json_parse(&a, line, NULL, &v, NULL));
+        struct str name = json_get_str(v, "name");
+        if (name.n == 0)
+            name = json_get_str(json_getc(v, "metadata"), "name");
+        buf_printf(&names, STR_FMT " ", STR_ARG(name));
+        arena_fini(&a);
+    }
+    CHECK_STR(buf_str(&names), want);
+}
+
+/* What was sent, without managedFields, and nothing else. */
+static void check_same(struct str got, char *sent, const char *const *without)
+{
+    struct arena a = { 0 };
+    struct json *x, *y;
+    CHECK_OK(json_parse(&a, str_trim(got), NULL, &x, NULL));
+    CHECK_OK(json_parse(&a, str_of(sent), NULL, &y, NULL));
+    (void)json_del(json_getc(y, "metadata"), STR("managedFields"));
+    for (; without && *without; without++)
+        (void)json_del(y, str_of(*without));
+    if (!json_equal(x, y))
+        TEST_FAIL("got " STR_FMT ", sent %s", STR_ARG(got), sent);
+    arena_fini(&a);
+    free(sent);
+}
+
+TEST(what_is_read_is_what_was_sent)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    const struct str strip[] = { STR(".status"), STR(".spec") };
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    subscribe(&r, 1, (struct object_sub_opts){ .strip = strip, .n_strip = 2 });
+    subscribe(&r, 2, (struct object_sub_opts){ .metadata_only = true });
+    (void)stand(&r, "ab", 5);
+    struct object_query a = { .namespace = STR("ns"), .name = STR("a") };
+    CHECK_OK(get(&r, 0, a));
+    CHECK_INT(r.rd.rv, 5);
+    check_same(buf_str(&r.rd.items), pod("ns", "a", 1, "\"app\":\"a\"", "even"), NULL);
+    CHECK_OK(get(&r, 1, a)); /* stripped when it is read: the feed holds all */
+    check_same(buf_str(&r.rd.items), pod("ns", "a", 1, "\"app\":\"a\"", "even"),
+               (const char *const[]){ "spec", "status", NULL });
+    CHECK_OK(get(&r, 2, a));
+    CHECK(str_find(buf_str(&r.rd.items), STR("\"kind\":\"PartialObjectMetadata\"")) > 0);
+    CHECK(str_find(buf_str(&r.rd.items), STR("\"note\":\"n-a\"")) > 0);
+    CHECK(str_find(buf_str(&r.rd.items), STR("spec")) < 0);
+    a.view = OBJECT_KEYS;
+    CHECK_OK(get(&r, 0, a));
+    CHECK_STR(buf_str(&r.rd.items),
+              "{\"namespace\":\"ns\",\"name\":\"a\",\"resourceVersion\":\"1\"}\n");
+    a.name = STR("zz");
+    CHECK_ERR(get(&r, 0, a), -ENOENT);
+    CHECK_INT(r.fake.n, 2);
+    rig_fini(&r);
+}
+
+TEST(bodies_packed_before_and_after_the_dictionary_read_the_same)
+{
+    struct rig r;
+    struct object_cache_stats s;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *c = expect(&r, "sendInitialEvents=true");
+    fake_head(c, 200);
+    size_t before = 0;
+    for (int i = 0; i < 1000; i++) {
+        char name[16], labels[64];
+        (void)snprintf(name, sizeof name, "p%03d", i);
+        (void)snprintf(labels, sizeof labels, "\"app\":\"web-%d\",\"tier\":\"front\"", i % 10);
+        emit(c, "ADDED", pod("ns", name, i + 1, labels, "node-1"));
+        if (i == 255) {
+            object_cache_get_stats(r.cache, &s);
+            before = s.body_bytes;
+        }
+    }
+    end_of_list(&r, c, 1000);
+    fake_head(expect(&r, "allowWatchBookmarks=true"), 200);
+    CHECK(before > 0);
+    do { /* trained on another thread, then packed anew */
+        (void)loop_turn(&r.loop, false);
+        object_cache_get_stats(r.cache, &s);
+    } while (s.body_bytes > s.plain_bytes / 2);
+    for (int i = 0; i < 1000; i += 111) {
+        char name[16], labels[64];
+        (void)snprintf(name, sizeof name, "p%03d", i);
+        (void)snprintf(labels, sizeof labels, "\"app\":\"web-%d\",\"tier\":\"front\"", i % 10);
+        CHECK_OK(get(&r, 0, (struct object_query){ .namespace = STR("ns"), .name = str_of(name) }));
+        check_same(buf_str(&r.rd.items), pod("ns", name, i + 1, labels, "node-1"), NULL);
+    }
+    rig_fini(&r);
+}
+
+TEST(lists_go_by_selector_index_and_page)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    const struct object_field node = { OBJECT_FIELD_PATH, STR(".spec.nodeName"), true };
+    subscribe(&r, 0, (struct object_sub_opts){ .fields = &node, .n_fields = 1 });
+    struct fake_call *w = stand(&r, "dbca", 5);
+    emit(w, "ADDED", pod("aa", "z", 9, "\"app\":\"b\"", "odd"));
+    check_list(&r, 0, (struct object_query){ 0 }, "z a b c d ");
+    check_list(&r, 0, (struct object_query){ .namespace = STR("ns") }, "a b c d ");
+    check_list(&r, 0, (struct object_query){ .label_selector = STR("app=b") }, "z b ");
+    check_list(&r, 0, (struct object_query){ .field_selector = STR("spec.nodeName=even") }, "c d ");
+    check_list(&r, 0, (struct object_query){ .field_selector = STR("metadata.name=c") }, "c ");
+    check_list(&r, 0, (struct object_query){ .by_field = true, .value = STR("odd") }, "z a b ");
+    check_list(&r, 0, (struct object_query){ .view = OBJECT_KEYS, .limit = 2 }, "z a ");
+    CHECK_INT(r.rd.n_left, 3);
+    CHECK_INT(r.rd.rv, 9);
+    char token[64];
+    memcpy(token, r.rd.token, sizeof token);
+    check_list(&r, 0, (struct object_query){ .limit = 2, .continue_from = str_of(token) }, "b c ");
+    memcpy(token, r.rd.token, sizeof token);
+    check_list(&r, 0, (struct object_query){ .limit = 2, .continue_from = str_of(token) }, "d ");
+    CHECK_INT(r.rd.token[0], 0);
+    struct err err = { 0 };
+    struct object_query bad = { .continue_from = STR("nonsense") };
+    CHECK_ERR(object_sub_list(r.u[0].sub, &bad, on_done, &r.rd, &r.rd.read, &err), E_INVALID);
+    CHECK_INT(r.fake.n, 2);
+    rig_fini(&r);
+}
+
+TEST(a_read_before_the_first_list_says_so)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    CHECK_ERR(get(&r, 0, (struct object_query){ .namespace = STR("ns"), .name = STR("a") }),
+              -EAGAIN);
+    rig_fini(&r);
+}
+
+TEST(a_consistent_list_waits_for_the_version_of_the_api)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "a", 5);
+    begin_read(&r, 0, true, (struct object_query){ .consistent = true });
+    struct fake_call *c = expect(&r, "/api/v1/pods?limit=1");
+    fake_head(c, 200);
+    fake_data(c, "{\"metadata\":{\"resourceVersion\":\"8\"},\"items\":[]}");
+    fake_end(c, 0);
+    turn(&r);
+    CHECK_INT(r.progress, 1);
+    CHECK(!r.rd.done);
+    emit(w, "ADDED", pod("ns", "b", 7, "", "n"));
+    turn(&r);
+    CHECK(!r.rd.done);
+    fake_data(w, "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"8\"}}}\n");
+    turn(&r);
+    CHECK(r.rd.done && str_find(buf_str(&r.rd.items), STR("\"b\"")) > 0);
+    /* A get is asked of the API itself. */
+    begin_read(
+        &r, 0, false,
+        (struct object_query){ .namespace = STR("ns"), .name = STR("a"), .consistent = true });
+    c = expect(&r, "/api/v1/namespaces/ns/pods/a");
+    fake_head(c, 200);
+    scoped(free_scoped) char *body = pod("ns", "a", 9, "", "new");
+    fake_data(c, body);
+    fake_end(c, 0);
+    CHECK(r.rd.done && r.rd.rv == 9);
+    CHECK(str_find(buf_str(&r.rd.items), STR("managedFields")) < 0);
+    rig_fini(&r);
+}
+
+TEST(beside_an_embedded_api_bodies_come_from_it)
+{
+    struct rig r;
+    struct object_cache_stats s;
+    rig_init(&r, &(struct object_cache_opts){ .embedded = true });
+    const struct object_field node = { OBJECT_FIELD_PATH, STR(".spec.nodeName"), true };
+    subscribe(&r, 0,
+              (struct object_sub_opts){ .namespace = STR("ns"), .fields = &node, .n_fields = 1 });
+    struct fake_call *c = expect(&r, "/api/v1/pods?watch=true"); /* all namespaces */
+    fake_head(c, 200);
+    emit(c, "ADDED", pod("ns", "a", 1, "", "even"));
+    emit(c, "ADDED", pod("ns", "b", 2, "", "odd"));
+    end_of_list(&r, c, 3);
+    fake_head(expect(&r, "allowWatchBookmarks=true"), 200);
+    check_told(&r, 0, "!+b !+a S3 ");
+    object_cache_get_stats(r.cache, &s);
+    CHECK_INT(s.body_bytes, 0);
+    begin_read(&r, 0, true, (struct object_query){ .by_field = true, .value = STR("odd") });
+    c = expect(&r, "/api/v1/namespaces/ns/pods/b");
+    fake_head(c, 200);
+    scoped(free_scoped) char *body = pod("ns", "b", 2, "", "odd");
+    fake_data(c, body);
+    fake_end(c, 0);
+    CHECK(r.rd.done && str_find(buf_str(&r.rd.items), STR("\"b\"")) > 0);
+    begin_read(&r, 0, true, (struct object_query){ .label_selector = STR("app=a"), .limit = 7 });
+    c = expect(&r, "/api/v1/namespaces/ns/pods?limit=7&labelSelector=app%3Da");
+    fake_head(c, 200);
+    fake_data(c,
+              "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"4\","
+              "\"continue\":\"x y\"},\"items\":[{\"metadata\":{\"name\":\"q\"}}]}");
+    fake_end(c, 0);
+    CHECK(r.rd.done);
+    CHECK_STR(str_of(r.rd.token), "ax y");
+    CHECK(str_find(buf_str(&r.rd.items), STR("\"kind\":\"Pod\"")) > 0);
+    begin_read(&r, 0, true, (struct object_query){ .continue_from = STR("ax y") });
+    c = expect(&r, "continue=x%20y");
+    fake_head(c, 410);
+    fake_end(c, 0);
+    CHECK(r.rd.done);
+    CHECK_ERR(r.rd.r, E_EXPIRED);
+    rig_fini(&r);
+}
+
+TEST(a_read_that_is_cancelled_says_nothing)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ .embedded = true });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    (void)stand(&r, "a", 5);
+    struct object_query a = { .namespace = STR("ns"), .name = STR("a") };
+    begin_read(&r, 0, false, a);
+    object_read_cancel(r.rd.read);
+    begin_read(&r, 0, false, a);
+    (void)expect(&r, "/pods/a");
+    object_read_cancel(r.rd.read);
+    begin_read(&r, 0, false, a);
+    (void)expect(&r, "/pods/a");
+    object_sub_cancel(take_ptr(&r.u[0].sub));
+    turn(&r);
+    CHECK(!r.rd.done);
+    rig_fini(&r);
+}
+
+/* ---------------------------------------------------------------- identities */
+
+static const struct str groups[] = { { "system:authenticated", 20 } };
+static const struct kube_identity alice = { .user = { "alice", 5 },
+                                            .groups = groups,
+                                            .n_groups = 1 };
+
+static void on_pass(struct timer *t)
+{
+}
+
+static void review(struct rig *r, const char *verb, bool allowed)
+{
+    struct fake_call *c = expect(r, "/selfsubjectaccessreviews");
+    CHECK(strstr(c->body, verb) && strstr(c->body, "\"resource\":\"pods\""));
+    fake_head(c, 201);
+    fake_data(c, allowed ? "{\"status\":{\"allowed\":true}}"
+                         : "{\"status\":{\"allowed\":false,\"reason\":\"no role\"}}");
+    fake_end(c, 0);
+}
+
+TEST(an_identity_is_asked_for_once_and_served_from_the_same_feed)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "a", 5);
+    subscribe(&r, 1, (struct object_sub_opts){ .identity = &alice });
+    subscribe(&r, 2,
+              (struct object_sub_opts){ .identity = &alice, .label_selector = STR("app=a") });
+    review(&r, "\"list\"", true);
+    check_told(&r, 1, "");
+    review(&r, "\"watch\"", true);
+    check_told(&r, 1, "!+a S5 ");
+    check_told(&r, 2, "!+a S5 ");
+    emit(w, "MODIFIED", pod("ns", "a", 6, "", "n"));
+    check_told(&r, 1, "~a ");
+    CHECK_INT(r.fake.n, 4);
+    rig_fini(&r);
+}
+
+TEST(an_identity_without_the_right_sees_nothing)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "a", 5);
+    subscribe(&r, 1, (struct object_sub_opts){ .identity = &alice });
+    begin_read(&r, 1, false, (struct object_query){ .namespace = STR("ns"), .name = STR("a") });
+    review(&r, "\"list\"", true);
+    review(&r, "\"watch\"", false);
+    check_told(&r, 1, "E:E_DENIED ");
+    CHECK(r.rd.done);
+    CHECK_ERR(r.rd.r, E_DENIED);
+    emit(w, "MODIFIED", pod("ns", "a", 6, "", "n"));
+    CHECK_ERR(get(&r, 1, (struct object_query){ .namespace = STR("ns"), .name = STR("a") }),
+              E_DENIED);
+    check_told(&r, 1, "");
+    rig_fini(&r);
+}
+
+TEST(a_right_that_is_taken_away_ends_the_events_before_the_next_one)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ .verdict_ms = 1, .denied_ms = 20 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "a", 5);
+    subscribe(&r, 1, (struct object_sub_opts){ .identity = &alice });
+    review(&r, "\"list\"", true);
+    review(&r, "\"watch\"", true);
+    check_told(&r, 1, "!+a S5 ");
+    uint64_t then = loop_now_ms(&r.loop);
+    struct timer pass = { 0 };
+    timer_start(&r.loop, &pass, 5, on_pass);
+    while (timer_is_armed(&pass))
+        (void)loop_turn(&r.loop, true);
+    CHECK(loop_now_ms(&r.loop) > then);
+    CHECK_INT(r.fake.n, 4); /* nothing happens, nothing is asked */
+    emit(w, "MODIFIED", pod("ns", "a", 6, "", "n"));
+    check_told(&r, 1, ""); /* held until the answer */
+    review(&r, "\"list\"", false);
+    check_told(&r, 1, "E:E_DENIED ");
+    emit(w, "MODIFIED", pod("ns", "a", 7, "", "n"));
+    check_told(&r, 1, "");
+    review(&r, "\"list\"", true); /* asked again, with back-off */
+    review(&r, "\"watch\"", true);
+    check_told(&r, 1, "!+a S7 ");
+    rig_fini(&r);
+}
+
+TEST(a_server_without_reviews_is_asked_for_a_list)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    (void)stand(&r, "a", 5);
+    subscribe(&r, 1, (struct object_sub_opts){ .identity = &alice, .namespace = STR("ns") });
+    struct fake_call *c = expect(&r, "/selfsubjectaccessreviews");
+    fake_head(c, 404);
+    fake_end(c, 0);
+    c = expect(&r, "/api/v1/namespaces/ns/pods?limit=1");
+    fake_head(c, 403);
+    fake_end(c, 0);
+    check_told(&r, 1, "E:E_DENIED ");
+    rig_fini(&r);
+}
+
+TEST_MAIN
