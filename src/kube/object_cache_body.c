@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <malloc.h>
 
 enum codec_at { CODEC_EMPTY, CODEC_TRAINING, CODEC_READY, CODEC_POOR };
 
@@ -61,6 +62,7 @@ static void drop_contexts(struct body_packer *p)
 static void on_idle(struct timer *t)
 {
     drop_contexts(container_of(t, struct body_packer, idle));
+    (void)malloc_trim(0); /* pages of lists as well */
 }
 
 /* Room for n bytes of a result. */
