@@ -18,6 +18,15 @@ struct http_transport {
     struct loop *loop;
     struct http_client *client;
     struct tls_ctx *tls;
+    /*
+     * For requests with a token of their own: a client certificate would speak first. The same as
+     * above where there is none, else made for the first such request.
+     */
+    struct http_client *bare_client;
+    struct tls_ctx *bare_tls;
+    char *host, *ca_pem, *tls_server_name;
+    uint16_t port;
+    bool has_cert, insecure;
     char *prefix; /* path of the server URL, "" or "/k8s/clusters/x" */
     char *token, *token_file, *basic, *impersonate;
     uint64_t token_read_ms;
@@ -43,6 +52,10 @@ static void finish_close(struct defer *d)
     void (*done)(void *) = t->done;
     void *arg = t->done_arg;
     tls_ctx_free(t->tls);
+    tls_ctx_free(t->bare_tls);
+    free(t->host);
+    free(t->ca_pem);
+    free(t->tls_server_name);
     free(t->prefix);
     free(t->token);
     free(t->token_file);
@@ -112,6 +125,11 @@ static int add_credentials(struct http_transport *t, const struct kube_identity 
                            struct headers *h)
 {
     int r = 0;
+    if (identity && identity->token.n) {
+        scoped(free_scoped) char *value = xasprintf("Bearer " STR_FMT, STR_ARG(identity->token));
+        r = headers_set(h, STR("authorization"), str_of(value));
+        return r < 0 ? r : headers_set(h, STR("user-agent"), STR("dormouse/" DORMOUSE_VERSION));
+    }
     refresh_token(t);
     if (t->token || t->basic) {
         scoped(free_scoped) char *value =
@@ -130,6 +148,33 @@ static int add_credentials(struct http_transport *t, const struct kube_identity 
     return r;
 }
 
+static int new_client(struct http_transport *t, struct tls_ctx *tls, struct http_client **ret,
+                      struct err *err)
+{
+    struct http_client_opts opts = { .host = t->host,
+                                     .port = t->port,
+                                     .tls = tls,
+                                     .server_name = t->tls_server_name,
+                                     .max_connections = HTTP_TRANSPORT_CONNECTIONS,
+                                     .http2 = tls != NULL };
+    return http_client_new(t->loop, &opts, ret, err);
+}
+
+/* Lazily, since most processes have no identities but their own. */
+static int choose_client(struct http_transport *t, const struct kube_identity *identity,
+                         struct http_client **ret, struct err *err)
+{
+    bool bare = t->has_cert && identity && identity->token.n;
+    *ret = bare ? t->bare_client : t->client;
+    if (*ret)
+        return 0;
+    int r = tls_ctx_new_client(str_of(t->ca_pem), STR(""), STR(""), t->insecure, &t->bare_tls, err);
+    if (r >= 0)
+        r = new_client(t, t->bare_tls, ret, err);
+    t->bare_client = *ret;
+    return r;
+}
+
 static int start(struct transport *base, const struct kube_request *req,
                  const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
                  struct err *err)
@@ -138,7 +183,12 @@ static int start(struct transport *base, const struct kube_request *req,
     if (t->closing)
         return err_set(err, -ECANCELED, "the connection to the cluster is being closed");
     struct headers h = { 0 };
-    int r = req->headers ? headers_copy(&h, req->headers) : 0;
+    struct http_client *client;
+    int r = choose_client(t, req->identity, &client, err);
+    if (r < 0)
+        return r;
+    if (req->headers)
+        r = headers_copy(&h, req->headers);
     if (r >= 0)
         r = add_credentials(t, req->identity, &h);
     if (r < 0) {
@@ -157,7 +207,7 @@ static int start(struct transport *base, const struct kube_request *req,
                                    .head_timeout_ms = req->timeout_ms ? req->timeout_ms : 30000,
                                    .ops = &http_ops,
                                    .arg = c };
-    r = http_call_start(t->client, &opts, &c->http, err);
+    r = http_call_start(client, &opts, &c->http, err);
     headers_fini(&h);
     if (r < 0) {
         free(c);
@@ -232,6 +282,14 @@ int http_transport_new(struct loop *loop, const struct kubeconfig *config,
     t->base.ops = &ops;
     t->loop = loop;
     t->prefix = str_dup(url.path);
+    t->host = xstrdup(url.host);
+    t->port = url.port;
+    t->has_cert = url.tls && config->client_cert_pem;
+    t->insecure = config->insecure;
+    if (t->has_cert && config->ca_pem)
+        t->ca_pem = xstrdup(config->ca_pem);
+    if (config->tls_server_name)
+        t->tls_server_name = xstrdup(config->tls_server_name);
     if (config->token)
         t->token = xstrdup(config->token);
     else if (config->token_file)
@@ -248,15 +306,8 @@ int http_transport_new(struct loop *loop, const struct kubeconfig *config,
     if (url.tls)
         r = tls_ctx_new_client(str_of(config->ca_pem), str_of(config->client_cert_pem),
                                str_of(config->client_key_pem), config->insecure, &t->tls, err);
-    if (r >= 0) {
-        struct http_client_opts opts = { .host = url.host,
-                                         .port = url.port,
-                                         .tls = t->tls,
-                                         .server_name = config->tls_server_name,
-                                         .max_connections = HTTP_TRANSPORT_CONNECTIONS,
-                                         .http2 = url.tls };
-        r = http_client_new(loop, &opts, &t->client, err);
-    }
+    if (r >= 0)
+        r = new_client(t, t->tls, &t->client, err);
     if (r < 0) {
         finish_close(&t->close_defer);
         return err_ctx(err, r, "cluster '%s'", config->server);
@@ -276,6 +327,8 @@ void http_transport_close(struct http_transport *t, void (*done)(void *arg), voi
     t->done = done;
     t->done_arg = arg;
     http_client_close(t->client);
+    if (t->bare_client)
+        http_client_close(t->bare_client);
     if (t->calls == 0)
         defer_start(t->loop, &t->close_defer, finish_close);
 }

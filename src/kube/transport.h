@@ -11,8 +11,11 @@
 #include "base/str.h"
 #include "codec/headers.h"
 
-/* Who asks. In process the server takes it as authenticated; by HTTP it becomes impersonation
- * headers unless user is empty (then the transport's own credentials speak). */
+/*
+ * Who asks. In process the server takes it as authenticated. By HTTP its token speaks and nothing
+ * else, neither the transport's own certificate; without one it becomes impersonation headers
+ * unless user is empty (then the transport's own credentials speak).
+ */
 struct kube_extra {
     struct str key;
     const struct str *values;
@@ -25,6 +28,7 @@ struct kube_identity {
     struct str uid; /* "" for most */
     const struct kube_extra *extra;
     size_t n_extra;
+    struct str token; /* a bearer token of this user; "" for most */
 };
 
 struct kube_request {
