@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     (void)str_cut(rest, '\n', &req.uri, &req.body);
     (void)headers_addc(&req.headers, "authorization", "Bearer mine");
     FUZZ_CHECK(bincode_request_encode(&payload, &req) >= 0);
-    struct calls *c = calls_new(&w->env, data[0] & 1 ? GUEST_ABI_G1 : GUEST_ABI_G2, w->allow);
+    struct calls *c = calls_new(&w->env, data[0] & 1 ? GUEST_ABI_G1 : GUEST_ABI_G2, NULL, w->allow);
     struct guest_op op = { .kind = GUEST_OP_REQUEST,
                            .stream = (data[0] & 2) != 0,
                            .payload = buf_str(&payload) };

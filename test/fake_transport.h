@@ -19,6 +19,7 @@ enum { FAKE_CALLS_MAX = 256 };
 
 struct fake_call {
     char *method, *target, *body;
+    char *user, *token; /* of its identity; "" without one */
     const struct kube_call_ops *ops;
     void *arg;
     bool ended, cancelled, paused;
@@ -47,6 +48,8 @@ static int fake_start(struct transport *t, const struct kube_request *req,
     *c = (struct fake_call){ .method = str_dup(req->method),
                              .target = str_dup(req->target),
                              .body = str_dup(req->body),
+                             .user = str_dup(req->identity ? req->identity->user : STR("")),
+                             .token = str_dup(req->identity ? req->identity->token : STR("")),
                              .ops = ops,
                              .arg = arg };
     *ret = (struct kube_call *)c;
@@ -83,6 +86,8 @@ static inline void fake_fini(struct fake *f)
         free(f->call[i].method);
         free(f->call[i].target);
         free(f->call[i].body);
+        free(f->call[i].user);
+        free(f->call[i].token);
     }
 }
 

@@ -70,7 +70,7 @@ static void rig_init(struct rig *r, enum guest_abi abi, struct allow *allow)
                                  .transport = &r->fake.base,
                                  .hub = r->hub,
                                  .discovery = discovery_new(&r->loop, &r->fake.base) };
-    r->calls = calls_new(&r->env, abi, allow);
+    r->calls = calls_new(&r->env, abi, NULL, allow);
 }
 
 static void turn(struct rig *r)

@@ -197,6 +197,19 @@ static const char crd[] = "{\"apiVersion\":\"apiextensions.k8s.io/"
                           "\"properties\":{\"nonce\":{\"type\":\"integer\"},\"updated_at\":{"
                           "\"type\":\"string\"}}}}}}}]}}";
 
+/* As guests/ring/rbac.yaml: the paper's, of the verbs that are used. */
+#define RBAC                                                                                       \
+    "\"apiVersion\":\"rbac.authorization.k8s.io/v1\",\"metadata\":{\"name\":\"ring-operator\"},"
+static const char role[] =
+    "{" RBAC "\"kind\":\"ClusterRole\",\"rules\":[{\"apiGroups\":[\"amurant.io\"],"
+    "\"resources\":[\"testresources\"],"
+    "\"verbs\":[\"get\",\"list\",\"watch\",\"create\",\"update\"]}]}";
+static const char binding[] =
+    "{" RBAC "\"kind\":\"ClusterRoleBinding\",\"roleRef\":{\"apiGroup\":"
+    "\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"ring-operator\"},"
+    "\"subjects\":[{\"kind\":\"Group\",\"apiGroup\":\"rbac.authorization.k8s.io\","
+    "\"name\":\"system:serviceaccounts:operators\"}]}";
+
 static void wait_for_resource(struct ring *ring)
 {
     uint64_t until = clock_mono_ms() + 30000;
@@ -224,7 +237,11 @@ static void setup(struct ring *ring)
         scoped(free_scoped) char *name = xasprintf("%s%" PRIu64, base, i);
         create_namespace(ring, name);
     }
-    wait_all(ring, "create namespaces");
+    start_request(ring, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles", str_of(role),
+                  409);
+    start_request(ring, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+                  str_of(binding), 409);
+    wait_all(ring, "create namespaces and rights");
     wait_for_resource(ring);
     for (uint64_t i = 0; i < operators && !no_operators; i++) {
         scoped(free_scoped) char *body =

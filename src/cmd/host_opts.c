@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Defaults of the commands that run operators; see host_opts.h. */
+/* Options of the commands that run operators; see host_opts.h. */
 #include "cmd/host_opts.h"
 
+#include <string.h>
+
 struct guest_host_opts cmd_host = { .idle_ms = 1000, .swap_quota_bytes = (uint64_t)1 << 30 };
+const char *cmd_identity = "account";
+
+int cmd_operator_identity(enum host_identity *ret)
+{
+    static const char *const names[] = { [HOST_IDENTITY_ACCOUNT] = "account",
+                                         [HOST_IDENTITY_IMPERSONATE] = "impersonate",
+                                         [HOST_IDENTITY_HOST] = "host" };
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(cmd_identity, names[i]) == 0) {
+            *ret = (enum host_identity)i;
+            return 0;
+        }
+    return cmd_failf(CMD_USAGE, "--operator-identity is account, impersonate or host, not '%s'",
+                     cmd_identity);
+}

@@ -3,10 +3,14 @@
 #pragma once
 
 #include "cmd/cmd.h"
-#include "wasm/guest.h"
+#include "node/host.h"
 
 /* Holds the defaults; .guests of struct server_opts. */
 extern struct guest_host_opts cmd_host;
+
+/* --operator-identity; cmd_operator_identity() is a cmd_exit when it is wrong, else 0. */
+extern const char *cmd_identity;
+int cmd_operator_identity(enum host_identity *ret);
 
 #define CMD_HOST_OPTS                                                                              \
     { "idle",                                                                                      \
@@ -31,6 +35,15 @@ extern struct guest_host_opts cmd_host;
           "put an operator to sleep after every activation (to measure)",                          \
           CMD_FLAG,                                                                                \
           &cmd_host.sleep_always,                                                                  \
+          0,                                                                                       \
+          0 },                                                                                     \
+        { "operator-identity",                                                                     \
+          0,                                                                                       \
+          "HOW",                                                                                   \
+          "operators act as their service accounts: account (in process, else by tokens), "        \
+          "impersonate, or host: with all rights of this process (account)",                       \
+          CMD_STRING,                                                                              \
+          &cmd_identity,                                                                           \
           0,                                                                                       \
           0 },                                                                                     \
     {                                                                                              \

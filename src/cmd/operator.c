@@ -43,6 +43,8 @@ static int run(int argc, char **argv)
         .operators_dir = argv[0],
         .guests = cmd_host,
     };
+    if ((r = cmd_operator_identity(&server.identity)))
+        return r;
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 

@@ -53,6 +53,8 @@ static int run(int argc, char **argv)
     };
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
+    if ((r = cmd_operator_identity(&server.identity)))
+        return r;
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 

@@ -26,6 +26,7 @@ struct host {
     struct guest_host *guests;
     struct watch_hub *hub;
     struct discovery *discovery;
+    struct identities *identities; /* NULL: operators act as the host */
     struct calls_env env;
     struct operators *operators;
     struct objects *objects;
@@ -103,6 +104,13 @@ static int start_source(struct host *h, const char *operators_dir, struct err *e
     return r;
 }
 
+static enum identity_mode identity_mode(const struct host_opts *opts)
+{
+    if (opts->identity == HOST_IDENTITY_IMPERSONATE)
+        return IDENTITY_IMPERSONATE;
+    return opts->embedded ? IDENTITY_IN_PROCESS : IDENTITY_TOKEN;
+}
+
 int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
 {
     scoped(free_scoped) char *modules_dir = make_dir(opts, "modules", err);
@@ -119,8 +127,15 @@ int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
                                      .transport = opts->transport,
                                      .hub = h->hub,
                                      .discovery = h->discovery };
+        if (opts->identity != HOST_IDENTITY_HOST) {
+            struct identities_opts ids = { .loop = opts->loop,
+                                           .transport = opts->transport,
+                                           .mode = identity_mode(opts) };
+            h->identities = identities_new(&ids);
+        }
         struct operators_opts o = { .loop = opts->loop,
                                     .env = &h->env,
+                                    .identities = h->identities,
                                     .guests = h->guests,
                                     .modules = h->modules,
                                     .on_change = on_change,
@@ -145,6 +160,7 @@ static void on_hub_closed(void *arg)
     void (*stopped)(void *) = h->stopped;
     void *stopped_arg = h->stopped_arg;
     discovery_free(h->discovery);
+    identities_close(h->identities);
     free(h);
     if (stopped)
         stopped(stopped_arg);

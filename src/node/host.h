@@ -15,6 +15,13 @@
 
 struct host;
 
+/* As whom operators act that name a ServiceAccount, or have one by default. */
+enum host_identity {
+    HOST_IDENTITY_ACCOUNT,     /* in process as it; elsewhere by tokens of it */
+    HOST_IDENTITY_IMPERSONATE, /* elsewhere by impersonation */
+    HOST_IDENTITY_HOST         /* as the host, with all of its rights */
+};
+
 struct host_opts {
     struct loop *loop;
     const char *data_dir;
@@ -23,6 +30,7 @@ struct host_opts {
     const char *const *module_dirs; /* beside data_dir/operators; for Operator objects */
     size_t n_module_dirs;
     const char *operators_dir; /* NULL: Operator objects; else a directory with wasm_config.yaml */
+    enum host_identity identity;
     struct guest_host_opts guests; /* swap_dir is filled in */
     /* Every operator known at start has been applied. */
     void (*on_synced)(void *arg);

@@ -204,6 +204,7 @@ static void start_host(struct server *s, struct transport *transport)
                               .module_dirs = o->module_dirs,
                               .n_module_dirs = o->n_module_dirs,
                               .operators_dir = o->operators_dir,
+                              .identity = o->identity,
                               .guests = o->guests,
                               .on_synced = on_synced,
                               .arg = s };

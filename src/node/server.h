@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "wasm/guest.h"
+#include "node/host.h"
 
 enum {
     SERVER_STOP_GRACE_MS = 2000, /* running requests and activations */
@@ -34,6 +34,7 @@ struct server_opts {
     const char *operators_dir; /* NULL: Operator objects */
     const char *const *module_dirs;
     size_t n_module_dirs;
+    enum host_identity identity;
     struct guest_host_opts guests;
 };
 

@@ -39,11 +39,20 @@ struct op {
     bool paused;
     bool ended; /* the last delivery is queued or waits */
     struct list waiting;
+    struct shared *shared;    /* OP_WATCH of an identity: what it watches */
+    struct gate_query *query; /* OP_WATCH: may it? */
     union {
         struct timer timer;        /* OP_DELAY */
         struct watch_sub *sub;     /* OP_WATCH; NULL until subscribed, after its end */
         struct exchange *exchange; /* OP_UNARY, OP_STREAM */
     };
+};
+
+/* A shared watch under an identity; kept to ask again, and to watch without sharing. */
+struct shared {
+    uint64_t asked_ms;
+    size_t n;
+    char origin[]; /* path and query of the guest's request, which has been parsed once */
 };
 
 struct exchange {
@@ -60,6 +69,8 @@ struct exchange {
 
 struct calls {
     const struct calls_env *env;
+    struct gate *gate;
+    struct transport *transport; /* the gate's, or the host's */
     struct guest *guest;
     enum guest_abi abi;
     const struct allow *allow;
@@ -102,6 +113,8 @@ static void free_op(struct op *op)
     list_each_safe (n, &op->waiting)
         free(list_entry(n, struct waiting, node));
     list_remove(&op->node);
+    gate_ask_cancel(op->query);
+    free(op->shared);
     if (op->kind == OP_UNARY || op->kind == OP_STREAM)
         free_exchange(op->exchange);
     free(op);
@@ -125,7 +138,7 @@ static void pause_source(struct op *op)
     if (op->kind == OP_WATCH && op->sub)
         watch_sub_pause(op->sub);
     if (op->kind == OP_STREAM && op->exchange && op->exchange->call)
-        transport_pause(op->calls->env->transport, op->exchange->call);
+        transport_pause(op->calls->transport, op->exchange->call);
 }
 
 static void resume_source(struct op *op)
@@ -136,7 +149,7 @@ static void resume_source(struct op *op)
     if (op->kind == OP_WATCH && op->sub)
         watch_sub_resume(op->sub);
     if (op->kind == OP_STREAM && op->exchange && op->exchange->call)
-        transport_resume(op->calls->env->transport, op->exchange->call);
+        transport_resume(op->calls->transport, op->exchange->call);
 }
 
 /* ---------------------------------------------------------------- deliveries */
@@ -311,7 +324,7 @@ static void deliver_lines(struct op *op, struct str chunk)
     }
     (void)buf_add_str(&x->in, chunk);
     if (!buf_ok(&x->in) && x->call)
-        transport_cancel(op->calls->env->transport, x->call);
+        transport_cancel(op->calls->transport, x->call);
 }
 
 static void on_data(void *arg, struct str chunk)
@@ -322,7 +335,7 @@ static void on_data(void *arg, struct str chunk)
     struct exchange *x = op->exchange;
     if (op->kind == OP_UNARY || (is_g1_watch(op) && x->status != 200)) {
         if (buf_add_str(&x->in, chunk) < 0 && x->call)
-            transport_cancel(op->calls->env->transport, x->call);
+            transport_cancel(op->calls->transport, x->call);
     } else if (x->split_lines && x->status == 200) {
         deliver_lines(op, chunk);
     } else {
@@ -376,15 +389,14 @@ static void start_exchange(struct op *op)
 {
     struct calls *c = op->calls;
     struct exchange *x = op->exchange;
-    struct kube_request req = { .identity = c->env->identity,
-                                .method = str_of(x->method),
+    struct kube_request req = { .method = str_of(x->method),
                                 .target = str_of(x->target),
                                 .headers = &x->headers,
                                 .body = str_n(x->body, x->body_n),
                                 .timeout_ms = CALLS_REQUEST_TIMEOUT_MS };
     struct err err = { 0 };
     c->running++;
-    if (transport_start(c->env->transport, &req, &exchange_ops, op, &x->call, &err) < 0) {
+    if (transport_start(c->transport, &req, &exchange_ops, op, &x->call, &err) < 0) {
         c->running--;
         deliver_failure(op, 503, "ServiceUnavailable", str_of(err_text(&err)));
         free_if_done(op);
@@ -459,9 +471,8 @@ static void begin_exchange(struct op *op, const struct bincode_request *req, con
 
 /* ---------------------------------------------------------------- watches */
 
-static void on_watch_open(void *arg, int status, struct str body)
+static void deliver_open(struct op *op, int status, struct str body)
 {
-    struct op *op = arg;
     if (op->calls->abi == GUEST_ABI_G1) {
         if (status != 200)
             deliver_error_event(op, body);
@@ -475,9 +486,106 @@ static void on_watch_open(void *arg, int status, struct str body)
     headers_fini(&h);
 }
 
+/* A watch that the host refuses before it stands. */
+static void refuse_watch(struct op *op, int code, const char *reason, struct str message)
+{
+    scoped(buf_fini_scoped) struct buf body = BUF_INIT(8192);
+    write_status(&body, code, reason, message);
+    deliver_open(op, code, buf_str(&body));
+    end_stream(op);
+    free_if_done(op);
+}
+
+/* The host itself may not watch this, so that nothing can be shared: as the operator, alone. */
+static void watch_alone(struct op *op)
+{
+    scoped(free_scoped) struct shared *s = take_ptr(&op->shared);
+    struct bincode_request req = { .method = STR("GET") };
+    struct target t = { .origin = str_n(s->origin, s->n), .watch = true };
+    op->kind = OP_STREAM;
+    op->exchange = NULL;
+    begin_exchange(op, &req, &t);
+}
+
+static void on_watch_open(void *arg, int status, struct str body)
+{
+    struct op *op = arg;
+    if (status == 403 && op->shared) {
+        watch_sub_cancel(take_ptr(&op->sub));
+        watch_alone(op);
+        return;
+    }
+    deliver_open(op, status, body);
+}
+
+static void parse_shared(struct arena *a, const struct shared *s, struct target *ret)
+{
+    int r = target_parse(a, STR("GET"), str_n(s->origin, s->n), ret, NULL);
+    assert(r >= 0);
+}
+
+/* As upstream's RequestInfo: a watch of one name is judged by that name. */
+static struct gate_query *ask(struct op *op, const struct target *t, gate_cb cb)
+{
+    struct str one = STR("metadata.name="), name = STR("");
+    if (str_has_prefix(t->field_selector, one) && str_find_char(t->field_selector, ',') < 0)
+        name = str_slice(t->field_selector, one.n, t->field_selector.n);
+    struct access_query q = { .verb = KUBE_WATCH,
+                              .group_version = t->group_version,
+                              .resource = t->resource,
+                              .namespace = t->namespace,
+                              .name = name };
+    return gate_ask(op->calls->gate, &q, cb, op);
+}
+
+/* In the words of the API server. */
+static char *forbidden_text(const struct op *op, const struct target *t)
+{
+    struct str group = STR(""), version;
+    if (str_find_char(t->group_version, '/') >= 0)
+        (void)str_cut(t->group_version, '/', &group, &version);
+    return xasprintf(STR_FMT "%s" STR_FMT " is forbidden: User \"%s\" cannot watch resource "
+                             "\"" STR_FMT "\" in API group \"" STR_FMT "\" %s" STR_FMT "%s",
+                     STR_ARG(t->resource), group.n ? "." : "", STR_ARG(group),
+                     gate_user(op->calls->gate), STR_ARG(t->resource), STR_ARG(group),
+                     t->namespace.n ? "in the namespace \"" : "at the cluster scope",
+                     STR_ARG(t->namespace), t->namespace.n ? "\"" : "");
+}
+
+/* A right that was taken away ends the watch, as a server ends one when it renews it. */
+static void on_may_go_on(void *arg, int r, bool allowed, const struct err *err)
+{
+    struct op *op = arg;
+    struct arena a = { 0 };
+    struct target t;
+    op->query = NULL;
+    op->shared->asked_ms = loop_now_ms(op->calls->env->loop);
+    if (r < 0 || allowed || op->ended)
+        return; /* an API that does not answer has not said no */
+    parse_shared(&a, op->shared, &t);
+    scoped(free_scoped) char *text = forbidden_text(op, &t);
+    scoped(buf_fini_scoped) struct buf status = BUF_INIT(8192);
+    write_status(&status, 403, "Forbidden", str_of(text));
+    arena_fini(&a);
+    if (op->sub)
+        watch_sub_cancel(take_ptr(&op->sub));
+    deliver_error_event(op, buf_str(&status));
+    end_stream(op);
+    free_if_done(op);
+}
+
 static void on_watch_event(void *arg, const struct watch_event *ev)
 {
-    deliver(arg, false, false, false, ev->line);
+    struct op *op = arg;
+    struct arena a = { 0 };
+    struct target t;
+    deliver(op, false, false, false, ev->line);
+    if (!op->shared || op->query ||
+        loop_now_ms(op->calls->env->loop) - op->shared->asked_ms < GATE_ACCESS_RECHECK_MS)
+        return;
+    parse_shared(&a, op->shared, &t);
+    op->query = ask(op, &t, on_may_go_on);
+    arena_fini(&a);
 }
 
 static void on_watch_end(void *arg)
@@ -492,22 +600,53 @@ static const struct watch_sub_ops watch_ops = { .on_open = on_watch_open,
                                                 .on_event = on_watch_event,
                                                 .on_end = on_watch_end };
 
-static void begin_watch(struct op *op, const struct watch_key *key, uint64_t rv, bool bookmarks)
+static void subscribe(struct op *op, const struct target *t)
 {
     struct err err = { 0 };
+    struct watch_key key = { .group_version = t->group_version,
+                             .plural = t->resource,
+                             .namespace = t->namespace,
+                             .label_selector = t->label_selector,
+                             .field_selector = t->field_selector };
+    int r = watch_hub_subscribe(op->calls->env->hub, &key, t->rv, t->bookmarks, &watch_ops, op,
+                                &op->sub, &err);
+    if (r == E_LIMIT)
+        refuse_watch(op, 429, "TooManyRequests", str_of(err_text(&err)));
+    else if (r < 0)
+        refuse_watch(op, 400, "BadRequest", str_of(err_text(&err)));
+}
+
+static void on_may_watch(void *arg, int r, bool allowed, const struct err *err)
+{
+    struct op *op = arg;
+    struct arena a = { 0 };
+    struct target t;
+    op->query = NULL;
+    op->shared->asked_ms = loop_now_ms(op->calls->env->loop);
+    parse_shared(&a, op->shared, &t);
+    if (r < 0) {
+        refuse_watch(op, 503, "ServiceUnavailable", str_of(err_text(err)));
+    } else if (!allowed) {
+        scoped(free_scoped) char *text = forbidden_text(op, &t);
+        refuse_watch(op, 403, "Forbidden", str_of(text));
+    } else {
+        subscribe(op, &t);
+    }
+    arena_fini(&a);
+}
+
+static void begin_watch(struct op *op, const struct target *t)
+{
     op->kind = OP_WATCH;
     op->sub = NULL;
-    int r = watch_hub_subscribe(op->calls->env->hub, key, rv, bookmarks, &watch_ops, op, &op->sub,
-                                &err);
-    if (r >= 0)
+    if (!op->calls->gate || !gate_user(op->calls->gate)) {
+        subscribe(op, t);
         return;
-    scoped(buf_fini_scoped) struct buf body = BUF_INIT(4096);
-    int code = r == E_LIMIT ? 429 : 400;
-    write_status(&body, code, code == 429 ? "TooManyRequests" : "BadRequest",
-                 str_of(err_text(&err)));
-    on_watch_open(op, code, buf_str(&body));
-    end_stream(op);
-    free_if_done(op);
+    }
+    op->shared = xalloc(sizeof *op->shared + t->origin.n);
+    op->shared->n = t->origin.n;
+    memcpy(op->shared->origin, t->origin.p, t->origin.n);
+    op->query = ask(op, t, on_may_watch);
 }
 
 /* ---------------------------------------------------------------- imports */
@@ -548,13 +687,8 @@ static void begin_request(struct calls *c, const struct guest_op *from)
     } else if (is_allowed(op, target.verb, target.path)) {
         bool shared = from->stream && target.verb == KUBE_WATCH && target.rv &&
                       !target.is_old_watch && !target.send_initial_events;
-        struct watch_key key = { .group_version = target.group_version,
-                                 .plural = target.resource,
-                                 .namespace = target.namespace,
-                                 .label_selector = target.label_selector,
-                                 .field_selector = target.field_selector };
         if (shared)
-            begin_watch(op, &key, target.rv, target.bookmarks);
+            begin_watch(op, &target);
         else
             begin_exchange(op, &req, &target);
     }
@@ -622,14 +756,9 @@ static void begin_g1_stream(struct op *op, const struct bincode_watch *w, struct
                         str_of(r == E_LIMIT ? "the watch is too long" : err_text(&err)));
         free_if_done(op);
     } else if (is_allowed(op, KUBE_WATCH, t.path)) {
-        struct watch_key key = { .group_version = t.group_version,
-                                 .plural = t.resource,
-                                 .namespace = t.namespace,
-                                 .label_selector = t.label_selector,
-                                 .field_selector = t.field_selector };
         struct bincode_request req = { .method = STR("GET"), .uri = buf_str(&text) };
         if (t.rv) {
-            begin_watch(op, &key, t.rv, t.bookmarks);
+            begin_watch(op, &t);
         } else {
             op->kind = OP_STREAM;
             begin_exchange(op, &req, &t);
@@ -698,10 +827,13 @@ void calls_on_op(struct calls *c, const struct guest_op *from)
 
 /* ---------------------------------------------------------------- public */
 
-struct calls *calls_new(const struct calls_env *env, enum guest_abi abi, const struct allow *allow)
+struct calls *calls_new(const struct calls_env *env, enum guest_abi abi, struct gate *gate,
+                        const struct allow *allow)
 {
     struct calls *c = xnew(struct calls);
     c->env = env;
+    c->gate = gate;
+    c->transport = gate ? gate_transport(gate) : env->transport;
     c->abi = abi;
     c->allow = allow;
     list_init(&c->ops);
@@ -727,7 +859,7 @@ static void drop_op(struct op *op)
         if (op->sub) {
             watch_sub_cancel(op->sub);
             free_op(op);
-        } else if (op->ended) {
+        } else if (op->ended || op->query) {
             free_op(op);
         } else {
             op->calls = NULL; /* discovery answers yet */
@@ -741,7 +873,7 @@ static void drop_op(struct op *op)
             return;
         }
         c->running--;
-        transport_cancel(c->env->transport, op->exchange->call);
+        transport_cancel(c->transport, op->exchange->call);
         return;
     }
 }

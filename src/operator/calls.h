@@ -20,6 +20,7 @@
 #include "kube/transport.h"
 #include "kube/watch_hub.h"
 #include "operator/allow.h"
+#include "operator/gate.h"
 #include "wasm/guest.h"
 
 enum {
@@ -32,16 +33,20 @@ struct discovery;
 /* Shared by all operators; kept. */
 struct calls_env {
     struct loop *loop;
-    struct transport *transport;
-    struct watch_hub *hub;
+    struct transport *transport; /* of the host */
+    struct watch_hub *hub;       /* under the host's identity, as is discovery */
     struct discovery *discovery;
-    const struct kube_identity *identity; /* NULL: the host's own */
 };
 
 struct calls;
 
-/* allow is borrowed for the life of the result; NULL allows all. */
-struct calls *calls_new(const struct calls_env *env, enum guest_abi abi, const struct allow *allow);
+/*
+ * gate, allow: borrowed for the life of the result. gate NULL: requests go out as the host's own.
+ * allow NULL allows all. A shared watch is joined only after the API has said that the gate's
+ * identity may watch; where the host itself may not, the watch is the identity's own.
+ */
+struct calls *calls_new(const struct calls_env *env, enum guest_abi abi, struct gate *gate,
+                        const struct allow *allow);
 /* The guest that operations come from; once, before the first. */
 void calls_set_guest(struct calls *c, struct guest *g);
 /* For guest_ops.on_op and on_room. */

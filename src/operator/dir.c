@@ -184,11 +184,26 @@ static int read_abi_and_memory(struct reading *in, const struct json *doc,
     return 0;
 }
 
+static int read_account(struct reading *in, const struct json *v, struct operator_spec *spec,
+                        struct err *err)
+{
+    struct str namespace, name;
+    if (!v)
+        return 0;
+    if (!json_is(v, JSON_STRING) || !str_cut(json_str(v), '/', &namespace, &name) ||
+        namespace.n == 0 || name.n == 0 || str_find_char(name, '/') >= 0)
+        return yaml_err(err, E_INVALID, &in->marks, v, "'serviceAccount' is namespace/name");
+    spec->account_namespace = str_dup_arena(&in->arena, namespace);
+    spec->account = str_dup_arena(&in->arena, name);
+    spec->create_account = true;
+    return 0;
+}
+
 static int read_spec(struct reading *in, const struct json *doc, struct operator_spec *spec,
                      struct err *err)
 {
-    static const char *const keys[] = { "name", "wasm",   "env",   "args",
-                                        "abi",  "memory", "allow", NULL };
+    static const char *const keys[] = { "name",  "wasm",           "env", "args", "abi", "memory",
+                                        "allow", "serviceAccount", NULL };
     int r = need_type(in, doc, JSON_OBJECT, "a document is not a mapping", err);
     if (r >= 0)
         r = unknown_key(in, doc, keys, err);
@@ -213,6 +228,8 @@ static int read_spec(struct reading *in, const struct json *doc, struct operator
         r = read_strings(in, json_getc(doc, "args"), "args", &spec->args, &spec->n_args, err);
     if (r >= 0)
         r = read_abi_and_memory(in, doc, spec, err);
+    if (r >= 0)
+        r = read_account(in, json_getc(doc, "serviceAccount"), spec, err);
     if (r >= 0)
         r = read_allow(in, json_getc(doc, "allow"), spec, err);
     if (r < 0)

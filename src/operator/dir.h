@@ -7,6 +7,8 @@
  *     wasm: ring.wasm            required; looked for below the directory, then below the working
  * directory env: [{name: A, value: b}] optional, like all that follow args: [a, b] abi: auto | g1 |
  * g2 memory: 64Mi allow: [{verbs: [get], paths: ["/api/v1/..."]}]      see allow.h
+ *     serviceAccount: namespace/name    whose rights it has (made if missing); without it, the
+ * host's own
  *
  * A key that is none of these is an error that names key and line. The directory is watched:
  * operators come, change and go with the file and with the modules that lie directly in it (others

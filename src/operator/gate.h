@@ -42,6 +42,9 @@ void gate_free(struct gate *g);
 /* Valid until gate_free(). A request's own identity must be NULL. */
 struct transport *gate_transport(struct gate *g);
 
+/* "system:serviceaccount:NS:NAME"; NULL: the host's own identity. */
+const char *gate_user(const struct gate *g);
+
 struct access_query {
     enum kube_verb verb;
     struct str group_version; /* "v1", "group/version" */

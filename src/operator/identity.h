@@ -54,6 +54,8 @@ struct identity_spec {
 
 /* ids NULL: NULL, the host's own identity. Asks for nothing yet. Given: identity_unref(). */
 struct identity *identity_of(struct identities *ids, const struct identity_spec *spec);
+/* Begin to ask, so that what is wrong shows before the first request. */
+void identity_prepare(struct identity *id);
 struct identity *identity_ref(struct identity *id);
 void identity_unref(struct identity *id); /* NULL is fine */
 

@@ -8,8 +8,8 @@
 #include "base/map.h"
 #include "base/sys.h"
 #include "codec/json.h"
-#include "kube/quantity.h"
 #include "kube/reflector.h"
+#include "operator/object_spec.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +19,12 @@
 #define GROUP_VERSION "dormouse.dev/v1alpha1"
 
 enum { OBJECT_KEY_MAX = 600 };
+
+enum cond { COND_READY, COND_PROGRESSING, COND_DEGRADED, COND_LIMITED, COND_COUNT };
+static const char *const cond_names[] = { [COND_READY] = "Ready",
+                                          [COND_PROGRESSING] = "Progressing",
+                                          [COND_DEGRADED] = "Degraded",
+                                          [COND_LIMITED] = "LimitReached" };
 
 /* Per operator: what the status writer knows. */
 struct entry {
@@ -30,8 +36,10 @@ struct entry {
     struct timer pace;
     uint64_t written_ms;
     bool dirty, gone;
-    bool ready;                 /* as it was written last, */
-    char ready_at[RFC3339_MAX]; /* since then; "": never */
+    struct {
+        enum { COND_ABSENT, COND_FALSE, COND_TRUE } is; /* as it was written last, */
+        int64_t since_s;                                /* since then */
+    } conds[COND_COUNT];
     uint64_t event_window_ms;
     unsigned events;
     char last_reason[32];
@@ -52,166 +60,21 @@ struct objects {
 
 static void write_status(struct entry *e);
 
-static const char crd_json[] =
-    "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
-    "\"metadata\":{\"name\":\"operators.dormouse.dev\"},\"spec\":{\"group\":\"dormouse.dev\","
-    "\"scope\":\"Namespaced\","
-    "\"names\":{\"plural\":\"operators\",\"singular\":\"operator\",\"kind\":\"Operator\","
-    "\"listKind\":\"OperatorList\"},"
-    "\"versions\":[{\"name\":\"v1alpha1\",\"served\":true,\"storage\":true,\"subresources\":{"
-    "\"status\":{}},"
-    "\"additionalPrinterColumns\":["
-    "{\"name\":\"Phase\",\"type\":\"string\",\"jsonPath\":\".status.phase\"},"
-    "{\"name\":\"Restarts\",\"type\":\"integer\",\"jsonPath\":\".status.restarts\"},"
-    "{\"name\":\"Message\",\"type\":\"string\",\"jsonPath\":\".status.message\",\"priority\":1},"
-    "{\"name\":\"Age\",\"type\":\"date\",\"jsonPath\":\".metadata.creationTimestamp\"}],"
-    "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","
-    "\"description\":\"An operator that runs as a Wasm guest of this "
-    "host.\",\"required\":[\"spec\"],\"properties\":{"
-    "\"spec\":{\"type\":\"object\",\"required\":[\"module\"],\"properties\":{"
-    "\"module\":{\"type\":\"object\",\"required\":[\"file\"],\"description\":\"Where the Wasm "
-    "module comes from.\","
-    "\"properties\":{\"file\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,"
-    "\"description\":\"File name below one of the host's module directories.\"}}},"
-    "\"abi\":{\"type\":\"string\",\"enum\":[\"auto\",\"g1\",\"g2\"],\"default\":\"auto\","
-    "\"description\":\"Guest ABI; auto tells it from the module's exports.\"},"
-    "\"args\":{\"type\":\"array\",\"maxItems\":64,\"items\":{\"type\":\"string\"}},"
-    "\"env\":{\"type\":\"array\",\"maxItems\":128,\"items\":{\"type\":\"object\",\"required\":["
-    "\"name\"],"
-    "\"properties\":{\"name\":{\"type\":\"string\",\"minLength\":1},\"value\":{\"type\":\"string\"}"
-    "}}},"
-    "\"paused\":{\"type\":\"boolean\",\"description\":\"Stop the operator and keep the object.\"},"
-    "\"limits\":{\"type\":\"object\",\"properties\":{"
-    "\"memory\":{\"x-kubernetes-int-or-string\":true,\"description\":\"Linear memory, for instance "
-    "64Mi.\"},"
-    "\"activationMilliseconds\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3600000,"
-    "\"description\":\"One activation may compute this long.\"},"
-    "\"idleMilliseconds\":{\"type\":\"integer\",\"minimum\":1,"
-    "\"description\":\"Fall asleep after this long without work.\"}}},"
-    "\"allow\":{\"type\":\"array\",\"maxItems\":64,\"description\":\"What it may ask of the API; "
-    "empty: everything.\","
-    "\"items\":{\"type\":\"object\",\"required\":[\"verbs\",\"paths\"],\"properties\":{"
-    "\"verbs\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\",\"enum\":[\"*\","
-    "\"get\",\"list\",\"watch\","
-    "\"create\",\"update\",\"patch\",\"delete\",\"deletecollection\"]}},"
-    "\"paths\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\",\"pattern\":\"^/"
-    "\"}}}}}}},"
-    "\"status\":{\"type\":\"object\",\"properties\":{\"phase\":{\"type\":\"string\"},\"message\":{"
-    "\"type\":\"string\"},"
-    "\"observedGeneration\":{\"type\":\"integer\"},\"restarts\":{\"type\":\"integer\"},"
-    "\"conditions\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"map\",\"x-kubernetes-list-map-"
-    "keys\":[\"type\"],"
-    "\"items\":{\"type\":\"object\",\"required\":[\"type\",\"status\"],\"properties\":{\"type\":{"
-    "\"type\":\"string\"},"
-    "\"status\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},\"message\":{\"type\":"
-    "\"string\"},"
-    "\"observedGeneration\":{\"type\":\"integer\"},"
-    "\"lastTransitionTime\":{\"type\":\"string\",\"format\":\"date-time\"}}}}}}}}}}]}}";
-
 struct str objects_crd(void)
 {
-    return str_n(crd_json, sizeof crd_json - 1);
+    extern const struct str operator_crd_json; /* crd.json */
+    return operator_crd_json;
 }
 
 /* ---------------------------------------------------------------- specs */
 
-/* The file below one of the module directories; symbolic links may not lead out of them. */
-static char *find_module(const struct objects *s, struct str file, struct err *err)
-{
-    scoped(free_scoped) char *name = str_dup(file);
-    bool found_outside = false;
-    for (size_t i = 0; i < s->opts.n_module_dirs; i++) {
-        const char *dir = s->module_dirs[i];
-        scoped(free_scoped) char *path =
-            name[0] == '/' ? xstrdup(name) : xasprintf("%s/%s", dir, name);
-        scoped(free_scoped) char *real = realpath(path, NULL);
-        if (!real)
-            continue;
-        size_t n = strlen(dir);
-        if (strncmp(real, dir, n) == 0 && real[n] == '/')
-            return take_ptr(&real);
-        found_outside = true;
-    }
-    if (found_outside)
-        (void)err_set(err, E_DENIED,
-                      "module file '%s' is outside of the module directories (--modules)", name);
-    else
-        (void)err_set(err, -ENOENT,
-                      "module file '%s' is in none of the module directories (--modules)", name);
-    return NULL;
-}
-
-static int read_allow(struct arena *a, const struct json *list, struct allow **ret, struct err *err)
-{
-    json_each (rule, list) {
-        struct json *verbs = json_getc(rule, "verbs"), *paths = json_getc(rule, "paths");
-        size_t n_verbs = 0, n_paths = 0;
-        struct str *v = arena_new_n(a, struct str, verbs ? verbs->n : 0);
-        struct str *p = arena_new_n(a, struct str, paths ? paths->n : 0);
-        json_each (item, verbs)
-            v[n_verbs++] = json_str(item);
-        json_each (item, paths)
-            p[n_paths++] = json_str(item);
-        int r = allow_add(ret, v, n_verbs, p, n_paths, err);
-        if (r < 0)
-            return err_ctx(err, r, "spec.allow");
-    }
-    return 0;
-}
-
-static int read_limits(const struct json *limits, struct operator_spec *spec, struct err *err)
-{
-    const struct json *memory = json_getc(limits, "memory");
-    int64_t n;
-    if (json_is(memory, JSON_STRING)) {
-        struct quantity q;
-        int r = quantity_parse(json_str(memory), &q, err);
-        if (r < 0)
-            return err_ctx(err, r, "spec.limits.memory");
-        spec->memory_max_bytes = (uint64_t)MAX(quantity_value(q), 0);
-    } else if (json_int(memory, &n) >= 0) {
-        spec->memory_max_bytes = (uint64_t)MAX(n, 0);
-    }
-    if (memory &&
-        (spec->memory_max_bytes < (64 << 10) || spec->memory_max_bytes > (uint64_t)4 << 30))
-        return err_set(err, E_INVALID, "spec.limits.memory must be between 64Ki and 4Gi");
-    spec->activation_ms = (uint64_t)json_int_or(json_getc(limits, "activationMilliseconds"), 0);
-    spec->idle_ms = (uint64_t)json_int_or(json_getc(limits, "idleMilliseconds"), 0);
-    return 0;
-}
-
 static int apply_object(struct objects *s, struct arena *a, const struct json *object,
                         struct err *err)
 {
-    const struct json *meta = json_getc(object, "metadata"), *body = json_getc(object, "spec");
-    const struct json *env = json_getc(body, "env"), *args = json_getc(body, "args");
-    struct str abi = json_get_str(body, "abi");
-    struct operator_spec spec = {
-        .namespace = str_dup_arena(a, json_get_str(meta, "namespace")),
-        .name = str_dup_arena(a, json_get_str(meta, "name")),
-        .uid = str_dup_arena(a, json_get_str(meta, "uid")),
-        .generation = (uint64_t)json_int_or(json_getc(meta, "generation"), 1),
-        .abi = str_is(abi, "g1")   ? OPERATOR_ABI_G1
-               : str_is(abi, "g2") ? OPERATOR_ABI_G2
-                                   : OPERATOR_ABI_AUTO,
-        .paused = json_bool(json_getc(body, "paused")),
-        .env = arena_new_n(a, struct guest_env, env ? env->n : 0),
-        .args = arena_new_n(a, struct str, args ? args->n : 0),
-    };
-    json_each (item, env)
-        spec.env[spec.n_env++] =
-            (struct guest_env){ json_get_str(item, "name"), json_get_str(item, "value") };
-    json_each (item, args)
-        spec.args[spec.n_args++] = json_str(item);
-    int r = read_limits(json_getc(body, "limits"), &spec, err);
-    if (r < 0)
-        return r;
-    scoped(free_scoped) char *path =
-        find_module(s, json_get_str(json_getc(body, "module"), "file"), err);
-    if (!path)
-        return err->code;
-    spec.module_path = path;
-    r = read_allow(a, json_getc(body, "allow"), &spec.allow, err);
+    struct object_spec_opts opts = { .module_dirs = s->module_dirs,
+                                     .n_module_dirs = s->opts.n_module_dirs };
+    struct operator_spec spec = { 0 };
+    int r = object_spec_read(a, object, &opts, &spec, err);
     if (r >= 0)
         r = operators_apply(s->operators, &spec, err);
     allow_free(spec.allow);
@@ -364,20 +227,65 @@ static void write_event(struct entry *e, const char *type, const char *reason, c
 
 /* ---------------------------------------------------------------- status */
 
-static struct json *ready_condition(struct arena *a, struct entry *e, const struct operator_view *v,
-                                    bool ready)
+/* What one condition says; reason NULL: it is not there. */
+struct cond_value {
+    bool is;
+    const char *reason, *message;
+};
+
+static void judge(const struct operator_view *v, struct cond_value ret[COND_COUNT])
 {
-    if (!e->ready_at[0] || e->ready != ready)
-        rfc3339_format(clock_wall_ms() / 1000, e->ready_at);
-    e->ready = ready;
+    bool running = v->phase == OPERATOR_RUNNING, preparing = v->phase == OPERATOR_PREPARING;
+    bool well = v->message[0] == '\0', can_act = v->trouble[0] == '\0';
+    bool failing = (running || v->phase == OPERATOR_REFUSED) && (!well || !can_act);
+    const char *reason = !well || can_act ? v->reason : "IdentityUnavailable",
+               *message = !well || can_act ? v->message : v->trouble;
+    ret[COND_READY] = (struct cond_value){ running && !failing, reason, message };
+    ret[COND_PROGRESSING] = (struct cond_value){ preparing, preparing ? v->reason : "Settled", "" };
+    ret[COND_DEGRADED] =
+        (struct cond_value){ failing, failing ? reason : "AsExpected", failing ? message : "" };
+    ret[COND_LIMITED] =
+        (struct cond_value){ true, v->limit.name ? "LimitReached" : NULL, v->limit.message };
+}
+
+static void add_condition(struct arena *a, struct json *list, struct entry *e, enum cond which,
+                          const struct cond_value *value, uint64_t generation)
+{
+    char at[RFC3339_MAX];
+    int is = !value->reason ? COND_ABSENT : value->is ? COND_TRUE : COND_FALSE;
+    if ((int)e->conds[which].is != is)
+        e->conds[which].since_s = clock_wall_ms() / 1000;
+    e->conds[which].is = is;
+    if (is == COND_ABSENT)
+        return;
+    rfc3339_format(e->conds[which].since_s, at);
     struct json *c = json_new_object(a);
-    json_set_str(a, c, "type", STR("Ready"));
-    json_set_str(a, c, "status", ready ? STR("True") : STR("False"));
-    json_set_str(a, c, "reason", str_of(v->reason));
-    json_set_str(a, c, "message", str_of(v->message));
-    json_set_int(a, c, "observedGeneration", (int64_t)v->generation);
-    json_set_str(a, c, "lastTransitionTime", str_of(e->ready_at));
-    return c;
+    json_set_str(a, c, "type", str_of(cond_names[which]));
+    json_set_str(a, c, "status", is == COND_TRUE ? STR("True") : STR("False"));
+    json_set_str(a, c, "reason", str_of(value->reason));
+    json_set_str(a, c, "message", str_of(value->message));
+    json_set_int(a, c, "observedGeneration", (int64_t)generation);
+    json_set_str(a, c, "lastTransitionTime", str_of(at));
+    json_add(list, c);
+}
+
+/* As they are now; what changes them is not written for their own sake. */
+static void add_statistics(struct arena *a, struct json *status, const struct operator_view *v)
+{
+    struct guest_stats guest = { 0 };
+    struct gate_stats gate = { 0 };
+    if (v->guest)
+        guest_get_stats(v->guest, &guest);
+    if (v->gate)
+        gate_get_stats(v->gate, &gate);
+    json_set_int(a, status, "restarts", (int64_t)guest.restarts);
+    struct json *s = json_obj(a, status, "statistics");
+    json_set_int(a, s, "activations", (int64_t)guest.activations);
+    json_set_int(a, s, "wakes", (int64_t)guest.wakes);
+    json_set_int(a, s, "requests", (int64_t)gate.requests);
+    json_set_int(a, s, "limited", (int64_t)gate.limited);
+    json_set_int(a, s, "memoryBytes", (int64_t)guest.memory_bytes);
+    json_set_int(a, s, "swapBytes", (int64_t)guest.swap_bytes);
 }
 
 static void on_pace(struct timer *t)
@@ -436,8 +344,8 @@ static void write_status(struct entry *e)
     struct operator_view v = { .phase = OPERATOR_REFUSED,
                                .reason = "SpecInvalid",
                                .generation = e->bad_generation,
-                               .uid = "" };
-    struct guest_stats stats = { 0 };
+                               .uid = "",
+                               .trouble = "" };
     if (o)
         operator_view(o, &v);
     if (e->bad) {
@@ -448,17 +356,20 @@ static void write_status(struct entry *e)
     } else if (!o) {
         return;
     }
-    if (v.guest)
-        guest_get_stats(v.guest, &stats);
     struct arena a = { 0 };
-    bool ready = v.phase == OPERATOR_RUNNING && v.message[0] == '\0';
+    struct cond_value conds[COND_COUNT];
+    judge(&v, conds);
+    bool limit_is_new = conds[COND_LIMITED].reason && e->conds[COND_LIMITED].is != COND_TRUE;
     struct json *patch = json_new_object(&a), *status = json_obj(&a, patch, "status");
     struct json *conditions = json_new_array(&a);
     json_set_str(&a, status, "phase", str_of(operator_phase_name(v.phase)));
-    json_set_str(&a, status, "message", str_of(v.message));
+    json_set_str(&a, status, "message", str_of(conds[COND_READY].message));
     json_set_int(&a, status, "observedGeneration", (int64_t)v.generation);
-    json_set_int(&a, status, "restarts", (int64_t)stats.restarts);
-    json_add(conditions, ready_condition(&a, e, &v, ready));
+    if (v.user)
+        json_set_str(&a, status, "serviceAccount", str_of(v.user));
+    add_statistics(&a, status, &v);
+    for (unsigned i = 0; i < COND_COUNT; i++)
+        add_condition(&a, conditions, e, i, &conds[i], v.generation);
     json_setc(&a, status, "conditions", conditions);
     struct buf body = BUF_INIT(16 << 10);
     (void)json_write(&body, patch);
@@ -486,8 +397,10 @@ static void write_status(struct entry *e)
     headers_fini(&h);
     buf_fini(&body);
     arena_fini(&a);
-    if (first_try && !ready && v.message[0])
-        write_event(e, "Warning", v.reason, v.message);
+    if (first_try && conds[COND_DEGRADED].is)
+        write_event(e, "Warning", conds[COND_DEGRADED].reason, conds[COND_DEGRADED].message);
+    else if (first_try && limit_is_new)
+        write_event(e, "Warning", "LimitReached", conds[COND_LIMITED].message);
 }
 
 static void mark(struct entry *e)
@@ -521,18 +434,20 @@ static void know_object(struct entry *e, const struct json *object)
         return;
     if (e->uid) { /* another object of this name: nothing of the one before goes on under it */
         operators_remove(e->s->operators, e->namespace, e->name);
-        e->ready_at[0] = '\0';
+        memset(e->conds, 0, sizeof e->conds);
         free(take_ptr(&e->bad));
     }
     free(e->uid);
     e->uid = str_dup(uid);
     json_each (c, json_path(object, "status", "conditions", NULL)) {
-        struct str since = json_get_str(c, "lastTransitionTime");
-        if (!str_is(json_get_str(c, "type"), "Ready") || since.n == 0 ||
-            since.n >= sizeof e->ready_at)
-            continue;
-        e->ready = str_is(json_get_str(c, "status"), "True");
-        (void)snprintf(e->ready_at, sizeof e->ready_at, STR_FMT, STR_ARG(since));
+        int64_t since_us;
+        for (unsigned i = 0; i < COND_COUNT; i++) {
+            if (!str_is(json_get_str(c, "type"), cond_names[i]) ||
+                rfc3339_parse(json_get_str(c, "lastTransitionTime"), &since_us) < 0)
+                continue;
+            e->conds[i].is = str_is(json_get_str(c, "status"), "True") ? COND_TRUE : COND_FALSE;
+            e->conds[i].since_s = since_us / 1000000;
+        }
     }
 }
 

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 enum { KEY_MAX_BYTES = 600 };
@@ -21,18 +23,22 @@ struct plan {
     size_t n_env;
     struct str *args;
     size_t n_args;
-    uint64_t memory_max_bytes, activation_ms, idle_ms;
+    uint64_t memory_max_bytes, swap_max_bytes, activation_ms, idle_ms, cpu_share;
+    uint64_t requests_per_second, request_burst;
+    const char *account, *account_namespace; /* NULL: the host's own identity */
+    bool create_account;
     struct allow *allow;
     bool paused;
-    struct arena arena; /* the strings of env and args */
+    struct arena arena; /* the strings of env, args and account */
 };
 
 /* A guest and what belongs to it. */
 struct instance {
     struct guest *guest;
+    struct gate *gate;
     struct calls *calls;
     struct allow *allow;
-    uint64_t generation;
+    uint64_t generation, memory_max_bytes, activation_ms, requests_per_second;
 };
 
 struct operator
@@ -43,8 +49,11 @@ struct operator
     struct plan *plan; /* newer than what runs; NULL: nothing to do */
     struct module
         *module; /* of the plan, compiled; the swap waits for the old guest's activation to end */
-    struct module_get *get; /* compiling */
-    struct instance run;    /* guest NULL: none */
+    struct module_get *get;    /* compiling */
+    struct instance run;       /* guest NULL: none */
+    struct identity *identity; /* of run; NULL: the host's own */
+    struct identity_listener trouble;
+    struct operator_limit limit;
     enum operator_phase phase;
     const char *reason;
     char *message;
@@ -115,6 +124,15 @@ static struct plan *make_plan(struct operator_spec *spec)
     p->memory_max_bytes = spec->memory_max_bytes;
     p->activation_ms = spec->activation_ms;
     p->idle_ms = spec->idle_ms;
+    p->swap_max_bytes = spec->swap_max_bytes;
+    p->cpu_share = spec->cpu_share;
+    p->requests_per_second = spec->requests_per_second;
+    p->request_burst = spec->request_burst ? spec->request_burst : 2 * spec->requests_per_second;
+    p->create_account = spec->create_account;
+    if (spec->account)
+        p->account = arena_printf(&p->arena, "%s", spec->account);
+    p->account_namespace = arena_printf(
+        &p->arena, "%s", spec->account_namespace ? spec->account_namespace : spec->namespace);
     p->paused = spec->paused;
     p->allow = take_ptr(&spec->allow);
     p->n_env = spec->n_env;
@@ -164,14 +182,67 @@ static void refuse(struct operator* o, const char *reason, const struct err *err
 
 /* ---------------------------------------------------------------- guests */
 
-static void end_instance(struct instance *run)
+static void end_instance(struct operator* o)
 {
+    struct instance *run = &o->run;
     if (!run->guest)
         return;
+    identity_unlisten(&o->trouble);
     calls_free(run->calls);
+    gate_free(run->gate);
+    identity_unref(take_ptr(&o->identity));
     guest_free(run->guest);
     allow_free(run->allow);
     *run = (struct instance){ 0 };
+}
+
+/* ---------------------------------------------------------------- limits */
+
+/* One more time; the status tells it, and an Event when it is another limit than the last. */
+__attribute__((format(printf, 3, 4))) static void limit_hit(struct operator* o, const char *name,
+                                                            const char *fmt, ...)
+{
+    va_list ap;
+    bool first = !o->limit.name || strcmp(o->limit.name, name) != 0;
+    if (first)
+        o->limit = (struct operator_limit){ .name = name };
+    va_start(ap, fmt);
+    (void)vsnprintf(o->limit.message, sizeof o->limit.message, fmt, ap);
+    va_end(ap);
+    uint64_t now = loop_now_ms(o->os->opts.loop);
+    bool again = first || now - o->limit.at_ms > OPERATOR_LIMIT_REST_MS;
+    o->limit.count++;
+    o->limit.at_ms = now;
+    if (again)
+        notify(o);
+}
+
+static void on_limited(void *arg)
+{
+    struct operator* o = arg;
+    limit_hit(o, "requestsPerSecond", "requests are refused beyond %" PRIu64 " a second",
+              o->run.requests_per_second);
+}
+
+/* Was it a limit of its own that the guest failed by? */
+static void blame_limit(struct operator* o, const struct err *why)
+{
+    enum { NEARLY = 1 << 20 }; /* what allocators ask for at once */
+    struct guest_stats stats;
+    uint64_t max = o->run.memory_max_bytes ? o->run.memory_max_bytes : GUEST_MEMORY_MAX_DEFAULT;
+    guest_get_stats(o->run.guest, &stats);
+    if (why && strstr(err_text(why), "longer than an activation may"))
+        limit_hit(
+            o, "activationMilliseconds", "an activation computed for more than %" PRIu64 " ms",
+            o->run.activation_ms ? o->run.activation_ms : (uint64_t)GUEST_ACTIVATION_MS_DEFAULT);
+    else if (stats.memory_bytes + NEARLY > max)
+        limit_hit(o, "memory", "it failed with %" PRIu64 " of %" PRIu64 " KiB of memory in use",
+                  stats.memory_bytes >> 10, max >> 10);
+}
+
+static void on_trouble(struct identity_listener *l)
+{
+    notify(container_of(l, struct operator, trouble));
 }
 
 static void on_op(struct guest *g, const struct guest_op *op, void *arg)
@@ -201,6 +272,7 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
     if (state == GUEST_FAILED || state == GUEST_COLD)
         calls_reset(o->run.calls);
     if (state == GUEST_FAILED) {
+        blame_limit(o, why);
         log_warn("operator failed", "operator=%s/%s reason=\"%s\"", o->namespace, o->name,
                  why ? err_text(why) : "unknown");
         if (o->phase == OPERATOR_REFUSED)
@@ -266,6 +338,16 @@ static int detect_abi(const struct module_info *info, int wanted, enum guest_abi
                    "the module exports none of the wake-up functions of an operator");
 }
 
+static struct identity *plan_identity(struct operator* o, const struct plan *p)
+{
+    struct identity_spec spec = { .namespace = p->account_namespace,
+                                  .account = p->account,
+                                  .create = p->create_account,
+                                  .owner = o->name,
+                                  .owner_uid = p->uid };
+    return p->account ? identity_of(o->os->opts.identities, &spec) : NULL;
+}
+
 /* The plan's module is compiled and nothing runs an activation: the new generation takes over. */
 static void take_over(struct operator* o)
 {
@@ -276,7 +358,11 @@ static void take_over(struct operator* o)
         refuse(o, "ModuleUnsupported", &err);
         return;
     }
-    struct instance run = { .generation = p->generation, .allow = take_ptr(&p->allow) };
+    struct instance run = { .generation = p->generation,
+                            .memory_max_bytes = p->memory_max_bytes,
+                            .activation_ms = p->activation_ms,
+                            .requests_per_second = p->requests_per_second,
+                            .allow = take_ptr(&p->allow) };
     struct guest_spec spec = { .namespace = o->namespace,
                                .name = o->name,
                                .uid = p->uid,
@@ -295,12 +381,27 @@ static void take_over(struct operator* o)
         refuse(o, "GuestRefused", &err); /* the old generation goes on */
         return;
     }
-    run.calls = calls_new(o->os->opts.env, abi, run.allow);
+    struct identity *identity = plan_identity(o, p);
+    struct gate_opts gate = { .loop = o->os->opts.loop,
+                              .transport = o->os->opts.env->transport,
+                              .identity = identity,
+                              .per_second = (uint32_t)p->requests_per_second,
+                              .burst = (uint32_t)p->request_burst,
+                              .on_limited = on_limited,
+                              .arg = o };
+    run.gate = gate_new(&gate);
+    run.calls = calls_new(o->os->opts.env, abi, run.gate, run.allow);
     calls_set_guest(run.calls, run.guest);
-    end_instance(&o->run);
+    end_instance(o);
     o->run = run;
+    o->identity = identity;
+    if (identity) {
+        o->trouble.run = on_trouble;
+        identity_listen(identity, &o->trouble);
+        identity_prepare(identity);
+    }
     if (guest_start(run.guest, &err) < 0) {
-        end_instance(&o->run);
+        end_instance(o);
         refuse(o, "GuestRefused", &err);
         return;
     }
@@ -318,7 +419,7 @@ static void free_operator(struct operator* o)
     list_remove(&o->change);
     list_remove(&o->wait);
     list_remove(&o->ready);
-    end_instance(&o->run);
+    end_instance(o);
     free_plan(o->plan);
     module_unref(o->module);
     free(o->message);
@@ -361,7 +462,7 @@ static void begin(struct operator* o)
     struct err err = { 0 };
     module_unref(take_ptr(&o->module));
     if (o->plan->paused) {
-        end_instance(&o->run);
+        end_instance(o);
         free_plan(take_ptr(&o->plan));
         changed(o, OPERATOR_PAUSED, "Paused", NULL);
         return;
@@ -443,7 +544,7 @@ static void remove_operator(struct operator* o)
     list_remove(&o->wait);
     list_remove(&o->change);
     list_remove(&o->ready);
-    end_instance(&o->run);
+    end_instance(o);
     if (o->get)
         module_get_cancel(o->get); /* on_module() frees */
     else
@@ -530,8 +631,12 @@ void operator_view(const struct operator* o, struct operator_view *ret)
                                    .phase = o->phase,
                                    .reason = o->reason,
                                    .message = o->message ? o->message : "",
+                                   .user = o->identity ? identity_user(o->identity) : NULL,
+                                   .trouble = identity_trouble(o->identity),
+                                   .limit = o->limit,
                                    .guest = o->run.guest,
-                                   .calls = o->run.calls };
+                                   .calls = o->run.calls,
+                                   .gate = o->run.gate };
 }
 
 const char *operator_phase_name(enum operator_phase phase)

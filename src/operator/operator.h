@@ -27,20 +27,32 @@ enum {
     OPERATORS_MAX = 20000,
     OPERATOR_ENV_MAX = 128, /* variables */
     OPERATOR_ARGS_MAX = 64,
-    OPERATOR_ENV_MAX_BYTES = 64 << 10
+    OPERATOR_ENV_MAX_BYTES = 64 << 10,
+    OPERATOR_CPU_SHARE_MAX = 10000,
+    OPERATOR_RATE_MAX = 100000, /* requests per second */
+    OPERATOR_BURST_MAX = 1000000,
+    OPERATOR_LOG_RATE_MAX = 10000,
+    OPERATOR_LIMIT_REST_MS = 60000 /* a limit that was hit is told again after such a rest */
 };
+
+enum operator_abi { OPERATOR_ABI_AUTO, OPERATOR_ABI_G1, OPERATOR_ABI_G2 };
 
 struct operator_spec {
     const char *namespace, *name;
     const char *uid; /* "" outside of a cluster: the swap file is then named by the name */
     uint64_t generation;
     const char *module_path; /* Wasm file */
-    enum { OPERATOR_ABI_AUTO, OPERATOR_ABI_G1, OPERATOR_ABI_G2 } abi;
+    enum operator_abi abi;
     struct guest_env *env;
     size_t n_env;
     struct str *args;
     size_t n_args;
-    uint64_t memory_max_bytes, activation_ms, idle_ms; /* 0: defaults */
+    const char *account;           /* ServiceAccount; NULL: the host's own identity */
+    const char *account_namespace; /* NULL: the operator's */
+    bool create_account;           /* when it is missing */
+    uint64_t memory_max_bytes, swap_max_bytes, activation_ms, idle_ms; /* 0: defaults */
+    uint64_t cpu_share;                                                /* weight; 0: default */
+    uint64_t requests_per_second, request_burst, log_lines_per_second; /* 0: not bounded */
     struct allow *allow; /* taken by operators_apply() on success; NULL: everything */
     bool paused;
 };
@@ -49,9 +61,10 @@ enum operator_phase { OPERATOR_PREPARING, OPERATOR_RUNNING, OPERATOR_PAUSED, OPE
 
 struct operators_opts {
     struct loop *loop;
-    const struct calls_env *env;  /* kept */
-    struct guest_host *guests;    /* kept */
-    struct module_cache *modules; /* kept */
+    const struct calls_env *env;   /* kept */
+    struct identities *identities; /* kept; NULL: every operator acts as the host */
+    struct guest_host *guests;     /* kept */
+    struct module_cache *modules;  /* kept */
     /*
      * Something that status shows has changed: phase, reason, restarts. Not for activations, sleep
      * and wake. Runs on a later turn than the change, coalesced; o is valid during the call.
@@ -79,15 +92,26 @@ struct operator*
 size_t operators_count(const struct operators *os);
 void operators_each(struct operators *os, void (*fn)(struct operator* o, void *arg), void *arg);
 
+/* The limit that was hit last. */
+struct operator_limit {
+    const char *name; /* "requestsPerSecond"; NULL: none was */
+    char message[120];
+    uint64_t count, at_ms; /* how often, and when last (loop time) */
+};
+
 struct operator_view {
     const char *namespace, *name, *uid;
     uint64_t generation;         /* of the spec that was applied last */
     uint64_t running_generation; /* 0: none */
     enum operator_phase phase;
-    const char *reason;        /* CamelCase for conditions: "ModuleInvalid", ... */
-    const char *message;       /* "" when all is well */
+    const char *reason;  /* CamelCase for conditions: "ModuleInvalid", ... */
+    const char *message; /* "" when all is well */
+    const char *user;    /* as whom it acts; NULL: as the host */
+    const char *trouble; /* why it cannot act as that user; "" when it can */
+    struct operator_limit limit;
     struct guest *guest;       /* NULL unless running */
     const struct calls *calls; /* beside guest */
+    const struct gate *gate;   /* the same */
 };
 void operator_view(const struct operator* o, struct operator_view *ret);
 const char *operator_phase_name(enum operator_phase phase);

@@ -13,12 +13,43 @@ import signal
 import socket
 import subprocess
 
-from conftest import BUILD, DEADLINE_S, Server, wait_for
+import yaml
+
+from conftest import BUILD, DEADLINE_S, ROOT, Server, wait_for
 
 OPERATORS = "/apis/dormouse.dev/v1alpha1/namespaces/operators/operators"
 RESOURCES = "/apis/amurant.io/v1/namespaces/{}/testresources"
 ALL_RESOURCES = "/apis/amurant.io/v1/testresources"
 PLACEHOLDER = b"@@COMPILE_NONCE@@@@@"
+
+
+PATHS = {"Namespace": "/api/v1/namespaces", "ServiceAccount": "/api/v1/namespaces/{}/serviceaccounts",
+         **{kind: f"/apis/rbac.authorization.k8s.io/v1/{kind.lower()}s" for kind in ("ClusterRole", "ClusterRoleBinding")},
+         **{kind: f"/apis/rbac.authorization.k8s.io/v1/namespaces/{{}}/{kind.lower()}s" for kind in ("Role", "RoleBinding")}}
+
+
+def create_all(server, documents):
+    """Objects of the few kinds that operators need around them; one that is there already stays."""
+    for o in documents:
+        answer = server.ask("POST", PATHS[o["kind"]].format(o["metadata"].get("namespace", "")), o)
+        assert answer.status in (201, 409), answer.body
+
+
+def apply_yaml(server, name):
+    create_all(server, yaml.safe_load_all((ROOT / name).read_text()))
+
+
+def grant(server, name, rules, account=None, namespace=None):
+    """To a service account of the namespace "operators", or to all of them: everywhere, or in one namespace."""
+    group = {"apiGroup": "rbac.authorization.k8s.io"}
+    subject = {"kind": "ServiceAccount", "name": account, "namespace": "operators"} if account else \
+        {"kind": "Group", "name": "system:serviceaccounts:operators", **group}
+    meta = {"name": name, **({"namespace": namespace} if namespace else {})}
+    kind = "Role" if namespace else "ClusterRole"
+    create_all(server, [
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": meta, "rules": rules},
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind + "Binding", "metadata": meta, "subjects": [subject],
+         "roleRef": {"kind": kind, "name": name, **group}}])
 
 
 def dormouse(*args, timeout=DEADLINE_S):
@@ -181,6 +212,7 @@ class Ring:
                  "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}}]}})
         for ns in ["operators", *(f"ring{i}" for i in range(n))]:
             server.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ns}})
+        apply_yaml(server, "guests/ring/rbac.yaml")
         wait_for(lambda: server.get(ALL_RESOURCES).status == 200, "the CRD is served")
 
     def env(self, i):

@@ -11,6 +11,7 @@ import yaml
 
 from conftest import BUILD, ROOT, Server, wait_for
 from guest_kit import apply_crd, check_mirror, make_namespaces, nonce_of, set_nonce
+from operators import grant
 
 OPERATORS = "/apis/dormouse.dev/v1alpha1/namespaces/operators/operators"
 
@@ -31,6 +32,9 @@ class Host(Server):
         self.modules = modules
         if is_new:
             make_namespaces(self, "operators")
+            grant(self, "guests", [{"apiGroups": ["amurant.io"], "resources": ["*"], "verbs": ["*"]},
+                                   {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["*"]}])
+            grant(self, "mirror", next(yaml.safe_load_all((ROOT / "guests/mirror/rbac.yaml").read_text()))["rules"])
 
     def add(self, name, module, **env):
         if not os.path.exists(os.path.join(self.modules, module + ".wasm")):

@@ -367,8 +367,8 @@ def test_kubectl_sees_operators(up):
     for i in range(4):
         up.becomes(f"ring-{i}", "True", "Running")
     table = up.kubectl("get", "operators", "-n", "operators").stdout.splitlines()
-    assert table[0].split() == ["NAME", "PHASE", "RESTARTS", "AGE"]
-    assert all(line.split()[1:3] == ["Running", "0"] for line in table[1:])
+    assert table[0].split() == ["NAME", "PHASE", "READY", "RESTARTS", "AGE"]
+    assert all(line.split()[1:4] == ["Running", "True", "0"] for line in table[1:])
     up.operator("bad", "none.wasm")
     check_refused(up, "bad", "SpecInvalid", "none.wasm")
     assert "SpecInvalid" in up.kubectl("describe", "operator", "bad", "-n", "operators").stdout.split("Events:")[1]

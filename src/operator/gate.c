@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The way of an operator to the API; see gate.h.
+ *
+ *     WAITING -> RUNNING -> on_end          the identity came, the transport took it
+ *        \----> ANSWERED -> on_end          refused, failed or cancelled before it was sent
+ */
+#include "operator/gate.h"
+
+#include "base/buf.h"
+#include "codec/json.h"
+
+#include <errno.h>
+
+enum { QUERY_MAX_BYTES = 64 << 10, MILLI = 1000 };
+
+struct call {
+    struct list node; /* on gate->calls */
+    struct gate *gate;
+    enum { CALL_WAITING, CALL_RUNNING, CALL_ANSWERED } at;
+    const struct kube_call_ops *ops;
+    void *arg;
+    struct kube_call *under; /* RUNNING */
+    bool paused;
+    struct identity_wait wait; /* WAITING, with what is to be sent */
+    char *method, *target, *body;
+    size_t body_n;
+    struct headers headers;
+    uint64_t timeout_ms;
+    struct defer answer; /* ANSWERED: 429, or the end with err */
+    bool limited;
+    struct err err;
+};
+
+struct known {
+    struct list node; /* on gate->known, the newest last */
+    bool allowed;
+    uint64_t at_ms;
+    size_t n;
+    char key[];
+};
+
+struct gate_query {
+    struct list node; /* on gate->queries */
+    struct gate *gate;
+    gate_cb cb;
+    void *arg;
+    struct kube_call *call;
+    int status;
+    struct buf in;
+    char *key;
+    struct defer at_once; /* without asking: */
+    bool allowed;
+    bool cancelled; /* on_query_end() frees */
+};
+
+struct gate {
+    struct transport base;
+    struct gate_opts opts;
+    struct list calls, queries, known;
+    size_t n_waiting, n_known;
+    uint64_t milli_tokens, filled_ms; /* of requests; 1000 are one */
+    struct gate_stats stats;
+    unsigned ending; /* on_end() of so many calls run */
+    bool closed;     /* freed with its last call */
+};
+
+/* ---------------------------------------------------------------- calls */
+
+static void drop_request(struct call *c)
+{
+    identity_wait_cancel(&c->wait);
+    free(take_ptr(&c->method));
+    free(take_ptr(&c->target));
+    free(take_ptr(&c->body));
+    headers_fini(&c->headers);
+}
+
+static void free_if_done(struct gate *g)
+{
+    if (g->closed && g->ending == 0 && list_is_empty(&g->calls))
+        free(g);
+}
+
+/* The end of a call, and of a gate whose last one it was. */
+static void end_call(struct call *c, int r, const struct err *err)
+{
+    struct gate *g = c->gate;
+    list_remove(&c->node); /* on_end() may free the gate, which cancels what runs */
+    g->ending++;
+    c->ops->on_end(c->arg, r, err);
+    g->ending--;
+    drop_request(c);
+    free(c);
+    free_if_done(g);
+}
+
+static void count_answer(struct gate *g, int status)
+{
+    if (status >= 100 && status < 600)
+        g->stats.by_class[status / 100]++;
+}
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct call *c = arg;
+    count_answer(c->gate, status);
+    if (status == 401 && c->gate->opts.identity)
+        identity_reject(c->gate->opts.identity);
+    if (c->ops->on_head)
+        c->ops->on_head(c->arg, status, headers);
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct call *c = arg;
+    if (c->ops->on_data)
+        c->ops->on_data(c->arg, chunk);
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct call *c = arg;
+    c->gate->stats.failed += r < 0 && r != -ECANCELED;
+    end_call(c, r, err);
+}
+
+static const struct kube_call_ops under_ops = { .on_head = on_head,
+                                                .on_data = on_data,
+                                                .on_end = on_end };
+
+static void answer_limited(struct call *c)
+{
+    uint32_t rate = c->gate->opts.per_second;
+    struct headers h = { 0 };
+    scoped(buf_fini_scoped) struct buf body = BUF_INIT(4096);
+    buf_printf(&body,
+               "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
+               "\"message\":\"this operator may make %u requests a second\","
+               "\"reason\":\"TooManyRequests\",\"details\":{\"retryAfterSeconds\":1},\"code\":429}",
+               rate);
+    (void)headers_addc(&h, "content-type", "application/json");
+    (void)headers_addc(&h, "retry-after", "1");
+    (void)headers_addc(&h, "dormouse-error", "limited");
+    c->gate->stats.by_class[0]++;
+    if (c->ops->on_head)
+        c->ops->on_head(c->arg, 429, &h);
+    if (c->ops->on_data)
+        c->ops->on_data(c->arg, buf_str(&body));
+    headers_fini(&h);
+}
+
+static void on_answer(struct defer *d)
+{
+    struct call *c = container_of(d, struct call, answer);
+    if (c->limited && c->err.code == 0)
+        answer_limited(c);
+    end_call(c, c->err.code, &c->err);
+}
+
+static void answer_later(struct call *c, int code, const struct err *err)
+{
+    if (c->at == CALL_WAITING)
+        c->gate->n_waiting--;
+    c->at = CALL_ANSWERED;
+    if (err)
+        c->err = *err;
+    c->err.code = code;
+    defer_start(c->gate->opts.loop, &c->answer, on_answer);
+}
+
+static int run_call(struct call *c, const struct kube_request *req,
+                    const struct kube_identity *identity, struct err *err)
+{
+    struct kube_request as = *req;
+    as.identity = identity;
+    c->at = CALL_RUNNING;
+    return transport_start(c->gate->opts.transport, &as, &under_ops, c, &c->under, err);
+}
+
+static void on_identity(struct identity_wait *w, int r, const struct err *why)
+{
+    struct call *c = container_of(w, struct call, wait);
+    struct gate *g = c->gate;
+    const struct kube_identity *identity = NULL;
+    struct err err = { 0 };
+    if (r >= 0)
+        r = identity_get(g->opts.identity, &identity, &c->wait, &err);
+    else
+        err = *why;
+    if (r == -EAGAIN)
+        return;
+    if (r >= 0) {
+        struct kube_request req = { .method = str_of(c->method),
+                                    .target = str_of(c->target),
+                                    .headers = &c->headers,
+                                    .body = str_n(c->body, c->body_n),
+                                    .timeout_ms = c->timeout_ms };
+        g->n_waiting--;
+        r = run_call(c, &req, identity, &err);
+        drop_request(c);
+    }
+    if (r < 0)
+        answer_later(c, r, &err);
+    else if (c->paused)
+        transport_pause(g->opts.transport, c->under);
+}
+
+static void keep_request(struct call *c, const struct kube_request *req)
+{
+    c->at = CALL_WAITING;
+    c->gate->n_waiting++;
+    c->method = str_dup(req->method);
+    c->target = str_dup(req->target);
+    c->body_n = req->body.n;
+    c->body = req->body.n ? xstrndup(req->body.p, req->body.n) : NULL;
+    c->timeout_ms = req->timeout_ms;
+    if (req->headers)
+        (void)headers_copy(&c->headers, req->headers);
+}
+
+/* ---------------------------------------------------------------- rate */
+
+/* A bucket that holds `burst` requests and gains `per_second`. */
+static bool take_token(struct gate *g)
+{
+    uint64_t now = loop_now_ms(g->opts.loop), full = (uint64_t)g->opts.burst * MILLI;
+    if (g->opts.per_second == 0)
+        return true;
+    uint64_t passed = MIN(now - g->filled_ms, full); /* a long rest does not overflow */
+    g->milli_tokens = MIN(g->milli_tokens + passed * g->opts.per_second, full);
+    g->filled_ms = now;
+    if (g->milli_tokens < MILLI)
+        return false;
+    g->milli_tokens -= MILLI;
+    return true;
+}
+
+static int start_call(struct gate *g, bool is_counted, const struct kube_request *req,
+                      const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
+                      struct err *err)
+{
+    const struct kube_identity *identity = NULL;
+    struct err why = { 0 };
+    int r = 0;
+    assert(!g->closed && !req->identity);
+    struct call *c = xnew(struct call);
+    c->gate = g;
+    c->ops = ops;
+    c->arg = arg;
+    c->wait.run = on_identity;
+    list_push_back(&g->calls, &c->node);
+    if (is_counted && !take_token(g)) {
+        g->stats.limited++;
+        c->limited = true;
+        c->at = CALL_ANSWERED;
+        defer_start(g->opts.loop, &c->answer, on_answer);
+        if (g->opts.on_limited)
+            g->opts.on_limited(g->opts.arg);
+        *ret = (struct kube_call *)c;
+        return 0;
+    }
+    g->stats.requests += is_counted;
+    if (g->opts.identity)
+        r = identity_get(g->opts.identity, &identity, &c->wait, &why);
+    if (r == -EAGAIN && g->n_waiting < GATE_WAITING_MAX) {
+        keep_request(c, req);
+        *ret = (struct kube_call *)c;
+        return 0;
+    }
+    if (r == -EAGAIN)
+        r = err_set(&why, -EBUSY, "%d requests wait for their identity", GATE_WAITING_MAX);
+    if (r >= 0)
+        r = run_call(c, req, identity, &why);
+    if (r >= 0) {
+        *ret = (struct kube_call *)c;
+        return 0;
+    }
+    drop_request(c);
+    list_remove(&c->node);
+    free(c);
+    if (err)
+        *err = why;
+    return r;
+}
+
+static int start(struct transport *t, const struct kube_request *req,
+                 const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
+                 struct err *err)
+{
+    return start_call(container_of(t, struct gate, base), true, req, ops, arg, ret, err);
+}
+
+static void pause_call(struct transport *t, struct kube_call *call)
+{
+    struct call *c = (struct call *)call;
+    c->paused = true;
+    if (c->at == CALL_RUNNING)
+        transport_pause(c->gate->opts.transport, c->under);
+}
+
+static void resume_call(struct transport *t, struct kube_call *call)
+{
+    struct call *c = (struct call *)call;
+    c->paused = false;
+    if (c->at == CALL_RUNNING)
+        transport_resume(c->gate->opts.transport, c->under);
+}
+
+static void cancel(struct call *c)
+{
+    struct err err = { 0 };
+    (void)err_set(&err, -ECANCELED, "cancelled");
+    switch (c->at) {
+    case CALL_WAITING:
+        drop_request(c);
+        answer_later(c, -ECANCELED, &err);
+        return;
+    case CALL_RUNNING:
+        transport_cancel(c->gate->opts.transport, c->under);
+        return;
+    case CALL_ANSWERED:
+        c->err = err;
+        return;
+    }
+}
+
+static void cancel_call(struct transport *t, struct kube_call *call)
+{
+    cancel((struct call *)call);
+}
+
+static const struct transport_ops transport_ops = {
+    .start = start, .pause = pause_call, .resume = resume_call, .cancel = cancel_call
+};
+
+/* ---------------------------------------------------------------- may it? */
+
+static char *write_key(const struct access_query *q)
+{
+    return xasprintf("%d " STR_FMT " " STR_FMT "/" STR_FMT " " STR_FMT " " STR_FMT, (int)q->verb,
+                     STR_ARG(q->group_version), STR_ARG(q->resource), STR_ARG(q->subresource),
+                     STR_ARG(q->namespace), STR_ARG(q->name));
+}
+
+static struct known *find_known(struct gate *g, const char *key)
+{
+    uint64_t now = loop_now_ms(g->opts.loop);
+    list_each_safe (n, &g->known) {
+        struct known *k = list_entry(n, struct known, node);
+        if (now - k->at_ms > GATE_ACCESS_TTL_MS) {
+            list_remove(&k->node);
+            g->n_known--;
+            free(k);
+        } else if (strcmp(k->key, key) == 0) {
+            return k;
+        }
+    }
+    return NULL;
+}
+
+static void remember(struct gate *g, const char *key, bool allowed)
+{
+    struct known *k = find_known(g, key);
+    if (!k) {
+        if (g->n_known == GATE_ACCESS_KEPT) {
+            free(list_entry(list_pop_front(&g->known), struct known, node));
+            g->n_known--;
+        }
+        size_t n = strlen(key);
+        k = xalloc(sizeof *k + n + 1);
+        memcpy(k->key, key, n + 1);
+        g->n_known++;
+    }
+    list_remove(&k->node);
+    list_push_back(&g->known, &k->node);
+    k->allowed = allowed;
+    k->at_ms = loop_now_ms(g->opts.loop);
+}
+
+static void free_query(struct gate_query *q)
+{
+    list_remove(&q->node);
+    buf_fini(&q->in);
+    free(q->key);
+    free(q);
+}
+
+static void on_query_head(void *arg, int status, const struct headers *headers)
+{
+    struct gate_query *q = arg;
+    q->status = status;
+}
+
+static void on_query_data(void *arg, struct str chunk)
+{
+    struct gate_query *q = arg;
+    (void)buf_add_str(&q->in, chunk); /* too much reads as malformed */
+}
+
+static void on_query_end(void *arg, int r, const struct err *cause)
+{
+    struct gate_query *q = arg;
+    struct err err = cause ? *cause : (struct err){ 0 };
+    struct arena a = { .max_bytes = (size_t)QUERY_MAX_BYTES * 16 };
+    struct json *answer = NULL;
+    bool allowed = false;
+    if (q->cancelled) {
+        free_query(q);
+        return;
+    }
+    if (r >= 0 && (q->status != 201 || !buf_ok(&q->in)))
+        r = err_set(&err, q->status == 403 ? E_DENIED : -EIO,
+                    "the API answers %d to the question what this operator may do", q->status);
+    if (r >= 0)
+        r = json_parse(&a, buf_str(&q->in), NULL, &answer, &err);
+    if (r >= 0) {
+        allowed = json_bool(json_path(answer, "status", "allowed", NULL));
+        remember(q->gate, q->key, allowed);
+    }
+    arena_fini(&a);
+    list_remove(&q->node);
+    q->cb(q->arg, r < 0 ? r : 0, allowed, &err);
+    free_query(q);
+}
+
+static const struct kube_call_ops query_ops = { .on_head = on_query_head,
+                                                .on_data = on_query_data,
+                                                .on_end = on_query_end };
+
+static void on_at_once(struct defer *d)
+{
+    struct gate_query *q = container_of(d, struct gate_query, at_once);
+    list_remove(&q->node);
+    q->cb(q->arg, 0, q->allowed, NULL);
+    free_query(q);
+}
+
+static void on_not_asked(struct defer *d)
+{
+    struct gate_query *q = container_of(d, struct gate_query, at_once);
+    struct err err = { 0 };
+    (void)err_set(&err, -EIO, "the API cannot be asked what this operator may do");
+    list_remove(&q->node);
+    q->cb(q->arg, -EIO, false, &err);
+    free_query(q);
+}
+
+static void write_review(struct arena *a, struct buf *to, const struct access_query *q)
+{
+    struct json *review = json_new_object(a), *spec = json_obj(a, review, "spec"),
+                *what = json_obj(a, spec, "resourceAttributes");
+    struct str group = STR(""), version = q->group_version;
+    if (str_find_char(version, '/') >= 0)
+        (void)str_cut(q->group_version, '/', &group, &version);
+    json_set_str(a, review, "apiVersion", STR("authorization.k8s.io/v1"));
+    json_set_str(a, review, "kind", STR("SelfSubjectAccessReview"));
+    json_set_str(a, what, "verb", str_of(kube_verb_name(q->verb)));
+    json_set_str(a, what, "group", group);
+    json_set_str(a, what, "version", version);
+    json_set_str(a, what, "resource", q->resource);
+    json_set_str(a, what, "subresource", q->subresource);
+    json_set_str(a, what, "namespace", q->namespace);
+    json_set_str(a, what, "name", q->name);
+    (void)json_write(to, review);
+}
+
+struct gate_query *gate_ask(struct gate *g, const struct access_query *question, gate_cb cb,
+                            void *arg)
+{
+    struct gate_query *q = xnew(struct gate_query);
+    q->gate = g;
+    q->cb = cb;
+    q->arg = arg;
+    q->key = write_key(question);
+    buf_init(&q->in, QUERY_MAX_BYTES);
+    list_push_back(&g->queries, &q->node);
+    const struct known *k = g->opts.identity ? find_known(g, q->key) : NULL;
+    if (k || !g->opts.identity) {
+        q->allowed = k ? k->allowed : true;
+        defer_start(g->opts.loop, &q->at_once, on_at_once);
+        return q;
+    }
+    struct arena a = { 0 };
+    struct headers h = { 0 };
+    struct buf body = BUF_INIT(QUERY_MAX_BYTES);
+    write_review(&a, &body, question);
+    (void)headers_addc(&h, "content-type", "application/json");
+    (void)headers_addc(&h, "accept", "application/json");
+    struct kube_request req = {
+        .method = STR("POST"),
+        .target = STR("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"),
+        .headers = &h,
+        .body = buf_str(&body),
+    };
+    if (!buf_ok(&body) || start_call(g, false, &req, &query_ops, q, &q->call, NULL) < 0)
+        defer_start(g->opts.loop, &q->at_once, on_not_asked);
+    headers_fini(&h);
+    buf_fini(&body);
+    arena_fini(&a);
+    return q;
+}
+
+void gate_ask_cancel(struct gate_query *q)
+{
+    if (!q)
+        return;
+    list_remove(&q->node);
+    if (!q->call) {
+        defer_cancel(&q->at_once);
+        free_query(q);
+        return;
+    }
+    q->cancelled = true;
+    cancel((struct call *)q->call);
+}
+
+int gate_known(struct gate *g, const struct access_query *question)
+{
+    if (!g->opts.identity)
+        return 1;
+    scoped(free_scoped) char *key = write_key(question);
+    const struct known *k = find_known(g, key);
+    return k ? k->allowed : -EAGAIN;
+}
+
+/* ---------------------------------------------------------------- public */
+
+struct gate *gate_new(const struct gate_opts *opts)
+{
+    struct gate *g = xnew(struct gate);
+    g->base.ops = &transport_ops;
+    g->opts = *opts;
+    g->opts.identity = identity_ref(opts->identity);
+    g->opts.burst = MAX(opts->burst, 1U);
+    g->milli_tokens = (uint64_t)g->opts.burst * MILLI;
+    g->filled_ms = loop_now_ms(opts->loop);
+    list_init(&g->calls);
+    list_init(&g->queries);
+    list_init(&g->known);
+    return g;
+}
+
+struct transport *gate_transport(struct gate *g)
+{
+    return &g->base;
+}
+
+const char *gate_user(const struct gate *g)
+{
+    return g->opts.identity ? identity_user(g->opts.identity) : NULL;
+}
+
+void gate_free(struct gate *g)
+{
+    struct list *node;
+    if (!g)
+        return;
+    while (!list_is_empty(&g->queries))
+        gate_ask_cancel(list_first(&g->queries, struct gate_query, node));
+    while ((node = list_pop_front(&g->known)))
+        free(list_entry(node, struct known, node));
+    list_each (n, &g->calls)
+        cancel(list_entry(n, struct call, node));
+    identity_unref(take_ptr(&g->opts.identity));
+    g->closed = true;
+    free_if_done(g);
+}
+
+void gate_get_stats(const struct gate *g, struct gate_stats *ret)
+{
+    *ret = g->stats;
+}

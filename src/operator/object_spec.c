@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Specs of Operator objects; see object_spec.h. */
+#include "operator/object_spec.h"
+
+#include "base/buf.h"
+#include "kube/quantity.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+enum { SIZE_MIN = 64 << 10 };
+#define SIZE_LIMIT ((uint64_t)4 << 30)
+
+/* The file below one of the module directories; symbolic links may not lead out of them. */
+static char *find_module(struct arena *a, const struct object_spec_opts *s, struct str file,
+                         struct err *err)
+{
+    scoped(free_scoped) char *name = str_dup(file);
+    bool found_outside = false;
+    for (size_t i = 0; i < s->n_module_dirs; i++) {
+        const char *dir = s->module_dirs[i];
+        scoped(free_scoped) char *path =
+            name[0] == '/' ? xstrdup(name) : xasprintf("%s/%s", dir, name);
+        scoped(free_scoped) char *real = realpath(path, NULL);
+        if (!real)
+            continue;
+        size_t n = strlen(dir);
+        if (strncmp(real, dir, n) == 0 && real[n] == '/')
+            return arena_printf(a, "%s", real);
+        found_outside = true;
+    }
+    if (found_outside)
+        (void)err_set(err, E_DENIED,
+                      "module file '%s' is outside of the module directories (--modules)", name);
+    else
+        (void)err_set(err, -ENOENT,
+                      "module file '%s' is in none of the module directories (--modules)", name);
+    return NULL;
+}
+
+static int read_allow(struct arena *a, const struct json *list, struct allow **ret, struct err *err)
+{
+    json_each (rule, list) {
+        struct json *verbs = json_getc(rule, "verbs"), *paths = json_getc(rule, "paths");
+        size_t n_verbs = 0, n_paths = 0;
+        struct str *v = arena_new_n(a, struct str, verbs ? verbs->n : 0);
+        struct str *p = arena_new_n(a, struct str, paths ? paths->n : 0);
+        json_each (item, verbs)
+            v[n_verbs++] = json_str(item);
+        json_each (item, paths)
+            p[n_paths++] = json_str(item);
+        int r = allow_add(ret, v, n_verbs, p, n_paths, err);
+        if (r < 0)
+            return err_ctx(err, r, "spec.allow");
+    }
+    return 0;
+}
+
+/* A quantity of bytes, 0 when it is not there. */
+static int read_size(const struct json *limits, const char *key, uint64_t *ret, struct err *err)
+{
+    const struct json *v = json_getc(limits, key);
+    struct quantity q;
+    int64_t n = 0;
+    if (!v)
+        return 0;
+    if (json_is(v, JSON_STRING)) {
+        int r = quantity_parse(json_str(v), &q, err);
+        if (r < 0)
+            return err_ctx(err, r, "spec.limits.%s", key);
+        n = quantity_value(q);
+    } else if (json_int(v, &n) < 0) {
+        n = 0;
+    }
+    if (n < SIZE_MIN || (uint64_t)n > SIZE_LIMIT)
+        return err_set(err, E_INVALID, "spec.limits.%s must be between 64Ki and 4Gi", key);
+    *ret = (uint64_t)n;
+    return 0;
+}
+
+/* The schema has its bounds; they are checked again, since a cluster may have an older one. */
+static int read_number(const struct json *limits, const char *key, int64_t max, uint64_t *ret,
+                       struct err *err)
+{
+    const struct json *v = json_getc(limits, key);
+    int64_t n = 0;
+    if (!v)
+        return 0;
+    if (json_int(v, &n) < 0 || n < 1 || n > max)
+        return err_set(err, E_INVALID, "spec.limits.%s must be between 1 and %" PRId64, key, max);
+    *ret = (uint64_t)n;
+    return 0;
+}
+
+static int read_limits(const struct json *limits, struct operator_spec *spec, struct err *err)
+{
+    const struct {
+        const char *key;
+        int64_t max;
+        uint64_t *to;
+    } numbers[] = {
+        { "activationMilliseconds", GUEST_ACTIVATION_MS_MAX, &spec->activation_ms },
+        { "idleMilliseconds", INT64_MAX / 2, &spec->idle_ms },
+        { "cpuShare", OPERATOR_CPU_SHARE_MAX, &spec->cpu_share },
+        { "requestsPerSecond", OPERATOR_RATE_MAX, &spec->requests_per_second },
+        { "burst", OPERATOR_BURST_MAX, &spec->request_burst },
+        { "logLinesPerSecond", OPERATOR_LOG_RATE_MAX, &spec->log_lines_per_second },
+    };
+    int r = read_size(limits, "memory", &spec->memory_max_bytes, err);
+    if (r >= 0)
+        r = read_size(limits, "swap", &spec->swap_max_bytes, err);
+    for (size_t i = 0; r >= 0 && i < ARRAY_LEN(numbers); i++)
+        r = read_number(limits, numbers[i].key, numbers[i].max, numbers[i].to, err);
+    if (r >= 0 && spec->request_burst && !spec->requests_per_second)
+        return err_set(err, E_INVALID, "spec.limits.burst is nothing without requestsPerSecond");
+    return r;
+}
+
+static int read_module(struct arena *a, const struct json *module,
+                       const struct object_spec_opts *opts, struct operator_spec *ret,
+                       struct err *err)
+{
+    ret->module_path = find_module(a, opts, json_get_str(module, "file"), err);
+    return ret->module_path ? 0 : err->code;
+}
+
+static int read_abi(struct str abi)
+{
+    static const char *const names[] = {
+        [OPERATOR_ABI_AUTO] = "auto", [OPERATOR_ABI_G1] = "g1", [OPERATOR_ABI_G2] = "g2"
+    };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_is(abi, names[i]))
+            return (int)i;
+    return OPERATOR_ABI_AUTO;
+}
+
+int object_spec_read(struct arena *a, const struct json *object,
+                     const struct object_spec_opts *opts, struct operator_spec *ret,
+                     struct err *err)
+{
+    const struct json *meta = json_getc(object, "metadata"), *body = json_getc(object, "spec");
+    const struct json *env = json_getc(body, "env"), *args = json_getc(body, "args");
+    const struct json *create = json_getc(body, "createServiceAccount");
+    struct str account = json_get_str(body, "serviceAccountName");
+    struct operator_spec spec = {
+        .namespace = str_dup_arena(a, json_get_str(meta, "namespace")),
+        .name = str_dup_arena(a, json_get_str(meta, "name")),
+        .uid = str_dup_arena(a, json_get_str(meta, "uid")),
+        .generation = (uint64_t)json_int_or(json_getc(meta, "generation"), 1),
+        .abi = read_abi(json_get_str(body, "abi")),
+        .paused = json_bool(json_getc(body, "paused")),
+        .env = arena_new_n(a, struct guest_env, env ? env->n : 0),
+        .args = arena_new_n(a, struct str, args ? args->n : 0),
+        .create_account = !create || json_bool(create),
+    };
+    spec.account = account.n ? str_dup_arena(a, account) : spec.name;
+    json_each (item, env)
+        spec.env[spec.n_env++] =
+            (struct guest_env){ json_get_str(item, "name"), json_get_str(item, "value") };
+    json_each (item, args)
+        spec.args[spec.n_args++] = json_str(item);
+    int r = read_limits(json_getc(body, "limits"), &spec, err);
+    if (r >= 0)
+        r = read_module(a, json_getc(body, "module"), opts, &spec, err);
+    if (r >= 0)
+        r = read_allow(a, json_getc(body, "allow"), &spec.allow, err);
+    if (r < 0) {
+        allow_free(spec.allow);
+        return r;
+    }
+    *ret = spec;
+    return 0;
+}

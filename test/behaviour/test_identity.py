@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""As whom operators act: a service account each, its rights and no others, and a rate."""
+import pytest
+
+from conftest import BUILD, Server, wait_for
+from operators import ALL_RESOURCES, OPERATORS, RESOURCES, Ring, Run, Up, create_all, grant, modules_beside
+
+pytestmark = pytest.mark.skipif(not (BUILD / "guests/ring-g2.wasm").exists(), reason="no compiler for guests here")
+ACCOUNTS = "/api/v1/namespaces/operators/serviceaccounts"
+READ = {"apiGroups": ["amurant.io"], "resources": ["testresources"], "verbs": ["get", "list", "watch"]}
+WRITE = {"apiGroups": ["amurant.io"], "resources": ["testresources"], "verbs": ["get", "create", "update"]}
+
+
+@pytest.fixture
+def up(data_dir):
+    server = Up(data_dir)
+    yield server
+    assert server.stop() == 0
+
+
+def bare_ring(server, n=2):
+    """A ring whose operators may do nothing yet."""
+    ring = Ring(server, n)
+    path = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/ring-operator"
+    assert server.ask("DELETE", path).status == 200
+    return ring
+
+
+def test_an_operator_has_the_rights_of_its_account_and_no_others(up):
+    ring = bare_ring(up)
+    ring.apply("ring-g2.wasm")
+    wait_for(lambda: "ring-0" in up.guests(), "it runs")
+    log = wait_for(lambda: [line for line in up.text_of_log().splitlines() if "403" in line], "it is refused")
+    assert "operator=operators/ring-" in log[0], log[0]
+    ring.begin().close()
+    for i in range(2):  # each may read where it reads and write where it writes, and that is enough
+        grant(up, f"in-{i}", [READ], account=f"ring-{i}", namespace=f"ring{i}")
+        grant(up, f"out-{i}", [WRITE], account=f"ring-{i}", namespace=f"ring{(i + 1) % 2}")
+    ring.round()
+    account = up.get(f"{ACCOUNTS}/ring-0").json()
+    operator = up.get(f"{OPERATORS}/ring-0").json()
+    assert account["metadata"]["ownerReferences"][0]["uid"] == operator["metadata"]["uid"]
+    wait_for(lambda: up.get(f"{OPERATORS}/ring-0").json()["status"].get("serviceAccount") ==
+             "system:serviceaccount:operators:ring-0", "the status says as whom it acts")
+    assert up.ask("DELETE", f"{OPERATORS}/ring-0").status == 200
+    wait_for(lambda: up.get(f"{ACCOUNTS}/ring-0").status == 404, "its account went with it")
+
+
+def test_a_right_that_is_taken_away_is_gone(up):
+    ring = Ring(up, 2)
+    ring.apply("ring-g2.wasm")
+    ring.round()
+    path = "/apis/rbac.authorization.k8s.io/v1/clusterroles/ring-operator"
+    assert up.ask("PATCH", path, {"rules": [READ]}, Content_Type="application/merge-patch+json").status == 200
+    ring.begin().close()
+    wait_for(lambda: "cannot update resource" in up.text_of_log() or "403" in up.text_of_log(), "the write is refused")
+    assert ring.nonce_at(1) == ring.nonce - 1
+
+
+def test_an_account_that_is_not_there_and_not_to_be_made_is_waited_for(up):
+    ring = Ring(up, 2)
+    up.operator("ring-0", "ring-g2.wasm", ring.env(0), serviceAccountName="someone", createServiceAccount=False)
+    condition = up.becomes("ring-0", "False", "IdentityUnavailable")
+    assert "'operators/someone'" in condition["message"], condition
+    create_all(up, [{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "someone", "namespace": "operators"}}])
+    up.becomes("ring-0", "True", "Running")
+    watch = ring.begin()
+    wait_for(lambda: ring.nonce_at(1) == ring.nonce, "it works")
+    watch.close()
+    assert up.get(f"{ACCOUNTS}/ring-0").status == 404
+
+
+def test_requests_beyond_the_limit_are_refused_and_told(up):
+    ring = Ring(up, 2)
+    up.operator("ring-0", "ring-g2.wasm", ring.env(0), limits={"requestsPerSecond": 2, "burst": 2})
+
+    def told():
+        conditions = up.get(f"{OPERATORS}/ring-0").json().get("status", {}).get("conditions", [])
+        return next((c for c in conditions if c["type"] == "LimitReached"), None)
+    wait_for(lambda: "ring-0" in up.guests(), "it runs")
+    for i in range(5):
+        ring.begin().close()
+    condition = wait_for(told, "the limit is told")
+    assert condition["status"] == "True" and "2 a second" in condition["message"], condition
+    wait_for(lambda: [e for e in up.events("ring-0") if e["reason"] == "LimitReached"], "an Event says so")
+    wait_for(lambda: ring.nonce_at(1) == ring.nonce, "it gets there all the same", 60)
+
+
+def test_against_another_server_tokens_speak(dormouse_api, data_dir):
+    modules = modules_beside(data_dir)
+    ring = bare_ring(dormouse_api)
+    for i in range(2):
+        grant(dormouse_api, f"in-{i}", [READ], account=f"ring-{i}", namespace=f"ring{i}")
+        grant(dormouse_api, f"out-{i}", [WRITE], account=f"ring-{i}", namespace=f"ring{(i + 1) % 2}")
+    documents = [f"name: ring-{i}\nwasm: ring-g2.wasm\nserviceAccount: operators/ring-{i}\nenv:\n" +
+                 "".join(f"- {{name: {k}, value: '{v}'}}\n" for k, v in ring.env(i).items()) for i in range(2)]
+    (modules / "wasm_config.yaml").write_text("---\n".join(documents))
+    run = Run(data_dir + "-run", modules, dormouse_api.kubeconfig)
+    ring.round()
+    run.all_asleep(2)
+    ring.round()
+    assert dormouse_api.get(f"{ACCOUNTS}/ring-1").status == 200
+    assert "forbidden" not in run.text_of_log()
+    assert run.stop() == 0
