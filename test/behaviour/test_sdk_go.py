@@ -8,7 +8,7 @@ import pytest
 
 from conftest import ROOT
 
-MODULES = ["sdk/go", "sdk/go/wasmtest", "guests/issuer"]
+MODULES = ["sdk/go", "sdk/go/wasmtest", "sdk/go/clientgo", "guests/issuer"]
 
 
 def go(module, *args, **env):

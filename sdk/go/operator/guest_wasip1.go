@@ -9,6 +9,7 @@ import (
 	_ "unsafe" // for go:linkname
 
 	"dormouse.dev/sdk/go/internal/abi"
+	_ "dormouse.dev/sdk/go/internal/args"
 )
 
 // heapGrowthPercent is GOGC where the environment says nothing. See docs/internals/sdk.md: every page that the
