@@ -6,5 +6,5 @@
 #include "cmd/cmd.h"
 
 #define COMMANDS                                                                                   \
-    &cmd_up, &cmd_api, &cmd_operator_init, &cmd_operator_build, &cmd_operator_run, &cmd_guests,    \
-        &cmd_top, &cmd_kubeconfig, &cmd_version,
+    &cmd_up, &cmd_api, &cmd_operator_init, &cmd_operator_build, &cmd_operator_run,                 \
+        &cmd_operator_logs, &cmd_guests, &cmd_top, &cmd_kubeconfig, &cmd_version,

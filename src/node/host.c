@@ -8,6 +8,7 @@
 #include "kube/watch_hub.h"
 #include "operator/dir.h"
 #include "operator/discovery.h"
+#include "operator/guest_log.h"
 #include "operator/objects.h"
 
 #include <inttypes.h>
@@ -26,6 +27,7 @@ struct host {
     struct guest_host *guests;
     struct watch_hub *hub;
     struct discovery *discovery;
+    struct guest_logs *logs;
     struct identities *identities; /* NULL: operators act as the host */
     struct calls_env env;
     struct operators *operators;
@@ -116,10 +118,12 @@ int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
     scoped(free_scoped) char *modules_dir = make_dir(opts, "modules", err);
     scoped(free_scoped) char *swap_dir = make_dir(opts, "swap", err);
     scoped(free_scoped) char *operators_dir = make_dir(opts, "operators", err);
+    scoped(free_scoped) char *logs_dir = xasprintf("%s/logs", opts->data_dir);
     if (!modules_dir || !swap_dir || !operators_dir)
         return err ? err->code : -EACCES;
     struct host *h = xnew(struct host);
     h->opts = *opts;
+    h->logs = guest_logs_new(logs_dir);
     int r = start_mechanisms(h, modules_dir, swap_dir, err);
     if (r >= 0) {
         h->discovery = discovery_new(opts->loop, opts->transport);
@@ -136,6 +140,7 @@ int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
         struct operators_opts o = { .loop = opts->loop,
                                     .env = &h->env,
                                     .identities = h->identities,
+                                    .logs = h->logs,
                                     .guests = h->guests,
                                     .modules = h->modules,
                                     .on_change = on_change,

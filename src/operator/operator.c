@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/sys.h"
+#include "operator/guest_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -275,6 +276,10 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
         blame_limit(o, why);
         log_warn("operator failed", "operator=%s/%s reason=\"%s\"", o->namespace, o->name,
                  why ? err_text(why) : "unknown");
+        guest_log_add(
+            o->os->opts.logs, o->namespace, o->name,
+            &(struct guest_log_line){
+                .level = LOG_ERROR, .message = str_of(why ? err_text(why) : "the guest failed") });
         if (o->phase == OPERATOR_REFUSED)
             notify(o);
         else
@@ -293,6 +298,8 @@ static void on_log(struct guest *g, int fd, struct str line, void *arg)
     struct operator* o = arg;
     char text[LOG_QUOTE_MAX];
     log_info("guest", "operator=%s/%s line=\"%s\"", o->namespace, o->name, log_quote(text, line));
+    guest_log_add(o->os->opts.logs, o->namespace, o->name,
+                  &(struct guest_log_line){ .level = LOG_INFO, .message = line });
 }
 
 static const struct guest_ops guest_ops = {
@@ -601,6 +608,7 @@ void operators_remove(struct operators *os, const char *namespace, const char *n
     if (!o)
         return;
     log_info("operator removed", "operator=%s/%s", namespace, name);
+    guest_log_remove(os->opts.logs, namespace, name);
     remove_operator(o);
 }
 

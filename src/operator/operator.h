@@ -65,6 +65,7 @@ struct operators_opts {
     struct identities *identities; /* kept; NULL: every operator acts as the host */
     struct guest_host *guests;     /* kept */
     struct module_cache *modules;  /* kept */
+    struct guest_logs *logs;       /* kept; NULL: what operators log goes to the host's log alone */
     /*
      * Something that status shows has changed: phase, reason, restarts. Not for activations, sleep
      * and wake. Runs on a later turn than the change, coalesced; o is valid during the call.

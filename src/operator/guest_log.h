@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What operators log, kept on disk for `dormouse operator logs`: one file of JSON lines for each,
+ * and the file before it, so that nothing of it is in memory.
+ *
+ *     DIR/NAMESPACE/NAME.log, NAME.log.1      ("_" for operators without a namespace)
+ *
+ * A line is {"time", "level", "message"} and what the host adds ("controller", "key",
+ * "reconcile"), then the guest's own keys as "fields". A full disk loses lines and nothing else;
+ * they are counted and told with the next line that goes through.
+ *
+ * Loop thread only. Writing blocks on the page cache alone.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/log.h"
+
+enum {
+    GUEST_LOG_FILE_MAX = 1 << 20, /* bytes; then it becomes NAME.log.1 */
+    GUEST_LOG_LINE_MAX = 16 << 10
+};
+
+struct guest_logs;
+
+/* dir: made with mode 0700 when the first line comes; copied. Never fails. */
+struct guest_logs *guest_logs_new(const char *dir);
+void guest_logs_free(struct guest_logs *logs);
+
+struct guest_log_line {
+    enum log_level level;
+    struct str message;    /* any bytes; what is not UTF-8 is replaced */
+    struct str controller; /* "": left out, as the next two */
+    struct str key;        /* "namespace/name" */
+    struct str reconcile;  /* id of the activation, as in the host's log */
+    struct str fields;     /* a JSON object, or "" */
+};
+/* logs NULL: nothing. A fields member that is no JSON object is kept as text. */
+void guest_log_add(struct guest_logs *logs, const char *namespace, const char *name,
+                   const struct guest_log_line *line);
+/* The operator is gone, and its files with it. */
+void guest_log_remove(struct guest_logs *logs, const char *namespace, const char *name);
+
+/*
+ * The file of an operator below dir; old: the one before it. Bytes of the names that are not
+ * [A-Za-z0-9._-], and a leading dot, are written as %XX. Given, free().
+ */
+char *guest_log_path(const char *dir, const char *namespace, const char *name, bool old);
+const char *guest_log_level_name(enum log_level level);
