@@ -247,8 +247,8 @@ static void put_padded(struct dm_text *t, uint32_t v, unsigned digits)
     dm_text_put(t, s, digits);
 }
 
-/* Days since 1970-01-01 to a date, counting years from March so that leap days come last. */
-static void civil_date(uint64_t days, uint32_t *year, uint32_t *month, uint32_t *day)
+/* Years are counted from March so that leap days come last. */
+void dm_civil_date(uint64_t days, uint32_t *year, uint32_t *month, uint32_t *day)
 {
     uint64_t z = days + 719468;
     uint32_t era_day = (uint32_t)(z % 146097);
@@ -264,7 +264,7 @@ void dm_text_time(struct dm_text *t, uint64_t wall_us, bool micros)
 {
     uint64_t s = wall_us / 1000000;
     uint32_t year, month, day, in_day = (uint32_t)(s % 86400);
-    civil_date(s / 86400, &year, &month, &day);
+    dm_civil_date(s / 86400, &year, &month, &day);
     put_padded(t, year, 4);
     dm_text_char(t, '-');
     put_padded(t, month, 2);
@@ -309,7 +309,7 @@ static bool read_char(struct dm_str *s, const char *any_of)
     return true;
 }
 
-/* The reverse of civil_date(). */
+/* The reverse of dm_civil_date(). */
 static uint64_t days_of(uint32_t year, uint32_t month, uint32_t day)
 {
     uint32_t y = month <= 2 ? year - 1 : year, m = month > 2 ? month - 3 : month + 9;

@@ -300,8 +300,9 @@ int dm_config(struct dm_request *r, const char *name, struct dm_json *ret);
 /* Add or remove a finalizer, unless that is so already. Updates r->object. */
 int dm_set_finalizer(struct dm_request *r, const char *finalizer, bool present);
 /*
- * The whole life of a finalizer, called before anything else is made. clean() returns 0 when nothing is
- * left, 1 when something is still going (an event of a watched object brings the key back), or fails.
+ * The whole life of a finalizer, called before anything else is made. clean() returns 0 when
+ * nothing is left, 1 when something is still going (an event of a watched object brings the key
+ * back), or fails.
  *
  * Returns 0: the object is alive and has the finalizer; go on.
  *         1: it is being deleted and clean() has done its part, or there is no object. Return

@@ -48,6 +48,9 @@ void dm_vtextf(struct dm_text *t, const char *fmt, va_list ap)
 /* wall_us since 1970 as RFC 3339 in UTC, with or without microseconds. */
 void dm_text_time(struct dm_text *t, uint64_t wall_us, bool micros);
 
+/* Days since 1970-01-01 to a date. */
+void dm_civil_date(uint64_t days, uint32_t *year, uint32_t *month, uint32_t *day);
+
 /* RFC 3339 with any offset, 1970 and later; false leaves *ret_wall_us alone. */
 bool dm_parse_time(struct dm_str s, uint64_t *ret_wall_us);
 
