@@ -8,6 +8,7 @@
 #include "test.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/stat.h>
@@ -15,7 +16,7 @@
 enum { DEADLINE_MS = 30000 };
 
 struct rig {
-    char dir[64], removed[80];
+    char dir[64], removed[80], left[80];
     struct swap swap;
 };
 
@@ -25,6 +26,7 @@ static void rig_init(struct rig *r)
     (void)snprintf(r->dir, sizeof r->dir, "/tmp/dm-test-swap-XXXXXX");
     CHECK(mkdtemp(r->dir));
     (void)snprintf(r->removed, sizeof r->removed, "%s/removed", r->dir);
+    (void)snprintf(r->left, sizeof r->left, "%s/left", r->dir);
     CHECK_OK(swap_init(&r->swap, r->dir, &err));
 }
 
@@ -66,6 +68,7 @@ static void rig_fini(struct rig *r)
     wait_until_swept(r);
     swap_fini(&r->swap);
     CHECK_OK(rmdir(r->removed));
+    CHECK_OK(rmdir(r->left));
     CHECK_OK(rmdir(r->dir));
 }
 
@@ -110,7 +113,7 @@ TEST(the_next_process_finishes_what_this_one_left)
     }
     swap_fini(&r.swap);
     CHECK_OK(swap_init(&r.swap, r.dir, &err));
-    CHECK_INT(count(r.dir), 1); /* "removed" */
+    CHECK_INT(count(r.dir), 2); /* "removed", "left" */
     rig_fini(&r);
 }
 
@@ -124,6 +127,38 @@ TEST(foreign_files_stay)
     CHECK_OK(swap_init(&r.swap, r.dir, &err));
     CHECK(is_there(&r, "notes"));
     CHECK_OK(unlinkat(r.swap.dir_fd, "notes", 0));
+    rig_fini(&r);
+}
+
+TEST(files_with_a_record_wait_for_who_claims_them)
+{
+    struct rig r;
+    struct err err = { 0 };
+    char first[SWAP_NAME_MAX], second[SWAP_NAME_MAX], other[SWAP_NAME_MAX], plain[SWAP_NAME_MAX];
+    const char *hash = "0123456789abcdef0123";
+    rig_init(&r);
+    CHECK(!r.swap.has_left);
+    swap_name(first, "uid", 1, hash, 7, true);
+    swap_name(other, "uid", 2, hash, 8, true);
+    swap_name(plain, "uid", 1, hash, 9, false);
+    make(&r, first);
+    make(&r, other);
+    make(&r, plain);
+    swap_fini(&r.swap);
+    CHECK_OK(swap_init(&r.swap, r.dir, &err));
+    CHECK(r.swap.has_left);
+    CHECK(!is_there(&r, first) && !is_there(&r, plain));
+    CHECK_INT(count(r.left), 2);
+    swap_name(second, "uid", 1, hash, 1, true);
+    int fd = swap_claim(&r.swap, second);
+    CHECK_OK(fd);
+    (void)close(fd);
+    CHECK(is_there(&r, second));
+    CHECK_INT(swap_claim(&r.swap, second), -ENOENT); /* once */
+    swap_drop_left(&r.swap);
+    CHECK_INT(count(r.left), 0);
+    CHECK(!r.swap.has_left);
+    swap_remove(&r.swap, second);
     rig_fini(&r);
 }
 

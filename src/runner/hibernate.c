@@ -4,6 +4,7 @@
 
 #include "base/sys.h"
 #include "wasm/engine_config.h"
+#include "wasm/snapshot.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -171,8 +172,21 @@ static int punch(int fd, uint64_t from, uint64_t to)
     return sys_fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
 }
 
+struct saving {
+    int fd;
+    bool is_first;
+    uint32_t *sums; /* of all pages, when a record belongs to the file */
+};
+
+static void note_sums(const struct saving *s, const uint8_t *memory, uint64_t from, uint64_t to,
+                      bool zero)
+{
+    for (; s->sums && from < to; from += PAGE)
+        s->sums[from / PAGE] = zero ? 0 : snapshot_page_sum(memory + from);
+}
+
 /* Bring [from, to) of the file to what the memory has. */
-static int write_range(int fd, const uint8_t *memory, uint64_t from, uint64_t to, bool is_first)
+static int write_range(const struct saving *s, const uint8_t *memory, uint64_t from, uint64_t to)
 {
     while (from < to) {
         bool zero = is_zero(memory + from);
@@ -181,11 +195,12 @@ static int write_range(int fd, const uint8_t *memory, uint64_t from, uint64_t to
             end += PAGE;
         int r = 0;
         if (!zero)
-            r = sys_pwrite_all(fd, memory + from, end - from, from);
-        else if (!is_first)
-            r = punch(fd, from, end);
+            r = sys_pwrite_all(s->fd, memory + from, end - from, from);
+        else if (!s->is_first)
+            r = punch(s->fd, from, end);
         if (r < 0)
             return r;
+        note_sums(s, memory, from, end, zero);
         from = end;
     }
     return 0;
@@ -205,23 +220,23 @@ static struct image image_of(const struct instance *in)
 
 /* The first time the image must be written as a whole: pages that the guest never wrote are not
  * dirty, but would read as zeros once the file covers them. */
-static int write_memory(struct instance *in, uint32_t flags, uint64_t *ret_dirty)
+static int write_memory(struct instance *in, const struct saving *s, bool use_pagemap,
+                        uint64_t *ret_dirty)
 {
     const uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
-    bool is_first = (flags & RUN_FIRST) != 0;
-    struct image image = is_first ? image_of(in) : (struct image){ 0, 0 };
-    int r = write_range(in->swap_fd, memory, image.lo, image.hi, is_first);
+    struct image image = s->is_first ? image_of(in) : (struct image){ 0, 0 };
+    int r = write_range(s, memory, image.lo, image.hi);
     struct dirty d;
     uint64_t from, to, bytes = 0;
-    dirty_init(&d, in, flags & RUN_PAGEMAP);
+    dirty_init(&d, in, use_pagemap);
     int more = 0;
     while (r == 0 && (more = dirty_next(&d, &from, &to)) > 0) {
         bytes += to - from;
         uint64_t before = MIN(to, image.lo), after = MAX(from, image.hi);
         if (from < before)
-            r = write_range(in->swap_fd, memory, from, before, is_first);
+            r = write_range(s, memory, from, before);
         if (r == 0 && after < to)
-            r = write_range(in->swap_fd, memory, after, to, is_first);
+            r = write_range(s, memory, after, to);
     }
     *ret_dirty = bytes;
     return r < 0 ? r : more;
@@ -295,21 +310,88 @@ static int restore_globals(struct instance *in, struct str saved, struct err *er
     return r.n ? err_set(err, E_CORRUPT, "the saved globals are not those of the module") : 0;
 }
 
-int hibernate_save(struct instance *in, uint32_t flags, struct hibernated *ret, struct err *err)
+/* ---- the record, for the next process ---- */
+
+/* Room for the header, and behind it the sums as the file has them. NULL: see *ret. */
+static uint8_t *read_record(struct instance *in, const struct proto_run *run, size_t sums_bytes,
+                            int *ret)
+{
+    uint8_t *record = mem_try(SNAPSHOT_HEADER_BYTES + sums_bytes);
+    *ret = record ? 0 : -ENOMEM;
+    if (!record)
+        return NULL;
+    memset(record, 0, SNAPSHOT_HEADER_BYTES + sums_bytes);
+    if (run->flags & RUN_FIRST)
+        return record;
+    ssize_t got = sys_pread_full(in->swap_fd, record + SNAPSHOT_HEADER_BYTES, sums_bytes,
+                                 snapshot_sums_at(run->memory_max_bytes));
+    if (got >= 0 && (size_t)got == sums_bytes)
+        return record;
+    *ret = got < 0 ? (int)got : -EIO;
+    free(record);
+    return NULL;
+}
+
+/* Last of all, and in one write: a record that reads back is whole. */
+static int write_record(struct instance *in, const struct proto_run *run,
+                        const struct hibernated *saved, uint8_t *record, size_t sums_bytes)
+{
+    int r = 0;
+    if (in->declaration)
+        r = snapshot_write_declaration(in->swap_fd, run->memory_max_bytes,
+                                       str_n(in->declaration, in->declaration_n));
+    struct snapshot s = {
+        .clock_offset_ns = in->clock_offset_ns,
+        .memory_pages = saved->memory_pages,
+        .globals_n = (uint32_t)saved->n_globals,
+        .sums_sum = snapshot_sum(record + SNAPSHOT_HEADER_BYTES, sums_bytes),
+    };
+    memcpy(s.identity, run->identity.p, MIN(run->identity.n, sizeof s.identity));
+    memcpy(s.globals, saved->globals, saved->n_globals);
+    snapshot_encode(&s, record);
+    if (r == 0)
+        r = sys_pwrite_all(in->swap_fd, record, SNAPSHOT_HEADER_BYTES + sums_bytes,
+                           snapshot_header_at(run->memory_max_bytes));
+    if (r == 0) {
+        free(in->declaration);
+        in->declaration = NULL;
+    }
+    return r;
+}
+
+int hibernate_save(struct instance *in, const struct proto_run *run, struct hibernated *ret,
+                   struct err *err)
 {
     struct stat st;
+    bool has_record = (run->flags & RUN_RECORD) != 0;
     uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory), dirty;
-    if (in->swap_fd < 0 || fstat(in->swap_fd, &st) < 0 || (uint64_t)st.st_size < size)
+    uint64_t needed = has_record ? snapshot_file_bytes(run->memory_max_bytes) : size;
+    if (in->swap_fd < 0 || fstat(in->swap_fd, &st) < 0 || (uint64_t)st.st_size < needed ||
+        (has_record && size > run->memory_max_bytes))
         return err_set(err, E_INVALID, "the swap file is missing or too small");
     int r = save_globals(in, ret, err);
     if (r < 0)
         return r;
-    r = write_memory(in, flags, &dirty);
+    size_t sums_bytes = size / PAGE * 4;
+    scoped(free_scoped) uint8_t *record =
+        has_record ? read_record(in, run, sums_bytes, &r) : NULL;
     if (r < 0)
-        return err_sys(err, r, "write the swap file");
+        return err_sys(err, r, "read the record of the swap file");
+    const struct saving s = { .fd = in->swap_fd,
+                              .is_first = (run->flags & RUN_FIRST) != 0,
+                              .sums = record ? (uint32_t *)(void *)(record + SNAPSHOT_HEADER_BYTES) :
+                                               NULL };
+    r = write_memory(in, &s, run->flags & RUN_PAGEMAP, &dirty);
     ret->memory_pages = (uint32_t)(size / MODULE_PAGE_BYTES);
     ret->dirty_pages = (uint32_t)(dirty / PAGE);
-    ret->swap_bytes = fstat(in->swap_fd, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
+    if (r == 0 && has_record)
+        r = write_record(in, run, ret, record, sums_bytes);
+    if (r < 0)
+        return err_sys(err, r, "write the swap file");
+    if (fstat(in->swap_fd, &st) < 0)
+        return err_sys(err, -errno, "look at the swap file");
+    ret->swap_bytes = (uint64_t)st.st_blocks * 512;
+    ret->swap_mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
     return 0;
 }
 
@@ -378,6 +460,77 @@ static int grow(struct instance *in, uint32_t pages, struct err *err)
     return e ? engine_err(err, -ENOMEM, e, "grow the memory") : 0;
 }
 
+/* The stored pages [at, to) against their sums. */
+static int verify_range(int fd, const uint32_t *sums, uint64_t at, uint64_t to, size_t *n_found)
+{
+    static uint8_t page[PAGE];
+    for (; at < to; at += PAGE) {
+        ssize_t got = sys_pread_full(fd, page, PAGE, at);
+        if (got != PAGE)
+            return got < 0 ? (int)got : E_CORRUPT;
+        uint32_t sum = is_zero(page) ? 0 : snapshot_page_sum(page);
+        if (sum != sums[at / PAGE])
+            return E_CORRUPT;
+        *n_found += sum != 0;
+    }
+    return 0;
+}
+
+/* Every page that has a sum is in the file, and nothing else is. */
+static int verify_pages(struct instance *in, const uint32_t *sums, uint64_t size)
+{
+    size_t n_found = 0, n = 0;
+    for (uint64_t at = 0; at < size;) {
+        off_t data = lseek(in->swap_fd, (off_t)at, SEEK_DATA);
+        if (data < 0 && errno != ENXIO)
+            return -errno;
+        if (data < 0 || (uint64_t)data >= size)
+            break;
+        off_t hole = lseek(in->swap_fd, data, SEEK_HOLE);
+        if (hole < 0)
+            return -errno;
+        at = MIN(page_up((uint64_t)hole), size);
+        int r = verify_range(in->swap_fd, sums, page_down((uint64_t)data), at, &n_found);
+        if (r < 0)
+            return r;
+    }
+    for (uint64_t i = 0; i < size / PAGE; i++)
+        n += sums[i] != 0;
+    return n == n_found ? 0 : E_CORRUPT;
+}
+
+/* What another process left: nothing of it has been believed but by main, which read the header. */
+static int verify(struct instance *in, const struct proto_run *run)
+{
+    struct snapshot s;
+    size_t sums_bytes = (size_t)run->memory_pages * (MODULE_PAGE_BYTES / PAGE) * 4;
+    uint64_t header_at = snapshot_header_at(run->memory_max_bytes);
+    scoped(free_scoped) uint8_t *record = mem_try(SNAPSHOT_HEADER_BYTES + sums_bytes);
+    if (!record)
+        return -ENOMEM;
+    ssize_t got =
+        sys_pread_full(in->swap_fd, record, SNAPSHOT_HEADER_BYTES + sums_bytes, header_at);
+    if (got < 0 || (size_t)got != SNAPSHOT_HEADER_BYTES + sums_bytes)
+        return got < 0 ? (int)got : E_CORRUPT;
+    const uint8_t *sums = record + SNAPSHOT_HEADER_BYTES;
+    if (snapshot_decode(record, &s) < 0 || s.memory_pages != run->memory_pages ||
+        s.sums_sum != snapshot_sum(sums, sums_bytes))
+        return E_CORRUPT;
+    return verify_pages(in, (const uint32_t *)(const void *)sums,
+                        (uint64_t)run->memory_pages * MODULE_PAGE_BYTES);
+}
+
+/* From here on the file is no snapshot any more, whatever becomes of us. */
+static int take_record(struct instance *in, const struct proto_run *run, struct err *err)
+{
+    int r = run->flags & RUN_VERIFY ? verify(in, run) : 0;
+    if (r == 0)
+        r = snapshot_spoil(in->swap_fd, run->memory_max_bytes);
+    if (r == E_CORRUPT)
+        return err_set(err, r, "the swap file is damaged");
+    return r < 0 ? err_sys(err, r, "use the swap file") : 0;
+}
+
 int hibernate_restore(struct instance *in, const struct proto_run *run, struct err *err)
 {
     struct stat st;
@@ -387,6 +540,11 @@ int hibernate_restore(struct instance *in, const struct proto_run *run, struct e
     uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory);
     if (in->swap_fd < 0 || fstat(in->swap_fd, &st) < 0 || (uint64_t)st.st_size < size)
         return err_set(err, E_CORRUPT, "the swap file is missing or too small");
+    if (run->flags & RUN_RECORD) {
+        r = take_record(in, run, err);
+        if (r < 0)
+            return r;
+    }
     bool is_small = (uint64_t)st.st_blocks * 512 <= (uint64_t)READ_PAGES_MAX * PAGE;
     r = is_small ? read_file(in, err) : map_file(in, err);
     if (r < 0 && !is_small)

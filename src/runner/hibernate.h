@@ -16,19 +16,20 @@ bool hibernate_has_scan(int pagemap_fd);
 
 struct hibernated {
     uint32_t memory_pages, dirty_pages;
-    uint64_t swap_bytes;
+    uint64_t swap_bytes, swap_mtime_ns;
     char globals[PROTO_GLOBALS_MAX];
     size_t n_globals; /* bytes */
 };
 
 /*
  * Write what changed to in->swap_fd, the globals to `ret`. The instance stays usable, and its
- * memory as it was: on failure it just goes on. flags: RUN_FIRST, RUN_PAGEMAP.
+ * memory as it was: on failure it just goes on. run: RUN_FIRST, RUN_PAGEMAP, RUN_RECORD.
  */
-int hibernate_save(struct instance *in, uint32_t flags, struct hibernated *ret, struct err *err);
+int hibernate_save(struct instance *in, const struct proto_run *run, struct hibernated *ret,
+                   struct err *err);
 /* Give back the memory of an instance that must stay, after hibernate_save(). */
 int hibernate_page_out(struct instance *in, struct err *err);
-/* Make a new instance what it was. After an error it must not run. */
+/* Make a new instance what it was. After an error it must not run. E_CORRUPT: the file is damaged. */
 int hibernate_restore(struct instance *in, const struct proto_run *run, struct err *err);
 /* Pages of 4 KiB that the guest owns; -1 if it cannot be told. */
 int64_t hibernate_count_dirty(struct instance *in, bool use_pagemap);

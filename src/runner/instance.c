@@ -248,6 +248,7 @@ void instance_free(struct instance *in)
     buf_fini(&in->lines[0]);
     buf_fini(&in->lines[1]);
     free(in->setup_bytes);
+    free(in->declaration);
     free(in);
 }
 

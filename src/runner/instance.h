@@ -49,6 +49,8 @@ struct instance {
     bool log_debug;
     uint64_t token; /* of the activation */
     uint32_t n_posts, n_posted_logs;
+    char *declaration; /* until the first record has it */
+    uint32_t declaration_n;
     struct str result; /* what result_read() has not read yet; lies in the worker */
 };
 

@@ -157,7 +157,7 @@ static void suspend(struct runner *r, struct instance *in, const struct proto_ru
                     struct hibernated *saved, struct proto_answer *a, struct err *err)
 {
     uint64_t start = clock_mono_ns();
-    int status = hibernate_save(in, run->flags, saved, err);
+    int status = hibernate_save(in, run, saved, err);
     bool keep = !in->module->is_dissolvable;
     if (status == 0 && keep)
         status = hibernate_page_out(in, err);
@@ -170,6 +170,7 @@ static void suspend(struct runner *r, struct instance *in, const struct proto_ru
     a->memory_pages = saved->memory_pages;
     a->dirty_pages = saved->dirty_pages;
     a->swap_bytes = saved->swap_bytes;
+    a->swap_mtime_ns = saved->swap_mtime_ns;
     a->globals = str_n(saved->globals, saved->n_globals);
     instance_flush_lines(in);
     if (!keep)

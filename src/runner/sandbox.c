@@ -31,7 +31,8 @@ int sandbox_prepare(struct err *err)
     const struct rlimit none = { 0, 0 };
     struct rlimit file_size;
     (void)getrlimit(RLIMIT_FSIZE, &file_size);
-    file_size.rlim_max = MIN(file_size.rlim_max, (rlim_t)4 << 30); /* a memory of 32 bits */
+    /* A memory of 32 bits, and its record. */
+    file_size.rlim_max = MIN(file_size.rlim_max, ((rlim_t)4 << 30) + ((rlim_t)8 << 20));
     file_size.rlim_cur = file_size.rlim_max;
     if (setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_FSIZE, &file_size) < 0)
         return err_sys(err, -errno, "set resource limits");

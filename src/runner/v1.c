@@ -52,11 +52,22 @@ static wasm_trap_t *park(struct instance *in, const char *name, const struct pro
     return NULL;
 }
 
+/* The record of its first suspend takes it. The guest has not run meanwhile. */
+static void keep_declaration(struct instance *in, uint32_t at, size_t n)
+{
+    const char *p = n ? instance_range(in, at, n) : "";
+    in->declaration = p ? mem_try(n + 1) : NULL;
+    in->declaration_n = (uint32_t)n;
+    if (in->declaration)
+        memcpy(in->declaration, p, n);
+}
+
 V1(declare)
 {
     struct instance *in = instance_of(caller);
     struct proto_call call = { .kind = GUEST_CALL_DECLARE };
     int64_t result;
+    uint32_t at = U32(0);
     if (in->phase != V1_SETUP)
         return outside(in, "declare", "outside of setup");
     if (in->declared != V1_UNDECLARED)
@@ -75,6 +86,8 @@ V1(declare)
         return trap;
     if (result == 0)
         in->declared = V1_DECLARED;
+    if (result == 0 && in->worker->run.flags & RUN_RECORD)
+        keep_declaration(in, at, call.head.n);
     v[0].i32 = (int32_t)result;
     return NULL;
 }

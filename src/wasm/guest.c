@@ -95,7 +95,8 @@ void guest_free(struct guest *g)
     if (g->active)
         pool_drop(&g->active->tenant);
     guest_deactivate(g);
-    guest_remove_swap(g);
+    if (!h->keeps || g->state != GUEST_ASLEEP || !guest_has_record(g))
+        guest_remove_swap(g);
     h->n_awake -= (unsigned)guest_is_awake(g->state);
     list_remove(&g->node);
     list_push_back(&h->dead, &g->node);

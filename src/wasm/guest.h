@@ -62,6 +62,18 @@ struct guest_host_opts {
 
 int guest_host_new(struct loop *loop, const struct guest_host_opts *opts, struct guest_host **ret,
                    struct err *err);
+/*
+ * Before a shutdown after which another process goes on: nothing new begins, guests of V1 fall
+ * asleep, and the snapshots of those asleep outlive guest_free() and this process, which may end
+ * in any way then. done() follows once, within 2 s. Without it a killed process leaves the
+ * snapshots of those that slept.
+ *
+ * A guest that is started for the first time in a process goes on from the snapshot of an earlier
+ * one when names, uid, generation, module, arguments, environment, limits, engine and boot of the
+ * machine are the same: its service gets on_call() with DECLARE as at any start, and answers it; 0
+ * makes it ASLEEP instead of AWAKE, anything else lets it start anew, with another DECLARE.
+ */
+void guest_host_drain(struct guest_host *h, void (*done)(void *arg), void *arg);
 /* Dissolve what is awake (2 s, then by force), end the runners; done() last. Guests must be freed
  * before or by done. */
 void guest_host_close(struct guest_host *h, void (*done)(void *arg), void *arg);

@@ -39,13 +39,14 @@ static void end_incarnation(struct guest *g)
     list_remove(&a->ready);
     guest_free_sent(a);
     guest_queue_fini(&a->queue);
-    a->sleep_wanted = a->has_swap_fd = a->is_parked = false;
+    a->sleep_wanted = a->has_swap_fd = a->is_parked = a->is_adopting = a->adoption_ends =
+        false;
     a->dirty_pages = 0;
     guest_remove_swap(g);
     g->incarnation++;
     g->next_id = 0;
     g->n_outstanding = 0;
-    g->is_kept = g->is_dissolved = g->start_wanted = g->fail_wanted = false;
+    g->is_kept = g->is_dissolved = g->is_adopted = g->start_wanted = g->fail_wanted = false;
     g->memory_pages = 0;
 }
 
@@ -224,6 +225,7 @@ static void keep_record(struct guest *g, const struct proto_answer *a)
     g->suspend_us = sleep_average(g->suspend_us, a->suspend_us);
     g->has_image = true;
     g->is_kept = (a->flags & ANSWER_KEPT) != 0;
+    g->swap_mtime_ns = a->swap_mtime_ns;
     guest_set_swap_bytes(g, a->swap_bytes);
     if (g->globals_n != a->globals.n) {
         g->globals = xrealloc(g->globals, a->globals.n);
@@ -287,7 +289,7 @@ static void take_done(struct guest *g, const struct proto_answer *a)
         guest_add_op(g, op.id, op.kind == GUEST_OP_WATCH);
     }
     if (g->state == GUEST_RUNNING)
-        g->is_kept = g->is_dissolved = false;
+        g->is_kept = g->is_dissolved = g->is_adopted = false;
 }
 
 /* The end of a command. */
@@ -316,7 +318,7 @@ static void settle(struct guest *g, const struct proto_answer *a)
     if (g->is_dead || g->state != to)
         return;
     struct active *act = g->active;
-    if (act->queue.n) {
+    if (act->queue.n && !g->host->keeps) {
         guest_make_ready(g);
         return;
     }
@@ -341,8 +343,9 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
         g->clock_offset_ns = a->clock_offset_ns;
         hand_out_logs(g, a);
         guest_hand_out_notes(g, a->n_notes, a->notes);
+        bool is_damaged = a->code == E_CORRUPT && (act->sent_flags & RUN_WAKE);
         if (!g->is_dead)
-            guest_end(g, &why, true);
+            guest_end(g, &why, !is_damaged);
         host_close_if_quiet(h);
         return 0;
     }

@@ -11,7 +11,8 @@ enum {
     SWAP_QUOTA_DEFAULT = 1 << 30,
     IDLE_MS_DEFAULT = 1000,
     AWAKE_MAX = 4000, /* beyond, the longest idle one goes to sleep */
-    CLOSE_MS = 2000   /* for running activations */
+    CLOSE_MS = 2000,  /* for running activations */
+    LEFT_MS = 600000  /* guests of an earlier process are claimed by then, or never */
 };
 _Static_assert((int)AWAKE_MAX < (int)RUNNER_TENANTS_MAX, "a full runner makes room by itself");
 
@@ -62,7 +63,11 @@ static int act(struct guest *g)
         guest_end(g, &err, true);
         return 0;
     }
-    if (!guest_wants_to_act(g))
+    if (g->active->adoption_ends)
+        guest_end_adoption(g);
+    if (g->is_dead || !g->active || !guest_wants_to_act(g))
+        return 0;
+    if (g->state == GUEST_COLD && guest_adopt(g))
         return 0;
     make_room(g->host);
     int r = guest_send_next(g, &err);
@@ -124,6 +129,11 @@ static char *find_runner_path(const char *given)
     return xasprintf("%.*sdormouse-runner", n > 0 ? (int)n : 0, self);
 }
 
+static void on_left(struct timer *timer)
+{
+    swap_drop_left(&container_of(timer, struct guest_host, left)->swap);
+}
+
 int guest_host_new(struct loop *loop, const struct guest_host_opts *opts, struct guest_host **ret,
                    struct err *err)
 {
@@ -147,6 +157,9 @@ int guest_host_new(struct loop *loop, const struct guest_host_opts *opts, struct
                        &(struct runner_pool_opts){ .runner_path = h->runner_path,
                                                    .max_runners = opts->max_runners },
                        &pool_ops, h);
+    snapshot_read_boot(h->boot);
+    if (swap.has_left)
+        timer_start(loop, &h->left, LEFT_MS, on_left);
     pressure_start(&h->pressure, loop, on_pressure, h);
     *ret = h;
     return 0;
@@ -183,9 +196,51 @@ static void on_closing(struct timer *timer)
     pool_close(h->pool, on_pool_closed, h);
 }
 
+/* ---- falling asleep for the next process ---- */
+
+static void on_drained(struct timer *timer)
+{
+    struct guest_host *h = container_of(timer, struct guest_host, drain);
+    h->drained(h->drained_arg);
+}
+
+static bool may_yet_sleep(const struct guest *g)
+{
+    return guest_has_record(g) && guest_is_awake(g->state);
+}
+
+static void drain_if_quiet(struct guest_host *h)
+{
+    list_each (node, &h->guests)
+        if (may_yet_sleep(list_entry(node, struct guest, node)))
+            return;
+    timer_start(h->loop, &h->drain, 0, on_drained);
+}
+
+void guest_host_drain(struct guest_host *h, void (*done)(void *arg), void *arg)
+{
+    assert(!h->keeps && !h->is_closing);
+    h->keeps = true;
+    h->drained = done;
+    h->drained_arg = arg;
+    timer_start(h->loop, &h->drain, h->opts.sleep_never ? 0 : CLOSE_MS, on_drained);
+    list_each_safe (node, &h->idle) {
+        struct active *a = list_entry(node, struct active, idle);
+        if (!guest_has_record(a->guest))
+            continue;
+        list_remove(&a->idle);
+        a->sleep_wanted = true;
+        a->no_sleep_until_ms = 0;
+        guest_make_ready(a->guest);
+    }
+    drain_if_quiet(h);
+}
+
 /* Called after every answer: the sooner the last activation ends, the sooner we do. */
 void host_close_if_quiet(struct guest_host *h)
 {
+    if (timer_is_armed(&h->drain))
+        drain_if_quiet(h);
     if (!h->is_closing || !timer_is_armed(&h->closing))
         return;
     list_each (node, &h->guests)
@@ -200,6 +255,8 @@ void guest_host_close(struct guest_host *h, void (*done)(void *arg), void *arg)
     h->is_closing = true;
     h->done = done;
     h->done_arg = arg;
+    timer_stop(h->loop, &h->left);
+    timer_stop(h->loop, &h->drain);
     timer_start(h->loop, &h->closing, CLOSE_MS, on_closing);
     host_close_if_quiet(h);
 }

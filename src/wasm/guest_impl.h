@@ -11,6 +11,7 @@
  *     guest.c          what services call        guest_send.c     the next command, falling asleep
  *     guest_host.c     pump, pressure, the end   guest_answer.c   results, failures, lost runners
  *     guest_record.c   state, operations, swap file       guest_v1.c   activations, calls, posts
+ *     guest_snapshot.c  guests of an earlier process
  *
  * A callback may free its guest: after each, is_dead is looked at before anything else is touched.
  */
@@ -28,7 +29,8 @@
 enum {
     SUSPEND_RETRY_MS = 30000, /* after a full disk */
     LOG_LINES_PER_S = 200,    /* of one guest, */
-    LOG_LINES_BURST = 1000    /* after silence */
+    LOG_LINES_BURST = 1000,   /* after silence */
+    GUEST_BOOT_MAX = 64
 };
 
 /* A guest that is awake, has work, or waits for its next start. */
@@ -49,6 +51,8 @@ struct active {
     bool sleep_wanted;
     bool room_wanted; /* -EBUSY was said */
     bool is_parked;   /* V1: a call waits for guest_reply(), */
+    bool is_adopting; /* that call is main's own: guest_snapshot.c */
+    bool adoption_ends;
     bool has_woken;   /* the wake of this command has been counted */
     uint64_t call_id;
     uint64_t begun_ms;   /* the activation */
@@ -72,6 +76,7 @@ struct guest {
     char *globals; /* of the record */
     uint32_t globals_n, memory_pages;
     uint64_t memory_max, swap_bytes;
+    uint64_t swap_mtime_ns; /* of the file since it fell asleep */
     uint32_t activation_ms, idle_ms;
     uint32_t incarnation;
     uint32_t suspends, restarts, wake_us_last;
@@ -90,6 +95,7 @@ struct guest {
     bool has_image;    /* and it holds the module's image */
     bool is_kept;      /* asleep, but its instance stays in the runner */
     bool is_dead;      /* guest_free() was called */
+    bool is_adopted;   /* asleep since an earlier process */
     bool is_stateless; /* V1: nothing is kept of it, */
     bool is_dissolved; /* and now, asleep, it is nowhere */
     bool log_debug;
@@ -112,9 +118,15 @@ struct guest_host {
     struct log_rate disk_rate;
     struct pressure pressure;
     bool is_closing;
+    bool keeps;          /* snapshots of guests that are freed */
+    struct timer left;   /* armed while unclaimed snapshots of an earlier process wait */
     struct timer closing;
     void (*done)(void *arg);
     void *done_arg;
+    struct timer drain; /* the end of guest_host_drain() */
+    void (*drained)(void *arg);
+    void *drained_arg;
+    char boot[GUEST_BOOT_MAX]; /* of the machine */
 };
 
 /* ---- guest_record.c ---- */
@@ -170,6 +182,19 @@ void guest_hand_out_notes(struct guest *g, uint32_t n, struct rd notes);
 int guest_on_call(struct tenant *t, const struct proto_call *c, bool is_call, struct err *err);
 /* It sleeps by ending. */
 void guest_dissolve(struct guest *g);
+
+/* ---- guest_snapshot.c ---- */
+
+/* Can its swap file outlive this process? */
+bool guest_has_record(const struct guest *g);
+void snapshot_read_boot(char ret[GUEST_BOOT_MAX]);
+void guest_get_identity(const struct guest *g, uint8_t ret[32]);
+/* 0: it cannot be told. */
+uint64_t swap_mtime_ns(int fd);
+/* Instead of a start: true if an earlier process left a snapshot; its service has been asked. */
+bool guest_adopt(struct guest *g);
+void guest_adopted(struct guest *g, bool is_accepted);
+void guest_end_adoption(struct guest *g);
 
 /* ---- guest_host.c ---- */
 

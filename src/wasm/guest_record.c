@@ -9,7 +9,7 @@
 enum { INSTANCE_BYTES = 14 << 10 }; /* an awake guest beside its memory */
 
 static const struct sm_state guest_table[] = {
-    [GUEST_COLD] = { "Cold", EDGE(GUEST_RUNNING) | EDGE(GUEST_FAILED) },
+    [GUEST_COLD] = { "Cold", EDGE(GUEST_RUNNING) | EDGE(GUEST_FAILED) | EDGE(GUEST_ASLEEP) },
     [GUEST_RUNNING] = { "Running", EDGE(GUEST_AWAKE) | EDGE(GUEST_ASLEEP) | EDGE(GUEST_FAILED) |
                                        EDGE(GUEST_COLD) },
     [GUEST_AWAKE] = { "Awake", EDGE(GUEST_RUNNING) | EDGE(GUEST_ASLEEP) | EDGE(GUEST_FAILED) |
@@ -98,7 +98,8 @@ void guest_set_swap_bytes(struct guest *g, uint64_t bytes)
 
 void guest_swap_name(const struct guest *g, char out[SWAP_NAME_MAX])
 {
-    swap_name(out, g->name + g->uid_at, g->generation, g->module->hash, g->serial);
+    swap_name(out, g->name + g->uid_at, g->generation, g->module->hash, g->serial,
+              guest_has_record(g));
 }
 
 void guest_remove_swap(struct guest *g)

@@ -4,8 +4,10 @@
 
 #include "base/clock.h"
 #include "wasm/sleep_policy.h"
+#include "wasm/snapshot.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 enum { BATCH_BYTES_MAX = 32 << 10 }; /* small deliveries that share one command */
 
@@ -40,7 +42,12 @@ static int open_swap(struct guest *g, struct proto_run *run, struct err *err)
     struct active *a = g->active;
     if (run->flags & RUN_WAKE) {
         guest_swap_name(g, name);
-        return swap_open(&g->host->swap, name, err);
+        int fd = swap_open(&g->host->swap, name, err);
+        if (fd >= 0 && swap_mtime_ns(fd) != g->swap_mtime_ns) {
+            (void)close(fd); /* not by us */
+            return err_set(err, E_CORRUPT, "its swap file was changed while it slept");
+        }
+        return fd;
     }
     if (!(run->flags & RUN_SUSPEND))
         return -1;
@@ -49,7 +56,8 @@ static int open_swap(struct guest *g, struct proto_run *run, struct err *err)
     if (a->has_swap_fd)
         return -1;
     guest_swap_name(g, name);
-    int fd = swap_create(&g->host->swap, name, g->memory_max, err);
+    uint64_t bytes = run->flags & RUN_RECORD ? snapshot_file_bytes(g->memory_max) : g->memory_max;
+    int fd = swap_create(&g->host->swap, name, bytes, err);
     g->has_file = g->has_file || fd >= 0;
     return fd;
 }
@@ -82,6 +90,8 @@ static uint32_t order_flags(struct guest *g)
         flags |= RUN_START;
     else if (g->state == GUEST_ASLEEP && !g->is_kept)
         flags |= RUN_WAKE;
+    if (guest_has_record(g))
+        flags |= RUN_RECORD | (flags & RUN_WAKE && g->is_adopted ? RUN_VERIFY : 0);
     if (!g->is_stateless && (g->active->sleep_wanted || h->opts.sleep_always) && may_suspend(g))
         flags |= RUN_SUSPEND;
     return flags;
@@ -136,7 +146,7 @@ int guest_send_next(struct guest *g, struct err *err)
         fd = -1;
     }
     a->has_swap_fd = a->has_swap_fd || fd >= 0;
-    if (g->state != GUEST_COLD)
+    if (g->state != GUEST_COLD && !h->keeps)
         take_deliveries(g, &run);
     run.guest = g->serial;
     run.incarnation = g->incarnation;
@@ -151,6 +161,11 @@ int guest_send_next(struct guest *g, struct err *err)
     if (run.flags & RUN_WAKE) {
         run.memory_pages = g->memory_pages;
         run.globals = str_n(g->globals, g->globals_n);
+    }
+    uint8_t identity[SNAPSHOT_IDENTITY_BYTES];
+    if ((run.flags & RUN_RECORD) && (run.flags & RUN_SUSPEND)) {
+        guest_get_identity(g, identity);
+        run.identity = str_n((const char *)identity, sizeof identity);
     }
     a->is_done = a->has_woken = false;
     a->begun_ms = decided_ns / 1000000;
@@ -173,6 +188,10 @@ static void on_retry(struct timer *timer)
 
 void guest_cannot_send(struct guest *g, const struct err *why)
 {
+    if (why->code == E_CORRUPT) {
+        guest_end(g, why, false);
+        return;
+    }
     if (g->state != GUEST_ASLEEP || !(g->has_file || g->is_dissolved)) {
         guest_end(g, why, true);
         return;
@@ -186,6 +205,8 @@ bool guest_wants_to_act(const struct guest *g)
     const struct active *a = g->active;
     if (a->tenant.sent || g->state == GUEST_FAILED || g->state == GUEST_RUNNING)
         return false;
+    if (g->host->keeps) /* nothing begins any more */
+        return a->sleep_wanted && g->state == GUEST_AWAKE;
     if (g->state == GUEST_COLD)
         return g->start_wanted;
     return a->queue.n > 0 || (a->sleep_wanted && g->state == GUEST_AWAKE);
@@ -230,8 +251,10 @@ void guest_rest_awake(struct guest *g)
     a->idle_since_ms = clock_mono_ms();
     list_remove(&a->idle);
     list_push_back(&h->idle, &a->idle);
-    if (h->opts.sleep_always && g->is_stateless) {
-        a->sleep_wanted = true; /* not with its activation: there is nothing to write */
+    bool last_sleep = h->keeps && guest_has_record(g) && !h->opts.sleep_never &&
+                      a->idle_since_ms >= a->no_sleep_until_ms;
+    if (last_sleep || (h->opts.sleep_always && g->is_stateless)) {
+        a->sleep_wanted = true; /* not with its activation: there may be nothing to write */
         guest_make_ready(g);
         return;
     }

@@ -183,6 +183,10 @@ int guest_reply(struct guest *g, uint64_t call_id, uint32_t incarnation, int64_t
                        (unsigned long long)call_id, incarnation);
     if (bytes.n > GUEST_PAYLOAD_MAX_BYTES)
         return err_set(err, -EMSGSIZE, "answer of %zu bytes is over the limit", bytes.n);
+    if (a->is_adopting) {
+        guest_adopted(g, value == 0);
+        return 0;
+    }
     a->is_parked = false;
     timer_stop(g->host->loop, &a->parked);
     pool_reply(&a->tenant, call_id, value, bytes);

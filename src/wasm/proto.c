@@ -90,6 +90,7 @@ void proto_put_run(struct buf *b, const struct proto_run *m)
     (void)buf_add_le32(b, m->memory_pages);
     put_str(b, m->globals);
     put_str(b, m->setup);
+    put_str(b, m->identity);
     (void)buf_add_le32(b, m->n_deliveries);
     for (uint32_t i = 0; i < m->n_deliveries; i++) {
         (void)buf_add_le64(b, m->deliveries[i].id);
@@ -169,6 +170,7 @@ void proto_put_answer(struct buf *b, const struct proto_answer *m, struct str lo
     (void)buf_add_le32(b, m->memory_pages);
     (void)buf_add_le32(b, m->dirty_pages);
     (void)buf_add_le64(b, m->swap_bytes);
+    (void)buf_add_le64(b, m->swap_mtime_ns);
     (void)buf_add_le32(b, m->resume_us);
     (void)buf_add_le32(b, m->suspend_us);
     (void)buf_add_le32(b, m->logs_left_out);
@@ -272,6 +274,7 @@ int proto_get_run(struct str body, struct proto_run *ret, struct err *err)
     ret->memory_pages = get_below(&r, MODULE_PAGES_MAX);
     ret->globals = get_str(&r, PROTO_GLOBALS_MAX);
     ret->setup = get_str(&r, PROTO_SETUP_MAX);
+    ret->identity = get_str(&r, PROTO_TEXT_MAX);
     ret->n_deliveries = get_below(&r, PROTO_DELIVERIES_MAX);
     for (uint32_t i = 0; i < ret->n_deliveries; i++) {
         ret->deliveries[i].id = rd_le64(&r);
@@ -334,6 +337,7 @@ int proto_get_answer(struct str body, struct proto_answer *ret, struct err *err)
     m.memory_pages = get_below(&r, MODULE_PAGES_MAX);
     m.dirty_pages = get_below(&r, MODULE_PAGES_MAX * (MODULE_PAGE_BYTES / 4096));
     m.swap_bytes = rd_le64(&r);
+    m.swap_mtime_ns = rd_le64(&r);
     m.resume_us = rd_le32(&r);
     m.suspend_us = rd_le32(&r);
     m.logs_left_out = rd_le32(&r);

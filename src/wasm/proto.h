@@ -86,7 +86,9 @@ enum proto_run_flags {
     RUN_FIRST = 1 << 3,     /* with SUSPEND: the swap file is empty */
     RUN_PAGEMAP = 1 << 4,   /* with SUSPEND: find dirty pages the old way */
     RUN_LOG_DEBUG = 1 << 5, /* V1: log lines of level 0 are wanted */
-    RUN_FLAGS = (1 << 6) - 1
+    RUN_RECORD = 1 << 6,    /* V1: a record (snapshot.h) belongs to the swap file */
+    RUN_VERIFY = 1 << 7,    /* with WAKE and RECORD: of an earlier process, check the pages */
+    RUN_FLAGS = (1 << 8) - 1
 };
 
 enum proto_delivery_flags {
@@ -121,6 +123,7 @@ struct proto_run {
     uint32_t memory_pages;    /* WAKE: of 64 KiB */
     struct str globals;       /* WAKE: 8 bytes each, v128 16 */
     struct str setup;         /* START and WAKE: proto_add_setup() */
+    struct str identity;      /* RECORD and SUSPEND: of the record, 32 bytes */
     uint32_t n_deliveries;
     struct proto_delivery deliveries[PROTO_DELIVERIES_MAX];
 };
@@ -194,7 +197,7 @@ struct proto_answer {
     uint32_t activations;
     uint64_t next_id, clock_offset_ns;
     uint32_t memory_pages, dirty_pages; /* of 64 KiB and of 4 KiB */
-    uint64_t swap_bytes;
+    uint64_t swap_bytes, swap_mtime_ns;
     uint32_t resume_us, suspend_us;
     uint32_t logs_left_out;
     struct str text;

@@ -15,7 +15,9 @@
 
 #define SUFFIX ".swap"
 
+#define KEPT    ".snap" /* has a record */
 #define REMOVED "removed"
+#define LEFT    "left"
 
 enum { SWEEPER_STACK_BYTES = 128 << 10 };
 
@@ -90,25 +92,84 @@ static void start_sweeper(struct sweeper *w)
 
 /* ---------------------------------------------------------------- the directory */
 
-/* Swap files of an earlier process go the way of removed ones. */
-static void remove_old(struct swap *s)
+static void remove_from(struct swap *s, int dir_fd, const char *name)
+{
+    char to[24];
+    (void)snprintf(to, sizeof to, "%016llx", (unsigned long long)sys_random_u64());
+    if (renameat(dir_fd, name, s->sweeper->fd, to) == 0)
+        start_sweeper(s->sweeper);
+    else
+        (void)unlinkat(dir_fd, name, 0);
+}
+
+/* Its name without the serial number of the process before. */
+static bool left_name(const char *name, char out[SWAP_NAME_MAX])
+{
+    const char *end = strrchr(name, '-');
+    if (!end)
+        return false;
+    (void)snprintf(out, SWAP_NAME_MAX, "%.*s", (int)(end - name), name);
+    return true;
+}
+
+static void put_aside(struct swap *s, const char *name)
+{
+    char to[SWAP_NAME_MAX];
+    if (!left_name(name, to) || renameat(s->dir_fd, name, s->left_fd, to) < 0)
+        swap_remove(s, name);
+}
+
+static bool is_empty(int dir_fd)
 {
     bool found = false;
-    int fd = openat(s->sweeper->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     for (struct dirent *e = dir ? readdir(dir) : NULL; e && !found; e = readdir(dir))
-        found = e->d_name[0] != '.'; /* which it had not got to */
+        found = e->d_name[0] != '.';
     if (dir)
         (void)closedir(dir);
-    fd = openat(s->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    dir = fd < 0 ? NULL : fdopendir(fd);
-    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
+    return !found;
+}
+
+/* Swap files of an earlier process go the way of removed ones, unless somebody may claim them. */
+static void sort_old(struct swap *s)
+{
+    bool found = !is_empty(s->sweeper->fd); /* which it had not got to */
+    int fd = openat(s->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
         if (str_has_suffix(str_of(e->d_name), STR(SUFFIX)))
             swap_remove(s, e->d_name);
+        else if (str_has_suffix(str_of(e->d_name), STR(KEPT)))
+            put_aside(s, e->d_name);
+    }
     if (dir)
         (void)closedir(dir);
     if (found)
         start_sweeper(s->sweeper);
+    s->has_left = !is_empty(s->left_fd);
+}
+
+int swap_claim(struct swap *s, const char *name)
+{
+    char from[SWAP_NAME_MAX];
+    if (!s->has_left || !left_name(name, from))
+        return -ENOENT;
+    if (renameat(s->left_fd, from, s->dir_fd, name) < 0)
+        return -errno;
+    return sys_openat(s->dir_fd, name, O_RDWR | O_NOFOLLOW, 0);
+}
+
+void swap_drop_left(struct swap *s)
+{
+    int fd = openat(s->left_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
+        if (e->d_name[0] != '.')
+            remove_from(s, s->left_fd, e->d_name);
+    if (dir)
+        (void)closedir(dir);
+    s->has_left = false;
 }
 
 int swap_init(struct swap *s, const char *dir, struct err *err)
@@ -125,11 +186,19 @@ int swap_init(struct swap *s, const char *dir, struct err *err)
     int removed_fd = sys_openat(fd, REMOVED, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
     if (removed_fd < 0)
         return err_sys(err, removed_fd, "open '%s'", removed);
+    scoped(free_scoped) char *left = xasprintf("%s/" LEFT, dir);
+    r = sys_mkdir_all(left, 0700, err);
+    int left_fd = r < 0 ? r : sys_openat(fd, LEFT, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (left_fd < 0) {
+        (void)close(removed_fd);
+        return err_sys(err, left_fd, "open '%s'", left);
+    }
+    s->left_fd = left_fd;
     s->dir_fd = take_fd(&fd);
     s->sweeper = xnew(struct sweeper);
     s->sweeper->fd = removed_fd;
     (void)pthread_mutex_init(&s->sweeper->lock, NULL);
-    remove_old(s);
+    sort_old(s);
     return 0;
 }
 
@@ -144,15 +213,17 @@ void swap_fini(struct swap *s)
         free(w);
     }
     fd_scoped(&s->dir_fd);
-    s->dir_fd = -1;
+    fd_scoped(&s->left_fd);
+    s->dir_fd = s->left_fd = -1;
     s->sweeper = NULL;
 }
 
 void swap_name(char out[SWAP_NAME_MAX], const char *uid, uint64_t generation,
-               const char *module_hash, uint64_t serial)
+               const char *module_hash, uint64_t serial, bool has_record)
 {
-    int n = snprintf(out, SWAP_NAME_MAX, "%.150s-%llu-%.16s-%llu" SUFFIX, uid,
-                     (unsigned long long)generation, module_hash, (unsigned long long)serial);
+    int n = snprintf(out, SWAP_NAME_MAX, "%.150s-%llu-%.16s-%llu%s", uid,
+                     (unsigned long long)generation, module_hash, (unsigned long long)serial,
+                     has_record ? KEPT : SUFFIX);
     for (int i = 0; i < n && out[i]; i++)
         if (!isalnum((unsigned char)out[i]) && out[i] != '-' && (out[i] != '.' || i == 0))
             out[i] = '_';
@@ -180,10 +251,5 @@ int swap_open(struct swap *s, const char *name, struct err *err)
 
 void swap_remove(struct swap *s, const char *name)
 {
-    char to[24];
-    (void)snprintf(to, sizeof to, "%016llx", (unsigned long long)sys_random_u64());
-    if (renameat(s->dir_fd, name, s->sweeper->fd, to) == 0)
-        start_sweeper(s->sweeper);
-    else
-        (void)unlinkat(s->dir_fd, name, 0);
+    remove_from(s, s->dir_fd, name);
 }

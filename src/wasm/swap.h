@@ -8,6 +8,9 @@
  * moves the file into DIR/removed, which a thread empties while there is something in it. What it
  * has not got to when the process ends is left to the next one.
  *
+ * Files with a record (snapshot.h) outlive their process: the next one finds them in DIR/left, under
+ * their names without the serial number, until their guest claims them or nobody does.
+ *
  * One thread; the sweeping thread touches nothing but DIR/removed.
  */
 #pragma once
@@ -20,20 +23,28 @@ enum { SWAP_NAME_MAX = 256 };
 struct sweeper;
 
 struct swap {
-    int dir_fd;
+    int dir_fd, left_fd;
+    bool has_left; /* something may be in DIR/left */
     struct sweeper *sweeper; /* of DIR/removed */
 };
 
-/* Makes the directory with mode 0700 and begins to remove the swap files of an earlier process. */
+/* Makes the directory with mode 0700; puts files of an earlier process aside that have a record,
+ * and begins to remove the others. */
 int swap_init(struct swap *s, const char *dir, struct err *err);
 /* Waits for at most the one file that is being unlinked. */
 void swap_fini(struct swap *s);
 /*
  * The file's name; bytes that no name may hold are replaced. serial: of the guest in this process,
- * since the next guest of an operator may be there before the last one is gone.
+ * since the next guest of an operator may be there before the last one is gone. has_record: it may
+ * outlive this process.
  */
 void swap_name(char out[SWAP_NAME_MAX], const char *uid, uint64_t generation,
-               const char *module_hash, uint64_t serial);
+               const char *module_hash, uint64_t serial, bool has_record);
+/* Take what an earlier process left for this guest: a descriptor (given), and the file has `name`.
+ * -ENOENT: nothing. */
+int swap_claim(struct swap *s, const char *name);
+/* Nobody will claim what is left. */
+void swap_drop_left(struct swap *s);
 /* An empty file of this size, replacing an older one. Returns a descriptor (given). */
 int swap_create(struct swap *s, const char *name, uint64_t size_bytes, struct err *err);
 /* Returns a descriptor (given). */
