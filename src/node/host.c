@@ -198,14 +198,21 @@ static void on_operators_closed(void *arg)
         on_modules_closed(h);
 }
 
+/* Guests are asleep, for the next process to go on with them. */
+static void on_drained(void *arg)
+{
+    struct host *h = arg;
+    operators_close(h->operators, on_operators_closed, h);
+}
+
 void host_stop(struct host *h, void (*done)(void *arg), void *arg)
 {
     h->stopped = done;
     h->stopped_arg = arg;
     objects_close(take_ptr(&h->objects));
     dir_close(take_ptr(&h->dir));
-    if (h->operators)
-        operators_close(h->operators, on_operators_closed, h);
+    if (h->operators && h->guests)
+        guest_host_drain(h->guests, on_drained, h);
     else
         on_operators_closed(h);
 }
