@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guests that outlive their host process: by a drained shutdown, by SIGKILL, and when they cannot. */
+/* Guests that outlive their host process: by a drained shutdown, by SIGKILL, and when they cannot.
+ */
 #include "guest_rig.h"
 
 #include "wasm/snapshot.h"

@@ -373,14 +373,13 @@ int hibernate_save(struct instance *in, const struct proto_run *run, struct hibe
     if (r < 0)
         return r;
     size_t sums_bytes = size / PAGE * 4;
-    scoped(free_scoped) uint8_t *record =
-        has_record ? read_record(in, run, sums_bytes, &r) : NULL;
+    scoped(free_scoped) uint8_t *record = has_record ? read_record(in, run, sums_bytes, &r) : NULL;
     if (r < 0)
         return err_sys(err, r, "read the record of the swap file");
     const struct saving s = { .fd = in->swap_fd,
                               .is_first = (run->flags & RUN_FIRST) != 0,
-                              .sums = record ? (uint32_t *)(void *)(record + SNAPSHOT_HEADER_BYTES) :
-                                               NULL };
+                              .sums = record ? (uint32_t *)(void *)(record + SNAPSHOT_HEADER_BYTES)
+                                             : NULL };
     r = write_memory(in, &s, run->flags & RUN_PAGEMAP, &dirty);
     ret->memory_pages = (uint32_t)(size / MODULE_PAGE_BYTES);
     ret->dirty_pages = (uint32_t)(dirty / PAGE);

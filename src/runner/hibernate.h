@@ -29,7 +29,8 @@ int hibernate_save(struct instance *in, const struct proto_run *run, struct hibe
                    struct err *err);
 /* Give back the memory of an instance that must stay, after hibernate_save(). */
 int hibernate_page_out(struct instance *in, struct err *err);
-/* Make a new instance what it was. After an error it must not run. E_CORRUPT: the file is damaged. */
+/* Make a new instance what it was. After an error it must not run. E_CORRUPT: the file is damaged.
+ */
 int hibernate_restore(struct instance *in, const struct proto_run *run, struct err *err);
 /* Pages of 4 KiB that the guest owns; -1 if it cannot be told. */
 int64_t hibernate_count_dirty(struct instance *in, bool use_pagemap);

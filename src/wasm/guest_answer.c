@@ -39,8 +39,7 @@ static void end_incarnation(struct guest *g)
     list_remove(&a->ready);
     guest_free_sent(a);
     guest_queue_fini(&a->queue);
-    a->sleep_wanted = a->has_swap_fd = a->is_parked = a->is_adopting = a->adoption_ends =
-        false;
+    a->sleep_wanted = a->has_swap_fd = a->is_parked = a->is_adopting = a->adoption_ends = false;
     a->dirty_pages = 0;
     guest_remove_swap(g);
     g->incarnation++;

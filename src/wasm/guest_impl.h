@@ -53,7 +53,7 @@ struct active {
     bool is_parked;   /* V1: a call waits for guest_reply(), */
     bool is_adopting; /* that call is main's own: guest_snapshot.c */
     bool adoption_ends;
-    bool has_woken;   /* the wake of this command has been counted */
+    bool has_woken; /* the wake of this command has been counted */
     uint64_t call_id;
     uint64_t begun_ms;   /* the activation */
     struct timer parked; /* armed while a call waits */
@@ -118,8 +118,8 @@ struct guest_host {
     struct log_rate disk_rate;
     struct pressure pressure;
     bool is_closing;
-    bool keeps;          /* snapshots of guests that are freed */
-    struct timer left;   /* armed while unclaimed snapshots of an earlier process wait */
+    bool keeps;        /* snapshots of guests that are freed */
+    struct timer left; /* armed while unclaimed snapshots of an earlier process wait */
     struct timer closing;
     void (*done)(void *arg);
     void *done_arg;

@@ -72,8 +72,8 @@ int snapshot_decode(const uint8_t header[SNAPSHOT_HEADER_BYTES], struct snapshot
     s.memory_pages = rd_le32(&r);
     s.globals_n = rd_le32(&r);
     s.sums_sum = rd_le64(&r);
-    if (!rd_ok(&r) || memcmp(start.p, magic, sizeof magic) != 0 ||
-        s.globals_n > sizeof s.globals || s.memory_pages > MODULE_PAGES_MAX)
+    if (!rd_ok(&r) || memcmp(start.p, magic, sizeof magic) != 0 || s.globals_n > sizeof s.globals ||
+        s.memory_pages > MODULE_PAGES_MAX)
         return E_CORRUPT;
     struct str globals = rd_str(&r, s.globals_n);
     size_t n = SNAPSHOT_HEADER_BYTES - r.n;

@@ -20,11 +20,7 @@
 #include "base/str.h"
 #include "wasm/proto.h"
 
-enum {
-    SNAPSHOT_PAGE = 4096,
-    SNAPSHOT_HEADER_BYTES = 4096,
-    SNAPSHOT_IDENTITY_BYTES = 32
-};
+enum { SNAPSHOT_PAGE = 4096, SNAPSHOT_HEADER_BYTES = 4096, SNAPSHOT_IDENTITY_BYTES = 32 };
 
 struct snapshot {
     uint8_t identity[SNAPSHOT_IDENTITY_BYTES];

@@ -8,8 +8,8 @@
  * moves the file into DIR/removed, which a thread empties while there is something in it. What it
  * has not got to when the process ends is left to the next one.
  *
- * Files with a record (snapshot.h) outlive their process: the next one finds them in DIR/left, under
- * their names without the serial number, until their guest claims them or nobody does.
+ * Files with a record (snapshot.h) outlive their process: the next one finds them in DIR/left,
+ * under their names without the serial number, until their guest claims them or nobody does.
  *
  * One thread; the sweeping thread touches nothing but DIR/removed.
  */
@@ -24,7 +24,7 @@ struct sweeper;
 
 struct swap {
     int dir_fd, left_fd;
-    bool has_left; /* something may be in DIR/left */
+    bool has_left;           /* something may be in DIR/left */
     struct sweeper *sweeper; /* of DIR/removed */
 };
 
