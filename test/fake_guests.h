@@ -62,6 +62,21 @@ int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct 
     return 0;
 }
 
+int guest_activate(struct guest *g, uint64_t token, struct str payload, struct err *err)
+{
+    return err_set(err, -EBUSY, "the fake does not run");
+}
+
+int guest_reply(struct guest *g, uint64_t call_id, uint32_t incarnation, int64_t value,
+                struct str bytes, struct err *err)
+{
+    return err_set(err, -ESTALE, "the fake does not wait");
+}
+
+void guest_set_stateless(struct guest *g, bool is_stateless)
+{
+}
+
 /* Kept until fake_guests_fini(), so that a use after the end is seen. */
 void guest_free(struct guest *g)
 {

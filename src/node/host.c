@@ -29,6 +29,8 @@ struct host {
     struct discovery *discovery;
     struct guest_logs *logs;
     struct identities *identities; /* NULL: operators act as the host */
+    struct object_cache *cache;
+    struct v1_host *v1;
     struct calls_env env;
     struct operators *operators;
     struct objects *objects;
@@ -78,7 +80,13 @@ static int start_mechanisms(struct host *h, const char *modules_dir, const char 
         hub.widen_at = WIDEN_AFTER;
         hub.max_upstreams = MAX_UPSTREAMS;
     }
-    return watch_hub_new(o->loop, &hub, &h->hub, err);
+    r = watch_hub_new(o->loop, &hub, &h->hub, err);
+    if (r < 0)
+        return r;
+    struct object_cache_opts objects = {
+        .loop = o->loop, .transport = o->transport, .hub = h->hub, .embedded = o->embedded
+    };
+    return object_cache_new(&objects, &h->cache, err);
 }
 
 static int start_source(struct host *h, const char *operators_dir, struct err *err)
@@ -137,12 +145,18 @@ int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
                                            .mode = identity_mode(opts) };
             h->identities = identities_new(&ids);
         }
+        struct v1_host_opts v1 = { .loop = opts->loop,
+                                   .discovery = h->discovery,
+                                   .cache = h->cache,
+                                   .runners = opts->guests.max_runners };
+        h->v1 = v1_host_new(&v1);
         struct operators_opts o = { .loop = opts->loop,
                                     .env = &h->env,
                                     .identities = h->identities,
                                     .logs = h->logs,
                                     .guests = h->guests,
                                     .modules = h->modules,
+                                    .v1 = h->v1,
                                     .on_change = on_change,
                                     .arg = h };
         r = operators_new(&o, &h->operators, err);
@@ -164,20 +178,30 @@ static void on_hub_closed(void *arg)
     struct host *h = arg;
     void (*stopped)(void *) = h->stopped;
     void *stopped_arg = h->stopped_arg;
-    discovery_free(h->discovery);
     identities_close(h->identities);
     free(h);
     if (stopped)
         stopped(stopped_arg);
 }
 
-static void on_guests_closed(void *arg)
+static void on_cache_closed(void *arg)
 {
     struct host *h = arg;
+    discovery_free(take_ptr(&h->discovery));
     if (h->hub)
         watch_hub_close(h->hub, on_hub_closed, h);
     else
         on_hub_closed(h);
+}
+
+static void on_guests_closed(void *arg)
+{
+    struct host *h = arg;
+    v1_host_free(take_ptr(&h->v1));
+    if (h->cache)
+        object_cache_close(h->cache, on_cache_closed, h);
+    else
+        on_cache_closed(h);
 }
 
 static void on_modules_closed(void *arg)
@@ -254,6 +278,7 @@ static void add_guest(struct operator* o, void *arg)
                ",\"wakeMicroseconds\":{\"last\":%" PRIu64 ",\"p50\":%" PRIu64 ",\"p99\":%" PRIu64
                "},\"queued\":%" PRIu64 ",\"outstanding\":%" PRIu64 ",\"lastError\":",
                !v.guest                ? ""
+               : s.abi == GUEST_ABI_V1 ? "v1"
                : s.abi == GUEST_ABI_G1 ? "g1"
                                        : "g2",
                v.guest ? guest_state_name(s.state) : operator_phase_name(v.phase), s.memory_bytes,

@@ -37,7 +37,7 @@ struct plan {
 struct instance {
     struct guest *guest;
     struct gate *gate;
-    struct calls *calls;
+    struct calls *calls; /* G1, G2 */
     struct allow *allow;
     uint64_t generation, memory_max_bytes, activation_ms, requests_per_second;
 };
@@ -52,6 +52,7 @@ struct operator
         *module; /* of the plan, compiled; the swap waits for the old guest's activation to end */
     struct module_get *get;    /* compiling */
     struct instance run;       /* guest NULL: none */
+    struct v1 *v1;             /* since a guest of ABI v1 ran first, until another ABI's does */
     struct identity *identity; /* of run; NULL: the host's own */
     struct identity_listener trouble;
     struct operator_limit limit;
@@ -189,7 +190,10 @@ static void end_instance(struct operator* o)
     if (!run->guest)
         return;
     identity_unlisten(&o->trouble);
-    calls_free(run->calls);
+    if (run->calls)
+        calls_free(run->calls);
+    else
+        v1_detach(o->v1);
     gate_free(run->gate);
     identity_unref(take_ptr(&o->identity));
     guest_free(run->guest);
@@ -270,7 +274,7 @@ static bool is_reason(const struct operator* o, const char *reason)
 static void on_state(struct guest *g, enum guest_state state, const struct err *why, void *arg)
 {
     struct operator* o = arg;
-    if (state == GUEST_FAILED || state == GUEST_COLD)
+    if (o->run.calls && (state == GUEST_FAILED || state == GUEST_COLD))
         calls_reset(o->run.calls);
     if (state == GUEST_FAILED) {
         blame_limit(o, why);
@@ -306,10 +310,24 @@ static const struct guest_ops guest_ops = {
     .on_op = on_op, .on_room = on_room, .on_state = on_state, .on_log = on_log
 };
 
+static void on_v1_change(void *arg)
+{
+    notify(arg);
+}
+
+static const struct v1_ops v1_ops = { .on_state = on_state,
+                                      .on_log = on_log,
+                                      .on_change = on_v1_change };
+
 /* By what the module exports; each ABI has its own wake-up functions. */
 static int detect_abi(const struct module_info *info, int wanted, enum guest_abi *ret,
                       struct err *err)
 {
+    if (module_info_export(info, "dormouse_v1_activate") &&
+        (wanted == OPERATOR_ABI_AUTO || wanted == OPERATOR_ABI_V1)) {
+        *ret = GUEST_ABI_V1;
+        return 0;
+    }
     bool g2 =
         module_info_has_func(info, "wakeup", "Iiii:") && module_info_has_func(info, "_start", ":");
     bool g1 = module_info_has_func(info, "wakeup_future", "Iii:") &&
@@ -355,6 +373,32 @@ static struct identity *plan_identity(struct operator* o, const struct plan *p)
     return p->account ? identity_of(o->os->opts.identities, &spec) : NULL;
 }
 
+/* What outlives guests of ABI v1. */
+static struct v1 *make_v1(struct operator* o)
+{
+    struct v1_opts opts = {
+        .host = o->os->opts.v1, .namespace = o->namespace, .name = o->name, .ops = &v1_ops, .arg = o
+    };
+    return v1_new(&opts);
+}
+
+/* The service half of a new guest; that of the last one has ended. */
+static void attach(struct operator* o, enum guest_abi abi, struct instance *run,
+                   struct identity *identity, uint64_t cpu_share)
+{
+    struct v1_rights rights = { .transport = gate_transport(run->gate),
+                                .identity = identity,
+                                .allow = run->allow,
+                                .weight = (unsigned)cpu_share };
+    if (abi == GUEST_ABI_V1) {
+        v1_attach(o->v1, run->guest, &rights);
+        return;
+    }
+    v1_free(take_ptr(&o->v1));
+    run->calls = calls_new(o->os->opts.env, abi, run->gate, run->allow);
+    calls_set_guest(run->calls, run->guest);
+}
+
 /* The plan's module is compiled and nothing runs an activation: the new generation takes over. */
 static void take_over(struct operator* o)
 {
@@ -365,6 +409,9 @@ static void take_over(struct operator* o)
         refuse(o, "ModuleUnsupported", &err);
         return;
     }
+    bool is_v1 = abi == GUEST_ABI_V1;
+    if (is_v1 && !o->v1)
+        o->v1 = make_v1(o);
     struct instance run = { .generation = p->generation,
                             .memory_max_bytes = p->memory_max_bytes,
                             .activation_ms = p->activation_ms,
@@ -383,7 +430,8 @@ static void take_over(struct operator* o)
                                .memory_max_bytes = p->memory_max_bytes,
                                .activation_ms = p->activation_ms,
                                .idle_ms = p->idle_ms };
-    if (guest_new(o->os->opts.guests, &spec, &guest_ops, o, &run.guest, &err) < 0) {
+    if (guest_new(o->os->opts.guests, &spec, is_v1 ? v1_guest_ops() : &guest_ops,
+                  is_v1 ? v1_guest_arg(o->v1) : o, &run.guest, &err) < 0) {
         allow_free(run.allow);
         refuse(o, "GuestRefused", &err); /* the old generation goes on */
         return;
@@ -397,9 +445,8 @@ static void take_over(struct operator* o)
                               .on_limited = on_limited,
                               .arg = o };
     run.gate = gate_new(&gate);
-    run.calls = calls_new(o->os->opts.env, abi, run.gate, run.allow);
-    calls_set_guest(run.calls, run.guest);
     end_instance(o);
+    attach(o, abi, &run, identity, p->cpu_share);
     o->run = run;
     o->identity = identity;
     if (identity) {
@@ -415,7 +462,7 @@ static void take_over(struct operator* o)
     module_unref(take_ptr(&o->module));
     free_plan(take_ptr(&o->plan));
     log_info("operator started", "operator=%s/%s generation=%llu abi=%s", o->namespace, o->name,
-             (unsigned long long)run.generation, abi == GUEST_ABI_G1 ? "g1" : "g2");
+             (unsigned long long)run.generation, abi_name(abi));
     changed(o, OPERATOR_RUNNING, "Running", NULL);
 }
 
@@ -427,6 +474,7 @@ static void free_operator(struct operator* o)
     list_remove(&o->wait);
     list_remove(&o->ready);
     end_instance(o);
+    v1_free(o->v1);
     free_plan(o->plan);
     module_unref(o->module);
     free(o->message);
@@ -552,6 +600,7 @@ static void remove_operator(struct operator* o)
     list_remove(&o->change);
     list_remove(&o->ready);
     end_instance(o);
+    v1_free(take_ptr(&o->v1));
     if (o->get)
         module_get_cancel(o->get); /* on_module() frees */
     else
@@ -644,6 +693,7 @@ void operator_view(const struct operator* o, struct operator_view *ret)
                                    .limit = o->limit,
                                    .guest = o->run.guest,
                                    .calls = o->run.calls,
+                                   .v1 = o->v1,
                                    .gate = o->run.gate };
 }
 

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "operator/calls.h"
+#include "operator/v1/v1.h"
 #include "wasm/guest.h"
 #include "wasm/module.h"
 
@@ -35,7 +36,7 @@ enum {
     OPERATOR_LIMIT_REST_MS = 60000 /* a limit that was hit is told again after such a rest */
 };
 
-enum operator_abi { OPERATOR_ABI_AUTO, OPERATOR_ABI_G1, OPERATOR_ABI_G2 };
+enum operator_abi { OPERATOR_ABI_AUTO, OPERATOR_ABI_G1, OPERATOR_ABI_G2, OPERATOR_ABI_V1 };
 
 struct operator_spec {
     const char *namespace, *name;
@@ -66,6 +67,7 @@ struct operators_opts {
     struct guest_host *guests;     /* kept */
     struct module_cache *modules;  /* kept */
     struct guest_logs *logs;       /* kept; NULL: what operators log goes to the host's log alone */
+    struct v1_host *v1;            /* kept */
     /*
      * Something that status shows has changed: phase, reason, restarts. Not for activations, sleep
      * and wake. Runs on a later turn than the change, coalesced; o is valid during the call.
@@ -111,7 +113,8 @@ struct operator_view {
     const char *trouble; /* why it cannot act as that user; "" when it can */
     struct operator_limit limit;
     struct guest *guest;       /* NULL unless running */
-    const struct calls *calls; /* beside guest */
+    const struct calls *calls; /* beside guest, of G1 and G2 */
+    const struct v1 *v1;       /* NULL: of another ABI, or it never ran */
     const struct gate *gate;   /* the same */
 };
 void operator_view(const struct operator* o, struct operator_view *ret);

@@ -315,7 +315,7 @@ static int read_query(struct arena *a, struct str text, bool list, struct query 
 static int watch_trouble(const struct host_call *c, size_t watch, struct err *err)
 {
     struct watch_view view;
-    controllers_watch_view(c->env->controllers, watch, &view);
+    interests_watch_view(c->env->interests, watch, &view);
     switch (view.state) {
     case WATCH_SYNCED:
     case WATCH_SYNCING: /* the cache says how far it is */
@@ -371,7 +371,7 @@ static void begin_get(struct host_call *c, struct str text)
     if (r >= 0)
         r = find_watch(c, q.watch, &watch, &err);
     if (r >= 0) {
-        struct object_sub *sub = controllers_sub(c->env->controllers, watch, q.namespace);
+        struct object_sub *sub = interests_sub(c->env->interests, watch, q.namespace);
         struct object_query query = { .namespace = q.namespace,
                                       .name = q.name,
                                       .view = OBJECT_FULL,
@@ -510,10 +510,10 @@ static int prepare_list(struct host_call *c, const struct query *q, struct err *
                                       .label_selector = q->label_selector,
                                       .consistent = q->consistent };
     if (q->namespace.n) {
-        l->subs[0] = controllers_sub(c->env->controllers, watch, q->namespace);
+        l->subs[0] = interests_sub(c->env->interests, watch, q->namespace);
         l->n_subs = l->subs[0] ? 1 : 0;
     } else {
-        l->n_subs = controllers_subs(c->env->controllers, watch, l->subs, ARRAY_LEN(l->subs));
+        l->n_subs = interests_subs(c->env->interests, watch, l->subs, ARRAY_LEN(l->subs));
     }
     if (l->n_subs == 0)
         return err_set(err, -ENOENT, "watch '" STR_FMT "' does not cover namespace '" STR_FMT "'",

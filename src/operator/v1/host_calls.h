@@ -14,7 +14,7 @@
 
 #include "operator/allow.h"
 #include "operator/v1/config.h"
-#include "operator/v1/controller.h"
+#include "operator/v1/interests.h"
 #include "wasm/guest.h"
 
 enum {
@@ -32,7 +32,7 @@ struct host_calls {
     const struct allow *allow;   /* NULL: all */
     const char *namespace, *name;
     const struct declaration *declaration;
-    struct controllers *controllers;
+    struct interests *interests;
     struct configs *configs;
 };
 

@@ -15,7 +15,7 @@
 
 struct v1_host {
     struct v1_host_opts opts;
-    struct controllers_env env;
+    struct interests_env env;
     struct dispatch *dispatch;
     struct declarations declarations;
     struct list operators;
@@ -96,7 +96,7 @@ __attribute__((format(printf, 4, 5))) static void broken(struct instance *in, co
 static void update_holds(struct v1 *v)
 {
     char text[CONFIG_TEXT_MAX];
-    bool ready = v->is_watching && controllers_caches_settled(v->calls.controllers) &&
+    bool ready = v->is_watching && interests_caches_settled(v->calls.interests) &&
                  !configs_missing(v->calls.configs, text);
     if (ready)
         dispatch_release(v->dispatch, DISPATCH_HOLD_SYNC);
@@ -125,7 +125,7 @@ static void on_config_change(void *arg, size_t index)
         break;
     }
     case CONFIG_CHANGE_RECONCILE:
-        controllers_reconcile_all(v->calls.controllers, WORK_CONFIG);
+        interests_reconcile_all(v->calls.interests, WORK_CONFIG);
         break;
     }
 }
@@ -133,7 +133,7 @@ static void on_config_change(void *arg, size_t index)
 static void end_watches(struct v1 *v)
 {
     v->is_watching = false;
-    controllers_free(take_ptr(&v->calls.controllers));
+    interests_free(take_ptr(&v->calls.interests));
     configs_free(take_ptr(&v->calls.configs));
     free(take_ptr(&v->user));
 }
@@ -161,12 +161,12 @@ static void on_identity_change(struct identity_listener *l)
 
 static int start_watches(struct v1 *v, const struct kube_identity *who, struct err *err)
 {
-    struct controllers_opts controllers = { .env = &v->host->env,
-                                            .declaration = v->declaration,
-                                            .identity = who,
-                                            .dispatch = v->dispatch,
-                                            .on_change = on_watches,
-                                            .arg = v };
+    struct interests_opts interests = { .env = &v->host->env,
+                                        .declaration = v->declaration,
+                                        .identity = who,
+                                        .dispatch = v->dispatch,
+                                        .on_change = on_watches,
+                                        .arg = v };
     struct configs_opts configs = { .loop = v->host->opts.loop,
                                     .cache = v->host->opts.cache,
                                     .declaration = v->declaration,
@@ -177,7 +177,7 @@ static int start_watches(struct v1 *v, const struct kube_identity *who, struct e
                                     .arg = v };
     int r = configs_start(&configs, &v->calls.configs, err);
     if (r >= 0)
-        r = controllers_start(&controllers, &v->calls.controllers, err);
+        r = interests_start(&interests, &v->calls.interests, err);
     if (r < 0) {
         end_watches(v);
         return r;
@@ -247,7 +247,7 @@ static int put_in_force(struct v1 *v, struct declaration *d, struct err *err)
     if (d == v->declaration && same_user)
         return 0;
     if (v->is_watching)
-        controllers_queue_all(v->calls.controllers);
+        interests_queue_all(v->calls.interests);
     identity_wait_cancel(&v->identity_wait);
     end_watches(v);
     int r = tell_dispatch(v, d, err);
@@ -354,7 +354,7 @@ static int on_object(void *arg, unsigned controller, struct work_key key, struct
     struct v1 *v = arg;
     size_t watch = v->declaration->controllers[controller].first_watch;
     struct object_sub *sub =
-        v->is_watching ? controllers_sub(v->calls.controllers, watch, key.namespace) : NULL;
+        v->is_watching ? interests_sub(v->calls.interests, watch, key.namespace) : NULL;
     return sub && object_sub_find(sub, key.namespace, key.name) ? -E2BIG : -ENOENT;
 }
 
@@ -390,9 +390,8 @@ static int on_activate(void *arg, unsigned instance, uint64_t token, struct str 
     if (!in->guest)
         return err_set(err, -ESTALE, "the guest is gone");
     if (v->is_watching && dispatch_current(v->dispatch, instance, &controller, &task))
-        sub = controllers_sub(v->calls.controllers,
-                              v->declaration->controllers[controller].first_watch,
-                              task.key.namespace);
+        sub = interests_sub(v->calls.interests, v->declaration->controllers[controller].first_watch,
+                            task.key.namespace);
     if (!sub || !object_sub_find(sub, task.key.namespace, task.key.name))
         return guest_activate(in->guest, token, payload, err);
     struct object_query query = { .namespace = task.key.namespace,
@@ -421,7 +420,7 @@ static void on_activated(struct guest *g, uint64_t token, uint32_t incarnation, 
 static bool on_refill(void *arg, unsigned controller, bool anew, size_t room)
 {
     struct v1 *v = arg;
-    return v->is_watching && controllers_refill(v->calls.controllers, controller, anew, room);
+    return v->is_watching && interests_refill(v->calls.interests, controller, anew, room);
 }
 
 /* ---------------------------------------------------------------- calls that park */
@@ -791,7 +790,7 @@ static void say_what_waits(const struct v1 *v, char text[V1_SUMMARY_MAX])
     for (size_t i = 0; i < v->declaration->n_watches; i++) {
         const struct declaration_watch *w = &v->declaration->watches[i];
         struct watch_view view;
-        controllers_watch_view(v->calls.controllers, i, &view);
+        interests_watch_view(v->calls.interests, i, &view);
         if (view.state == WATCH_SYNCED)
             continue;
         (void)snprintf(text, V1_SUMMARY_MAX,
@@ -814,11 +813,11 @@ void v1_get_summary(const struct v1 *v, struct v1_summary *ret)
     ret->n_watches = v->declaration->n_watches;
     for (size_t i = 0; v->is_watching && i < ret->n_watches; i++) {
         struct watch_view view;
-        controllers_watch_view(v->calls.controllers, i, &view);
+        interests_watch_view(v->calls.interests, i, &view);
         ret->n_synced += view.state == WATCH_SYNCED;
     }
     char text[CONFIG_TEXT_MAX];
-    ret->synced = v->is_watching && controllers_synced(v->calls.controllers) &&
+    ret->synced = v->is_watching && interests_synced(v->calls.interests) &&
                   !configs_missing(v->calls.configs, text);
 }
 
@@ -829,7 +828,7 @@ static void write_watches(const struct v1 *v, struct buf *to)
         const struct declaration_watch *w = &v->declaration->watches[i];
         struct watch_view view = { .state = WATCH_FINDING, .why = "" };
         if (v->is_watching)
-            controllers_watch_view(v->calls.controllers, i, &view);
+            interests_watch_view(v->calls.interests, i, &view);
         (void)buf_printf(to, "%s{\"id\":", i ? "," : "");
         (void)json_write_str(to, w->id);
         (void)buf_add_cstr(to, ",\"apiVersion\":");
@@ -938,10 +937,9 @@ struct v1_host *v1_host_new(const struct v1_host_opts *opts)
     list_init(&h->operators);
     declarations_init(&h->declarations);
     h->dispatch = dispatch_new(opts->loop, &dispatch);
-    h->env =
-        (struct controllers_env){ .loop = opts->loop,
-                                  .cache = opts->cache,
-                                  .kinds = kinds_new(opts->loop, opts->discovery, opts->cache) };
+    h->env = (struct interests_env){ .loop = opts->loop,
+                                     .cache = opts->cache,
+                                     .kinds = kinds_new(opts->loop, opts->discovery, opts->cache) };
     return h;
 }
 

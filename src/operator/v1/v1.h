@@ -3,7 +3,7 @@
  * One operator of guest ABI v1: what its guests declare, the watches, queues, configurations,
  * events and metrics that follow from it, and its guests' calls.
  *
- *     guest_ops.on_call(DECLARE) -> declaration.h -> controller.h, config.h, guest_metrics.h
+ *     guest_ops.on_call(DECLARE) -> declaration.h -> interests.h, config.h, guest_metrics.h
  *     dispatch.h   -> guest_activate()  ...  guest_ops.on_activated -> dispatch.h
  *     guest_ops.on_call -> host_calls.h -> guest_reply()
  *     guest_ops.on_post -> log, events.h, guest_metrics.h, dispatch.h

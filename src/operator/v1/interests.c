@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches of a declaration, and the keys that come from them; see controller.h. */
-#include "operator/v1/controller.h"
+/* Watches of a declaration, and the keys that come from them; see interests.h. */
+#include "operator/v1/interests.h"
 
 #include "operator/v1/mapping.h"
 
@@ -15,7 +15,7 @@ struct feed {
 };
 
 struct watch {
-    struct controllers *cs;
+    struct interests *cs;
     const struct declaration_watch *declared;
     enum watch_state state;
     bool was_synced, namespaced;
@@ -33,15 +33,15 @@ struct walk {
 };
 
 struct controller {
-    struct controllers *cs;
+    struct interests *cs;
     const struct declaration_controller *declared;
     struct timer resync;
     struct walk *walk; /* NULL: none under way */
     bool held;
 };
 
-struct controllers {
-    const struct controllers_env *env;
+struct interests {
+    const struct interests_env *env;
     const struct declaration *declaration;
     struct dispatch_operator *dispatch;
     void (*on_change)(void *arg);
@@ -67,7 +67,7 @@ const char *watch_state_name(enum watch_state state)
 
 static void on_tell(struct defer *d)
 {
-    struct controllers *cs = container_of(d, struct controllers, tell);
+    struct interests *cs = container_of(d, struct interests, tell);
     cs->on_change(cs->arg); /* may free it: nothing after this line */
 }
 
@@ -121,7 +121,7 @@ static void update_hold(struct controller *c)
 
 static void move(struct watch *w, enum watch_state state, const char *why)
 {
-    struct controllers *cs = w->cs;
+    struct interests *cs = w->cs;
     if (w->state == state && !strcmp(w->why ? w->why : "", why))
         return;
     w->state = state;
@@ -211,7 +211,7 @@ static bool add_to_page(void *arg, const struct cached_object *o)
     return true;
 }
 
-bool controllers_refill(struct controllers *cs, unsigned controller, bool anew, size_t room)
+bool interests_refill(struct interests *cs, unsigned controller, bool anew, size_t room)
 {
     struct controller *c = &cs->controllers[controller];
     const struct watch *primary = watch_of(c, 0);
@@ -248,7 +248,7 @@ bool controllers_refill(struct controllers *cs, unsigned controller, bool anew, 
     return page.more;
 }
 
-void controllers_reconcile_all(struct controllers *cs, enum work_reason reason)
+void interests_reconcile_all(struct interests *cs, enum work_reason reason)
 {
     for (size_t i = 0; i < cs->declaration->n_controllers; i++)
         begin_walk(&cs->controllers[i], reason, true);
@@ -274,7 +274,7 @@ static bool add_object(void *arg, const struct cached_object *o)
     return true;
 }
 
-void controllers_queue_all(struct controllers *cs)
+void interests_queue_all(struct interests *cs)
 {
     for (size_t i = 0; i < cs->declaration->n_controllers; i++) {
         struct adding a = { &cs->controllers[i], WORK_RESYNC, WORK_LOW };
@@ -502,11 +502,10 @@ static struct kube_identity *copy_identity(struct arena *a, const struct kube_id
     return id;
 }
 
-int controllers_start(const struct controllers_opts *opts, struct controllers **ret,
-                      struct err *err)
+int interests_start(const struct interests_opts *opts, struct interests **ret, struct err *err)
 {
     const struct declaration *d = opts->declaration;
-    struct controllers *cs = xalloc(sizeof *cs + d->n_watches * sizeof cs->watches[0]);
+    struct interests *cs = xalloc(sizeof *cs + d->n_watches * sizeof cs->watches[0]);
     cs->env = opts->env;
     cs->declaration = d;
     cs->dispatch = opts->dispatch;
@@ -530,7 +529,7 @@ int controllers_start(const struct controllers_opts *opts, struct controllers **
     return 0;
 }
 
-void controllers_free(struct controllers *cs)
+void interests_free(struct interests *cs)
 {
     if (!cs)
         return;
@@ -553,7 +552,7 @@ void controllers_free(struct controllers *cs)
     free(cs);
 }
 
-void controllers_watch_view(const struct controllers *cs, size_t i, struct watch_view *ret)
+void interests_watch_view(const struct interests *cs, size_t i, struct watch_view *ret)
 {
     const struct watch *w = &cs->watches[i];
     *ret = (struct watch_view){ .state = w->state,
@@ -561,7 +560,7 @@ void controllers_watch_view(const struct controllers *cs, size_t i, struct watch
                                 .why = w->why ? w->why : "" };
 }
 
-bool controllers_caches_settled(const struct controllers *cs)
+bool interests_caches_settled(const struct interests *cs)
 {
     for (size_t i = 0; i < cs->declaration->n_watches; i++) {
         const struct watch *w = &cs->watches[i];
@@ -572,7 +571,7 @@ bool controllers_caches_settled(const struct controllers *cs)
     return true;
 }
 
-bool controllers_synced(const struct controllers *cs)
+bool interests_synced(const struct interests *cs)
 {
     for (size_t i = 0; i < cs->declaration->n_controllers; i++)
         if (cs->controllers[i].held)
@@ -580,8 +579,7 @@ bool controllers_synced(const struct controllers *cs)
     return true;
 }
 
-size_t controllers_subs(const struct controllers *cs, size_t watch, struct object_sub **ret,
-                        size_t max)
+size_t interests_subs(const struct interests *cs, size_t watch, struct object_sub **ret, size_t max)
 {
     const struct watch *w = &cs->watches[watch];
     size_t n = 0;
@@ -591,7 +589,7 @@ size_t controllers_subs(const struct controllers *cs, size_t watch, struct objec
     return n;
 }
 
-struct object_sub *controllers_sub(const struct controllers *cs, size_t watch, struct str namespace)
+struct object_sub *interests_sub(const struct interests *cs, size_t watch, struct str namespace)
 {
     const struct watch *w = &cs->watches[watch];
     const struct declaration_watch *d = w->declared;

@@ -27,40 +27,39 @@
 #include "operator/v1/dispatch.h"
 #include "operator/v1/kinds.h"
 
-struct controllers;
+struct interests;
 
 /* Shared by the operators of a host; kept. */
-struct controllers_env {
+struct interests_env {
     struct loop *loop;
     struct object_cache *cache;
     struct kinds *kinds;
 };
 
-struct controllers_opts {
-    const struct controllers_env *env;
+struct interests_opts {
+    const struct interests_env *env;
     const struct declaration *declaration; /* kept */
     const struct kube_identity *identity;  /* borrowed for the call; NULL: the host's own */
     struct dispatch_operator *dispatch;    /* kept; has been told of the controllers */
-    /* The state of a watch has changed; on a later turn than controllers_start(). */
+    /* The state of a watch has changed; on a later turn than interests_start(). */
     void (*on_change)(void *arg);
     void *arg;
 };
 
 /* Errors: E_LIMIT, those of the cache. */
-int controllers_start(const struct controllers_opts *opts, struct controllers **ret,
-                      struct err *err);
+int interests_start(const struct interests_opts *opts, struct interests **ret, struct err *err);
 /* NULL is fine. */
-void controllers_free(struct controllers *cs);
+void interests_free(struct interests *cs);
 
 /* For dispatch_ops.refill. */
-bool controllers_refill(struct controllers *cs, unsigned controller, bool anew, size_t room);
+bool interests_refill(struct interests *cs, unsigned controller, bool anew, size_t room);
 /*
  * Every key that is known, at once, with low priority: before these watches end and others take
  * their place, so that what is deleted in between is not missed.
  */
-void controllers_queue_all(struct controllers *cs);
+void interests_queue_all(struct interests *cs);
 /* All primaries of all controllers, whatever their predicates say. */
-void controllers_reconcile_all(struct controllers *cs, enum work_reason reason);
+void interests_reconcile_all(struct interests *cs, enum work_reason reason);
 
 enum watch_state {
     WATCH_FINDING,
@@ -79,15 +78,14 @@ struct watch_view {
     const char *why; /* "" unless something is wrong */
 };
 /* i: its place in the declaration. */
-void controllers_watch_view(const struct controllers *cs, size_t i, struct watch_view *ret);
+void interests_watch_view(const struct interests *cs, size_t i, struct watch_view *ret);
 /* Are the watches of `caches` as far as they will come without others' help? */
-bool controllers_caches_settled(const struct controllers *cs);
+bool interests_caches_settled(const struct interests *cs);
 /* Can every controller work? */
-bool controllers_synced(const struct controllers *cs);
+bool interests_synced(const struct interests *cs);
 
 /* Where a watch is read: a subscription for each of its namespaces, in their order; 0: none yet. */
-size_t controllers_subs(const struct controllers *cs, size_t watch, struct object_sub **ret,
-                        size_t max);
+size_t interests_subs(const struct interests *cs, size_t watch, struct object_sub **ret,
+                      size_t max);
 /* The one that has objects of `namespace`; NULL: none. */
-struct object_sub *controllers_sub(const struct controllers *cs, size_t watch,
-                                   struct str namespace);
+struct object_sub *interests_sub(const struct interests *cs, size_t watch, struct str namespace);
