@@ -6,7 +6,8 @@
  *
  * Prints the common result form with wake_us [dirty_kib, mode] from main's decision to deliver
  * until it has read the answer. Modes: wake (suspended by a command of its own), cycle (wake, event
- * and suspend in one exchange), awake (event only), and busy for 100 guests in turn.
+ * and suspend in one exchange), awake (event only), and busy for 100 guests in turn. For ABI v1
+ * [calls]: an activation that makes so many calls which main answers at once.
  */
 #include "guest_rig.h"
 
@@ -20,13 +21,13 @@ static int compare(const void *a, const void *b)
 
 static bool first = true;
 
-static void print(const char *kib, const char *mode, uint64_t *us, size_t n)
+static void print(const char *kib, const char *mode, const char *more, uint64_t *us, size_t n)
 {
     qsort(us, n, sizeof *us, compare);
     (void)printf(
-        "%s\n  {\"metric\": \"wake_us\", \"labels\": {\"dirty_kib\": \"%s\", \"mode\": \"%s\"}, "
+        "%s\n  {\"metric\": \"wake_us\", \"labels\": {\"dirty_kib\": \"%s\", \"mode\": \"%s\"%s}, "
         "\"unit\": \"us\", \"p50\": %.1f, \"p90\": %.1f, \"p99\": %.1f, \"n\": %zu}",
-        first ? "" : ",", kib, mode, (double)us[n / 2] / 1e3, (double)us[n * 9 / 10] / 1e3,
+        first ? "" : ",", kib, mode, more, (double)us[n / 2] / 1e3, (double)us[n * 9 / 10] / 1e3,
         (double)us[n * 99 / 100] / 1e3, n);
     first = false;
 }
@@ -62,7 +63,7 @@ static void run(const char *kib, const char *mode, size_t rounds, unsigned n_gue
         if (i >= 100)
             us[i - 100] = took;
     }
-    print(kib, mode, us, rounds);
+    print(kib, mode, "", us, rounds);
     free(us);
     for (unsigned i = 0; i < n_guests; i++)
         actor_close(&a[i]);
@@ -71,9 +72,40 @@ static void run(const char *kib, const char *mode, size_t rounds, unsigned n_gue
     rig_close(&r);
 }
 
+static void run_v1(const char *kib, const char *mode, const char *calls, size_t rounds)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    char name[32], more[48];
+    bool cycle = strcmp(mode, "cycle") == 0;
+    (void)snprintf(name, sizeof name, "wake-v1-%s", kib);
+    (void)snprintf(more, sizeof more, ", \"abi\": \"v1\", \"calls\": \"%s\"", calls);
+    rig_open(&r, (struct guest_host_opts){ .sleep_always = cycle, .idle_ms = 600000 });
+    struct module *m = rig_module(&r, name);
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_V1 });
+    WAIT(&r, actor_is_idle(&a));
+    uint64_t *us = xnew_n(uint64_t, rounds);
+    for (size_t i = 0; i < rounds + 100; i++) {
+        if (strcmp(mode, "awake") != 0)
+            actor_sleep(&a);
+        buf_reset(&a.told);
+        unsigned dones = a.dones;
+        uint64_t start = clock_mono_ns();
+        actor_activate(&a, i + 1, calls);
+        WAIT(&r, a.dones != dones && (!cycle || actor_state(&a) == GUEST_ASLEEP));
+        if (i >= 100)
+            us[i - 100] = clock_mono_ns() - start;
+    }
+    print(kib, mode, more, us, rounds);
+    free(us);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const sizes[] = { "16", "200", "1024" };
+    static const char *const sizes[] = { "16", "200", "1024" }, *const calls[] = { "0", "1", "5" };
     uint64_t rounds = 2000;
     struct utsname u;
     if (argc > 1)
@@ -88,6 +120,12 @@ int main(int argc, char **argv)
         run(sizes[i], "cycle", rounds, 1);
         run(sizes[i], "busy", rounds, 100);
     }
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+        for (size_t c = 0; c < ARRAY_LEN(calls); c++) {
+            run_v1(sizes[i], "awake", calls[c], rounds);
+            run_v1(sizes[i], "wake", calls[c], rounds);
+            run_v1(sizes[i], "cycle", calls[c], rounds);
+        }
     (void)printf("\n]}\n");
     return 0;
 }
