@@ -843,6 +843,15 @@ TEST(lists_go_by_selector_index_and_page)
     memcpy(token, r.rd.token, sizeof token);
     check_list(&r, 0, (struct object_query){ .limit = 2, .continue_from = str_of(token) }, "d ");
     CHECK_INT(r.rd.token[0], 0);
+    static const char *const pages[] = { "z ", "a ", "b ", "c ", "d " };
+    token[0] = '\0';
+    for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+        check_list(&r, 0, (struct object_query){ .limit = 1, .continue_from = str_of(token) },
+                   pages[i]);
+        CHECK_INT(r.rd.n_left, 4 - i);
+        memcpy(token, r.rd.token, sizeof token);
+    }
+    CHECK_INT(token[0], 0);
     struct err err = { 0 };
     struct object_query bad = { .continue_from = STR("nonsense") };
     CHECK_ERR(object_sub_list(r.u[0].sub, &bad, on_done, &r.rd, &r.rd.read, &err), E_INVALID);
@@ -908,7 +917,7 @@ TEST(beside_an_embedded_api_bodies_come_from_it)
     emit(c, "ADDED", pod("ns", "b", 2, "", "odd"));
     end_of_list(&r, c, 3);
     fake_head(expect(&r, "allowWatchBookmarks=true"), 200);
-    check_told(&r, 0, "!+b !+a S3 ");
+    check_told(&r, 0, "!+a !+b S3 ");
     object_cache_get_stats(r.cache, &s);
     CHECK_INT(s.body_bytes, 0);
     begin_read(&r, 0, true, (struct object_query){ .by_field = true, .value = STR("odd") });

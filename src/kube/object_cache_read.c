@@ -53,6 +53,7 @@ struct object_read {
     VEC(struct item) items;
     const struct cached_object **found; /* KEYS: counted; those not read yet */
     size_t n_found, next_found;
+    size_t n_total; /* what the list means behind the token; n_found of them are of this page */
     object_done_fn done;
     void *arg;
     struct str token; /* of the next page, in strings */
@@ -255,6 +256,43 @@ struct gathering {
     size_t cap;
 };
 
+/*
+ * A page of many: what was found is a heap with the last one on top, and whatever comes before that
+ * one takes its place. So 50,000 objects cost a comparison each and not a sort.
+ */
+static void swap_found(struct object_read *rd, size_t i, size_t k)
+{
+    const struct cached_object *o = rd->found[i];
+    rd->found[i] = rd->found[k];
+    rd->found[k] = o;
+}
+
+static void sift_up(struct object_read *rd)
+{
+    for (size_t i = rd->n_found - 1; i > 0; i = (i - 1) / 2) {
+        if (by_place(&rd->found[i], &rd->found[(i - 1) / 2]) <= 0)
+            return;
+        swap_found(rd, i, (i - 1) / 2);
+    }
+}
+
+static void replace_last(struct object_read *rd, const struct cached_object *o)
+{
+    if (by_place(&o, &rd->found[0]) > 0)
+        return;
+    rd->found[0] = o;
+    for (size_t i = 0;;) {
+        size_t last = i, child = 2 * i + 1;
+        for (size_t k = child; k < child + 2 && k < rd->n_found; k++)
+            if (by_place(&rd->found[k], &rd->found[last]) > 0)
+                last = k;
+        if (last == i)
+            return;
+        swap_found(rd, i, last);
+        i = last;
+    }
+}
+
 static bool gather(void *arg, const struct cached_object *o)
 {
     struct gathering *g = arg;
@@ -264,11 +302,18 @@ static bool gather(void *arg, const struct cached_object *o)
         (rd->q.namespace.n && !str_eq(cached_object_namespace(o), rd->q.namespace)) ||
         (rd->q.name.n && !str_eq(cached_object_name(o), rd->q.name)))
         return true;
+    rd->n_total++;
+    if (rd->fields.n == 0 && rd->n_found == rd->q.limit) {
+        replace_last(rd, o);
+        return true;
+    }
     if (rd->n_found == g->cap) {
         g->cap = g->cap ? g->cap * 2 : 64;
         rd->found = xrealloc(rd->found, g->cap * sizeof *rd->found);
     }
     rd->found[rd->n_found++] = o;
+    if (rd->fields.n == 0)
+        sift_up(rd);
     return true;
 }
 
@@ -297,8 +342,8 @@ static void unref_found(struct object_read *rd)
 /* The page ends behind what was read last; `o` is still counted. */
 static void end_page(struct object_read *rd, const struct cached_object *o)
 {
-    rd->n_left = rd->fields.n ? 0 : rd->n_found - rd->next_found - 1;
-    if (rd->next_found + 1 == rd->n_found)
+    rd->n_left = rd->fields.n ? 0 : rd->n_total - rd->next_found - 1;
+    if (rd->next_found + 1 == rd->n_total)
         return;
     rd->token =
         str_of(arena_printf(&rd->strings, "k" STR_FMT "/" STR_FMT,

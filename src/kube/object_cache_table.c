@@ -81,11 +81,13 @@ static void link_namespace(struct object_table *t, uint32_t slot)
         ns = xnew(struct table_ns);
         (void)map_put(&t->namespaces, name, ns);
     }
-    t->slots[slot].ns_prev = 0;
-    t->slots[slot].ns_next = ns->first;
-    if (ns->first)
-        t->slots[ns->first].ns_prev = slot;
-    ns->first = slot;
+    t->slots[slot].ns_prev = ns->last;
+    t->slots[slot].ns_next = 0;
+    if (ns->last)
+        t->slots[ns->last].ns_next = slot;
+    else
+        ns->first = slot;
+    ns->last = slot;
     ns->n++;
 }
 
@@ -100,6 +102,8 @@ static void unlink_namespace(struct object_table *t, uint32_t slot)
         ns->first = s->ns_next;
     if (s->ns_next)
         t->slots[s->ns_next].ns_prev = s->ns_prev;
+    else
+        ns->last = s->ns_prev;
     if (--ns->n == 0) {
         (void)map_del(&t->namespaces, name);
         free(ns);

@@ -19,7 +19,7 @@ struct table_slot {
     uint32_t ns_prev, ns_next;
 };
 struct table_ns {
-    uint32_t first, n;
+    uint32_t first, last, n; /* in the order of coming, which after a list is that of names */
 };
 struct value_node {
     uint32_t hash, slot, next;
