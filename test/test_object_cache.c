@@ -979,8 +979,9 @@ static void on_pass(struct timer *t)
 
 static void review(struct rig *r, const char *verb, bool allowed)
 {
-    struct fake_call *c = expect(r, "/selfsubjectaccessreviews");
+    struct fake_call *c = expect(r, "/v1/subjectaccessreviews");
     CHECK(strstr(c->body, verb) && strstr(c->body, "\"resource\":\"pods\""));
+    CHECK(strstr(c->body, "\"user\":\"alice\"") && strstr(c->body, "\"system:authenticated\""));
     fake_head(c, 201);
     fake_data(c, allowed ? "{\"status\":{\"allowed\":true}}"
                          : "{\"status\":{\"allowed\":false,\"reason\":\"no role\"}}");
@@ -1063,7 +1064,11 @@ TEST(a_server_without_reviews_is_asked_for_a_list)
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     (void)stand(&r, "a", 5);
     subscribe(&r, 1, (struct object_sub_opts){ .identity = &alice, .namespace = STR("ns") });
-    struct fake_call *c = expect(&r, "/selfsubjectaccessreviews");
+    struct fake_call *c = expect(&r, "/v1/subjectaccessreviews");
+    fake_head(c, 403);
+    fake_end(c, 0);
+    c = expect(&r, "/selfsubjectaccessreviews");
+    CHECK(!strstr(c->body, "alice"));
     fake_head(c, 404);
     fake_end(c, 0);
     c = expect(&r, "/api/v1/namespaces/ns/pods?limit=1");

@@ -459,6 +459,7 @@ struct kube_identity *identity_dup(struct arena *a, const struct kube_identity *
     }
     *copy = (struct kube_identity){ .user = str_copy_arena(a, id->user),
                                     .uid = str_copy_arena(a, id->uid),
+                                    .token = str_copy_arena(a, id->token),
                                     .groups = groups,
                                     .n_groups = id->n_groups,
                                     .extra = extra,

@@ -3,7 +3,8 @@
  * Gets and lists through a subscription; see object_cache.h.
  *
  * A read is answered from the feed's table, or, where bodies are not held (the API is in this
- * process) or the cache was not fresh in time, by the API in the subscription's own name:
+ * process) or the cache was not fresh in time, by the API, in the cache's name: that the identity
+ * may see it has been decided:
  *
  *     START -+-> table --------------------------------------------> done
  *            +-> PROBE (version of the API now) -> FRESH (wait) -----> table
@@ -435,14 +436,12 @@ static void start_call(struct object_read *rd, enum read_at at, const struct buf
                        const char *accept)
 {
     struct object_cache *c = rd->cache;
-    struct object_sub *sub = rd->sub;
     struct headers h = { 0 };
     struct err err = { 0 };
     (void)headers_addc(&h, "accept", accept);
-    struct kube_request req = { .identity = sub->identity ? sub->identity : c->opts.identity,
-                                .method = STR("GET"),
-                                .target = buf_str(target),
-                                .headers = &h };
+    struct kube_request req = {
+        .identity = c->opts.identity, .method = STR("GET"), .target = buf_str(target), .headers = &h
+    };
     rd->at = at;
     rd->status = 0;
     buf_reset(&rd->body);

@@ -2,12 +2,13 @@
 /*
  * What an identity may see; see object_cache_impl.h.
  *
- * One verdict for all subscriptions of an identity to the same place. It is asked for by
- * SelfSubjectAccessReviews in the identity's own name, for "list" and then "watch"; a server that
- * has no such reviews is asked for a list of one object instead. A verdict that cannot be had is no
- * yes: subscriptions wait, and ask again with back-off.
+ * One verdict for all subscriptions of an identity to the same place. It is asked for by reviews,
+ * of "list" and then "watch": SubjectAccessReviews in the cache's own name, which need no
+ * credential of the identity; if the cache may not make those, SelfSubjectAccessReviews in the
+ * identity's name; if there are no reviews, a list of one object. A verdict that cannot be had is
+ * no yes: subscriptions wait, and ask again with back-off.
  *
- *     UNKNOWN -> ASKING list -> ASKING watch -> YES | NO -> (old) UNKNOWN ...
+ *     UNKNOWN -> list? -> watch? -> YES | NO -> (old) UNKNOWN ...
  */
 #include "kube/object_cache_impl.h"
 
@@ -15,7 +16,8 @@
 
 enum { ANSWER_MAX_BYTES = 256 << 10, ASK_RETRY_FIRST_MS = 500, ASK_RETRY_MAX_MS = 30000 };
 
-enum question { ASK_LIST, ASK_WATCH, ASK_BY_LISTING, ASK_DONE };
+enum way { BY_SUBJECT_REVIEW, BY_SELF_REVIEW, BY_LISTING };
+enum question { MAY_LIST, MAY_WATCH };
 static const char *const verbs[] = { "list", "watch" };
 
 struct verdict {
@@ -27,6 +29,7 @@ struct verdict {
     struct scope scope;
     bool known, allowed;
     uint64_t at_ms; /* of the answer */
+    enum way way;
     enum question question;
     struct kube_call *call;
     int status;
@@ -140,7 +143,7 @@ static void decide(struct verdict *v, bool allowed, struct str reason)
     v->allowed = allowed;
     v->at_ms = loop_now_ms(v->cache->opts.loop);
     v->failures = 0;
-    v->question = ASK_LIST;
+    v->question = MAY_LIST;
     v->err = (struct err){ 0 };
     if (!allowed)
         (void)err_set(&v->err, E_DENIED,
@@ -180,7 +183,7 @@ static void ask_later(struct verdict *v, const char *why)
     for (unsigned i = 0; i < v->failures && wait < ASK_RETRY_MAX_MS; i++)
         wait *= 2;
     v->failures++;
-    v->question = ASK_LIST;
+    v->question = MAY_LIST;
     timer_start(v->cache->opts.loop, &v->retry, MIN(wait, (uint64_t)ASK_RETRY_MAX_MS),
                 on_ask_again);
     if (v->failures == 2)
@@ -196,8 +199,8 @@ static void take_review(struct verdict *v)
     } else {
         const struct json *status = json_getc(review, "status");
         bool allowed = json_bool(json_getc(status, "allowed"));
-        if (allowed && v->question == ASK_LIST) {
-            v->question = ASK_WATCH;
+        if (allowed && v->question == MAY_LIST) {
+            v->question = MAY_WATCH;
             ask(v);
         } else {
             decide(v, allowed, json_get_str(status, "reason"));
@@ -208,17 +211,18 @@ static void take_review(struct verdict *v)
 
 static void take_answer(struct verdict *v, int r, const struct err *err)
 {
-    bool is_review = v->question != ASK_BY_LISTING;
+    bool is_review = v->way != BY_LISTING;
     if (r < 0) {
         ask_later(v, err_text(err));
     } else if (is_review && (v->status == 200 || v->status == 201)) {
         take_review(v);
-    } else if (is_review && v->status >= 400 && v->status < 500 && v->status != 429) {
-        v->question = ASK_BY_LISTING; /* it is not told what it may do */
+    } else if (is_review && (v->status == 403 || v->status == 404 || v->status == 405)) {
+        v->way++;
+        v->question = MAY_LIST;
         ask(v);
     } else if (!is_review && (v->status == 200 || v->status == 404)) {
         decide(v, true, STR("")); /* of what there is not (yet), nothing is to be hidden */
-    } else if (!is_review && (v->status == 401 || v->status == 403)) {
+    } else if (!is_review && v->status == 403) {
         decide(v, false, STR("a list is forbidden"));
     } else {
         char why[48];
@@ -257,6 +261,44 @@ static const struct kube_call_ops call_ops = { .on_head = on_head,
                                                .on_data = on_data,
                                                .on_end = on_end };
 
+static void add_text(struct buf *to, const char *before, struct str s)
+{
+    (void)buf_add_cstr(to, before);
+    (void)json_write_str(to, s);
+}
+
+/* Accounts are in groups that their tokens do not name. */
+static void write_groups(const struct kube_identity *id, struct buf *to)
+{
+    static const char account[] = "system:serviceaccount:";
+    (void)buf_add_cstr(to, ",\"groups\":[\"system:authenticated\"");
+    for (size_t i = 0; i < id->n_groups; i++)
+        add_text(to, ",", id->groups[i]);
+    if (id->n_groups == 0 && str_has_prefix(id->user, str_of(account))) {
+        struct str namespace, name;
+        (void)str_cut(str_slice(id->user, sizeof account - 1, id->user.n), ':', &namespace, &name);
+        buf_printf(to, ",\"system:serviceaccounts\",\"system:serviceaccounts:" STR_FMT "\"",
+                   STR_ARG(namespace));
+    }
+    (void)buf_add_char(to, ']');
+}
+
+/* Who is asked for: as the identity would show itself. */
+static void write_subject(const struct kube_identity *id, struct buf *to)
+{
+    add_text(to, "\"user\":", id->user);
+    if (id->uid.n)
+        add_text(to, ",\"uid\":", id->uid);
+    write_groups(id, to);
+    for (size_t i = 0; i < id->n_extra; i++) {
+        add_text(to, i ? "," : ",\"extra\":{", id->extra[i].key);
+        for (size_t k = 0; k < id->extra[i].n; k++)
+            add_text(to, k ? "," : ":[", id->extra[i].values[k]);
+        (void)buf_add_cstr(to, id->extra[i].n ? "]" : ":[]");
+    }
+    (void)buf_add_cstr(to, id->n_extra ? "}," : ",");
+}
+
 static void write_review(const struct verdict *v, struct buf *to)
 {
     struct str group = STR(""), version = v->scope.group_version;
@@ -271,9 +313,12 @@ static void write_review(const struct verdict *v, struct buf *to)
                     { "resource", v->scope.plural },
                     { "namespace", v->scope.namespace },
                     { "name", v->scope.name } };
-    (void)buf_add_cstr(to, "{\"apiVersion\":\"authorization.k8s.io/v1\","
-                           "\"kind\":\"SelfSubjectAccessReview\","
-                           "\"spec\":{\"resourceAttributes\":{");
+    bool by_subject = v->way == BY_SUBJECT_REVIEW;
+    buf_printf(to, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"%s\",\"spec\":{",
+               by_subject ? "SubjectAccessReview" : "SelfSubjectAccessReview");
+    if (by_subject)
+        write_subject(v->identity, to);
+    (void)buf_add_cstr(to, "\"resourceAttributes\":{");
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
         buf_printf(to, "%s\"%s\":", i ? "," : "", members[i].key);
         (void)json_write_str(to, members[i].value);
@@ -288,13 +333,16 @@ static void ask(struct verdict *v)
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(64 << 10);
     struct headers h = { 0 };
     struct kube_request req = { .identity = v->identity, .headers = &h };
+    if (v->way == BY_SUBJECT_REVIEW)
+        req.identity = c->opts.identity;
     (void)headers_addc(&h, "accept", "application/json");
-    if (v->question == ASK_BY_LISTING) {
+    if (v->way == BY_LISTING) {
         write_collection(&v->scope, v->scope.namespace, &target);
         (void)buf_add_cstr(&target, "?limit=1");
         req.method = STR("GET");
     } else {
-        (void)buf_add_cstr(&target, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
+        buf_printf(&target, "/apis/authorization.k8s.io/v1/%ssubjectaccessreviews",
+                   v->way == BY_SELF_REVIEW ? "self" : "");
         write_review(v, &body);
         (void)headers_addc(&h, "content-type", "application/json");
         req.method = STR("POST");
@@ -321,7 +369,7 @@ int verdict_check(struct verdict *v, struct object_sub *waiter)
     if (!list_is_linked(&waiter->verdict_node))
         list_push_back(&v->waiters, &waiter->verdict_node);
     if (!v->call && !timer_is_armed(&v->retry)) {
-        v->question = ASK_LIST;
+        v->question = MAY_LIST;
         ask(v);
     }
     return 0;
