@@ -37,7 +37,7 @@ fn clean_up(ctx: &mut Context) -> Result<Cleanup> {
     let Some(namespace) = own_namespace(ctx)? else { return Ok(Cleanup::Done) };
     if retain {
         let forget = json!({"metadata": {"labels": {LABEL: null}}});
-        let namespaces = ctx.resource::<DynamicObject>(kinds::NAMESPACE);
+        let namespaces = ctx.resource::<Ignored>(kinds::NAMESPACE);
         namespaces.patch(namespace.name(), &Patch::Merge(&forget)).context("let the namespace go")?;
         return Ok(Cleanup::Done);
     }
@@ -74,13 +74,15 @@ fn claim_namespace(ctx: &mut Context, name: &str) -> Result<()> {
         _ => {}
     }
     let object = wanted::namespace(ctx.object.as_ref().map_or(&Value::Null, |o| &o.0), name, &ctx.name);
-    namespaces.apply(name, &object, true).context(format!("apply namespace {name}"))?;
+    ctx.resource::<Ignored>(kinds::NAMESPACE)
+        .apply(name, &object, true)
+        .context(format!("apply namespace {name}"))?;
     Ok(())
 }
 
 /// Write what is wanted of one kind, and remove what is ours and not wanted any more.
 fn settle(ctx: &Context, namespace: &str, child: &Child, objects: &[Value]) -> Result<usize> {
-    let resource = ctx.resource::<DynamicObject>(child.kind).namespace(namespace);
+    let resource = ctx.resource::<Ignored>(child.kind).namespace(namespace);
     for object in objects {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         resource.apply(name, object, true).context(format!("apply {} {name}", child.kind.kind))?;

@@ -45,6 +45,8 @@ pub use error::{Cause, Error, HostCode, Optional, Result, Status, WithContext};
 pub use object::{rfc3339, Condition, DynamicObject};
 #[doc(hidden)]
 pub use run::{activate, setup};
+/// For answers that nobody looks at: `ctx.resource::<Ignored>(KIND).apply(...)` builds nothing of them.
+pub use serde::de::IgnoredAny as Ignored;
 pub use serde_json::{json, Value};
 pub use tell::{enqueue, event, log, EventType, Level, Metric, Priority};
 
