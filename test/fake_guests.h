@@ -93,6 +93,11 @@ int guest_start(struct guest *g, struct err *err)
     return r < 0 ? err_set(err, r, "the fake does not start") : 0;
 }
 
+const char *guest_state_name(enum guest_state state)
+{
+    return state == GUEST_ASLEEP ? "Asleep" : "Awake";
+}
+
 enum guest_state guest_state(const struct guest *g)
 {
     CHECK(!g->freed);

@@ -7,4 +7,5 @@
 
 #define COMMANDS                                                                                   \
     &cmd_up, &cmd_api, &cmd_operator_init, &cmd_operator_build, &cmd_operator_run,                 \
-        &cmd_operator_logs, &cmd_guests, &cmd_top, &cmd_kubeconfig, &cmd_version,
+        &cmd_operator_describe, &cmd_operator_logs, &cmd_guests, &cmd_top, &cmd_trace,             \
+        &cmd_kubeconfig, &cmd_version,

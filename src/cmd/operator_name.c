@@ -3,6 +3,7 @@
 #include "cmd/operator_name.h"
 
 #include "base/str.h"
+#include "codec/url.h"
 
 #include <stdio.h>
 
@@ -22,4 +23,12 @@ int operator_name_parse(const char *text, const char *namespace, struct operator
     (void)snprintf(ret->namespace, sizeof ret->namespace, STR_FMT, STR_ARG(ns));
     (void)snprintf(ret->name, sizeof ret->name, STR_FMT, STR_ARG(name));
     return 0;
+}
+
+void operator_name_target(const struct operator_name *name, const char *page, struct buf *to)
+{
+    (void)buf_printf(to, "%s?namespace=", page);
+    (void)url_encode(to, str_of(name->namespace));
+    (void)buf_add_cstr(to, "&name=");
+    (void)url_encode(to, str_of(name->name));
 }

@@ -2,6 +2,7 @@
 /* How commands name an operator: "NAME", "NAMESPACE/NAME", or "/NAME" for one of a directory. */
 #pragma once
 
+#include "base/buf.h"
 #include "base/err.h"
 
 struct operator_name {
@@ -12,3 +13,5 @@ struct operator_name {
  */
 int operator_name_parse(const char *text, const char *namespace, struct operator_name *ret,
                         struct err *err);
+/* "PAGE?namespace=NS&name=NAME" of the admin socket, appended. */
+void operator_name_target(const struct operator_name *name, const char *page, struct buf *to);

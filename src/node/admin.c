@@ -3,6 +3,7 @@
 #include "node/admin.h"
 
 #include "base/mem.h"
+#include "codec/url.h"
 #include "io/http.h"
 
 #include <unistd.h>
@@ -16,27 +17,43 @@ struct admin {
     void *done_arg;
 };
 
+static void render(const struct admin *a, const struct admin_page *page,
+                   const struct url_target *target, struct http_exchange *x)
+{
+    struct headers h = { 0 };
+    scoped(buf_fini_scoped) struct buf body = BUF_INIT(ADMIN_PAGE_MAX_BYTES);
+    int status = page->render(a->arg, target, &body);
+    (void)headers_addc(&h, "content-type", status == 200 ? page->content_type : "text/plain");
+    http_reply(x, buf_ok(&body) ? status : 500, &h, buf_str(&body));
+    headers_fini(&h);
+}
+
+static void answer(const struct admin *a, const struct url_target *target, struct http_exchange *x)
+{
+    for (const struct admin_page *p = a->pages; p->path; p++) {
+        if (!str_is(target->raw_path, p->path))
+            continue;
+        if (p->stream)
+            p->stream(a->arg, target, x);
+        else
+            render(a, p, target, x);
+        return;
+    }
+    http_reply(x, 404, NULL, STR("no such page; node/admin.h lists them\n"));
+}
+
 static void on_request(struct http_exchange *x, const struct http_request *req, void *arg)
 {
-    struct admin *a = arg;
-    struct headers h = { 0 };
-    struct str path;
-    (void)str_cut(req->target, '?', &path, &(struct str){ 0 });
-    if (!str_is(req->method, "GET")) {
+    struct arena arena = { 0 };
+    struct url_target target;
+    struct err err;
+    if (!str_is(req->method, "GET"))
         http_reply(x, 405, NULL, STR("only GET here\n"));
-        return;
-    }
-    for (const struct admin_page *p = a->pages; p->path; p++) {
-        if (!str_is(path, p->path))
-            continue;
-        scoped(buf_fini_scoped) struct buf body = BUF_INIT(ADMIN_PAGE_MAX_BYTES);
-        p->render(a->arg, &body);
-        (void)headers_addc(&h, "content-type", p->content_type);
-        http_reply(x, buf_ok(&body) ? 200 : 500, &h, buf_str(&body));
-        headers_fini(&h);
-        return;
-    }
-    http_reply(x, 404, NULL, STR("no such page; there are /metrics, /guests and /status\n"));
+    else if (url_parse(&arena, req->target, &target, &err) < 0)
+        http_reply(x, 400, NULL, str_of(err_text(&err)));
+    else
+        answer(arg, &target, x);
+    arena_fini(&arena);
 }
 
 int admin_start(struct loop *loop, const char *data_dir, const struct admin_page *pages, void *arg,

@@ -5,6 +5,8 @@
  *     GET /metrics   Prometheus text
  *     GET /guests    JSON list, as `dormouse guests -o json`
  *     GET /status    JSON: process ids (runners included) and counts
+ *     GET /operator?namespace=NS&name=NAME   JSON: operator/describe.h
+ *     GET /trace?namespace=NS&name=NAME      JSON lines as they happen: operator/v1/trace.h
  */
 #pragma once
 
@@ -13,10 +15,15 @@
 #include "io/loop.h"
 
 struct admin;
+struct http_exchange;
+struct url_target;
 
 struct admin_page {
     const char *path, *content_type;
-    void (*render)(void *arg, struct buf *to);
+    /* One of both. render: the answer into `to`, and its status; text that says why, if not 200. */
+    int (*render)(void *arg, const struct url_target *target, struct buf *to);
+    /* Answers by itself, now or over time. */
+    void (*stream)(void *arg, const struct url_target *target, struct http_exchange *x);
 };
 
 enum { ADMIN_PAGE_MAX_BYTES = 64 << 20 };

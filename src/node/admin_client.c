@@ -7,7 +7,9 @@
 
 struct ask {
     struct loop loop;
-    struct buf *to;
+    void (*on_data)(void *arg, struct str chunk);
+    void *arg;
+    struct buf refusal; /* what the server says instead */
     int status, r;
     struct err err;
 };
@@ -22,7 +24,9 @@ static void on_data(void *arg, struct str chunk)
 {
     struct ask *a = arg;
     if (a->status == 200)
-        (void)buf_add_str(a->to, chunk);
+        a->on_data(a->arg, chunk);
+    else
+        (void)buf_add_str(&a->refusal, chunk);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
@@ -34,13 +38,14 @@ static void on_end(void *arg, int r, const struct err *err)
     loop_stop(&a->loop);
 }
 
-int admin_get(const char *data_dir, const char *path, struct buf *to, struct err *err)
+int admin_follow(const char *data_dir, const char *path, void (*data)(void *arg, struct str),
+                 void *arg, struct err *err)
 {
     static const struct http_call_ops ops = { .on_head = on_head,
                                               .on_data = on_data,
                                               .on_end = on_end };
     scoped(free_scoped) char *socket_path = xasprintf("%s/admin.sock", data_dir);
-    struct ask a = { .to = to };
+    struct ask a = { .on_data = data, .arg = arg, .refusal = BUF_INIT(4096) };
     struct http_client_opts opts = { .unix_path = socket_path,
                                      .host = "localhost",
                                      .max_connections = 1 };
@@ -66,9 +71,25 @@ int admin_get(const char *data_dir, const char *path, struct buf *to, struct err
     loop_fini(&a.loop);
     if (r >= 0 && a.r < 0)
         r = err_set(err, a.r, "%s", err_text(&a.err));
-    if (r >= 0 && a.status != 200)
+    bool refused = r >= 0 && a.status != 200;
+    if (refused && a.refusal.n)
+        r = err_set(err, E_UNSUPPORTED, "%s", buf_cstr(&a.refusal));
+    else if (refused)
         r = err_set(err, E_UNSUPPORTED, "the server answered %d", a.status);
+    buf_fini(&a.refusal);
+    if (refused)
+        return r;
     return r < 0 ? err_ctx(err, r, "no answer from a dormouse in '%s' (is it running? --data-dir?)",
                            data_dir)
                  : 0;
+}
+
+static void add_to_buf(void *arg, struct str chunk)
+{
+    (void)buf_add_str(arg, chunk);
+}
+
+int admin_get(const char *data_dir, const char *path, struct buf *to, struct err *err)
+{
+    return admin_follow(data_dir, path, add_to_buf, to, err);
 }

@@ -4,8 +4,10 @@
 
 #include "base/sys.h"
 #include "codec/json.h"
+#include "codec/url.h"
 #include "kube/http_transport.h"
 #include "kube/watch_hub.h"
+#include "operator/describe.h"
 #include "operator/dir.h"
 #include "operator/discovery.h"
 #include "operator/guest_log.h"
@@ -148,6 +150,7 @@ int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
         struct v1_host_opts v1 = { .loop = opts->loop,
                                    .discovery = h->discovery,
                                    .cache = h->cache,
+                                   .logs = h->logs,
                                    .runners = opts->guests.max_runners };
         h->v1 = v1_host_new(&v1);
         struct operators_opts o = { .loop = opts->loop,
@@ -257,34 +260,31 @@ void host_get_counts(const struct host *h, struct host_counts *ret)
                                  .activations = s.activations };
 }
 
+struct operator* host_find(const struct host *h, const struct url_target *target)
+{
+    enum { NAME_MAX_BYTES = 256 };
+    char namespace[NAME_MAX_BYTES], name[NAME_MAX_BYTES];
+    struct str ns = url_query_get(target, "namespace"), n = url_query_get(target, "name");
+    if (ns.n >= sizeof namespace || n.n >= sizeof name)
+        return NULL;
+    (void)snprintf(namespace, sizeof namespace, STR_FMT, STR_ARG(ns));
+    (void)snprintf(name, sizeof name, STR_FMT, STR_ARG(n));
+    return operators_find(h->operators, namespace, name);
+}
+
 static void add_guest(struct operator* o, void *arg)
 {
     struct buf *to = arg;
     struct operator_view v;
-    struct guest_stats s = { 0 };
     operator_view(o, &v);
-    if (v.guest)
-        guest_get_stats(v.guest, &s);
     if (to->n && to->p[to->n - 1] == '}')
         buf_add_char(to, ',');
     buf_add_cstr(to, "{\"namespace\":");
     json_write_str(to, str_of(v.namespace));
     buf_add_cstr(to, ",\"name\":");
     json_write_str(to, str_of(v.name));
-    buf_printf(to,
-               ",\"abi\":\"%s\",\"state\":\"%s\",\"memoryBytes\":%" PRIu64
-               ",\"residentBytes\":%" PRIu64 ",\"swapBytes\":%" PRIu64 ",\"activations\":%" PRIu64
-               ",\"wakes\":%" PRIu64 ",\"suspends\":%" PRIu64 ",\"restarts\":%" PRIu64
-               ",\"wakeMicroseconds\":{\"last\":%" PRIu64 ",\"p50\":%" PRIu64 ",\"p99\":%" PRIu64
-               "},\"queued\":%" PRIu64 ",\"outstanding\":%" PRIu64 ",\"lastError\":",
-               !v.guest                ? ""
-               : s.abi == GUEST_ABI_V1 ? "v1"
-               : s.abi == GUEST_ABI_G1 ? "g1"
-                                       : "g2",
-               v.guest ? guest_state_name(s.state) : operator_phase_name(v.phase), s.memory_bytes,
-               s.resident_bytes, s.swap_bytes, s.activations, s.wakes, s.suspends, s.restarts,
-               s.wake_us_last, s.wake_us_p50, s.wake_us_p99, s.queued, s.outstanding);
-    json_write_str(to, str_of(v.message[0] ? v.message : s.last_error));
+    buf_add_char(to, ',');
+    operator_describe_guest(&v, to);
     buf_add_char(to, '}');
 }
 

@@ -15,6 +15,7 @@
 #include "wasm/guest.h"
 
 struct host;
+struct url_target;
 
 /* As whom operators act that name a ServiceAccount, or have one by default. */
 enum host_identity {
@@ -48,6 +49,9 @@ struct host_counts {
     uint64_t wakes, activations;
 };
 void host_get_counts(const struct host *h, struct host_counts *ret);
+
+/* By `namespace` and `name` of the query; NULL: there is none. */
+struct operator* host_find(const struct host *h, const struct url_target *target);
 
 /* Prometheus text, and the JSON list of `dormouse guests`. */
 void host_metrics(const struct host *h, struct buf *to);

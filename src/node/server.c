@@ -5,10 +5,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "codec/url.h"
+#include "io/http.h"
 #include "kube/http_transport.h"
 #include "node/admin.h"
 #include "node/cluster.h"
 #include "node/host.h"
+#include "node/trace_page.h"
+#include "operator/describe.h"
 #include "operator/objects.h"
 
 #include <fcntl.h>
@@ -113,25 +117,27 @@ static void on_signal(struct sig_watch *w, int signum)
 
 /* ---------------------------------------------------------------- what it tells */
 
-static void render_metrics(void *arg, struct buf *to)
+static int render_metrics(void *arg, const struct url_target *target, struct buf *to)
 {
     struct server *s = arg;
     if (s->cluster)
         api_metrics(cluster_api(s->cluster), to);
     if (s->host)
         host_metrics(s->host, to);
+    return 200;
 }
 
-static void render_guests(void *arg, struct buf *to)
+static int render_guests(void *arg, const struct url_target *target, struct buf *to)
 {
     struct server *s = arg;
     if (s->host)
         host_guests_json(s->host, to);
     else
         buf_add_cstr(to, "[]");
+    return 200;
 }
 
-static void render_status(void *arg, struct buf *to)
+static int render_status(void *arg, const struct url_target *target, struct buf *to)
 {
     struct server *s = arg;
     struct host_counts n = { 0 };
@@ -145,13 +151,48 @@ static void render_status(void *arg, struct buf *to)
                DORMOUSE_VERSION, (int)getpid(), (clock_mono_ms() - s->started_ms) / 1000,
                n.operators, n.guests, n.awake, n.asleep, n.failed, n.runners, n.wakes,
                n.activations);
+    return 200;
 }
 
-static const struct admin_page pages[] = { { "/metrics", "text/plain; version=0.0.4",
-                                             render_metrics },
-                                           { "/guests", "application/json", render_guests },
-                                           { "/status", "application/json", render_status },
-                                           { NULL, NULL, NULL } };
+#define NO_OPERATOR "there is no such operator here; 'dormouse guests' lists them"
+
+static int render_operator(void *arg, const struct url_target *target, struct buf *to)
+{
+    struct server *s = arg;
+    struct operator* o = s->host ? host_find(s->host, target) : NULL;
+    if (!o) {
+        (void)buf_add_cstr(to, NO_OPERATOR);
+        return 404;
+    }
+    operator_describe(o, loop_now_ms(&s->loop), to);
+    return 200;
+}
+
+static void stream_trace(void *arg, const struct url_target *target, struct http_exchange *x)
+{
+    struct server *s = arg;
+    uint64_t count = 1;
+    struct str text = url_query_get(target, "count");
+    struct operator* o = s->host ? host_find(s->host, target) : NULL;
+    struct trace *trace = o ? operator_trace(o) : NULL;
+    if (text.n && parse_u64(text, 0, UINT32_MAX, &count) < 0)
+        http_reply(x, 400, NULL, STR("count is no number"));
+    else if (!o)
+        http_reply(x, 404, NULL, STR(NO_OPERATOR));
+    else if (!trace)
+        http_reply(x, 404, NULL, STR("only operators of ABI v1 can be traced, once they run"));
+    else
+        trace_page_start(x, trace, count);
+}
+
+static const struct admin_page pages[] = {
+    { "/metrics", "text/plain; version=0.0.4", render_metrics, NULL },
+    { "/guests", "application/json", render_guests, NULL },
+    { "/status", "application/json", render_status, NULL },
+    { "/operator", "application/json", render_operator, NULL },
+    { "/trace", NULL, NULL, stream_trace },
+    { .path = NULL }
+};
 
 /* One line that is rewritten in place; only on a terminal, and only while it is one does a timer
  * run. */

@@ -697,6 +697,11 @@ void operator_view(const struct operator* o, struct operator_view *ret)
                                    .gate = o->run.gate };
 }
 
+struct trace *operator_trace(struct operator* o)
+{
+    return o->v1 ? v1_trace(o->v1) : NULL;
+}
+
 const char *operator_phase_name(enum operator_phase phase)
 {
     static const char *const names[] = { "Preparing", "Running", "Paused", "Refused" };

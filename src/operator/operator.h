@@ -118,4 +118,6 @@ struct operator_view {
     const struct gate *gate;   /* the same */
 };
 void operator_view(const struct operator* o, struct operator_view *ret);
+/* To listen to; NULL: it is of another ABI, or never ran. */
+struct trace *operator_trace(struct operator* o);
 const char *operator_phase_name(enum operator_phase phase);

@@ -100,6 +100,16 @@ const char *work_reason_name(enum work_reason reason)
     return names[reason];
 }
 
+const char *work_end_name(enum work_end end)
+{
+    static const char *const names[] = { [WORK_DONE] = "done",
+                                         [WORK_AGAIN] = "again",
+                                         [WORK_FAILED] = "failed",
+                                         [WORK_REFUSED] = "refused",
+                                         [WORK_BACK] = "back" };
+    return names[end];
+}
+
 /* ---- all queues ---- */
 
 struct work_queues *work_queues_new(void)

@@ -124,6 +124,8 @@ enum work_end {
     WORK_REFUSED, /* failed for good: not again until something is added */
     WORK_BACK     /* it was not worked on: as it was before it was taken, at the front */
 };
+/* "done", "again", "failed", "refused", "back" */
+const char *work_end_name(enum work_end end);
 /* Returns after how long it comes again by itself (AGAIN, FAILED), else 0. */
 uint64_t work_queue_finish(struct work_queue *q, struct work_item *item, enum work_end end,
                            uint64_t delay_us, uint64_t now_us);

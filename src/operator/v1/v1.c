@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "operator/guest_log.h"
 #include "operator/v1/events.h"
 #include "operator/v1/guest_metrics.h"
 
@@ -41,6 +42,7 @@ struct instance {
     struct host_call *call; /* the guest is parked in it */
     uint64_t call_id;
     uint32_t call_incarnation;
+    struct trace_clock clock;
 };
 
 /* How a controller's last activation ended; made at its first one. */
@@ -72,6 +74,7 @@ struct v1 {
     struct last *last; /* of each controller; NULL: never ran */
     uint64_t reconciles, failures;
     struct err trouble; /* why there are no watches */
+    struct trace trace;
     struct instance first;
 };
 
@@ -358,6 +361,22 @@ static int on_object(void *arg, unsigned controller, struct work_key key, struct
     return sub && object_sub_find(sub, key.namespace, key.name) ? -E2BIG : -ENOENT;
 }
 
+static int hand_over(struct instance *in, uint64_t token, struct str payload, struct err *err)
+{
+    struct v1 *v = in->v;
+    struct work_task task;
+    unsigned controller = 0;
+    if (v->declaration && dispatch_current(v->dispatch, in->number, &controller, &task)) {
+        struct trace_activation a = { .instance = in->number,
+                                      .controller = v->declaration->controllers[controller].name,
+                                      .task = &task,
+                                      .state = guest_state(in->guest),
+                                      .payload_bytes = payload.n };
+        trace_begin(&v->trace, &in->clock, &a);
+    }
+    return guest_activate(in->guest, token, payload, err);
+}
+
 static void on_object_read(void *arg, int r, const struct object_result *res,
                            const struct err *cause)
 {
@@ -375,7 +394,7 @@ static void on_object_read(void *arg, int r, const struct object_result *res,
         (void)buf_add_cstr(&payload, ",\"object\":null");
     }
     (void)buf_add_char(&payload, '}');
-    if (guest_activate(in->guest, s->token, buf_str(&payload), &err) < 0)
+    if (hand_over(in, s->token, buf_str(&payload), &err) < 0)
         guest_fail(in->guest, &err);
 }
 
@@ -393,7 +412,7 @@ static int on_activate(void *arg, unsigned instance, uint64_t token, struct str 
         sub = interests_sub(v->calls.interests, v->declaration->controllers[controller].first_watch,
                             task.key.namespace);
     if (!sub || !object_sub_find(sub, task.key.namespace, task.key.name))
-        return guest_activate(in->guest, token, payload, err);
+        return hand_over(in, token, payload, err);
     struct object_query query = { .namespace = task.key.namespace,
                                   .name = task.key.name,
                                   .view = OBJECT_FULL };
@@ -404,7 +423,7 @@ static int on_activate(void *arg, unsigned instance, uint64_t token, struct str 
     memcpy(s->payload, payload.p, payload.n);
     if (object_sub_get(sub, &query, on_object_read, s, &s->read, NULL) < 0) {
         free(s);
-        return guest_activate(in->guest, token, payload, err); /* it may read it itself */
+        return hand_over(in, token, payload, err); /* it may read it itself */
     }
     in->start = s;
     return 0;
@@ -428,6 +447,8 @@ static bool on_refill(void *arg, unsigned controller, bool anew, size_t room)
 static void on_call_done(void *arg, int64_t value, struct str bytes)
 {
     struct instance *in = arg;
+    trace_call_end(&in->v->trace, &in->clock, in->call ? host_call_what(in->call) : "", value,
+                   bytes.n);
     in->call = NULL;
     dispatch_parked(in->v->dispatch, in->number, false);
     struct err err = { 0 };
@@ -453,6 +474,7 @@ static void on_call(struct guest *g, const struct guest_call *call, void *arg)
         return;
     }
     dispatch_parked(in->v->dispatch, in->number, true);
+    trace_call_begin(&in->v->trace, &in->clock);
     in->call = host_call_begin(&in->v->calls, call, on_call_done, in);
 }
 
@@ -572,20 +594,30 @@ static int on_log_line(struct instance *in, const struct guest_post *p, struct e
     struct v1 *v = in->v;
     char text[LOG_QUOTE_MAX];
     scoped(buf_fini_scoped) struct buf pairs = BUF_INIT(32 << 10);
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(1024), id = BUF_INIT(32);
+    struct guest_log_line line = { .level = levels[MIN(p->number, 3u)],
+                                   .message = p->head,
+                                   .fields = p->body };
     struct work_task task;
     unsigned controller;
     (void)buf_printf(&pairs, "operator=%s", v->full_name);
-    if (v->declaration && dispatch_current(v->dispatch, in->number, &controller, &task))
-        (void)buf_printf(
-            &pairs, " controller=" STR_FMT " key=" STR_FMT "/" STR_FMT " reconcile=%llx",
-            STR_ARG(v->declaration->controllers[controller].name), STR_ARG(task.key.namespace),
-            STR_ARG(task.key.name), (unsigned long long)p->token);
+    if (v->declaration && dispatch_current(v->dispatch, in->number, &controller, &task)) {
+        (void)buf_printf(&key, STR_FMT "/" STR_FMT, STR_ARG(task.key.namespace),
+                         STR_ARG(task.key.name));
+        (void)buf_printf(&id, "%llx", (unsigned long long)p->token);
+        line.controller = v->declaration->controllers[controller].name;
+        line.key = buf_str(&key);
+        line.reconcile = buf_str(&id);
+        (void)buf_printf(&pairs, " controller=" STR_FMT " key=%s reconcile=%s",
+                         STR_ARG(line.controller), buf_cstr(&key), buf_cstr(&id));
+    }
     (void)buf_printf(&pairs, " line=\"%s\"", log_quote(text, p->head));
     if (p->body.n && add_pairs(&pairs, p->body, err) < 0) {
         if (p->head.n + p->body.n < GUEST_V1_LOG_MAX)
             return err->code;
         add_pair(&pairs, STR("cut"), p->body);
     }
+    guest_log_add(v->host->opts.logs, v->namespace, v->name, &line);
     /* The guest's debug lines were asked for by its operator's level, whatever the host's is. */
     log_write(p->number == 0 ? LOG_INFO : levels[MIN(p->number, 3u)], "guest", "%s%s",
               p->number == 0 ? "level=debug " : "", buf_cstr(&pairs));
@@ -609,6 +641,7 @@ static void on_post(struct guest *g, const struct guest_post *p, void *arg)
     struct instance *in = arg;
     struct err err = { 0 };
     int r = 0;
+    trace_post(&in->v->trace, &in->clock, names[p->kind], p->head);
     switch (p->kind) {
     case GUEST_POST_LOG:
         r = on_log_line(in, p, &err);
@@ -629,24 +662,37 @@ static void on_post(struct guest *g, const struct guest_post *p, void *arg)
 
 /* ---------------------------------------------------------------- results */
 
+static void tell_failure(const struct v1 *v, const struct dispatch_result *result)
+{
+    char text[LOG_QUOTE_MAX];
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(1024), line = BUF_INIT(8 << 10);
+    const char *permanent = result->end == WORK_REFUSED ? " permanent=true" : "";
+    (void)buf_printf(&key, STR_FMT "/" STR_FMT, STR_ARG(result->task.key.namespace),
+                     STR_ARG(result->task.key.name));
+    log_warn("reconcile failed",
+             "operator=%s controller=%s key=%s attempt=%u retry_ms=%llu%s error=\"%s\"",
+             v->full_name, result->controller ? result->controller : "", buf_cstr(&key),
+             result->task.attempt, (unsigned long long)result->delay_ms, permanent,
+             log_quote(text, result->message));
+    (void)buf_printf(&line, "reconcile failed: " STR_FMT, STR_ARG(result->message));
+    guest_log_add(v->host->opts.logs, v->namespace, v->name,
+                  &(struct guest_log_line){ .level = LOG_WARN,
+                                            .message = buf_str(&line),
+                                            .controller = str_of(result->controller),
+                                            .key = buf_str(&key) });
+}
+
 static void on_result(void *arg, const struct dispatch_result *result)
 {
     struct v1 *v = arg;
-    char text[LOG_QUOTE_MAX];
     bool failed = result->end == WORK_FAILED || result->end == WORK_REFUSED;
+    trace_end(&v->trace, &v->first.clock, result);
     if (result->end == WORK_BACK)
         return;
     v->reconciles++;
     v->failures += failed;
     if (failed)
-        log_warn("reconcile failed",
-                 "operator=%s controller=%s key=" STR_FMT "/" STR_FMT
-                 " attempt=%u retry_ms=%llu%s error=\"%s\"",
-                 v->full_name, result->controller ? result->controller : "",
-                 STR_ARG(result->task.key.namespace), STR_ARG(result->task.key.name),
-                 result->task.attempt, (unsigned long long)result->delay_ms,
-                 result->end == WORK_REFUSED ? " permanent=true" : "",
-                 log_quote(text, result->message));
+        tell_failure(v, result);
     if (!result->controller || !v->declaration)
         return;
     const struct declaration_controller *c =
@@ -705,6 +751,7 @@ struct v1 *v1_new(const struct v1_opts *opts)
     v->calls.namespace = opts->namespace;
     v->calls.name = opts->name;
     v->first.v = v;
+    trace_init(&v->trace);
     v->dispatch = dispatch_operator_new(opts->host->dispatch, v->full_name, &ops, v);
     dispatch_hold(v->dispatch, DISPATCH_HOLD_SYNC);
     list_push_back(&opts->host->operators, &v->node);
@@ -717,6 +764,7 @@ void v1_free(struct v1 *v)
     if (!v)
         return;
     assert(!v->first.guest);
+    trace_fini(&v->trace);
     end_watches(v);
     dispatch_operator_free(v->dispatch);
     free_last(v);
@@ -851,11 +899,6 @@ static void write_watches(const struct v1 *v, struct buf *to)
 
 static void write_last(const struct v1 *v, const struct last *last, struct buf *to)
 {
-    static const char *const ends[] = { [WORK_DONE] = "done",
-                                        [WORK_AGAIN] = "again",
-                                        [WORK_FAILED] = "failed",
-                                        [WORK_REFUSED] = "refused",
-                                        [WORK_BACK] = "back" };
     const char *comma = "";
     (void)buf_add_cstr(to, ",\"last\":{\"key\":");
     (void)json_write_str(to, str_of(last->key));
@@ -868,7 +911,7 @@ static void write_last(const struct v1 *v, const struct last *last, struct buf *
     (void)buf_printf(to,
                      "],\"attempt\":%u,\"result\":\"%s\",\"trapped\":%s,\"delayMs\":%llu,"
                      "\"durationUs\":%llu,\"busyUs\":%llu,\"agoMs\":%llu",
-                     last->attempt, ends[last->end], last->trapped ? "true" : "false",
+                     last->attempt, work_end_name(last->end), last->trapped ? "true" : "false",
                      (unsigned long long)last->delay_ms, (unsigned long long)last->work_us,
                      (unsigned long long)last->busy_us,
                      (unsigned long long)(loop_now_ms(v->host->opts.loop) - last->ended_ms));
@@ -898,13 +941,21 @@ static void write_controllers(const struct v1 *v, struct buf *to)
     }
 }
 
+struct trace *v1_trace(struct v1 *v)
+{
+    return &v->trace;
+}
+
 void v1_describe(const struct v1 *v, struct buf *to)
 {
     struct v1_summary summary;
     v1_get_summary(v, &summary);
-    (void)buf_printf(to, "{\"declared\":%s,\"synced\":%s,\"reconciles\":%llu,\"failures\":%llu",
+    (void)buf_printf(to,
+                     "{\"declared\":%s,\"synced\":%s,\"reconciles\":%llu,\"failures\":%llu,"
+                     "\"tracers\":%zu",
                      summary.declared ? "true" : "false", summary.synced ? "true" : "false",
-                     (unsigned long long)summary.reconciles, (unsigned long long)summary.failures);
+                     (unsigned long long)summary.reconciles, (unsigned long long)summary.failures,
+                     trace_listeners(&v->trace));
     if (summary.waits[0]) {
         (void)buf_add_cstr(to, ",\"waitsFor\":");
         (void)json_write_str(to, str_of(summary.waits));

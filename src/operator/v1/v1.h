@@ -17,6 +17,7 @@
 
 #include "operator/identity.h"
 #include "operator/v1/host_calls.h"
+#include "operator/v1/trace.h"
 
 struct v1;
 
@@ -27,6 +28,7 @@ struct v1_host_opts {
     struct loop *loop;           /* kept */
     struct discovery *discovery; /* kept */
     struct object_cache *cache;  /* kept */
+    struct guest_logs *logs;     /* kept; NULL: lines of guests go to the host's log alone */
     unsigned runners;            /* 0: one per core */
 };
 struct v1_host *v1_host_new(const struct v1_host_opts *opts);
@@ -94,3 +96,5 @@ void v1_get_summary(const struct v1 *v, struct v1_summary *ret);
  * queue, last reconcile and next timer, what the guest waits for.
  */
 void v1_describe(const struct v1 *v, struct buf *to);
+/* To listen to what its activations do. */
+struct trace *v1_trace(struct v1 *v);

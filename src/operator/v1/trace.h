@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the activations of one operator do, as it happens, for `dormouse trace`: one JSON object for
+ * each step, told to whoever listens. While nobody does, a step costs the look at an empty list.
+ *
+ *     {"event":"activation","instance":0,"controller":"c","key":"ns/name","reasons":["update"],
+ *      "attempt":0,"state":"Asleep","payloadBytes":n}
+ *     {"event":"call","atUs":n,"call":"GET /api/v1/...","tookUs":n,"value":n,"bytes":n}
+ *     {"event":"post","atUs":n,"call":"log","what":"..."}
+ *     {"event":"end","atUs":n,"result":"done","delayMs":n,"message":"...","workUs":n,"busyUs":n}
+ *
+ * atUs counts from the moment in which the activation was handed to the guest host: up to the first
+ * step it contains the wake. Posted calls are told of when they arrive, with the next call that
+ * parks or at the end. Loop thread only.
+ */
+#pragma once
+
+#include "base/list.h"
+#include "operator/v1/dispatch.h"
+#include "wasm/guest.h"
+
+enum { TRACE_WHAT_MAX = 256 }; /* bytes of a text in a step; cut */
+
+/* Embedded by who listens. The functions are called from the loop. */
+struct tracer {
+    struct list node;
+    void (*on_step)(struct tracer *t, struct str json, bool is_end); /* borrowed */
+    void (*on_gone)(struct tracer *t); /* the operator is gone; the tracer is no longer linked */
+};
+
+/* Per operator. */
+struct trace {
+    struct list tracers;
+};
+void trace_init(struct trace *t);
+/* Tells every tracer. */
+void trace_fini(struct trace *t);
+void trace_listen(struct trace *t, struct tracer *tracer);
+void trace_unlisten(struct tracer *tracer);
+size_t trace_listeners(const struct trace *t);
+
+/* Per instance: when its activation began. */
+struct trace_clock {
+    uint64_t began_us, call_us;
+};
+
+struct trace_activation {
+    unsigned instance;
+    struct str controller; /* "" for a configuration */
+    const struct work_task *task;
+    enum guest_state state;
+    size_t payload_bytes;
+};
+void trace_begin(struct trace *t, struct trace_clock *clock, const struct trace_activation *a);
+void trace_call_begin(struct trace *t, struct trace_clock *clock);
+/* what: host_call_what(), borrowed. */
+void trace_call_end(struct trace *t, const struct trace_clock *clock, const char *what,
+                    int64_t value, size_t bytes);
+void trace_post(struct trace *t, const struct trace_clock *clock, const char *call,
+                struct str what);
+void trace_end(struct trace *t, const struct trace_clock *clock, const struct dispatch_result *r);
