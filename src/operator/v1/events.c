@@ -19,6 +19,7 @@ struct series {
     uint64_t hash;
     char *namespace, *name;
     uint64_t count, written; /* reported; as the object says */
+    bool is_busy;            /* a write of it is under way */
     uint64_t first_ms, last_ms, written_ms;
     int64_t last_wall_us;
 };
@@ -182,6 +183,8 @@ static bool take_token(struct events *ev, uint64_t now_ms)
     return true;
 }
 
+static void flush(struct events *ev);
+
 static void on_head(void *arg, int status, const struct headers *headers)
 {
     ((struct write *)arg)->status = status;
@@ -199,13 +202,16 @@ static void on_end(void *arg, int r, const struct err *err)
         return;
     list_remove(&w->node);
     ev->n_writes--;
+    struct series *s = find_series(ev, w->hash);
+    if (s)
+        s->is_busy = false;
     if (r >= 0 && w->status >= 200 && w->status < 300) {
         ev->stats.written++;
+        flush(ev); /* what came meanwhile */
         return;
     }
     ev->stats.failed++;
     /* It never came to be, or is gone: the next one is made anew. */
-    struct series *s = find_series(ev, w->hash);
     if (s)
         free_series(ev, s);
 }
@@ -299,26 +305,28 @@ static bool count(struct events *ev, struct series *s)
                       s->hash);
 }
 
+static void on_timer(struct timer *t);
+
 /* Series that have grown and may be written again; the timer goes on for the others. */
 static void flush(struct events *ev)
 {
     uint64_t now_ms = loop_now_ms(ev->opts.loop), next_ms = UINT64_MAX;
     list_each_safe (n, &ev->series) {
         struct series *s = list_entry(n, struct series, node);
-        if (s->count == s->written)
+        if (s->count == s->written || s->is_busy)
             continue;
         bool due = s->written <= 1 || now_ms - s->written_ms >= EVENTS_SERIES_MS;
         if (due && take_token(ev, now_ms)) {
             s->written = s->count;
             s->written_ms = now_ms;
-            (void)count(ev, s);
+            s->is_busy = count(ev, s);
         } else {
             uint64_t wait_ms = due ? EVENTS_REFILL_MS : EVENTS_SERIES_MS - (now_ms - s->written_ms);
             next_ms = MIN(next_ms, wait_ms);
         }
     }
     if (next_ms != UINT64_MAX)
-        timer_start(ev->opts.loop, &ev->timer, next_ms, ev->timer.run);
+        timer_start(ev->opts.loop, &ev->timer, next_ms, on_timer);
 }
 
 static void on_timer(struct timer *t)
@@ -357,7 +365,6 @@ static void add(struct events *ev, const struct report *rep)
         s->last_wall_us = clock_wall_us();
         list_remove(&s->node);
         list_push_back(&ev->series, &s->node);
-        ev->timer.run = on_timer;
         flush(ev);
         return;
     }
@@ -370,7 +377,8 @@ static void add(struct events *ev, const struct report *rep)
     s->count = s->written = 1;
     s->last_ms = s->written_ms = now_ms;
     s->last_wall_us = clock_wall_us();
-    if (!create(ev, rep, s))
+    s->is_busy = create(ev, rep, s);
+    if (!s->is_busy)
         free_series(ev, s);
 }
 
