@@ -342,7 +342,8 @@ void host_metrics(const struct host *h, struct buf *to)
     gauge(to, "dormouse_guest_resident_bytes", "gauge",
           "Dirty pages and bookkeeping of awake guests.", sums.resident);
     gauge(to, "dormouse_guest_swap_bytes", "gauge", "Blocks of swap files.", sums.swap);
-    gauge(to, "workqueue_depth", "gauge", "Deliveries that wait for guests.", sums.queued);
+    gauge(to, "dormouse_guest_deliveries", "gauge", "Deliveries that wait for guests.",
+          sums.queued);
     gauge(to, "dormouse_runners", "gauge", "Runner processes.", g.runners);
     gauge(to, "dormouse_runner_starts_total", "counter", "Runner processes started.",
           g.runner_starts);
@@ -361,4 +362,5 @@ void host_metrics(const struct host *h, struct buf *to)
     gauge(to, "dormouse_modules_compiled_total", "counter", "Modules compiled.", m.compiled);
     gauge(to, "dormouse_modules_refused_total", "counter", "Modules refused.", m.refused);
     gauge(to, "dormouse_module_cache_bytes", "gauge", "Compiled code on disk.", m.bytes);
+    v1_host_metrics(h->v1, to);
 }

@@ -676,10 +676,11 @@ static void tell_failure(const struct v1 *v, const struct dispatch_result *resul
              log_quote(text, result->message));
     (void)buf_printf(&line, "reconcile failed: " STR_FMT, STR_ARG(result->message));
     guest_log_add(v->host->opts.logs, v->namespace, v->name,
-                  &(struct guest_log_line){ .level = LOG_WARN,
-                                            .message = buf_str(&line),
-                                            .controller = str_of(result->controller),
-                                            .key = buf_str(&key) });
+                  &(struct guest_log_line){
+                      .level = LOG_WARN,
+                      .message = buf_str(&line),
+                      .controller = str_of(result->controller ? result->controller : ""),
+                      .key = buf_str(&key) });
 }
 
 static void on_result(void *arg, const struct dispatch_result *result)
