@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """ABI v1 end to end: guests that declare, reconcile, read, write and break rules, on the real host (docs/guest-abi.md)."""
+import base64
 import json
+import os
 import re
+import signal
 
 import pytest
 
@@ -10,6 +13,7 @@ from guest_kit import make_namespaces
 from operators import Hosting
 from test_guests import Host
 
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 MERGE = "application/merge-patch+json"
 
 
@@ -55,6 +59,9 @@ class V1(Host, Hosting):
     def drop(self, namespace, name, kind="configmaps"):
         assert self.ask("DELETE", f"/api/v1/namespaces/{namespace}/{kind}/{name}").status == 200
 
+    def describe(self, name):
+        return json.loads(self.admin(f"/operator?namespace=operators&name={name}"))
+
     def log_has(self, text):
         wait_for(lambda: text in self.text_of_log(), f"the log says '{text}'")
 
@@ -74,9 +81,24 @@ def declaration(primary, owns=(), watches=(), **more):
     return {"abi": 1, "controllers": [controller], **more}
 
 
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+
+
+def grant(host, role, groups, resources, user="system:serviceaccounts:operators", kind="Group"):
+    host.create(f"{RBAC}/clusterroles", {
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": role},
+        "rules": [{"apiGroups": groups, "resources": resources, "verbs": ["*"]}]})
+    host.create(f"{RBAC}/clusterrolebindings", {
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": role},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+        "subjects": [{"kind": kind, "name": user, "apiGroup": "rbac.authorization.k8s.io"}]})
+
+
 @pytest.fixture(scope="module")
 def host(tmp_path_factory):
     host = V1(tmp_path_factory.mktemp("v1"), "--idle", "100ms")
+    grant(host, "script-guests", ["", "late.test", "events.k8s.io"],
+          ["configmaps", "secrets", "serviceaccounts", "events", "things"])
     yield host
     assert host.stop() == 0
 
@@ -116,3 +138,298 @@ def test_one_config_map_is_reconciled_into_another(host, space):
                                       "reasons": ["initial"], "attempt": 0}
     wait_for(lambda: host.is_asleep("copier"), "it sleeps")
     host.remove("copier")
+
+
+def test_events_become_keys_and_reasons(host, space):
+    """The guest is called for what concerns it, merged while it waits, and for nothing else."""
+    host.scripted("keys", declaration(
+        {**watch("p", space, labelSelector="app=yes"), "predicate": {"or": [{"changed": "labels"}, {"changed": "annotations"}]},
+         "indexes": [{"name": "byRef", "field": ".data.ref"}]},
+        owns=[{"id": "owned", "apiVersion": "v1", "kind": "Secret", "namespaces": [space]}],
+        watches=[{"id": "mapped", "apiVersion": "v1", "kind": "ServiceAccount", "namespaces": [space],
+                  "map": {"index": "byRef", "value": "name"}}]))
+    host.put(space, "other", "say no")
+    made = host.put(space, "mine", "say made", labels={"app": "yes"}, ref="robot")
+    wait_for(lambda: host.keys("keys") == [f"{space}/mine"], "the first key")
+    assert host.acts("keys")[0]["reasons"] == ["create"]
+    host.put(space, "mine", "say made", ref="robot2")  # neither labels nor annotations
+    host.put(space, "mine", annotations={"a": "b"})
+    wait_for(lambda: len(host.acts("keys")) == 2, "an update")
+    assert host.acts("keys")[1]["reasons"] == ["update"]
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "mine", "uid": made["metadata"]["uid"], "controller": True}
+    host.create(f"/api/v1/namespaces/{space}/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {
+        "name": "s", "ownerReferences": [owner]}})
+    wait_for(lambda: len(host.acts("keys")) == 3, "an owned object")
+    assert host.acts("keys")[2]["reasons"] == ["owned"]
+    host.create(f"/api/v1/namespaces/{space}/serviceaccounts", {"apiVersion": "v1", "kind": "ServiceAccount",
+                                                                "metadata": {"name": "robot2"}})
+    wait_for(lambda: len(host.acts("keys")) == 4, "a mapped object")
+    assert host.acts("keys")[3]["reasons"] == ["mapped"]
+    host.put(space, "mine", labels={"app": "no"})  # it leaves the selector
+    wait_for(lambda: len(host.acts("keys")) == 5, "its end")
+    last = host.acts("keys")[4]
+    assert last["reasons"] == ["delete"] and last["object"] is None
+    assert set(host.keys("keys")) == {f"{space}/mine"}
+    host.remove("keys")
+
+
+def test_results_of_activations(host, space):
+    """Again after a time, back-off, refusal, and what the guest says of a failure."""
+    host.put(space, "again", "count\nreturn 300")
+    host.put(space, "fails", "fail the disk is on fire\nreturn -1")
+    host.put(space, "never", "fail this will not do\nreturn -2")
+    host.scripted("results", declaration(watch("p", space), backoff={"baseMs": 50, "maxMs": 200}))
+    wait_for(lambda: host.keys("results").count(f"{space}/again") >= 3, "it comes again")
+    wait_for(lambda: host.keys("results").count(f"{space}/fails") >= 4, "and again after failures")
+    acts = host.acts("results")
+    assert [a["attempt"] for a in acts if a["name"] == "fails"][:4] == [0, 1, 2, 3]
+    assert next(a for a in acts if a["name"] == "fails" and a["attempt"] == 1)["reasons"] == ["retry"]
+    assert [a["reasons"] for a in acts if a["name"] == "again"][1] == ["requeue"]
+    assert host.keys("results").count(f"{space}/never") == 1
+    host.log_has('key=' + space + '/fails attempt=0 retry_ms=50 error="the disk is on fire"')
+    host.log_has("permanent=true error=\"this will not do\"")
+    host.put(space, "never", "say changed")
+    wait_for(lambda: "changed" in host.said("results", "say"), "a change is another chance")
+    host.remove("results")
+
+
+def test_requests_answer_with_types(host, space):
+    maps = f"/api/v1/namespaces/{space}/configmaps"
+    host.put(space, "asker", "\n".join([
+        f"api GET {maps}/nobody -",
+        f"api PUT {maps}/asker application/json " + json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+            "name": "asker", "resourceVersion": "1"}}),
+        "api GET /api/v1/pods?watch=true -",
+        "api GET /metrics -",
+        f"api DELETE {maps}/victim application/json " + json.dumps({"preconditions": {"uid": "wrong"}}),
+        f"api PATCH {maps}/applied?force=true application/apply-patch+yaml " + json.dumps({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "applied"}, "data": {"a": "b"}}),
+        "api GET /version -",
+    ]))
+    host.put(space, "victim")
+    host.scripted("asker", declaration(watch("p", space, name="asker")))
+    wait_for(lambda: len(host.values("asker", "api")) == 7, "all answers")
+    answers = host.values("asker", "api")
+    assert [a[0] for a in answers] == [404, 409, -1, -1, 409, 201, 200]
+    assert '"reason":"NotFound"' in answers[0][1]
+    assert answers[2][1] == "a request cannot watch: declare a watch"
+    applied = host.get(f"{maps}/applied").json()["metadata"]["managedFields"]
+    assert applied[0]["manager"] == "asker" and applied[0]["operation"] == "Apply"
+    assert host.get(f"{maps}/victim").status == 200
+    host.remove("asker")
+
+
+def test_reads_from_the_cache(host, space):
+    for i in range(5):
+        host.put(space, f"item{i}", labels={"parity": "even" if i % 2 == 0 else "odd"}, ref=f"r{i % 2}")
+    host.put(space, "reader", "\n".join([
+        'get {"watch":"p","namespace":"%s","name":"reader"}' % space,
+        'get {"watch":"items","namespace":"%s","name":"item1"}' % space,
+        'get {"watch":"items","namespace":"%s","name":"nobody"}' % space,
+        'get {"watch":"nope","namespace":"%s","name":"item1"}' % space,
+        'get {"watch":"items","nam":"item1"}',
+        'list {"watch":"items","view":"keys"}',
+        'list {"watch":"items","view":"keys","limit":2}',
+        'list {"watch":"items","view":"keys","labelSelector":"parity=even"}',
+        'list {"watch":"items","view":"keys","index":"byRef","value":"r1"}',
+        'list {"watch":"items","index":"none","value":"r1"}',
+        'list {"watch":"items","view":"metadata","limit":1}',
+        f"api PATCH /api/v1/namespaces/{space}/configmaps/item1 {MERGE} " + '{"data":{"fresh":"yes"}}',
+        'get {"watch":"items","namespace":"%s","name":"item1","consistent":true}' % space,
+        'get {"watch":"absent","namespace":"%s","name":"x"}' % space,
+    ]))
+    host.scripted("reader", declaration(
+        watch("p", space, name="reader"),
+        caches=[watch("items", space, labelSelector="parity", indexes=[{"name": "byRef", "field": ".data.ref"}],
+                      strip=[".data.do"]),
+                {"id": "absent", "apiVersion": "nowhere.dev/v1", "kind": "Nothing"}]))
+    wait_for(lambda: len(host.values("reader", "get")) == 7, "the last read")
+    gets, lists = host.values("reader", "get"), host.values("reader", "list")
+    assert gets[0][0] > 0 and json.loads(gets[1][1])["data"] == {"ref": "r1"}
+    assert "managedFields" not in gets[1][1]
+    assert [g[0] for g in gets[2:5]] == [-2, -4, -1]
+    names = [[i["name"] for i in json.loads(text)["items"]] for _, text in lists[:4]]
+    assert names == [[f"item{i}" for i in range(5)], ["item0", "item1"], ["item0", "item2", "item4"], ["item1", "item3"]]
+    assert json.loads(lists[1][1])["remainingItemCount"] == 3 and json.loads(lists[1][1])["continue"]
+    assert lists[4][0] == -4
+    only = json.loads(lists[5][1])["items"][0]
+    assert set(only) == {"apiVersion", "kind", "metadata"}
+    assert json.loads(gets[5][1])["data"]["fresh"] == "yes"
+    assert gets[6][0] == -11
+    host.remove("reader")
+
+
+def test_configuration_and_its_changes(host, space):
+    host.scripted("config", declaration(
+        watch("p", space, name="main"),
+        config=[{"name": "settings", "configMap": "settings", "namespace": space, "onChange": "reconcile"},
+                {"name": "key", "secret": "key", "namespace": space, "optional": True, "onChange": "activate"}]),
+        DO="config key")
+    host.put(space, "main", "config settings\nconfig key\nconfig other")
+    status = lambda: host.status("config")  # noqa: E731
+    wait_for(lambda: host.guest("config"), "the guest")
+    wait_for(lambda: host.values("config", "declare") == [(0, "")], "it has declared")
+    assert host.acts("config") == [] and status() is not None  # a required configuration is missing
+    host.put(space, "settings", colour="red")
+    wait_for(lambda: len(host.values("config", "config")) == 3, "it is read")
+    (_, settings), absent, other = host.values("config", "config")
+    assert json.loads(settings)["data"]["colour"] == "red" and json.loads(settings)["resourceVersion"]
+    assert absent[0] == -2 and other[0] == -4
+    host.put(space, "settings", colour="blue")
+    wait_for(lambda: len(host.acts("config")) == 2, "a change is a reason")
+    assert host.acts("config")[1]["reasons"] == ["config"]
+    host.create(f"/api/v1/namespaces/{space}/secrets", {
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"},
+        "data": {"text": base64.b64encode(b"plain").decode(), "bytes": base64.b64encode(b"\xff\x00").decode()}})
+    wait_for(lambda: {"type": "config", "name": "key"} in host.acts("config"), "an activation of its own")
+    wait_for(lambda: len(host.values("config", "config")) == 7, "its values")
+    value = json.loads(host.values("config", "config")[-1][1])
+    assert value["data"] == {"text": "plain"} and value["binaryData"] == {"bytes": base64.b64encode(b"\xff\x00").decode()}
+    host.remove("config")
+
+
+def test_posted_calls(host, space):
+    event = {"type": "Warning", "reason": "Made", "action": "Make", "note": "n",
+             "regarding": {"apiVersion": "v1", "kind": "ConfigMap", "namespace": space, "name": "poster"}}
+    host.put(space, "poster", "\n".join([
+        "event " + json.dumps(event), "event " + json.dumps(event),
+        'enqueue {"controller":"c","namespace":"%s","name":"later","afterMs":50,"priority":"high"}' % space,
+        "metric 0 [\"x\"] 2", "metric 0 [\"x\"] 3", "metric 1 - 7",
+        'log 2 something odd|{"why":"because \\"so\\"","n":1}', "log 0 not wanted"]))
+    host.scripted("poster", declaration(watch("p", space, name="poster"), metrics=[
+        {"name": "poster_made_total", "type": "counter", "help": "made", "labels": ["kind"]},
+        {"name": "poster_level", "type": "gauge"}]))
+    wait_for(lambda: host.keys("poster") == [f"{space}/poster", f"{space}/later"], "the key that it asked for")
+    assert host.acts("poster")[1]["reasons"] == ["enqueue"] and host.acts("poster")[1]["object"] is None
+    events = f"/apis/events.k8s.io/v1/namespaces/{space}/events"
+    wait_for(lambda: [e.get("series", {}).get("count") for e in host.get(events).json()["items"]] == [2], "one series")
+    made = host.get(events).json()["items"][0]
+    assert made["reportingController"] == "operators/poster" and made["reason"] == "Made" and made["note"] == "n"
+    line = next(x for x in host.text_of_log().splitlines() if "something odd" in x)
+    assert " warn" in line.lower() and f"key={space}/poster" in line and "controller=c" in line and "reconcile=" in line
+    assert 'why="because \\"so\\""' in line and 'n="1"' in line
+    assert "not wanted" not in host.text_of_log()
+    metrics = host.admin("/metrics")
+    assert 'poster_made_total{operator="operators/poster",kind="x"} 5' in metrics
+    assert 'poster_level{operator="operators/poster"} 7' in metrics
+    host.remove("poster")
+
+
+@pytest.mark.parametrize("do, said", [
+    ("outside", "enqueue: R-memory"),
+    ("event {}", "event: R-posted"),
+    ("event {\"type\":\"Normal\"", "event: R-posted"),
+    ('enqueue {"controller":"other","namespace":"a","name":"b"}', "enqueue: R-posted: no controller 'other' is declared"),
+    ("metric 7 - 1", "metric: R-posted"),
+    ("flood 1025", "metric: R-posted"),
+    ("declare {}", "declare: R-"),
+    ("return -7", "R-result"),
+])
+def test_a_broken_rule_ends_the_activation(host, space, do, said):
+    """A trap that names call and rule; the key counts as failed, and the next one is served."""
+    name = "rule-" + re.sub(r"[^a-z]", "", said.lower())[:20] + str(len(do))
+    host.put(space, "bad", do)
+    host.scripted(name, declaration(watch("p", space), metrics=[{"name": "level", "type": "gauge"}]))
+    wait_for(lambda: said in host.text_of_log().split(f"operators/{name}", 1)[-1], f"'{said}'")
+    wait_for(lambda: said in json.dumps(host.status(name)), "the status says it")
+    host.put(space, "bad", "say fine")
+    wait_for(lambda: "fine" in host.said(name, "say"), "it starts anew and goes on")
+    host.remove(name)
+
+
+@pytest.mark.parametrize("env, said", [
+    ({}, "R-declare"),
+    ({"DECLARE": '{"controllers":[],"caches":3}'}, "caches: must be an array"),
+    ({"DECLARE": '{"controllers":[]}', "SETUP": 'declare {"controllers":[]}'}, "declare: R-declare"),
+    ({"DECLARE": '{"controllers":[]}', "SETUP": 'get {"watch":"x"}'}, "cache_get: R-outside"),
+    ({"DECLARE": '{"controllers":[]}', "EXIT": "3"}, "3"),
+], ids=["nothing", "slip", "twice", "outside", "exit"])
+def test_a_start_that_fails_says_why(host, env, said, request):
+    name = "start-" + request.node.callspec.id
+    host.scripted(name, None, **env)
+    wait_for(lambda: said in json.dumps(host.status(name)), f"the status says '{said}'")
+    host.remove(name)
+
+
+def crd(group, plural, kind):
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{plural}.{group}"},
+            "spec": {"group": group, "scope": "Namespaced", "names": {"plural": plural, "kind": kind},
+                     "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {
+                         "type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
+
+
+def test_kinds_come_and_go(host, space):
+    """A kind that is not there yet holds up its controller and no other; one that vanishes may come again."""
+    group = "late.test"
+    things = f"/apis/{group}/v1/namespaces/{space}/things"
+    decl = declaration({"id": "things", "apiVersion": f"{group}/v1", "kind": "Thing"})
+    decl["controllers"].append({"name": "maps", "for": watch("p", space, name="here")})
+    host.put(space, "here", "say here")
+    host.scripted("late", decl)
+    wait_for(lambda: "here" in host.said("late", "say"), "the other controller works")
+    for round in (1, 2):
+        host.create(CRDS, crd(group, "things", "Thing"))
+        wait_for(lambda: host.get(things).status == 200, "the kind")
+        thing = {"apiVersion": f"{group}/v1", "kind": "Thing", "metadata": {"name": f"t{round}"}, "do": f"say round{round}"}
+        host.create(things, thing)
+        wait_for(lambda: f"round{round}" in host.said("late", "say"), "a thing is reconciled")
+        assert host.ask("DELETE", f"{CRDS}/things.{group}").status == 200
+        wait_for(lambda: host.get(things).status == 404, "the kind has gone")
+    host.put(space, "here", "say still")
+    wait_for(lambda: "still" in host.said("late", "say"), "the other controller still works")
+    host.remove("late")
+
+
+def test_a_watch_that_is_forbidden_until_it_is_not(host, space):
+    """The operator waits and says for what; other controllers go on; a right that comes is enough."""
+    decl = declaration({"id": "pods", "apiVersion": "v1", "kind": "Endpoints", "namespaces": [space]})
+    decl["controllers"].append({"name": "maps", "for": watch("p", space)})
+    host.put(space, "a", "get {\"watch\":\"pods\",\"namespace\":\"%s\",\"name\":\"x\"}\nsay works" % space)
+    host.scripted("denied", decl)
+    wait_for(lambda: "works" in host.said("denied", "say"), "the other controller works")
+    assert host.values("denied", "get")[0][0] == -3
+    wait_for(lambda: host.describe("denied")["v1"]["watches"][0]["state"] == "Forbidden", "the state of the watch")
+    assert "may not list and watch 'endpoints'" in host.describe("denied")["v1"]["waitsFor"]
+    host.create(f"/api/v1/namespaces/{space}/endpoints", {"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": "x"}})
+    grant(host, "denied-endpoints", [""], ["endpoints"])
+    wait_for(lambda: f"{space}/x" in host.keys("denied"), "it may, and does")
+    host.remove("denied")
+
+
+def test_a_namespace_goes_while_the_operator_sleeps(host, space):
+    host.put(space, "a", "say made")
+    host.scripted("spaces", declaration(watch("p", space, labelSelector="!keep")), DO="say gone")
+    wait_for(lambda: "made" in host.said("spaces", "say"), "it knows the object")
+    wait_for(lambda: host.is_asleep("spaces"), "it sleeps")
+    host.ask("DELETE", f"/api/v1/namespaces/{space}")
+    wait_for(lambda: any(a["name"] == "a" and a.get("object", 1) is None for a in host.acts("spaces")), "it is told")
+    wait_for(lambda: host.is_asleep("spaces"), "it sleeps again")
+    host.remove("spaces")
+
+
+def test_a_runner_that_is_killed_while_a_call_is_parked(host, space):
+    """The activation counts as failed, the key comes again; what was written stays written."""
+    host.put(space, "a", f"say begin\napi GET /api/v1/namespaces/{space}/configmaps/a -\nsay end")
+    host.scripted("killed", declaration(watch("p", space), backoff={"baseMs": 20, "maxMs": 20}))
+    wait_for(lambda: "end" in host.said("killed", "say"), "it works")
+    for pid in host.runners():
+        os.kill(pid, signal.SIGKILL)
+    host.put(space, "b", "say other")
+    wait_for(lambda: "other" in host.said("killed", "say"), "it works again")
+    host.remove("killed")
+
+
+def test_a_sleeping_operator_is_not_woken_by_others_events(host, space):
+    host.scripted("still", declaration({**watch("p", space, labelSelector="mine"), "predicate": {"changed": "labels"}}))
+    host.put(space, "a", "say hello", labels={"mine": "1"})
+    wait_for(lambda: "hello" in host.said("still", "say"), "it works")
+    wait_for(lambda: host.is_asleep("still"), "it sleeps")
+    before = host.guest("still")["activations"]
+    for i in range(20):
+        host.put(space, "foreign", n=str(i))
+        host.put(space, "a", n=str(i))
+    host.put(space, "a", "say bye", labels={"mine": "2"})
+    wait_for(lambda: "bye" in host.said("still", "say"), "the one that concerns it")
+    assert host.guest("still")["activations"] == before + 1
+    host.remove("still")

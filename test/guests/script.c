@@ -9,7 +9,7 @@
  *     api METHOD TARGET CONTENT-TYPE|- BODY      get QUERY      list QUERY      config NAME
  *     log LEVEL TEXT|KEY-VALUES      event JSON      enqueue JSON      metric INDEX LABELS|- VALUE
  *     say TEXT      fail TEXT      return N      declare TEXT      count      trap      loop
- *     outside (a range beyond the memory)      flood N (log lines)
+ *     outside (a range beyond the memory)      flood N (values for metric 0)
  *
  * Each activation prints "probe act" and its JSON without the object, each call that parks "probe",
  * its command, the value and the result (cut, line ends as '|').
@@ -232,7 +232,7 @@ static void command(char *line, int64_t *ret)
         *ret = number(args);
     else if (begins(line, "flood"))
         for (int64_t i = number(args); i > 0; i--)
-            v1_log(1, "x", 1, "", 0);
+            v1_metric(0, "", 0, 0);
     else if (begins(line, "outside"))
         v1_enqueue((const void *)0xfffffff0, 64);
     else if (begins(line, "trap"))
