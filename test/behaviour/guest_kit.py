@@ -10,11 +10,13 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def apply_crd(api, path):
-    crd = yaml.safe_load((ROOT / path).read_text())
-    if api.get(f"{CRDS}/{crd['metadata']['name']}").status == 404:
-        api.create(CRDS, crd)
-    served = f"/apis/{crd['spec']['group']}/{crd['spec']['versions'][0]['name']}/{crd['spec']['names']['plural']}"
-    wait_for(lambda: api.get(served).status == 200, f"{served} is served")
+    """The definitions in a file, until they are served."""
+    for crd in yaml.safe_load_all((ROOT / path).read_text()):
+        if api.get(f"{CRDS}/{crd['metadata']['name']}").status == 404:
+            api.create(CRDS, crd)
+        group, version, names = crd["spec"]["group"], crd["spec"]["versions"][0]["name"], crd["spec"]["names"]
+        served = f"/apis/{group}/{version}/{names['plural']}"
+        wait_for(lambda: api.get(served).status == 200, f"{served} is served")
 
 
 def make_namespaces(api, *names, **labels):

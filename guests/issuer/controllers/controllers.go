@@ -41,7 +41,7 @@ func New(now func() time.Time) *operator.Operator {
 		For(&Issuer{}, operator.IndexField(byCASecret, ".spec.ca.secretName")).
 		Watches(&Secret{}, operator.ToIndex(byCASecret, operator.ByName), operator.WithID("secrets"),
 			operator.WithFields("type="+secretTypeTLS)).
-		Watches(&Certificate{}, operator.ToField(".spec.issuerRef.name"), operator.WithID("users"), operator.MetadataOnly(),
+		Watches(&Certificate{}, operator.ToField(".spec.issuerRef.name"), operator.WithID("users"),
 			operator.WithPredicate(operator.On(operator.Delete))).
 		Complete(operator.ReconcileFunc(c.reconcileIssuer))
 	op.Controller("certificates").

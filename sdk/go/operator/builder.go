@@ -4,6 +4,7 @@ package operator
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"dormouse.dev/sdk/go/internal/abi"
@@ -248,8 +249,18 @@ func (o *Operator) addWatch(prefix string, object Object, options []WatchOption)
 		o.fail("two watches are called %q", w.decl.ID)
 		return nil
 	}
+	for _, index := range w.decl.Indexes {
+		o.checkField(w, "index "+index.Name, index.Field)
+	}
 	o.watches = append(o.watches, w)
 	return w
+}
+
+// checkField: what a watch does not keep cannot be looked at.
+func (o *Operator) checkField(w *watch, what, field string) {
+	if w.decl.MetadataOnly && field != "" && !strings.HasPrefix(field, ".metadata.") {
+		o.fail("watch %q: %s: there is no %s, only metadata", w.decl.ID, what, field)
+	}
 }
 
 func (o *Operator) watch(id string) *watch {
@@ -295,6 +306,8 @@ func (b *Builder) Owns(object Object, options ...WatchOption) *Builder {
 func (b *Builder) Watches(object Object, mapping Mapping, options ...WatchOption) *Builder {
 	if w := b.op.addWatch(b.c.Name+"-watches", object, options); w != nil {
 		w.decl.Map = &mapping.m
+		b.op.checkField(w, "mapping", mapping.m.Field)
+		b.op.checkField(w, "mapping", mapping.m.NamespaceField)
 		b.c.Watches = append(b.c.Watches, w.decl)
 	}
 	return b

@@ -437,8 +437,11 @@ func TestMistakesInADeclarationAreAllReported(t *testing.T) {
 	op.Controller("a").For(&greeting{}, operator.WithID("w")).Owns(&configMap{}, operator.WithID("w")).Complete(nil)
 	op.Controller("b").Complete(nil)
 	op.Config("c", operator.ConfigOptions{})
+	op.Controller("d").For(&greeting{}).
+		Watches(&configMap{}, operator.ToField(".data.name"), operator.MetadataOnly(), operator.WithID("heads")).Complete(nil)
 	err := operatortest.New(t).TryStart(op)
-	for _, want := range []string{`two watches are called "w"`, `controller "b" has no For`, `one of ConfigMap and Secret`} {
+	for _, want := range []string{`two watches are called "w"`, `controller "b" has no For`, `one of ConfigMap and Secret`,
+		`watch "heads": mapping: there is no .data.name, only metadata`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: does not say %s", err, want)
 		}

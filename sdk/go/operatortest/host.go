@@ -435,7 +435,7 @@ func (e hostSide) CacheList(query []byte) ([]byte, error) {
 		if !e.cached(w, o) || !selector.matches(o.labels()) || o.namespace()+"/"+o.name() <= q.Continue {
 			continue
 		}
-		if q.Index != "" && !slices.Contains(indexValues(w, q.Index, o), q.Value) {
+		if q.Index != "" && !slices.Contains(indexValues(w, q.Index, view(w, o, false)), q.Value) {
 			continue
 		}
 		if q.Limit > 0 && len(page.Items) == q.Limit {

@@ -95,7 +95,16 @@ func (e *Env) offer(w *abi.Watch, before, after object, each func(o object, even
 	if after != nil && !e.cached(w, after) {
 		after = nil
 	}
-	if before == nil && after == nil || !passes(w.Predicate, before, after) {
+	if before == nil && after == nil {
+		return
+	}
+	if before != nil { // what is not kept is not looked at either
+		before = view(w, before, false)
+	}
+	if after != nil {
+		after = view(w, after, false)
+	}
+	if !isEvent(before, after) || !passes(w.Predicate, before, after) {
 		return
 	}
 	event := "update"

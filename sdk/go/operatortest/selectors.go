@@ -368,7 +368,7 @@ func (e *Env) eachPrimary(c *abi.Controller, f func(object)) {
 	kind, _ := e.kind(c.For.APIVersion, c.For.Kind)
 	for _, o := range e.list(kind, "") {
 		if e.cached(&c.For, o) {
-			f(o)
+			f(view(&c.For, o, false))
 		}
 	}
 }
