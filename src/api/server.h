@@ -71,6 +71,12 @@ int api_ensure_objects(struct api *api, struct str json,
 /* In process; lives as long as the api. A request without identity speaks as system:dormouse. */
 struct transport *api_transport(struct api *api);
 
+/*
+ * Tell every watch that takes bookmarks how far it is, now; may be called from a callback of the
+ * transport. Who waits until a watch has reached a version need not wait for the next write.
+ */
+void api_tell_progress(struct api *api);
+
 /* Errors: -EADDRINUSE, ... tls: kept. */
 int api_listen(struct api *api, const char *host, uint16_t port, struct tls_ctx *tls,
                struct err *err);

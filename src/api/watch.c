@@ -650,14 +650,18 @@ void watch_close_resource(struct api *api, struct str storage_name)
     }
 }
 
-static void on_bookmark_timer(struct timer *t)
+void api_tell_progress(struct api *api)
 {
-    struct api *api = container_of(t, struct api, bookmark_timer);
     list_each (node, &api->requests) {
         struct request *rq = list_entry(node, struct request, node);
         if (is_watch(rq) && watcher_of(rq)->sm.at == WATCH_JOINED && watcher_of(rq)->bookmarks)
             send_bookmark(watcher_of(rq));
     }
+}
+
+static void on_bookmark_timer(struct timer *t)
+{
+    api_tell_progress(container_of(t, struct api, bookmark_timer));
 }
 
 void watch_note_write(struct api *api)

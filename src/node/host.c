@@ -85,9 +85,13 @@ static int start_mechanisms(struct host *h, const char *modules_dir, const char 
     r = watch_hub_new(o->loop, &hub, &h->hub, err);
     if (r < 0)
         return r;
-    struct object_cache_opts objects = {
-        .loop = o->loop, .transport = o->transport, .hub = h->hub, .embedded = o->embedded
-    };
+    struct object_cache_opts objects = { .loop = o->loop,
+                                         .transport = o->transport,
+                                         .hub = h->hub,
+                                         .embedded = o->embedded,
+                                         .widen_at = WIDEN_AFTER,
+                                         .request_progress = o->request_progress,
+                                         .arg = o->progress_arg };
     return object_cache_new(&objects, &h->cache, err);
 }
 

@@ -29,6 +29,9 @@ struct host_opts {
     const char *data_dir;
     struct transport *transport; /* kept */
     bool embedded;               /* the API is in this process: watch resources, not namespaces */
+    /* Have its watches told how far they are, as in object_cache.h; NULL beside any other API. */
+    void (*request_progress)(void *arg);
+    void *progress_arg;
     const char *const *module_dirs; /* beside data_dir/operators; for Operator objects */
     size_t n_module_dirs;
     const char *operators_dir; /* NULL: Operator objects; else a directory with wasm_config.yaml */

@@ -235,6 +235,11 @@ static void on_synced(void *arg)
     log_info("operators are known", "");
 }
 
+static void request_progress(void *api)
+{
+    api_tell_progress(api);
+}
+
 static void start_host(struct server *s, struct transport *transport)
 {
     const struct server_opts *o = &s->opts;
@@ -249,6 +254,10 @@ static void start_host(struct server *s, struct transport *transport)
                               .guests = o->guests,
                               .on_synced = on_synced,
                               .arg = s };
+    if (s->cluster) {
+        opts.request_progress = request_progress;
+        opts.progress_arg = cluster_api(s->cluster);
+    }
     struct err err = { 0 };
     int r = host_start(&opts, &s->host, &err);
     if (r >= 0)

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kube/object_cache beside a real API server, in one process: what is written is seen and read. */
+#include "api_fixture.h"
+
+#include "kube/object_cache.h"
+
+struct rig {
+    struct fixture f;
+    struct watch_hub *hub;
+    struct object_cache *cache;
+    struct object_sub *sub;
+    struct buf told;
+    int r; /* of the last read */
+    bool read, closed;
+    struct buf items;
+    uint64_t rv;
+};
+
+static void on_event(void *arg, enum object_event type, const struct cached_object *now,
+                     const struct cached_object *before, bool initial)
+{
+    struct rig *r = arg;
+    struct str name = cached_object_name(now ? now : before);
+    if (str_has_prefix(name, STR("kube-root-ca")))
+        return;
+    buf_printf(&r->told, "%s%c" STR_FMT " ", initial ? "!" : "", "+~-"[type], STR_ARG(name));
+}
+
+static void on_synced(void *arg, uint64_t rv)
+{
+    struct rig *r = arg;
+    (void)buf_add_cstr(&r->told, "S ");
+}
+
+static void on_error(void *arg, int code, const struct err *err)
+{
+    struct rig *r = arg;
+    buf_printf(&r->told, "%s ", err_name(code));
+}
+
+static const struct object_sub_ops ops = { .on_event = on_event,
+                                           .on_synced = on_synced,
+                                           .on_error = on_error };
+
+static void on_request_progress(void *arg)
+{
+    struct rig *r = arg;
+    api_tell_progress(r->f.api);
+}
+
+static void rig_init(struct rig *r, struct object_cache_opts opts)
+{
+    struct err err = { 0 };
+    *r = (struct rig){ .told = BUF_INIT(4096), .items = BUF_INIT(1 << 20) };
+    fixture_init(&r->f);
+    close_server(&r->f);
+    r->f.rbac = true;
+    open_server(&r->f);
+    settle(&r->f);
+    struct watch_hub_opts hub = { .transport = api_transport(r->f.api) };
+    CHECK_OK(watch_hub_new(&r->f.loop, &hub, &r->hub, &err));
+    opts.loop = &r->f.loop;
+    opts.transport = api_transport(r->f.api);
+    opts.hub = r->hub;
+    opts.request_progress = on_request_progress;
+    opts.arg = r;
+    CHECK_OK(object_cache_new(&opts, &r->cache, &err));
+}
+
+static void on_hub_closed(void *arg)
+{
+    struct rig *r = arg;
+    r->closed = true;
+}
+
+static void on_cache_closed(void *arg)
+{
+    struct rig *r = arg;
+    watch_hub_close(r->hub, on_hub_closed, r);
+}
+
+static void rig_fini(struct rig *r)
+{
+    object_sub_cancel(take_ptr(&r->sub));
+    object_cache_close(r->cache, on_cache_closed, r);
+    while (!r->closed)
+        (void)loop_turn(&r->f.loop, true);
+    fixture_fini(&r->f);
+    buf_fini(&r->told);
+    buf_fini(&r->items);
+}
+
+static void subscribe(struct rig *r, struct object_sub_opts opts)
+{
+    struct err err = { 0 };
+    if (opts.plural.n == 0) {
+        opts.group_version = STR("v1");
+        opts.plural = STR("configmaps");
+        opts.namespace = STR("default");
+    }
+    opts.ops = &ops;
+    opts.arg = r;
+    if (object_cache_subscribe(r->cache, &opts, &r->sub, &err) < 0)
+        TEST_FAIL("%s", err.text);
+}
+
+static void on_deadline(struct timer *t) /* only ends the wait */
+{
+}
+
+/* Wait until it has been told so. */
+static void check_told(struct rig *r, const char *want_told)
+{
+    struct timer deadline = { 0 };
+    uint64_t end = loop_now_ms(&r->f.loop) + 20000;
+    timer_start(&r->f.loop, &deadline, 20000, on_deadline);
+    while (r->told.n < strlen(want_told) && loop_now_ms(&r->f.loop) < end)
+        (void)loop_turn(&r->f.loop, true);
+    timer_stop(&r->f.loop, &deadline);
+    CHECK_STR(buf_str(&r->told), want_told);
+    buf_reset(&r->told);
+}
+
+static void on_done_read(void *arg, int code, const struct object_result *res,
+                         const struct err *err)
+{
+    struct rig *r = arg;
+    r->read = true;
+    r->r = code;
+    for (size_t i = 0; res && i < res->n; i++) {
+        (void)buf_add_str(&r->items, res->items[i]);
+        (void)buf_add_char(&r->items, '\n');
+    }
+    r->rv = res ? res->rv : 0;
+}
+
+static int read_it(struct rig *r, bool list, struct object_query q)
+{
+    struct object_read *read;
+    struct err err = { 0 };
+    buf_reset(&r->items);
+    r->read = false;
+    CHECK_OK((list ? object_sub_list : object_sub_get)(r->sub, &q, on_done_read, r, &read, &err));
+    while (!r->read)
+        (void)loop_turn(&r->f.loop, true);
+    return r->r;
+}
+
+static bool has(const struct rig *r, const char *text)
+{
+    return str_find(buf_str(&r->items), str_of(text)) >= 0;
+}
+
+static void follows_writes(bool embedded)
+{
+    struct rig r;
+    rig_init(&r, (struct object_cache_opts){ .embedded = embedded });
+    const struct object_field field = { OBJECT_FIELD_PATH, STR(".data.value"), true };
+    (void)want(
+        &r.f, 201, "POST", MAPS,
+        "{\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"1\"}},\"data\":{\"value\":\"v\"}}");
+    subscribe(&r, (struct object_sub_opts){ .fields = &field, .n_fields = 1 });
+    check_told(&r, "!+a S ");
+    (void)want(&r.f, 201, "POST", MAPS,
+               "{\"metadata\":{\"name\":\"b\"},\"data\":{\"value\":\"w\"}}");
+    check_told(&r, "+b ");
+    (void)want(&r.f, 200, "PUT", MAPS "/a",
+               "{\"metadata\":{\"name\":\"a\"},\"data\":{\"value\":\"w\"}}");
+    check_told(&r, "~a ");
+    CHECK_OK(read_it(&r, true, (struct object_query){ .by_field = true, .value = STR("w") }));
+    CHECK(has(&r, "\"name\":\"a\"") && has(&r, "\"name\":\"b\"") &&
+          has(&r, "\"kind\":\"ConfigMap\""));
+    CHECK(!has(&r, "managedFields"));
+    CHECK_OK(read_it(&r, true, (struct object_query){ .label_selector = STR("x=1") }));
+    CHECK(!has(&r, "\"name\":\"a\""));
+    CHECK_OK(read_it(&r, false,
+                     (struct object_query){
+                         .namespace = STR("default"), .name = STR("a"), .view = OBJECT_METADATA }));
+    CHECK(has(&r, "PartialObjectMetadata") && !has(&r, "\"data\""));
+    /* A write elsewhere moves the version; the list waits for a bookmark that says so. */
+    (void)want(&r.f, 201, "POST", "/api/v1/namespaces/default/secrets",
+               "{\"metadata\":{\"name\":\"s\"}}");
+    uint64_t now = store_revision(r.f.store);
+    CHECK_OK(read_it(&r, true, (struct object_query){ .consistent = true, .view = OBJECT_KEYS }));
+    CHECK(r.rv >= now && has(&r, "\"name\":\"b\""));
+    CHECK_OK(read_it(&r, false,
+                     (struct object_query){
+                         .namespace = STR("default"), .name = STR("b"), .consistent = true }));
+    (void)want(&r.f, 200, "DELETE", MAPS "/b", NULL);
+    check_told(&r, "-b ");
+    CHECK_ERR(
+        read_it(&r, false, (struct object_query){ .namespace = STR("default"), .name = STR("b") }),
+        -ENOENT);
+    struct object_cache_stats s;
+    object_cache_get_stats(r.cache, &s);
+    CHECK((s.body_bytes == 0) == embedded);
+    rig_fini(&r);
+}
+
+TEST(writes_are_seen_and_read_from_the_cache)
+{
+    follows_writes(false);
+}
+
+TEST(writes_are_seen_and_read_from_the_store)
+{
+    follows_writes(true);
+}
+
+TEST(roles_decide_what_an_identity_is_told)
+{
+    static const struct str groups[] = { { "system:serviceaccounts", 22 },
+                                         { "system:authenticated", 20 } };
+    static const struct kube_identity account = {
+        .user = { "system:serviceaccount:default:op", 32 }, .groups = groups, .n_groups = 2
+    };
+    static const char roles[] = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
+    static const char bindings[] =
+        "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
+    struct rig r;
+    rig_init(&r, (struct object_cache_opts){ .embedded = true, .verdict_ms = 50, .denied_ms = 50 });
+    (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"a\"}}");
+    subscribe(&r, (struct object_sub_opts){ .identity = &account });
+    check_told(&r, "E_DENIED ");
+    CHECK_ERR(
+        read_it(&r, false, (struct object_query){ .namespace = STR("default"), .name = STR("a") }),
+        E_DENIED);
+    (void)want(&r.f, 201, "POST", roles,
+               "{\"metadata\":{\"name\":\"r\"},\"rules\":[{\"apiGroups\":[\"\"],\"resources\":"
+               "[\"configmaps\"],\"verbs\":[\"list\",\"watch\"]}]}");
+    (void)want(
+        &r.f, 201, "POST", bindings,
+        "{\"metadata\":{\"name\":\"r\"},\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\","
+        "\"kind\":\"Role\",\"name\":\"r\"},\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":"
+        "\"op\",\"namespace\":\"default\"}]}");
+    check_told(&r, "!+a S ");
+    CHECK_OK(
+        read_it(&r, false, (struct object_query){ .namespace = STR("default"), .name = STR("a") }));
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/r", bindings);
+    (void)want(&r.f, 200, "DELETE", path, NULL);
+    uint64_t until = loop_now_ms(&r.f.loop) + 60;
+    while (loop_now_ms(&r.f.loop) < until) /* the old answer counts a little longer */
+        (void)loop_turn(&r.f.loop, false);
+    (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"secretive\"}}");
+    check_told(&r, "E_DENIED ");
+    rig_fini(&r);
+}
+
+static const char definition[] =
+    "{\"metadata\":{\"name\":\"things.example.dev\"},\"spec\":{\"group\":\"example.dev\",\"scope\":"
+    "\"Namespaced\",\"names\":{\"plural\":\"things\",\"singular\":\"thing\",\"kind\":\"Thing\"},"
+    "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{"
+    "\"openAPIV3Schema\":"
+    "{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}]}}";
+
+TEST(a_definition_that_vanishes_takes_its_objects_and_brings_new_ones)
+{
+    static const char crds[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    static const char things[] = "/apis/example.dev/v1/namespaces/default/things";
+    struct rig r;
+    rig_init(&r, (struct object_cache_opts){ .embedded = true });
+    subscribe(&r, (struct object_sub_opts){ .group_version = STR("example.dev/v1"),
+                                            .plural = STR("things") });
+    check_told(&r, "ENOENT ");
+    (void)want(&r.f, 201, "POST", crds, definition);
+    settle(&r.f);
+    (void)want(
+        &r.f, 201, "POST", things,
+        "{\"apiVersion\":\"example.dev/v1\",\"kind\":\"Thing\",\"metadata\":{\"name\":\"a\"}}");
+    check_told(&r, "!+a S ");
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/things.example.dev", crds);
+    (void)want(&r.f, 200, "DELETE", path, NULL);
+    check_told(&r, "-a ENOENT ");
+    rig_fini(&r);
+}
+
+TEST_MAIN
