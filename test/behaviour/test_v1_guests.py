@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of ABI v1 on the real host, each with the rights of its manifest: hello, cleaner and tenant."""
+"""Operators of ABI v1 on the real host, each with the rights of its manifest: hello, cleaner and tenant; and the C SDK."""
 import os
+import re
 import subprocess
 
 import pytest
@@ -96,6 +97,105 @@ def test_the_cleaner_deletes_what_is_over(host):
     merge(host, path, {"spec": {"schedule": "61 * * * *"}})
     wait_for(lambda: condition(host, path)["reason"] == "InvalidSchedule", "the schedule is refused")
     host.remove("cleaner")
+
+
+class Kit:
+    """test/guests/kit.c on the host, and what it said."""
+
+    def __init__(self, host):
+        self.host, self.maps = host, "/api/v1/namespaces/kit/configmaps"
+        make_namespaces(host, "kit")
+        host.add("kit", "kit-v1", PRIMARY="first")
+
+    def put(self, name, label=None, **data):
+        if self.host.get(f"{self.maps}/{name}").status == 200:
+            return merge(self.host, f"{self.maps}/{name}", {"data": data})
+        meta = {"name": name, "labels": {"kit": label} if label else {}}
+        return self.host.create(self.maps, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data})
+
+    def text(self, name):
+        answer = self.host.get(f"{self.maps}/{name}")
+        return answer.json()["data"]["text"] if answer.status == 200 else None
+
+    def said(self, what):
+        """The key-values of its lines, one dictionary each."""
+        lines = re.findall(rf'line="kit" what="{what}" ?(.*)', self.host.text_of_log())
+        return [dict(re.findall(r'(\w+)="?((?:[^"\\ ]|\\.)*)"?', line)) for line in lines]
+
+    def runs(self, name):
+        return [run for run in self.said("run") if run["name"] == name]
+
+    def result(self, what):
+        found = wait_for(lambda: self.said(what), f"the result of {what}")[-1]
+        return int(found["code"]), int(found["status"]), found["reason"]
+
+
+@pytest.fixture(scope="module")
+def kit(host):
+    kit = Kit(host)
+    yield kit
+    host.remove("kit")
+
+
+def test_keys_come_by_owner_index_and_configuration(kit):
+    kit.put("a", "source", text="one")
+    kit.put("b", "source", text="two")
+    for name, source in (("p", "a"), ("q", "a"), ("r", "b")):
+        kit.put(name, "first", source=source)
+    kit.put("s", "second", source="a")  # not the label that its environment names
+    wait_for(lambda: (kit.text("made-p"), kit.text("made-q"), kit.text("made-r")) == ("one", "one", "two"), "the copies")
+    kit.put("a", text="three")
+    wait_for(lambda: kit.text("made-p") == kit.text("made-q") == "three", "both users of the source follow")
+    assert kit.host.ask("DELETE", f"{kit.maps}/made-r").status == 200
+    wait_for(lambda: kit.text("made-r") == "two", "what it owns comes back")
+    kit.put("made-p", text="mine")
+    wait_for(lambda: kit.text("made-p") == "three", "what it owns is put right")
+    settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kit-settings"}, "data": {"prefix": "> "}}
+    kit.host.create("/api/v1/namespaces/operators/configmaps", settings)
+    wait_for(lambda: [kit.text(f"made-{n}") for n in "pqr"] == ["> three", "> three", "> two"], "the settings reach all")
+    assert kit.text("made-s") is None
+    wait_for(lambda: kit.host.is_asleep("kit"), "it sleeps")
+    kit.put("b", text="four")
+    wait_for(lambda: kit.text("made-r") == "> four", "and wakes")
+    assert {run["starts"] for run in kit.said("run")} == {"1"}, "it was started once, and slept with its memory"
+
+
+def test_verbs_and_their_errors(kit):
+    kit.put("verbs", "first", do="verbs")
+    assert kit.result("delete-again") == (-2, 404, "NotFound")
+    assert [kit.result(ok) for ok in ("create", "update", "json", "merge", "strategic", "delete")] == [(0, 0, "")] * 6
+    assert kit.result("create-again") == (-101, 409, "AlreadyExists")
+    assert kit.result("update-stale") == (-100, 409, "Conflict")
+    assert kit.result("invalid") == (-1, 422, "Invalid") and kit.said("cause")[-1] == {"field": "told"}
+    assert kit.result("forbidden") == (-3, 403, "Forbidden")
+    assert kit.result("delete-another") == (-100, 409, "Conflict")
+
+
+def test_reads_from_the_cache(kit):
+    kit.put("cache", "first", do="cache", source="a")
+    assert kit.result("no-config") == (-4, 0, "not-declared")
+    assert kit.said("users")[-1] == {"names": "cache,p,q,"}
+    assert kit.said("sources")[-1] == {"names": "a,b,"}
+    assert kit.result("each") == kit.result("list") == kit.result("consistent") == (0, 0, "")
+    assert kit.result("absent") == (-2, 0, "not-found") and kit.result("undeclared") == (-4, 0, "not-declared")
+
+
+def test_results_of_an_activation(kit):
+    kit.put("again", "first", do="again")
+    assert wait_for(lambda: kit.runs("again")[1:], "once more")[0]["reasons"] == str(1 << 7)
+    kit.put("fail", "first", do="fail")
+    wait_for(lambda: [run["attempt"] for run in kit.runs("fail")] == ["0", "1", "2"], "two failures and a success")
+    kit.put("given-up", "first", do="give-up")
+    wait_for(lambda: "asked to give up" in kit.host.text_of_log(), "the failure is told")
+    kit.put("enqueue", "first", do="enqueue", other="p")
+    wait_for(lambda: kit.runs("p")[-1]["reasons"] == str(1 << 9), "another key")
+    assert len(kit.runs("given-up")) == 1
+
+
+def test_a_secret_that_changes_is_an_activation(kit):
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "kit-word"}, "stringData": {"word": "sesame"}}
+    kit.host.create("/api/v1/namespaces/operators/secrets", secret)
+    wait_for(lambda: kit.said("config") == [{"name": "word", "word": "sesame"}], "the word")
 
 
 @pytest.fixture(scope="module")
