@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operator host put together; see host.h. */
-#include "node/host.h"
+#include "node/host_impl.h"
 
 #include "base/sys.h"
 #include "codec/json.h"
@@ -21,24 +21,6 @@ enum {
     WIDEN_AFTER = 8, /* namespaced watches of one resource */
     MAX_UPSTREAMS =
         HTTP_TRANSPORT_CONNECTIONS * 3 / 4 /* each holds a connection; requests need some, too */
-};
-
-struct host {
-    struct host_opts opts;
-    struct module_cache *modules;
-    struct guest_host *guests;
-    struct watch_hub *hub;
-    struct discovery *discovery;
-    struct guest_logs *logs;
-    struct identities *identities; /* NULL: operators act as the host */
-    struct object_cache *cache;
-    struct v1_host *v1;
-    struct calls_env env;
-    struct operators *operators;
-    struct objects *objects;
-    struct dir *dir;
-    void (*stopped)(void *arg);
-    void *stopped_arg;
 };
 
 static void on_change(struct operator* o, void *arg)
@@ -297,74 +279,4 @@ void host_guests_json(const struct host *h, struct buf *to)
     buf_add_char(to, '[');
     operators_each(h->operators, add_guest, to);
     buf_add_char(to, ']');
-}
-
-static void gauge(struct buf *to, const char *name, const char *type, const char *help,
-                  uint64_t value)
-{
-    buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name, type, name,
-               value);
-}
-
-struct sums {
-    uint64_t resident, swap, restarts, queued;
-};
-
-static void add_sums(struct guest *g, void *arg)
-{
-    struct sums *sums = arg;
-    struct guest_stats s;
-    guest_get_stats(g, &s);
-    sums->resident += s.resident_bytes;
-    sums->swap += s.swap_bytes;
-    sums->restarts += s.restarts;
-    sums->queued += s.queued;
-}
-
-void host_metrics(const struct host *h, struct buf *to)
-{
-    struct guest_host_stats g;
-    struct watch_hub_stats w;
-    struct module_cache_stats m;
-    struct sums sums = { 0 };
-    guest_host_get_stats(h->guests, &g);
-    watch_hub_get_stats(h->hub, &w);
-    module_cache_stats(h->modules, &m);
-    guest_host_each(h->guests, add_sums, &sums);
-    gauge(to, "dormouse_operators", "gauge", "Operators known.", operators_count(h->operators));
-    gauge(to, "dormouse_guests", "gauge", "Guests of any state.", g.guests);
-    gauge(to, "dormouse_guests_awake", "gauge", "Guests with an instance in a runner.", g.awake);
-    gauge(to, "dormouse_guests_asleep", "gauge", "Hibernated guests.", g.asleep);
-    gauge(to, "dormouse_guests_failed", "gauge", "Guests in back-off.", g.failed);
-    gauge(to, "dormouse_guest_activations_total", "counter", "Entries into guests.", g.activations);
-    gauge(to, "dormouse_guest_wakes_total", "counter", "Guests resumed from their swap file.",
-          g.wakes);
-    gauge(to, "dormouse_guest_suspends_total", "counter", "Guests written to their swap file.",
-          g.suspends);
-    gauge(to, "dormouse_guest_restarts_total", "counter", "Restarts of guests that exist now.",
-          sums.restarts);
-    gauge(to, "dormouse_guest_resident_bytes", "gauge",
-          "Dirty pages and bookkeeping of awake guests.", sums.resident);
-    gauge(to, "dormouse_guest_swap_bytes", "gauge", "Blocks of swap files.", sums.swap);
-    gauge(to, "dormouse_guest_deliveries", "gauge", "Deliveries that wait for guests.",
-          sums.queued);
-    gauge(to, "dormouse_runners", "gauge", "Runner processes.", g.runners);
-    gauge(to, "dormouse_runner_starts_total", "counter", "Runner processes started.",
-          g.runner_starts);
-    gauge(to, "dormouse_runner_losses_total", "counter",
-          "Runner processes that ended on their own.", g.runner_losses);
-    gauge(to, "dormouse_watches", "gauge", "Upstream watches.", w.upstreams);
-    gauge(to, "dormouse_watch_subscribers", "gauge", "Subscriptions served by them.",
-          w.subscribers);
-    gauge(to, "dormouse_watch_events_total", "counter", "Events received.", w.events);
-    gauge(to, "dormouse_watch_reconnects_total", "counter", "Upstream watches opened again.",
-          w.reconnects);
-    gauge(to, "dormouse_watch_expired_total", "counter", "Subscribers told to list again (410).",
-          w.expired);
-    gauge(to, "dormouse_watch_history_bytes", "gauge", "Events kept for late subscribers.",
-          w.history_bytes);
-    gauge(to, "dormouse_modules_compiled_total", "counter", "Modules compiled.", m.compiled);
-    gauge(to, "dormouse_modules_refused_total", "counter", "Modules refused.", m.refused);
-    gauge(to, "dormouse_module_cache_bytes", "gauge", "Compiled code on disk.", m.bytes);
-    v1_host_metrics(h->v1, to);
 }

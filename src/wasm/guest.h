@@ -226,10 +226,14 @@ void guest_get_stats(const struct guest *g, struct guest_stats *ret);
 /* Walk all guests; fn must not free guests. */
 void guest_host_each(struct guest_host *h, void (*fn)(struct guest *g, void *arg), void *arg);
 
+enum { GUEST_WAKE_BUCKETS = 12 };
 struct guest_host_stats {
     unsigned runners, guests, awake, asleep, failed;
     uint64_t runner_starts, runner_losses, wakes, suspends, activations;
+    /* Wakes that took at most guest_wake_bound_us(i), and longer than the bound before it. */
+    uint64_t wake_buckets[GUEST_WAKE_BUCKETS], wake_us_sum;
 };
+uint64_t guest_wake_bound_us(size_t bucket);
 void guest_host_get_stats(const struct guest_host *h, struct guest_host_stats *ret);
 /* Put every idle guest to sleep now, as under memory pressure; returns how many. */
 unsigned guest_host_relieve(struct guest_host *h);

@@ -265,6 +265,12 @@ void guest_note_wake(struct guest *g)
     g->host->wakes++;
     g->wake_us_last = (uint32_t)MIN(took_us, (uint64_t)UINT32_MAX);
     latency_add(&g->latency, took_us);
+    g->host->wake_us_sum += took_us;
+    for (size_t i = 0; i < GUEST_WAKE_BUCKETS; i++)
+        if (took_us <= guest_wake_bound_us(i)) {
+            g->host->wake_buckets[i]++;
+            break;
+        }
 }
 
 /* What the activations of a command did. */

@@ -267,6 +267,12 @@ void guest_host_each(struct guest_host *h, void (*fn)(struct guest *g, void *arg
         fn(list_entry(node, struct guest, node), arg);
 }
 
+/* 50 us, 100 us, 200 us ... 102 ms */
+uint64_t guest_wake_bound_us(size_t bucket)
+{
+    return UINT64_C(50) << bucket;
+}
+
 void guest_host_get_stats(const struct guest_host *h, struct guest_host_stats *ret)
 {
     struct runner_pool_stats pool;
@@ -279,7 +285,9 @@ void guest_host_get_stats(const struct guest_host *h, struct guest_host_stats *r
         .wakes = h->wakes,
         .suspends = h->suspends,
         .activations = h->activations,
+        .wake_us_sum = h->wake_us_sum,
     };
+    memcpy(ret->wake_buckets, h->wake_buckets, sizeof ret->wake_buckets);
     list_each (node, &h->guests) {
         const struct guest *g = list_entry(node, struct guest, node);
         ret->guests++;

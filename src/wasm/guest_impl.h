@@ -115,6 +115,7 @@ struct guest_host {
     uint64_t serial, swap_total;
     unsigned n_awake;
     uint64_t wakes, suspends, activations;
+    uint64_t wake_buckets[GUEST_WAKE_BUCKETS], wake_us_sum;
     struct log_rate disk_rate;
     struct pressure pressure;
     bool is_closing;

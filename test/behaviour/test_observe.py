@@ -76,3 +76,43 @@ def test_an_operator_that_is_not_there_is_named_as_such(host):
         assert done.returncode == 1 and "there is no such operator here" in done.stderr
     done = subprocess.run([BUILD / "dormouse", "trace", "hello", "--data-dir", "/nonexistent"], capture_output=True, text=True)
     assert done.returncode == 3 and "is it running?" in done.stderr
+
+
+def metrics(host):
+    """Name with labels -> value; what the text format does not allow fails."""
+    text = subprocess.run(["curl", "-sS", "--unix-socket", f"{host.data_dir}/admin.sock", "http://localhost/metrics"],
+                          capture_output=True, text=True, check=True).stdout
+    found, families = {}, {}
+    for line in text.splitlines():
+        if line.startswith("# TYPE "):
+            _, _, family, kind = line.split(" ")
+            assert family not in families, f"{family} is declared twice"
+            families[family] = kind
+        elif not line.startswith("#"):
+            name, value = line.rsplit(" ", 1)
+            base = name.split("{")[0]
+            family = next((base[:-len(s)] for s in ("_bucket", "_sum", "_count") if base.endswith(s) and base[:-len(s)] in families), base)
+            assert family in families, f"{name} belongs to no family"
+            assert name not in found, f"{name} is there twice"
+            found[name] = float(value)
+    return found
+
+
+def test_metrics_have_the_names_that_dashboards_know(host):
+    greet(host, "measured")
+    mine = 'controller="hello",operator="operators/hello"'
+    total = lambda: metrics(host)[f'controller_runtime_reconcile_total{{{mine},result="success"}}']  # noqa: E731
+    before = total()
+    greet(host, "measured-too")
+    wait_for(lambda: total() >= before + 2, "two reconciles more: the object, and its own write")
+    wait_for(lambda: host.is_asleep("hello"), "it sleeps")
+    m = metrics(host)
+    assert m[f'workqueue_adds_total{{name="hello",{mine}}}'] >= 4
+    assert m[f'controller_runtime_reconcile_errors_total{{{mine}}}'] == 0
+    assert m[f'controller_runtime_reconcile_time_seconds_count{{{mine}}}'] >= before + 2
+    assert m["dormouse_guest_wake_seconds_count"] == m["dormouse_guest_wakes_total"] >= 1
+    assert m['dormouse_guest_wake_seconds_bucket{le="+Inf"}'] == m["dormouse_guest_wake_seconds_count"]
+    assert m['dormouse_operator_loads_total{operator="operators/hello"}'] >= 1
+    assert m['dormouse_operator_resident_bytes{operator="operators/hello"}'] == 0
+    assert m['dormouse_operator_swap_bytes{operator="operators/hello"}'] > 0
+    assert m["dormouse_cache_objects"] >= 2

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Prometheus text about the operator host. Controllers' metrics have controller-runtime's names
+ * and come from v1_host_metrics(); what only we have begins with dormouse_.
+ */
+#include "node/host_impl.h"
+
+#include "kube/watch_hub.h"
+
+#include <inttypes.h>
+
+static void family(struct buf *to, const char *name, const char *type, const char *help)
+{
+    (void)buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void gauge(struct buf *to, const char *name, const char *type, const char *help,
+                  uint64_t value)
+{
+    family(to, name, type, help);
+    (void)buf_printf(to, "%s %" PRIu64 "\n", name, value);
+}
+
+/* ---- of all guests together ---- */
+
+struct sums {
+    uint64_t resident, swap, restarts, queued;
+};
+
+static void add_sums(struct guest *g, void *arg)
+{
+    struct sums *sums = arg;
+    struct guest_stats s;
+    guest_get_stats(g, &s);
+    sums->resident += s.resident_bytes;
+    sums->swap += s.swap_bytes;
+    sums->restarts += s.restarts;
+    sums->queued += s.queued;
+}
+
+static void wake_histogram(struct buf *to, const struct guest_host_stats *g)
+{
+    static const char name[] = "dormouse_guest_wake_seconds";
+    uint64_t n = 0;
+    family(to, name, "histogram",
+           "From the decision to wake a guest until it has handled what it was woken for.");
+    for (size_t i = 0; i < GUEST_WAKE_BUCKETS; i++) {
+        n += g->wake_buckets[i];
+        (void)buf_printf(to, "%s_bucket{le=\"%g\"} %" PRIu64 "\n", name,
+                         (double)guest_wake_bound_us(i) / 1e6, n);
+    }
+    (void)buf_printf(to, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum %.6f\n%s_count %" PRIu64 "\n",
+                     name, g->wakes, name, (double)g->wake_us_sum / 1e6, name, g->wakes);
+}
+
+/* ---- of each operator ---- */
+
+struct column {
+    const char *name, *type, *help;
+    uint64_t (*value)(const struct guest_stats *s);
+};
+
+#define COLUMN(field)                                                                              \
+    static uint64_t get_##field(const struct guest_stats *s)                                       \
+    {                                                                                              \
+        return s->field;                                                                           \
+    }
+COLUMN(activations)
+COLUMN(wakes)
+COLUMN(suspends)
+COLUMN(restarts)
+COLUMN(resident_bytes)
+COLUMN(swap_bytes)
+
+static const struct column columns[] = {
+    { "dormouse_operator_activations_total", "counter", "Entries into its guest.",
+      get_activations },
+    { "dormouse_operator_loads_total", "counter", "Wakes from its swap file.", get_wakes },
+    { "dormouse_operator_suspends_total", "counter", "Times it was written to its swap file.",
+      get_suspends },
+    { "dormouse_operator_restarts_total", "counter", "Restarts after failures.", get_restarts },
+    { "dormouse_operator_resident_bytes", "gauge", "Memory while awake, 0 asleep.",
+      get_resident_bytes },
+    { "dormouse_operator_swap_bytes", "gauge", "Blocks of its swap file.", get_swap_bytes },
+};
+
+struct rows {
+    struct buf *to;
+    const struct column *column;
+};
+
+static void add_label(struct buf *to, const struct guest_stats *s)
+{
+    (void)buf_printf(to, "{operator=\"%s/%s\"", s->namespace, s->name);
+}
+
+static void add_row(struct guest *g, void *arg)
+{
+    const struct rows *rows = arg;
+    struct guest_stats s;
+    guest_get_stats(g, &s);
+    (void)buf_add_cstr(rows->to, rows->column->name);
+    add_label(rows->to, &s);
+    (void)buf_printf(rows->to, "} %" PRIu64 "\n", rows->column->value(&s));
+}
+
+static void add_wake_rows(struct guest *g, void *arg)
+{
+    struct buf *to = arg;
+    struct guest_stats s;
+    guest_get_stats(g, &s);
+    if (s.wakes == 0)
+        return;
+    const struct {
+        const char *quantile;
+        uint64_t us;
+    } rows[] = { { "0.5", s.wake_us_p50 }, { "0.99", s.wake_us_p99 } };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        (void)buf_add_cstr(to, "dormouse_operator_wake_seconds");
+        add_label(to, &s);
+        (void)buf_printf(to, ",quantile=\"%s\"} %.6f\n", rows[i].quantile,
+                         (double)rows[i].us / 1e6);
+    }
+}
+
+static void each_operator(const struct host *h, struct buf *to)
+{
+    for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+        family(to, columns[i].name, columns[i].type, columns[i].help);
+        guest_host_each(h->guests, add_row, &(struct rows){ to, &columns[i] });
+    }
+    family(to, "dormouse_operator_wake_seconds", "gauge", "Of its latest wakes.");
+    guest_host_each(h->guests, add_wake_rows, to);
+}
+
+/* ---- of the shared cache ---- */
+
+static void cache_metrics(const struct object_cache *c, struct buf *to)
+{
+    struct object_cache_stats s;
+    object_cache_get_stats(c, &s);
+    gauge(to, "dormouse_cache_feeds", "gauge", "Collections that are watched.", s.feeds);
+    gauge(to, "dormouse_cache_subscriptions", "gauge", "Subscriptions served by them.",
+          s.subscriptions);
+    gauge(to, "dormouse_cache_objects", "gauge", "Objects known.", s.objects);
+    gauge(to, "dormouse_cache_fact_bytes", "gauge", "Memory for what is known of each object.",
+          s.fact_bytes);
+    gauge(to, "dormouse_cache_body_bytes", "gauge", "Memory for objects, compressed.",
+          s.body_bytes);
+    gauge(to, "dormouse_cache_plain_bytes", "gauge", "The same objects as JSON.", s.plain_bytes);
+    gauge(to, "dormouse_cache_events_total", "counter", "Changes seen.", s.events);
+    gauge(to, "dormouse_cache_delivered_total", "counter", "Changes told to subscribers.",
+          s.delivered);
+    gauge(to, "dormouse_cache_lists_total", "counter", "Lists of collections.", s.lists);
+    gauge(to, "dormouse_cache_relists_total", "counter", "Of these after a gap.", s.relists);
+    gauge(to, "dormouse_cache_denied_total", "counter", "Subscriptions that were not allowed.",
+          s.denied);
+}
+
+void host_metrics(const struct host *h, struct buf *to)
+{
+    struct guest_host_stats g;
+    struct watch_hub_stats w;
+    struct module_cache_stats m;
+    struct sums sums = { 0 };
+    guest_host_get_stats(h->guests, &g);
+    watch_hub_get_stats(h->hub, &w);
+    module_cache_stats(h->modules, &m);
+    guest_host_each(h->guests, add_sums, &sums);
+    gauge(to, "dormouse_operators", "gauge", "Operators known.", operators_count(h->operators));
+    gauge(to, "dormouse_guests", "gauge", "Guests of any state.", g.guests);
+    gauge(to, "dormouse_guests_awake", "gauge", "Guests with an instance in a runner.", g.awake);
+    gauge(to, "dormouse_guests_asleep", "gauge", "Hibernated guests.", g.asleep);
+    gauge(to, "dormouse_guests_failed", "gauge", "Guests in back-off.", g.failed);
+    gauge(to, "dormouse_guest_activations_total", "counter", "Entries into guests.", g.activations);
+    gauge(to, "dormouse_guest_wakes_total", "counter", "Guests resumed from their swap file.",
+          g.wakes);
+    gauge(to, "dormouse_guest_suspends_total", "counter", "Guests written to their swap file.",
+          g.suspends);
+    gauge(to, "dormouse_guest_restarts_total", "counter", "Restarts of guests that exist now.",
+          sums.restarts);
+    gauge(to, "dormouse_guest_resident_bytes", "gauge",
+          "Dirty pages and bookkeeping of awake guests.", sums.resident);
+    gauge(to, "dormouse_guest_swap_bytes", "gauge", "Blocks of swap files.", sums.swap);
+    gauge(to, "dormouse_guest_deliveries", "gauge", "Deliveries that wait for guests.",
+          sums.queued);
+    gauge(to, "dormouse_runners", "gauge", "Runner processes.", g.runners);
+    gauge(to, "dormouse_runner_starts_total", "counter", "Runner processes started.",
+          g.runner_starts);
+    gauge(to, "dormouse_runner_losses_total", "counter",
+          "Runner processes that ended on their own.", g.runner_losses);
+    gauge(to, "dormouse_watches", "gauge", "Upstream watches.", w.upstreams);
+    gauge(to, "dormouse_watch_subscribers", "gauge", "Subscriptions served by them.",
+          w.subscribers);
+    gauge(to, "dormouse_watch_events_total", "counter", "Events received.", w.events);
+    gauge(to, "dormouse_watch_reconnects_total", "counter", "Upstream watches opened again.",
+          w.reconnects);
+    gauge(to, "dormouse_watch_expired_total", "counter", "Subscribers told to list again (410).",
+          w.expired);
+    gauge(to, "dormouse_watch_history_bytes", "gauge", "Events kept for late subscribers.",
+          w.history_bytes);
+    gauge(to, "dormouse_modules_compiled_total", "counter", "Modules compiled.", m.compiled);
+    gauge(to, "dormouse_modules_refused_total", "counter", "Modules refused.", m.refused);
+    gauge(to, "dormouse_module_cache_bytes", "gauge", "Compiled code on disk.", m.bytes);
+    wake_histogram(to, &g);
+    cache_metrics(h->cache, to);
+    each_operator(h, to);
+    v1_host_metrics(h->v1, to);
+}
