@@ -29,6 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct dm_json v = dm_json_parse(copy, n);
     if (v.p) {
         walk(v, 1);
+        FUZZ_CHECK(dm_json_equal(v, v));
         const struct dm_edit edits[] = {
             { { "a", "b" }, "1" }, { { "a", "c" }, NULL }, { { "d" }, NULL }, { { "e" }, "{}" }
         };

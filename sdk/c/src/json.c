@@ -479,9 +479,11 @@ bool dm_json_equal(struct dm_json a, struct dm_json b)
         return false;
     struct dm_json_iter in_b = dm_json_iter(b);
     for (struct dm_json_iter it = dm_json_iter(a); dm_json_next(&it);) {
-        if (kind == DM_JSON_ARRAY)
-            (void)dm_json_next(&in_b);
-        if (!dm_json_equal(it.value, kind == DM_JSON_ARRAY ? in_b.value : member_like(b, it.key)))
+        (void)dm_json_next(&in_b);
+        bool same = kind == DM_JSON_ARRAY
+                        ? dm_json_equal(it.value, in_b.value)
+                        : dm_json_equal(member_like(a, it.key), member_like(b, it.key));
+        if (!same)
             return false;
     }
     return true;
