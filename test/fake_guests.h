@@ -62,6 +62,12 @@ int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct 
     return 0;
 }
 
+int guest_new_instance(const struct guest *of, unsigned number, const struct guest_ops *ops,
+                       void *arg, struct guest **ret, struct err *err)
+{
+    return err_set(err, E_UNSUPPORTED, "the fake has one instance");
+}
+
 int guest_activate(struct guest *g, uint64_t token, struct str payload, struct err *err)
 {
     return err_set(err, -EBUSY, "the fake does not run");

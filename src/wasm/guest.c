@@ -84,6 +84,34 @@ int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct 
     return 0;
 }
 
+int guest_new_instance(const struct guest *of, unsigned number, const struct guest_ops *ops,
+                       void *arg, struct guest **ret, struct err *err)
+{
+    const char *name = of->name + of->name_at, *uid = name + strlen(name) + 1;
+    scoped(free_scoped) char *own_uid = xasprintf("%s-%u", uid[0] ? uid : name, number);
+    struct guest_spec spec = { .namespace = of->name,
+                               .name = name,
+                               .uid = own_uid,
+                               .generation = of->generation,
+                               .abi = (enum guest_abi)of->abi,
+                               .module = of->module,
+                               .memory_max_bytes = of->memory_max,
+                               .activation_ms = of->activation_ms,
+                               .idle_ms = of->idle_ms,
+                               .log_debug = of->log_debug };
+    struct guest *g = NULL;
+    int r = guest_new(of->host, &spec, ops, arg, &g, err);
+    if (r < 0)
+        return r;
+    if (of->setup) {
+        g->setup_n = of->setup_n;
+        g->setup = xalloc(of->setup_n);
+        memcpy(g->setup, of->setup, of->setup_n);
+    }
+    *ret = g;
+    return 0;
+}
+
 /* The memory goes in the next turn: callbacks of this guest may be on the stack. */
 void guest_free(struct guest *g)
 {

@@ -156,6 +156,12 @@ struct guest_ops {
 
 int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct guest_ops *ops,
               void *arg, struct guest **ret, struct err *err);
+/*
+ * Another guest of the same spec, for one that may run several instances at a time; number: from 1,
+ * told apart by it. Shares nothing with `of` but the module, and outlives it.
+ */
+int guest_new_instance(const struct guest *of, unsigned number, const struct guest_ops *ops,
+                       void *arg, struct guest **ret, struct err *err);
 /* Ends it wherever it is, drops queue and swap file. No callback comes any more. */
 void guest_free(struct guest *g);
 /* First activation (_start or run). */

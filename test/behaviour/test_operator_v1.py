@@ -315,40 +315,50 @@ def test_posted_calls(host, space):
     host.remove("poster")
 
 
-@pytest.mark.parametrize("do, said", [
-    ("outside", "enqueue: R-memory"),
-    ("event {}", "event: R-posted"),
-    ("event {\"type\":\"Normal\"", "event: R-posted"),
-    ('enqueue {"controller":"other","namespace":"a","name":"b"}', "enqueue: R-posted: no controller 'other' is declared"),
-    ("metric 7 - 1", "metric: R-posted"),
-    ("flood 1025", "metric: R-posted"),
-    ("declare {}", "declare: R-"),
-    ("return -7", "R-result"),
-])
-def test_a_broken_rule_ends_the_activation(host, space, do, said):
+BROKEN = {
+    "memory": ("outside", "enqueue: R-memory"),
+    "event": ("event {}", "event: R-posted"),
+    "half": ("event {\"type\":\"Normal\"", "event: R-posted"),
+    "enqueue": ('enqueue {"controller":"other","namespace":"a","name":"b"}',
+                "enqueue: R-posted: no controller 'other' is declared"),
+    "metric": ("metric 7 - 1", "metric: R-posted"),
+    "flood": ("flood 1025", "metric: R-posted"),
+    "declare": ("declare {}", "declare: R-"),
+    "result": ("return -7", "R-result"),
+    "trap": ("trap", "unreachable"),
+}
+
+
+def test_broken_rules_end_activations(host, space):
     """A trap that names call and rule; the key counts as failed, and the next one is served."""
-    name = "rule-" + re.sub(r"[^a-z]", "", said.lower())[:20] + str(len(do))
-    host.put(space, "bad", do)
-    host.scripted(name, declaration(watch("p", space), metrics=[{"name": "level", "type": "gauge"}]))
-    wait_for(lambda: said in host.text_of_log().split(f"operators/{name}", 1)[-1], f"'{said}'")
-    wait_for(lambda: said in json.dumps(host.status(name)), "the status says it")
-    host.put(space, "bad", "say fine")
-    wait_for(lambda: "fine" in host.said(name, "say"), "it starts anew and goes on")
-    host.remove(name)
+    for name, (do, _) in BROKEN.items():
+        host.put(space, name, do)
+        host.scripted("rule-" + name, declaration(watch("p", space, name=name), metrics=[{"name": "level", "type": "gauge"}]))
+    for name, (_, said) in BROKEN.items():
+        wait_for(lambda: said in json.dumps(host.status("rule-" + name)), f"the status of {name} says '{said}'")
+        assert f"operators/rule-{name}" in host.text_of_log()
+        host.put(space, name, f"say fine-{name}")
+    for name in BROKEN:
+        wait_for(lambda: f"fine-{name}" in host.said("rule-" + name, "say"), f"{name} starts anew and goes on")
+        assert host.acts("rule-" + name)[-1]["attempt"] > 0
+        host.remove("rule-" + name)
 
 
-@pytest.mark.parametrize("env, said", [
-    ({}, "R-declare"),
-    ({"DECLARE": '{"controllers":[],"caches":3}'}, "caches: must be an array"),
-    ({"DECLARE": '{"controllers":[]}', "SETUP": 'declare {"controllers":[]}'}, "declare: R-declare"),
-    ({"DECLARE": '{"controllers":[]}', "SETUP": 'get {"watch":"x"}'}, "cache_get: R-outside"),
-    ({"DECLARE": '{"controllers":[]}', "EXIT": "3"}, "3"),
-], ids=["nothing", "slip", "twice", "outside", "exit"])
-def test_a_start_that_fails_says_why(host, env, said, request):
-    name = "start-" + request.node.callspec.id
-    host.scripted(name, None, **env)
-    wait_for(lambda: said in json.dumps(host.status(name)), f"the status says '{said}'")
-    host.remove(name)
+STARTS = {
+    "nothing": ({}, "R-declare"),
+    "slip": ({"DECLARE": '{"controllers":[],"caches":3}'}, "caches: must be an array"),
+    "twice": ({"DECLARE": '{"controllers":[]}', "SETUP": 'declare {"controllers":[]}'}, "declare: R-declare"),
+    "outside": ({"DECLARE": '{"controllers":[]}', "SETUP": 'get {"watch":"x"}'}, "cache_get: R-outside"),
+    "exit": ({"DECLARE": '{"controllers":[]}', "EXIT": "3"}, "3"),
+}
+
+
+def test_starts_that_fail_say_why(host):
+    for name, (env, _) in STARTS.items():
+        host.scripted("start-" + name, None, **env)
+    for name, (_, said) in STARTS.items():
+        wait_for(lambda: said in json.dumps(host.status("start-" + name)), f"the status of {name} says '{said}'")
+        host.remove("start-" + name)
 
 
 def crd(group, plural, kind):
@@ -408,16 +418,35 @@ def test_a_namespace_goes_while_the_operator_sleeps(host, space):
     host.remove("spaces")
 
 
-def test_a_runner_that_is_killed_while_a_call_is_parked(host, space):
+def test_a_runner_that_is_killed_while_calls_are_parked(host, space):
     """The activation counts as failed, the key comes again; what was written stays written."""
-    host.put(space, "a", f"say begin\napi GET /api/v1/namespaces/{space}/configmaps/a -\nsay end")
-    host.scripted("killed", declaration(watch("p", space), backoff={"baseMs": 20, "maxMs": 20}))
+    ask = f"api GET /api/v1/namespaces/{space}/configmaps/a -\n"
+    script = "say begin\n" + 300 * ask + "say end"
+    host.put(space, "a", script)
+    host.scripted("killed", declaration(watch("p", space, name="a"), backoff={"baseMs": 20, "maxMs": 20}))
     wait_for(lambda: "end" in host.said("killed", "say"), "it works")
+    host.put(space, "a", script, n="1")
+    wait_for(lambda: host.said("killed", "say").count("begin") == 2, "it has begun")
     for pid in host.runners():
         os.kill(pid, signal.SIGKILL)
-    host.put(space, "b", "say other")
-    wait_for(lambda: "other" in host.said("killed", "say"), "it works again")
+    wait_for(lambda: host.said("killed", "say").count("end") >= 2, "it comes again, and ends")
+    assert any(a["attempt"] > 0 for a in host.acts("killed"))
     host.remove("killed")
+
+
+def test_several_instances_work_on_different_keys(host, space):
+    """At most `concurrency` at once, never two on one key; a trap of one is no other's."""
+    ask = f"api GET /api/v1/namespaces/{space}/configmaps/nobody -\n"
+    for i in range(12):
+        host.put(space, f"k{i}", 40 * ask + f"say done{i}", labels={"several": "1"})
+    host.scripted("several", declaration(watch("p", space, labelSelector="several"), instances=3, concurrency=3))
+    wait_for(lambda: {f"done{i}" for i in range(12)} <= set(host.said("several", "say")), "all of them")
+    assert len(host.said("several", "declare")) > 1
+    assert len(host.keys("several")) == 12
+    host.put(space, "k3", "trap")
+    host.put(space, "k4", "say after")
+    wait_for(lambda: "after" in host.said("several", "say"), "the others go on")
+    host.remove("several")
 
 
 def test_a_sleeping_operator_is_not_woken_by_others_events(host, space):

@@ -76,7 +76,13 @@ struct v1 {
     struct err trouble; /* why there are no watches */
     struct trace trace;
     struct instance first;
+    struct instance **more; /* of declaration->instances, by number - 1; NULL: there are none */
 };
+
+static struct instance *instance_of(struct v1 *v, unsigned number)
+{
+    return number == 0 ? &v->first : v->more ? v->more[number - 1] : NULL;
+}
 
 /* ---------------------------------------------------------------- broken rules */
 
@@ -239,7 +245,7 @@ static int tell_dispatch(struct v1 *v, const struct declaration *d, struct err *
                                                .rate_burst = c->rate_burst,
                                                .slack_percent = c->slack_percent };
     }
-    return dispatch_declare(v->dispatch, opts, d->n_controllers, 1, err);
+    return dispatch_declare(v->dispatch, opts, d->n_controllers, d->instances, err);
 }
 
 /* What an instance has declared becomes what is in force. */
@@ -283,9 +289,11 @@ static void on_declare(struct instance *in, const struct guest_call *call)
         return;
     }
     /* Of one generation all declare the same. */
-    if (in->declared && in->declared != d) {
+    const struct declaration *before = in->number ? v->declaration : in->declared;
+    if (before && before != d) {
         declaration_unref(d);
-        broken(in, "declare", "R-same", "this is not what the guest declared before");
+        broken(in, "declare", "R-same", "this is not what the %s declared",
+               in->number ? "first instance has" : "guest has before");
         return;
     }
     declaration_unref(in->declared);
@@ -304,7 +312,7 @@ static void on_started(struct instance *in)
         broken(in, "dormouse_v1_setup", "R-declare", "it has ended without a declaration");
         return;
     }
-    if (put_in_force(in->v, in->declared, &err) < 0) {
+    if (in->number == 0 && put_in_force(in->v, in->declared, &err) < 0) {
         guest_fail(in->guest, &err);
         return;
     }
@@ -340,7 +348,11 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
     case GUEST_RUNNING:
         break;
     }
-    in->v->ops->on_state(g, state, why, in->v->arg);
+    if (in->number == 0)
+        in->v->ops->on_state(g, state, why, in->v->arg);
+    else if (state == GUEST_FAILED)
+        log_warn("operator instance failed", "operator=%s instance=%u reason=\"%s\"",
+                 in->v->full_name, in->number, why ? err_text(why) : "unknown");
 }
 
 static void on_log(struct guest *g, int fd, struct str line, void *arg)
@@ -402,11 +414,11 @@ static int on_activate(void *arg, unsigned instance, uint64_t token, struct str 
                        struct err *err)
 {
     struct v1 *v = arg;
-    struct instance *in = &v->first;
+    struct instance *in = instance_of(v, instance);
     struct work_task task;
     unsigned controller = 0;
     struct object_sub *sub = NULL;
-    if (!in->guest)
+    if (!in || !in->guest)
         return err_set(err, -ESTALE, "the guest is gone");
     if (v->is_watching && dispatch_current(v->dispatch, instance, &controller, &task))
         sub = interests_sub(v->calls.interests, v->declaration->controllers[controller].first_watch,
@@ -427,6 +439,46 @@ static int on_activate(void *arg, unsigned instance, uint64_t token, struct str 
     }
     in->start = s;
     return 0;
+}
+
+/* Beside the first one, when there is work for it. */
+static int on_instance_start(void *arg, unsigned number, struct err *err)
+{
+    struct v1 *v = arg;
+    struct instance *in = xnew(struct instance);
+    in->v = v;
+    in->number = number;
+    int r = v->first.guest
+                ? guest_new_instance(v->first.guest, number, v1_guest_ops(), in, &in->guest, err)
+                : err_set(err, -ESTALE, "the guest is gone");
+    if (r >= 0)
+        r = guest_start(in->guest, err);
+    if (r < 0) {
+        guest_free(in->guest);
+        free(in);
+        return r;
+    }
+    if (!v->more)
+        v->more = xnew_n(struct instance *, v->declaration->instances);
+    assert(!v->more[number - 1]);
+    v->more[number - 1] = in;
+    return 0;
+}
+
+static void end_more(struct v1 *v, unsigned number)
+{
+    struct instance *in = take_ptr(&v->more[number - 1]);
+    drop_work(in);
+    declaration_unref(in->declared);
+    guest_free(in->guest);
+    free(in);
+}
+
+static void on_instance_end(void *arg, unsigned number)
+{
+    struct v1 *v = arg;
+    if (instance_of(v, number))
+        end_more(v, number);
 }
 
 static void on_activated(struct guest *g, uint64_t token, uint32_t incarnation, int64_t result,
@@ -687,7 +739,7 @@ static void on_result(void *arg, const struct dispatch_result *result)
 {
     struct v1 *v = arg;
     bool failed = result->end == WORK_FAILED || result->end == WORK_REFUSED;
-    trace_end(&v->trace, &v->first.clock, result);
+    trace_end(&v->trace, &instance_of(v, result->instance)->clock, result);
     if (result->end == WORK_BACK)
         return;
     v->reconciles++;
@@ -738,9 +790,12 @@ void *v1_guest_arg(struct v1 *v)
 
 struct v1 *v1_new(const struct v1_opts *opts)
 {
-    static const struct dispatch_ops ops = {
-        .object = on_object, .activate = on_activate, .refill = on_refill, .on_result = on_result
-    };
+    static const struct dispatch_ops ops = { .object = on_object,
+                                             .activate = on_activate,
+                                             .instance_start = on_instance_start,
+                                             .instance_end = on_instance_end,
+                                             .refill = on_refill,
+                                             .on_result = on_result };
     struct v1 *v = xnew(struct v1);
     v->host = opts->host;
     v->namespace = opts->namespace;
@@ -798,6 +853,12 @@ void v1_detach(struct v1 *v)
         return;
     drop_work(in);
     dispatch_hold(v->dispatch, DISPATCH_HOLD_START);
+    for (unsigned i = 1; v->more && i < v->declaration->instances; i++)
+        if (v->more[i - 1]) {
+            dispatch_instance_gone(v->dispatch, i, NULL);
+            end_more(v, i);
+        }
+    free(take_ptr(&v->more));
     dispatch_instance_gone(v->dispatch, in->number, NULL);
     declaration_unref(take_ptr(&in->declared));
     in->is_ready = false;
@@ -947,6 +1008,24 @@ struct trace *v1_trace(struct v1 *v)
     return &v->trace;
 }
 
+/* What instances wait for. */
+static void write_calls(const struct v1 *v, struct buf *to)
+{
+    const char *comma = "";
+    scoped(buf_fini_scoped) struct buf all = BUF_INIT(16 << 10);
+    for (unsigned i = 0; i == 0 || (v->more && i < v->declaration->instances); i++) {
+        const struct instance *in = i == 0 ? &v->first : v->more[i - 1];
+        if (!in || !in->call)
+            continue;
+        (void)buf_printf(&all, "%s%s", comma, host_call_what(in->call));
+        comma = ", ";
+    }
+    if (!all.n)
+        return;
+    (void)buf_add_cstr(to, ",\"call\":");
+    (void)json_write_str(to, buf_str(&all));
+}
+
 void v1_describe(const struct v1 *v, struct buf *to)
 {
     struct v1_summary summary;
@@ -961,10 +1040,7 @@ void v1_describe(const struct v1 *v, struct buf *to)
         (void)buf_add_cstr(to, ",\"waitsFor\":");
         (void)json_write_str(to, str_of(summary.waits));
     }
-    if (v->first.call) {
-        (void)buf_add_cstr(to, ",\"call\":");
-        (void)json_write_str(to, str_of(host_call_what(v->first.call)));
-    }
+    write_calls(v, to);
     if (v->declaration) {
         (void)buf_add_cstr(to, ",\"name\":");
         (void)json_write_str(to, v->declaration->name);
