@@ -67,10 +67,7 @@ static int delete_object(struct dm_request *r, const struct run *run, struct dm_
         .resource_version = dm_json_string(dm_json_member(meta, "resourceVersion"), &r->arena),
         .propagation = "Background",
     };
-    int code = dm_delete(r, dm_ref(run->res, r->ns, name), &how);
-    if (code == 0)
-        dm_info("deleted", "kind=%s name=%s", run->target->kind, name);
-    return code;
+    return dm_delete(r, dm_ref(run->res, r->ns, name), &how);
 }
 
 /* Does an error concern one object or kind, so that the others may go on? Else the run is tried
@@ -109,7 +106,6 @@ static int look_at(struct dm_request *r, struct dm_json object, void *arg)
     }
     run->deletions_left--;
     t->deleted++;
-    dm_metric(METRIC_DELETED, 1, t->kind);
     return 0;
 }
 
@@ -161,6 +157,10 @@ static int clean_target(struct dm_request *r, struct run *run)
                                                .label_selector = t->label_selector,
                                                .metadata_only = true },
                             look_at, run);
+    }
+    if (t->deleted) { /* once for all of them: what one activation may say is limited */
+        dm_info("deleted", "kind=%s n=%lld", t->kind, (long long)t->deleted);
+        dm_metric(METRIC_DELETED, (double)t->deleted, t->kind);
     }
     if (code < 0 && is_local(code)) {
         note_failure(r, t);

@@ -94,6 +94,13 @@ def test_the_cleaner_deletes_what_is_over(host):
     assert condition(host, path)["reason"] == "Failures"
     names = [m["metadata"]["name"] for m in host.get(maps).json()["items"]]
     assert sorted(set(names) - {"kube-root-ca.crt"}) == ["kept", "later", "other"]
+    for i in range(300):  # more than an activation may log
+        host.create(maps, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"n{i}", "labels": {"temp": "yes"}}})
+    many = run(maxDeletions=280)
+    assert (many["expired"], many["deleted"]) == (300, 280), many
+    rest = run(maxDeletions=500)
+    assert (rest["expired"], rest["deleted"]) == (20, 20), rest
+    assert host.guest("cleaner")["restarts"] == 0
     merge(host, path, {"spec": {"schedule": "61 * * * *"}})
     wait_for(lambda: condition(host, path)["reason"] == "InvalidSchedule", "the schedule is refused")
     host.remove("cleaner")
