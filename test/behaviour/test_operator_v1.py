@@ -420,8 +420,7 @@ def test_a_namespace_goes_while_the_operator_sleeps(host, space):
 
 def test_a_runner_that_is_killed_while_calls_are_parked(host, space):
     """The activation counts as failed, the key comes again; what was written stays written."""
-    ask = f"api GET /api/v1/namespaces/{space}/configmaps/a -\n"
-    script = "say begin\n" + 300 * ask + "say end"
+    script = f"say begin\nrepeat 5000 api GET /api/v1/namespaces/{space}/configmaps/a -\nsay end"
     host.put(space, "a", script)
     host.scripted("killed", declaration(watch("p", space, name="a"), backoff={"baseMs": 20, "maxMs": 20}))
     wait_for(lambda: "end" in host.said("killed", "say"), "it works")

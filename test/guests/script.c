@@ -9,6 +9,7 @@
  *     api METHOD TARGET CONTENT-TYPE|- BODY      get QUERY      list QUERY      config NAME
  *     log LEVEL TEXT|KEY-VALUES      event JSON      enqueue JSON      metric INDEX LABELS|- VALUE
  *     say TEXT      fail TEXT      return N      declare TEXT      count      trap      loop
+ *     repeat N COMMAND (without saying so)
  *     outside (a range beyond the memory)      flood N (values for metric 0)
  *
  * Each activation prints "probe act" and its JSON without the object, each call that parks "probe",
@@ -39,6 +40,7 @@ V1("metric") void v1_metric(uint32_t index, const void *labels, uint32_t n, uint
 enum { TEXT_MAX = 300 << 10, LINE_MAX = 1400 };
 
 static char activation[TEXT_MAX], script[64 << 10], result[64 << 10], environment[64 << 10];
+static bool is_quiet;
 static uint64_t count; /* activations of this start; kept while asleep */
 
 /* ---- text ---- */
@@ -88,6 +90,8 @@ static uint32_t put_number(char *out, uint32_t at, int64_t v)
 static void say(const char *what, const char *text, uint32_t n)
 {
     char out[LINE_MAX + 8];
+    if (is_quiet)
+        return;
     uint32_t at = put(out, 0, "probe ", 6);
     at = put(out, at, what, length(what));
     at = put(out, at, " ", 1);
@@ -198,12 +202,33 @@ static void post_log(char *args)
     v1_log(level, args, n, pairs, length(pairs));
 }
 
+static void command(char *line, int64_t *ret);
+
+static void copy(char *to, const char *from)
+{
+    while ((*to++ = *from++))
+        ;
+}
+
+static void repeat(char *args, int64_t *ret)
+{
+    static char line[2048];
+    is_quiet = true;
+    for (int64_t i = number(word(&args)); i > 0; i--) {
+        copy(line, args);
+        command(line, ret);
+    }
+    is_quiet = false;
+}
+
 static void command(char *line, int64_t *ret)
 {
     char *args = line;
     (void)word(&args);
     uint32_t n = length(args);
-    if (begins(line, "api"))
+    if (begins(line, "repeat"))
+        repeat(args, ret);
+    else if (begins(line, "api"))
         request(args);
     else if (begins(line, "get"))
         say_value("get", v1_cache_get(args, n));
@@ -281,12 +306,6 @@ static bool find_script(void)
         return true;
     }
     return false;
-}
-
-static void copy(char *to, const char *from)
-{
-    while ((*to++ = *from++))
-        ;
 }
 
 EXPORT("dormouse_v1_setup") int32_t setup(void);
