@@ -68,6 +68,7 @@ struct v1 {
     struct identity_listener identity_listener;
     char *user;                      /* as whom the watches were begun */
     struct declaration *declaration; /* what is in force; NULL: none yet */
+    bool has_new_guest;              /* attached, and not started since */
     bool is_watching;                /* controllers and configs stand for it */
     struct guest_metrics *metrics;
     struct events *events;
@@ -253,8 +254,11 @@ static int put_in_force(struct v1 *v, struct declaration *d, struct err *err)
 {
     bool same_user =
         !v->is_watching || !v->identity || strcmp(v->user, identity_user(v->identity)) == 0;
-    if (d == v->declaration && same_user)
+    if (d == v->declaration && same_user) {
+        if (v->has_new_guest) /* it may want something else of the objects that are there */
+            interests_reconcile_all(v->calls.interests, WORK_INITIAL);
         return 0;
+    }
     if (v->is_watching)
         interests_queue_all(v->calls.interests);
     identity_wait_cancel(&v->identity_wait);
@@ -316,6 +320,7 @@ static void on_started(struct instance *in)
         guest_fail(in->guest, &err);
         return;
     }
+    in->v->has_new_guest = false;
     in->is_ready = true;
     dispatch_instance_ready(in->v->dispatch, in->number);
     dispatch_release(in->v->dispatch, DISPATCH_HOLD_START);
@@ -836,6 +841,7 @@ void v1_attach(struct v1 *v, struct guest *g, const struct v1_rights *rights)
 {
     assert(!v->first.guest);
     v->first.guest = g;
+    v->has_new_guest = true;
     v->calls.transport = rights->transport;
     v->calls.allow = rights->allow;
     v->identity = rights->identity;
