@@ -9,6 +9,7 @@ import yaml
 
 from conftest import BUILD, ROOT, wait_for
 from guest_kit import apply_crd, make_namespaces
+from operators import Hosting
 from test_guests import Host, OPERATORS
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -18,9 +19,13 @@ TENANTS = "/apis/tenancy.dormouse.dev/v1alpha1/tenants"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
 
+class V1(Host, Hosting):
+    """`dormouse up` with a directory of modules."""
+
+
 @pytest.fixture(scope="module")
 def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp("host"), "--idle", "100ms")
+    host = V1(tmp_path_factory.mktemp("host"), "--idle", "100ms")
     yield host
     assert host.stop() == 0
 
@@ -165,6 +170,9 @@ def test_keys_come_by_owner_index_and_configuration(kit):
     kit.put("b", text="four")
     wait_for(lambda: kit.text("made-r") == "> four", "and wakes")
     assert {run["starts"] for run in kit.said("run")} == {"1"}, "it was started once, and slept with its memory"
+    metrics = kit.host.admin("/metrics")
+    copies = re.findall(r'^kit_copies_total{operator="operators/kit",kind="ConfigMap"} (\d+)$', metrics, re.M)
+    assert copies and re.findall(r'^kit_copy_bytes_count{operator="operators/kit"} (\d+)$', metrics, re.M) == copies
 
 
 def test_verbs_and_their_errors(kit):
