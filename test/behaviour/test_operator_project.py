@@ -4,8 +4,9 @@ import os
 import subprocess
 
 import pytest
+import yaml
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, Server, wait_for
 
 LANGUAGES = [lang for lang in ("c", "rust", "go") if (ROOT / "sdk" / lang / "template").is_dir()]
 
@@ -24,8 +25,31 @@ def build(project, **env):
     return project / "operator.wasm"
 
 
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    cluster = Server(tmp_path_factory.mktemp("cluster") / "data")
+    yield cluster
+    assert cluster.stop() == 0
+
+
+def greets(cluster, project):
+    """`operator run` of the project, against a cluster, says hello as its README promises."""
+    sample = yaml.safe_load((project / "sample.yaml").read_text())
+    path = "/api/v1/namespaces/default/configmaps"
+    cluster.create(path, sample)
+    running = subprocess.Popen([str(BUILD / "dormouse"), "operator", "run", str(project), "--kubeconfig", cluster.kubeconfig,
+                                "--data-dir", str(project / ".host")], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: "data" in cluster.get(f"{path}/world").json(), "a greeting", timeout=120)
+        return cluster.get(f"{path}/world").json()["data"]
+    finally:
+        running.terminate()
+        assert running.wait(timeout=60) == 0
+        assert cluster.ask("DELETE", f"{path}/world").status == 200
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_project_builds_where_it_was_made_and_elsewhere(language, tmp_path):
+def test_a_project_builds_where_it_was_made_and_elsewhere_and_runs(language, tmp_path, cluster):
     made = dormouse("init", "--lang", language, "my-op", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     assert os.listdir(tmp_path) == ["my-op"]
@@ -40,6 +64,7 @@ def test_a_project_builds_where_it_was_made_and_elsewhere(language, tmp_path):
     if language == "c":
         assert len(module) < 40 << 10
     assert not list(elsewhere.glob(".operator*"))
+    assert greets(cluster, elsewhere) == {"greeting": "Hello, world!"}
 
 
 def test_a_failed_build_leaves_the_last_module(tmp_path):
