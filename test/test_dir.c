@@ -21,6 +21,7 @@ struct rig {
     struct fake fake;
     struct watch_hub *hub;
     struct calls_env env;
+    struct module_sources *sources;
     struct operators *os;
     struct dir *dir;
     char path[64];
@@ -47,7 +48,11 @@ static void rig_init(struct rig *r)
                                  .transport = &r->fake.base,
                                  .hub = r->hub,
                                  .discovery = discovery_new(&r->loop, &r->fake.base) };
-    struct operators_opts opts = { .loop = &r->loop, .env = &r->env };
+    struct module_sources_opts sources = {
+        .loop = &r->loop, .transport = &r->fake.base, .hub = r->hub, .dir = "/tmp"
+    };
+    CHECK_OK(module_sources_new(&sources, &r->sources, &err));
+    struct operators_opts opts = { .loop = &r->loop, .env = &r->env, .sources = r->sources };
     CHECK_OK(operators_new(&opts, &r->os, &err));
 }
 
@@ -67,6 +72,7 @@ static void rig_fini(struct rig *r)
     fake_gets_settle();
     turn(r);
     CHECK(r->closed);
+    module_sources_close(r->sources);
     discovery_free(r->env.discovery);
     watch_hub_close(r->hub, NULL, NULL);
     turn(r);
@@ -229,9 +235,9 @@ TEST(wrong_types_are_named_with_their_line)
     check_refused("name: a\nwasm: a.wasm\nallow: all\n", "line 3, column 1: 'allow' is not a list");
     check_refused("name: a\nwasm: a.wasm\nallow:\n- verbs: [got]\n  paths: [/a]\n",
                   "unknown verb 'got'");
-    check_refused("name: a\nwasm: a.wasm\nabi: g3\n", "line 3, column 1: 'abi' is auto, g1 or g2");
+    check_refused("name: a\nwasm: a.wasm\nabi: g3\n", "line 3, column 1: 'abi' is auto, g1, g2 or v1");
     check_refused("name: a\nwasm: a.wasm\nabi: [g1]\n",
-                  "line 3, column 1: 'abi' is auto, g1 or g2");
+                  "line 3, column 1: 'abi' is auto, g1, g2 or v1");
     check_refused("name: a\nwasm: a.wasm\nmemory: lots\n",
                   "line 3, column 1: 'memory' is a size between 64Ki and 4Gi");
     check_refused("name: a\nwasm: a.wasm\nmemory: 1Ki\n", "line 3, column 1: 'memory' is a size");

@@ -17,6 +17,7 @@ struct rig {
     struct fake fake;
     struct watch_hub *hub;
     struct calls_env env;
+    struct module_sources *sources;
     struct operators *os;
     struct objects *objects;
     char dir[64];
@@ -85,8 +86,12 @@ static void rig_init(struct rig *r, const char *items)
                                  .transport = &r->fake.base,
                                  .hub = r->hub,
                                  .discovery = discovery_new(&r->loop, &r->fake.base) };
+    struct module_sources_opts sources = {
+        .loop = &r->loop, .transport = &r->fake.base, .hub = r->hub, .dir = "/tmp"
+    };
+    CHECK_OK(module_sources_new(&sources, &r->sources, &err));
     struct operators_opts opts = {
-        .loop = &r->loop, .env = &r->env, .on_change = on_change, .arg = r
+        .loop = &r->loop, .env = &r->env, .sources = r->sources, .on_change = on_change, .arg = r
     };
     CHECK_OK(operators_new(&opts, &r->os, &err));
     const char *dirs[] = { r->dir };
@@ -124,6 +129,7 @@ static void rig_fini(struct rig *r)
     fake_gets_settle();
     turn(r);
     CHECK(r->closed);
+    module_sources_close(r->sources);
     discovery_free(r->env.discovery);
     watch_hub_close(r->hub, NULL, NULL);
     turn(r);

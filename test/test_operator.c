@@ -14,6 +14,7 @@ struct rig {
     struct fake fake;
     struct watch_hub *hub;
     struct calls_env env;
+    struct module_sources *sources;
     struct operators *os;
     unsigned changes;
     bool closed;
@@ -43,8 +44,12 @@ static void rig_init(struct rig *r)
                                  .transport = &r->fake.base,
                                  .hub = r->hub,
                                  .discovery = discovery_new(&r->loop, &r->fake.base) };
+    struct module_sources_opts sources = {
+        .loop = &r->loop, .transport = &r->fake.base, .hub = r->hub, .dir = "/tmp"
+    };
+    CHECK_OK(module_sources_new(&sources, &r->sources, &err));
     struct operators_opts opts = {
-        .loop = &r->loop, .env = &r->env, .on_change = on_change, .arg = r
+        .loop = &r->loop, .env = &r->env, .sources = r->sources, .on_change = on_change, .arg = r
     };
     CHECK_OK(operators_new(&opts, &r->os, &err));
 }
@@ -61,6 +66,7 @@ static void rig_fini(struct rig *r)
     fake_gets_settle();
     turn(r);
     CHECK(r->closed);
+    module_sources_close(r->sources);
     discovery_free(r->env.discovery);
     watch_hub_close(r->hub, NULL, NULL);
     turn(r);
@@ -77,7 +83,7 @@ static struct operator_spec spec_of(uint64_t generation)
                                    .name = "a",
                                    .uid = "u-1",
                                    .generation = generation,
-                                   .module_path = "/dev/null" };
+                                   .origin.path = "/proc/self/exe" };
 }
 
 static void apply(struct rig *r, uint64_t generation)
@@ -461,7 +467,7 @@ TEST(a_missing_module_or_compiler_is_named)
     struct rig r;
     rig_init(&r);
     struct operator_spec spec = spec_of(1);
-    spec.module_path = "/nonexistent/ring.wasm";
+    spec.origin.path = "/nonexistent/ring.wasm";
     CHECK_OK(operators_apply(r.os, &spec, NULL));
     check_phase(&r, OPERATOR_REFUSED, "ModuleNotFound", "'/nonexistent/ring.wasm': No such file");
     apply(&r, 2);
@@ -493,6 +499,111 @@ TEST(what_the_cache_does_not_take_at_once_waits_for_room)
 }
 
 /* ---------------------------------------------------------------- limits */
+
+/* Generation 1 ran well, generation 2 has taken over as fake_guests.at[1]. */
+static struct guest *start_second(struct rig *r, struct module *m)
+{
+    start_first(r);
+    apply(r, 2);
+    fake_compile(&fake_gets.at[1], m);
+    CHECK_INT(fake_guests.n, 2);
+    CHECK_INT(view(r).running_generation, 2);
+    return fake_guests.at[1];
+}
+
+static void crash(struct guest *g, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++) {
+        fake_state(g, GUEST_RUNNING, NULL);
+        fake_state(g, GUEST_FAILED, "unreachable code reached");
+        fake_state(g, GUEST_COLD, NULL);
+    }
+}
+
+TEST(a_new_generation_that_crashes_again_and_again_is_returned_from)
+{
+    struct rig r;
+    rig_init(&r);
+    struct guest *second = start_second(&r, &fake_g1);
+    crash(second, OPERATOR_CRASHES_MAX - 1);
+    turn(&r);
+    CHECK_INT(view(&r).running_generation, 2);
+    crash(second, 1);
+    turn(&r);
+    CHECK(second->freed);
+    CHECK_INT(fake_guests.n, 3);
+    CHECK(fake_guests.at[2]->generation == 1 && fake_guests.at[2]->abi == GUEST_ABI_G2);
+    struct operator_view v = view(&r);
+    CHECK_INT(v.generation, 2);
+    CHECK_INT(v.running_generation, 1);
+    CHECK(strstr(v.returned, "generation 2 with module") && strstr(v.returned, "unreachable code"));
+    check_phase(&r, OPERATOR_RUNNING, "Running", "");
+    crash(fake_guests.at[2], 5); /* there is nothing to return to any more */
+    turn(&r);
+    CHECK_INT(fake_guests.n, 3);
+    CHECK(view(&r).returned);
+    apply(&r, 3); /* until the spec changes */
+    CHECK(!view(&r).returned);
+    rig_fini(&r);
+}
+
+TEST(what_works_between_its_failures_is_not_returned_from)
+{
+    struct rig r;
+    rig_init(&r);
+    struct guest *second = start_second(&r, &fake_g1);
+    for (unsigned i = 0; i < 4; i++) {
+        crash(second, OPERATOR_CRASHES_MAX - 1);
+        fake_stats.activations += 3; /* its start, and events that it handled */
+        fake_state(second, GUEST_AWAKE, NULL);
+    }
+    turn(&r);
+    CHECK_INT(fake_guests.n, 2);
+    crash(second, OPERATOR_CRASHES_MAX - 1);
+    fake_stats.activations += 1; /* that it starts is no success */
+    fake_state(second, GUEST_AWAKE, NULL);
+    crash(second, 1);
+    turn(&r);
+    CHECK_INT(fake_guests.n, 3);
+    fake_stats.activations = 0;
+    rig_fini(&r);
+}
+
+TEST(nobody_returns_to_what_never_ran_well)
+{
+    struct rig r;
+    rig_init(&r);
+    start_first(&r);
+    crash(fake_guests.at[0], 1);
+    apply(&r, 2);
+    fake_compile(&fake_gets.at[1], &fake_g1);
+    crash(fake_guests.at[1], OPERATOR_CRASHES_MAX);
+    turn(&r);
+    CHECK_INT(fake_guests.n, 2);
+    rig_fini(&r);
+}
+
+TEST(in_standby_everything_is_ready_and_nothing_runs)
+{
+    struct rig r;
+    rig_init(&r);
+    operators_set_standby(r.os, true);
+    apply(&r, 1);
+    fake_compile(&fake_gets.at[0], &fake_g2);
+    CHECK_INT(fake_guests.n, 0);
+    check_phase(&r, OPERATOR_PREPARING, "Standby", "another host leads");
+    operators_set_standby(r.os, false);
+    turn(&r);
+    CHECK_INT(fake_guests.n, 1);
+    check_phase(&r, OPERATOR_RUNNING, "Running", "");
+    operators_set_standby(r.os, true); /* deposed */
+    CHECK(fake_guests.at[0]->freed);
+    operators_set_standby(r.os, false);
+    turn(&r);
+    CHECK_INT(fake_guests.n, 2);
+    CHECK_INT(fake_gets.n, 1); /* what was compiled is kept */
+    rig_fini(&r);
+}
 
 TEST(specs_over_the_limits_are_errors_and_change_nothing)
 {

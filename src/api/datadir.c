@@ -45,7 +45,8 @@ static void close_dir(DIR **d)
 /* What an operator host makes there; alone, it does not make a directory somebody else's. */
 static bool is_of_host(const char *name)
 {
-    static const char *const names[] = { "modules", "swap", "operators", "admin.sock" };
+    static const char *const names[] = { "modules",   "swap", "operators",
+                                         "downloads", "logs", "admin.sock" };
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (strcmp(name, names[i]) == 0)
             return true;

@@ -140,9 +140,12 @@ struct http_call;
 struct http_client_opts {
     const char *host;
     uint16_t port;
-    const char *unix_path;       /* instead */
-    struct tls_ctx *tls;         /* kept until http_client_close(); NULL: plain */
-    const char *server_name;     /* for SNI and verification; NULL: host */
+    const char *unix_path;   /* instead */
+    struct tls_ctx *tls;     /* kept until http_client_close(); NULL: plain */
+    const char *server_name; /* for SNI and verification; NULL: host */
+    /* With tls: connections go through this proxy (CONNECT, RFC 9110 section 9.3.6); NULL: none. */
+    const char *proxy_host;
+    uint16_t proxy_port;
     unsigned max_connections;    /* 0: 64; further calls queue in order */
     uint64_t connect_timeout_ms; /* 0: 10000; name, connection and TLS handshake together */
     uint64_t idle_ms;            /* 0: HTTP_CLIENT_IDLE_MS */
@@ -162,7 +165,9 @@ struct http_call_ops {
 };
 
 struct http_call_opts {
-    struct str method, target;     /* borrowed for the call of http_call_start() */
+    /* Borrowed for the call of http_call_start(). A target with "http://" is for a proxy; the field
+     * host must be among the headers then. */
+    struct str method, target;
     const struct headers *headers; /* host, content-length are added */
     struct str body;               /* copied */
     uint64_t head_timeout_ms; /* 0: none; until it is sent, and from then to the response head */

@@ -15,7 +15,8 @@
 enum {
     CONNECTIONS_DEFAULT = 64,
     CONNECT_TIMEOUT_DEFAULT_MS = 10000,
-    INTERIM_MAX = 16 /* 1xx responses before the real one */
+    TUNNEL_HEAD_MAX_BYTES = 8 << 10, /* of a proxy's answer to CONNECT */
+    INTERIM_MAX = 16                 /* 1xx responses before the real one */
 };
 
 static const struct sm_state call_table[] = {
@@ -194,6 +195,7 @@ static void link_free(struct link *l)
 {
     struct http_client *c = l->client;
     http_parse_fini(&l->parse);
+    buf_fini(&l->tunnel);
     h2_link_free(l);
     if (l->found)
         uv_freeaddrinfo(l->found);
@@ -361,6 +363,39 @@ static size_t advance(struct link *l, const char *p, size_t n)
     }
 }
 
+static void ask_tunnel(struct link *l)
+{
+    const struct http_client *c = l->client;
+    bool v6 = strchr(c->host, ':');
+    scoped(free_scoped) char *head =
+        xasprintf("CONNECT %s%s%s:%u HTTP/1.1\r\nhost: %s%s%s:%u\r\n\r\n", v6 ? "[" : "", c->host,
+                  v6 ? "]" : "", c->port, v6 ? "[" : "", c->host, v6 ? "]" : "", c->port);
+    l->tunnel_at = TUNNEL_ASKED;
+    l->tunnel = BUF_INIT(TUNNEL_HEAD_MAX_BYTES);
+    stream_write(&l->s, str_of(head));
+    stream_flush(&l->s);
+}
+
+/* The head of the proxy's answer; what follows it belongs to TLS, where the client speaks first. */
+static size_t tunnel_data(struct link *l, const char *p, size_t n)
+{
+    struct err err = { 0 };
+    int r = buf_add(&l->tunnel, p, n);
+    struct str head = buf_str(&l->tunnel);
+    if (r >= 0 && (head.n < 4 || memcmp(head.p + head.n - 4, "\r\n\r\n", 4) != 0))
+        return n;
+    if (r < 0 || head.n < 12 || !str_has_prefix(head, STR("HTTP/1.")) || head.p[9] != '2')
+        r = err_set(&err, -ECONNREFUSED, "the proxy answers '" STR_FMT "' to CONNECT",
+                    STR_ARG(str_slice(head, 0, MIN(head.n, (size_t)12))));
+    buf_fini(&l->tunnel);
+    l->tunnel_at = TUNNEL_OPEN;
+    if (r >= 0)
+        r = stream_start_tls(&l->s, l->client->tls, l->client->server_name, &err);
+    if (r < 0)
+        link_failed(l, r, &err);
+    return n;
+}
+
 static size_t on_data(struct stream *s, const char *p, size_t n)
 {
     struct link *l = container_of(s, struct link, s);
@@ -370,6 +405,8 @@ static size_t on_data(struct stream *s, const char *p, size_t n)
         http_link_close(l);
         return n;
     }
+    if (l->tunnel_at == TUNNEL_ASKED)
+        return tunnel_data(l, p, n);
     l->got_byte = true;
     return advance(l, p, n);
 }
@@ -395,6 +432,10 @@ static void on_eof(struct stream *s)
     struct err err = { 0 };
     if (l->h2)
         h2_link_lost(l, err_set(&err, -ECONNRESET, "server closed the connection"), &err);
+    if (l->tunnel_at == TUNNEL_ASKED) {
+        link_failed(l, err_set(&err, -ECONNRESET, "the proxy closed the connection"), &err);
+        return;
+    }
     if (!l->call) {
         http_link_close(l);
         return;
@@ -424,6 +465,10 @@ static bool speaks_http2(const struct link *l)
 static void on_open(struct stream *s)
 {
     struct link *l = container_of(s, struct link, s);
+    if (l->client->proxy_host && l->tunnel_at == TUNNEL_NONE) {
+        ask_tunnel(l);
+        return;
+    }
     timer_stop(l->client->loop, &l->connect_timer);
     if (speaks_http2(l))
         h2_link_open(l);
@@ -498,11 +543,23 @@ static void on_connect_timeout(struct timer *t)
                 &err);
 }
 
+/* Where the connection leads. */
+static const char *peer_host(const struct http_client *c)
+{
+    return c->proxy_host ? c->proxy_host : c->host;
+}
+
+static uint16_t peer_port(const struct http_client *c)
+{
+    return c->proxy_host ? c->proxy_port : c->port;
+}
+
 static int connect_to(struct link *l, const struct sockaddr *addr, struct err *err)
 {
     struct http_client *c = l->client;
     l->begun = true;
-    int r = addr ? stream_connect_tcp(&l->s, c->loop, addr, c->tls, c->server_name, &link_ops, err)
+    struct tls_ctx *tls = c->proxy_host ? NULL : c->tls; /* through the tunnel, later */
+    int r = addr ? stream_connect_tcp(&l->s, c->loop, addr, tls, c->server_name, &link_ops, err)
                  : stream_connect_unix(&l->s, c->loop, c->unix_path, c->tls, c->server_name,
                                        &link_ops, err);
     if (r >= 0 && c->http2 && l->s.ssl)
@@ -522,7 +579,8 @@ static void on_lookup(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
     l->lookup = NULL;
     if (status < 0) {
         struct err err = { 0 };
-        int r = err_set(&err, -EHOSTUNREACH, "find '%s': %s", l->client->host, uv_strerror(status));
+        int r = err_set(&err, -EHOSTUNREACH, "find '%s': %s", peer_host(l->client),
+                        uv_strerror(status));
         link_failed(l, r, &err);
         return;
     }
@@ -536,12 +594,12 @@ static int look_up(struct link *l, struct err *err)
     struct lookup *lookup = xnew(struct lookup);
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
     char port[8];
-    (void)snprintf(port, sizeof port, "%u", c->port);
+    (void)snprintf(port, sizeof port, "%u", peer_port(c));
     lookup->link = l;
-    int r = uv_getaddrinfo(&c->loop->uv, &lookup->req, on_lookup, c->host, port, &hints);
+    int r = uv_getaddrinfo(&c->loop->uv, &lookup->req, on_lookup, peer_host(c), port, &hints);
     if (r < 0) {
         free(lookup);
-        return err_sys(err, r, "find '%s'", c->host);
+        return err_sys(err, r, "find '%s'", peer_host(c));
     }
     l->lookup = lookup;
     return 0;
@@ -565,8 +623,8 @@ static void link_new(struct http_client *c, struct http_call *call)
     int r;
     if (c->unix_path)
         r = connect_to(l, NULL, &err);
-    else if (uv_ip4_addr(c->host, c->port, (struct sockaddr_in *)&addr) == 0 ||
-             uv_ip6_addr(c->host, c->port, (struct sockaddr_in6 *)&addr) == 0)
+    else if (uv_ip4_addr(peer_host(c), peer_port(c), (struct sockaddr_in *)&addr) == 0 ||
+             uv_ip6_addr(peer_host(c), peer_port(c), (struct sockaddr_in6 *)&addr) == 0)
         r = connect_to(l, (struct sockaddr *)&addr, &err);
     else
         r = look_up(l, &err);
@@ -689,6 +747,8 @@ int http_client_new(struct loop *loop, const struct http_client_opts *opts,
         .host = xstrdup(opts->host ? opts->host : "localhost"),
         .unix_path = opts->unix_path ? xstrdup(opts->unix_path) : NULL,
         .port = opts->port,
+        .proxy_host = opts->tls && opts->proxy_host ? xstrdup(opts->proxy_host) : NULL,
+        .proxy_port = opts->proxy_port,
         .tls = opts->tls,
         .http2 = opts->http2,
         .max_links = opts->max_connections ? opts->max_connections : CONNECTIONS_DEFAULT,
@@ -713,6 +773,7 @@ static void client_check_free(struct http_client *c)
     free(c->host);
     free(c->unix_path);
     free(c->server_name);
+    free(c->proxy_host);
     free(c);
 }
 
@@ -784,7 +845,9 @@ static bool is_target(struct str t)
     for (size_t i = 0; i < t.n; i++)
         if ((unsigned char)t.p[i] <= ' ' || t.p[i] == 0x7f)
             return false;
-    return t.n && (t.p[0] == '/' || str_is(t, "*")) && t.n <= HTTP_URI_MAX_BYTES;
+    bool has_form = t.n && (t.p[0] == '/' || str_is(t, "*") ||
+                            str_has_prefix(t, STR("http://"))); /* for a proxy */
+    return has_form && t.n <= HTTP_URI_MAX_BYTES;
 }
 
 int http_call_start(struct http_client *c, const struct http_call_opts *opts,

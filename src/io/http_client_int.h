@@ -14,8 +14,8 @@ enum call_state { CALL_QUEUED, CALL_LINKED, CALL_SENT, CALL_HEAD, CALL_ENDED };
 
 struct http_client {
     struct loop *loop;
-    char *host, *unix_path, *server_name;
-    uint16_t port;
+    char *host, *unix_path, *server_name, *proxy_host;
+    uint16_t port, proxy_port;
     struct tls_ctx *tls;
     size_t max_links;
     uint64_t connect_timeout_ms, idle_ms;
@@ -41,6 +41,8 @@ struct link {
     struct lookup *lookup; /* the name is being resolved; the stream does not exist yet */
     struct addrinfo *found, *next_addr; /* what else to try */
     struct timer connect_timer;         /* with HTTP/2 also: it lies idle */
+    struct buf tunnel;                  /* the proxy's answer so far */
+    enum { TUNNEL_NONE, TUNNEL_ASKED, TUNNEL_OPEN } tunnel_at;
     uint64_t idle_since;
     uint64_t sent_before; /* of the stream, when the call began */
     unsigned interim;

@@ -740,6 +740,18 @@ int stream_connect_tcp(struct stream *s, struct loop *loop, const struct sockadd
     return 0;
 }
 
+int stream_start_tls(struct stream *s, struct tls_ctx *tls, const char *name, struct err *err)
+{
+    assert(!s->ssl && s->opened);
+    int r = attach_tls(s, tls, name, err);
+    if (r < 0)
+        return r;
+    SSL_set_connect_state(s->ssl);
+    s->opened = false;
+    (void)shake_hands(s);
+    return 0;
+}
+
 int stream_connect_unix(struct stream *s, struct loop *loop, const char *path, struct tls_ctx *tls,
                         const char *name, const struct stream_ops *ops, struct err *err)
 {

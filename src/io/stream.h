@@ -90,6 +90,12 @@ int stream_connect_tcp(struct stream *s, struct loop *loop, const struct sockadd
 int stream_connect_unix(struct stream *s, struct loop *loop, const char *path, struct tls_ctx *tls,
                         const char *name, const struct stream_ops *ops, struct err *err);
 
+/*
+ * A connected plain stream goes on with TLS, as its client: from within on_data(), which has
+ * consumed what came. on_open comes a second time.
+ */
+int stream_start_tls(struct stream *s, struct tls_ctx *tls, const char *name, struct err *err);
+
 void stream_write(struct stream *s, struct str bytes);
 /* Write what waits now instead of on the next turn. Failures are still told later. */
 void stream_flush(struct stream *s);

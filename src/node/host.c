@@ -6,11 +6,13 @@
 #include "codec/json.h"
 #include "codec/url.h"
 #include "kube/http_transport.h"
+#include "kube/object_cache.h"
 #include "kube/watch_hub.h"
 #include "operator/describe.h"
 #include "operator/dir.h"
 #include "operator/discovery.h"
 #include "operator/guest_log.h"
+#include "operator/identity_transport.h"
 #include "operator/objects.h"
 
 #include <inttypes.h>
@@ -64,17 +66,7 @@ static int start_mechanisms(struct host *h, const char *modules_dir, const char 
         hub.widen_at = WIDEN_AFTER;
         hub.max_upstreams = MAX_UPSTREAMS;
     }
-    r = watch_hub_new(o->loop, &hub, &h->hub, err);
-    if (r < 0)
-        return r;
-    struct object_cache_opts objects = { .loop = o->loop,
-                                         .transport = o->transport,
-                                         .hub = h->hub,
-                                         .embedded = o->embedded,
-                                         .widen_at = WIDEN_AFTER,
-                                         .request_progress = o->request_progress,
-                                         .arg = o->progress_arg };
-    return object_cache_new(&objects, &h->cache, err);
+    return watch_hub_new(o->loop, &hub, &h->hub, err);
 }
 
 static int start_source(struct host *h, const char *operators_dir, struct err *err)
@@ -95,6 +87,7 @@ static int start_source(struct host *h, const char *operators_dir, struct err *e
                                  .hub = h->hub,
                                  .module_dirs = dirs,
                                  .n_module_dirs = o->n_module_dirs + 1,
+                                 .sources = h->sources,
                                  .on_synced = on_synced,
                                  .arg = h };
     int r = objects_start(&opts, h->operators, &h->objects, err);
@@ -109,13 +102,55 @@ static enum identity_mode identity_mode(const struct host_opts *opts)
     return opts->embedded ? IDENTITY_IN_PROCESS : IDENTITY_TOKEN;
 }
 
+static void start_identities(struct host *h)
+{
+    const struct host_opts *o = &h->opts;
+    struct identities_opts ids = { .loop = o->loop,
+                                   .transport = o->transport,
+                                   .mode = identity_mode(o) };
+    if (o->identity == HOST_IDENTITY_HOST)
+        return;
+    h->identities = identities_new(&ids);
+    if (ids.mode == IDENTITY_TOKEN)
+        h->in_their_names = identity_transport_new(o->loop, o->transport, h->identities);
+}
+
+/* What guests of ABI v1 read from, and where modules come from. */
+static int start_cache(struct host *h, const char *downloads_dir, struct err *err)
+{
+    const struct host_opts *o = &h->opts;
+    struct object_cache_opts cache = { .loop = o->loop,
+                                       .transport = h->in_their_names
+                                                        ? identity_transport_base(h->in_their_names)
+                                                        : o->transport,
+                                       .hub = h->hub,
+                                       .embedded = o->embedded,
+                                       .widen_at = WIDEN_AFTER,
+                                       .request_progress = o->request_progress,
+                                       .arg = o->progress_arg };
+    int r = object_cache_new(&cache, &h->cache, err);
+    if (r < 0)
+        return err_ctx(err, r, "object cache");
+    struct v1_host_opts v1 = { .loop = o->loop,
+                               .discovery = h->discovery,
+                               .cache = h->cache,
+                               .logs = h->logs,
+                               .runners = o->guests.max_runners };
+    h->v1 = v1_host_new(&v1);
+    struct module_sources_opts sources = {
+        .loop = o->loop, .transport = o->transport, .hub = h->hub, .dir = downloads_dir
+    };
+    return module_sources_new(&sources, &h->sources, err);
+}
+
 int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
 {
     scoped(free_scoped) char *modules_dir = make_dir(opts, "modules", err);
     scoped(free_scoped) char *swap_dir = make_dir(opts, "swap", err);
     scoped(free_scoped) char *operators_dir = make_dir(opts, "operators", err);
     scoped(free_scoped) char *logs_dir = xasprintf("%s/logs", opts->data_dir);
-    if (!modules_dir || !swap_dir || !operators_dir)
+    scoped(free_scoped) char *downloads_dir = make_dir(opts, "downloads", err);
+    if (!modules_dir || !swap_dir || !operators_dir || !downloads_dir)
         return err ? err->code : -EACCES;
     struct host *h = xnew(struct host);
     h->opts = *opts;
@@ -127,24 +162,17 @@ int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
                                      .transport = opts->transport,
                                      .hub = h->hub,
                                      .discovery = h->discovery };
-        if (opts->identity != HOST_IDENTITY_HOST) {
-            struct identities_opts ids = { .loop = opts->loop,
-                                           .transport = opts->transport,
-                                           .mode = identity_mode(opts) };
-            h->identities = identities_new(&ids);
-        }
-        struct v1_host_opts v1 = { .loop = opts->loop,
-                                   .discovery = h->discovery,
-                                   .cache = h->cache,
-                                   .logs = h->logs,
-                                   .runners = opts->guests.max_runners };
-        h->v1 = v1_host_new(&v1);
+        start_identities(h);
+        r = start_cache(h, downloads_dir, err);
+    }
+    if (r >= 0) {
         struct operators_opts o = { .loop = opts->loop,
                                     .env = &h->env,
                                     .identities = h->identities,
                                     .logs = h->logs,
                                     .guests = h->guests,
                                     .modules = h->modules,
+                                    .sources = h->sources,
                                     .v1 = h->v1,
                                     .on_change = on_change,
                                     .arg = h };
@@ -167,7 +195,9 @@ static void on_hub_closed(void *arg)
     struct host *h = arg;
     void (*stopped)(void *) = h->stopped;
     void *stopped_arg = h->stopped_arg;
+    identity_transport_close(h->in_their_names);
     identities_close(h->identities);
+    guest_logs_free(h->logs);
     free(h);
     if (stopped)
         stopped(stopped_arg);
@@ -186,7 +216,8 @@ static void on_cache_closed(void *arg)
 static void on_guests_closed(void *arg)
 {
     struct host *h = arg;
-    v1_host_free(take_ptr(&h->v1));
+    v1_host_free(h->v1);
+    module_sources_close(h->sources);
     if (h->cache)
         object_cache_close(h->cache, on_cache_closed, h);
     else

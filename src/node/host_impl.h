@@ -12,9 +12,11 @@ struct host {
     struct watch_hub *hub;
     struct discovery *discovery;
     struct guest_logs *logs;
-    struct identities *identities; /* NULL: operators act as the host */
+    struct identities *identities;             /* NULL: operators act as the host */
+    struct identity_transport *in_their_names; /* where that takes a token of theirs */
     struct object_cache *cache;
     struct v1_host *v1;
+    struct module_sources *sources;
     struct calls_env env;
     struct operators *operators;
     struct objects *objects;

@@ -164,10 +164,11 @@ static int read_abi_and_memory(struct reading *in, const struct json *doc,
 {
     struct json *abi = json_getc(doc, "abi"), *memory = json_getc(doc, "memory");
     if (abi && !str_is(json_str(abi), "auto") && !str_is(json_str(abi), "g1") &&
-        !str_is(json_str(abi), "g2"))
-        return yaml_err(err, E_INVALID, &in->marks, abi, "'abi' is auto, g1 or g2");
+        !str_is(json_str(abi), "g2") && !str_is(json_str(abi), "v1"))
+        return yaml_err(err, E_INVALID, &in->marks, abi, "'abi' is auto, g1, g2 or v1");
     spec->abi = str_is(json_str(abi), "g1")   ? OPERATOR_ABI_G1
                 : str_is(json_str(abi), "g2") ? OPERATOR_ABI_G2
+                : str_is(json_str(abi), "v1") ? OPERATOR_ABI_V1
                                               : OPERATOR_ABI_AUTO;
     if (!memory)
         return 0;
@@ -222,7 +223,7 @@ static int read_spec(struct reading *in, const struct json *doc, struct operator
     spec->uid =
         arena_printf(&in->arena, "%.100s-%016" PRIx64, spec->name, str_hash(json_str(name), 1));
     scoped(free_scoped) char *path = find_module(in->d, json_str(wasm));
-    spec->module_path = str_dup_arena(&in->arena, str_of(path));
+    spec->origin.path = str_dup_arena(&in->arena, str_of(path));
     r = read_env(in, json_getc(doc, "env"), spec, err);
     if (r >= 0)
         r = read_strings(in, json_getc(doc, "args"), "args", &spec->args, &spec->n_args, err);
@@ -257,7 +258,7 @@ static int apply_changed(struct dir *d, struct operator_spec *specs, struct json
     d->round++;
     for (size_t i = 0; i < n; i++) {
         struct str name = str_of(specs[i].name);
-        uint64_t print = fingerprint(docs[i], specs[i].module_path);
+        uint64_t print = fingerprint(docs[i], specs[i].origin.path);
         struct member *m = map_get(&d->members, name);
         if (!m) {
             m = xnew(struct member);

@@ -452,6 +452,17 @@ struct identity *identity_of(struct identities *ids, const struct identity_spec 
     return id;
 }
 
+struct identity *identities_find(const struct identities *ids, struct str user)
+{
+    struct str prefix = STR("system:serviceaccount:"), namespace, account;
+    char buf[KEY_MAX];
+    if (!str_has_prefix(user, prefix) ||
+        !str_cut(str_slice(user, prefix.n, user.n), ':', &namespace, &account))
+        return NULL;
+    int n = snprintf(buf, sizeof buf, STR_FMT "/" STR_FMT, STR_ARG(namespace), STR_ARG(account));
+    return map_get(&ids->map, str_n(buf, MIN((size_t)n, sizeof buf - 1)));
+}
+
 struct identity *identity_ref(struct identity *id)
 {
     if (id)

@@ -56,6 +56,8 @@ struct identity_spec {
 struct identity *identity_of(struct identities *ids, const struct identity_spec *spec);
 /* Begin to ask, so that what is wrong shows before the first request. */
 void identity_prepare(struct identity *id);
+/* Of this user, if an operator acts as it now; borrowed. */
+struct identity *identities_find(const struct identities *ids, struct str user);
 struct identity *identity_ref(struct identity *id);
 void identity_unref(struct identity *id); /* NULL is fine */
 

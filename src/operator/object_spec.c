@@ -3,7 +3,9 @@
 #include "operator/object_spec.h"
 
 #include "base/buf.h"
+#include "codec/digest.h"
 #include "kube/quantity.h"
+#include "operator/module_fetch.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -122,15 +124,48 @@ static int read_module(struct arena *a, const struct json *module,
                        const struct object_spec_opts *opts, struct operator_spec *ret,
                        struct err *err)
 {
-    ret->module_path = find_module(a, opts, json_get_str(module, "file"), err);
-    return ret->module_path ? 0 : err->code;
+    const struct json *file = json_getc(module, "file"), *map = json_getc(module, "configMap"),
+                      *url = json_getc(module, "url");
+    struct str sha256 = json_get_str(module, "sha256"), key = json_get_str(map, "key");
+    struct module_origin *o = &ret->origin;
+    uint8_t digest[SHA256_BYTES];
+    if ((file != NULL) + (map != NULL) + (url != NULL) != 1)
+        return err_set(err, E_INVALID, "spec.module needs one of file, configMap and url");
+    if (sha256.n && !hex_parse(sha256, digest, sizeof digest))
+        return err_set(err, E_INVALID, "spec.module.sha256 is not 64 hexadecimal digits");
+    if (sha256.n) {
+        char *text = arena_alloc(a, SHA256_HEX_SIZE);
+        hex_format(digest, sizeof digest, text);
+        o->sha256 = text;
+    }
+    if (map) {
+        o->from = MODULE_FROM_CONFIG_MAP;
+        o->namespace = ret->namespace;
+        o->name = str_dup_arena(a, json_get_str(map, "name"));
+        o->key = key.n ? str_dup_arena(a, key) : "module.wasm";
+        return 0;
+    }
+    if (url) {
+        struct fetch_url parsed;
+        o->from = MODULE_FROM_URL;
+        o->url = str_dup_arena(a, json_str(url));
+        if (!o->sha256)
+            return err_set(err, E_INVALID, "spec.module.url needs a sha256");
+        int r = fetch_url_parse(o->url, NULL, &parsed, err);
+        fetch_url_fini(&parsed);
+        return r < 0 ? err_ctx(err, r, "spec.module.url") : 0;
+    }
+    o->from = MODULE_FROM_FILE;
+    o->path = find_module(a, opts, json_str(file), err);
+    return o->path ? 0 : err->code;
 }
 
 static int read_abi(struct str abi)
 {
-    static const char *const names[] = {
-        [OPERATOR_ABI_AUTO] = "auto", [OPERATOR_ABI_G1] = "g1", [OPERATOR_ABI_G2] = "g2"
-    };
+    static const char *const names[] = { [OPERATOR_ABI_AUTO] = "auto",
+                                         [OPERATOR_ABI_G1] = "g1",
+                                         [OPERATOR_ABI_G2] = "g2",
+                                         [OPERATOR_ABI_V1] = "v1" };
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_is(abi, names[i]))
             return (int)i;
@@ -152,6 +187,7 @@ int object_spec_read(struct arena *a, const struct json *object,
         .generation = (uint64_t)json_int_or(json_getc(meta, "generation"), 1),
         .abi = read_abi(json_get_str(body, "abi")),
         .paused = json_bool(json_getc(body, "paused")),
+        .log_debug = str_is(json_get_str(body, "logLevel"), "debug"),
         .env = arena_new_n(a, struct guest_env, env ? env->n : 0),
         .args = arena_new_n(a, struct str, args ? args->n : 0),
         .create_account = !create || json_bool(create),

@@ -20,11 +20,12 @@
 
 enum { OBJECT_KEY_MAX = 600 };
 
-enum cond { COND_READY, COND_PROGRESSING, COND_DEGRADED, COND_LIMITED, COND_COUNT };
+enum cond { COND_READY, COND_PROGRESSING, COND_DEGRADED, COND_LIMITED, COND_RETURNED, COND_COUNT };
 static const char *const cond_names[] = { [COND_READY] = "Ready",
                                           [COND_PROGRESSING] = "Progressing",
                                           [COND_DEGRADED] = "Degraded",
-                                          [COND_LIMITED] = "LimitReached" };
+                                          [COND_LIMITED] = "LimitReached",
+                                          [COND_RETURNED] = "RolledBack" };
 
 /* Per operator: what the status writer knows. */
 struct entry {
@@ -46,6 +47,9 @@ struct entry {
     /* A spec that could not even be applied. */
     uint64_t bad_generation;
     char *bad;
+    bool bad_file;           /* because its module file is missing, */
+    struct kube_call *again; /* so that it is read again when the module directories change */
+    struct buf object;
 };
 
 struct objects {
@@ -53,8 +57,9 @@ struct objects {
     struct operators *operators;
     struct reflector *reflector;
     char **module_dirs;
-    struct map entries; /* "namespace/name" */
-    size_t calls;       /* writes under way */
+    struct module_dir_watch **dir_watches; /* of module_dirs; NULL where there is none */
+    struct map entries;                    /* "namespace/name" */
+    size_t calls;                          /* writes under way */
     bool closed;
 };
 
@@ -115,6 +120,7 @@ static void free_objects(struct objects *s)
     for (size_t i = 0; i < s->opts.n_module_dirs; i++)
         free(s->module_dirs[i]);
     free(s->module_dirs);
+    free(s->dir_watches);
     map_fini(&s->entries);
     free(s);
 }
@@ -125,6 +131,7 @@ static void free_entry(struct entry *e)
     free(e->name);
     free(e->uid);
     free(e->bad);
+    buf_fini(&e->object);
     free(e);
 }
 
@@ -135,11 +142,12 @@ static void drop_entry(struct entry *e)
     (void)map_del(&e->s->entries, entry_key(buf, str_of(e->namespace), str_of(e->name)));
     timer_stop(e->s->opts.loop, &e->pace);
     e->gone = true;
-    if (e->call) {
+    if (e->call)
         transport_cancel(e->s->opts.transport, e->call);
-        return;
-    }
-    free_entry(e);
+    if (e->again)
+        transport_cancel(e->s->opts.transport, e->again);
+    if (!e->call && !e->again)
+        free_entry(e);
 }
 
 /* An event that is refused is not worth another try; the bodies of answers tell nothing. */
@@ -233,19 +241,36 @@ struct cond_value {
     const char *reason, *message;
 };
 
-static void judge(const struct operator_view *v, struct cond_value ret[COND_COUNT])
+static void judge(const struct operator_view *v, const struct v1_summary *v1,
+                  struct cond_value ret[COND_COUNT])
 {
+    const char *reason = v->reason, *message = v->message, *degraded = v->message;
     bool running = v->phase == OPERATOR_RUNNING, preparing = v->phase == OPERATOR_PREPARING;
-    bool well = v->message[0] == '\0', can_act = v->trouble[0] == '\0';
-    bool failing = (running || v->phase == OPERATOR_REFUSED) && (!well || !can_act);
-    const char *reason = !well || can_act ? v->reason : "IdentityUnavailable",
-               *message = !well || can_act ? v->message : v->trouble;
-    ret[COND_READY] = (struct cond_value){ running && !failing, reason, message };
-    ret[COND_PROGRESSING] = (struct cond_value){ preparing, preparing ? v->reason : "Settled", "" };
-    ret[COND_DEGRADED] =
-        (struct cond_value){ failing, failing ? reason : "AsExpected", failing ? message : "" };
+    bool failing = (running || v->phase == OPERATOR_REFUSED) && message[0];
+    bool waits = running && !failing && v->v1 && !v1->synced;
+    if (running && !failing && v->trouble[0]) {
+        failing = true;
+        reason = "IdentityUnavailable";
+        message = degraded = v->trouble;
+    } else if (waits) {
+        reason = v1->declared ? "WaitingForWatches" : "Starting";
+        message = v1->waits;
+    } else if (v->returned) {
+        degraded = v->returned;
+    }
+    bool is_degraded = failing || v->returned;
+    ret[COND_READY] = (struct cond_value){ running && !failing && !waits, reason, message };
+    ret[COND_PROGRESSING] =
+        (struct cond_value){ preparing || waits, preparing || waits ? reason : "Settled",
+                             waits ? message : "" };
+    ret[COND_DEGRADED] = (struct cond_value){ is_degraded,
+                                              failing       ? reason
+                                              : is_degraded ? "RolledBack"
+                                                            : "AsExpected",
+                                              is_degraded ? degraded : "" };
     ret[COND_LIMITED] =
         (struct cond_value){ true, v->limit.name ? "LimitReached" : NULL, v->limit.message };
+    ret[COND_RETURNED] = (struct cond_value){ true, v->returned ? "CrashLoop" : NULL, v->returned };
 }
 
 static void add_condition(struct arena *a, struct json *list, struct entry *e, enum cond which,
@@ -319,7 +344,8 @@ static void on_written(void *arg, int r, const struct err *err)
     e->call = NULL;
     s->calls--;
     if (e->gone) {
-        free_entry(e);
+        if (!e->again)
+            free_entry(e);
     } else {
         if (again || e->http_status >= 400)
             log_debug("status not written", "operator=%s/%s code=%d reason=\"%s\"", e->namespace,
@@ -358,7 +384,10 @@ static void write_status(struct entry *e)
     }
     struct arena a = { 0 };
     struct cond_value conds[COND_COUNT];
-    judge(&v, conds);
+    struct v1_summary v1 = { 0 };
+    if (v.v1)
+        v1_get_summary(v.v1, &v1);
+    judge(&v, &v1, conds);
     bool limit_is_new = conds[COND_LIMITED].reason && e->conds[COND_LIMITED].is != COND_TRUE;
     struct json *patch = json_new_object(&a), *status = json_obj(&a, patch, "status");
     struct json *conditions = json_new_array(&a);
@@ -367,6 +396,11 @@ static void write_status(struct entry *e)
     json_set_int(&a, status, "observedGeneration", (int64_t)v.generation);
     if (v.user)
         json_set_str(&a, status, "serviceAccount", str_of(v.user));
+    if (v.module) {
+        struct json *module = json_obj(&a, status, "module");
+        json_set_str(&a, module, "sha256", str_of(v.module->hash));
+        json_set_int(&a, module, "generation", (int64_t)v.running_generation);
+    }
     add_statistics(&a, status, &v);
     for (unsigned i = 0; i < COND_COUNT; i++)
         add_condition(&a, conditions, e, i, &conds[i], v.generation);
@@ -473,10 +507,76 @@ static void on_object(void *arg, const struct json *object)
         log_warn("operator refused", "operator=%s/%s reason=\"%s\"", e->namespace, e->name,
                  err_text(&err));
         e->bad = xstrdup(err_text(&err));
+        e->bad_file = err.code == -ENOENT;
         e->bad_generation = generation;
         mark(e);
     }
     arena_fini(&a);
+}
+
+/* ---------------------------------------------------------------- module files that come late */
+
+static void on_again_data(void *arg, struct str chunk)
+{
+    struct entry *e = arg;
+    (void)buf_add_str(&e->object, chunk); /* too much reads as malformed */
+}
+
+static void on_again_end(void *arg, int r, const struct err *err)
+{
+    struct entry *e = arg;
+    struct objects *s = e->s;
+    struct arena a = { .max_bytes = (size_t)OBJECTS_OBJECT_MAX_BYTES * 8 };
+    struct json *object;
+    struct buf text = e->object;
+    e->object = (struct buf){ 0 };
+    e->again = NULL;
+    s->calls--;
+    if (e->gone) {
+        if (!e->call)
+            free_entry(e);
+    } else if (r >= 0 && e->bad && json_parse(&a, buf_str(&text), NULL, &object, NULL) >= 0 &&
+               json_is(json_getc(object, "spec"), JSON_OBJECT)) {
+        e->bad_generation = 0; /* whatever its generation is */
+        on_object(s, object);
+    }
+    buf_fini(&text);
+    arena_fini(&a);
+    if (s->closed && s->calls == 0)
+        free_objects(s);
+}
+
+static const struct kube_call_ops again_ops = { .on_head = ignore_head,
+                                                .on_data = on_again_data,
+                                                .on_end = on_again_end };
+
+/* Objects are not kept: those whose file was missing are read once more. */
+static void on_module_dir(void *arg)
+{
+    struct objects *s = arg;
+    map_each (entry, &s->entries) {
+        struct entry *e = entry->value;
+        if (!e->bad || !e->bad_file || e->again)
+            continue;
+        scoped(free_scoped) char *target =
+            xasprintf("/apis/" GROUP_VERSION "/namespaces/%s/operators/%s", e->namespace, e->name);
+        struct kube_request req = { .identity = s->opts.identity,
+                                    .method = STR("GET"),
+                                    .target = str_of(target) };
+        buf_init(&e->object, OBJECTS_OBJECT_MAX_BYTES);
+        if (transport_start(s->opts.transport, &req, &again_ops, e, &e->again, NULL) >= 0)
+            s->calls++;
+    }
+}
+
+static void watch_module_dirs(struct objects *s)
+{
+    struct err err = { 0 };
+    s->dir_watches = xnew_n(struct module_dir_watch *, s->opts.n_module_dirs);
+    for (size_t i = 0; s->opts.sources && i < s->opts.n_module_dirs; i++)
+        if (module_dir_watch_start(s->opts.sources, s->module_dirs[i], on_module_dir, s,
+                                   &s->dir_watches[i], &err) < 0)
+            log_warn("new modules will not be noticed", "reason=\"%s\"", err_text(&err));
 }
 
 static void on_deleted(void *arg, struct str namespace, struct str name)
@@ -528,6 +628,7 @@ int objects_start(const struct objects_opts *opts, struct operators *operators,
         free_objects(s);
         return r;
     }
+    watch_module_dirs(s);
     *ret = s;
     return 0;
 }
@@ -538,6 +639,8 @@ void objects_close(struct objects *s)
         return;
     s->closed = true;
     reflector_close(s->reflector);
+    for (size_t i = 0; i < s->opts.n_module_dirs; i++)
+        module_dir_watch_stop(s->dir_watches[i]);
     while (s->entries.n)
         drop_entry(map_next(&s->entries, NULL)->value);
     if (s->calls == 0)

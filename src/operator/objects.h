@@ -19,6 +19,7 @@ enum {
     OBJECTS_STATUS_MIN_INTERVAL_MS =
         1000, /* between two writes for one operator; doubles after failures */
     OBJECTS_STATUS_RETRY_MAX_MS = 30000,
+    OBJECTS_OBJECT_MAX_BYTES = 4 << 20, /* of an Operator */
     OBJECTS_EVENT_WINDOW_MS = 600000,
     OBJECTS_EVENTS_MAX = 5 /* Events of one reason for one operator in the window */
 };
@@ -30,6 +31,7 @@ struct objects_opts {
     const struct kube_identity *identity; /* kept */
     const char *const *module_dirs;       /* copied; spec.module.file must lie below one of them */
     size_t n_module_dirs;
+    struct module_sources *sources; /* kept; to notice module files that were missing */
     void (*on_synced)(void *arg); /* every operator known at start has been applied; may be NULL */
     void *arg;
 };

@@ -1,45 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators: specs made into running guests; see operator.h. */
+/* Operators: specs made into running guests; see operator.h and operator_plan.h. */
 #include "operator/operator.h"
 
 #include "base/log.h"
 #include "base/map.h"
 #include "base/sys.h"
 #include "operator/guest_log.h"
+#include "operator/operator_plan.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { KEY_MAX_BYTES = 600 };
-
-/* What a spec asks for, kept until its guest stands. */
-struct plan {
-    uint64_t generation;
-    char *uid, *module_path;
-    int abi;
-    struct guest_env *env;
-    size_t n_env;
-    struct str *args;
-    size_t n_args;
-    uint64_t memory_max_bytes, swap_max_bytes, activation_ms, idle_ms, cpu_share;
-    uint64_t requests_per_second, request_burst;
-    const char *account, *account_namespace; /* NULL: the host's own identity */
-    bool create_account;
-    struct allow *allow;
-    bool paused;
-    struct arena arena; /* the strings of env, args and account */
-};
 
 /* A guest and what belongs to it. */
 struct instance {
     struct guest *guest;
     struct gate *gate;
-    struct calls *calls; /* G1, G2 */
-    struct allow *allow;
-    uint64_t generation, memory_max_bytes, activation_ms, requests_per_second;
+    struct calls *calls; /* of G1 and G2 */
+    enum guest_abi abi;
+    struct plan *plan;
+    struct module *module;
+    uint64_t started_ms;
+    unsigned failures; /* since it last did something well */
+    uint64_t tried_at; /* its count of activations when it last failed */
+    bool settled;      /* it has been awake or asleep */
 };
 
 struct operator
@@ -47,12 +35,18 @@ struct operator
     struct operators *os;
     char *namespace, *name, *uid;
     uint64_t generation;
-    struct plan *plan; /* newer than what runs; NULL: nothing to do */
-    struct module
-        *module; /* of the plan, compiled; the swap waits for the old guest's activation to end */
-    struct module_get *get;    /* compiling */
-    struct instance run;       /* guest NULL: none */
-    struct v1 *v1;             /* since a guest of ABI v1 ran first, until another ABI's does */
+    struct plan *spec;            /* the newest */
+    struct module_source *source; /* of spec; tells of its first module and of later ones */
+    int fd;                       /* a module that is to be compiled, waiting for its turn; -1 */
+    struct module_get *get;       /* compiling */
+    bool restart;                 /* a newer spec came meanwhile */
+    struct module *module;        /* compiled; takes over when nothing runs an activation */
+    struct instance run;          /* guest NULL: none */
+    struct v1 *v1;                /* what outlives guests of ABI v1; NULL: never was one */
+    /* What ran well before `run`, to return to. */
+    struct plan *good;
+    struct module *good_module;
+    char *returned;            /* why it was returned to; NULL: it was not */
     struct identity *identity; /* of run; NULL: the host's own */
     struct identity_listener trouble;
     struct operator_limit limit;
@@ -61,9 +55,9 @@ struct operator
     char *message;
     struct list change; /* on os->changes */
     struct list wait;   /* on os->waiting: the cache took no more at once */
-    struct list ready;  /* on os->ready: the replacement may take over */
+    struct list ready;  /* on os->ready: look at it in the next turn */
     bool removed;
-    bool replan; /* a newer plan came while the module of the old one was compiling */
+    bool must_return; /* it crashes again and again */
 };
 
 struct operators {
@@ -72,6 +66,7 @@ struct operators {
     struct list changes, waiting, ready;
     struct defer work;
     size_t n_getting; /* module_get() calls whose callback has not come */
+    bool standby;     /* no guests */
     bool closing;
     void (*closed)(void *arg);
     void *closed_arg;
@@ -79,75 +74,6 @@ struct operators {
 
 static void begin(struct operator* o);
 static void on_work(struct defer *d);
-
-/* ---------------------------------------------------------------- plans */
-
-static void free_plan(struct plan *p)
-{
-    if (!p)
-        return;
-    allow_free(p->allow);
-    free(p->uid);
-    free(p->module_path);
-    arena_fini(&p->arena);
-    free(p);
-}
-
-int operator_spec_check(const struct operator_spec *spec, struct err *err)
-{
-    size_t bytes = 0;
-    if (strlen(spec->namespace) + strlen(spec->name) + 2 > KEY_MAX_BYTES)
-        return err_set(err, E_LIMIT, "operator name is longer than %d bytes", KEY_MAX_BYTES - 2);
-    if (spec->n_env > OPERATOR_ENV_MAX)
-        return err_set(err, E_LIMIT, "more than %d environment variables", OPERATOR_ENV_MAX);
-    if (spec->n_args > OPERATOR_ARGS_MAX)
-        return err_set(err, E_LIMIT, "more than %d arguments", OPERATOR_ARGS_MAX);
-    for (size_t i = 0; i < spec->n_env; i++) {
-        bytes += spec->env[i].name.n + spec->env[i].value.n;
-        if (spec->env[i].name.n == 0 || str_find_char(spec->env[i].name, '=') >= 0)
-            return err_set(err, E_INVALID, "'" STR_FMT "' is no name of an environment variable",
-                           STR_ARG(spec->env[i].name));
-    }
-    for (size_t i = 0; i < spec->n_args; i++)
-        bytes += spec->args[i].n;
-    if (bytes > OPERATOR_ENV_MAX_BYTES)
-        return err_set(err, E_LIMIT, "environment and arguments are larger than %d bytes",
-                       OPERATOR_ENV_MAX_BYTES);
-    return 0;
-}
-
-static struct plan *make_plan(struct operator_spec *spec)
-{
-    struct plan *p = xnew(struct plan);
-    p->generation = spec->generation;
-    p->uid = xstrdup(spec->uid ? spec->uid : "");
-    p->module_path = xstrdup(spec->module_path);
-    p->abi = (int)spec->abi;
-    p->memory_max_bytes = spec->memory_max_bytes;
-    p->activation_ms = spec->activation_ms;
-    p->idle_ms = spec->idle_ms;
-    p->swap_max_bytes = spec->swap_max_bytes;
-    p->cpu_share = spec->cpu_share;
-    p->requests_per_second = spec->requests_per_second;
-    p->request_burst = spec->request_burst ? spec->request_burst : 2 * spec->requests_per_second;
-    p->create_account = spec->create_account;
-    if (spec->account)
-        p->account = arena_printf(&p->arena, "%s", spec->account);
-    p->account_namespace = arena_printf(
-        &p->arena, "%s", spec->account_namespace ? spec->account_namespace : spec->namespace);
-    p->paused = spec->paused;
-    p->allow = take_ptr(&spec->allow);
-    p->n_env = spec->n_env;
-    p->env = arena_new_n(&p->arena, struct guest_env, spec->n_env);
-    for (size_t i = 0; i < spec->n_env; i++)
-        p->env[i] = (struct guest_env){ str_copy_arena(&p->arena, spec->env[i].name),
-                                        str_copy_arena(&p->arena, spec->env[i].value) };
-    p->n_args = spec->n_args;
-    p->args = arena_new_n(&p->arena, struct str, spec->n_args);
-    for (size_t i = 0; i < spec->n_args; i++)
-        p->args[i] = str_copy_arena(&p->arena, spec->args[i]);
-    return p;
-}
 
 /* ---------------------------------------------------------------- changes */
 
@@ -163,6 +89,13 @@ static void notify(struct operator* o)
     schedule(o->os);
 }
 
+static void look_again(struct operator* o)
+{
+    if (!list_is_linked(&o->ready))
+        list_push_back(&o->os->ready, &o->ready);
+    schedule(o->os);
+}
+
 static void changed(struct operator* o, enum operator_phase phase, const char *reason,
                     const char *message)
 {
@@ -173,16 +106,33 @@ static void changed(struct operator* o, enum operator_phase phase, const char *r
     notify(o);
 }
 
+static void drop_fd(struct operator* o)
+{
+    if (o->fd >= 0)
+        (void)close(o->fd);
+    o->fd = -1;
+}
+
+/* Whatever runs goes on; what was to replace it is given up until the spec or the module changes.
+ */
 static void refuse(struct operator* o, const char *reason, const struct err *err)
 {
     log_warn("operator refused", "operator=%s/%s reason=%s message=\"%s\"", o->namespace, o->name,
              reason, err_text(err));
-    free_plan(take_ptr(&o->plan));
     module_unref(take_ptr(&o->module));
+    drop_fd(o);
+    if (o->v1)
+        dispatch_release(v1_dispatch(o->v1), DISPATCH_HOLD_REPLACE);
     changed(o, OPERATOR_REFUSED, reason, err_text(err));
 }
 
 /* ---------------------------------------------------------------- guests */
+
+static void forget_good(struct operator* o)
+{
+    plan_unref(take_ptr(&o->good));
+    module_unref(take_ptr(&o->good_module));
+}
 
 static void end_instance(struct operator* o)
 {
@@ -190,14 +140,14 @@ static void end_instance(struct operator* o)
     if (!run->guest)
         return;
     identity_unlisten(&o->trouble);
-    if (run->calls)
-        calls_free(run->calls);
-    else
+    if (run->abi == GUEST_ABI_V1)
         v1_detach(o->v1);
+    calls_free(run->calls);
     gate_free(run->gate);
     identity_unref(take_ptr(&o->identity));
     guest_free(run->guest);
-    allow_free(run->allow);
+    plan_unref(run->plan);
+    module_unref(run->module);
     *run = (struct instance){ 0 };
 }
 
@@ -226,20 +176,21 @@ static void on_limited(void *arg)
 {
     struct operator* o = arg;
     limit_hit(o, "requestsPerSecond", "requests are refused beyond %" PRIu64 " a second",
-              o->run.requests_per_second);
+              o->run.plan->requests_per_second);
 }
 
 /* Was it a limit of its own that the guest failed by? */
 static void blame_limit(struct operator* o, const struct err *why)
 {
     enum { NEARLY = 1 << 20 }; /* what allocators ask for at once */
+    const struct plan *p = o->run.plan;
     struct guest_stats stats;
-    uint64_t max = o->run.memory_max_bytes ? o->run.memory_max_bytes : GUEST_MEMORY_MAX_DEFAULT;
+    uint64_t max = p->memory_max_bytes ? p->memory_max_bytes : GUEST_MEMORY_MAX_DEFAULT;
     guest_get_stats(o->run.guest, &stats);
     if (why && strstr(err_text(why), "longer than an activation may"))
-        limit_hit(
-            o, "activationMilliseconds", "an activation computed for more than %" PRIu64 " ms",
-            o->run.activation_ms ? o->run.activation_ms : (uint64_t)GUEST_ACTIVATION_MS_DEFAULT);
+        limit_hit(o, "activationMilliseconds",
+                  "an activation computed for more than %" PRIu64 " ms",
+                  p->activation_ms ? p->activation_ms : (uint64_t)GUEST_ACTIVATION_MS_DEFAULT);
     else if (stats.memory_bytes + NEARLY > max)
         limit_hit(o, "memory", "it failed with %" PRIu64 " of %" PRIu64 " KiB of memory in use",
                   stats.memory_bytes >> 10, max >> 10);
@@ -249,6 +200,8 @@ static void on_trouble(struct identity_listener *l)
 {
     notify(container_of(l, struct operator, trouble));
 }
+
+/* ---------------------------------------------------------------- what guests tell */
 
 static void on_op(struct guest *g, const struct guest_op *op, void *arg)
 {
@@ -267,6 +220,51 @@ static bool is_reason(const struct operator* o, const char *reason)
     return strcmp(o->reason, reason) == 0;
 }
 
+/* Three failures in a row, soon after it took over from one that ran well: back to that one. */
+static void count_failure(struct operator* o)
+{
+    struct instance *run = &o->run;
+    struct guest_stats stats;
+    guest_get_stats(run->guest, &stats);
+    run->failures++;
+    run->tried_at = stats.activations;
+    bool is_new = loop_now_ms(o->os->opts.loop) - run->started_ms < OPERATOR_PROBATION_MS;
+    if (run->failures >= OPERATOR_CRASHES_MAX && is_new && o->good && !o->returned) {
+        o->must_return = true;
+        look_again(o);
+    }
+}
+
+/*
+ * To have started is no success: one activation beyond the start is. Who has done well for long is
+ * not returned from.
+ */
+static void count_success(struct operator* o)
+{
+    struct instance *run = &o->run;
+    struct guest_stats stats;
+    run->settled = true;
+    if (run->failures == 0 && !o->good)
+        return;
+    guest_get_stats(run->guest, &stats);
+    if (stats.activations >= run->tried_at + 2)
+        run->failures = 0;
+    if (loop_now_ms(o->os->opts.loop) - run->started_ms >= OPERATOR_PROBATION_MS)
+        forget_good(o);
+}
+
+/* Nothing runs an activation, so that its guest can be replaced. */
+static bool is_idle(const struct operator* o)
+{
+    struct dispatch_view view;
+    if (!o->run.guest)
+        return true;
+    if (o->run.abi != GUEST_ABI_V1)
+        return guest_state(o->run.guest) != GUEST_RUNNING;
+    dispatch_get_view(v1_dispatch(o->v1), &view);
+    return view.active == 0;
+}
+
 /*
  * While a replacement is refused, that is what the status tells: the old generation goes on with
  * its failures and recoveries, of which only the number of restarts shows.
@@ -278,6 +276,7 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
         calls_reset(o->run.calls);
     if (state == GUEST_FAILED) {
         blame_limit(o, why);
+        count_failure(o);
         log_warn("operator failed", "operator=%s/%s reason=\"%s\"", o->namespace, o->name,
                  why ? err_text(why) : "unknown");
         guest_log_add(
@@ -288,13 +287,13 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
             notify(o);
         else
             changed(o, OPERATOR_RUNNING, "GuestFailed", why ? err_text(why) : "unknown");
-    } else if ((state == GUEST_AWAKE || state == GUEST_ASLEEP) && is_reason(o, "GuestFailed")) {
-        changed(o, OPERATOR_RUNNING, "Running", NULL); /* it survived an activation */
+    } else if (state == GUEST_AWAKE || state == GUEST_ASLEEP) {
+        count_success(o);
+        if (is_reason(o, "GuestFailed")) /* it survived an activation */
+            changed(o, OPERATOR_RUNNING, "Running", NULL);
     }
-    if (o->module && state != GUEST_RUNNING && !list_is_linked(&o->ready)) {
-        list_push_back(&o->os->ready, &o->ready);
-        schedule(o->os);
-    }
+    if (o->module && state != GUEST_RUNNING)
+        look_again(o);
 }
 
 static void on_log(struct guest *g, int fd, struct str line, void *arg)
@@ -306,15 +305,14 @@ static void on_log(struct guest *g, int fd, struct str line, void *arg)
                   &(struct guest_log_line){ .level = LOG_INFO, .message = line });
 }
 
-static const struct guest_ops guest_ops = {
-    .on_op = on_op, .on_room = on_room, .on_state = on_state, .on_log = on_log
-};
-
 static void on_v1_change(void *arg)
 {
     notify(arg);
 }
 
+static const struct guest_ops guest_ops = {
+    .on_op = on_op, .on_room = on_room, .on_state = on_state, .on_log = on_log
+};
 static const struct v1_ops v1_ops = { .on_state = on_state,
                                       .on_log = on_log,
                                       .on_change = on_v1_change };
@@ -323,16 +321,16 @@ static const struct v1_ops v1_ops = { .on_state = on_state,
 static int detect_abi(const struct module_info *info, int wanted, enum guest_abi *ret,
                       struct err *err)
 {
-    if (module_info_export(info, "dormouse_v1_activate") &&
-        (wanted == OPERATOR_ABI_AUTO || wanted == OPERATOR_ABI_V1)) {
-        *ret = GUEST_ABI_V1;
-        return 0;
-    }
     bool g2 =
         module_info_has_func(info, "wakeup", "Iiii:") && module_info_has_func(info, "_start", ":");
     bool g1 = module_info_has_func(info, "wakeup_future", "Iii:") &&
               module_info_has_func(info, "wakeup_stream", "Iii:") &&
               module_info_has_func(info, "run", ":");
+    bool v1 = module_info_export(info, "dormouse_v1_activate"); /* guest_new() knows its type */
+    if (v1 && (wanted == OPERATOR_ABI_AUTO || wanted == OPERATOR_ABI_V1)) {
+        *ret = GUEST_ABI_V1;
+        return 0;
+    }
     bool allocate = module_info_has_func(info, "allocate", "i:i");
     if ((g1 || g2) && !allocate)
         return err_set(err, E_UNSUPPORTED, "the module does not export 'allocate (i32) -> i32'");
@@ -363,6 +361,8 @@ static int detect_abi(const struct module_info *info, int wanted, enum guest_abi
                    "the module exports none of the wake-up functions of an operator");
 }
 
+/* ---------------------------------------------------------------- taking over */
+
 static struct identity *plan_identity(struct operator* o, const struct plan *p)
 {
     struct identity_spec spec = { .namespace = p->account_namespace,
@@ -373,69 +373,42 @@ static struct identity *plan_identity(struct operator* o, const struct plan *p)
     return p->account ? identity_of(o->os->opts.identities, &spec) : NULL;
 }
 
-/* What outlives guests of ABI v1. */
-static struct v1 *make_v1(struct operator* o)
+static int make_guest(struct operator* o, const struct plan *p, struct module *m,
+                      enum guest_abi abi, struct guest **ret, struct err *err)
 {
-    struct v1_opts opts = {
-        .host = o->os->opts.v1, .namespace = o->namespace, .name = o->name, .ops = &v1_ops, .arg = o
-    };
-    return v1_new(&opts);
-}
-
-/* The service half of a new guest; that of the last one has ended. */
-static void attach(struct operator* o, enum guest_abi abi, struct instance *run,
-                   struct identity *identity, uint64_t cpu_share)
-{
-    struct v1_rights rights = { .transport = gate_transport(run->gate),
-                                .identity = identity,
-                                .allow = run->allow,
-                                .weight = (unsigned)cpu_share };
-    if (abi == GUEST_ABI_V1) {
-        v1_attach(o->v1, run->guest, &rights);
-        return;
-    }
-    v1_free(take_ptr(&o->v1));
-    run->calls = calls_new(o->os->opts.env, abi, run->gate, run->allow);
-    calls_set_guest(run->calls, run->guest);
-}
-
-/* The plan's module is compiled and nothing runs an activation: the new generation takes over. */
-static void take_over(struct operator* o)
-{
-    struct plan *p = o->plan;
-    struct err err = { 0 };
-    enum guest_abi abi = GUEST_ABI_G2;
-    if (detect_abi(o->module->info, p->abi, &abi, &err) < 0) {
-        refuse(o, "ModuleUnsupported", &err);
-        return;
-    }
-    bool is_v1 = abi == GUEST_ABI_V1;
-    if (is_v1 && !o->v1)
-        o->v1 = make_v1(o);
-    struct instance run = { .generation = p->generation,
-                            .memory_max_bytes = p->memory_max_bytes,
-                            .activation_ms = p->activation_ms,
-                            .requests_per_second = p->requests_per_second,
-                            .allow = take_ptr(&p->allow) };
     struct guest_spec spec = { .namespace = o->namespace,
                                .name = o->name,
                                .uid = p->uid,
                                .generation = p->generation,
                                .abi = abi,
-                               .module = o->module,
+                               .module = m,
                                .env = p->env,
                                .n_env = p->n_env,
                                .args = p->args,
                                .n_args = p->n_args,
                                .memory_max_bytes = p->memory_max_bytes,
                                .activation_ms = p->activation_ms,
-                               .idle_ms = p->idle_ms };
-    if (guest_new(o->os->opts.guests, &spec, is_v1 ? v1_guest_ops() : &guest_ops,
-                  is_v1 ? v1_guest_arg(o->v1) : o, &run.guest, &err) < 0) {
-        allow_free(run.allow);
-        refuse(o, "GuestRefused", &err); /* the old generation goes on */
-        return;
+                               .idle_ms = p->idle_ms,
+                               .log_debug = p->log_debug };
+    bool v1 = abi == GUEST_ABI_V1;
+    if (v1 && !o->os->opts.v1)
+        return err_set(err, E_UNSUPPORTED, "this host runs no guests of ABI v1");
+    if (v1 && !o->v1) {
+        struct v1_opts opts = { .host = o->os->opts.v1,
+                                .namespace = o->namespace,
+                                .name = o->name,
+                                .ops = &v1_ops,
+                                .arg = o };
+        o->v1 = v1_new(&opts);
     }
+    return guest_new(o->os->opts.guests, &spec, v1 ? v1_guest_ops() : &guest_ops,
+                     v1 ? v1_guest_arg(o->v1) : o, ret, err);
+}
+
+/* Connect the guest with the world, as the operator. */
+static void attach(struct operator* o, struct instance *run)
+{
+    const struct plan *p = run->plan;
     struct identity *identity = plan_identity(o, p);
     struct gate_opts gate = { .loop = o->os->opts.loop,
                               .transport = o->os->opts.env->transport,
@@ -444,25 +417,123 @@ static void take_over(struct operator* o)
                               .burst = (uint32_t)p->request_burst,
                               .on_limited = on_limited,
                               .arg = o };
-    run.gate = gate_new(&gate);
-    end_instance(o);
-    attach(o, abi, &run, identity, p->cpu_share);
-    o->run = run;
+    run->gate = gate_new(&gate);
     o->identity = identity;
+    if (run->abi == GUEST_ABI_V1) {
+        struct v1_rights rights = { .transport = gate_transport(run->gate),
+                                    .identity = identity,
+                                    .allow = p->allow,
+                                    .weight = (unsigned)p->cpu_share };
+        v1_attach(o->v1, run->guest, &rights);
+    } else {
+        run->calls = calls_new(o->os->opts.env, run->abi, run->gate, p->allow);
+        calls_set_guest(run->calls, run->guest);
+    }
     if (identity) {
         o->trouble.run = on_trouble;
         identity_listen(identity, &o->trouble);
         identity_prepare(identity);
     }
-    if (guest_start(run.guest, &err) < 0) {
+}
+
+/* What runs, if it has shown that it can, is kept to return to. */
+static void keep_good(struct operator* o)
+{
+    struct instance *run = &o->run;
+    if (!run->guest || !run->settled || run->failures)
+        return;
+    forget_good(o);
+    o->good = plan_ref(run->plan);
+    o->good_module = module_ref(run->module);
+}
+
+/* The old guest goes when the new one is made, so that a refusal changes nothing. */
+static int start_instance(struct operator* o, struct plan *p, struct module *m, const char **reason,
+                          struct err *err)
+{
+    struct instance run = { .started_ms = loop_now_ms(o->os->opts.loop) };
+    *reason = "ModuleUnsupported";
+    int r = detect_abi(m->info, p->abi, &run.abi, err);
+    if (r < 0)
+        return r;
+    *reason = "GuestRefused";
+    r = make_guest(o, p, m, run.abi, &run.guest, err);
+    if (r < 0)
+        return r;
+    run.plan = plan_ref(p);
+    run.module = module_ref(m);
+    end_instance(o);
+    if (run.abi != GUEST_ABI_V1)
+        v1_free(take_ptr(&o->v1));
+    o->run = run;
+    attach(o, &o->run);
+    if (o->v1) {
+        dispatch_release(v1_dispatch(o->v1), DISPATCH_HOLD_REPLACE);
+        dispatch_release(v1_dispatch(o->v1), DISPATCH_HOLD_PAUSED);
+        dispatch_release(v1_dispatch(o->v1), DISPATCH_HOLD_LEADER);
+    }
+    r = guest_start(run.guest, err);
+    if (r < 0) {
         end_instance(o);
-        refuse(o, "GuestRefused", &err);
+        return r;
+    }
+    log_info("operator started", "operator=%s/%s generation=%" PRIu64 " abi=%s", o->namespace,
+             o->name, p->generation, abi_name(run.abi));
+    return 0;
+}
+
+/* The spec's module is compiled and nothing runs an activation: the new generation takes over. */
+static void take_over(struct operator* o)
+{
+    struct err err = { 0 };
+    const char *reason;
+    scoped(module_unref_scoped) struct module *m = take_ptr(&o->module);
+    keep_good(o);
+    if (start_instance(o, o->spec, m, &reason, &err) < 0) {
+        refuse(o, reason, &err); /* the old generation goes on, if it is still there */
         return;
     }
-    module_unref(take_ptr(&o->module));
-    free_plan(take_ptr(&o->plan));
-    log_info("operator started", "operator=%s/%s generation=%llu abi=%s", o->namespace, o->name,
-             (unsigned long long)run.generation, abi_name(abi));
+    o->must_return = false;
+    free(take_ptr(&o->returned));
+    changed(o, OPERATOR_RUNNING, "Running", NULL);
+}
+
+static void on_drained(void *arg)
+{
+    look_again(arg);
+}
+
+static void take_over_when_idle(struct operator* o)
+{
+    if (o->os->standby) {
+        changed(o, OPERATOR_PREPARING, "Standby", "another host leads");
+    } else if (is_idle(o)) {
+        take_over(o);
+    } else if (o->run.abi == GUEST_ABI_V1) { /* others look again in on_state() */
+        dispatch_hold(v1_dispatch(o->v1), DISPATCH_HOLD_REPLACE);
+        dispatch_on_drained(v1_dispatch(o->v1), on_drained, o);
+    }
+}
+
+static void return_to_good(struct operator* o)
+{
+    struct err err = { 0 };
+    const char *reason;
+    scoped(plan_unref_scoped) struct plan *p = take_ptr(&o->good);
+    scoped(module_unref_scoped) struct module *m = take_ptr(&o->good_module);
+    scoped(free_scoped) char *why =
+        xasprintf("generation %" PRIu64 " with module %.12s failed %u times in a row (%s); "
+                  "generation %" PRIu64 " with module %.12s runs again",
+                  o->run.plan->generation, o->run.module->hash, o->run.failures,
+                  o->message ? o->message : "no reason was given", p->generation, m->hash);
+    o->must_return = false;
+    log_warn("operator returned to what ran before", "operator=%s/%s reason=\"%s\"", o->namespace,
+             o->name, why);
+    if (start_instance(o, p, m, &reason, &err) < 0) {
+        refuse(o, reason, &err);
+        return;
+    }
+    o->returned = take_ptr(&why);
     changed(o, OPERATOR_RUNNING, "Running", NULL);
 }
 
@@ -475,8 +546,12 @@ static void free_operator(struct operator* o)
     list_remove(&o->ready);
     end_instance(o);
     v1_free(o->v1);
-    free_plan(o->plan);
+    forget_good(o);
+    module_source_close(o->source);
+    drop_fd(o);
+    plan_unref(o->spec);
     module_unref(o->module);
+    free(o->returned);
     free(o->message);
     free(o->namespace);
     free(o->name);
@@ -484,60 +559,118 @@ static void free_operator(struct operator* o)
     free(o);
 }
 
-static void on_module(struct module *m, int r, const struct err *err, void *arg)
+static void get_module(struct operator* o);
+
+/* A file that was touched, or a ConfigMap whose other entries changed. */
+static bool is_running(const struct operator* o, const struct module *m)
+{
+    return o->run.guest && o->run.plan == o->spec && strcmp(o->run.module->hash, m->hash) == 0;
+}
+
+static void on_module(struct module *m, int r, const struct err *cause, void *arg)
 {
     struct operator* o = arg;
     struct operators *os = o->os;
+    struct err err = cause ? *cause : (struct err){ 0 };
     o->get = NULL;
     os->n_getting--;
     schedule(os); /* room for one that waits, or the end of closing */
     if (o->removed) {
         module_unref(m);
         free_operator(o);
-        return;
-    }
-    if (o->replan) {
-        o->replan = false;
+    } else if (o->restart) {
+        o->restart = false;
         module_unref(m);
         begin(o);
-        return;
+    } else if (o->fd >= 0) {
+        module_unref(m);
+        get_module(o);
+    } else if (r < 0) {
+        refuse(o, r == -ENOENT ? "CompilerMissing" : "ModuleInvalid", &err);
+    } else if (o->spec->origin.sha256 && strcmp(o->spec->origin.sha256, m->hash) != 0) {
+        (void)err_set(&err, E_DIGEST, "the module has the digest %s, not %s", m->hash,
+                      o->spec->origin.sha256);
+        module_unref(m);
+        refuse(o, "ModuleDigestWrong", &err);
+    } else if (is_running(o, m)) {
+        module_unref(m);
+        if (o->phase == OPERATOR_REFUSED)
+            changed(o, OPERATOR_RUNNING, "Running", NULL);
+    } else {
+        module_unref(o->module);
+        o->module = m;
+        take_over_when_idle(o);
     }
-    if (r < 0) {
-        refuse(o, r == -ENOENT ? "CompilerMissing" : "ModuleInvalid", err);
-        return;
-    }
-    o->module = m;
-    if (!o->run.guest || guest_state(o->run.guest) != GUEST_RUNNING)
-        take_over(o);
 }
 
-/* Fetch the plan's module. */
+static void get_module(struct operator* o)
+{
+    struct err err = { 0 };
+    int r = module_get(o->os->opts.modules, o->fd, 0, on_module, o, &o->get, &err);
+    if (r == E_LIMIT || (r == -EMFILE && o->os->n_getting)) { /* until one of them ends */
+        list_push_back(&o->os->waiting, &o->wait);
+        return;
+    }
+    drop_fd(o);
+    if (r >= 0)
+        o->os->n_getting++;
+    else
+        refuse(o, "ModuleInvalid", &err);
+}
+
+static void take_fd_of_source(struct operator* o, int fd)
+{
+    drop_fd(o);
+    o->fd = fd;
+    if (!o->get && !list_is_linked(&o->wait))
+        get_module(o);
+}
+
+/* Another version of the module, or the first where it had to be fetched. */
+static void on_source_module(void *arg, int fd)
+{
+    struct operator* o = arg;
+    take_fd_of_source(o, fd);
+}
+
+static void on_source_trouble(void *arg, const char *reason, const struct err *err)
+{
+    struct operator* o = arg;
+    refuse(o, reason, err);
+}
+
+static const struct module_source_ops source_ops = { .on_module = on_source_module,
+                                                     .on_trouble = on_source_trouble };
+
+static void pause_operator(struct operator* o)
+{
+    if (o->v1)
+        dispatch_hold(v1_dispatch(o->v1), DISPATCH_HOLD_PAUSED);
+    end_instance(o);
+    changed(o, OPERATOR_PAUSED, "Paused", NULL);
+}
+
+/* Make the spec true. */
 static void begin(struct operator* o)
 {
     struct err err = { 0 };
     module_unref(take_ptr(&o->module));
-    if (o->plan->paused) {
-        end_instance(o);
-        free_plan(take_ptr(&o->plan));
-        changed(o, OPERATOR_PAUSED, "Paused", NULL);
+    module_source_close(take_ptr(&o->source));
+    drop_fd(o);
+    if (o->spec->paused) {
+        pause_operator(o);
         return;
     }
     if (!o->run.guest)
         changed(o, OPERATOR_PREPARING, "Compiling", NULL);
-    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, o->plan->module_path, O_RDONLY, 0);
-    if (fd < 0) {
-        int code = take_fd(&fd);
-        (void)err_sys(&err, code, "open module '%s'", o->plan->module_path);
+    int fd =
+        module_source_open(o->os->opts.sources, &o->spec->origin, &source_ops, o, &o->source, &err);
+    if (fd >= 0)
+        take_fd_of_source(o, fd);
+    else if (fd != -EAGAIN)
         refuse(o, "ModuleNotFound", &err);
-        return;
-    }
-    int r = module_get(o->os->opts.modules, fd, 0, on_module, o, &o->get, &err);
-    if (r >= 0)
-        o->os->n_getting++;
-    else if (r == E_LIMIT || (r == -EMFILE && o->os->n_getting)) /* until one of them ends */
-        list_push_back(&o->os->waiting, &o->wait);
-    else
-        refuse(o, "ModuleInvalid", &err);
+    else if (!o->run.guest)
+        changed(o, OPERATOR_PREPARING, "Fetching", NULL);
 }
 
 static void finish_close(struct operators *os)
@@ -557,7 +690,7 @@ static void on_work(struct defer *d)
     list_move_all(&os->waiting, &round);
     struct list *node;
     while ((node = list_pop_front(&round)))
-        begin(list_entry(node, struct operator, wait));
+        get_module(list_entry(node, struct operator, wait));
     list_move_all(&os->changes, &round);
     while ((node = list_pop_front(&round))) {
         struct operator* o = list_entry(node, struct operator, change);
@@ -567,14 +700,39 @@ static void on_work(struct defer *d)
     list_move_all(&os->ready, &round);
     while ((node = list_pop_front(&round))) {
         struct operator* o = list_entry(node, struct operator, ready);
-        if (o->module && (!o->run.guest || guest_state(o->run.guest) != GUEST_RUNNING))
-            take_over(o);
+        if (o->module)
+            take_over_when_idle(o);
+        else if (o->must_return && o->good && !os->standby)
+            return_to_good(o);
     }
     if (os->closing && os->n_getting == 0)
         finish_close(os);
 }
 
 /* ---------------------------------------------------------------- public */
+
+int operator_spec_check(const struct operator_spec *spec, struct err *err)
+{
+    size_t bytes = 0;
+    if (strlen(spec->namespace) + strlen(spec->name) + 2 > KEY_MAX_BYTES)
+        return err_set(err, E_LIMIT, "operator name is longer than %d bytes", KEY_MAX_BYTES - 2);
+    if (spec->n_env > OPERATOR_ENV_MAX)
+        return err_set(err, E_LIMIT, "more than %d environment variables", OPERATOR_ENV_MAX);
+    if (spec->n_args > OPERATOR_ARGS_MAX)
+        return err_set(err, E_LIMIT, "more than %d arguments", OPERATOR_ARGS_MAX);
+    for (size_t i = 0; i < spec->n_env; i++) {
+        bytes += spec->env[i].name.n + spec->env[i].value.n;
+        if (spec->env[i].name.n == 0 || str_find_char(spec->env[i].name, '=') >= 0)
+            return err_set(err, E_INVALID, "'" STR_FMT "' is no name of an environment variable",
+                           STR_ARG(spec->env[i].name));
+    }
+    for (size_t i = 0; i < spec->n_args; i++)
+        bytes += spec->args[i].n;
+    if (bytes > OPERATOR_ENV_MAX_BYTES)
+        return err_set(err, E_LIMIT, "environment and arguments are larger than %d bytes",
+                       OPERATOR_ENV_MAX_BYTES);
+    return 0;
+}
 
 static struct str make_key(char buf[KEY_MAX_BYTES], const char *namespace, const char *name)
 {
@@ -586,6 +744,7 @@ int operators_new(const struct operators_opts *opts, struct operators **ret, str
 {
     struct operators *os = xnew(struct operators);
     os->opts = *opts;
+    os->standby = opts->standby;
     list_init(&os->changes);
     list_init(&os->waiting);
     list_init(&os->ready);
@@ -601,6 +760,8 @@ static void remove_operator(struct operator* o)
     list_remove(&o->ready);
     end_instance(o);
     v1_free(take_ptr(&o->v1));
+    module_source_close(take_ptr(&o->source));
+    drop_fd(o);
     if (o->get)
         module_get_cancel(o->get); /* on_module() frees */
     else
@@ -616,6 +777,37 @@ void operators_close(struct operators *os, void (*done)(void *arg), void *arg)
         remove_operator(e->value);
     map_fini(&os->map);
     schedule(os);
+}
+
+/* Its guest ends at once; what it would start with again is kept. */
+static void stand_by(struct operator* o)
+{
+    if (o->v1)
+        dispatch_hold(v1_dispatch(o->v1), DISPATCH_HOLD_LEADER);
+    if (!o->run.guest)
+        return;
+    if (!o->module && o->run.plan == o->spec)
+        o->module = module_ref(o->run.module);
+    end_instance(o);
+    changed(o, OPERATOR_PREPARING, "Standby", "another host leads");
+}
+
+void operators_set_standby(struct operators *os, bool standby)
+{
+    if (os->standby == standby)
+        return;
+    os->standby = standby;
+    map_each (e, &os->map) {
+        struct operator* o = e->value;
+        if (standby)
+            stand_by(o);
+        else if (o->module)
+            look_again(o);
+        else if (!o->get && !o->run.guest && !o->spec->paused && o->phase != OPERATOR_REFUSED)
+            begin(o); /* a returned one, whose newest module is not at hand */
+        else
+            notify(o);
+    }
 }
 
 int operators_apply(struct operators *os, struct operator_spec *spec, struct err *err)
@@ -634,17 +826,22 @@ int operators_apply(struct operators *os, struct operator_spec *spec, struct err
         o->namespace = xstrdup(spec->namespace);
         o->name = xstrdup(spec->name);
         o->reason = "Pending";
+        o->fd = -1;
         (void)map_put(&os->map, key, o);
     }
     free(o->uid);
     o->uid = xstrdup(spec->uid ? spec->uid : "");
     o->generation = spec->generation;
-    free_plan(o->plan);
-    o->plan = make_plan(spec);
+    plan_unref(o->spec);
+    o->spec = plan_new(spec);
+    o->limit = (struct operator_limit){ 0 };
+    o->must_return = false;
+    free(take_ptr(&o->returned));
     if (o->get) {
-        o->replan = true;
-        module_get_cancel(o->get); /* its callback begins the new plan */
-    } else if (!list_is_linked(&o->wait)) {
+        o->restart = true;
+        module_get_cancel(o->get); /* its callback makes the new spec true */
+    } else {
+        list_remove(&o->wait);
         begin(o);
     }
     return 0;
@@ -680,21 +877,24 @@ void operators_each(struct operators *os, void (*fn)(struct operator* o, void *a
 
 void operator_view(const struct operator* o, struct operator_view *ret)
 {
+    const struct instance *run = &o->run;
     *ret = (struct operator_view){ .namespace = o->namespace,
                                    .name = o->name,
                                    .uid = o->uid,
                                    .generation = o->generation,
-                                   .running_generation = o->run.guest ? o->run.generation : 0,
+                                   .running_generation = run->guest ? run->plan->generation : 0,
                                    .phase = o->phase,
                                    .reason = o->reason,
                                    .message = o->message ? o->message : "",
                                    .user = o->identity ? identity_user(o->identity) : NULL,
                                    .trouble = identity_trouble(o->identity),
                                    .limit = o->limit,
-                                   .guest = o->run.guest,
-                                   .calls = o->run.calls,
-                                   .v1 = o->v1,
-                                   .gate = o->run.gate };
+                                   .returned = o->returned,
+                                   .module = run->guest ? run->module : NULL,
+                                   .guest = run->guest,
+                                   .calls = run->calls,
+                                   .gate = run->gate,
+                                   .v1 = o->v1 };
 }
 
 struct trace *operator_trace(struct operator* o)

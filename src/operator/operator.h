@@ -2,10 +2,12 @@
 /*
  * Operators: each a guest with its operations, made from a spec, replaced and removed at run time.
  *
- *     apply -> FETCHING -> PREPARING -> RUNNING -> (new generation) -> the next one takes over
- *                 |           |            |
- *                 v           v            v guest failed: restarted by the guest host with
- * back-off REFUSED: module missing, does not compile, unknown ABI: until it is applied again
+ *     apply -> PREPARING: fetch, compile -> RUNNING -> (new spec or module) -> the next takes over
+ *                    |                         | guest failed: restarted by the guest host with
+ *                    v                         | back-off; 3 times in a row while it is new: back
+ *              REFUSED: module missing,        | to what ran before it, until spec or module change
+ *              does not compile, no ABI        v
+ *              that is known               PAUSED, or another host leads: no guest; v1 keeps keys
  *
  * A replacement is prepared while the old generation runs; the old one ends when the new module is
  * compiled and accepted, so that a module that is refused changes nothing but phase, reason and
@@ -17,6 +19,7 @@
 #pragma once
 
 #include "operator/calls.h"
+#include "operator/module_source.h"
 #include "operator/v1/v1.h"
 #include "wasm/guest.h"
 #include "wasm/module.h"
@@ -33,7 +36,9 @@ enum {
     OPERATOR_RATE_MAX = 100000, /* requests per second */
     OPERATOR_BURST_MAX = 1000000,
     OPERATOR_LOG_RATE_MAX = 10000,
-    OPERATOR_LIMIT_REST_MS = 60000 /* a limit that was hit is told again after such a rest */
+    OPERATOR_CRASHES_MAX = 3,       /* in a row, in the first */
+    OPERATOR_PROBATION_MS = 300000, /* of a new generation: back to the one before it */
+    OPERATOR_LIMIT_REST_MS = 60000  /* a limit that was hit is told again after such a rest */
 };
 
 enum operator_abi { OPERATOR_ABI_AUTO, OPERATOR_ABI_G1, OPERATOR_ABI_G2, OPERATOR_ABI_V1 };
@@ -42,7 +47,7 @@ struct operator_spec {
     const char *namespace, *name;
     const char *uid; /* "" outside of a cluster: the swap file is then named by the name */
     uint64_t generation;
-    const char *module_path; /* Wasm file */
+    struct module_origin origin; /* sha256 may be there for any source, and is checked */
     enum operator_abi abi;
     struct guest_env *env;
     size_t n_env;
@@ -56,18 +61,21 @@ struct operator_spec {
     uint64_t requests_per_second, request_burst, log_lines_per_second; /* 0: not bounded */
     struct allow *allow; /* taken by operators_apply() on success; NULL: everything */
     bool paused;
+    bool log_debug; /* ABI v1: lines of that level are wanted */
 };
 
 enum operator_phase { OPERATOR_PREPARING, OPERATOR_RUNNING, OPERATOR_PAUSED, OPERATOR_REFUSED };
 
 struct operators_opts {
     struct loop *loop;
-    const struct calls_env *env;   /* kept */
-    struct identities *identities; /* kept; NULL: every operator acts as the host */
-    struct guest_host *guests;     /* kept */
-    struct module_cache *modules;  /* kept */
-    struct guest_logs *logs;       /* kept; NULL: what operators log goes to the host's log alone */
-    struct v1_host *v1;            /* kept */
+    const struct calls_env *env;    /* kept */
+    struct identities *identities;  /* kept; NULL: every operator acts as the host */
+    struct guest_host *guests;      /* kept */
+    struct module_cache *modules;   /* kept */
+    struct module_sources *sources; /* kept */
+    struct guest_logs *logs; /* kept; NULL: what operators log goes to the host's log alone */
+    struct v1_host *v1;      /* kept; NULL: guests of ABI v1 are refused */
+    bool standby;            /* begin so; see operators_set_standby() */
     /*
      * Something that status shows has changed: phase, reason, restarts. Not for activations, sleep
      * and wake. Runs on a later turn than the change, coalesced; o is valid during the call.
@@ -79,6 +87,12 @@ struct operators_opts {
 int operators_new(const struct operators_opts *opts, struct operators **ret, struct err *err);
 /* Removes all; done() when nothing of it is left running. */
 void operators_close(struct operators *os, void (*done)(void *arg), void *arg);
+
+/*
+ * Standby: everything is made ready, modules compiled, and no guest runs. Guests that run end at
+ * once, without a last word; they start again when it is over.
+ */
+void operators_set_standby(struct operators *os, bool standby);
 
 /* What operators_apply() checks. Errors: E_LIMIT, E_INVALID (bounds above). */
 int operator_spec_check(const struct operator_spec *spec, struct err *err);
@@ -107,15 +121,17 @@ struct operator_view {
     uint64_t generation;         /* of the spec that was applied last */
     uint64_t running_generation; /* 0: none */
     enum operator_phase phase;
-    const char *reason;  /* CamelCase for conditions: "ModuleInvalid", ... */
-    const char *message; /* "" when all is well */
-    const char *user;    /* as whom it acts; NULL: as the host */
-    const char *trouble; /* why it cannot act as that user; "" when it can */
+    const char *reason;   /* CamelCase for conditions: "ModuleInvalid", ... */
+    const char *message;  /* "" when all is well */
+    const char *returned; /* why an older generation or module runs again; NULL: it does not */
+    const struct module *module; /* that runs */
+    const char *user;            /* as whom it acts; NULL: as the host */
+    const char *trouble;         /* why it cannot act as that user; "" when it can */
     struct operator_limit limit;
     struct guest *guest;       /* NULL unless running */
-    const struct calls *calls; /* beside guest, of G1 and G2 */
-    const struct v1 *v1;       /* NULL: of another ABI, or it never ran */
+    const struct calls *calls; /* beside guest */
     const struct gate *gate;   /* the same */
+    const struct v1 *v1;       /* NULL: of another ABI, or it never ran */
 };
 void operator_view(const struct operator* o, struct operator_view *ret);
 /* To listen to; NULL: it is of another ABI, or never ran. */

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Downloads of modules; see module_fetch.h. Each hop of a redirect is a client of its own. */
+#include "operator/module_fetch.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/sys.h"
+#include "codec/digest.h"
+#include "io/http.h"
+#include "io/tls.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <strings.h>
+#include <unistd.h>
+
+struct module_fetch {
+    struct module_fetch_opts opts;
+    char *sha256, *path, *part;
+    module_fetch_cb cb;
+    void *arg;
+    struct fetch_url url;
+    struct http_client *client;
+    struct tls_ctx *tls;
+    struct http_call *call;
+    struct timer idle;
+    struct defer next; /* the next hop, or the end */
+    struct sha256 *hash;
+    char *location; /* of a redirect */
+    unsigned redirects;
+    uint64_t n;
+    int fd, status;
+    bool cancelled, ended;
+    struct err err;
+};
+
+/* ---------------------------------------------------------------- URLs */
+
+void fetch_url_fini(struct fetch_url *u)
+{
+    free(u->host);
+    free(u->path);
+    *u = (struct fetch_url){ 0 };
+}
+
+static bool is_clean(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] <= ' ' || s.p[i] == 0x7f)
+            return false;
+    return true;
+}
+
+static int parse_authority(struct str authority, struct fetch_url *ret)
+{
+    struct str host, port = STR("");
+    uint64_t n = ret->tls ? 443 : 80;
+    if (authority.n && authority.p[0] == '[') {
+        if (!str_cut(str_slice(authority, 1, authority.n), ']', &host, &port))
+            return E_INVALID;
+        if (port.n && port.p[0] != ':')
+            return E_INVALID;
+        port = str_slice(port, MIN(port.n, (size_t)1), port.n);
+    } else {
+        (void)str_cut(authority, ':', &host, &port);
+    }
+    if (host.n == 0 || host.n > 253 || str_find_char(host, '@') >= 0 ||
+        (port.n && parse_u64(port, 1, 65535, &n) < 0))
+        return E_INVALID;
+    ret->host = str_dup(host);
+    ret->port = (uint16_t)n;
+    return 0;
+}
+
+int fetch_url_parse(const char *text, const struct fetch_url *base, struct fetch_url *ret,
+                    struct err *err)
+{
+    struct str s = str_of(text), rest, fragment;
+    *ret = (struct fetch_url){ 0 };
+    (void)str_cut(s, '#', &s, &fragment);
+    bool http = str_has_prefix(s, STR("http://"));
+    ret->tls = str_has_prefix(s, STR("https://"));
+    if (!is_clean(s) || (!http && !ret->tls && !(base && s.n && s.p[0] == '/')))
+        return err_set(err, E_INVALID, "'%.160s' is no http:// or https:// URL", text);
+    if (!http && !ret->tls && !str_has_prefix(s, STR("//"))) { /* a path of the same server */
+        ret->tls = base->tls;
+        ret->host = xstrdup(base->host);
+        ret->port = base->port;
+        ret->path = str_dup(s);
+        return 0;
+    }
+    if (!http && !ret->tls)
+        ret->tls = base->tls;
+    rest = str_slice(s, (size_t)str_find_char(s, '/') + 2, s.n);
+    size_t n = 0;
+    while (n < rest.n && rest.p[n] != '/' && rest.p[n] != '?')
+        n++;
+    if (parse_authority(str_slice(rest, 0, n), ret) < 0) {
+        fetch_url_fini(ret);
+        return err_set(err, E_INVALID, "'%.160s' has no valid host and port", text);
+    }
+    rest = str_slice(rest, n, rest.n);
+    ret->path = xasprintf("%s" STR_FMT, rest.n && rest.p[0] == '/' ? "" : "/", STR_ARG(rest));
+    return 0;
+}
+
+/* One entry of a no_proxy list: "*", a name, ".suffix", either with ":port". */
+static bool matches(struct str entry, struct str host, uint16_t port)
+{
+    struct str name = entry, number;
+    uint64_t n;
+    if (str_is(entry, "*"))
+        return true;
+    if (str_cut(entry, ':', &name, &number) && (parse_u64(number, 1, 65535, &n) < 0 || n != port))
+        return false;
+    if (name.n > 1 && name.p[0] == '.')
+        name = str_slice(name, 1, name.n);
+    if (name.n == 0 || name.n > host.n)
+        return false;
+    struct str end = str_slice(host, host.n - name.n, host.n);
+    return str_ieq(end, name) && (end.n == host.n || host.p[host.n - end.n - 1] == '.');
+}
+
+bool fetch_no_proxy(const char *list, const char *host, uint16_t port)
+{
+    struct str rest = str_of(list ? list : ""), one;
+    while (rest.n) {
+        (void)str_cut(rest, ',', &one, &rest);
+        if (matches(str_trim(one), str_of(host), port))
+            return true;
+    }
+    return false;
+}
+
+/* NULL: none. Upper-case HTTP_PROXY is not read, since CGI programs get it from requests. */
+static const char *find_proxy(const struct fetch_url *u)
+{
+    const char *no = getenv("no_proxy"), *proxy = getenv(u->tls ? "https_proxy" : "http_proxy");
+    if (!no)
+        no = getenv("NO_PROXY");
+    if (!proxy && u->tls)
+        proxy = getenv("HTTPS_PROXY");
+    return proxy && proxy[0] && !fetch_no_proxy(no, u->host, u->port) ? proxy : NULL;
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static void free_fetch(struct module_fetch *f)
+{
+    if (f->fd >= 0)
+        (void)close(f->fd);
+    if (f->part && !f->ended)
+        (void)unlink(f->part);
+    sha256_free(f->hash);
+    fetch_url_fini(&f->url);
+    tls_ctx_free(f->tls);
+    free(f->location);
+    free(f->sha256);
+    free(f->path);
+    free(f->part);
+    free(f);
+}
+
+static void drop_client(struct module_fetch *f)
+{
+    timer_stop(f->opts.loop, &f->idle);
+    if (f->client)
+        http_client_close(take_ptr(&f->client));
+    tls_ctx_free(take_ptr(&f->tls));
+}
+
+static void on_finish(struct defer *d)
+{
+    struct module_fetch *f = container_of(d, struct module_fetch, next);
+    drop_client(f);
+    f->cb(f->arg, f->err.code, &f->err);
+    free_fetch(f);
+}
+
+static void finish(struct module_fetch *f, int r)
+{
+    f->err.code = r;
+    defer_start(f->opts.loop, &f->next, on_finish);
+}
+
+/* All bytes are here: are they the right ones, and on disk? */
+static void complete(struct module_fetch *f)
+{
+    uint8_t digest[SHA256_BYTES];
+    char hex[SHA256_HEX_SIZE];
+    sha256_end(f->hash, digest);
+    hex_format(digest, sizeof digest, hex);
+    if (strcmp(hex, f->sha256) != 0) {
+        finish(f,
+               err_set(&f->err, E_DIGEST, "the module has the digest %s, not %s", hex, f->sha256));
+        return;
+    }
+    int r = sys_fsync(f->fd);
+    if (r >= 0)
+        r = sys_renameat(AT_FDCWD, f->part, AT_FDCWD, f->path);
+    if (r < 0)
+        r = err_sys(&f->err, r, "write '%s'", f->path);
+    else
+        f->ended = true;
+    finish(f, r);
+}
+
+/* ---------------------------------------------------------------- one hop */
+
+static int begin_hop(struct module_fetch *f);
+
+static void on_hop(struct defer *d)
+{
+    struct module_fetch *f = container_of(d, struct module_fetch, next);
+    drop_client(f);
+    int r = begin_hop(f);
+    if (r < 0)
+        finish(f, r);
+}
+
+static void on_idle(struct timer *t)
+{
+    struct module_fetch *f = container_of(t, struct module_fetch, idle);
+    (void)err_set(&f->err, -ETIMEDOUT, "no byte for %llu ms", (unsigned long long)f->opts.idle_ms);
+    if (f->call)
+        http_call_cancel(f->call);
+}
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct module_fetch *f = arg;
+    struct str location = headers_get(headers, "location");
+    f->status = status;
+    if (status >= 300 && status < 400 && location.p)
+        f->location = str_dup(location);
+    timer_start(f->opts.loop, &f->idle, f->opts.idle_ms, on_idle);
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct module_fetch *f = arg;
+    timer_start(f->opts.loop, &f->idle, f->opts.idle_ms, on_idle);
+    if (f->cancelled || f->err.code || f->status != 200)
+        return;
+    int r = 0;
+    f->n += chunk.n;
+    if (f->n > f->opts.max_bytes)
+        r = err_set(&f->err, E_LIMIT, "the module is larger than %llu bytes",
+                    (unsigned long long)f->opts.max_bytes);
+    else if ((r = sys_write_all(f->fd, chunk.p, chunk.n)) < 0)
+        r = err_sys(&f->err, r, "write '%s'", f->part);
+    else
+        sha256_add(f->hash, chunk.p, chunk.n);
+    if (r < 0)
+        http_call_cancel(f->call);
+}
+
+static void follow(struct module_fetch *f)
+{
+    struct fetch_url to;
+    scoped(free_scoped) char *location = take_ptr(&f->location);
+    bool was_tls = f->url.tls;
+    if (++f->redirects > f->opts.max_redirects) {
+        finish(f, err_set(&f->err, E_LIMIT, "more than %u redirects", f->opts.max_redirects));
+        return;
+    }
+    int r = fetch_url_parse(location, &f->url, &to, &f->err);
+    if (r >= 0 && was_tls && !to.tls) {
+        fetch_url_fini(&to);
+        r = err_set(&f->err, E_DENIED, "the server redirects from https to http");
+    }
+    if (r < 0) {
+        finish(f, r);
+        return;
+    }
+    fetch_url_fini(&f->url);
+    f->url = to;
+    defer_start(f->opts.loop, &f->next, on_hop);
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct module_fetch *f = arg;
+    f->call = NULL;
+    timer_stop(f->opts.loop, &f->idle);
+    if (f->cancelled) {
+        drop_client(f);
+        free_fetch(f);
+    } else if (f->err.code) {
+        finish(f, f->err.code);
+    } else if (r < 0) {
+        if (err)
+            f->err = *err;
+        finish(f, r);
+    } else if (f->location) {
+        follow(f);
+    } else if (f->status == 200) {
+        complete(f);
+    } else {
+        bool says_no = f->status >= 400 && f->status < 500 && f->status != 408 && f->status != 429;
+        finish(f, err_set(&f->err, says_no ? E_DENIED : -EIO, "the server answers %d", f->status));
+    }
+}
+
+static const struct http_call_ops call_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
+
+static int begin_hop(struct module_fetch *f)
+{
+    const char *proxy = find_proxy(&f->url);
+    struct fetch_url via = { 0 };
+    struct headers h = { 0 };
+    int r = proxy ? fetch_url_parse(proxy, NULL, &via, &f->err) : 0;
+    if (r < 0)
+        return err_ctx(&f->err, r, "proxy");
+    if (f->url.tls)
+        r = tls_ctx_new_client(STR(""), STR(""), STR(""), false, &f->tls, &f->err);
+    struct http_client_opts client = { .host = proxy && !f->url.tls ? via.host : f->url.host,
+                                       .port = proxy && !f->url.tls ? via.port : f->url.port,
+                                       .proxy_host = proxy && f->url.tls ? via.host : NULL,
+                                       .proxy_port = via.port,
+                                       .tls = f->tls,
+                                       .max_connections = 1 };
+    if (r >= 0)
+        r = http_client_new(f->opts.loop, &client, &f->client, &f->err);
+    scoped(free_scoped) char *target =
+        proxy && !f->url.tls
+            ? xasprintf("http://%s:%u%s", f->url.host, (unsigned)f->url.port, f->url.path)
+            : xstrdup(f->url.path);
+    if (proxy && !f->url.tls) {
+        scoped(free_scoped) char *host = xasprintf("%s:%u", f->url.host, (unsigned)f->url.port);
+        (void)headers_addc(&h, "host", host);
+    }
+    (void)headers_addc(&h, "accept", "application/wasm, application/octet-stream, */*");
+    (void)headers_addc(&h, "user-agent", "dormouse/" DORMOUSE_VERSION);
+    struct http_call_opts call = { .method = STR("GET"),
+                                   .target = str_of(target),
+                                   .headers = &h,
+                                   .head_timeout_ms = f->opts.idle_ms,
+                                   .ops = &call_ops,
+                                   .arg = f };
+    f->status = 0;
+    if (r >= 0)
+        r = http_call_start(f->client, &call, &f->call, &f->err);
+    headers_fini(&h);
+    fetch_url_fini(&via);
+    return r;
+}
+
+/* ---------------------------------------------------------------- public */
+
+int module_fetch_start(const struct module_fetch_opts *opts, module_fetch_cb cb, void *arg,
+                       struct module_fetch **ret, struct err *err)
+{
+    struct module_fetch *f = xnew(struct module_fetch);
+    f->opts = *opts;
+    f->cb = cb;
+    f->arg = arg;
+    f->fd = -1;
+    f->sha256 = xstrdup(opts->sha256);
+    f->path = xstrdup(opts->path);
+    f->hash = sha256_new();
+    int r = fetch_url_parse(opts->url, NULL, &f->url, err);
+    if (r >= 0) {
+        f->part = xasprintf("%s.%016llx.part", opts->path, (unsigned long long)sys_random_u64());
+        f->fd = sys_openat(AT_FDCWD, f->part, O_WRONLY | O_CREAT | O_EXCL, 0600);
+        if (f->fd < 0)
+            r = err_sys(err, f->fd, "make '%s'", f->part);
+    }
+    if (r >= 0 && (r = begin_hop(f)) < 0 && err)
+        *err = f->err;
+    if (r < 0) {
+        drop_client(f);
+        free_fetch(f);
+        return r;
+    }
+    *ret = f;
+    return 0;
+}
+
+void module_fetch_cancel(struct module_fetch *f)
+{
+    f->cancelled = true;
+    defer_cancel(&f->next);
+    timer_stop(f->opts.loop, &f->idle);
+    if (f->call) { /* on_end() frees */
+        http_call_cancel(f->call);
+        return;
+    }
+    drop_client(f);
+    free_fetch(f);
+}

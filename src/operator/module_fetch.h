@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One download of a module into a file: HTTP(S), redirects, proxies of the environment (http_proxy,
+ * https_proxy, no_proxy), size limit, digest. Loop thread only.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "io/loop.h"
+
+struct module_fetch;
+
+/*
+ * Once, on a later turn, unless cancelled. r 0: the file `path` holds exactly the bytes of the
+ * digest, complete and on disk. Errors: E_DIGEST, E_LIMIT, E_DENIED (an HTTP status that says no),
+ * others: it may work the next time.
+ */
+typedef void (*module_fetch_cb)(void *arg, int r, const struct err *err);
+
+struct module_fetch_opts {
+    struct loop *loop;
+    const char *url, *sha256; /* copied */
+    const char *path;         /* of the file to be; its directory exists; copied */
+    uint64_t max_bytes, idle_ms;
+    unsigned max_redirects;
+};
+
+/* Errors: E_INVALID the URL is none, what open(2) says. */
+int module_fetch_start(const struct module_fetch_opts *opts, module_fetch_cb cb, void *arg,
+                       struct module_fetch **ret, struct err *err);
+/* No callback comes any more. */
+void module_fetch_cancel(struct module_fetch *f);
+
+struct fetch_url {
+    bool tls;
+    char *host, *path; /* path with query, begins with '/' */
+    uint16_t port;
+};
+/* `base`: what a relative reference (of a redirect) is relative to; NULL: none. Given:
+ * fetch_url_fini(). */
+int fetch_url_parse(const char *text, const struct fetch_url *base, struct fetch_url *ret,
+                    struct err *err);
+void fetch_url_fini(struct fetch_url *u);
+/* Is this host exempt from proxies by a no_proxy list ("*", ".example.org", "host:port", ...)? */
+bool fetch_no_proxy(const char *list, const char *host, uint16_t port);

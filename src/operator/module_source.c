@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sources of modules; see module_source.h. */
+#include "operator/module_source.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/sys.h"
+#include "codec/base64.h"
+#include "codec/digest.h"
+#include "kube/reflector.h"
+#include "operator/module_fetch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A directory that holds files of sources, or is watched as a whole. */
+struct watched_dir {
+    int wd;
+    struct list files; /* struct module_source */
+    struct list whole; /* struct module_dir_watch */
+    char *path;
+};
+
+struct module_dir_watch {
+    struct list node;    /* on watched_dir->whole */
+    struct list changed; /* on sources->changed_dirs, or on nothing */
+    struct module_sources *s;
+    struct watched_dir *dir;
+    void (*run)(void *arg);
+    void *arg;
+};
+
+struct module_source {
+    struct module_sources *s;
+    const struct module_source_ops *ops;
+    void *arg;
+    int from;
+    char *text; /* FILE: path; URL: URL; CONFIG_MAP: key of binaryData */
+    /* FILE */
+    struct watched_dir *dir;
+    struct list node;    /* on dir->files; URL: on sources->queue while it waits */
+    struct list changed; /* on sources->changed, or on nothing */
+    /* CONFIG_MAP */
+    struct reflector *reflector;
+    uint64_t seen; /* hash of the entry that was told last; 0: none */
+    bool is_told;  /* of its absence */
+    struct watch_key key;
+    /* URL */
+    struct module_fetch *fetch;
+    struct timer retry;
+    unsigned failures;
+    char sha256[SHA256_HEX_SIZE];
+};
+
+struct module_sources {
+    struct module_sources_opts opts;
+    char *dir;
+    uv_poll_t poll;
+    int fd;          /* inotify */
+    struct map dirs; /* path -> struct watched_dir */
+    struct list changed, changed_dirs;
+    struct timer rest;
+    struct list queue; /* downloads that wait */
+    unsigned fetching;
+    size_t n_files;
+    uint64_t fetched, failures;
+};
+
+static void trouble(struct module_source *src, const char *reason, const struct err *err)
+{
+    src->ops->on_trouble(src->arg, reason, err);
+}
+
+/* ---------------------------------------------------------------- directories */
+
+static struct watched_dir *get_dir(struct module_sources *s, struct str path, struct err *err)
+{
+    struct watched_dir *d = map_get(&s->dirs, path);
+    if (d)
+        return d;
+    d = xnew(struct watched_dir);
+    d->path = str_dup(path);
+    d->wd = inotify_add_watch(s->fd, d->path,
+                              IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR | IN_MASK_ADD);
+    if (d->wd < 0) {
+        (void)err_sys(err, -errno, "watch directory '%s'", d->path);
+        free(d->path);
+        free(d);
+        return NULL;
+    }
+    list_init(&d->files);
+    list_init(&d->whole);
+    (void)map_put(&s->dirs, path, d);
+    return d;
+}
+
+static void put_dir(struct module_sources *s, struct watched_dir *d)
+{
+    if (!list_is_empty(&d->files) || !list_is_empty(&d->whole))
+        return;
+    (void)inotify_rm_watch(s->fd, d->wd);
+    (void)map_del(&s->dirs, str_of(d->path));
+    free(d->path);
+    free(d);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int open_module(const char *path, struct err *err)
+{
+    int fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
+    return fd < 0 ? err_sys(err, fd, "open module '%s'", path) : fd;
+}
+
+/* What changed has come to rest. */
+static void on_rest(struct timer *t)
+{
+    struct module_sources *s = container_of(t, struct module_sources, rest);
+    struct list round, *node;
+    list_move_all(&s->changed, &round);
+    while ((node = list_pop_front(&round))) {
+        struct module_source *src = list_entry(node, struct module_source, changed);
+        struct err err = { 0 };
+        int fd = open_module(src->text, &err);
+        if (fd >= 0)
+            src->ops->on_module(src->arg, fd);
+        else
+            trouble(src, "ModuleNotFound", &err);
+    }
+    list_move_all(&s->changed_dirs, &round);
+    while ((node = list_pop_front(&round))) {
+        struct module_dir_watch *w = list_entry(node, struct module_dir_watch, changed);
+        w->run(w->arg);
+    }
+}
+
+static void mark_dir(struct module_sources *s, struct watched_dir *d, const char *name)
+{
+    list_each (n, &d->files) {
+        struct module_source *src = list_entry(n, struct module_source, node);
+        bool is_it = !name || strcmp(base_name(src->text), name) == 0;
+        if (is_it && !list_is_linked(&src->changed))
+            list_push_back(&s->changed, &src->changed);
+    }
+    list_each (n, &d->whole) {
+        struct module_dir_watch *w = list_entry(n, struct module_dir_watch, node);
+        if (!list_is_linked(&w->changed))
+            list_push_back(&s->changed_dirs, &w->changed);
+    }
+}
+
+static void take_event(struct module_sources *s, const struct inotify_event *ev)
+{
+    if (ev->mask & IN_IGNORED)
+        return;
+    bool lost = ev->mask & IN_Q_OVERFLOW; /* then anything may have changed */
+    map_each (e, &s->dirs) {
+        struct watched_dir *d = e->value;
+        if (lost || d->wd == ev->wd)
+            mark_dir(s, d, lost || ev->len == 0 ? NULL : ev->name);
+    }
+}
+
+static void on_inotify(uv_poll_t *h, int status, int events)
+{
+    struct module_sources *s = h->data;
+    _Alignas(struct inotify_event) char b[4096];
+    ssize_t n;
+    while ((n = read(s->fd, b, sizeof b)) > 0) {
+        for (ssize_t at = 0; at < n;) {
+            const struct inotify_event *ev = (const struct inotify_event *)(b + at);
+            take_event(s, ev);
+            at += (ssize_t)(sizeof *ev + ev->len);
+        }
+    }
+    if (!list_is_empty(&s->changed) || !list_is_empty(&s->changed_dirs))
+        timer_start(s->opts.loop, &s->rest, MODULE_SOURCE_REST_MS, on_rest);
+}
+
+int module_dir_watch_start(struct module_sources *s, const char *dir, void (*run)(void *arg),
+                           void *arg, struct module_dir_watch **ret, struct err *err)
+{
+    struct watched_dir *d = get_dir(s, str_of(dir), err);
+    if (!d)
+        return err ? err->code : -EIO;
+    struct module_dir_watch *w = xnew(struct module_dir_watch);
+    *w = (struct module_dir_watch){ .s = s, .dir = d, .run = run, .arg = arg };
+    list_push_back(&d->whole, &w->node);
+    *ret = w;
+    return 0;
+}
+
+void module_dir_watch_stop(struct module_dir_watch *w)
+{
+    if (!w)
+        return;
+    list_remove(&w->node);
+    list_remove(&w->changed);
+    put_dir(w->s, w->dir);
+    free(w);
+}
+
+/* ---------------------------------------------------------------- ConfigMaps */
+
+static void config_map_lacks(struct module_source *src)
+{
+    struct err err = { 0 };
+    if (src->is_told)
+        return;
+    src->is_told = true;
+    src->seen = 0;
+    (void)err_set(&err, -ENOENT,
+                  "there is no ConfigMap '" STR_FMT "/" STR_FMT "' with '%s' in its binaryData",
+                  STR_ARG(src->key.namespace),
+                  STR_ARG(str_slice(src->key.field_selector, strlen("metadata.name="),
+                                    src->key.field_selector.n)),
+                  src->text);
+    trouble(src, "ModuleNotFound", &err);
+}
+
+static void on_config_map(void *arg, const struct json *object)
+{
+    struct module_source *src = arg;
+    struct str text = json_get_str(json_getc(object, "binaryData"), src->text);
+    uint64_t hash = str_hash(text, 1) | 1;
+    struct err err = { 0 };
+    if (text.n == 0) {
+        config_map_lacks(src);
+        return;
+    }
+    if (hash == src->seen)
+        return;
+    src->seen = hash;
+    src->is_told = false;
+    scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(MODULE_SOURCE_MAX_BYTES);
+    scoped(fd_scoped) int fd = -1;
+    int r = base64_decode(&bytes, text, BASE64_LENIENT);
+    if (r < 0) {
+        (void)err_set(&err, E_PARSE, "'%s' of the ConfigMap is not base64", src->text);
+    } else if ((fd = sys_memfd("module")) < 0) {
+        r = err_sys(&err, fd, "module");
+    } else if ((r = sys_write_all(fd, bytes.p, bytes.n)) < 0) {
+        (void)err_sys(&err, r, "module");
+    }
+    if (r < 0)
+        trouble(src, "ModuleNotFound", &err);
+    else
+        src->ops->on_module(src->arg, take_fd(&fd));
+}
+
+/* One that is deleted takes nothing with it: what runs, runs on. */
+static void on_config_map_gone(void *arg, struct str namespace, struct str name)
+{
+    struct module_source *src = arg;
+    src->seen = 0;
+}
+
+static void on_config_map_synced(void *arg)
+{
+    struct module_source *src = arg;
+    if (!src->seen)
+        config_map_lacks(src);
+}
+
+static const struct reflector_ops reflector_ops = { .on_object = on_config_map,
+                                                    .on_deleted = on_config_map_gone,
+                                                    .on_synced = on_config_map_synced };
+
+static int follow_config_map(struct module_source *src, const struct module_origin *o,
+                             struct err *err)
+{
+    const struct module_sources_opts *opts = &src->s->opts;
+    src->key =
+        (struct watch_key){ .group_version = STR("v1"),
+                            .plural = STR("configmaps"),
+                            .namespace = str_of(xstrdup(o->namespace)),
+                            .field_selector = str_of(xasprintf("metadata.name=%s", o->name)) };
+    struct reflector_opts follow = { .loop = opts->loop,
+                                     .transport = opts->transport,
+                                     .hub = opts->hub,
+                                     .key = src->key,
+                                     .ops = &reflector_ops,
+                                     .arg = src };
+    return reflector_start(&follow, &src->reflector, err);
+}
+
+/* ---------------------------------------------------------------- downloads */
+
+static char *download_path(const struct module_source *src)
+{
+    return xasprintf("%s/%s.wasm", src->s->dir, src->sha256);
+}
+
+/* The oldest go until what is left fits; what runs is compiled already. */
+static void evict(struct module_sources *s)
+{
+    for (unsigned round = 0; round < 1000; round++) {
+        uint64_t total = 0;
+        time_t oldest_at = 0;
+        char oldest[NAME_MAX + 1] = "";
+        DIR *dir = opendir(s->dir);
+        for (struct dirent *e; dir && (e = readdir(dir));) {
+            struct stat st;
+            if (e->d_name[0] == '.' || fstatat(dirfd(dir), e->d_name, &st, 0) < 0)
+                continue;
+            total += (uint64_t)st.st_size;
+            if (!oldest[0] || st.st_mtime < oldest_at) {
+                oldest_at = st.st_mtime;
+                (void)snprintf(oldest, sizeof oldest, "%s", e->d_name);
+            }
+        }
+        if (dir && total > MODULE_SOURCE_KEPT_BYTES)
+            (void)unlinkat(dirfd(dir), oldest, 0);
+        if (dir)
+            (void)closedir(dir);
+        if (!dir || total <= MODULE_SOURCE_KEPT_BYTES)
+            return;
+    }
+}
+
+static void fetch_next(struct module_sources *s);
+
+static void on_retry(struct timer *t)
+{
+    struct module_source *src = container_of(t, struct module_source, retry);
+    list_push_back(&src->s->queue, &src->node);
+    fetch_next(src->s);
+}
+
+static void retry_later(struct module_source *src, int r, const struct err *err)
+{
+    uint64_t wait = MODULE_SOURCE_RETRY_FIRST_MS;
+    for (unsigned i = 0; i < src->failures && wait < MODULE_SOURCE_RETRY_MAX_MS; i++)
+        wait *= 2;
+    src->s->failures++;
+    timer_start(src->s->opts.loop, &src->retry, MIN(wait, (uint64_t)MODULE_SOURCE_RETRY_MAX_MS),
+                on_retry);
+    if (src->failures++ == 0)
+        trouble(src, r == E_DIGEST ? "ModuleDigestWrong" : "ModuleUnavailable", err);
+}
+
+static void on_fetched(void *arg, int r, const struct err *err)
+{
+    struct module_source *src = arg;
+    struct module_sources *s = src->s;
+    src->fetch = NULL;
+    s->fetching--;
+    if (r < 0) {
+        retry_later(src, r, err);
+    } else {
+        struct err why = { 0 };
+        scoped(free_scoped) char *path = download_path(src);
+        s->fetched++;
+        src->failures = 0;
+        evict(s);
+        int fd = open_module(path, &why);
+        if (fd >= 0)
+            src->ops->on_module(src->arg, fd);
+        else
+            retry_later(src, fd, &why);
+    }
+    fetch_next(s);
+}
+
+static void fetch_next(struct module_sources *s)
+{
+    struct list *node;
+    while (s->fetching < MODULE_SOURCE_FETCHES_MAX && (node = list_pop_front(&s->queue))) {
+        struct module_source *src = list_entry(node, struct module_source, node);
+        scoped(free_scoped) char *path = download_path(src);
+        struct err err = { 0 };
+        struct module_fetch_opts opts = { .loop = s->opts.loop,
+                                          .url = src->text,
+                                          .sha256 = src->sha256,
+                                          .path = path,
+                                          .max_bytes = MODULE_SOURCE_MAX_BYTES,
+                                          .idle_ms = MODULE_SOURCE_IDLE_MS,
+                                          .max_redirects = MODULE_SOURCE_REDIRECTS_MAX };
+        int r = module_fetch_start(&opts, on_fetched, src, &src->fetch, &err);
+        if (r >= 0)
+            s->fetching++;
+        else
+            retry_later(src, r, &err);
+    }
+}
+
+/* By a timer, so that nothing is told inside module_source_open(). */
+static int open_url(struct module_source *src, struct err *err)
+{
+    scoped(free_scoped) char *path = download_path(src);
+    struct fetch_url url;
+    int fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
+    if (fd >= 0)
+        return fd;
+    int r = fetch_url_parse(src->text, NULL, &url, err);
+    if (r < 0)
+        return r;
+    fetch_url_fini(&url);
+    if (!src->fetch && !timer_is_armed(&src->retry) && !list_is_linked(&src->node))
+        timer_start(src->s->opts.loop, &src->retry, 0, on_retry);
+    return -EAGAIN;
+}
+
+/* ---------------------------------------------------------------- sources */
+
+int module_source_again(struct module_source *src, struct err *err)
+{
+    switch (src->from) {
+    case MODULE_FROM_FILE:
+        return open_module(src->text, err);
+    case MODULE_FROM_URL:
+        return open_url(src, err);
+    default:
+        src->seen = 0;
+        return -EAGAIN;
+    }
+}
+
+static int open_file(struct module_source *src, struct err *err)
+{
+    struct err ignored = { 0 };
+    const char *name = base_name(src->text);
+    struct str dir = name > src->text + 1 ? str_n(src->text, (size_t)(name - src->text - 1))
+                                          : str_of(name > src->text ? "/" : ".");
+    src->dir = get_dir(src->s, dir, &ignored);
+    if (src->dir)
+        list_push_back(&src->dir->files, &src->node);
+    else
+        log_warn("changes of a module will not be noticed", "path=%s reason=\"%s\"", src->text,
+                 err_text(&ignored));
+    src->s->n_files++;
+    return open_module(src->text, err);
+}
+
+int module_source_open(struct module_sources *s, const struct module_origin *o,
+                       const struct module_source_ops *ops, void *arg, struct module_source **ret,
+                       struct err *err)
+{
+    struct module_source *src = xnew(struct module_source);
+    src->s = s;
+    src->ops = ops;
+    src->arg = arg;
+    src->from = o->from;
+    *ret = src;
+    switch (o->from) {
+    case MODULE_FROM_FILE:
+        src->text = xstrdup(o->path);
+        return open_file(src, err);
+    case MODULE_FROM_CONFIG_MAP: {
+        src->text = xstrdup(o->key);
+        int r = follow_config_map(src, o, err);
+        return r < 0 ? r : -EAGAIN;
+    }
+    case MODULE_FROM_URL:
+        src->text = xstrdup(o->url);
+        (void)snprintf(src->sha256, sizeof src->sha256, "%s", o->sha256);
+        return open_url(src, err);
+    }
+    return -EINVAL;
+}
+
+void module_source_close(struct module_source *src)
+{
+    if (!src)
+        return;
+    struct module_sources *s = src->s;
+    list_remove(&src->node);
+    list_remove(&src->changed);
+    if (src->dir)
+        put_dir(s, src->dir);
+    s->n_files -= src->from == MODULE_FROM_FILE;
+    if (src->reflector)
+        reflector_close(src->reflector);
+    free((char *)src->key.namespace.p);
+    free((char *)src->key.field_selector.p);
+    timer_stop(s->opts.loop, &src->retry);
+    if (src->fetch) {
+        module_fetch_cancel(src->fetch);
+        s->fetching--;
+        fetch_next(s);
+    }
+    free(src->text);
+    free(src);
+}
+
+int module_sources_new(const struct module_sources_opts *opts, struct module_sources **ret,
+                       struct err *err)
+{
+    struct module_sources *s = xnew(struct module_sources);
+    s->opts = *opts;
+    s->dir = xstrdup(opts->dir);
+    list_init(&s->changed);
+    list_init(&s->changed_dirs);
+    list_init(&s->queue);
+    s->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (s->fd < 0) {
+        int r = err_sys(err, -errno, "inotify");
+        free(s->dir);
+        free(s);
+        return r;
+    }
+    (void)uv_poll_init(&opts->loop->uv, &s->poll, s->fd);
+    s->poll.data = s;
+    (void)uv_poll_start(&s->poll, UV_READABLE, on_inotify);
+    *ret = s;
+    return 0;
+}
+
+static void on_poll_closed(uv_handle_t *h)
+{
+    struct module_sources *s = h->data;
+    (void)close(s->fd);
+    map_fini(&s->dirs);
+    free(s->dir);
+    free(s);
+}
+
+void module_sources_close(struct module_sources *s)
+{
+    if (!s)
+        return;
+    assert(s->dirs.n == 0 && s->fetching == 0);
+    timer_stop(s->opts.loop, &s->rest);
+    uv_close((uv_handle_t *)&s->poll, on_poll_closed);
+}
+
+void module_sources_get_stats(const struct module_sources *s, struct module_sources_stats *ret)
+{
+    *ret = (struct module_sources_stats){ .files = s->n_files,
+                                          .directories = s->dirs.n,
+                                          .downloads_running = s->fetching,
+                                          .fetched = s->fetched,
+                                          .fetch_failures = s->failures };
+}
