@@ -158,11 +158,17 @@ static inline void crew_on_result(void *arg, const struct dispatch_result *resul
         c->on_result(c, result);
 }
 
+static inline uint64_t crew_cpu(void *arg, unsigned instance)
+{
+    return guest_cpu_us(((struct crew *)arg)->hands[instance].guest);
+}
+
 static const struct dispatch_ops crew_ops = {
     .object = crew_object,
     .activate = crew_activate,
     .instance_start = crew_start,
     .instance_end = crew_end,
+    .cpu_us = crew_cpu,
     .on_result = crew_on_result,
 };
 

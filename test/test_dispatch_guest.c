@@ -174,4 +174,61 @@ TEST(keys_in_flight_come_again_when_their_runner_is_killed)
     close_stage(&s);
 }
 
+static bool is_slow(const struct crew *c)
+{
+    struct guest_stats stats;
+    guest_get_stats(c->hands[0].guest, &stats);
+    return stats.is_slow;
+}
+
+TEST(a_guest_that_loops_holds_up_nobody)
+{
+    struct stage s;
+    struct crew bad = { .spec.activation_ms = 400 }, good = { 0 };
+    open_stage(&s, (struct guest_host_opts){ .max_runners = 1 });
+    open_crew(&bad, &s, 1);
+    open_crew(&good, &s, 1);
+    crew_add(&good, "return:1");
+    crew_add(&bad, "get:unread+spin");
+    WAIT(&s.rig, bad.n_results == 1);
+    CHECK(strstr(bad.last_message, "moved to where it holds up nobody"));
+    CHECK(good.n_results >= 1); /* between its slices, in the same runner */
+    CHECK(is_slow(&bad));
+    unsigned before = good.n_results;
+    WAIT(&s.rig, bad.n_results == 2);
+    CHECK(strstr(bad.last_message, "activate: ran longer than an activation may"));
+    CHECK(good.n_results > before + 20);
+    CHECK(!is_slow(&good));
+    crew_close(&bad);
+    crew_close(&good);
+    close_stage(&s);
+}
+
+TEST(a_guest_whose_activations_take_long_goes_to_others_like_it_and_comes_back)
+{
+    struct stage s;
+    struct crew c = { 0 };
+    struct guest_host_stats host;
+    open_stage(&s, (struct guest_host_opts){ .max_runners = 1, .idle_ms = 50 });
+    open_crew(&c, &s, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        crew_add(&c, "spin:30000000");
+        WAIT(&s.rig, c.n_results == i + 1);
+    }
+    CHECK(is_slow(&c));
+    WAIT(&s.rig, guest_state(c.hands[0].guest) == GUEST_ASLEEP); /* to be moved, not lost */
+    crew_add(&c, "spin:30000000");
+    WAIT(&s.rig, c.n_results == 4);
+    guest_host_get_stats(s.rig.host, &host);
+    CHECK_INT(host.runner_starts, 2);
+    CHECK_INT(c.n_trapped, 0);
+    for (unsigned i = 4; is_slow(&c); i++) {
+        crew_add(&c, "fail:x");
+        WAIT(&s.rig, c.n_results == i + 1);
+        CHECK(i < 200);
+    }
+    crew_close(&c);
+    close_stage(&s);
+}
+
 TEST_MAIN

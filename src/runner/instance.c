@@ -99,10 +99,33 @@ uint64_t instance_time_left(const struct instance *in)
     return in->deadline > now ? in->deadline - now : 1;
 }
 
+static uint64_t slice(const struct instance *in, uint64_t left)
+{
+    return in->abi == GUEST_ABI_V1 ? MIN(left, (uint64_t)RUNNER_SLICE_TICKS) : left;
+}
+
+/* A slice of a guest of V1 is over: has it had its time, does somebody else wait? */
+static wasmtime_error_t *on_epoch(wasmtime_context_t *cx, void *data, uint64_t *delta,
+                                  wasmtime_update_deadline_kind_t *kind)
+{
+    struct instance *in = data;
+    const char *what = in->phase == V1_ACTIVATION ? "activate" : "setup";
+    if (runner_ticks() >= in->deadline)
+        (void)snprintf(in->failed, sizeof in->failed, "%s: ran longer than an activation may",
+                       what);
+    else if (in->worker && worker_slice(in) < 0)
+        (void)snprintf(in->failed, sizeof in->failed, "%s: it was ended", what);
+    if (in->failed[0])
+        return wasmtime_error_new(in->failed);
+    *delta = slice(in, instance_time_left(in));
+    *kind = WASMTIME_UPDATE_DEADLINE_CONTINUE;
+    return NULL;
+}
+
 void instance_go_on(struct instance *in, uint64_t left)
 {
     in->deadline = runner_ticks() + left;
-    wasmtime_context_set_epoch_deadline(in->cx, left);
+    wasmtime_context_set_epoch_deadline(in->cx, slice(in, left));
 }
 
 static int call(struct instance *in, const wasmtime_func_t *f, wasmtime_val_raw_t *args, size_t n,
@@ -223,7 +246,9 @@ int instance_new(struct runner *r, const struct proto_run *run, struct instance 
     in->store = wasmtime_store_new(r->engine, in, NULL);
     in->cx = wasmtime_store_context(in->store);
     wasmtime_store_limiter(in->store, (int64_t)run->memory_max_bytes, -1, 1, -1, 1);
-    wasmtime_context_set_epoch_deadline(in->cx, 1 + in->activation_ms / RUNNER_TICK_MS);
+    if (in->abi == GUEST_ABI_V1)
+        wasmtime_store_epoch_deadline_callback(in->store, on_epoch, in, NULL);
+    instance_go_on(in, 1 + in->activation_ms / RUNNER_TICK_MS);
     wasm_trap_t *trap = NULL;
     wasmtime_error_t *e =
         wasmtime_instance_pre_instantiate(m->pre[run->abi], in->cx, &in->handle, &trap);
@@ -249,6 +274,7 @@ void instance_free(struct instance *in)
     buf_fini(&in->lines[1]);
     free(in->setup_bytes);
     free(in->declaration);
+    free(in->kept_result);
     free(in);
 }
 

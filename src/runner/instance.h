@@ -51,7 +51,8 @@ struct instance {
     uint32_t n_posts, n_posted_logs;
     char *declaration; /* until the first record has it */
     uint32_t declaration_n;
-    struct str result; /* what result_read() has not read yet; lies in the worker */
+    struct str result; /* what result_read() has not read yet; lies in the worker, */
+    char *kept_result; /* or here, after a slice */
 };
 
 /*

@@ -3,8 +3,9 @@
  * dormouse-runner: started by dormouse with a socket as descriptor 3 (wasm/proto.h), ends when that
  * socket does.
  *
- * The argument is the core to stay on, or "any". The first runner shares main's core: a message
- * there and back costs a few microseconds on one core and ten times as much across two.
+ * The arguments are the core to stay on, or "any", and "shared", "own" or "slow". The first runner
+ * shares main's core: a message there and back costs a few microseconds on one core and ten times
+ * as much across two. The one for slow guests gives way to all others.
  */
 #include "runner/hibernate.h"
 #include "runner/sandbox.h"
@@ -20,8 +21,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+enum { SLOW_NICE = 5 };
 
 /* ---- limiting CPU time: epochs advance by the process's own CPU clock, so that an idle or waiting
  * runner is never woken and a busy machine shortens nobody's time ---- */
@@ -59,7 +63,7 @@ static int start_ticks(wasm_engine_t *engine, struct err *err)
 /* ---- the process ---- */
 
 /* A core that is not ours (cpuset) is no reason to fail. */
-static void stay_on_core(const char *core_text, bool is_shared)
+static void stay_on_core(const char *core_text, const char *how)
 {
     uint64_t core;
     if (parse_u64(str_of(core_text), 0, CPU_SETSIZE - 1, &core) == 0) {
@@ -71,8 +75,10 @@ static void stay_on_core(const char *core_text, bool is_shared)
     /* On main's core it begins when main rests, which is at once. Elsewhere it must be able to
      * preempt whoever is there: as a batch process it would wait for several milliseconds. */
     const struct sched_param param = { 0 };
-    if (is_shared)
+    if (strcmp(how, "own") != 0)
         (void)sched_setscheduler(0, SCHED_BATCH, &param);
+    if (strcmp(how, "slow") == 0)
+        (void)setpriority(PRIO_PROCESS, 0, SLOW_NICE);
 }
 
 static int set_up(struct runner *r, struct err *err)
@@ -106,7 +112,7 @@ int main(int argc, char **argv)
     }
     static struct runner runner;
     struct err err = { 0 };
-    stay_on_core(argv[1], strcmp(argv[2], "shared") == 0);
+    stay_on_core(argv[1], argv[2]);
     int status = set_up(&runner, &err);
     if (status >= 0)
         status = worker_serve(&runner, &err);

@@ -212,6 +212,7 @@ static int send_answer(struct worker *w, struct proto_answer *a, const struct er
     a->n_logs = o->n_logs;
     a->n_notes = o->n_notes;
     a->logs_left_out = o->logs_left_out;
+    a->cpu_us = worker_take_cpu_us(w);
     proto_begin(&w->out);
     proto_put_answer(&w->out, a, buf_str(&o->logs), buf_str(&o->ops), buf_str(&o->notes));
     int status = proto_send(RUNNER_SOCKET, &w->out, -1, err);
@@ -223,6 +224,7 @@ int order_run(struct worker *w, struct err *err)
 {
     struct runner *r = w->runner;
     struct proto_run *run = &w->run;
+    (void)worker_take_cpu_us(w);
     int status = take_order(w, err);
     if (status < 0)
         return status;

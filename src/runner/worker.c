@@ -10,6 +10,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 
 enum {
     FLUSH_NOTES = 512, /* so much is told before the next activation of a command begins */
@@ -243,6 +244,16 @@ int worker_serve(struct runner *r, struct err *err)
 
 /* ---- calls that park ---- */
 
+uint32_t worker_take_cpu_us(struct worker *w)
+{
+    struct timespec now = { 0 };
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    uint64_t ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    uint64_t us = (ns - w->cpu_ns) / 1000;
+    w->cpu_ns = ns;
+    return us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
+}
+
 static void send_call(struct instance *in, enum proto_kind kind, struct proto_call *call)
 {
     struct worker *w = in->worker;
@@ -256,6 +267,7 @@ static void send_call(struct instance *in, enum proto_kind kind, struct proto_ca
     call->clock_offset_ns = in->clock_offset_ns;
     call->logs_left_out = o->logs_left_out;
     call->n_notes = o->n_notes;
+    call->cpu_us = worker_take_cpu_us(w);
     proto_begin(&w->out);
     proto_put_call(&w->out, kind, call, buf_str(&o->notes));
     int status = proto_send(RUNNER_SOCKET, &w->out, -1, &err);
@@ -318,6 +330,7 @@ int worker_call(struct instance *in, const struct proto_call *call, int64_t *ret
     in->is_parked = true;
     send_call(in, PROTO_CALL, &c);
     wait_parked(in);
+    (void)worker_take_cpu_us(w);
     in->is_parked = false;
     if (w->msg.kind == PROTO_DROP)
         return -ECANCELED;
@@ -326,4 +339,26 @@ int worker_call(struct instance *in, const struct proto_call *call, int64_t *ret
     *ret = reply.value;
     instance_go_on(in, left);
     return 0;
+}
+
+/* Looks without taking anything; descriptors that lie there stay there. */
+static bool has_message(void)
+{
+    struct msghdr msg = { 0 };
+    return recvmsg(RUNNER_SOCKET, &msg, MSG_PEEK | MSG_DONTWAIT) >= 0;
+}
+
+int worker_slice(struct instance *in)
+{
+    int64_t unused;
+    if (!has_message())
+        return 0;
+    /* What it has not read yet lies in a message, whose place the next one takes. */
+    struct str left = in->result;
+    scoped(free_scoped) char *copy = left.n ? xstrndup(left.p, left.n) : NULL;
+    int status = worker_call(in, &(struct proto_call){ .kind = PROTO_CALL_SLICE }, &unused);
+    in->result = str_n(copy, left.n);
+    free(in->kept_result);
+    in->kept_result = take_ptr(&copy);
+    return status;
 }

@@ -47,6 +47,7 @@ struct worker {
     struct hibernated saved;
     struct outcome outcome;
     struct buf out;
+    uint64_t cpu_ns;                    /* of this thread, when main was told last */
     char message[GUEST_V1_MESSAGE_MAX]; /* of fail_message() */
     uint32_t message_n;
     struct err answer; /* of a call that the runner answers itself */
@@ -62,6 +63,13 @@ int worker_serve(struct runner *r, struct err *err);
  * guest meanwhile, which has to return at once. Does not return if the process has to end.
  */
 int worker_call(struct instance *in, const struct proto_call *call, int64_t *ret);
+/*
+ * Let others have their turns, if somebody waits for one; in->result stays. Errors as
+ * worker_call().
+ */
+int worker_slice(struct instance *in);
+/* CPU time of this command that main has not been told of. */
+uint32_t worker_take_cpu_us(struct worker *w);
 /* Tell main what the command has done so far, when that is much. */
 int worker_flush(struct instance *in, struct err *err);
 

@@ -208,6 +208,11 @@ void guest_fail(struct guest *g, const struct err *why)
     guest_make_ready(g);
 }
 
+uint64_t guest_cpu_us(const struct guest *g)
+{
+    return g->cpu_us;
+}
+
 void guest_get_stats(const struct guest *g, struct guest_stats *ret)
 {
     const struct active *a = g->active;
@@ -229,7 +234,9 @@ void guest_get_stats(const struct guest *g, struct guest_stats *ret)
         .wake_us_p99 = latency_percentile(g->latency, 99),
         .queued = a ? a->queue.n : 0,
         .outstanding = g->n_outstanding,
+        .cpu_us = g->cpu_us,
         .is_parked = a && a->is_parked,
+        .is_slow = g->slow > 0,
         .dissolvable = g->module->info->is_dissolvable,
     };
     if (g->last_error)

@@ -224,13 +224,18 @@ struct guest_stats {
     uint64_t wake_us_last, wake_us_p50,
         wake_us_p99; /* from the decision to deliver until DONE was read, wakes only */
     uint64_t queued, outstanding;
-    bool is_parked; /* V1: waits for guest_reply() */
+    uint64_t cpu_us; /* of all its activations, wakes and suspends */
+    bool is_parked;  /* V1: waits for guest_reply() */
+    bool is_slow;    /* V1: its activations take long, and it shares a runner with others like it */
     bool dissolvable;
     char last_error[200];
 };
 void guest_get_stats(const struct guest *g, struct guest_stats *ret);
 /* Walk all guests; fn must not free guests. */
 void guest_host_each(struct guest_host *h, void (*fn)(struct guest *g, void *arg), void *arg);
+
+/* As guest_stats.cpu_us; cheap. */
+uint64_t guest_cpu_us(const struct guest *g);
 
 enum { GUEST_WAKE_BUCKETS = 12 };
 struct guest_host_stats {

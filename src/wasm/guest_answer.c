@@ -286,6 +286,7 @@ static void take_done(struct guest *g, const struct proto_answer *a)
     if (g->abi != GUEST_ABI_V1) /* its notes say which */
         guest_free_sent(act);
     note_activation(g, a);
+    guest_note_cost(g, a->cpu_us, a->activations);
     g->next_id = a->next_id;
     g->clock_offset_ns = a->clock_offset_ns;
     for (uint32_t i = 0; i < a->n_ops; i++) {
@@ -327,6 +328,8 @@ static void settle(struct guest *g, const struct proto_answer *a)
         guest_make_ready(g);
         return;
     }
+    if (!asleep && guest_leave_if_slow(g))
+        return;
     if (!asleep)
         guest_rest_awake(g);
     else if (!g->is_kept && !list_is_linked(&act->ready))
@@ -356,6 +359,8 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
     }
     if (a->flags & ANSWER_DONE)
         take_done(g, a);
+    else
+        g->cpu_us += a->cpu_us;
     act->is_done = (a->flags & ANSWER_MORE) != 0;
     if (!act->is_done)
         take_end(g, a);

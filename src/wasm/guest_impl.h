@@ -11,7 +11,7 @@
  *     guest.c          what services call        guest_send.c     the next command, falling asleep
  *     guest_host.c     pump, pressure, the end   guest_answer.c   results, failures, lost runners
  *     guest_record.c   state, operations, swap file       guest_v1.c   activations, calls, posts
- *     guest_snapshot.c  guests of an earlier process
+ *     guest_snapshot.c  guests of an earlier process      guest_slow.c     what takes long
  *
  * A callback may free its guest: after each, is_dead is looked at before anything else is touched.
  */
@@ -28,6 +28,11 @@
 
 enum {
     SUSPEND_RETRY_MS = 30000, /* after a full disk */
+    SLOW_SLICES = 3,          /* of one activation while others wait: it is moved at once */
+    SLOW_US = 5000,           /* CPU time of an activation that is slow, */
+    SLOW_IN_A_ROW = 3,        /* so many: the guest is */
+    SLOW_QUICK = 64,          /* quick ones in a row: it is not any more */
+    SLOW_SAVE_PAGES = 2048,   /* more memory than this is not saved for a move */
     LOG_LINES_PER_S = 200,    /* of one guest, */
     LOG_LINES_BURST = 1000,   /* after silence */
     GUEST_BOOT_MAX = 64
@@ -56,6 +61,8 @@ struct active {
     bool has_woken; /* the wake of this command has been counted */
     uint64_t call_id;
     uint64_t begun_ms;   /* the activation */
+    uint64_t cost_us;    /* CPU time of the activations under way */
+    uint32_t n_slices;   /* that the present one has had */
     struct timer parked; /* armed while a call waits */
 };
 
@@ -80,7 +87,7 @@ struct guest {
     uint32_t activation_ms, idle_ms;
     uint32_t incarnation;
     uint32_t suspends, restarts, wake_us_last;
-    uint64_t activations, wakes;
+    uint64_t activations, wakes, cpu_us;
     uint64_t last_ms, started_ms;           /* last: end of the last activation */
     uint32_t gap_ms, resume_us, suspend_us; /* averages */
     uint32_t backoff_ms;
@@ -88,6 +95,8 @@ struct guest {
     uint16_t log_tokens;
     uint16_t name_at, uid_at;
     uint8_t suspect; /* activations it must survive alone; 0: trusted */
+    uint8_t n_slow;  /* slow activations in a row */
+    uint8_t slow;    /* quick ones until it counts as quick; 0: it does */
     uint8_t state;   /* enum guest_state */
     uint8_t abi;
     bool start_wanted; /* cold, and to be started */
@@ -161,6 +170,15 @@ int guest_send_next(struct guest *g, struct err *err);
 void guest_cannot_send(struct guest *g, const struct err *why);
 /* It is awake and has nothing to do. */
 void guest_rest_awake(struct guest *g);
+
+/* ---- guest_slow.c ---- */
+
+/* CPU time that its command has used; activations: how many of it have ended with that. */
+void guest_note_cost(struct guest *g, uint32_t cpu_us, uint32_t activations);
+/* A slice of its activation is over, and others wait in its runner. It may be gone afterwards. */
+void guest_on_slice(struct guest *g);
+/* It is awake and idle in a runner for the quick, and is not: leave. Was it ended? */
+bool guest_leave_if_slow(struct guest *g);
 
 /* ---- guest_answer.c ---- */
 

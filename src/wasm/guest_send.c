@@ -104,7 +104,8 @@ static int place(struct guest *g, struct err *err)
     if (g->active->tenant.runner)
         return pool_can_send(&g->active->tenant) ? 0 : -EAGAIN;
     g->active->tenant.may_park = g->abi == GUEST_ABI_V1;
-    int r = pool_place(g->host->pool, &g->active->tenant, g->module, g->suspect > 0, err);
+    enum runner_share share = g->suspect ? RUNNER_ALONE : g->slow ? RUNNER_SLOW : RUNNER_SHARED;
+    int r = pool_place(g->host->pool, &g->active->tenant, g->module, share, err);
     if (r == 0)
         g->active->has_swap_fd = false;
     return r;

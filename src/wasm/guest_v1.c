@@ -112,7 +112,7 @@ static int check_call(const struct guest *g, const struct proto_call *c, bool is
     const struct list *at = a->sent.next;
     for (; r > 0; r--)
         at = at->next;
-    bool is_start = c->kind == GUEST_CALL_DECLARE;
+    bool is_start = c->kind == GUEST_CALL_DECLARE || (c->kind == PROTO_CALL_SLICE && c->token == 0);
     if (is_start ? c->token || !(a->sent_flags & RUN_START)
                  : c->token != token_at(a, at) || at == &a->sent)
         return err_set(err, E_INVALID, "a call of another activation");
@@ -161,6 +161,7 @@ int guest_on_call(struct tenant *t, const struct proto_call *c, bool is_call, st
     if (r < 0)
         return r;
     guest_note_wake(g);
+    guest_note_cost(g, c->cpu_us, 0);
     g->clock_offset_ns = c->clock_offset_ns;
     if (is_call) {
         g->next_id = c->id + 1;
@@ -169,7 +170,11 @@ int guest_on_call(struct tenant *t, const struct proto_call *c, bool is_call, st
     }
     guest_hand_out_notes(g, c->n_notes, c->notes);
     guest_say_left_out(g, c->logs_left_out);
-    if (is_call && !g->is_dead && !g->fail_wanted)
+    if (!is_call || g->is_dead || g->fail_wanted)
+        return 0;
+    if (c->kind == PROTO_CALL_SLICE)
+        guest_on_slice(g);
+    else
         park(g, c);
     return 0;
 }

@@ -136,6 +136,7 @@ void proto_put_call(struct buf *b, enum proto_kind kind, const struct proto_call
     (void)buf_add_le64(b, m->id);
     (void)buf_add_le64(b, m->token);
     (void)buf_add_le32(b, m->kind);
+    (void)buf_add_le32(b, m->cpu_us);
     (void)buf_add_le64(b, m->clock_offset_ns);
     (void)buf_add_le32(b, m->logs_left_out);
     put_str(b, m->head);
@@ -173,6 +174,7 @@ void proto_put_answer(struct buf *b, const struct proto_answer *m, struct str lo
     (void)buf_add_le64(b, m->swap_mtime_ns);
     (void)buf_add_le32(b, m->resume_us);
     (void)buf_add_le32(b, m->suspend_us);
+    (void)buf_add_le32(b, m->cpu_us);
     (void)buf_add_le32(b, m->logs_left_out);
     put_str(b, m->text);
     put_str(b, m->globals);
@@ -340,6 +342,7 @@ int proto_get_answer(struct str body, struct proto_answer *ret, struct err *err)
     m.swap_mtime_ns = rd_le64(&r);
     m.resume_us = rd_le32(&r);
     m.suspend_us = rd_le32(&r);
+    m.cpu_us = rd_le32(&r);
     m.logs_left_out = rd_le32(&r);
     m.text = get_str(&r, PROTO_TEXT_MAX);
     m.globals = get_str(&r, PROTO_GLOBALS_MAX);
@@ -373,7 +376,8 @@ int proto_get_call(struct str body, struct proto_call *ret, struct err *err)
     m.seq = rd_le64(&r);
     m.id = rd_le64(&r);
     m.token = rd_le64(&r);
-    m.kind = get_below(&r, GUEST_CALL_COUNT - 1);
+    m.kind = get_below(&r, PROTO_CALL_SLICE);
+    m.cpu_us = rd_le32(&r);
     m.clock_offset_ns = rd_le64(&r);
     m.logs_left_out = rd_le32(&r);
     m.head = get_str(&r, GUEST_V1_DECLARATION_MAX);

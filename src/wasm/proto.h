@@ -66,6 +66,12 @@ enum proto_kind {
     PROTO_REPLY
 };
 
+/*
+ * The kind of a CALL that no guest makes: it has run for a while, other messages wait, and its
+ * REPLY is its next turn.
+ */
+enum { PROTO_CALL_SLICE = GUEST_CALL_COUNT };
+
 struct proto_hello {
     uint32_t version;  /* PROTO_VERSION */
     struct str engine; /* DM_ENGINE_VERSION */
@@ -174,7 +180,8 @@ struct proto_call {
     uint32_t slot, incarnation;
     uint64_t guest, seq; /* of its RUN */
     uint64_t id, token;
-    uint32_t kind; /* guest_call_kind */
+    uint32_t kind;   /* guest_call_kind, or PROTO_CALL_SLICE */
+    uint32_t cpu_us; /* that the command has used since the last message about it */
     uint64_t clock_offset_ns;
     uint32_t logs_left_out;
     struct str head, body;
@@ -199,6 +206,7 @@ struct proto_answer {
     uint32_t memory_pages, dirty_pages; /* of 64 KiB and of 4 KiB */
     uint64_t swap_bytes, swap_mtime_ns;
     uint32_t resume_us, suspend_us;
+    uint32_t cpu_us; /* as of a call */
     uint32_t logs_left_out;
     struct str text;
     struct str globals;

@@ -73,7 +73,8 @@ struct runner {
     unsigned core;
     int pid, sock, pidfd;
     uv_poll_t sock_poll, pid_poll;
-    bool is_writing, is_alone;
+    bool is_writing;
+    enum runner_share share;
     unsigned n_handles;
     struct list tenants, commands, parked, unsent, idle_modules;
     unsigned n_tenants, n_commands, n_parked, n_idle_modules; /* n_commands: without markers */
@@ -188,14 +189,16 @@ static void on_process_end(uv_poll_t *poll, int status, int events)
     uv_close((uv_handle_t *)&r->pid_poll, on_handle_closed);
 }
 
-static int spawn(const char *path, unsigned core, bool shares_core, int sock, struct err *err)
+/* how: "shared" with main, or the runner's "own" core, or "slow". */
+static int spawn(const char *path, unsigned core, const char *how, int sock, struct err *err)
 {
     char core_text[16] = "any";
     if (core != UINT32_MAX)
         (void)snprintf(core_text, sizeof core_text, "%u", core);
-    char shared[] = "shared", own[] = "own";
+    char how_text[16];
+    (void)snprintf(how_text, sizeof how_text, "%s", how);
     char program[] = "dormouse-runner";
-    char *argv[] = { program, core_text, shares_core ? shared : own, NULL };
+    char *argv[] = { program, core_text, how_text, NULL };
     char *envp[] = { NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
@@ -256,15 +259,28 @@ static int socket_pair(int *ret_ours, int *ret_theirs, struct err *err)
     return 0;
 }
 
-static int runner_start(struct runner_pool *p, bool is_alone, struct runner **ret, struct err *err)
+static unsigned count_of(const struct runner_pool *p, enum runner_share share)
+{
+    unsigned n = 0;
+    list_each (node, &p->runners) {
+        const struct runner *r = list_entry(node, struct runner, node);
+        n += r->share == share && r->sm.at != RUNNER_CLOSING;
+    }
+    return n;
+}
+
+static int runner_start(struct runner_pool *p, enum runner_share share, struct runner **ret,
+                        struct err *err)
 {
     scoped(fd_scoped) int ours = -1;
     scoped(fd_scoped) int theirs = -1;
     int status = socket_pair(&ours, &theirs, err);
     if (status < 0)
         return status;
-    unsigned core = core_for(p->n_runners);
-    int pid = spawn(p->opts.runner_path, core, p->n_runners == 0, theirs, err);
+    unsigned n = share == RUNNER_SHARED ? count_of(p, share) : MAX(p->n_runners, 1);
+    unsigned core = core_for(n);
+    const char *how = share == RUNNER_SLOW ? "slow" : n == 0 ? "shared" : "own";
+    int pid = spawn(p->opts.runner_path, core, how, theirs, err);
     if (pid < 0)
         return pid;
     scoped(fd_scoped) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -280,7 +296,7 @@ static int runner_start(struct runner_pool *p, bool is_alone, struct runner **re
     r->pid = pid;
     r->sock = take_fd(&ours);
     r->pidfd = take_fd(&pidfd);
-    r->is_alone = is_alone;
+    r->share = share;
     sm_init(&r->sm, runner_table, RUNNER_STARTING);
     list_init(&r->tenants);
     list_init(&r->commands);
@@ -443,12 +459,12 @@ static bool is_deep(const struct runner *r)
 }
 
 /* The first runner as long as it keeps up; later ones live from what queues there. */
-static struct runner *choose(struct runner_pool *p, bool may_park)
+static struct runner *choose(struct runner_pool *p, enum runner_share share, bool may_park)
 {
     struct runner *best = NULL;
     list_each (node, &p->runners) {
         struct runner *r = list_entry(node, struct runner, node);
-        if (r->is_alone || !has_room(r, may_park))
+        if (r->share != share || !has_room(r, may_park))
             continue;
         if (!is_deep(r))
             return r;
@@ -458,25 +474,26 @@ static struct runner *choose(struct runner_pool *p, bool may_park)
     return best;
 }
 
-static unsigned count_shared(const struct runner_pool *p)
+static bool may_start(const struct runner_pool *p, enum runner_share share)
 {
-    unsigned n = 0;
-    list_each (node, &p->runners) {
-        const struct runner *r = list_entry(node, struct runner, node);
-        n += !r->is_alone && r->sm.at != RUNNER_CLOSING;
+    switch (share) {
+    case RUNNER_SHARED:
+        return count_of(p, share) < p->opts.max_runners;
+    case RUNNER_SLOW:
+        return count_of(p, share) == 0;
+    case RUNNER_ALONE:
+        return p->n_runners <= p->opts.max_runners + 1;
     }
-    return n;
+    return false;
 }
 
-static int find_runner(struct runner_pool *p, bool is_alone, bool may_park, struct runner **ret,
-                       struct err *err)
+static int find_runner(struct runner_pool *p, enum runner_share share, bool may_park,
+                       struct runner **ret, struct err *err)
 {
-    struct runner *r = is_alone ? NULL : choose(p, may_park);
-    unsigned max = p->opts.max_runners;
-    bool may_start = is_alone ? p->n_runners <= max : count_shared(p) < max;
-    bool start = (!r || is_deep(r)) && may_start;
+    struct runner *r = share == RUNNER_ALONE ? NULL : choose(p, share, may_park);
+    bool start = (!r || is_deep(r)) && may_start(p, share);
     if (start && !timer_is_armed(&p->backoff)) {
-        int status = runner_start(p, is_alone, &r, err);
+        int status = runner_start(p, share, &r, err);
         if (status < 0 && !r)
             return status;
     }
@@ -486,13 +503,13 @@ static int find_runner(struct runner_pool *p, bool is_alone, bool may_park, stru
     return 0;
 }
 
-int pool_place(struct runner_pool *p, struct tenant *t, struct module *m, bool is_alone,
+int pool_place(struct runner_pool *p, struct tenant *t, struct module *m, enum runner_share share,
                struct err *err)
 {
     struct runner *r = NULL;
     struct pool_module *pm;
     assert(!t->runner && !p->done);
-    int status = find_runner(p, is_alone, t->may_park, &r, err);
+    int status = find_runner(p, share, t->may_park, &r, err);
     if (status < 0)
         return status;
     status = load_module(r, m, &pm, err);
@@ -648,8 +665,13 @@ void pool_drop(struct tenant *t)
 
 void pool_mingle(struct tenant *t)
 {
-    if (t->runner)
-        t->runner->is_alone = false;
+    if (t->runner && t->runner->share == RUNNER_ALONE)
+        t->runner->share = RUNNER_SHARED;
+}
+
+bool pool_is_slow(const struct tenant *t)
+{
+    return t->runner && t->runner->share == RUNNER_SLOW;
 }
 
 bool pool_can_send(const struct tenant *t)

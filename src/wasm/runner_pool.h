@@ -37,6 +37,13 @@ enum {
         500 /* after one that died before it said HELLO; doubles, up to 64 times */
 };
 
+/* Whom a guest shares its runner with. */
+enum runner_share {
+    RUNNER_SHARED, /* everybody who is quick */
+    RUNNER_SLOW, /* others that are slow, on another core if there is one, behind everybody else */
+    RUNNER_ALONE /* nobody, now or later, until pool_mingle() */
+};
+
 struct runner;
 struct runner_pool;
 struct pool_module;
@@ -88,12 +95,13 @@ void pool_close(struct runner_pool *p, void (*done)(void *arg), void *arg);
 
 /*
  * Find a runner for `t`, starting one if need be, and see that it has the module.
- * is_alone: one that nobody shares, now or later, until pool_mingle().
  * Errors: -EAGAIN none has room now, on_room follows; what module_open() or starting a process
  * returns.
  */
-int pool_place(struct runner_pool *p, struct tenant *t, struct module *m, bool is_alone,
+int pool_place(struct runner_pool *p, struct tenant *t, struct module *m, enum runner_share share,
                struct err *err);
+/* It is in a runner for the slow. */
+bool pool_is_slow(const struct tenant *t);
 bool pool_can_send(const struct tenant *t);
 /*
  * Send a command; `run` lacks slot, seq and module, which are filled in. Only when pool_can_send().

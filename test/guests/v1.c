@@ -13,6 +13,7 @@
  *   wild:CALL               CALL with a range that is not there
  *   declare trap exit       do that
  *   touch:N                 write to N pages
+ *   hog                     take all the memory there is, and write to all of it
  *   return:N                at the end; default 0
  *
  * The message goes to fail_message() at the end. SETUP in the environment: none, twice, refuse (go
@@ -69,6 +70,15 @@ static void spin(int64_t rounds)
 {
     for (int64_t i = 0; rounds < 0 || i < rounds; i++)
         sink++;
+}
+
+static void hog(void)
+{
+    while (__builtin_wasm_memory_grow(0, 16) != (__SIZE_TYPE__)-1)
+        ;
+    uint32_t end = (uint32_t)__builtin_wasm_memory_size(0) << 16;
+    for (uint32_t at = 1 << 22; at < end; at += 4096)
+        (*(volatile uint32_t *)(uintptr_t)at)++;
 }
 
 static bool is(const char *word, uint32_t n, const char *name)
@@ -160,6 +170,8 @@ static int64_t act(const char *name, uint32_t n, const char *arg, uint32_t arg_n
     else if (is(name, n, "touch"))
         for (int64_t i = number(arg, arg_n); i > 0; i--)
             pages[i % 512][i % 4096]++;
+    else if (is(name, n, "hog"))
+        hog();
     else if (is(name, n, "return"))
         return number(arg, arg_n);
     return 0;

@@ -793,6 +793,12 @@ void *v1_guest_arg(struct v1 *v)
     return &v->first;
 }
 
+static uint64_t on_cpu_us(void *arg, unsigned instance)
+{
+    const struct instance *in = instance_of(arg, instance);
+    return in && in->guest ? guest_cpu_us(in->guest) : 0;
+}
+
 struct v1 *v1_new(const struct v1_opts *opts)
 {
     static const struct dispatch_ops ops = { .object = on_object,
@@ -800,6 +806,7 @@ struct v1 *v1_new(const struct v1_opts *opts)
                                              .instance_start = on_instance_start,
                                              .instance_end = on_instance_end,
                                              .refill = on_refill,
+                                             .cpu_us = on_cpu_us,
                                              .on_result = on_result };
     struct v1 *v = xnew(struct v1);
     v->host = opts->host;
