@@ -155,7 +155,7 @@ int main(int argc, char **argv)
         { .name = "trap", .traps = true },
         { .name = "all", .loops = true, .hogs = true, .traps = true }
     };
-    test_seed_init();
+    test_seed_state = 1; /* the same keys at the same times in each run */
     rig_open(&b.rig, (struct guest_host_opts){ .idle_ms = 0 });
     b.d = dispatch_new(&b.rig.loop, &(struct dispatch_opts){ 0 });
     b.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);

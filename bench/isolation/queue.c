@@ -147,6 +147,5 @@ int main(void)
 {
     measure_queue();
     measure_operators();
-    printf("\n");
     return 0;
 }
