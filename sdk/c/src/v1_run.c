@@ -76,7 +76,8 @@ struct dm_result dm_again_after(uint64_t after_ms)
     return (struct dm_result){ after_ms == 0 ? 1 : (int64_t)(after_ms < most ? after_ms : most) };
 }
 
-static void say_failed(const struct dm_request *r, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void say_failed(const struct dm_request *r,
+                                                             const char *fmt, va_list ap)
 {
     const struct dm_error *e = &r->error;
     struct dm_text t = { 0 };
