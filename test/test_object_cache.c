@@ -360,6 +360,31 @@ TEST(a_selector_alone_is_watched_as_such)
     rig_fini(&r);
 }
 
+TEST(many_namespaces_become_one_watch_and_narrow_ones_where_that_is_forbidden)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ .widen_at = 1 });
+    subscribe(&r, 0, (struct object_sub_opts){ .namespace = STR("a") });
+    (void)expect(&r, "/api/v1/namespaces/a/pods?");
+    subscribe(&r, 1, (struct object_sub_opts){ .namespace = STR("a"), .name = STR("one") });
+    subscribe(&r, 2, (struct object_sub_opts){ .namespace = STR("b"), .name = STR("one") });
+    (void)expect(&r, "/api/v1/namespaces/b/pods?"); /* never wider for a name */
+    subscribe(&r, 3, (struct object_sub_opts){ .namespace = STR("c") });
+    subscribe(&r, 4, (struct object_sub_opts){ .namespace = STR("d") });
+    struct fake_call *wide = expect(&r, "/api/v1/pods?");
+    fake_head(wide, 403);
+    fake_end(wide, 0);
+    wide = expect(&r, "/api/v1/pods?limit");
+    fake_head(wide, 403);
+    fake_end(wide, 0);
+    struct fake_call *c = expect(&r, "/api/v1/namespaces/");
+    CHECK(strstr(c->target, "/namespaces/c/") || strstr(c->target, "/namespaces/d/"));
+    c = expect(&r, "/api/v1/namespaces/");
+    check_told(&r, 3, ""); /* they have not noticed */
+    check_told(&r, 4, "");
+    rig_fini(&r);
+}
+
 TEST(pausing_merges_what_happens_to_one_object)
 {
     struct rig r;

@@ -8,7 +8,10 @@
 #include "codec/url.h"
 #include "kube/jsonpath.h"
 
-enum { WIDEN_AT = 8 };
+enum {
+    WIDEN_AT = 8,
+    WIDEN_LABELS_AT = 16 /* selectors of a resource, beside an embedded API */
+};
 
 /* The oldest change that has not been told. */
 struct pending {
@@ -360,19 +363,24 @@ static struct feed *find_feed(const struct object_cache *c, const struct scope *
 static struct scope widen(const struct object_cache *c, const struct scope *want)
 {
     struct scope wide = *want;
-    unsigned narrow = 0;
+    unsigned narrow = 0, selectors = 0;
     bool forbidden = false;
     list_each (node, &c->feeds) {
         const struct feed *f = list_entry(node, struct feed, node);
-        if (!same_but_place(&f->scope, want))
+        selectors += f->scope.label_selector.n && str_eq(f->scope.plural, want->plural) &&
+                     str_eq(f->scope.group_version, want->group_version);
+        if (!same_but_place(&f->scope, want) || f->scope.name.n)
             continue;
         narrow += f->scope.namespace.n > 0;
         forbidden = forbidden || (f->scope.namespace.n == 0 && f->trouble == E_DENIED);
     }
-    if (c->opts.embedded)
-        wide.name = STR("");
-    if (!forbidden && (c->opts.embedded || narrow >= c->opts.widen_at))
+    if (c->opts.embedded) {
+        wide.name = wide.namespace = STR("");
+        if (selectors >= WIDEN_LABELS_AT)
+            wide.label_selector = STR("");
+    } else if (!forbidden && !want->name.n && narrow >= c->opts.widen_at) {
         wide.namespace = STR("");
+    }
     return wide;
 }
 
@@ -411,13 +419,18 @@ int sub_attach(struct object_sub *sub, struct err *err)
     }
     if (!f)
         return err_set(err, E_LIMIT, "more than %zu collections are cached", c->opts.max_feeds);
+    return sub_link(sub, f, err);
+}
+
+int sub_link(struct object_sub *sub, struct feed *f, struct err *err)
+{
     int r = declare_fields(sub, f, err);
     if (r < 0) {
         feed_left(f);
         return r;
     }
     if (f->reflector)
-        timer_stop(c->opts.loop, &f->timer);
+        timer_stop(sub->cache->opts.loop, &f->timer);
     sub->feed = f;
     f->n_subs++;
     sub->topic = find_topic(f, sub->scope.namespace);

@@ -344,14 +344,17 @@ static int owner_flag(const struct json *owner, const char *key, int is, int has
     return v ? (json_bool(v) ? is | has : has) : 0;
 }
 
-/* Only the six members that upstream knows, of their types. */
+/* The members that upstream knows, of their types: four that are always there, and two. */
 static bool is_plain_owner(const struct json *owner)
 {
     static const char *const texts[] = { "apiVersion", "kind", "name", "uid" };
     static const char *const bools[] = { "controller", "blockOwnerDeletion" };
     size_t known = 0;
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        known += json_is(json_getc(owner, texts[i]), JSON_STRING);
+        if (json_is(json_getc(owner, texts[i]), JSON_STRING))
+            known++;
+        else
+            return false;
     for (size_t i = 0; i < ARRAY_LEN(bools); i++)
         known += json_is_bool(json_getc(owner, bools[i]));
     return json_is(owner, JSON_OBJECT) && owner->n == known;

@@ -143,10 +143,13 @@ static void move_narrower(struct object_sub *sub, void *arg)
         return;
     struct err err = { 0 };
     sub_detach(sub);
-    int r = sub_attach(sub, &err);
-    if (r < 0) /* it stays here, and is told */
-        log_warn("cache: no narrower watch", "resource=" STR_FMT " reason=\"%s\"",
-                 STR_ARG(f->scope.plural), err_text(&err));
+    if (sub_attach(sub, &err) >= 0)
+        return;
+    log_warn("cache: no narrower watch", "resource=" STR_FMT " reason=\"%s\"",
+             STR_ARG(f->scope.plural), err_text(&err));
+    int r = sub_link(sub, f, &err); /* where it was, and is told */
+    assert(r >= 0);                 /* its fields are declared */
+    (void)r;
 }
 
 static void lose_all(struct feed *f, int code, const struct err *err)

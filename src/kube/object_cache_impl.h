@@ -147,6 +147,8 @@ bool sub_covers_name(const struct object_sub *sub, struct str namespace, struct 
 bool sub_is_ready(const struct object_sub *sub); /* its feed stands, its fields are filled */
 /* Put it where its scope is served. E_LIMIT. */
 int sub_attach(struct object_sub *sub, struct err *err);
+/* To this feed, which serves it. E_LIMIT, and then it is nowhere. */
+int sub_link(struct object_sub *sub, struct feed *f, struct err *err);
 void sub_detach(struct object_sub *sub);
 /* Around callbacks. */
 void cache_enter(struct object_cache *c);

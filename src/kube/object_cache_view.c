@@ -22,7 +22,6 @@ static const char *const verbs[] = { "list", "watch" };
 
 struct verdict {
     struct object_cache *cache;
-    char *key;
     unsigned refs;
     struct arena strings;
     const struct kube_identity *identity;
@@ -83,8 +82,6 @@ struct verdict *verdict_ref(struct object_cache *c, const struct kube_identity *
     buf_init(&v->answer, ANSWER_MAX_BYTES);
     list_init(&v->waiters);
     (void)map_put(&c->verdicts, buf_str(&key), v);
-    struct str held = map_find(&c->verdicts, buf_str(&key))->key;
-    v->key = xstrndup(held.p, held.n);
     return v;
 }
 
@@ -92,7 +89,6 @@ static void free_verdict(struct verdict *v)
 {
     arena_fini(&v->strings);
     buf_fini(&v->answer);
-    free(v->key);
     free(v);
 }
 
