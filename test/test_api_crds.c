@@ -39,6 +39,40 @@ static void check_message(const struct json *status, const char *message)
     CHECK_STR(json_get_str(status, "message"), message);
 }
 
+/* ------------------------------------------------------------------ rules */
+
+#define PLANS "/apis/g.io/v1/namespaces/default/plans"
+
+TEST(objects_obey_the_rules_of_their_definition)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)define(
+        &f, "plans", "Plan", "",
+        "{\"name\":\"v1\",\"served\":true,\"storage\":true,\"subresources\":{\"status\":{}},"
+        "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"x-kubernetes-validations\":[{"
+        "\"rule\":\"self.metadata.name.startsWith('p')\",\"message\":\"names begin with p\"}],"
+        "\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":{\"size\":{\"type\":"
+        "\"integer\",\"default\":1,\"x-kubernetes-validations\":[{\"rule\":\"self >= oldSelf\","
+        "\"messageExpression\":\"'not below %d'.format([oldSelf])\"}]},\"limit\":{\"type\":"
+        "\"integer\"}},\"x-kubernetes-validations\":[{\"rule\":\"!has(self.limit) || self.size <= "
+        "self.limit\"}]},\"status\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":"
+        "\"integer\",\"x-kubernetes-validations\":[{\"rule\":\"self > 0\"}]}}}}}}}");
+    check_message(make(&f, 422, "plans", "Plan", "x", ""),
+                  "Plan.g.io \"x\" is invalid: <nil>: Invalid value: names begin with p");
+    check_message(make(&f, 422, "plans", "Plan", "p", ",\"spec\":{\"limit\":0}"),
+                  "Plan.g.io \"p\" is invalid: spec: Invalid value: failed rule: "
+                  "!has(self.limit) || self.size <= self.limit");
+    (void)make(&f, 201, "plans", "Plan", "p", ",\"spec\":{\"size\":2,\"limit\":4}");
+    (void)want(&f, 200, "PATCH", PLANS "/p", "{\"spec\":{\"size\":3}}");
+    check_message(want(&f, 422, "PATCH", PLANS "/p", "{\"spec\":{\"size\":1}}"),
+                  "Plan.g.io \"p\" is invalid: spec.size: Invalid value: 1: not below 3");
+    check_message(want(&f, 422, "PATCH", PLANS "/p/status", "{\"status\":{\"n\":0}}"),
+                  "Plan.g.io \"p\" is invalid: status.n: Invalid value: 0: failed rule: self > 0");
+    (void)want(&f, 200, "PATCH", PLANS "/p/status", "{\"status\":{\"n\":1}}");
+    fixture_fini(&f);
+}
+
 /* ------------------------------------------------------------------ versions */
 
 static void check_warning(struct fixture *f, const char *target, const char *expected)

@@ -6,6 +6,7 @@
  * once for the whole definition, and complains about "spec.validation" instead of
  * "spec.versions[0].schema"; people search for those texts, so the paths are the same here.
  */
+#include "kube/cel/cel_rules.h"
 #include "kube/crd.h"
 #include "kube/meta.h"
 
@@ -189,8 +190,9 @@ static void check_status_root(const struct json *schema, const struct fpath *at,
     }
 }
 
-static void check_schema(const struct json *validation, bool has_status, const struct fpath *at,
-                         struct field_errors *errs)
+/* stored: the definition as it is now, NULL for a new one. */
+static void check_schema(const struct json *validation, const struct json *stored, bool has_status,
+                         const struct fpath *at, struct field_errors *errs)
 {
     const struct json *schema = json_getc(validation, "openAPIV3Schema");
     struct fpath schema_at = fpath_child(at, STR("openAPIV3Schema"));
@@ -199,7 +201,10 @@ static void check_schema(const struct json *validation, bool has_status, const s
         return;
     if (has_status)
         check_status_root(schema, &schema_at, errs);
+    size_t n = errs->n;
     (void)schema_from_openapi(errs->a, schema, &schema_at, errs, &built);
+    if (errs->n == n)
+        cel_validate_rules(built, stored, &schema_at, errs);
     schema_release(built);
 }
 
@@ -259,8 +264,8 @@ static void check_selectable(const struct json *version, const struct fpath *up,
                     "must have at most %d items", CRD_MAX_SELECTABLE_FIELDS);
 }
 
-static void check_version(const struct json *v, const struct fpath *at, const bool *shared,
-                          struct field_errors *errs)
+static void check_version(const struct json *v, const struct json *stored, const struct fpath *at,
+                          const bool *shared, struct field_errors *errs)
 {
     struct fpath name_at = fpath_child(at, STR("name")), schema_at = fpath_child(at, STR("schema"));
     struct fpath sub_at = fpath_child(at, STR("subresources"));
@@ -272,7 +277,7 @@ static void check_version(const struct json *v, const struct fpath *at, const bo
         field_error(errs, FIELD_INVALID, &warning_at, json_getc(v, "deprecationWarning"),
                     "can only be set for deprecated versions");
     if (!shared[0])
-        check_schema(json_getc(v, "schema"), has_status(v), &schema_at, errs);
+        check_schema(json_getc(v, "schema"), stored, has_status(v), &schema_at, errs);
     if (!shared[1])
         check_subresources(json_getc(v, "subresources"), &sub_at, errs);
     if (!shared[2])
@@ -301,8 +306,8 @@ static void check_unique(const struct json *versions, const struct fpath *at,
                     "must have exactly one version marked as storage version");
 }
 
-static void check_versions(const struct json *spec, const struct fpath *up,
-                           struct field_errors *errs)
+static void check_versions(const struct json *spec, const struct json *stored,
+                           const struct fpath *up, struct field_errors *errs)
 {
     const struct json *versions = json_getc(spec, "versions");
     struct fpath list_at = fpath_child(up, STR("versions"));
@@ -320,7 +325,7 @@ static void check_versions(const struct json *spec, const struct fpath *up,
     i = 0;
     json_each (v, versions) {
         struct fpath item = fpath_index(&list_at, i++);
-        check_version(v, &item, shared, errs);
+        check_version(v, stored, &item, shared, errs);
     }
     check_unique(versions, &list_at, errs);
     const struct json *first = versions ? versions->first : NULL;
@@ -332,7 +337,7 @@ static void check_versions(const struct json *spec, const struct fpath *up,
         any_status = any_status || has_status(v);
     }
     if (shared[0])
-        check_schema(json_getc(first, "schema"), any_status, &validation_at, errs);
+        check_schema(json_getc(first, "schema"), stored, any_status, &validation_at, errs);
     if (shared[1])
         check_subresources(json_getc(first, "subresources"), &sub_at, errs);
     if (shared[2])
@@ -516,7 +521,7 @@ void crd_validate(const struct json *obj, const struct json *old, struct field_e
     struct fpath status = fpath_child(NULL, STR("status"));
     struct fpath accepted_at = fpath_child(&status, STR("acceptedNames"));
     check_group(spec, &at, errs);
-    check_versions(spec, &at, errs);
+    check_versions(spec, old, &at, errs);
     check_names(json_getc(spec, "names"), &names_at, true, errs);
     check_conversion(spec, &at, errs);
     check_names(json_path(obj, "status", "acceptedNames", NULL), &accepted_at, false, errs);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "kube/builtin.h"
+#include "kube/cel/cel_rules.h"
 #include "kube/crd.h"
 #include "kube/embedded.h"
 #include "kube/kinds/defaults.h"
@@ -667,6 +668,7 @@ int object_validate(struct arena *a, const struct kube_resource *res, enum objec
         schema_validate(res->schema, obj, old, NULL, &errs);
         crd_validate_scale(res, obj, &errs);
         embedded_validate(res->schema, obj, &errs);
+        cel_validate(res->schema, obj, old, &errs);
     }
     if (part > OBJECT_STATUS && res->strategy->validate_part)
         res->strategy->validate_part(part, obj, old, &errs);

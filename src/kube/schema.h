@@ -55,7 +55,8 @@ enum schema_flag {
     SCHEMA_OR_ARRAY = 1 << 8,
     SCHEMA_OR_BOOL = 1 << 9,
     SCHEMA_OR_STRINGS = 1 << 10,
-    SCHEMA_ATOMIC_LIST = 1 << 11 /* says that it is what a list is anyway */
+    SCHEMA_ATOMIC_LIST = 1 << 11, /* says that it is what a list is anyway */
+    SCHEMA_RULED = 1 << 12        /* it or something below has x-kubernetes-validations */
 };
 
 struct schema;
@@ -93,7 +94,7 @@ struct schema_rules {
     const struct schema *const *all_of, *const *any_of, *const *one_of;
     size_t n_all_of, n_any_of, n_one_of;
     const struct schema *not_schema;
-    const struct json *cel; /* x-kubernetes-validations, kept for OpenAPI */
+    const struct json *cel; /* x-kubernetes-validations: kube/cel/cel_rules.h */
 };
 
 struct schema {
@@ -163,6 +164,9 @@ void schema_validate(const struct schema *s, const struct json *v, const struct 
                      const struct fpath *at, struct field_errors *errs);
 /* Matches as RE2 would; false also when the matching limit is hit. */
 bool schema_regex_match(const struct schema_regex *re, struct str s);
+/* The first match behind `from` bytes; false: none. */
+bool schema_regex_find(const struct schema_regex *re, struct str s, size_t from, size_t *ret_at,
+                       size_t *ret_end);
 /* Errors: E_INVALID with the library's reason. *ret given, schema_regex_free(). */
 int schema_regex_new(struct str pattern, struct schema_regex **ret, struct err *err);
 void schema_regex_free(struct schema_regex *re);

@@ -592,6 +592,17 @@ static void build_items(struct build *b, const struct json *spec, struct schema 
         field_error(b->errs, FIELD_REQUIRED, &child, NULL, "must be specified");
 }
 
+/* Whoever evaluates rules need not look where there are none. */
+static void mark_ruled(struct schema *s)
+{
+    unsigned ruled = s->rules && json_first(s->rules->cel) ? SCHEMA_RULED : 0;
+    if (s->items)
+        ruled |= s->items->flags & SCHEMA_RULED;
+    for (uint32_t i = 0; i < s->n_fields; i++)
+        ruled |= s->fields[i].schema->flags & SCHEMA_RULED;
+    s->flags |= (uint16_t)ruled;
+}
+
 static const struct schema *build(struct build *b, const struct json *spec, enum level level,
                                   const struct fpath *at)
 {
@@ -629,6 +640,7 @@ static const struct schema *build(struct build *b, const struct json *spec, enum
     build_additional(b, spec, s, level, at);
     if (s->type != SCHEMA_MAP)
         build_items(b, spec, s, at);
+    mark_ruled(s);
     b->depth--;
     return s;
 }

@@ -130,14 +130,25 @@ void schema_regex_free(struct schema_regex *re)
 
 bool schema_regex_match(const struct schema_regex *re, struct str s)
 {
+    size_t at, end;
+    return schema_regex_find(re, s, 0, &at, &end);
+}
+
+bool schema_regex_find(const struct schema_regex *re, struct str s, size_t from, size_t *ret_at,
+                       size_t *ret_end)
+{
     pcre2_match_context *limits = pcre2_match_context_create(NULL);
     pcre2_match_data *data = pcre2_match_data_create(1, NULL);
     bool ok = false;
     if (limits && data) {
         (void)pcre2_set_match_limit(limits, REGEX_MATCH_LIMIT);
         (void)pcre2_set_heap_limit(limits, REGEX_HEAP_LIMIT_KIB);
-        int r = pcre2_match(re->code, (PCRE2_SPTR)(s.p ? s.p : ""), s.n, 0, 0, data, limits);
+        int r = pcre2_match(re->code, (PCRE2_SPTR)(s.p ? s.p : ""), s.n, from, 0, data, limits);
         ok = r >= 0; /* no match, a limit hit and bad UTF-8 are all "no" */
+        if (ok) {
+            *ret_at = pcre2_get_ovector_pointer(data)[0];
+            *ret_end = pcre2_get_ovector_pointer(data)[1];
+        }
     }
     pcre2_match_data_free(data);
     pcre2_match_context_free(limits);

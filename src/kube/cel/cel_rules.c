@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules of definitions: where they are evaluated, and what is told. See cel_rules.h. */
+#include "kube/cel/cel_rules.h"
+
+#include "base/buf.h"
+#include "codec/json.h"
+#include "kube/cel/cel.h"
+
+enum { MESSAGE_MAX_BYTES = 5 << 10 }; /* what a messageExpression may say */
+
+#define SELF     STR("self")
+#define OLD_SELF STR("oldSelf")
+
+static const struct json *rules_of(const struct schema *s)
+{
+    return s->rules ? s->rules->cel : NULL;
+}
+
+/* As upstream's OpenAPI type, which stands for values that it does not show. */
+static const char *type_text(const struct schema *s)
+{
+    return schema_type_name(s);
+}
+
+static bool is_large(const struct schema *s)
+{
+    return s->type == SCHEMA_OBJECT || s->type == SCHEMA_MAP || s->type == SCHEMA_ARRAY;
+}
+
+static struct str trimmed(const struct json *rule, const char *key)
+{
+    return str_trim(json_get_str(rule, key));
+}
+
+/* ------------------------------------------------------------------ evaluation */
+
+/* A part of the object and the same part before. */
+struct part {
+    const struct json *value, *old;       /* old: NULL where there was none, or it cannot be told */
+    const struct json *above, *above_old; /* the nearest part further up that can be told */
+};
+
+struct walk {
+    struct field_errors *errs;
+    struct arena a; /* of one rule */
+    uint64_t left;  /* of the budget */
+    bool ended;
+};
+
+struct rule {
+    const struct json *json;
+    const struct schema *schema;
+    const struct fpath *at;
+    const struct part *part;
+    bool uses_old, optional;
+};
+
+/* As upstream prints the path of the whole object. */
+static const struct fpath nil_path = { .kind = FPATH_CHILD, .name = { "<nil>", 5 } };
+
+static void complain(struct walk *w, const struct rule *r, const char *what)
+{
+    field_error_str(w->errs, FIELD_INVALID, r->at ? r->at : &nil_path, str_of(type_text(r->schema)),
+                    "%s", what);
+}
+
+/* A rule's text in messages about it. */
+static const char *name_of(struct walk *w, const struct rule *r)
+{
+    struct str text = trimmed(r->json, "message");
+    return str_dup_arena(&w->a, text.n ? text : trimmed(r->json, "rule"));
+}
+
+static bool is_unchanged(const struct part *p)
+{
+    return p->old ? json_equal(p->value, p->old)
+                  : p->above_old && json_equal(p->above, p->above_old);
+}
+
+/* Go's way of the rule's own path: ".a.b" and "['a']". */
+static struct str field_path(struct arena *a, struct str path)
+{
+    char *out = arena_alloc(a, path.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < path.n; i++) {
+        char c = path.p[i];
+        if (c == '[' && n)
+            out[n++] = '.';
+        else if (c == '.' && n == 0)
+            continue;
+        else if (c != '[' && c != ']' && c != '\'')
+            out[n++] = c;
+    }
+    return (struct str){ out, n };
+}
+
+static void tell(struct walk *w, const struct rule *r, struct str detail)
+{
+    struct arena *a = w->errs->a;
+    struct str path = trimmed(r->json, "fieldPath"), reason = json_get_str(r->json, "reason");
+    const char *text = str_dup_arena(a, detail);
+    struct fpath below = fpath_child(r->at, field_path(a, path));
+    const struct fpath *at = path.n ? &below : r->at ? r->at : &nil_path;
+    const struct json *value = is_large(r->schema) ? NULL : r->part->value;
+    if (str_is(reason, "FieldValueForbidden"))
+        field_error(w->errs, FIELD_FORBIDDEN, at, NULL, "%s", text);
+    else if (str_is(reason, "FieldValueRequired"))
+        field_error(w->errs, FIELD_REQUIRED, at, NULL, "%s", text);
+    else if (str_is(reason, "FieldValueDuplicate"))
+        field_error(w->errs, FIELD_DUPLICATE, at, value, "%s", "");
+    else
+        field_error(w->errs, FIELD_INVALID, at, value, "%s", text);
+}
+
+/* false: the budget is used up. */
+static bool spend(struct walk *w, const struct cel_run *run)
+{
+    w->left -= MIN(run->cost, w->left);
+    return w->left > 0;
+}
+
+static void end_of_budget(struct walk *w, const struct rule *r)
+{
+    complain(w, r,
+             "validation failed due to running out of cost budget, no further validation rules "
+             "will be run");
+    w->ended = true;
+}
+
+static void failed(struct walk *w, const struct rule *r, int code, const struct err *err)
+{
+    const char *what = err_text(err), *name = name_of(w, r);
+    if (code == E_LIMIT) {
+        complain(w, r,
+                 arena_printf(&w->a,
+                              "'%s': no further validation rules will be run due to call cost "
+                              "exceeds limit for rule: %s",
+                              what, name));
+        w->ended = true;
+    } else if (str_has_prefix(str_of(what), STR("no such overload"))) {
+        complain(w, r,
+                 arena_printf(&w->a,
+                              "'%s': call arguments did not match a supported operator, function "
+                              "or macro signature for rule: %s",
+                              what, name));
+    } else {
+        complain(w, r, arena_printf(&w->a, "%s evaluating rule: %s", what, name));
+    }
+}
+
+/* What the rule's messageExpression says; "": nothing that can be told. */
+static struct str message_of(struct walk *w, const struct rule *r, const struct cel_var *vars)
+{
+    struct str text = trimmed(r->json, "messageExpression");
+    const struct cel_expr *e;
+    struct cel_flaw flaw;
+    struct cel_value v;
+    struct cel_run run = { .a = &w->a, .cost_max = MIN((uint64_t)CEL_COST_MAX, w->left) };
+    if (text.n == 0 || cel_parse(&w->a, text, &e, &flaw) < 0)
+        return STR("");
+    int code = cel_eval(&run, e, vars, &v);
+    if (!spend(w, &run) || code < 0 || v.type != CEL_STRING)
+        return STR("");
+    struct str said = str_trim(v.s);
+    return said.n <= MESSAGE_MAX_BYTES && str_find_char(said, '\n') < 0 ? said : STR("");
+}
+
+static void evaluate(struct walk *w, struct rule *r, const struct cel_expr *e)
+{
+    const struct part *p = r->part;
+    struct cel_value old = cel_from_json(p->old, r->schema), v;
+    if (r->optional)
+        old = cel_optional(&w->a, p->old ? &old : NULL);
+    const struct cel_var was = { OLD_SELF, old, NULL };
+    const struct cel_var self = { SELF, cel_from_json(p->value, r->schema),
+                                  p->old || r->optional ? &was : NULL };
+    struct cel_run run = { .a = &w->a, .cost_max = MIN((uint64_t)CEL_COST_MAX, w->left) };
+    int code = cel_eval(&run, e, &self, &v);
+    if (!spend(w, &run)) {
+        end_of_budget(w, r);
+    } else if (code < 0) {
+        failed(w, r, code, &run.err);
+    } else if (v.type != CEL_BOOL) {
+        complain(w, r, "cel expression must evaluate to a bool");
+    } else if (!v.b && (r->uses_old || !is_unchanged(p))) {
+        struct str detail = message_of(w, r, &self);
+        if (detail.n == 0)
+            detail = trimmed(r->json, "message");
+        if (detail.n == 0)
+            detail = str_of(
+                arena_printf(&w->a, "failed rule: " STR_FMT, STR_ARG(trimmed(r->json, "rule"))));
+        tell(w, r, detail);
+    }
+}
+
+static void apply_rule(struct walk *w, struct rule *r)
+{
+    const struct cel_expr *e;
+    struct cel_flaw flaw;
+    struct str text = json_get_str(r->json, "rule");
+    arena_reset(&w->a);
+    if (str_trim(text).n == 0)
+        return;
+    if (cel_parse(&w->a, text, &e, &flaw) < 0) {
+        complain(w, r,
+                 arena_printf(&w->a, "rule compile error: compilation failed: %s", flaw.text));
+        return;
+    }
+    r->uses_old = cel_uses(e, OLD_SELF);
+    r->optional = json_bool(json_getc(r->json, "optionalOldSelf"));
+    if (!r->uses_old || r->part->old || r->optional)
+        evaluate(w, r, e);
+}
+
+static void walk(struct walk *w, const struct schema *s, const struct part *p,
+                 const struct fpath *at);
+
+/* The element of a list map with the same keys. */
+static const struct json *find_item(const struct schema *s, const struct json *list,
+                                    const struct json *item)
+{
+    json_each (x, list) {
+        bool same = true;
+        for (size_t i = 0; i < s->n_list_keys && same; i++) {
+            const struct json *a = json_get(x, s->list_keys[i]),
+                              *b = json_get(item, s->list_keys[i]);
+            same = a && b ? json_equal(a, b) : a == b;
+        }
+        if (same)
+            return x;
+    }
+    return NULL;
+}
+
+static void walk_items(struct walk *w, const struct schema *s, const struct part *p,
+                       const struct fpath *at)
+{
+    size_t i = 0;
+    bool is_map = s->list_type == SCHEMA_LIST_MAP;
+    if (s->type != SCHEMA_ARRAY || !s->items)
+        return;
+    json_each (item, p->value) {
+        struct fpath child = fpath_index(at, i++);
+        struct part below = { .value = item,
+                              .old = is_map ? find_item(s, p->old, item) : NULL,
+                              .above = p->old ? p->value : p->above,
+                              .above_old = p->old ? p->old : p->above_old };
+        walk(w, s->items, &below, &child);
+    }
+}
+
+static void walk_members(struct walk *w, const struct schema *s, const struct part *p,
+                         const struct fpath *at)
+{
+    json_each (m, p->value) {
+        const struct schema *sub = schema_child(s, m->key);
+        struct fpath child =
+            s->type == SCHEMA_MAP ? fpath_key(at, m->key) : fpath_child(at, m->key);
+        struct part below = { .value = m,
+                              .old = json_get(p->old, m->key),
+                              .above = p->old ? p->value : p->above,
+                              .above_old = p->old ? p->old : p->above_old };
+        if (sub)
+            walk(w, sub, &below, &child);
+    }
+}
+
+static void walk(struct walk *w, const struct schema *s, const struct part *p,
+                 const struct fpath *at)
+{
+    if (p->value->type == JSON_NULL || w->ended || !(s->flags & SCHEMA_RULED))
+        return;
+    json_each (x, rules_of(s)) {
+        struct rule r = { .json = x, .schema = s, .at = at, .part = p };
+        if (!w->ended)
+            apply_rule(w, &r);
+    }
+    if (p->value->type == JSON_OBJECT)
+        walk_members(w, s, p, at);
+    else if (p->value->type == JSON_ARRAY)
+        walk_items(w, s, p, at);
+}
+
+static bool is_blocked(const struct field_errors *errs)
+{
+    for (const struct field_error *e = errs->first; e; e = e->next)
+        if (e->type == FIELD_NOT_SUPPORTED || e->type == FIELD_REQUIRED ||
+            e->type == FIELD_TOO_LONG || e->type == FIELD_TOO_MANY || e->type == FIELD_TYPE_INVALID)
+            return true;
+    return false;
+}
+
+void cel_validate(const struct schema *s, const struct json *obj, const struct json *old,
+                  struct field_errors *errs)
+{
+    struct walk w = { .errs = errs, .left = CEL_BUDGET };
+    const struct part whole = { .value = obj, .old = old };
+    if (!is_blocked(errs))
+        walk(&w, s, &whole, NULL);
+    else if (s->flags & SCHEMA_RULED)
+        field_error(errs, FIELD_INVALID, &nil_path, json_new_null(errs->a),
+                    "some validation rules were not checked because the object was invalid; "
+                    "correct the existing errors to complete validation");
+    arena_fini(&w.a);
+}
+
+/* ------------------------------------------------------------------ definitions */
+
+struct survey {
+    struct field_errors *errs;
+    const struct json *stored;
+    struct arena a; /* of one rule */
+};
+
+/* The definition that is stored has this text at such a place somewhere. */
+static bool is_stored(const struct json *v, const char *key, struct str text)
+{
+    if (!v || v->type < JSON_ARRAY)
+        return false;
+    if (v->type == JSON_OBJECT && str_eq(json_get_str(v, key), text))
+        return true;
+    json_each (m, v)
+        if (is_stored(m, key, text))
+            return true;
+    return false;
+}
+
+/* As upstream shows a rule: its internal struct. */
+static struct json *shown(struct arena *a, const struct json *rule)
+{
+    static const char *const texts[][2] = { { "Rule", "rule" },
+                                            { "Message", "message" },
+                                            { "MessageExpression", "messageExpression" } };
+    struct json *v = json_new_object(a);
+    const struct json *reason = json_getc(rule, "reason"),
+                      *optional = json_getc(rule, "optionalOldSelf");
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        json_set_str(a, v, texts[i][0], json_get_str(rule, texts[i][1]));
+    json_setc(a, v, "Reason", reason ? json_clone(a, reason) : json_new_null(a));
+    json_set_str(a, v, "FieldPath", json_get_str(rule, "fieldPath"));
+    json_setc(a, v, "OptionalOldSelf", optional ? json_clone(a, optional) : json_new_null(a));
+    return v;
+}
+
+/* Parse and check one of a rule's expressions; *ret_uses_old: whether it reads oldSelf. */
+static void check_expression(struct survey *y, const struct schema *s, const struct json *rule,
+                             const char *key, const struct fpath *at, bool *ret_uses_old)
+{
+    struct str text = json_get_str(rule, key);
+    struct fpath here = fpath_child(at, str_of(key));
+    struct cel_flaw flaw = { 0 };
+    const struct cel_expr *e;
+    struct cel_value old = { .schema = s };
+    if (json_bool(json_getc(rule, "optionalOldSelf")))
+        old.schema = NULL;
+    const struct cel_var was = { OLD_SELF, old, NULL };
+    const struct cel_var self = { SELF, { .schema = s }, &was };
+    arena_reset(&y->a);
+    int r = cel_parse(&y->a, text, &e, &flaw);
+    if (r >= 0)
+        r = cel_check(&y->a, e, text, &self, &flaw);
+    if (r >= 0)
+        *ret_uses_old = cel_uses(e, OLD_SELF);
+    else if (!is_stored(y->stored, key, text))
+        field_error(y->errs, FIELD_INVALID, &here, shown(y->errs->a, rule),
+                    "compilation failed: %s", str_dup_arena(y->errs->a, str_of(flaw.text)));
+}
+
+static void check_texts(struct survey *y, const struct json *rule, const struct fpath *at)
+{
+    static const char *const reasons[] = { "FieldValueDuplicate", "FieldValueForbidden",
+                                           "FieldValueInvalid", "FieldValueRequired" };
+    struct str names[ARRAY_LEN(reasons)];
+    struct fpath message = fpath_child(at, STR("message")), text = fpath_child(at, STR("rule"));
+    struct fpath expression = fpath_child(at, STR("messageExpression"));
+    struct fpath reason_at = fpath_child(at, STR("reason"));
+    const struct json *said = json_getc(rule, "message"), *reason = json_getc(rule, "reason");
+    bool known = !reason;
+    if (trimmed(rule, "rule").n == 0)
+        field_error(y->errs, FIELD_REQUIRED, &text, NULL, "rule is not specified");
+    else if (json_str(said).n && trimmed(rule, "message").n == 0)
+        field_error(y->errs, FIELD_INVALID, &message, said, "must be non-empty if specified");
+    else if (str_find_char(trimmed(rule, "message"), '\n') >= 0)
+        field_error(y->errs, FIELD_INVALID, &message, said, "must not contain line breaks");
+    else if (str_find_char(trimmed(rule, "rule"), '\n') >= 0 && trimmed(rule, "message").n == 0)
+        field_error(y->errs, FIELD_REQUIRED, &message, NULL,
+                    "message must be specified if rule contains line breaks");
+    if (json_get_str(rule, "messageExpression").n && trimmed(rule, "messageExpression").n == 0)
+        field_error(y->errs, FIELD_REQUIRED, &expression, NULL,
+                    "messageExpression must be non-empty if specified");
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+        names[i] = str_of(reasons[i]);
+        known = known || str_eq(json_str(reason), names[i]);
+    }
+    if (!known)
+        field_error_enum(y->errs, &reason_at, reason, names, ARRAY_LEN(names));
+}
+
+/* loose: elements below this list are not told apart, so nothing in it has an old self. */
+static void check_rule(struct survey *y, const struct schema *s, const struct json *rule,
+                       const struct fpath *at, const struct fpath *loose)
+{
+    struct arena *a = y->errs->a;
+    bool uses_old = false, ignored;
+    size_t n = y->errs->n;
+    check_texts(y, rule, at);
+    if (y->errs->n > n)
+        return;
+    check_expression(y, s, rule, "rule", at, &uses_old);
+    if (json_get_str(rule, "messageExpression").n)
+        check_expression(y, s, rule, "messageExpression", at, &ignored);
+    if (y->errs->n > n)
+        return;
+    struct fpath text = fpath_child(at, STR("rule")),
+                 optional = fpath_child(at, STR("optionalOldSelf"));
+    const struct json *wanted = json_getc(rule, "optionalOldSelf");
+    if (uses_old && loose)
+        field_error(y->errs, FIELD_INVALID, &text, json_getc(rule, "rule"),
+                    "oldSelf cannot be used on the uncorrelatable portion of the schema within "
+                    "%s",
+                    str_dup_arena(a, fpath_text(a, loose)));
+    else if (!uses_old && wanted && wanted->type != JSON_NULL)
+        field_error(y->errs, FIELD_INVALID, &optional, wanted,
+                    "may not be set if oldSelf is not used in rule");
+}
+
+static void survey(struct survey *y, const struct schema *s, const struct fpath *at,
+                   const struct fpath *loose)
+{
+    size_t n, i = 0;
+    struct fpath list = fpath_child(at, STR("x-kubernetes-validations"));
+    if (!(s->flags & SCHEMA_RULED))
+        return;
+    json_each (rule, rules_of(s)) {
+        struct fpath here = fpath_index(&list, i++);
+        check_rule(y, s, rule, &here, loose);
+    }
+    struct fpath props = fpath_child(at, STR("properties"));
+    const struct schema_field *fields = schema_fields(s, &n);
+    for (size_t k = 0; k < n; k++) {
+        struct fpath here = fpath_key(&props, fields[k].name);
+        survey(y, fields[k].schema, &here, loose);
+    }
+    bool array = s->type == SCHEMA_ARRAY;
+    struct fpath items = fpath_child(at, array ? STR("items") : STR("additionalProperties"));
+    if (s->items)
+        survey(y, s->items, &items,
+               array && s->list_type != SCHEMA_LIST_MAP && !loose ? at : loose);
+}
+
+void cel_validate_rules(const struct schema *s, const struct json *stored, const struct fpath *at,
+                        struct field_errors *errs)
+{
+    struct survey y = { .errs = errs, .stored = stored };
+    struct schema root = *s; /* has metadata, apiVersion and kind, whatever it names */
+    root.flags |= SCHEMA_EMBEDDED;
+    survey(&y, &root, at, NULL);
+    arena_fini(&y.a);
+}
