@@ -366,6 +366,35 @@ TEST(a_stateless_guest_is_dropped_and_started_again)
     close_v1(&r, &a, m);
 }
 
+TEST(a_guest_that_wakes_slowly_is_woken_ahead_of_known_work)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    struct module *m;
+    open_v1(&r, &a, &m, (struct guest_host_opts){ .idle_ms = 1000 });
+    for (uint64_t i = 1; i <= 8; i++) { /* its first event takes milliseconds */
+        actor_sleep(&a);
+        actor_do(&a, i, "touch:400 spin:3000000");
+    }
+    CHECK(actor_stats(&a).wake_us_last >= 1000);
+    CHECK_INT(actor_stats(&a).wakes_ahead, 0);
+    actor_sleep(&a);
+    uint64_t due = clock_mono_ms() + 300;
+    guest_expect(a.guest, due);
+    WAIT(&r, actor_state(&a) == GUEST_AWAKE);
+    CHECK(clock_mono_ms() < due);
+    CHECK_INT(actor_stats(&a).wakes_ahead, 1);
+    CHECK_INT(actor_stats(&a).activations, 9);
+    actor_do(&a, 9, "value");
+    /* Nothing comes for what it was woken: it sleeps again, and is left alone. */
+    actor_sleep(&a);
+    guest_expect(a.guest, clock_mono_ms() + 150);
+    WAIT(&r, actor_stats(&a).wakes_ahead == 2);
+    WAIT(&r, actor_state(&a) == GUEST_ASLEEP);
+    CHECK_INT(a.states[GUEST_FAILED], 0);
+    close_v1(&r, &a, m);
+}
+
 /* ---- broken rules ---- */
 
 TEST(a_start_that_fails_says_why)

@@ -407,6 +407,27 @@ static int map_file(struct instance *in, struct err *err)
     return r < 0 ? err_sys(err, r, "map the swap file") : 0;
 }
 
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* Linux 5.14 */
+#endif
+
+/* Its event will find the pages mapped. Only what is stored: reading holes would fill them. */
+static void populate(struct instance *in)
+{
+    uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    off_t size = (off_t)wasmtime_memory_data_size(in->cx, &in->memory), at = 0;
+    while (at < size) {
+        off_t data = lseek(in->swap_fd, at, SEEK_DATA);
+        off_t hole = data < 0 ? data : lseek(in->swap_fd, data, SEEK_HOLE);
+        if (data < 0 || hole < 0 || data >= size)
+            return;
+        uint64_t from = page_down((uint64_t)data), to = page_up((uint64_t)MIN(hole, size));
+        if (madvise(memory + from, to - from, MADV_POPULATE_READ) < 0)
+            return; /* then they come one by one */
+        at = hole;
+    }
+}
+
 int hibernate_page_out(struct instance *in, struct err *err)
 {
     return map_file(in, err);
@@ -546,6 +567,8 @@ int hibernate_restore(struct instance *in, const struct proto_run *run, struct e
     }
     bool is_small = (uint64_t)st.st_blocks * 512 <= (uint64_t)READ_PAGES_MAX * PAGE;
     r = is_small ? read_file(in, err) : map_file(in, err);
+    if (r == 0 && !is_small && (run->flags & RUN_AHEAD))
+        populate(in);
     if (r < 0 && !is_small)
         r = read_file(in, err);
     return r < 0 ? r : restore_globals(in, run->globals, err);

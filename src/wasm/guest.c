@@ -227,6 +227,7 @@ void guest_get_stats(const struct guest *g, struct guest_stats *ret)
         .swap_bytes = g->swap_bytes,
         .activations = g->activations,
         .wakes = g->wakes,
+        .wakes_ahead = g->wakes_ahead,
         .suspends = g->suspends,
         .restarts = g->restarts,
         .wake_us_last = g->wake_us_last,

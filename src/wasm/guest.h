@@ -202,6 +202,12 @@ int guest_reply(struct guest *g, uint64_t call_id, uint32_t incarnation, int64_t
 void guest_set_stateless(struct guest *g, bool is_stateless);
 /* V1: from its next activation on. */
 void guest_set_log_debug(struct guest *g, bool wanted);
+/*
+ * Work is expected at this time of the loop's clock (a timer of the service's), 0: not any more. A
+ * hint: what wakes slowly is awake by then, and nothing stays awake for a time that is far off. The
+ * latest one counts; it is forgotten with the first activation after it.
+ */
+void guest_expect(struct guest *g, uint64_t loop_ms);
 /* Sleep now if it is awake and idle; for tests and `sleep_always`. -EBUSY otherwise. */
 int guest_sleep(struct guest *g);
 /* End the current incarnation with this reason, as if it had trapped (protocol violation seen by
@@ -221,6 +227,7 @@ struct guest_stats {
     uint64_t resident_bytes; /* dirty pages plus 14 KiB while awake, else 0 */
     uint64_t swap_bytes;     /* blocks of the swap file */
     uint64_t activations, wakes, suspends, restarts;
+    uint64_t wakes_ahead; /* of the wakes: before there was work */
     uint64_t wake_us_last, wake_us_p50,
         wake_us_p99; /* from the decision to deliver until DONE was read, wakes only */
     uint64_t queued, outstanding;

@@ -3,7 +3,6 @@
 #include "wasm/guest_impl.h"
 
 #include "base/clock.h"
-#include "wasm/sleep_policy.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -206,9 +205,12 @@ static void note_activation(struct guest *g, const struct proto_answer *a)
     g->activations += a->activations;
     g->host->activations += a->activations;
     if (a->activations && g->last_ms)
-        g->gap_ms = sleep_average(g->gap_ms, now - g->last_ms);
-    if (a->activations)
+        sleep_note_gap(&g->history, now - g->last_ms);
+    if (a->activations) {
         g->last_ms = now;
+        if (g->expected_ms <= now)
+            g->expected_ms = 0;
+    }
     if (g->suspect && a->activations >= g->suspect) {
         g->suspect = 0;
         pool_mingle(&g->active->tenant);
@@ -263,7 +265,12 @@ void guest_note_wake(struct guest *g)
     a->has_woken = true;
     g->wakes++;
     g->host->wakes++;
+    if (a->is_early) { /* nobody waited */
+        g->wakes_ahead++;
+        return;
+    }
     g->wake_us_last = (uint32_t)MIN(took_us, (uint64_t)UINT32_MAX);
+    g->wake_us = sleep_average(g->wake_us, took_us);
     latency_add(&g->latency, took_us);
     g->host->wake_us_sum += took_us;
     for (size_t i = 0; i < GUEST_WAKE_BUCKETS; i++)
@@ -332,7 +339,7 @@ static void settle(struct guest *g, const struct proto_answer *a)
         return;
     if (!asleep)
         guest_rest_awake(g);
-    else if (!g->is_kept && !list_is_linked(&act->ready))
+    else if (!g->is_kept && !list_is_linked(&act->ready) && !guest_rest_asleep(g))
         guest_deactivate(g);
 }
 

@@ -24,6 +24,7 @@
 #include "wasm/latency.h"
 #include "wasm/pressure.h"
 #include "wasm/runner_pool.h"
+#include "wasm/sleep_policy.h"
 #include "wasm/swap.h"
 
 enum {
@@ -51,6 +52,12 @@ struct active {
     uint64_t sent_ns;    /* when it was decided */
     struct timer timer;  /* idle or back-off */
     uint64_t idle_since_ms, no_sleep_until_ms;
+    uint64_t timer_at_ms; /* what `timer` is armed for while it is idle */
+    uint64_t sleep_at_ms; /* idle: of its plan, as the next two */
+    uint64_t wake_at_ms;  /* asleep: ahead of work, by `timer`; 0: not */
+    uint64_t give_up_ms;  /* awake ahead of work: until then */
+    bool is_early;        /* awake ahead of work that has not come */
+    bool wake_wanted;
     uint32_t dirty_pages;
     bool has_swap_fd; /* the runner has the file */
     bool sleep_wanted;
@@ -86,10 +93,12 @@ struct guest {
     uint64_t swap_mtime_ns; /* of the file since it fell asleep */
     uint32_t activation_ms, idle_ms;
     uint32_t incarnation;
-    uint32_t suspends, restarts, wake_us_last;
+    uint32_t suspends, restarts, wake_us_last, wakes_ahead;
     uint64_t activations, wakes, cpu_us;
-    uint64_t last_ms, started_ms;           /* last: end of the last activation */
-    uint32_t gap_ms, resume_us, suspend_us; /* averages */
+    uint64_t last_ms, started_ms;            /* last: end of the last activation */
+    uint32_t resume_us, suspend_us, wake_us; /* averages; wake: with the event */
+    struct sleep_history history;
+    uint64_t expected_ms; /* of guest_expect(); 0: nothing */
     uint32_t backoff_ms;
     uint32_t log_at_s;
     uint16_t log_tokens;
@@ -170,6 +179,9 @@ int guest_send_next(struct guest *g, struct err *err);
 void guest_cannot_send(struct guest *g, const struct err *why);
 /* It is awake and has nothing to do. */
 void guest_rest_awake(struct guest *g);
+/* It has fallen asleep without work: true if it is to be woken ahead of some, and keeps its struct
+ * active for that. */
+bool guest_rest_asleep(struct guest *g);
 
 /* ---- guest_slow.c ---- */
 

@@ -3,7 +3,6 @@
 #include "wasm/guest_impl.h"
 
 #include "base/clock.h"
-#include "wasm/sleep_policy.h"
 #include "wasm/snapshot.h"
 
 #include <errno.h>
@@ -111,6 +110,13 @@ static int place(struct guest *g, struct err *err)
     return r;
 }
 
+/* Work has come before it was to be woken for it. */
+static void timer_stop_ahead(struct active *a)
+{
+    if (a->wake_at_ms)
+        timer_stop(a->guest->host->loop, &a->timer);
+}
+
 /* Send what this guest should do next. -EAGAIN: no runner has room. */
 int guest_send_next(struct guest *g, struct err *err)
 {
@@ -119,7 +125,11 @@ int guest_send_next(struct guest *g, struct err *err)
     const struct guest_host *h = g->host;
     uint64_t decided_ns = clock_mono_ns();
     uint32_t flags = order_flags(g);
-    if (!(flags & (RUN_START | RUN_SUSPEND)) && a->queue.n == 0) {
+    bool is_ahead = a->wake_wanted && a->queue.n == 0 && (flags & RUN_WAKE);
+    a->wake_wanted = false;
+    if (is_ahead)
+        flags = (flags | RUN_AHEAD) & ~(uint32_t)RUN_SUSPEND;
+    if (!(flags & (RUN_START | RUN_SUSPEND | RUN_AHEAD)) && a->queue.n == 0) {
         bool dissolve = a->sleep_wanted && g->is_stateless && !h->opts.sleep_never;
         a->sleep_wanted = false;
         if (dissolve)
@@ -168,6 +178,8 @@ int guest_send_next(struct guest *g, struct err *err)
         guest_get_identity(g, identity);
         run.identity = str_n((const char *)identity, sizeof identity);
     }
+    timer_stop_ahead(a);
+    a->is_early = is_ahead;
     a->is_done = a->has_woken = false;
     a->begun_ms = decided_ns / 1000000;
     a->sent_flags = run.flags;
@@ -176,7 +188,7 @@ int guest_send_next(struct guest *g, struct err *err)
     g->start_wanted = false;
     list_remove(&a->idle);
     pool_send(&a->tenant, &run, fd, (uint64_t)g->activation_ms * (run.n_deliveries + 1));
-    if (run.n_deliveries || (run.flags & RUN_START))
+    if (run.n_deliveries || (run.flags & (RUN_START | RUN_AHEAD)))
         guest_move(g, GUEST_RUNNING, NULL);
     return 0;
 }
@@ -210,34 +222,52 @@ bool guest_wants_to_act(const struct guest *g)
         return a->sleep_wanted && g->state == GUEST_AWAKE;
     if (g->state == GUEST_COLD)
         return g->start_wanted;
-    return a->queue.n > 0 || (a->sleep_wanted && g->state == GUEST_AWAKE);
+    return a->queue.n > 0 || (a->sleep_wanted && g->state == GUEST_AWAKE) ||
+           (a->wake_wanted && g->state == GUEST_ASLEEP && !g->is_kept && !g->is_dissolved);
 }
 
 /* ---- sleep ---- */
 
-static uint64_t idle_limit_ms(const struct guest *g)
+static struct sleep_plan plan_of(const struct guest *g, uint64_t now)
 {
+    struct guest_host *h = g->host;
     if (g->idle_ms)
-        return g->idle_ms;
-    uint64_t default_ms = g->host->opts.idle_ms;
-    if (!g->suspends || !g->wakes)
-        return default_ms;
-    return sleep_after_ms(&(struct sleep_costs){ .cycle_us = g->resume_us + g->suspend_us,
-                                                 .gap_ms = g->gap_ms,
-                                                 .resident_bytes = guest_resident_bytes(g),
-                                                 .default_ms = default_ms });
+        return (struct sleep_plan){ .sleep_ms = g->idle_ms };
+    bool is_measured = g->suspends && g->wakes;
+    const struct sleep_costs costs = { .cycle_us = is_measured ? g->resume_us + g->suspend_us : 0,
+                                       .wake_us = g->wake_us,
+                                       .resident_bytes = guest_resident_bytes(g),
+                                       .default_ms = h->opts.idle_ms,
+                                       .is_asleep = g->state == GUEST_ASLEEP,
+                                       .rate_times = pressure_times(&h->pressure) };
+    return sleep_make_plan(&costs, &g->history, g->expected_ms > now ? g->expected_ms - now : 0);
 }
 
-/* Armed at the first idle moment and left alone while events come: it looks again when it fires. */
+/* The next time of rest, from now on. */
+static void make_plan(struct guest *g, uint64_t now)
+{
+    struct active *a = g->active;
+    if (a->is_early) { /* goes on as planned when it fell asleep */
+        a->sleep_at_ms = MAX(a->give_up_ms, now + SLEEP_MIN_MS);
+        a->wake_at_ms = 0;
+        return;
+    }
+    struct sleep_plan p = plan_of(g, now);
+    a->sleep_at_ms = now + MAX(p.sleep_ms, (uint64_t)1);
+    a->wake_at_ms = p.wake_ms && !g->is_stateless ? now + p.wake_ms : 0;
+    a->give_up_ms = now + p.give_up_ms;
+}
+
+/* Left alone while events come, unless it would come too late: it looks again when it fires. */
 static void on_idle(struct timer *timer)
 {
     struct active *a = container_of(timer, struct active, timer);
     struct guest *g = a->guest;
-    uint64_t now = clock_mono_ms(), due = a->idle_since_ms + idle_limit_ms(g);
+    uint64_t now = clock_mono_ms(), due = MAX(a->sleep_at_ms, a->no_sleep_until_ms);
     if (g->state != GUEST_AWAKE || a->tenant.sent)
         return; /* armed again when that ends */
-    due = MAX(due, a->no_sleep_until_ms);
     if (now < due) {
+        a->timer_at_ms = due;
         timer_start(g->host->loop, timer, due - now, on_idle);
         return;
     }
@@ -245,11 +275,51 @@ static void on_idle(struct timer *timer)
     guest_make_ready(g);
 }
 
+static void on_wake_ahead(struct timer *timer)
+{
+    struct active *a = container_of(timer, struct active, timer);
+    struct guest *g = a->guest;
+    a->wake_at_ms = 0;
+    if (g->state != GUEST_ASLEEP || a->tenant.sent || g->host->keeps)
+        return;
+    a->wake_wanted = true;
+    guest_make_ready(g);
+}
+
+bool guest_rest_asleep(struct guest *g)
+{
+    struct active *a = g->active;
+    uint64_t now = clock_mono_ms();
+    a->is_early = false;
+    if (!a->wake_at_ms || g->host->opts.sleep_always || g->host->keeps)
+        return false;
+    uint64_t wait = a->wake_at_ms > now ? a->wake_at_ms - now : 0;
+    timer_start(g->host->loop, &a->timer, wait, on_wake_ahead);
+    return true;
+}
+
+void guest_expect(struct guest *g, uint64_t loop_ms)
+{
+    g->expected_ms = loop_ms;
+    if (g->state != GUEST_ASLEEP || g->is_kept || (g->active && g->active->tenant.sent))
+        return; /* looked at when it rests */
+    uint64_t now = clock_mono_ms();
+    struct sleep_plan p = plan_of(g, now);
+    if (!p.wake_ms || g->is_stateless)
+        return;
+    struct active *a = guest_get_active(g);
+    a->wake_at_ms = now + p.wake_ms;
+    a->give_up_ms = now + p.give_up_ms;
+    if (a->queue.n == 0)
+        (void)guest_rest_asleep(g);
+}
+
 void guest_rest_awake(struct guest *g)
 {
     struct active *a = g->active;
     struct guest_host *h = g->host;
     a->idle_since_ms = clock_mono_ms();
+    make_plan(g, a->idle_since_ms);
     list_remove(&a->idle);
     list_push_back(&h->idle, &a->idle);
     bool last_sleep = h->keeps && guest_has_record(g) && !h->opts.sleep_never &&
@@ -259,6 +329,10 @@ void guest_rest_awake(struct guest *g)
         guest_make_ready(g);
         return;
     }
-    if (!timer_is_armed(&a->timer) && !h->opts.sleep_never)
-        timer_start(h->loop, &a->timer, MAX(idle_limit_ms(g), (uint64_t)1), on_idle);
+    uint64_t due = MAX(a->sleep_at_ms, a->no_sleep_until_ms);
+    bool is_late = timer_is_armed(&a->timer) && a->timer_at_ms > due;
+    if ((is_late || !timer_is_armed(&a->timer)) && !h->opts.sleep_never) {
+        a->timer_at_ms = due;
+        timer_start(h->loop, &a->timer, due - a->idle_since_ms, on_idle);
+    }
 }

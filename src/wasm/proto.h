@@ -94,7 +94,8 @@ enum proto_run_flags {
     RUN_LOG_DEBUG = 1 << 5, /* V1: log lines of level 0 are wanted */
     RUN_RECORD = 1 << 6,    /* V1: a record (snapshot.h) belongs to the swap file */
     RUN_VERIFY = 1 << 7,    /* with WAKE and RECORD: of an earlier process, check the pages */
-    RUN_FLAGS = (1 << 8) - 1
+    RUN_AHEAD = 1 << 8,     /* with WAKE: nothing to do yet, bring its pages into memory */
+    RUN_FLAGS = (1 << 9) - 1
 };
 
 enum proto_delivery_flags {
