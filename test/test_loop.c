@@ -159,6 +159,29 @@ TEST(random_timers_run_sorted_and_stopped_ones_do_not)
     }
 }
 
+TEST(time_that_is_skipped_makes_timers_due_and_moves_every_clock)
+{
+    setup();
+    last_due = 0;
+    struct tick hour = { 0 }, day = { 0 };
+    uint64_t mono = clock_mono_ms(), now = loop_now_ms(&loop);
+    int64_t wall = clock_wall_ms();
+    timer_start(&loop, &hour.timer, 3600000, on_tick);
+    timer_start(&loop, &day.timer, 86400000, on_tick);
+    CHECK(loop_next_timer_ms(&loop) == now + 3600000);
+    loop_skip(&loop, 3600000);
+    (void)loop_turn(&loop, true);
+    CHECK_INT(hour.runs, 1);
+    CHECK_INT(day.runs, 0);
+    CHECK(clock_mono_ms() >= mono + 3600000 && clock_wall_ms() >= wall + 3600000);
+    CHECK(loop_now_ms(&loop) >= now + 3600000 && loop_next_timer_ms(&loop) == now + 86400000);
+    loop_skip(&loop, 86400000 - 3600000);
+    loop_run(&loop);
+    CHECK_INT(day.runs, 1);
+    CHECK(loop_next_timer_ms(&loop) == UINT64_MAX && loop_is_idle(&loop));
+    loop_fini(&loop);
+}
+
 TEST(a_timer_that_arms_itself_for_now_waits_for_the_next_turn)
 {
     setup();

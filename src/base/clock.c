@@ -6,11 +6,23 @@
 #include <stdio.h>
 #include <time.h>
 
+static _Atomic uint64_t skipped_ms;
+
+void clock_skip(uint64_t ms)
+{
+    skipped_ms += ms;
+}
+
+uint64_t clock_skipped_ms(void)
+{
+    return skipped_ms;
+}
+
 static int64_t now_ns(clockid_t id)
 {
     struct timespec ts;
     (void)clock_gettime(id, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec + (int64_t)skipped_ms * 1000000;
 }
 
 uint64_t clock_mono_ns(void)

@@ -5,6 +5,8 @@
  */
 #include "io/loop.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <signal.h>
 
@@ -106,7 +108,7 @@ static void arm(struct loop *loop, uint64_t at_least_ms)
         (void)uv_timer_stop(&loop->uv_timer);
         return;
     }
-    uint64_t now = uv_now(&loop->uv), due = loop->heap[1]->due_ms;
+    uint64_t now = loop_now_ms(loop), due = loop->heap[1]->due_ms;
     uint64_t after = due > now ? due - now : 0;
     (void)uv_timer_start(&loop->uv_timer, on_uv_timer, MAX(after, at_least_ms), 0);
 }
@@ -116,7 +118,7 @@ static void arm(struct loop *loop, uint64_t at_least_ms)
 static void on_uv_timer(uv_timer_t *uv)
 {
     struct loop *loop = uv->data;
-    uint64_t now = uv_now(&loop->uv);
+    uint64_t now = loop_now_ms(loop);
     size_t left = MIN(loop->n_timers, (size_t)LOOP_TIMERS_PER_TURN);
     loop->in_timers = true;
     for (; left && loop->n_timers && loop->heap[1]->due_ms <= now; left--) {
@@ -135,7 +137,7 @@ void timer_start(struct loop *loop, struct timer *t, uint64_t after_ms,
                  void (*run)(struct timer *t))
 {
     uint64_t due;
-    if (__builtin_add_overflow(uv_now(&loop->uv), after_ms, &due))
+    if (__builtin_add_overflow(loop_now_ms(loop), after_ms, &due))
         due = UINT64_MAX;
     struct timer *first = loop->n_timers ? loop->heap[1] : NULL;
     uint64_t first_due = first ? first->due_ms : 0;
@@ -348,7 +350,26 @@ bool loop_turn(struct loop *loop, bool wait)
 
 uint64_t loop_now_ms(const struct loop *loop)
 {
-    return uv_now(&loop->uv);
+    return uv_now(&loop->uv) + clock_skipped_ms();
+}
+
+void loop_skip(struct loop *loop, uint64_t ms)
+{
+    clock_skip(ms);
+    arm(loop, 0);
+}
+
+uint64_t loop_next_timer_ms(const struct loop *loop)
+{
+    return loop->n_timers ? loop->heap[1]->due_ms : UINT64_MAX;
+}
+
+bool loop_is_idle(struct loop *loop)
+{
+    uv_mutex_lock(&loop->post_lock);
+    bool is_posted = !list_is_empty(&loop->posted);
+    uv_mutex_unlock(&loop->post_lock);
+    return !is_posted && loop->holds == 0 && list_is_empty(&loop->deferred);
 }
 
 char *loop_scratch(struct loop *loop)

@@ -50,6 +50,12 @@ void loop_stop(struct loop *loop);
  */
 bool loop_turn(struct loop *loop, bool wait);
 uint64_t loop_now_ms(const struct loop *loop); /* cached at the start of the turn */
+/* Virtual time: clock_skip(), and timers that are due by then run on the next turn. */
+void loop_skip(struct loop *loop, uint64_t ms);
+/* When the earliest timer is due, by loop_now_ms(); UINT64_MAX: none is armed. */
+uint64_t loop_next_timer_ms(const struct loop *loop);
+/* Nothing is deferred, posted or owed by another thread. Sockets and children may have news. */
+bool loop_is_idle(struct loop *loop);
 /*
  * LOOP_SCRATCH_BYTES that whoever runs may use until it returns to the loop; made at the first
  * call.

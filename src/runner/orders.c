@@ -191,6 +191,7 @@ static int take_order(struct worker *w, struct err *err)
     int status = proto_get_run(w->order.body, run, err);
     if (status < 0)
         return status;
+    clock_skip(run->skipped_ms - clock_skipped_ms());
     bool makes = (run->flags & (RUN_START | RUN_WAKE)) != 0;
     if (run->slot >= RUNNER_SLOTS_MAX ||
         (run->flags & (RUN_START | RUN_WAKE)) == (RUN_START | RUN_WAKE))

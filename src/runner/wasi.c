@@ -129,7 +129,8 @@ static bool read_clock(const struct instance *in, uint32_t id, uint64_t *ret_ns)
     if (id > 1)
         return false;
     (void)clock_gettime(id == 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC, &ts);
-    uint64_t ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    uint64_t ns =
+        (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec + clock_skipped_ms() * 1000000;
     *ret_ns = id == 0 ? ns : ns + in->clock_offset_ns;
     return true;
 }

@@ -167,6 +167,7 @@ int guest_send_next(struct guest *g, struct err *err)
     run.ops_room = GUEST_OPS_MAX - g->n_outstanding;
     run.next_id = g->next_id;
     run.clock_offset_ns = g->clock_offset_ns;
+    run.skipped_ms = clock_skipped_ms();
     if (was_placed)
         run.setup = g->setup ? str_n(g->setup, g->setup_n) : no_setup;
     if (run.flags & RUN_WAKE) {

@@ -87,6 +87,7 @@ void proto_put_run(struct buf *b, const struct proto_run *m)
     (void)buf_add_le32(b, m->ops_room);
     (void)buf_add_le64(b, m->next_id);
     (void)buf_add_le64(b, m->clock_offset_ns);
+    (void)buf_add_le64(b, m->skipped_ms);
     (void)buf_add_le32(b, m->memory_pages);
     put_str(b, m->globals);
     put_str(b, m->setup);
@@ -273,6 +274,7 @@ int proto_get_run(struct str body, struct proto_run *ret, struct err *err)
     ret->ops_room = rd_le32(&r);
     ret->next_id = rd_le64(&r);
     ret->clock_offset_ns = rd_le64(&r);
+    ret->skipped_ms = rd_le64(&r);
     ret->memory_pages = get_below(&r, MODULE_PAGES_MAX);
     ret->globals = get_str(&r, PROTO_GLOBALS_MAX);
     ret->setup = get_str(&r, PROTO_SETUP_MAX);

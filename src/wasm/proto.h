@@ -127,6 +127,7 @@ struct proto_run {
     uint32_t ops_room; /* operations it may start */
     uint64_t next_id;
     uint64_t clock_offset_ns; /* its monotonic clock is ahead of ours by this */
+    uint64_t skipped_ms;      /* main's virtual time (base/clock.h), 0 but in tests */
     uint32_t memory_pages;    /* WAKE: of 64 KiB */
     struct str globals;       /* WAKE: 8 bytes each, v128 16 */
     struct str setup;         /* START and WAKE: proto_add_setup() */
