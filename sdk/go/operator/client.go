@@ -135,7 +135,7 @@ func (c *Client) Get(ctx context.Context, key NamespacedName, object Object, opt
 	for _, option := range options {
 		option(&o)
 	}
-	_, metadata := object.(*Metadata)
+	metadata := isMetadata(reflect.TypeOf(object))
 	w, err := c.watchFor(kind, key.Namespace, metadata, true, &o)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (c *Client) Get(ctx context.Context, key NamespacedName, object Object, opt
 	if w == nil {
 		return c.getLive(ctx, kind, key, object)
 	}
-	if a := activationOf(ctx); a != nil && a.object != nil && a.primary == w && a.key == key && !o.consistent {
+	if a := c.op.current; a != nil && a.object != nil && a.primary == w && a.key == key && !o.consistent {
 		if string(a.object) != "null" {
 			return decode(a.object, object)
 		}
@@ -204,7 +204,7 @@ func (c *Client) getLive(ctx context.Context, kind Kind, key NamespacedName, obj
 		return err
 	}
 	accept := ""
-	if _, ok := object.(*Metadata); ok {
+	if isMetadata(reflect.TypeOf(object)) {
 		accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 	}
 	r, err := c.do(ctx, "GET", target, accept, "", nil)
@@ -216,11 +216,15 @@ func (c *Client) getLive(ctx context.Context, kind Kind, key NamespacedName, obj
 
 // decodeAs decodes metadata with the kind of the object instead of PartialObjectMetadata.
 func decodeAs(b []byte, object Object, kind Kind) error {
-	err := decode(b, object)
-	if m, ok := object.(*Metadata); ok && err == nil {
-		m.APIVersion, m.Kind = kind.APIVersion, kind.Kind
+	if err := decode(b, object); err != nil {
+		return err
 	}
-	return err
+	if isMetadata(reflect.TypeOf(object)) {
+		m := fieldOf(object, "TypeMeta")
+		m.FieldByName("APIVersion").SetString(kind.APIVersion)
+		m.FieldByName("Kind").SetString(kind.Kind)
+	}
+	return nil
 }
 
 // Page is what a list with Limit leaves to be read.
@@ -247,7 +251,7 @@ func (c *Client) ListPage(ctx context.Context, list any, options ...ReadOption) 
 	for _, option := range options {
 		option(&o)
 	}
-	metadata := items.Type().Elem() == reflect.TypeFor[Metadata]()
+	metadata := isMetadata(items.Type().Elem())
 	w, err := c.watchFor(kind, o.namespace, metadata, false, &o)
 	if err != nil {
 		return Page{}, err
@@ -496,9 +500,6 @@ func (c *Client) do(ctx context.Context, method, target, accept, mediaType strin
 		headers = append(headers, abi.Header{Name: "content-type", Value: mediaType})
 	}
 	r, err := abi.Send(ctx, c.op.host, method, target, headers, body)
-	if a := activationOf(ctx); a != nil && method != "GET" {
-		a.object = nil // whoever reads after a write asks the cache again
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -100,10 +100,8 @@ func KindOf(object any) (Kind, error) {
 }
 
 func typeMetaOf(object any) (apiVersion, kind string) {
-	if u, ok := object.(interface{ content() map[string]any }); ok {
-		apiVersion, _ = u.content()["apiVersion"].(string)
-		kind, _ = u.content()["kind"].(string)
-		return apiVersion, kind
+	if u := unstructured(object); u != nil {
+		return u.Text("apiVersion"), u.Text("kind")
 	}
 	if m := fieldOf(object, "TypeMeta"); m.IsValid() {
 		return stringField(m, "APIVersion"), stringField(m, "Kind")

@@ -52,6 +52,30 @@ func (u *Unstructured) UnmarshalJSON(b []byte) error {
 	return d.Decode(&u.Object)
 }
 
+// unstructured gives the view of an object that has its JSON as maps: one of ours or apimachinery's (lists included).
+// nil if it is another.
+func unstructured(object any) *Unstructured {
+	switch o := object.(type) {
+	case *Unstructured:
+		o.content()
+		return o
+	case interface{ UnstructuredContent() map[string]any }:
+		return &Unstructured{o.UnstructuredContent()}
+	}
+	return nil
+}
+
+// isMetadata says whether a type of objects has nothing but metadata: Metadata, or apimachinery's.
+func isMetadata(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t.NumField() != 2 {
+		return false
+	}
+	return t.Field(0).Name == "TypeMeta" && t.Field(1).Name == "ObjectMeta"
+}
+
 // Field gives the value at a path, or nil.
 func (u *Unstructured) Field(path ...string) any {
 	var v any = u.content()
@@ -193,7 +217,7 @@ func decode(b []byte, object any) error {
 
 // UIDOf gives an object's uid.
 func UIDOf(object Object) string {
-	if u, ok := object.(*Unstructured); ok {
+	if u := unstructured(object); u != nil {
 		return u.Text("metadata", "uid")
 	}
 	if m := fieldOf(object, "ObjectMeta"); m.IsValid() {
@@ -204,7 +228,7 @@ func UIDOf(object Object) string {
 
 // IsBeingDeleted says whether deletionTimestamp is set.
 func IsBeingDeleted(object Object) bool {
-	if u, ok := object.(*Unstructured); ok {
+	if u := unstructured(object); u != nil {
 		return u.Field("metadata", "deletionTimestamp") != nil
 	}
 	m := fieldOf(object, "ObjectMeta")
@@ -242,7 +266,7 @@ func RemoveFinalizer(object Object, finalizer string) bool {
 func OwnersOf(object Object) []meta.OwnerReference {
 	var owners []meta.OwnerReference
 	var list any
-	if u, ok := object.(*Unstructured); ok {
+	if u := unstructured(object); u != nil {
 		list = u.Field("metadata", "ownerReferences")
 	} else if m := fieldOf(object, "ObjectMeta"); m.IsValid() {
 		if f := m.FieldByName("OwnerReferences"); f.IsValid() {
@@ -308,7 +332,7 @@ func setOwners(object Object, owners []meta.OwnerReference) error {
 	if err != nil {
 		return err
 	}
-	if u, ok := object.(*Unstructured); ok {
+	if u := unstructured(object); u != nil {
 		var list []any
 		err = json.Unmarshal(b, &list)
 		u.SetField(list, "metadata", "ownerReferences")

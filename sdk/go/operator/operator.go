@@ -3,6 +3,7 @@
 package operator
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type Operator struct {
 	errs        []error
 	client      *Client
 	host        abi.Host // nil before Run
+	current     *activation
 }
 
 // New begins a declaration.
@@ -86,9 +88,23 @@ func (o *Operator) Start(host abi.Host) error {
 	if err != nil {
 		return fmt.Errorf("declaration: %w", err)
 	}
-	o.host = host
+	o.host = &observed{host, o}
 	slog.SetDefault(slog.New(NewLogHandler(host)))
 	return host.Declare(b)
+}
+
+// observed is the host, and sees what is written: whoever reads after a write asks the cache again instead of taking
+// the object that came with the activation.
+type observed struct {
+	abi.Host
+	op *Operator
+}
+
+func (h *observed) Request(head, body []byte) ([]byte, error) {
+	if a := h.op.current; a != nil && !bytes.HasPrefix(head, []byte("GET ")) {
+		a.object = nil
+	}
+	return h.Host.Request(head, body)
 }
 
 // running is the operator of this process, between main and the exports.

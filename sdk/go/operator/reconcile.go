@@ -177,6 +177,8 @@ func (o *Operator) reconcile(m *abi.Activation) (int64, error) {
 	}
 	key := NamespacedName{m.Namespace, m.Name}
 	a := &activation{primary: o.watchOfController(m.Controller), key: key, object: m.Object}
+	o.current = a
+	defer func() { o.current = nil }()
 	result, err := call(a, func(ctx context.Context) (Result, error) {
 		return r.Reconcile(ctx, Request{key, reasonsOf(m.Reasons), m.Attempt})
 	})

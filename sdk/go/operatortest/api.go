@@ -115,6 +115,9 @@ func (e *Env) serve(r *Request) (any, *failure) {
 			return nil, fail(status, reason, "%s", message)
 		}
 	}
+	if answer := e.groups(r.Target); answer != nil && r.Method == "GET" {
+		return answer, nil
+	}
 	t, ok := e.parseTarget(r.Target)
 	if !ok {
 		return nil, fail(404, "NotFound", "the server could not find the requested resource")
@@ -142,6 +145,40 @@ func (e *Env) serve(r *Request) (any, *failure) {
 		return e.remove1(&t, body)
 	}
 	return nil, fail(405, "MethodNotAllowed", "%s", r.Method)
+}
+
+// groups answers discovery of what is served at all; nil for other targets.
+func (s *store) groups(target string) any {
+	path, _, _ := strings.Cut(target, "?")
+	var names []string
+	versions := map[string][]any{}
+	for _, k := range s.kinds {
+		g, v := group(k.apiVersion), k.apiVersion[strings.IndexByte(k.apiVersion, '/')+1:]
+		if versions[g] == nil && g != "" {
+			names = append(names, g)
+		}
+		one := map[string]any{"groupVersion": k.apiVersion, "version": v}
+		if !slices.ContainsFunc(versions[g], func(o any) bool { return o.(map[string]any)["version"] == v }) {
+			versions[g] = append(versions[g], one)
+		}
+	}
+	describe := func(name string) map[string]any {
+		return map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": name, "versions": versions[name],
+			"preferredVersion": versions[name][0]}
+	}
+	switch name, isGroup := strings.CutPrefix(path, "/apis/"); {
+	case path == "/api":
+		return map[string]any{"kind": "APIVersions", "versions": []string{"v1"}}
+	case path == "/apis":
+		list := []any{}
+		for _, name := range names {
+			list = append(list, describe(name))
+		}
+		return map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": list}
+	case isGroup && versions[name] != nil:
+		return describe(name)
+	}
+	return nil
 }
 
 func (s *store) discover(apiVersion string) (any, *failure) {
