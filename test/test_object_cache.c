@@ -971,6 +971,33 @@ TEST(beside_an_embedded_api_bodies_come_from_it)
     rig_fini(&r);
 }
 
+TEST(beside_an_embedded_api_the_body_of_an_event_is_at_hand_for_a_moment)
+{
+    struct rig r;
+    struct object_cache_stats s;
+    rig_init(&r, &(struct object_cache_opts){ .embedded = true });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    struct fake_call *w = stand(&r, "ab", 5);
+    object_cache_get_stats(r.cache, &s);
+    CHECK_INT(s.body_bytes, 0); /* lists leave none */
+    emit(w, "MODIFIED", pod("ns", "a", 6, "\"app\":\"z\"", "n"));
+    emit(w, "MODIFIED", pod("ns", "b", 7, "", "n"));
+    emit(w, "DELETED", pod("ns", "b", 8, "", "n"));
+    CHECK_OK(get(&r, 0, (struct object_query){ .namespace = STR("ns"), .name = STR("a") }));
+    check_same(buf_str(&r.rd.items), pod("ns", "a", 6, "\"app\":\"z\"", "n"), NULL);
+    CHECK_INT(r.fake.n, 2);
+    for (int i = 0; i < 3000; i++) { /* far more than may stay */
+        char name[16];
+        (void)snprintf(name, sizeof name, "p%d", i);
+        emit(w, "ADDED", pod("ns", name, 100 + i, "", "n"));
+        object_cache_get_stats(r.cache, &s);
+        CHECK(s.body_bytes <= 256 << 10);
+    }
+    begin_read(&r, 0, false, (struct object_query){ .namespace = STR("ns"), .name = STR("a") });
+    (void)expect(&r, "/api/v1/namespaces/ns/pods/a");
+    rig_fini(&r);
+}
+
 TEST(a_read_that_is_cancelled_says_nothing)
 {
     struct rig r;

@@ -777,6 +777,7 @@ void object_cache_close(struct object_cache *c, void (*done)(void *arg), void *a
     c->closed = done;
     c->closed_arg = arg;
     defer_cancel(&c->pump_defer);
+    timer_stop(c->opts.loop, &c->recent_timer);
     while (!list_is_empty(&c->feeds))
         feed_free(list_first(&c->feeds, struct feed, node));
     if (c->calls == 0)

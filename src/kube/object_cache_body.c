@@ -257,11 +257,11 @@ struct str body_pack(struct body_codec *c, struct str plain, enum body_form *ret
 int body_unpack(struct body_codec *c, struct str packed, enum body_form form, size_t plain_n,
                 struct str *ret, struct err *err)
 {
-    struct body_packer *p = c->packer;
     if (form == BODY_PLAIN) {
         *ret = packed;
         return 0;
     }
+    struct body_packer *p = c->packer;
     char *out = begin(p, plain_n);
     if (!out)
         return err_set(err, -ENOMEM, "no memory for an object of %zu bytes", plain_n);

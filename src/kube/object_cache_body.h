@@ -47,6 +47,6 @@ enum body_form { BODY_PLAIN, BODY_PACKED, BODY_PACKED_WITH_DICT };
 struct str body_pack(struct body_codec *c, struct str plain, enum body_form *ret_form);
 /* There are no more objects for now: train on what there is. */
 void body_codec_settle(struct body_codec *c);
-/* Borrowed until the next call of the packer. E_CORRUPT. */
+/* Borrowed until the next call of the packer. c: may be NULL for BODY_PLAIN. E_CORRUPT. */
 int body_unpack(struct body_codec *c, struct str packed, enum body_form form, size_t plain_n,
                 struct str *ret, struct err *err);

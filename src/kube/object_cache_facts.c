@@ -674,7 +674,9 @@ static struct cached_object *copy_with(const struct cached_object *like, struct 
 
 struct cached_object *cached_object_facts(const struct cached_object *o)
 {
-    return copy_with(o, STR(""));
+    struct cached_object *facts = copy_with(o, STR(""));
+    facts->plain_n = 0;
+    return facts;
 }
 
 struct cached_object *cached_object_repack(const struct cached_object *o, struct str body,
@@ -811,6 +813,9 @@ int cached_object_make(struct object_maker *m, struct json *object, struct cache
         body = body_pack(m->codec, plain, &form);
         d.head.plain_n = (uint32_t)plain.n;
         d.head.flags |= form_flags(form);
+    } else if (m->keeps_this_one) {
+        body = plain;
+        d.head.plain_n = (uint32_t)plain.n;
     }
     *ret = assemble(&d, body);
     buf_fini(&d.owners);

@@ -85,7 +85,8 @@ struct object_maker {
     const struct strip_path *strip;
     size_t n_strip;
     bool metadata_only;
-    bool drops_bodies;        /* facts only */
+    bool drops_bodies;        /* facts only ... */
+    bool keeps_this_one;      /* ... but of the next object the body as well, as it is */
     struct body_codec *codec; /* NULL with drops_bodies */
     struct buf scratch;
 };

@@ -96,6 +96,7 @@ static void unref_object(void *arg, struct cached_object *o)
 
 static void drop_objects(struct feed *f)
 {
+    recent_forget(f->cache, f);
     object_table_reset(&f->table, unref_object, f);
     defer_cancel(&f->repack);
     f->ready = f->listing = false;
@@ -109,6 +110,55 @@ static void replace_quietly(struct feed *f, uint32_t slot, struct cached_object 
     account(f, o, true);
     unref_object(f, f->table.slots[slot].o);
     f->table.slots[slot].o = o;
+}
+
+/* ---------------------------------------------------------------- recent bodies */
+
+static void strip_recent(const struct recent *r)
+{
+    const struct object_table *t = &r->feed->table;
+    const struct cached_object *o = r->slot <= t->n_slots ? object_table_at(t, r->slot) : NULL;
+    if (o && o->rv == r->rv && o->body_n)
+        replace_quietly(r->feed, r->slot, cached_object_facts(o));
+}
+
+static void forget_oldest(struct object_cache *c)
+{
+    struct recent *r = &c->recent[c->recent_first];
+    if (r->feed)
+        strip_recent(r);
+    c->recent_bytes -= r->bytes;
+    c->recent_first = (c->recent_first + 1) % RECENT_MAX;
+    c->n_recent--;
+}
+
+void recent_forget(struct object_cache *c, const struct feed *f)
+{
+    for (unsigned i = 0; f && i < c->n_recent; i++) {
+        struct recent *r = &c->recent[(c->recent_first + i) % RECENT_MAX];
+        if (r->feed == f)
+            r->feed = NULL;
+    }
+    while (!f && c->n_recent)
+        forget_oldest(c);
+}
+
+static void on_recent_over(struct timer *t)
+{
+    recent_forget(container_of(t, struct object_cache, recent_timer), NULL);
+}
+
+static void remember(struct feed *f, const struct cached_object *o)
+{
+    struct object_cache *c = f->cache;
+    uint32_t slot = object_table_find(&f->table, cached_object_namespace(o), cached_object_name(o));
+    while (c->n_recent &&
+           (c->n_recent == RECENT_MAX || c->recent_bytes + o->body_n > RECENT_MAX_BYTES))
+        forget_oldest(c);
+    c->recent[(c->recent_first + c->n_recent++) % RECENT_MAX] =
+        (struct recent){ .feed = f, .slot = slot, .rv = o->rv, .bytes = o->body_n };
+    c->recent_bytes += o->body_n;
+    timer_start(c->opts.loop, &c->recent_timer, RECENT_MS, on_recent_over);
 }
 
 /* ---------------------------------------------------------------- errors */
@@ -245,6 +295,8 @@ static void put_object(struct feed *f, struct cached_object *o)
     account(f, o, true);
     (void)cached_object_ref(o); /* whatever callbacks do */
     struct cached_object *before = object_table_put(&f->table, o);
+    if (f->maker.drops_bodies && o->body_n)
+        remember(f, o);
     if (before)
         account(f, before, false);
     tell_event(f, before, o);
@@ -281,6 +333,7 @@ static void on_object(void *arg, const struct json *object)
     learn_kind(f, object);
     struct cached_object *o;
     struct err err = { 0 };
+    f->maker.keeps_this_one = f->maker.drops_bodies && !f->listing && !same;
     /* The tree is the reflector's and ends with this call; what is stripped goes from it. */
     if (cached_object_make(&f->maker, (struct json *)(uintptr_t)object, &o, &err) < 0) {
         log_warn("cache: object cannot be held", "resource=" STR_FMT " reason=\"%s\"",

@@ -33,7 +33,21 @@ enum {
     DENIED_FIRST_MS = 5000, /* a subscription that was denied asks again */
     DENIED_MAX_MS = 120000,
     LIMIT_RETRY_MS = 60000, /* a feed that was too large is listed again */
-    SELECTORS_MAX_BYTES = 2048
+    SELECTORS_MAX_BYTES = 2048,
+    RECENT_MAX = 256, /* objects whose bodies are kept for a moment beside an embedded API */
+    RECENT_MAX_BYTES = 256 << 10,
+    RECENT_MS = 2000 /* after the last event */
+};
+
+/*
+ * Beside an embedded API no bodies are held, but whoever is told of an event reads the object next:
+ * those of the last events stay for a moment, the oldest goes first.
+ */
+struct recent {
+    struct feed *feed;
+    uint32_t slot;
+    uint64_t rv;
+    uint32_t bytes;
 };
 
 struct object_cache {
@@ -47,6 +61,10 @@ struct object_cache {
     struct list graves; /* subscriptions that end when depth is 0 */
     unsigned depth;     /* callbacks that run */
     struct map verdicts;
+    struct recent recent[RECENT_MAX]; /* a ring */
+    unsigned recent_first, n_recent;
+    size_t recent_bytes;
+    struct timer recent_timer;
     unsigned calls; /* of verdicts and reads, not ended */
     struct object_cache_stats stats;
     bool closing;
@@ -164,6 +182,8 @@ struct kube_identity *identity_dup(struct arena *a, const struct kube_identity *
 extern const char ALL_TOPIC[];
 /* NULL: max_feeds. */
 struct feed *feed_open(struct object_cache *c, const struct scope *scope);
+/* The bodies of recent events go; f: only those of this feed's, without a look at its table. */
+void recent_forget(struct object_cache *c, const struct feed *f);
 /* Its objects include all that `want` means, in a form that it can be made of. */
 bool feed_serves(const struct feed *f, const struct scope *want);
 /* Number of the field in the feed; E_LIMIT. ret_lists: when it is filled, as needs_lists. */

@@ -683,9 +683,20 @@ static void answer(struct object_read *rd)
     }
 }
 
+/* A body that is not held anywhere, except for a moment after an event. */
+static bool is_in_store(const struct object_read *rd)
+{
+    if (!rd->cache->opts.embedded || rd->q.view == OBJECT_KEYS)
+        return false;
+    if (rd->is_list)
+        return true;
+    const struct cached_object *o = object_sub_find(rd->sub, rd->q.namespace, rd->q.name);
+    return !o || o->body_n == 0;
+}
+
 static void start_read(struct object_read *rd)
 {
-    bool from_store = rd->cache->opts.embedded && rd->q.view != OBJECT_KEYS;
+    bool from_store = is_in_store(rd);
     bool continues_api = rd->q.continue_from.n && rd->q.continue_from.p[0] == 'a';
     if (!rd->is_list && !sub_covers_name(rd->sub, rd->q.namespace, rd->q.name))
         no_such(rd);
