@@ -2,10 +2,12 @@
 /* kube/object_cache beside a real API server, in one process: what is written is seen and read. */
 #include "api_fixture.h"
 
+#include "kube/http_transport.h"
 #include "kube/object_cache.h"
 
 struct rig {
     struct fixture f;
+    struct http_transport *http; /* NULL: in process */
     struct watch_hub *hub;
     struct object_cache *cache;
     struct object_sub *sub;
@@ -48,7 +50,18 @@ static void on_request_progress(void *arg)
     api_tell_progress(r->f.api);
 }
 
-static void rig_init(struct rig *r, struct object_cache_opts opts)
+/* Like another cluster: over HTTP, and with bodies. */
+static struct transport *listen_and_connect(struct rig *r)
+{
+    struct err err = { 0 };
+    CHECK_OK(api_listen(r->f.api, "127.0.0.1", 0, NULL, &err));
+    scoped(free_scoped) char *url = xasprintf("http://127.0.0.1:%u", api_port(r->f.api));
+    struct kubeconfig config = { .server = url, .token = (char[]){ "secret" } };
+    CHECK_OK(http_transport_new(&r->f.loop, &config, &r->http, &err));
+    return http_transport_base(r->http);
+}
+
+static void rig_init_as(struct rig *r, struct object_cache_opts opts, bool over_http)
 {
     struct err err = { 0 };
     *r = (struct rig){ .told = BUF_INIT(4096), .items = BUF_INIT(1 << 20) };
@@ -57,20 +70,35 @@ static void rig_init(struct rig *r, struct object_cache_opts opts)
     r->f.rbac = true;
     open_server(&r->f);
     settle(&r->f);
-    struct watch_hub_opts hub = { .transport = api_transport(r->f.api) };
+    struct transport *t = over_http ? listen_and_connect(r) : api_transport(r->f.api);
+    struct watch_hub_opts hub = { .transport = t };
     CHECK_OK(watch_hub_new(&r->f.loop, &hub, &r->hub, &err));
     opts.loop = &r->f.loop;
-    opts.transport = api_transport(r->f.api);
+    opts.transport = t;
     opts.hub = r->hub;
-    opts.request_progress = on_request_progress;
+    opts.request_progress = over_http ? NULL : on_request_progress;
     opts.arg = r;
     CHECK_OK(object_cache_new(&opts, &r->cache, &err));
+}
+
+static void rig_init(struct rig *r, struct object_cache_opts opts)
+{
+    rig_init_as(r, opts, false);
+}
+
+static void on_http_closed(void *arg)
+{
+    struct rig *r = arg;
+    r->closed = true;
 }
 
 static void on_hub_closed(void *arg)
 {
     struct rig *r = arg;
-    r->closed = true;
+    if (r->http)
+        http_transport_close(r->http, on_http_closed, r);
+    else
+        r->closed = true;
 }
 
 static void on_cache_closed(void *arg)
@@ -151,6 +179,13 @@ static bool has(const struct rig *r, const char *text)
     return str_find(buf_str(&r->items), str_of(text)) >= 0;
 }
 
+static void on_compacted(void *arg, int code, const struct err *err)
+{
+    struct fixture *f = arg;
+    f->done = true;
+    f->r = code;
+}
+
 static void follows_writes(bool embedded)
 {
     struct rig r;
@@ -207,7 +242,38 @@ TEST(writes_are_seen_and_read_from_the_store)
     follows_writes(true);
 }
 
-TEST(roles_decide_what_an_identity_is_told)
+TEST(a_server_that_restarts_is_followed_without_loss)
+{
+    struct rig r;
+    struct err err = { 0 };
+    rig_init_as(&r, (struct object_cache_opts){ 0 }, true);
+    (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"a\"}}");
+    (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"b\"}}");
+    subscribe(&r, (struct object_sub_opts){ 0 });
+    check_told(&r, "!+a !+b S ");
+    uint16_t port = api_port(r.f.api);
+    close_server(&r.f);
+    open_server(&r.f);
+    (void)want(&r.f, 200, "DELETE", MAPS "/a", NULL); /* while nobody can watch */
+    (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"c\"}}");
+    CHECK_OK(api_listen(r.f.api, "127.0.0.1", port, NULL, &err));
+    check_told(&r, "-a +c ");
+    /* The same when what happened meanwhile has been forgotten. */
+    close_server(&r.f);
+    open_server(&r.f);
+    (void)want(&r.f, 200, "DELETE", MAPS "/b", NULL);
+    (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"d\"}}");
+    CHECK_OK(store_compact(r.f.store, store_revision(r.f.store), on_compacted, &r.f, &err));
+    r.f.done = false;
+    wait_done(&r.f);
+    CHECK_OK(api_listen(r.f.api, "127.0.0.1", port, NULL, &err));
+    check_told(&r, "+d -b ");
+    CHECK_OK(
+        read_it(&r, false, (struct object_query){ .namespace = STR("default"), .name = STR("d") }));
+    rig_fini(&r);
+}
+
+static void roles_decide(bool over_http)
 {
     static const struct str groups[] = { { "system:serviceaccounts", 22 },
                                          { "system:authenticated", 20 } };
@@ -218,7 +284,9 @@ TEST(roles_decide_what_an_identity_is_told)
     static const char bindings[] =
         "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
     struct rig r;
-    rig_init(&r, (struct object_cache_opts){ .embedded = true, .verdict_ms = 50, .denied_ms = 50 });
+    rig_init_as(
+        &r, (struct object_cache_opts){ .embedded = !over_http, .verdict_ms = 50, .denied_ms = 50 },
+        over_http);
     (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"a\"}}");
     subscribe(&r, (struct object_sub_opts){ .identity = &account });
     check_told(&r, "E_DENIED ");
@@ -245,6 +313,16 @@ TEST(roles_decide_what_an_identity_is_told)
     (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"secretive\"}}");
     check_told(&r, "E_DENIED ");
     rig_fini(&r);
+}
+
+TEST(roles_decide_what_an_identity_is_told)
+{
+    roles_decide(false);
+}
+
+TEST(roles_of_another_cluster_decide_as_well)
+{
+    roles_decide(true);
 }
 
 static const char definition[] =

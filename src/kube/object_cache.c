@@ -236,6 +236,7 @@ static void run_snapshot(struct object_sub *sub)
 {
     struct snapshot *s = sub->snapshot;
     for (unsigned n = 0; n < PUMP_PER_TURN && sub->snapshot_at < s->n; n++) {
+        sub->cache->pumped++;
         deliver(sub, NULL, s->o[sub->snapshot_at++], true);
         if (sub->dead || sub->paused || sub->snapshot != s)
             return;
@@ -253,6 +254,7 @@ static void run_snapshot(struct object_sub *sub)
 static void run_pending(struct object_sub *sub)
 {
     for (unsigned n = 0; n < PUMP_PER_TURN && !list_is_empty(&sub->pending_list); n++) {
+        sub->cache->pumped++;
         struct pending *p = list_first(&sub->pending_list, struct pending, node);
         const struct object_table *t = &sub->feed->table;
         uint32_t slot = object_table_find(t, p->namespace, p->name);
@@ -327,9 +329,19 @@ static void on_pump(struct defer *d)
     list_move_all(&c->pump, &round);
     cache_enter(c);
     struct list *node;
-    while ((node = list_pop_front(&round)))
+    c->pumped = 0;
+    while (c->pumped < PUMP_ALL_PER_TURN && (node = list_pop_front(&round)))
         sub_run(list_entry(node, struct object_sub, pump_node));
     cache_leave(c);
+    if (list_is_empty(&round))
+        return;
+    /* The rest goes first next time: the others have queued up behind it. */
+    struct list behind;
+    list_move_all(&c->pump, &behind);
+    list_move_all(&round, &c->pump);
+    while ((node = list_pop_front(&behind)))
+        list_push_back(&c->pump, node);
+    defer_start(c->opts.loop, &c->pump_defer, on_pump);
 }
 
 /* ---------------------------------------------------------------- where it belongs */

@@ -395,7 +395,7 @@ static void on_list_end(void *arg, uint64_t rv)
          slot = object_table_next(&f->table, slot))
         if (f->table.slots[slot].o->round != f->round)
             remove_object(f, slot);
-    f->rv = MAX(f->rv, rv);
+    f->rv = rv; /* less than before when the server was put back to an older state */
     f->remakes = false;
     f->n_lists++;
     if (f->maker.codec)

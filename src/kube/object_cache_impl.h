@@ -28,9 +28,10 @@ struct feed;
 struct verdict;
 
 enum {
-    PUMP_PER_TURN = 256,    /* events of one subscription */
-    REPACK_PER_TURN = 128,  /* objects */
-    DENIED_FIRST_MS = 5000, /* a subscription that was denied asks again */
+    PUMP_PER_TURN = 256,      /* events of one subscription, in one turn of the loop ... */
+    PUMP_ALL_PER_TURN = 2048, /* ... and of all that are behind */
+    REPACK_PER_TURN = 128,    /* objects */
+    DENIED_FIRST_MS = 5000,   /* a subscription that was denied asks again */
     DENIED_MAX_MS = 120000,
     LIMIT_RETRY_MS = 60000, /* a feed that was too large is listed again */
     SELECTORS_MAX_BYTES = 2048,
@@ -58,6 +59,7 @@ struct object_cache {
     struct list feeds;
     struct list pump; /* object_sub.pump_node */
     struct defer pump_defer;
+    unsigned pumped;    /* events of this turn */
     struct list graves; /* subscriptions that end when depth is 0 */
     unsigned depth;     /* callbacks that run */
     struct map verdicts;
