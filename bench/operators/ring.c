@@ -44,7 +44,7 @@ static const struct cmd_opt opts[] = {
     { "no-operators", 0, NULL,
       "setup: only the namespaces and the CRD; something else runs the operators", CMD_FLAG,
       &no_operators, 0, 0 },
-    { "abi", 0, "ABI", "g1 or g2 (g2)", CMD_STRING, &abi, 0, 0 },
+    { "abi", 0, "ABI", "g1, g2 or v1 (g2)", CMD_STRING, &abi, 0, 0 },
     { "heap", 0, "MIB", "HEAP_MEM_SIZE of each operator (0)", CMD_U64, &heap_mib, 0, 1024 },
     { "rounds", 0, "R", "rounds to drive (10)", CMD_U64, &rounds, 1, 100000 },
     { "first", 0, "J", "nonce of the first round (1); later rounds must go up", CMD_U64,

@@ -37,8 +37,8 @@ class Paths:
         self.ring = self.build / "bench/operators/ring"
         self.native = self.build / "bench/operators/native/ring-native"
         self.comb = self.build / "bench/operators/native/ring-comb"
-        self.module = self.build / "guests/ring-g2.wasm"
-        self.modules = self.work / "modules"    # distinct copies of the guest
+        self.guests = self.build / "guests"
+        self.modules = self.work / "modules"    # distinct copies of the guests, in a directory for each
         self.programs = self.work / "programs"  # distinct copies of the native operator
         self.code = self.work / "code"          # compiled modules, handed from one server to the next
         self.data = self.work / "data"
@@ -132,9 +132,11 @@ class Server:
 
 
 class Variant:
-    """name: the label in the results. hibernates: its guests sleep when idle."""
+    """name: the label in the results. hibernates: its guests sleep when idle. sleeps_always: after each activation."""
     hibernates = False
+    sleeps_always = False
     guest = "c"
+    abi = None
 
     def __init__(self, name, paths):
         self.name, self.paths = name, paths
@@ -156,16 +158,22 @@ class Variant:
 
 class Wasm(Variant):
     """Operators as modules of `dormouse up`."""
+    abi = "g2"
 
     def __init__(self, name, paths, option=None):
         super().__init__(name, paths)
         self.option = [option] if option else []
         self.hibernates = option != "--sleep-never"
+        self.sleeps_always = option == "--sleep-always"
+
+    def module(self):
+        return self.paths.guests / f"ring-{self.abi}.wasm"
 
     def start(self, n, heap_mib):
-        make_distinct(self.paths.module, n, self.paths.modules, ".wasm")
-        self.server = Server(self.paths, "up", "--modules", self.paths.modules, "--swap-quota", "64Gi", *self.option)
-        self.ring("setup", "--kubeconfig", self.server.kubeconfig, "--operators", n, "--heap", heap_mib)
+        modules = self.paths.modules / self.module().stem
+        make_distinct(self.module(), n, modules, ".wasm")
+        self.server = Server(self.paths, "up", "--modules", modules, "--swap-quota", "64Gi", *self.option)
+        self.ring("setup", "--kubeconfig", self.server.kubeconfig, "--operators", n, "--heap", heap_mib, "--abi", self.abi)
 
     def wait_started(self, n):
         """All are compiled, have run once and wait for events."""
@@ -187,6 +195,26 @@ class Wasm(Variant):
     def stop(self):
         if self.server:
             self.server.stop()
+
+
+class V1(Wasm):
+    """The same on ABI v1: watches, caches and queues are the host's."""
+    abi = "v1"
+
+
+class Rust(V1):
+    """The same in Rust, as the paper's operators are."""
+    guest = "rust"
+
+    def module(self):
+        return self.paths.work / "ring-rust.wasm"
+
+    def check(self):
+        env = {"CARGO_TARGET_DIR": str(self.paths.build / "sdk-rust"), "CARGO_NET_RETRY": "0"}
+        made = subprocess.run(["sdk/rust/build", "guests/ring/rust", self.module()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env=os.environ | env)
+        if made.returncode:
+            raise Skipped((made.stdout.decode().strip().splitlines() or ["it cannot be built"])[0])
 
 
 class Native(Variant):
@@ -347,6 +375,10 @@ def all_variants(paths):
         Wasm("wasm", paths),
         Wasm("wasm-never", paths, "--sleep-never"),
         Wasm("wasm-always", paths, "--sleep-always"),
+        V1("v1", paths),
+        V1("v1-always", paths, "--sleep-always"),
+        Rust("rust", paths),
+        Rust("rust-always", paths, "--sleep-always"),
         Native("native", paths),
         ControllerRuntime("controller-runtime", paths),
         Comb("comb", paths),

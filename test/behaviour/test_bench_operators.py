@@ -25,18 +25,21 @@ def by_metric(report, variant):
 
 
 def test_the_ring_is_measured_awake_and_asleep(tmp_path):
-    report = bench(tmp_path, "--operators", "5", "--variants", "wasm,native")
+    report = bench(tmp_path, "--operators", "5", "--variants", "wasm,v1,native")
     assert report["bench"] == "operators" and report["machine"] and report["revision"]
-    wasm, native = by_metric(report, "wasm"), by_metric(report, "native")
+    wasm, v1, native = (by_metric(report, variant) for variant in ("wasm", "v1", "native"))
     for metric in ("pss_asleep_mib", "pss_active_mib", "anon_active_mib", "swap_disk_mib"):
         assert wasm[metric]["value"] > 0, metric
-        assert wasm[metric]["labels"] == {"n": 5, "variant": "wasm", "heap_mib": 0, "guest": "c"}
-    for found in (wasm, native):
+        assert wasm[metric]["labels"] == {"n": 5, "variant": "wasm", "heap_mib": 0, "guest": "c", "abi": "g2"}
+    assert v1["pss_asleep_mib"]["labels"] == {"n": 5, "variant": "v1", "heap_mib": 0, "guest": "c", "abi": "v1"}
+    for found in (wasm, v1, native):
         hop = found["hop_awake_ms"]
         assert 0 < hop["p50"] <= hop["p90"] <= hop["p99"] and hop["n"] >= 20 * 4
     assert native["processes_active"]["value"] == 6
-    assert wasm["idle_wakeups_per_minute"]["labels"]["of"] == "guests"
-    assert wasm["idle_wakeups_per_minute"]["value"] == 0
+    for found in (wasm, v1):
+        assert found["hop_after_sleep_ms"]["n"] == 2 * 4
+        assert found["idle_wakeups_per_minute"]["labels"]["of"] == "guests"
+        assert found["idle_wakeups_per_minute"]["value"] == 0
 
 
 def test_unknown_variants_are_refused(tmp_path):
