@@ -336,6 +336,14 @@ static void drop_work(struct instance *in)
     host_call_cancel(take_ptr(&in->call));
 }
 
+/* This incarnation is over, with what it was at. */
+static void lose(struct instance *in, const struct err *why)
+{
+    drop_work(in);
+    in->is_ready = false;
+    dispatch_instance_gone(in->v->dispatch, in->number, why);
+}
+
 static void on_state(struct guest *g, enum guest_state state, const struct err *why, void *arg)
 {
     struct instance *in = arg;
@@ -345,11 +353,12 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
         on_started(in);
         break;
     case GUEST_FAILED:
-        drop_work(in);
-        in->is_ready = false;
-        dispatch_instance_gone(in->v->dispatch, in->number, why);
+        lose(in, why);
         break;
-    case GUEST_COLD:
+    case GUEST_COLD: /* with a reason: its runner or its memory is lost, and it starts at once */
+        if (why)
+            lose(in, why);
+        break;
     case GUEST_RUNNING:
         break;
     }
