@@ -148,6 +148,54 @@ def test_an_issuer_in_use_stays(issuer):
     wait_for(lambda: issuer.get(f"{SECRETS}/web-tls").status == 404, "so do the secrets")
 
 
+@pytest.fixture(scope="module")
+def trial(host):
+    """The guest that the SDK's own tests run on wazero: it does what ConfigMaps ask for."""
+    built = subprocess.run([ROOT / "sdk/go/build", ROOT / "sdk/go/wasmtest/testdata/guest", host.modules / "trial.wasm"],
+                           capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    rule = {"apiGroups": ["", "events.k8s.io"], "resources": ["configmaps", "events"], "verbs": ["*"]}
+    account = {"kind": "ServiceAccount", "name": "trial", "namespace": "operators"}
+    host.create(f"{RBAC}/clusterroles", {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+                                         "metadata": {"name": "trial"}, "rules": [rule]})
+    host.create(f"{RBAC}/clusterrolebindings", {
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "trial"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "trial"}, "subjects": [account]})
+    host.operator("trial", "trial.wasm")
+    host.becomes("trial", "True", "Running")
+    return host
+
+
+def ask(host, what):
+    """Let the trial do something. Every answer of its is a line in the log."""
+    host.create("/api/v1/namespaces/default/configmaps", {"apiVersion": "v1", "kind": "ConfigMap", "data": {"do": what},
+                                                          "metadata": {"name": f"do-{what}", "labels": {"guest": "1"}}})
+
+
+def says(host, text):
+    def line():
+        found = [one for one in host.text_of_log().splitlines() if "operators/trial" in one and text in one]
+        return found[-1] if found else None
+    return wait_for(line, f"the log says {text}")
+
+
+@pytest.mark.parametrize("what, line", [
+    ("sleep", 'line="slept" monotonic="1h0m0s" wall="0"'),
+    ("goroutines", 'line="goroutines" order="2,1,0"'),
+    ("config", 'line="config" text="" missing="true"'),
+    ("create", 'line="doing" what="create"'),
+    ("fail", "as asked"),
+    ("terminal", "terminal error: as asked"),
+    ("panic", "panic: runtime error: invalid memory address or nil pointer dereference"),
+    ("deadlock", "all goroutines are asleep - deadlock!"),
+    ("exit", "exit"),
+])
+def test_a_guest_does_on_the_host_what_it_does_on_wazero(trial, what, line):
+    ask(trial, what)
+    says(trial, line)
+    assert trial.ask("DELETE", f"/api/v1/namespaces/default/configmaps/do-{what}").status == 200
+
+
 def test_the_template_greets(host, tmp_path):
     assert dormouse("init", "--lang", "go", "greeter", cwd=tmp_path).returncode == 0
     shutil.copy(build(tmp_path / "greeter"), host.modules / "greeter.wasm")

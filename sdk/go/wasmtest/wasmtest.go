@@ -69,7 +69,7 @@ type Guest struct {
 	instance api.Module
 	host     abi.Host
 	result   []byte
-	slept    time.Duration // what waiting in the guest has moved its clock ahead
+	slept    time.Duration // what waiting in the guest has moved its monotonic clock ahead
 	begin    time.Time
 	output   strings.Builder
 	Trap     error // why it ended, if it did
@@ -104,7 +104,7 @@ func (g *Guest) Start(host abi.Host) error {
 	c := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize").
 		WithStdout(&g.output).WithStderr(&g.output).
 		WithWalltime(func() (int64, int32) {
-			t := g.now().Add(g.slept)
+			t := g.now()
 			return t.Unix(), int32(t.Nanosecond())
 		}, sys.ClockResolution(time.Microsecond)).
 		WithNanotime(func() int64 { return int64(g.now().Sub(g.begin) + g.slept + 1) }, sys.ClockResolution(time.Microsecond)).
