@@ -90,7 +90,8 @@ void fd_scoped(int *fd)
 
 static struct arena_block *new_block(struct arena *a, size_t size)
 {
-    size_t want = MAX(size, (size_t)ARENA_BLOCK_BYTES);
+    size_t block = a->block_bytes ? a->block_bytes : (size_t)ARENA_BLOCK_BYTES;
+    size_t want = MAX(size, block);
     size_t bytes;
     if (size_add(want, sizeof(struct arena_block), &bytes))
         return NULL;
@@ -100,7 +101,7 @@ static struct arena_block *new_block(struct arena *a, size_t size)
     b->size = want;
     b->used = 0;
     /* A block made for one large value goes behind the head, which may still have room. */
-    if (a->head && size > ARENA_BLOCK_BYTES / 2 && a->head->size - a->head->used > 256) {
+    if (a->head && size > block / 2 && a->head->size - a->head->used > 256) {
         b->next = a->head->next;
         a->head->next = b;
     } else {

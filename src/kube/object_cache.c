@@ -616,6 +616,7 @@ int object_cache_subscribe(struct object_cache *c, const struct object_sub_opts 
     sub->cache = c;
     sub->ops = opts->ops;
     sub->arg = opts->arg;
+    sub->strings.block_bytes = STRINGS_BLOCK_BYTES;
     list_init(&sub->pending_list);
     list_init(&sub->reads);
     c->stats.subscriptions++;
@@ -626,9 +627,8 @@ int object_cache_subscribe(struct object_cache *c, const struct object_sub_opts 
         free_sub(sub);
         return r;
     }
-    sub->identity = identity_dup(&sub->strings, opts->identity);
-    if (sub->identity)
-        sub->verdict = verdict_ref(c, sub->identity, &sub->scope);
+    if (opts->identity)
+        sub->verdict = verdict_ref(c, opts->identity, &sub->scope, &sub->identity);
     *ret = sub;
     return 0;
 }

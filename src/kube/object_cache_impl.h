@@ -35,6 +35,7 @@ enum {
     DENIED_MAX_MS = 120000,
     LIMIT_RETRY_MS = 60000, /* a feed that was too large is listed again */
     SELECTORS_MAX_BYTES = 2048,
+    STRINGS_BLOCK_BYTES = 480, /* of arenas: each subscriber and each identity has one */
     RECENT_MAX = 256, /* objects whose bodies are kept for a moment beside an embedded API */
     RECENT_MAX_BYTES = 256 << 10,
     RECENT_MS = 2000 /* after the last event */
@@ -199,9 +200,9 @@ int feed_write(struct feed *f, const struct cached_object *o, bool metadata_only
                struct err *err);
 
 /* ---- object_cache_view.c ---- */
-/* Counted; shared by all that ask the same. */
+/* Counted; shared by all that ask the same. ret_identity: its copy, as long as it lives. */
 struct verdict *verdict_ref(struct object_cache *c, const struct kube_identity *id,
-                            const struct scope *scope);
+                            const struct scope *scope, const struct kube_identity **ret_identity);
 void verdict_unref(struct verdict *v); /* NULL is fine */
 /* 1: yes, and that is recent; E_DENIED; 0: asked, and sub_schedule() follows. */
 int verdict_check(struct verdict *v, struct object_sub *waiter);

@@ -36,7 +36,7 @@ struct verdict {
     struct timer retry;
     unsigned failures;
     struct list waiters; /* object_sub.verdict_node */
-    struct err err;
+    struct err *denied;  /* why; NULL unless it was */
 };
 
 static void ask(struct verdict *v);
@@ -62,19 +62,21 @@ static void write_key(const struct kube_identity *id, const struct scope *s, str
 }
 
 struct verdict *verdict_ref(struct object_cache *c, const struct kube_identity *id,
-                            const struct scope *scope)
+                            const struct scope *scope, const struct kube_identity **ret_identity)
 {
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
     write_key(id, scope, &key);
     struct verdict *v = map_get(&c->verdicts, buf_str(&key));
     if (v) {
         v->refs++;
+        *ret_identity = v->identity;
         return v;
     }
     v = xnew(struct verdict);
     struct arena *a = &v->strings;
-    *v = (struct verdict){ .cache = c, .refs = 1 };
+    *v = (struct verdict){ .cache = c, .refs = 1, .strings.block_bytes = STRINGS_BLOCK_BYTES };
     v->identity = identity_dup(a, id);
+    *ret_identity = v->identity;
     v->scope = (struct scope){ .group_version = str_copy_arena(a, scope->group_version),
                                .plural = str_copy_arena(a, scope->plural),
                                .namespace = str_copy_arena(a, scope->namespace),
@@ -89,6 +91,7 @@ static void free_verdict(struct verdict *v)
 {
     arena_fini(&v->strings);
     buf_fini(&v->answer);
+    free(v->denied);
     free(v);
 }
 
@@ -117,7 +120,8 @@ bool verdict_allows(const struct verdict *v)
 
 const struct err *verdict_err(const struct verdict *v)
 {
-    return &v->err;
+    static const struct err none;
+    return v->denied ? v->denied : &none;
 }
 
 static bool is_fresh_no(const struct verdict *v)
@@ -140,14 +144,17 @@ static void decide(struct verdict *v, bool allowed, struct str reason)
     v->at_ms = loop_now_ms(v->cache->opts.loop);
     v->failures = 0;
     v->question = MAY_LIST;
-    v->err = (struct err){ 0 };
-    if (!allowed)
-        (void)err_set(&v->err, E_DENIED,
+    free(take_ptr(&v->denied));
+    if (!allowed) {
+        v->denied = xnew(struct err);
+        (void)err_set(v->denied, E_DENIED,
                       "'" STR_FMT "' may not list and watch '" STR_FMT "' in %s" STR_FMT
                       "%s" STR_FMT,
                       STR_ARG(v->identity->user), STR_ARG(v->scope.plural),
                       v->scope.namespace.n ? "namespace " : "all namespaces",
                       STR_ARG(v->scope.namespace), reason.n ? ": " : "", STR_ARG(reason));
+    }
+    buf_fini(&v->answer); /* nothing is asked for a while; `reason` lay in it */
     wake_waiters(v);
 }
 
