@@ -44,12 +44,10 @@ struct interests {
     const struct interests_env *env;
     const struct declaration *declaration;
     struct dispatch_operator *dispatch;
+    int (*who)(void *arg, const struct kube_identity **ret, struct err *err);
     void (*on_change)(void *arg);
     void *arg;
     struct defer tell;
-    /* As whom to watch, for subscriptions that come later. */
-    struct kube_identity *identity;
-    struct arena arena;
     struct controller *controllers;
     struct watch watches[];
 };
@@ -391,7 +389,7 @@ static void unsubscribe(struct watch *w)
 }
 
 static int subscribe_one(struct watch *w, struct feed *f, const struct discovery_kind *kind,
-                         struct str namespace, struct err *err)
+                         const struct kube_identity *who, struct str namespace, struct err *err)
 {
     static const struct object_sub_ops ops = { .on_event = on_event,
                                                .on_synced = on_synced,
@@ -404,7 +402,7 @@ static int subscribe_one(struct watch *w, struct feed *f, const struct discovery
                                     .name = d->name,
                                     .label_selector = d->label_selector,
                                     .field_selector = d->field_selector,
-                                    .identity = w->cs->identity,
+                                    .identity = who,
                                     .metadata_only = d->metadata_only,
                                     .strip = d->strip,
                                     .n_strip = d->n_strip,
@@ -419,13 +417,17 @@ static int subscribe_one(struct watch *w, struct feed *f, const struct discovery
 static int subscribe(struct watch *w, const struct discovery_kind *kind, struct err *err)
 {
     const struct declaration_watch *d = w->declared;
+    const struct kube_identity *who = NULL;
+    int r = w->cs->who(w->cs->arg, &who, err);
+    if (r < 0)
+        return r;
     size_t n = kind->namespaced && d->n_namespaces ? d->n_namespaces : 1;
     w->feeds = xnew_n(struct feed, n);
     w->n_feeds = n;
     w->namespaced = kind->namespaced;
     for (size_t i = 0; i < n; i++) {
         struct str namespace = d->n_namespaces && kind->namespaced ? d->namespaces[i] : STR("");
-        int r = subscribe_one(w, &w->feeds[i], kind, namespace, err);
+        r = subscribe_one(w, &w->feeds[i], kind, who, namespace, err);
         if (r < 0)
             return r;
     }
@@ -475,8 +477,8 @@ static void on_found(struct kind_query *q, const struct discovery_kind *kind)
     int r = subscribe(w, kind, &err);
     if (r >= 0) {
         move(w, WATCH_SYNCING, "");
-    } else if (r == E_LIMIT) {
-        find_later(w, WATCH_LIMITED, err_text(&err));
+    } else if (r != E_INVALID) {
+        find_later(w, r == E_LIMIT ? WATCH_LIMITED : WATCH_UNAVAILABLE, err_text(&err));
     } else { /* the declaration is at fault, in a way that only the cache could see */
         move(w, WATCH_UNAVAILABLE, err_text(&err));
         unsubscribe(w);
@@ -485,22 +487,6 @@ static void on_found(struct kind_query *q, const struct discovery_kind *kind)
 }
 
 /* ---------------------------------------------------------------- public */
-
-/* What a subscription of later on will need of it. */
-static struct kube_identity *copy_identity(struct arena *a, const struct kube_identity *from)
-{
-    if (!from)
-        return NULL;
-    struct kube_identity *id = arena_new(a, struct kube_identity);
-    struct str *groups = arena_new_n(a, struct str, from->n_groups ? from->n_groups : 1);
-    for (size_t i = 0; i < from->n_groups; i++)
-        groups[i] = str_copy_arena(a, from->groups[i]);
-    id->user = str_copy_arena(a, from->user);
-    id->uid = str_copy_arena(a, from->uid);
-    id->groups = groups;
-    id->n_groups = from->n_groups;
-    return id;
-}
 
 int interests_start(const struct interests_opts *opts, struct interests **ret, struct err *err)
 {
@@ -511,7 +497,7 @@ int interests_start(const struct interests_opts *opts, struct interests **ret, s
     cs->dispatch = opts->dispatch;
     cs->on_change = opts->on_change;
     cs->arg = opts->arg;
-    cs->identity = copy_identity(&cs->arena, opts->identity);
+    cs->who = opts->who;
     cs->controllers = xnew_n(struct controller, d->n_controllers ? d->n_controllers : 1);
     for (size_t i = 0; i < d->n_controllers; i++) {
         struct controller *c = &cs->controllers[i];
@@ -547,7 +533,6 @@ void interests_free(struct interests *cs)
         free_walk(cs->controllers[i].walk);
     }
     defer_cancel(&cs->tell);
-    arena_fini(&cs->arena);
     free(cs->controllers);
     free(cs);
 }

@@ -39,8 +39,12 @@ struct interests_env {
 struct interests_opts {
     const struct interests_env *env;
     const struct declaration *declaration; /* kept */
-    const struct kube_identity *identity;  /* borrowed for the call; NULL: the host's own */
-    struct dispatch_operator *dispatch;    /* kept; has been told of the controllers */
+    /*
+     * As whom to watch: asked for each subscription, some of which come late. *ret NULL: as the
+     * host; borrowed until the loop runs on. An error: not now.
+     */
+    int (*who)(void *arg, const struct kube_identity **ret, struct err *err);
+    struct dispatch_operator *dispatch; /* kept; has been told of the controllers */
     /* The state of a watch has changed; on a later turn than interests_start(). */
     void (*on_change)(void *arg);
     void *arg;

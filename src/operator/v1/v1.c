@@ -74,7 +74,7 @@ struct v1 {
     struct events *events;
     struct last *last; /* of each controller; NULL: never ran */
     uint64_t reconciles, failures;
-    struct err trouble; /* why there are no watches */
+    char *trouble; /* why there are no watches; NULL: nothing is wrong */
     struct trace trace;
     struct instance first;
     struct instance **more; /* of declaration->instances, by number - 1; NULL: there are none */
@@ -150,6 +150,12 @@ static void end_watches(struct v1 *v)
 
 static void begin_watches(struct v1 *v);
 
+static void set_trouble(struct v1 *v, const char *text)
+{
+    free(v->trouble);
+    v->trouble = text ? xstrdup(text) : NULL;
+}
+
 static void on_identity(struct identity_wait *w, int r, const struct err *err)
 {
     struct v1 *v = container_of(w, struct v1, identity_wait);
@@ -157,7 +163,7 @@ static void on_identity(struct identity_wait *w, int r, const struct err *err)
         begin_watches(v);
         return;
     }
-    v->trouble = *err;
+    set_trouble(v, err_text(err));
     v->ops->on_change(v->arg);
 }
 
@@ -169,11 +175,22 @@ static void on_identity_change(struct identity_listener *l)
         begin_watches(v);
 }
 
+/* For a watch that begins later: its kind's timer tries again where the answer is not there. */
+static int who_now(void *arg, const struct kube_identity **ret, struct err *err)
+{
+    struct v1 *v = arg;
+    if (!v->identity)
+        return 0;
+    int r = identity_get(v->identity, ret, &v->identity_wait, err);
+    identity_wait_cancel(&v->identity_wait);
+    return r == -EAGAIN ? err_set(err, r, "the operator's identity is being fetched") : r;
+}
+
 static int start_watches(struct v1 *v, const struct kube_identity *who, struct err *err)
 {
     struct interests_opts interests = { .env = &v->host->env,
                                         .declaration = v->declaration,
-                                        .identity = who,
+                                        .who = who_now,
                                         .dispatch = v->dispatch,
                                         .on_change = on_watches,
                                         .arg = v };
@@ -212,7 +229,7 @@ static void begin_watches(struct v1 *v)
         return; /* on_identity() */
     if (r >= 0)
         r = start_watches(v, who, &err);
-    v->trouble = r < 0 ? err : (struct err){ 0 };
+    set_trouble(v, r < 0 ? err_text(&err) : NULL);
     if (r < 0)
         log_warn("operator cannot watch", "operator=%s error=\"%s\"", v->full_name, err_text(&err));
     update_holds(v);
@@ -849,6 +866,7 @@ void v1_free(struct v1 *v)
     declaration_unref(v->declaration);
     list_remove(&v->node);
     v->host->n_operators--;
+    free(v->trouble);
     free(v->full_name);
     free(v);
 }
@@ -911,7 +929,7 @@ static void say_what_waits(const struct v1 *v, char text[V1_SUMMARY_MAX])
     }
     if (!v->is_watching) {
         (void)snprintf(text, V1_SUMMARY_MAX, "%s",
-                       v->trouble.code ? err_text(&v->trouble) : "its identity is being fetched");
+                       v->trouble ? v->trouble : "its identity is being fetched");
         return;
     }
     const char *missing = configs_missing(v->calls.configs, config);
