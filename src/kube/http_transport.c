@@ -44,6 +44,7 @@ struct call {
     struct http_call *http;
     const struct kube_call_ops *ops;
     void *arg;
+    bool is_own; /* asked with the transport's own credentials */
 };
 
 static void finish_close(struct defer *d)
@@ -73,6 +74,8 @@ static void on_head(void *arg, int status, const struct headers *headers)
         c->t->lost = false;
         log_info("cluster answers again", "status=%d", status);
     }
+    if (status == 401 && c->is_own)
+        c->t->token_read_ms = 0; /* the file may hold a newer one */
     if (c->ops->on_head)
         c->ops->on_head(c->arg, status, headers);
 }
@@ -108,11 +111,13 @@ static const struct http_call_ops http_ops = { .on_head = on_head,
 static void refresh_token(struct http_transport *t)
 {
     uint64_t now = loop_now_ms(t->loop);
-    if (!t->token_file || (t->token && now - t->token_read_ms < HTTP_TRANSPORT_TOKEN_REFRESH_MS))
+    bool is_fresh =
+        t->token && t->token_read_ms && now - t->token_read_ms < HTTP_TRANSPORT_TOKEN_REFRESH_MS;
+    if (!t->token_file || is_fresh)
         return;
     struct err err = { 0 };
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(64 << 10);
-    t->token_read_ms = now;
+    t->token_read_ms = MAX(now, (uint64_t)1);
     if (sys_read_file(AT_FDCWD, t->token_file, &b, &err) < 0) {
         log_warn("token file cannot be read", "reason=\"%s\"", err_text(&err));
         return;
@@ -198,6 +203,7 @@ static int start(struct transport *base, const struct kube_request *req,
     scoped(free_scoped) char *target = xasprintf("%s" STR_FMT, t->prefix, STR_ARG(req->target));
     struct call *c = xnew(struct call);
     c->t = t;
+    c->is_own = !req->identity || !req->identity->token.n;
     c->ops = ops;
     c->arg = arg;
     struct http_call_opts opts = { .method = req->method,

@@ -204,10 +204,13 @@ static int load_service_account(struct kubeconfig **ret, struct err *err)
     size_t n;
     c->server = xasprintf(strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s", host,
                           port ? port : "443");
-    c->token_file = xstrdup(SERVICE_ACCOUNT "/token");
-    int r = sys_read_file(AT_FDCWD, SERVICE_ACCOUNT "/ca.crt", &ca, err);
+    const char *other = getenv("DORMOUSE_SERVICE_ACCOUNT"), *dir = other ? other : SERVICE_ACCOUNT;
+    scoped(free_scoped) char *ca_file = xasprintf("%s/ca.crt", dir);
+    scoped(free_scoped) char *ns_file = xasprintf("%s/namespace", dir);
+    c->token_file = xasprintf("%s/token", dir);
+    int r = sys_read_file(AT_FDCWD, ca_file, &ca, err);
     if (r >= 0)
-        r = sys_read_file(AT_FDCWD, SERVICE_ACCOUNT "/namespace", &ns, err);
+        r = sys_read_file(AT_FDCWD, ns_file, &ns, err);
     c->ca_pem = buf_take(&ca, &n);
     c->namespace = buf_take(&ns, &n);
     if (r < 0)

@@ -28,7 +28,8 @@ struct kubeconfig {
 
 /*
  * path NULL: $KUBECONFIG (the first file of the list that exists), else ~/.kube/config, else the
- * pod's service account. context NULL: current-context. The file's own relative names are below its
+ * pod's service account (its directory, or $DORMOUSE_SERVICE_ACCOUNT). context NULL:
+ * current-context. The file's own relative names are below its
  * directory. Errors: -ENOENT with what was looked for; E_PARSE with the line; E_INVALID: a context,
  * cluster or user that the file does not define.
  */

@@ -35,6 +35,7 @@ static void on_change(struct operator* o, void *arg)
 static void on_synced(void *arg)
 {
     struct host *h = arg;
+    h->synced = true;
     if (h->opts.on_synced)
         h->opts.on_synced(h->opts.arg);
 }
@@ -88,6 +89,8 @@ static int start_source(struct host *h, const char *operators_dir, struct err *e
                                  .module_dirs = dirs,
                                  .n_module_dirs = o->n_module_dirs + 1,
                                  .sources = h->sources,
+                                 .namespace = o->namespace,
+                                 .standby = o->standby,
                                  .on_synced = on_synced,
                                  .arg = h };
     int r = objects_start(&opts, h->operators, &h->objects, err);
@@ -173,6 +176,7 @@ int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
                                     .guests = h->guests,
                                     .modules = h->modules,
                                     .sources = h->sources,
+                                    .standby = opts->standby,
                                     .v1 = h->v1,
                                     .on_change = on_change,
                                     .arg = h };
@@ -186,6 +190,18 @@ int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
     }
     *ret = h;
     return 0;
+}
+
+void host_set_standby(struct host *h, bool standby)
+{
+    if (h->objects)
+        objects_set_standby(h->objects, standby);
+    operators_set_standby(h->operators, standby);
+}
+
+bool host_is_synced(const struct host *h)
+{
+    return h->synced;
 }
 
 /* ---------------------------------------------------------------- stopping, one after the other */
@@ -255,6 +271,8 @@ void host_stop(struct host *h, void (*done)(void *arg), void *arg)
     h->stopped_arg = arg;
     objects_close(take_ptr(&h->objects));
     dir_close(take_ptr(&h->dir));
+    if (h->operators)
+        operators_hold(h->operators);
     if (h->operators && h->guests)
         guest_host_drain(h->guests, on_drained, h);
     else

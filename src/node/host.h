@@ -35,6 +35,8 @@ struct host_opts {
     const char *const *module_dirs; /* beside data_dir/operators; for Operator objects */
     size_t n_module_dirs;
     const char *operators_dir; /* NULL: Operator objects; else a directory with wasm_config.yaml */
+    const char *namespace;     /* Operator objects of this one alone; NULL: of all */
+    bool standby;              /* begin so; see host_set_standby() */
     enum host_identity identity;
     struct guest_host_opts guests; /* swap_dir is filled in */
     /* Every operator known at start has been applied. */
@@ -45,6 +47,14 @@ struct host_opts {
 int host_start(const struct host_opts *opts, struct host **ret, struct err *err);
 /* End guests (they are dissolved or stopped), watches, compilations; done() last. */
 void host_stop(struct host *h, void (*done)(void *arg), void *arg);
+
+/*
+ * Standby: operators are known and their modules compiled, none of them runs, and no status is
+ * written. Guests that run when it begins end at once.
+ */
+void host_set_standby(struct host *h, bool standby);
+/* The operators of the start are known. */
+bool host_is_synced(const struct host *h);
 
 struct host_counts {
     size_t operators, guests, awake, asleep, failed;

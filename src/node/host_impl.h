@@ -17,6 +17,7 @@ struct host {
     struct object_cache *cache;
     struct v1_host *v1;
     struct module_sources *sources;
+    bool synced;
     struct calls_env env;
     struct operators *operators;
     struct objects *objects;

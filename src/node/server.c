@@ -10,9 +10,11 @@
 #include "kube/http_transport.h"
 #include "node/admin.h"
 #include "node/cluster.h"
+#include "node/health.h"
 #include "node/host.h"
 #include "node/trace_page.h"
 #include "operator/describe.h"
+#include "operator/leader.h"
 #include "operator/objects.h"
 
 #include <fcntl.h>
@@ -33,6 +35,9 @@ struct server {
     struct http_transport *remote;
     struct host *host;
     struct admin *admin;
+    struct health *health;
+    struct leader *leader;
+    char *lease_namespace;
     struct sig_watch term, interrupt;
     struct timer deadline, status_line;
     struct defer stop;
@@ -69,23 +74,42 @@ static void stop_transport(void *arg)
         on_all_stopped(s);
 }
 
+/* After the guests, so that nobody starts them elsewhere before they have ended here. */
+static void stop_leader(void *arg)
+{
+    struct server *s = arg;
+    if (s->leader)
+        leader_stop(take_ptr(&s->leader), stop_transport, s);
+    else
+        stop_transport(s);
+}
+
 static void stop_host(void *arg)
 {
     struct server *s = arg;
     if (s->host)
-        host_stop(take_ptr(&s->host), stop_transport, s);
+        host_stop(take_ptr(&s->host), stop_leader, s);
     else
-        stop_transport(s);
+        stop_leader(s);
+}
+
+static void stop_admin(void *arg)
+{
+    struct server *s = arg;
+    if (s->admin)
+        admin_close(take_ptr(&s->admin), stop_host, s);
+    else
+        stop_host(s);
 }
 
 static void on_stop(struct defer *d)
 {
     struct server *s = container_of(d, struct server, stop);
     timer_stop(&s->loop, &s->status_line);
-    if (s->admin)
-        admin_close(take_ptr(&s->admin), stop_host, s);
+    if (s->health)
+        health_close(take_ptr(&s->health), stop_admin, s);
     else
-        stop_host(s);
+        stop_admin(s);
 }
 
 static void on_deadline(struct timer *t)
@@ -214,6 +238,13 @@ static void on_status_line(struct timer *t)
     timer_start(&s->loop, &s->status_line, STATUS_LINE_MS, on_status_line);
 }
 
+static const char *health_word(const struct server *s, char to[32])
+{
+    if (s->health)
+        (void)snprintf(to, 32, " health-port=%u", health_port(s->health));
+    return to;
+}
+
 static void tell_ready(struct server *s)
 {
     s->ready = true;
@@ -222,7 +253,8 @@ static void tell_ready(struct server *s)
                      cluster_url(s->cluster), cluster_kubeconfig(s->cluster), s->opts.data_dir,
                      (int)getpid(), cluster_listen(s->cluster));
     else
-        (void)printf("ready data-dir=%s pid=%d\n", s->opts.data_dir, (int)getpid());
+        (void)printf("ready data-dir=%s pid=%d%s\n", s->opts.data_dir, (int)getpid(),
+                     health_word(s, (char[32]){ 0 }));
     (void)fflush(stdout);
     if (s->host && isatty(STDOUT_FILENO))
         timer_start(&s->loop, &s->status_line, STATUS_LINE_MS, on_status_line);
@@ -233,6 +265,56 @@ static void tell_ready(struct server *s)
 static void on_synced(void *arg)
 {
     log_info("operators are known", "");
+}
+
+static void on_leads(void *arg, bool leads)
+{
+    struct server *s = arg;
+    if (s->host)
+        host_set_standby(s->host, !leads);
+}
+
+static void start_leader(struct server *s, struct transport *transport)
+{
+    char host[64] = "dormouse", uuid[37];
+    (void)gethostname(host, sizeof host - 1);
+    sys_uuid(uuid);
+    scoped(free_scoped) char *identity = xasprintf("%s_%s", host, uuid);
+    struct leader_opts opts = {
+        .loop = &s->loop,
+        .transport = transport,
+        .namespace = s->lease_namespace,
+        .name = s->opts.lease_name ? s->opts.lease_name : "dormouse",
+        .identity = identity,
+        .on_change = on_leads,
+        .arg = s,
+    };
+    s->leader = leader_start(&opts);
+}
+
+/* One that waits to lead is ready to. */
+static const char *not_ready(void *arg)
+{
+    struct server *s = arg;
+    if (s->stopping)
+        return "it is being stopped";
+    return s->host && !host_is_synced(s->host) ? "its operators are not known yet" : NULL;
+}
+
+static void render_all_metrics(void *arg, struct buf *to)
+{
+    (void)render_metrics(arg, NULL, to);
+}
+
+static int start_health(struct server *s, struct err *err)
+{
+    struct health_opts opts = { .loop = &s->loop,
+                                .host = s->opts.health_host,
+                                .port = s->opts.health_port,
+                                .not_ready = not_ready,
+                                .metrics = render_all_metrics,
+                                .arg = s };
+    return s->opts.health_host ? health_start(&opts, &s->health, err) : 0;
 }
 
 static void request_progress(void *api)
@@ -250,6 +332,8 @@ static void start_host(struct server *s, struct transport *transport)
                               .module_dirs = o->module_dirs,
                               .n_module_dirs = o->n_module_dirs,
                               .operators_dir = o->operators_dir,
+                              .namespace = o->namespace,
+                              .standby = o->leader_elect,
                               .identity = o->identity,
                               .guests = o->guests,
                               .on_synced = on_synced,
@@ -262,6 +346,10 @@ static void start_host(struct server *s, struct transport *transport)
     int r = host_start(&opts, &s->host, &err);
     if (r >= 0)
         r = admin_start(&s->loop, o->data_dir, pages, s, &s->admin, &err);
+    if (r >= 0)
+        r = start_health(s, &err);
+    if (r >= 0 && o->leader_elect)
+        start_leader(s, transport);
     if (r < 0)
         begin_stop(s, r, &err);
     else
@@ -341,6 +429,8 @@ static int start_remote(struct server *s, struct err *err)
         r = http_transport_new(&s->loop, config, &s->remote, err);
     if (r < 0)
         return r;
+    const char *namespace = s->opts.lease_namespace ? s->opts.lease_namespace : config->namespace;
+    s->lease_namespace = xstrdup(namespace ? namespace : "default");
     start_host(s, http_transport_base(s->remote));
     return 0;
 }
@@ -384,6 +474,7 @@ int server_run(const struct server_opts *opts, struct err *err)
         ;
     loop_fini(&s.loop);
     fd_scoped(&s.lock_fd);
+    free(s.lease_namespace);
     if (s.r < 0 && err)
         *err = s.err;
     return s.r;

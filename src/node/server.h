@@ -34,6 +34,12 @@ struct server_opts {
     const char *operators_dir; /* NULL: Operator objects */
     const char *const *module_dirs;
     size_t n_module_dirs;
+    const char *namespace; /* Operator objects of this one alone; NULL: of all */
+    /* without with_cluster: run operators only while the process holds this Lease */
+    bool leader_elect;
+    const char *lease_namespace, *lease_name; /* NULL: the kubeconfig's or pod's; "dormouse" */
+    const char *health_host;                  /* probes and metrics here; NULL: nowhere */
+    uint16_t health_port;
     enum host_identity identity;
     struct guest_host_opts guests;
 };

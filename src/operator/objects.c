@@ -316,7 +316,7 @@ static void add_statistics(struct arena *a, struct json *status, const struct op
 static void on_pace(struct timer *t)
 {
     struct entry *e = container_of(t, struct entry, pace);
-    if (!e->call)
+    if (!e->call && !e->s->opts.standby)
         write_status(e);
 }
 
@@ -439,6 +439,8 @@ static void write_status(struct entry *e)
 
 static void mark(struct entry *e)
 {
+    if (e->s->opts.standby)
+        return;
     uint64_t now = loop_now_ms(e->s->opts.loop), since = now - e->written_ms;
     e->dirty = true;
     if (e->call || timer_is_armed(&e->pace))
@@ -447,6 +449,13 @@ static void mark(struct entry *e)
                         ? 0
                         : OBJECTS_STATUS_MIN_INTERVAL_MS - since;
     timer_start(e->s->opts.loop, &e->pace, wait, on_pace);
+}
+
+void objects_set_standby(struct objects *s, bool standby)
+{
+    s->opts.standby = standby;
+    map_each (e, &s->entries)
+        mark(e->value);
 }
 
 void objects_on_change(struct objects *s, struct operator* o)
@@ -620,7 +629,8 @@ int objects_start(const struct objects_opts *opts, struct operators *operators,
                                      .hub = opts->hub,
                                      .identity = opts->identity,
                                      .key = { .group_version = STR(GROUP_VERSION),
-                                              .plural = STR("operators") },
+                                              .plural = STR("operators"),
+                                              .namespace = str_of(opts->namespace) },
                                      .ops = &reflector_ops,
                                      .arg = s };
     int r = reflector_start(&follow, &s->reflector, err);

@@ -31,6 +31,8 @@ struct objects_opts {
     const struct kube_identity *identity; /* kept */
     const char *const *module_dirs;       /* copied; spec.module.file must lie below one of them */
     size_t n_module_dirs;
+    const char *namespace;          /* its objects alone; NULL: all; copied */
+    bool standby;                   /* begin so; see objects_set_standby() */
     struct module_sources *sources; /* kept; to notice module files that were missing */
     void (*on_synced)(void *arg); /* every operator known at start has been applied; may be NULL */
     void *arg;
@@ -42,6 +44,8 @@ struct str objects_crd(void);
 /* operators: kept. Its on_change must lead to objects_on_change(). */
 int objects_start(const struct objects_opts *opts, struct operators *operators,
                   struct objects **ret, struct err *err);
+/* Write nothing: another host does. When that is over, all that is known is written. */
+void objects_set_standby(struct objects *s, bool standby);
 void objects_on_change(struct objects *s, struct operator* o);
 /* Before operators_close(). No callback comes any more. */
 void objects_close(struct objects *s);

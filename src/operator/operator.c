@@ -810,6 +810,15 @@ void operators_set_standby(struct operators *os, bool standby)
     }
 }
 
+void operators_hold(struct operators *os)
+{
+    map_each (e, &os->map) {
+        struct operator* o = e->value;
+        if (o->v1)
+            dispatch_hold(v1_dispatch(o->v1), DISPATCH_HOLD_STOP);
+    }
+}
+
 int operators_apply(struct operators *os, struct operator_spec *spec, struct err *err)
 {
     char buf[KEY_MAX_BYTES];

@@ -94,6 +94,9 @@ void operators_close(struct operators *os, void (*done)(void *arg), void *arg);
  */
 void operators_set_standby(struct operators *os, bool standby);
 
+/* Nothing new is begun by guests of ABI v1; before guest_host_drain(). */
+void operators_hold(struct operators *os);
+
 /* What operators_apply() checks. Errors: E_LIMIT, E_INVALID (bounds above). */
 int operator_spec_check(const struct operator_spec *spec, struct err *err);
 /*

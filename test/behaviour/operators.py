@@ -23,7 +23,8 @@ ALL_RESOURCES = "/apis/amurant.io/v1/testresources"
 PLACEHOLDER = b"@@COMPILE_NONCE@@@@@"
 
 
-PATHS = {"Namespace": "/api/v1/namespaces", "ServiceAccount": "/api/v1/namespaces/{}/serviceaccounts",
+PATHS = {"Namespace": "/api/v1/namespaces",
+         "CustomResourceDefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "ServiceAccount": "/api/v1/namespaces/{}/serviceaccounts",
          **{kind: f"/apis/rbac.authorization.k8s.io/v1/{kind.lower()}s" for kind in ("ClusterRole", "ClusterRoleBinding")},
          **{kind: f"/apis/rbac.authorization.k8s.io/v1/namespaces/{{}}/{kind.lower()}s" for kind in ("Role", "RoleBinding")}}
 
@@ -204,14 +205,14 @@ class Ring:
         self.server, self.n, self.nonce, self.connection = server, n, 0, None
         names = {"plural": "testresources", "singular": "testresource", "kind": "TestResource"}
         spec = {"type": "object", "properties": {"nonce": {"type": "integer"}, "updated_at": {"type": "string"}}}
-        server.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+        create_all(server, [{
             "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
             "metadata": {"name": "testresources.amurant.io"},
             "spec": {"group": "amurant.io", "scope": "Namespaced", "names": names, "versions": [
                 {"name": "v1", "served": True, "storage": True,
-                 "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}}]}})
-        for ns in ["operators", *(f"ring{i}" for i in range(n))]:
-            server.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ns}})
+                 "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}}]}}])
+        create_all(server, [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ns}}
+                            for ns in ["operators", *(f"ring{i}" for i in range(n))]])
         apply_yaml(server, "guests/ring/rbac.yaml")
         wait_for(lambda: server.get(ALL_RESOURCES).status == 200, "the CRD is served")
 

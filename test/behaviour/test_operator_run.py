@@ -182,5 +182,7 @@ def test_what_is_missing_is_named(dormouse_api, directory, data_dir):
     assert done.returncode == 1 and "/nonexistent/config" in done.stderr, done.stderr
     done = dormouse(*run, "--kubeconfig", dormouse_api.kubeconfig, "--context", "elsewhere")
     assert done.returncode == 1 and "'elsewhere'" in done.stderr, done.stderr
-    done = dormouse("operator", "run", "--kubeconfig", dormouse_api.kubeconfig)
-    assert done.returncode == 2 and "which directory" in done.stderr, done.stderr
+    done = dormouse("operator", "run", "--watch", "--kubeconfig", dormouse_api.kubeconfig)
+    assert done.returncode == 2 and "needs a project" in done.stderr, done.stderr
+    done = dormouse(*run, "--namespace", "operators")
+    assert done.returncode == 2 and "not for the operators of a directory" in done.stderr, done.stderr

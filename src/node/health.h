@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Probes and metrics on a TCP port, for those who keep the process running:
+ *
+ *     GET /healthz   200 while the loop turns
+ *     GET /readyz    200 once the process can do its work, 503 with the reason before
+ *     GET /metrics   Prometheus text; nobody is asked who they are
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "io/loop.h"
+
+struct health;
+
+struct health_opts {
+    struct loop *loop;
+    const char *host;
+    uint16_t port; /* 0: any free one */
+    /* NULL: ready; else what is missing. */
+    const char *(*not_ready)(void *arg);
+    void (*metrics)(void *arg, struct buf *to);
+    void *arg;
+};
+
+int health_start(const struct health_opts *opts, struct health **ret, struct err *err);
+uint16_t health_port(const struct health *h);
+/* done() on a later turn. */
+void health_close(struct health *h, void (*done)(void *arg), void *arg);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* operator/leader: who leads, by a Lease in a cluster that is played by hand. */
+#include "operator/leader.h"
+
+#include "codec/json.h"
+#include "fake_transport.h"
+#include "test.h"
+
+struct rig {
+    struct loop loop;
+    struct fake fake;
+    struct leader *leader;
+    struct arena arena;
+    unsigned changes, done;
+    bool leads;
+};
+
+static void turn(struct rig *r)
+{
+    for (int i = 0; i < 10; i++)
+        (void)loop_turn(&r->loop, false);
+}
+
+static void on_change(void *arg, bool leads)
+{
+    struct rig *r = arg;
+    r->changes++;
+    r->leads = leads;
+}
+
+static void on_done(void *arg)
+{
+    struct rig *r = arg;
+    r->done++;
+}
+
+static void rig_init(struct rig *r)
+{
+    *r = (struct rig){ 0 };
+    CHECK_OK(loop_init(&r->loop, NULL));
+    fake_init(&r->fake);
+    struct leader_opts opts = { .loop = &r->loop,
+                                .transport = &r->fake.base,
+                                .namespace = "ns",
+                                .name = "l",
+                                .identity = "me",
+                                .on_change = on_change,
+                                .arg = r };
+    r->leader = leader_start(&opts);
+    turn(r);
+    CHECK_INT(r->fake.n, 1);
+    CHECK_STR(str_of(r->fake.call[0].method), "GET");
+    CHECK_STR(str_of(r->fake.call[0].target),
+              "/apis/coordination.k8s.io/v1/namespaces/ns/leases/l");
+}
+
+static void rig_fini(struct rig *r)
+{
+    if (r->leader)
+        leader_stop(r->leader, on_done, r);
+    turn(r);
+    for (size_t i = 0; i < r->fake.n; i++)
+        if (!r->fake.call[i].ended)
+            fake_end(&r->fake.call[i], -ECANCELED);
+    turn(r);
+    CHECK_INT(r->done, 1);
+    arena_fini(&r->arena);
+    loop_fini(&r->loop);
+    fake_fini(&r->fake);
+}
+
+#define LEASE(holder, version, transitions)                                                        \
+    "{\"metadata\":{\"name\":\"l\",\"resourceVersion\":\"" version "\"},\"spec\":{"                \
+    "\"holderIdentity\":\"" holder "\",\"leaseDurationSeconds\":15,"                               \
+    "\"acquireTime\":\"2026-01-01T00:00:00.000000Z\","                                             \
+    "\"renewTime\":\"2026-01-01T00:00:00.000000Z\",\"leaseTransitions\":" transitions "}}"
+
+static void answer(struct rig *r, size_t i, int status, const char *body)
+{
+    fake_head(&r->fake.call[i], status);
+    fake_data(&r->fake.call[i], body);
+    fake_end(&r->fake.call[i], 0);
+    turn(r);
+}
+
+static struct json *spec_of(struct rig *r, size_t i)
+{
+    struct json *lease;
+    CHECK_OK(json_parse(&r->arena, str_of(r->fake.call[i].body), NULL, &lease, NULL));
+    return json_getc(lease, "spec");
+}
+
+TEST(a_lease_that_is_not_there_is_made_and_led_by)
+{
+    struct rig r;
+    rig_init(&r);
+    answer(&r, 0, 404, "{}");
+    CHECK_STR(str_of(r.fake.call[1].method), "POST");
+    CHECK_STR(json_get_str(spec_of(&r, 1), "holderIdentity"), "me");
+    CHECK_INT(json_int_or(json_getc(spec_of(&r, 1), "leaseDurationSeconds"), 0), 15);
+    CHECK(!r.leads);
+    answer(&r, 1, 201, LEASE("me", "5", "0"));
+    CHECK(r.leads && leader_leads(r.leader));
+    CHECK_INT(r.changes, 1);
+    rig_fini(&r);
+}
+
+TEST(who_was_not_the_first_follows_whatever_the_times_say)
+{
+    struct rig r;
+    rig_init(&r);
+    answer(&r, 0, 404, "{}");
+    answer(&r, 1, 409, "{}");
+    CHECK(!r.leads);
+    rig_fini(&r);
+    rig_init(&r); /* its renewal looks months old, but was only seen now */
+    answer(&r, 0, 200, LEASE("other", "7", "3"));
+    CHECK_INT(r.fake.n, 1);
+    CHECK(!r.leads);
+    rig_fini(&r);
+}
+
+TEST(a_lease_that_was_let_go_is_taken_at_once)
+{
+    struct rig r;
+    rig_init(&r);
+    answer(&r, 0, 200, LEASE("", "7", "3"));
+    CHECK_STR(str_of(r.fake.call[1].method), "PUT");
+    struct json *spec = spec_of(&r, 1);
+    CHECK_STR(json_get_str(spec, "holderIdentity"), "me");
+    CHECK_INT(json_int_or(json_getc(spec, "leaseTransitions"), 0), 4);
+    CHECK(strstr(r.fake.call[1].body, "\"resourceVersion\":\"7\""));
+    answer(&r, 1, 200, LEASE("me", "8", "4"));
+    CHECK(r.leads);
+    rig_fini(&r);
+}
+
+TEST(who_leads_lets_go_on_the_way_out)
+{
+    struct rig r;
+    rig_init(&r);
+    answer(&r, 0, 404, "{}");
+    answer(&r, 1, 201, LEASE("me", "5", "0"));
+    leader_stop(take_ptr(&r.leader), on_done, &r);
+    turn(&r);
+    CHECK_INT(r.fake.n, 3);
+    CHECK_STR(str_of(r.fake.call[2].method), "PUT");
+    CHECK_STR(json_get_str(spec_of(&r, 2), "holderIdentity"), "");
+    CHECK_INT(r.done, 0);
+    answer(&r, 2, 200, LEASE("", "6", "0"));
+    CHECK_INT(r.done, 1);
+    CHECK_INT(r.changes, 1);
+    rig_fini(&r);
+}
+
+TEST(who_follows_leaves_the_lease_alone)
+{
+    struct rig r;
+    rig_init(&r);
+    answer(&r, 0, 200, LEASE("other", "7", "3"));
+    leader_stop(take_ptr(&r.leader), on_done, &r);
+    turn(&r);
+    CHECK_INT(r.fake.n, 1);
+    CHECK_INT(r.done, 1);
+    rig_fini(&r);
+}
+
+TEST(garbage_is_no_lease)
+{
+    struct rig r;
+    rig_init(&r);
+    answer(&r, 0, 200, "nonsense");
+    CHECK_INT(r.fake.n, 1);
+    CHECK(!r.leads);
+    rig_fini(&r);
+}
+
+TEST_MAIN
