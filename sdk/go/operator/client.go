@@ -136,6 +136,9 @@ func (c *Client) Get(ctx context.Context, key NamespacedName, object Object, opt
 		option(&o)
 	}
 	metadata := isMetadata(reflect.TypeOf(object))
+	if found, err := c.delivered(kind, key, metadata, object, &o); found {
+		return err
+	}
 	w, err := c.watchFor(kind, key.Namespace, metadata, true, &o)
 	if err != nil {
 		return err
@@ -143,14 +146,6 @@ func (c *Client) Get(ctx context.Context, key NamespacedName, object Object, opt
 	what := kind.Kind + " " + key.String()
 	if w == nil {
 		return c.getLive(ctx, kind, key, object)
-	}
-	if a := c.op.current; a != nil && a.object != nil && a.primary == w && a.key == key && !o.consistent {
-		if string(a.object) != "null" {
-			return decode(a.object, object)
-		}
-		if !w.isNarrow() {
-			return &StatusError{Code: 404, Reason: "NotFound", Message: what + " not found"}
-		}
 	}
 	q, err := json.Marshal(&abi.GetQuery{Watch: w.decl.ID, Namespace: key.Namespace, Name: key.Name, Consistent: o.consistent})
 	if err != nil {
@@ -165,6 +160,26 @@ func (c *Client) Get(ctx context.Context, key NamespacedName, object Object, opt
 		return err
 	}
 	return decode(b, object)
+}
+
+// delivered reads the primary that came with the activation, if that is what is asked for.
+func (c *Client) delivered(kind Kind, key NamespacedName, metadata bool, object Object, o *readOptions) (bool, error) {
+	a := c.op.current
+	if a == nil || a.object == nil || a.primary == nil || a.key != key || o.live || o.consistent {
+		return false, nil
+	}
+	w := a.primary
+	if w.kind.APIVersion != kind.APIVersion || w.kind.Kind != kind.Kind || o.watch != "" && o.watch != w.decl.ID ||
+		w.decl.MetadataOnly && !metadata {
+		return false, nil
+	}
+	if string(a.object) != "null" {
+		return true, decode(a.object, object)
+	}
+	if w.isNarrow() {
+		return false, nil // it may be there all the same
+	}
+	return true, &StatusError{Code: 404, Reason: "NotFound", Message: kind.Kind + " " + key.String() + " not found"}
 }
 
 // watchFor finds the cache that can answer a read; nil when only the API can.

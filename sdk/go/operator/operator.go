@@ -31,7 +31,7 @@ type Operator struct {
 	watches     []*watch // those of the declaration, for reads
 	errs        []error
 	client      *Client
-	host        abi.Host // nil before Run
+	host        *observed // nil before Run
 	current     *activation
 }
 
@@ -88,23 +88,49 @@ func (o *Operator) Start(host abi.Host) error {
 	if err != nil {
 		return fmt.Errorf("declaration: %w", err)
 	}
-	o.host = &observed{host, o}
+	o.host = &observed{Host: host, op: o}
 	slog.SetDefault(slog.New(NewLogHandler(host)))
 	return host.Declare(b)
 }
 
-// observed is the host, and sees what is written: whoever reads after a write asks the cache again instead of taking
-// the object that came with the activation.
+// observed is the host as the operator uses it. It sees what is written: whoever reads after a write asks the cache again
+// instead of taking the object that came with the activation. And it keeps to the limit of posted calls, beyond
+// which the host would end the guest.
 type observed struct {
 	abi.Host
-	op *Operator
+	op     *Operator
+	posted int
 }
+
+// postedMax is below the host's limit, which counts log lines as well.
+const postedMax = abi.PostedMax - abi.PostedLogsMax - 1
 
 func (h *observed) Request(head, body []byte) ([]byte, error) {
 	if a := h.op.current; a != nil && !bytes.HasPrefix(head, []byte("GET ")) {
 		a.object = nil
 	}
 	return h.Host.Request(head, body)
+}
+
+// mayPost counts a posted call; the first one too many is logged.
+func (h *observed) mayPost() bool {
+	h.posted++
+	if h.posted == postedMax+1 {
+		slog.Warn("too many events, metrics and enqueued keys in one activation: the rest is left out", "limit", postedMax)
+	}
+	return h.posted <= postedMax
+}
+
+func (h *observed) Event(message []byte) {
+	if h.mayPost() {
+		h.Host.Event(message)
+	}
+}
+
+func (h *observed) Metric(index int, labels []byte, value float64) {
+	if h.mayPost() {
+		h.Host.Metric(index, labels, value)
+	}
 }
 
 // running is the operator of this process, between main and the exports.
@@ -115,4 +141,9 @@ var running struct {
 }
 
 // Host is what the operator runs on, nil before Run. It is for packages of this SDK.
-func (o *Operator) Host() abi.Host { return o.host }
+func (o *Operator) Host() abi.Host {
+	if o.host == nil {
+		return nil
+	}
+	return o.host
+}

@@ -452,3 +452,40 @@ func TestMistakesInADeclarationAreAllReported(t *testing.T) {
 		t.Errorf("a bad selector: %v", err)
 	}
 }
+
+func TestAFloodIsLeftOutInsteadOfBreakingARule(t *testing.T) {
+	var r *rig
+	var count operator.Counter
+	refused := 0
+	r = newRig(t, func(op *operator.Operator) {
+		count = op.Counter("n_total", "")
+		op.Controller("greetings").For(&greeting{}).
+			Complete(operator.ReconcileFunc(func(ctx context.Context, q operator.Request) (operator.Result, error) {
+				g := newGreeting(q.Name, "")
+				for i := range 500 {
+					count.Inc()
+					r.op.Event(g, operator.Normal, "Flood", "x")
+					key := operator.NamespacedName{Namespace: "a", Name: fmt.Sprint(i)}
+					if err := r.op.Enqueue(ctx, "greetings", key, operator.After(time.Hour)); err != nil {
+						refused++
+					}
+					slog.Info("flood")
+				}
+				return operator.Result{}, nil
+			}))
+	}, nil)
+	r.Create(newGreeting("g", ""))
+	r.Settle()
+	if len(r.Events) < 200 || refused < 200 || r.Metric("n_total") < 200 {
+		t.Fatalf("%d events, %v counted, %d keys refused", len(r.Events), r.Metric("n_total"), refused)
+	}
+	warned := 0
+	for _, line := range r.Logs {
+		if line.Level == "warning" {
+			warned++
+		}
+	}
+	if warned != 1 || len(r.Logs) != 256 {
+		t.Fatalf("%d warnings in %d lines", warned, len(r.Logs))
+	}
+}

@@ -147,6 +147,7 @@ func Go(ctx context.Context, f func()) {
 // Activate handles one message of the host and returns the activation's value. Package operatortest calls it, and
 // the export of the guest.
 func (o *Operator) Activate(message []byte) int64 {
+	o.host.posted = 0
 	var m abi.Activation
 	err := json.Unmarshal(message, &m)
 	if err == nil {
@@ -190,7 +191,7 @@ func (o *Operator) reconcile(m *abi.Activation) (int64, error) {
 func call(a *activation, f func(context.Context) (Result, error)) (result Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			slog.Error("panic in a reconciler", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			slog.Error("panic in a reconciler", "panic", fmt.Sprint(p), "stack", stack())
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
@@ -198,6 +199,13 @@ func call(a *activation, f func(context.Context) (Result, error)) (result Result
 	a.work.Wait()
 	runtime.Gosched() // what is ready to run may end now instead of at the next activation
 	return result, err
+}
+
+// stack of a panic, what fits into a log line.
+func stack() string {
+	const limit = 3000
+	b := debug.Stack()
+	return string(b[:min(len(b), limit)])
 }
 
 func milliseconds(d time.Duration) int64 {
@@ -239,8 +247,12 @@ func (o *Operator) Enqueue(ctx context.Context, controller string, key Namespace
 		option(&e)
 	}
 	b, err := json.Marshal(&e)
-	if err == nil {
-		o.host.Enqueue(b)
+	switch {
+	case err != nil:
+		return err
+	case !o.host.mayPost():
+		return fmt.Errorf("enqueue %v: more than %d keys and events in one activation", key, postedMax)
 	}
-	return err
+	o.host.Enqueue(b)
+	return nil
 }

@@ -41,8 +41,6 @@ type Guest interface {
 const (
 	declarationMax   = 256 << 10
 	headMax          = 16 << 10
-	postedMax        = 1024
-	postedLogsMax    = 256
 	eventMax         = 8 << 10
 	enqueueMax       = 2 << 10
 	failMax          = 1 << 10
@@ -98,7 +96,8 @@ type Env struct {
 
 	active  bool
 	posted  []func()
-	logs    int
+	logs    int // of this activation
+	count   int // of posted calls
 	failure string
 }
 
@@ -358,15 +357,15 @@ func (e *Env) outside(call string) {
 // flush does what was posted; at calls that park and at the end of an activation.
 func (e *Env) flush() {
 	posted := e.posted
-	e.posted, e.logs = nil, 0
+	e.posted = nil
 	for _, f := range posted {
 		f()
 	}
 }
 
 func (e *Env) post(call string, f func()) {
-	if len(e.posted) >= postedMax {
-		e.breach("%s: R-posted: more than %d posted calls", call, postedMax)
+	if e.count++; e.count > abi.PostedMax {
+		e.breach("%s: R-posted: more than %d posted calls in one activation", call, abi.PostedMax)
 		return
 	}
 	e.posted = append(e.posted, f)
@@ -541,6 +540,8 @@ func (e hostSide) Event(message []byte) {
 }
 
 func (e hostSide) Metric(index int, labels []byte, value float64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	var l []string
 	if len(labels) > 0 {
 		if err := json.Unmarshal(labels, &l); err != nil {
@@ -558,11 +559,13 @@ func (e hostSide) Metric(index int, labels []byte, value float64) {
 		return
 	}
 	name := m.Name + "{" + strings.Join(l, ",") + "}"
-	if m.Type == "gauge" {
-		e.metrics[name] = value
-	} else {
-		e.metrics[name] += value
-	}
+	e.post("metric", func() {
+		if m.Type == "gauge" {
+			e.metrics[name] = value
+		} else {
+			e.metrics[name] += value
+		}
+	})
 }
 
 func (e hostSide) Log(level int, text string, keyValues []byte) {
@@ -573,9 +576,8 @@ func (e hostSide) Log(level int, text string, keyValues []byte) {
 		e.breach("log: R-posted: level %d, %s", level, keyValues)
 		return
 	}
-	e.logs++
-	if e.active && e.logs > postedLogsMax {
-		e.breach("log: R-posted: more than %d lines", postedLogsMax)
+	if e.logs++; e.active && e.logs > abi.PostedLogsMax {
+		return // the host leaves them out
 	}
 	e.Logs = append(e.Logs, LogLine{names[level], text, slices.Clone(keyValues)})
 	e.t.Logf("%s: %s %s", names[level], text, keyValues)

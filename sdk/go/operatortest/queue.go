@@ -178,7 +178,7 @@ func (e *Env) activate(k qkey, reasons []string) int64 {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	e.active, e.failure = true, ""
+	e.active, e.failure, e.logs, e.count = true, "", 0, 0
 	e.mu.Unlock()
 
 	n := e.guest.Activate(message)

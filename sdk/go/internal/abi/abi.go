@@ -83,6 +83,8 @@ const (
 	QueryMaxBytes  = 16 << 10
 	BodyMaxBytes   = 3 << 20
 	AnswerMaxBytes = 16 << 20
+	PostedMax      = 1024 // in one activation, of which
+	PostedLogsMax  = 256  // are log lines; more of those are left out
 )
 
 // Header is one line of a head, the name in lower case.
