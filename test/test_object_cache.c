@@ -1130,4 +1130,224 @@ TEST(a_server_without_reviews_is_asked_for_a_list)
     rig_fini(&r);
 }
 
+/* ---------------------------------------------------------------- a naive twin */
+
+enum { MODEL_NAMES = 12, MODEL_SUBS = 5, MODEL_STEPS = 3000 };
+
+struct model_object {
+    bool there;
+    int rv, app, node, uid; /* label app=0..2, node 0..2 */
+};
+
+/* A subscriber that believes what it is told, and complains when that makes no sense. */
+struct model_user {
+    struct model *m;
+    struct object_sub *sub;
+    int namespace, app; /* -1: all */
+    bool synced, paused;
+    struct model_object seen[2][MODEL_NAMES];
+};
+
+struct model {
+    struct rig r;
+    int rv;
+    struct model_object truth[2][MODEL_NAMES];
+    struct model_user user[MODEL_SUBS];
+    struct fake_call *watch;
+};
+
+static char *model_json(const struct model *m, int ns, int name, const struct model_object *o)
+{
+    return xasprintf(
+        "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p%d\",\"namespace\":\"n%d\",\"uid\":\"u%d\","
+        "\"resourceVersion\":\"%d\",\"labels\":{\"app\":\"%d\"}},\"spec\":{\"node\":\"%d\"}}",
+        name, ns, o->uid, o->rv, o->app, o->node);
+}
+
+static struct model_object *model_place(struct model_user *u, const struct cached_object *o)
+{
+    struct str name = cached_object_name(o);
+    uint64_t i = 0;
+    CHECK_OK(parse_u64(str_slice(name, 1, name.n), 0, MODEL_NAMES - 1, &i));
+    return &u->seen[cached_object_namespace(o).p[1] - '0'][i];
+}
+
+static void model_event(void *arg, enum object_event type, const struct cached_object *now,
+                        const struct cached_object *before, bool initial)
+{
+    struct model_user *u = arg;
+    struct model_object *o = model_place(u, now ? now : before);
+    CHECK(initial == !u->synced);
+    CHECK(o->there == (type != OBJECT_ADDED));
+    if (before)
+        CHECK_INT(cached_object_rv(before), o->rv);
+    o->there = type != OBJECT_DELETED;
+    if (now) {
+        CHECK(!before || cached_object_rv(now) != (uint64_t)o->rv);
+        o->rv = (int)cached_object_rv(now);
+        o->app = cached_object_label(now, STR("app")).p[0] - '0';
+        CHECK(u->app < 0 || o->app == u->app);
+    }
+}
+
+static void model_synced(void *arg, uint64_t rv)
+{
+    struct model_user *u = arg;
+    u->synced = true;
+}
+
+static void model_error(void *arg, int r, const struct err *err)
+{
+    struct model_user *u = arg;
+    CHECK_ERR(r, E_DENIED);
+    memset(u->seen, 0, sizeof u->seen);
+    u->synced = false;
+}
+
+static const struct object_sub_ops model_ops = { .on_event = model_event,
+                                                 .on_synced = model_synced,
+                                                 .on_error = model_error };
+
+static void model_join(struct model *m, struct model_user *u)
+{
+    struct err err = { 0 };
+    char namespace[8] = "", selector[16] = "";
+    *u = (struct model_user){ .m = m,
+                              .namespace = (int)test_random_below(3) - 1,
+                              .app = (int)test_random_below(4) - 1 };
+    if (u == m->user) /* one that wants everything, which the others are served from */
+        u->namespace = u->app = -1;
+    if (u->namespace >= 0)
+        (void)snprintf(namespace, sizeof namespace, "n%d", u->namespace);
+    if (u->app >= 0)
+        (void)snprintf(selector, sizeof selector, "app=%d", u->app);
+    const struct object_field node = { OBJECT_FIELD_PATH, STR(".spec.node"), true };
+    struct object_sub_opts opts = { .group_version = STR("v1"),
+                                    .plural = STR("pods"),
+                                    .namespace = str_of(namespace),
+                                    .label_selector = str_of(selector),
+                                    .fields = &node,
+                                    .n_fields = 1,
+                                    .ops = &model_ops,
+                                    .arg = u };
+    CHECK_OK(object_cache_subscribe(m->r.cache, &opts, &u->sub, &err));
+}
+
+/* Changes an object; the event, or what a list will show. */
+static void model_change(struct model *m, bool tell_it)
+{
+    int ns = (int)test_random_below(2), name = (int)test_random_below(MODEL_NAMES);
+    struct model_object *o = &m->truth[ns][name];
+    const char *type = o->there ? "MODIFIED" : "ADDED";
+    o->rv = ++m->rv;
+    if (o->there && test_random_below(3) == 0) {
+        type = "DELETED";
+        o->there = false;
+    } else {
+        if (!o->there || (!tell_it && test_random_below(4) == 0))
+            o->uid = m->rv; /* a new one, or one replaced while nobody watched */
+        o->there = true;
+        o->app = (int)test_random_below(3);
+        o->node = (int)test_random_below(3);
+    }
+    if (tell_it)
+        emit(m->watch, type, model_json(m, ns, name, o));
+}
+
+static void model_list(struct model *m)
+{
+    struct fake_call *c = expect(&m->r, "sendInitialEvents=true");
+    fake_head(c, 200);
+    for (int ns = 0; ns < 2; ns++)
+        for (int i = 0; i < MODEL_NAMES; i++)
+            if (m->truth[ns][i].there)
+                emit(c, "ADDED", model_json(m, ns, i, &m->truth[ns][i]));
+    end_of_list(&m->r, c, ++m->rv);
+    m->watch = expect(&m->r, "allowWatchBookmarks=true");
+    fake_head(m->watch, 200);
+}
+
+static bool model_count(void *arg, const struct cached_object *o)
+{
+    (*(int *)arg)++;
+    return true;
+}
+
+static void model_check(struct model *m)
+{
+    for (size_t i = 0; i < MODEL_SUBS; i++) {
+        struct model_user *u = &m->user[i];
+        if (!u->sub || u->paused)
+            continue;
+        CHECK(u->synced);
+        int by_node[3] = { 0 };
+        for (int ns = 0; ns < 2; ns++)
+            for (int k = 0; k < MODEL_NAMES; k++) {
+                const struct model_object *o = &m->truth[ns][k], *seen = &u->seen[ns][k];
+                bool wanted = o->there && (u->namespace < 0 || u->namespace == ns) &&
+                              (u->app < 0 || u->app == o->app);
+                CHECK_INT(seen->there, wanted);
+                CHECK(!wanted || seen->rv == o->rv);
+                by_node[o->node] += wanted;
+            }
+        for (int n = 0; n < 3; n++) {
+            char value[] = { (char)('0' + n), '\0' };
+            int count = 0;
+            object_sub_find_by(u->sub, 0, str_of(value), STR(""), model_count, &count);
+            CHECK_INT(count, by_node[n]);
+        }
+    }
+}
+
+TEST(whatever_happens_subscribers_know_what_there_is)
+{
+    static struct model m;
+    m = (struct model){ .rv = 1 };
+    rig_init(&m.r, &(struct object_cache_opts){ 0 });
+    model_join(&m, &m.user[0]);
+    model_list(&m);
+    for (int step = 0; step < MODEL_STEPS && m.r.fake.n < FAKE_CALLS_MAX - 8; step++) {
+        struct model_user *u = &m.user[1 + test_random_below(MODEL_SUBS - 1)];
+        switch (test_random_below(40)) {
+        case 0 ... 2:
+            if (u->sub)
+                object_sub_cancel(take_ptr(&u->sub));
+            else
+                model_join(&m, u);
+            break;
+        case 3 ... 5:
+            if (!u->sub)
+                break;
+            u->paused = !u->paused;
+            (u->paused ? object_sub_pause : object_sub_resume)(u->sub);
+            break;
+        case 6 ... 9:
+            turn(&m.r);
+            model_check(&m);
+            break;
+        case 10:
+            if (test_random_below(10)) /* each takes a fifth of a second */
+                break;
+            fake_data(m.watch, "{\"type\":\"ERROR\",\"object\":{\"code\":410}}\n");
+            for (int i = 0; i < 6; i++)
+                model_change(&m, false);
+            model_list(&m);
+            break;
+        default:
+            model_change(&m, true);
+            break;
+        }
+    }
+    for (size_t i = 0; i < MODEL_SUBS; i++)
+        if (m.user[i].sub) {
+            m.user[i].paused = false;
+            object_sub_resume(m.user[i].sub);
+        }
+    turn(&m.r);
+    model_check(&m);
+    for (size_t i = 0; i < MODEL_SUBS; i++)
+        object_sub_cancel(m.user[i].sub);
+    rig_fini(&m.r);
+}
+
 TEST_MAIN
