@@ -764,6 +764,7 @@ static void finish_close(void *arg)
     void *closed_arg = c->closed_arg;
     interner_fini(&c->interner);
     map_fini(&c->verdicts);
+    free(c->recent);
     free(c);
     if (closed)
         closed(closed_arg);

@@ -145,13 +145,17 @@ void recent_forget(struct object_cache *c, const struct feed *f)
 
 static void on_recent_over(struct timer *t)
 {
-    recent_forget(container_of(t, struct object_cache, recent_timer), NULL);
+    struct object_cache *c = container_of(t, struct object_cache, recent_timer);
+    recent_forget(c, NULL);
+    free(take_ptr(&c->recent));
 }
 
 static void remember(struct feed *f, const struct cached_object *o)
 {
     struct object_cache *c = f->cache;
     uint32_t slot = object_table_find(&f->table, cached_object_namespace(o), cached_object_name(o));
+    if (!c->recent)
+        c->recent = xnew_n(struct recent, RECENT_MAX);
     while (c->n_recent &&
            (c->n_recent == RECENT_MAX || c->recent_bytes + o->body_n > RECENT_MAX_BYTES))
         forget_oldest(c);

@@ -64,7 +64,7 @@ struct object_cache {
     struct list graves; /* subscriptions that end when depth is 0 */
     unsigned depth;     /* callbacks that run */
     struct map verdicts;
-    struct recent recent[RECENT_MAX]; /* a ring */
+    struct recent *recent; /* a ring of RECENT_MAX; NULL while there are none */
     unsigned recent_first, n_recent;
     size_t recent_bytes;
     struct timer recent_timer;
