@@ -241,7 +241,11 @@ static struct sleep_plan plan_of(const struct guest *g, uint64_t now)
                                        .default_ms = h->opts.idle_ms,
                                        .is_asleep = g->state == GUEST_ASLEEP,
                                        .rate_times = pressure_times(&h->pressure) };
-    return sleep_make_plan(&costs, &g->history, g->expected_ms > now ? g->expected_ms - now : 0);
+    /* A rhythm that has been missed is none. */
+    uint64_t latest = g->history.gap_ms + (uint64_t)g->history.dev_ms * SLEEP_WINDOW_TIMES;
+    static const struct sleep_history none;
+    const struct sleep_history *history = now - g->last_ms > latest ? &none : &g->history;
+    return sleep_make_plan(&costs, history, g->expected_ms > now ? g->expected_ms - now : 0);
 }
 
 /* The next time of rest, from now on. */
