@@ -517,6 +517,9 @@ static void on_activated(struct guest *g, uint64_t token, uint32_t incarnation, 
 {
     struct instance *in = arg;
     dispatch_activated(in->v->dispatch, in->number, token, result, message);
+    /* Its timers are ours: it sleeps meanwhile, and is awake in time if its wakes take long. */
+    uint64_t due_ms = dispatch_next_due_ms(in->v->dispatch);
+    guest_expect(g, due_ms == WORK_NEVER ? 0 : due_ms);
 }
 
 static bool on_refill(void *arg, unsigned controller, bool anew, size_t room)
