@@ -11,7 +11,7 @@ import pytest
 from conftest import wait_for
 from guest_kit import make_namespaces
 from operators import Hosting
-from test_guests import Host
+from test_guests import OPERATORS, Host
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 MERGE = "application/merge-patch+json"
@@ -461,3 +461,52 @@ def test_a_sleeping_operator_is_not_woken_by_others_events(host, space):
     wait_for(lambda: "bye" in host.said("still", "say"), "the one that concerns it")
     assert host.guest("still")["activations"] == before + 1
     host.remove("still")
+
+
+def set_env(host, name, **env):
+    answer = host.ask("PATCH", f"{OPERATORS}/{name}", {"spec": {"env": [{"name": k, "value": v} for k, v in env.items()]}},
+                      Content_Type=MERGE)
+    assert answer.status == 200, answer.body
+    return answer.json()["metadata"]["generation"]
+
+
+def test_events_during_replacements_are_not_lost(host, space):
+    """Whatever happens while guests are swapped, declarations included: each object is seen as it is in the end."""
+    wide, narrow = watch("p", space), watch("p", space, labelSelector="n")
+    names = [f"o{i}" for i in range(10)]
+    for name in names:
+        host.put(space, name, "say first", labels={"n": name})
+    host.scripted("swapped", declaration(wide), DO="say gone")
+    wait_for(lambda: len(set(host.keys("swapped"))) >= 10, "it has begun")
+    for turn, primary in enumerate([wide, narrow, wide, narrow]):
+        generation = set_env(host, "swapped", DECLARE=json.dumps(declaration(primary)), DO="say gone", TURN=str(turn))
+        for name in names:
+            host.put(space, name, f"say {name}-{turn}", labels={"n": name})
+        host.put(space, f"brief{turn}", "say brief", labels={"n": "x"})
+        host.drop(space, f"brief{turn}")
+        wait_for(lambda: {f"{name}-{turn}" for name in names} <= set(host.said("swapped", "say")), f"turn {turn}")
+        wait_for(lambda: host.describe("swapped")["runningGeneration"] == generation, "the new one runs")
+    host.drop(space, "o1")
+    wait_for(lambda: any(a["name"] == "o1" and a.get("object", 1) is None for a in host.acts("swapped")), "an end")
+    assert "R-same" not in json.dumps(host.status("swapped"))
+    host.remove("swapped")
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=["stopped", "killed"])
+def test_a_sleeping_guest_outlives_its_host(tmp_path, how):
+    """What it remembers and declared is there again; events of meanwhile are not lost."""
+    first = V1(tmp_path, "--idle", "50ms")
+    grant(first, "script-guests", [""], ["configmaps"])
+    make_namespaces(first, "mine")
+    first.put("mine", "a", "count")
+    first.scripted("keeper", declaration(watch("p", "mine", name="a")))
+    wait_for(lambda: first.said("keeper", "count") == ["1"], "it works")
+    wait_for(lambda: first.is_asleep("keeper"), "it sleeps")
+    first.process.send_signal(how)
+    first.process.wait(30)
+    second = V1(tmp_path, "--idle", "50ms")
+    wait_for(lambda: second.said("keeper", "count")[1:] == ["2"], "it goes on where it was")
+    assert len(second.said("keeper", "declare")) == 1
+    second.put("mine", "a", "count\nsay again")
+    wait_for(lambda: "again" in second.said("keeper", "say"), "and is called as before")
+    assert second.stop() == 0
