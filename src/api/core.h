@@ -60,6 +60,7 @@ struct api {
     struct account_secrets *account_secrets;
     struct expiry *expiry;
     struct quotas *quotas;
+    struct policies *policies;
     struct buf ca_cert, ca_key;
     size_t csrs_in_flight;  /* signed, being written; and the reading of what is left to sign */
     struct retry csr_retry; /* of that reading */

@@ -16,6 +16,7 @@
 #include "api/write.h"
 
 #include "api/admit/claims.h"
+#include "api/admit/policies.h"
 #include "api/controllers/controllers.h"
 #include "api/encode.h"
 #include "api/filter.h"
@@ -345,14 +346,11 @@ static int64_t time_left(const struct removal *rm, bool *ret_shorter)
     return *ret_shorter ? opts->grace_s : given_s;
 }
 
-/* With rm->obj, value and rev current: decide and write. */
-static void removal_decide(struct removal *rm)
+static void on_admitted(void *arg, struct json *no)
 {
+    struct removal *rm = arg;
     struct request *rq = rm->rq;
     struct err err = { 0 };
-    struct json *no = check_preconditions(rm);
-    if (!no)
-        no = check_allowed(rm);
     if (no) {
         refuse(rm, no);
         return;
@@ -380,6 +378,22 @@ static void removal_decide(struct removal *rm)
         buf_reset(&rm->marked);
     }
     removal_commit(rm);
+}
+
+/* With rm->obj, value and rev current: decide and write. */
+static void removal_decide(struct removal *rm)
+{
+    struct json *no = check_preconditions(rm);
+    if (!no)
+        no = check_allowed(rm);
+    if (no || !policies_wanted(rm->rq)) {
+        on_admitted(rm, no);
+        return;
+    }
+    const struct policy_target target = {
+        .operation = "DELETE", .name = rm->name, .old = rm->obj, .dry_run = rm->opts->dry_run
+    };
+    policies_check(rm->rq, &target, on_admitted, rm);
 }
 
 static int removal_take(struct removal *rm, const struct store_kv *kv, struct err *err)

@@ -13,6 +13,7 @@
 
 #include "api/admit/admit.h"
 #include "api/admit/claims.h"
+#include "api/admit/policies.h"
 #include "api/auth/authz.h"
 #include "api/controllers/controllers.h"
 #include "api/controllers/csr.h"
@@ -753,15 +754,12 @@ static void on_dry_run(void *arg, int r, const struct store_kv *kv, uint64_t rev
         reply_written(w, w->old_rev);
 }
 
-static void shape_and_commit(struct write *w)
+/* The object has its shape; no: why it is not written. */
+static void on_admitted(void *arg, struct json *no)
 {
+    struct write *w = arg;
     struct request *rq = w->rq;
     struct err err = { 0 };
-    const struct json *no = w->old ? shape_update(w) : shape_new(w);
-    if (!no)
-        no = authz_check_write(rq, w->obj, w->old);
-    if (!no)
-        no = csr_check_write(rq, w->obj, w->old);
     if (no) {
         reply_status(rq, no);
         return;
@@ -783,6 +781,26 @@ static void shape_and_commit(struct write *w)
         look_up(w, on_dry_run); /* is the name free? */
     else
         commit(w);
+}
+
+static void shape_and_commit(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct json *no = w->old ? shape_update(w) : shape_new(w);
+    if (!no)
+        no = authz_check_write(rq, w->obj, w->old);
+    if (!no)
+        no = csr_check_write(rq, w->obj, w->old);
+    if (no || w->action || !policies_wanted(rq)) {
+        on_admitted(w, no);
+        return;
+    }
+    const struct policy_target target = { .operation = w->old ? "UPDATE" : "CREATE",
+                                          .name = meta_name(w->obj),
+                                          .object = w->obj,
+                                          .old = w->old,
+                                          .dry_run = w->opts.dry_run };
+    policies_check(rq, &target, on_admitted, w);
 }
 
 /* ------------------------------------------------------------------ reads before a write */

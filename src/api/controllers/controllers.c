@@ -2,11 +2,18 @@
 /* The controllers of one server, together; see controllers.h. */
 #include "api/controllers/controllers.h"
 
+#include "api/admit/policies.h"
 #include "api/auth/authz.h"
 #include "api/auth/tokens.h"
 #include "api/controllers/csr.h"
 
 #include <errno.h>
+
+static void on_policies_ready(void *arg, int r, const struct err *err)
+{
+    struct api *api = arg;
+    api->controllers_ready(api->controllers_ready_arg, r, err);
+}
 
 static void on_defaults_ready(void *arg, int r, const struct err *err)
 {
@@ -16,8 +23,10 @@ static void on_defaults_ready(void *arg, int r, const struct err *err)
         api->quotas = quotas_start(api);
         api->account_secrets = account_secrets_start(api);
         csr_start(api);
+        api->policies = policies_start(api, on_policies_ready, api);
+    } else {
+        on_policies_ready(api, r, err);
     }
-    api->controllers_ready(api->controllers_ready_arg, r, err);
 }
 
 static void on_aggregate_ready(void *arg, int r, const struct err *err)
@@ -57,6 +66,7 @@ void controllers_start(struct api *api, controller_ready_cb ready, void *arg)
 void controllers_stop(struct api *api)
 {
     csr_stop(api);
+    policies_stop(api->policies);
     account_secrets_stop(api->account_secrets);
     quotas_stop(api->quotas);
     expiry_stop(api->expiry);
@@ -71,6 +81,7 @@ void controllers_stop(struct api *api)
 
 void controllers_free(struct api *api)
 {
+    policies_free(api->policies);
     account_secrets_free(api->account_secrets);
     quotas_free(api->quotas);
     expiry_free(api->expiry);
@@ -89,7 +100,8 @@ bool controllers_busy(const struct api *api)
            authz_is_busy(api->authz) || gc_is_busy(api->gc) || accounts_is_busy(api->accounts) ||
            aggregate_is_busy(api->aggregate) || defaults_is_busy(api->defaults) ||
            expiry_is_busy(api->expiry) || quotas_is_busy(api->quotas) ||
-           account_secrets_is_busy(api->account_secrets) || api->csrs_in_flight > 0;
+           account_secrets_is_busy(api->account_secrets) || policies_is_busy(api->policies) ||
+           api->csrs_in_flight > 0;
 }
 
 static bool is_crd(const struct kube_resource *res)
@@ -112,6 +124,7 @@ void controllers_written(struct api *api, const struct written *w)
     account_secrets_written(api->account_secrets, w);
     defaults_written(api->defaults, w);
     csr_written(api, w);
+    policies_written(api->policies, w);
     tokens_written(api->tokens, w);
     watch_note_write(api);
 }

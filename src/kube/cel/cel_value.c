@@ -107,6 +107,12 @@ struct cel_value cel_from_json(const struct json *v, const struct schema *s)
 static const char *format_of(const struct schema *s)
 {
     static const char *const formats[] = { "byte", "date", "date-time", "datetime", "duration" };
+    if (s && (s->type == SCHEMA_TIME || s->type == SCHEMA_MICRO_TIME))
+        return "date-time";
+    if (s && s->type == SCHEMA_DURATION)
+        return "duration";
+    if (s && s->type == SCHEMA_BYTES)
+        return "byte";
     for (size_t i = 0; s && s->rules && i < ARRAY_LEN(formats); i++)
         if (str_is(s->rules->format, formats[i]))
             return formats[i];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* admissionregistration.k8s.io: webhooks and policies. They are kept; nothing calls them yet. */
+#include "kube/cel/cel_policy.h"
 #include "kube/kinds/kinds.h"
 #include "kube/validate/validate.h"
 
@@ -144,7 +145,7 @@ static void validating_policy_validate(const struct json *obj, const struct json
     struct fpath match = fpath_child(&up, STR("matchConstraints"));
     struct fpath validations = fpath_child(&up, STR("validations"));
     struct fpath annotations = fpath_child(&up, STR("auditAnnotations"));
-    (void)old;
+    policy_validate_expressions(obj, old, errs);
     if (!json_getc(spec, "matchConstraints"))
         field_error(errs, FIELD_REQUIRED, &match, NULL, "%s", "");
     if (json_first(json_getc(spec, "validations")) ||
@@ -177,7 +178,7 @@ static void say_without_effect(struct arena *a, const struct json *obj, const st
     (void)old;
     say(arg, str_of(arena_printf(a,
                                  "this " STR_FMT " is stored without effect: dormouse calls no "
-                                 "admission webhooks and evaluates no admission policies",
+                                 "admission webhooks and evaluates no mutating policies",
                                  STR_ARG(json_get_str(obj, "kind")))));
 }
 
@@ -198,7 +199,6 @@ static const struct kube_strategy validating_strategy = { .validate = validate_w
 static const struct kube_strategy validating_policy_strategy = {
     .set_defaults = policy_set_defaults,
     .prepare_create = kind_reset_status,
-    .warn = say_without_effect,
     .has_generation = true,
     .validate = validating_policy_validate,
     .fixed_meta_in_status = true
@@ -208,8 +208,13 @@ static const struct kube_strategy mutating_policy_strategy = { .set_defaults = p
                                                                .has_generation = true };
 static const struct kube_strategy binding_strategy = { .set_defaults = binding_set_defaults,
                                                        .validate = binding_validate,
-                                                       .warn = say_without_effect,
                                                        .has_generation = true };
+
+static const struct kube_strategy mutating_binding_strategy = { .set_defaults =
+                                                                    binding_set_defaults,
+                                                                .validate = binding_validate,
+                                                                .warn = say_without_effect,
+                                                                .has_generation = true };
 
 static struct kube_resource rows[] = {
     { NAMES(GROUP, "v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies",
@@ -218,8 +223,8 @@ static struct kube_resource rows[] = {
       COLUMNS(mutating_policy_columns) },
     { NAMES(GROUP, "v1", "MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings",
             "mutatingadmissionpolicybinding"),
-      CATEGORY(S("api-extensions")), .verbs = KUBE_VERBS_ALL, .strategy = &binding_strategy,
-      COLUMNS(binding_columns) },
+      CATEGORY(S("api-extensions")), .verbs = KUBE_VERBS_ALL,
+      .strategy = &mutating_binding_strategy, COLUMNS(binding_columns) },
     { NAMES(GROUP, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations",
             "mutatingwebhookconfiguration"),
       CATEGORY(S("api-extensions")), .verbs = KUBE_VERBS_ALL, .strategy = &mutating_strategy,

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Policies in force, and what they need to be asked; see policies.h. */
+#include "api/admit/policies.h"
+
+#include "api/auth/authn.h"
+#include "api/controllers/controllers.h"
+#include "api/encode.h"
+#include "api/filter.h"
+#include "api/scale.h"
+#include "kube/cel/cel_policy.h"
+#include "kube/selector.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#define GROUP "admissionregistration.k8s.io"
+
+enum kind { POLICY, BINDING, N_KINDS };
+
+static const char *const prefixes[N_KINDS] = {
+    [POLICY] = "/registry/" GROUP "/validatingadmissionpolicies/",
+    [BINDING] = "/registry/" GROUP "/validatingadmissionpolicybindings/"
+};
+
+struct policies {
+    struct api *api;
+    struct map texts[N_KINDS]; /* name -> JSON */
+    enum kind at;              /* while loading */
+    struct buf after;
+    bool loading, stopped;
+    controller_ready_cb ready;
+    void *ready_arg;
+};
+
+/* ------------------------------------------------------------------ what is in force */
+
+static void keep(struct policies *p, enum kind kind, struct str name, struct str text)
+{
+    free(map_del(&p->texts[kind], name));
+    if (text.n)
+        (void)map_put(&p->texts[kind], name, str_dup(text));
+}
+
+static bool is_kind(const struct kube_resource *res, enum kind kind)
+{
+    static const char *const plurals[] = {
+        [POLICY] = "validatingadmissionpolicies", [BINDING] = "validatingadmissionpolicybindings"
+    };
+    return str_is(res->group, GROUP) && str_is(res->plural, plurals[kind]);
+}
+
+void policies_written(struct policies *p, const struct written *w)
+{
+    for (int kind = 0; p && kind < N_KINDS; kind++)
+        if (is_kind(w->res, (enum kind)kind))
+            keep(p, (enum kind)kind, w->name, w->value);
+}
+
+bool policies_wanted(const struct request *rq)
+{
+    const struct policies *p = rq->api->policies;
+    return p && p->texts[BINDING].n > 0 && !is_kind(rq->res, POLICY) && !is_kind(rq->res, BINDING);
+}
+
+/* ------------------------------------------------------------------ one request */
+
+/* A binding that the request may be about, and its policy. */
+struct hook {
+    const struct json *policy, *binding;
+    bool failed; /* its parameters cannot be had: `why` */
+    const char *why;
+    struct json *params; /* array; NULL: the policy has no kind of them */
+    struct hook *next;
+};
+
+struct check {
+    struct request *rq;
+    struct policy_request about;
+    struct hook *first, *last, *at; /* at: whose parameters are being read */
+    bool need_space;
+    const struct hook *denier; /* the first one */
+    struct str message, reason;
+    const struct hook *asked; /* being evaluated */
+    void (*done)(void *arg, struct json *status);
+    void *arg;
+};
+
+static struct str name_in(const struct json *obj)
+{
+    return json_str(json_path(obj, "metadata", "name", NULL));
+}
+
+static bool has_action(const struct json *binding, const char *action)
+{
+    json_each (x, json_path(binding, "spec", "validationActions", NULL))
+        if (str_is(json_str(x), action))
+            return true;
+    return false;
+}
+
+static void deny(struct check *c, const struct hook *h, struct str message, struct str reason)
+{
+    struct arena *a = &c->rq->arena;
+    if (c->denier)
+        return;
+    c->denier = h;
+    c->message = str_copy_arena(a, message);
+    c->reason = str_copy_arena(a, reason);
+}
+
+static void on_denied(void *arg, struct str message, struct str reason)
+{
+    struct check *c = arg;
+    const struct hook *h = c->asked;
+    if (has_action(h->binding, "Deny"))
+        deny(c, h, message, reason);
+    if (has_action(h->binding, "Warn"))
+        reply_warn(c->rq,
+                   str_of(arena_printf(&c->rq->arena,
+                                       "Validation failed for ValidatingAdmissionPolicy '" STR_FMT
+                                       "' with binding '" STR_FMT "': " STR_FMT,
+                                       STR_ARG(name_in(h->policy)), STR_ARG(name_in(h->binding)),
+                                       STR_ARG(message))));
+}
+
+static struct json *refusal(struct check *c)
+{
+    static const struct {
+        const char *reason;
+        int code;
+    } codes[] = { { "Forbidden", 403 }, { "Unauthorized", 401 }, { "RequestEntityTooLarge", 413 } };
+    struct request *rq = c->rq;
+    struct arena *a = &rq->arena;
+    struct str text =
+        str_of(arena_printf(a,
+                            "ValidatingAdmissionPolicy '" STR_FMT "' with binding '" STR_FMT
+                            "' denied request: " STR_FMT,
+                            STR_ARG(name_in(c->denier->policy)),
+                            STR_ARG(name_in(c->denier->binding)), STR_ARG(c->message)));
+    struct str reason = c->reason.n ? c->reason : STR("Invalid");
+    struct json *status = status_forbidden(a, rq->res->group, rq->res->plural, c->about.name, text);
+    struct json *cause = json_new_object(a), *causes = json_new_array(a);
+    int code = 422;
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+        if (str_is(reason, codes[i].reason))
+            code = codes[i].code;
+    json_set_str(a, cause, "message", text);
+    json_add(causes, cause);
+    json_set_str(a, status, "reason", reason);
+    json_set_int(a, status, "code", code);
+    json_setc(a, json_obj(a, status, "details"), "causes", causes);
+    return status;
+}
+
+static void evaluate(struct check *c, struct hook *h)
+{
+    struct arena a = { 0 };
+    const struct json *spec = json_getc(h->binding, "spec");
+    c->asked = h;
+    if (!policy_matches(&a, json_path(h->policy, "spec", "matchConstraints", NULL), &c->about) ||
+        !policy_matches(&a, json_getc(spec, "matchResources"), &c->about)) {
+        arena_fini(&a);
+        return;
+    }
+    if (h->failed && policy_fails_closed(h->policy))
+        deny(c, h, str_of(h->why), STR(""));
+    else if (!h->failed && !h->params)
+        policy_evaluate(&a, h->policy, &c->about, NULL, on_denied, c);
+    json_each (params, h->params)
+        if (!h->failed)
+            policy_evaluate(&a, h->policy, &c->about, params, on_denied, c);
+    arena_fini(&a);
+}
+
+static void finish(struct check *c)
+{
+    for (struct hook *h = c->first; h; h = h->next)
+        evaluate(c, h);
+    c->done(c->arg, c->denier ? refusal(c) : NULL);
+}
+
+/* ---- parameters ---- */
+
+static void read_params(struct check *c);
+
+static void no_params(struct hook *h, const char *why)
+{
+    h->failed = true;
+    h->why = why;
+}
+
+/* The objects have been found; there may be none. */
+static void params_found(struct check *c)
+{
+    struct hook *h = c->at;
+    const struct json *ref = json_path(h->binding, "spec", "paramRef", NULL);
+    bool allow = str_is(json_get_str(ref, "parameterNotFoundAction"), "Allow");
+    if (h->params->n == 0 && !allow)
+        no_params(h, "failed to configure binding: no params found for policy binding with `Deny` "
+                     "parameterNotFoundAction");
+    c->at = h->next;
+    read_params(c);
+}
+
+static struct json *param_of(struct check *c, const struct kube_resource *res,
+                             const struct store_kv *kv)
+{
+    struct arena *a = &c->rq->arena;
+    struct stored st = stored_of(c->rq->api, res, kv);
+    struct json *v;
+    st.value = str_copy_arena(a, kv->value);
+    return decode_stored(a, res, st, &v, NULL) < 0 ? NULL : v;
+}
+
+static const struct kube_resource *param_kind(const struct check *c, const struct hook *h)
+{
+    const struct json *kind = json_path(h->policy, "spec", "paramKind", NULL);
+    struct str group, version, api_version = json_get_str(kind, "apiVersion");
+    if (!str_cut(api_version, '/', &group, &version)) {
+        group = STR("");
+        version = api_version;
+    }
+    return registry_find_kind(&c->rq->api->reg, group, version, json_get_str(kind, "kind"));
+}
+
+static void on_param(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                     const struct err *err)
+{
+    struct check *c = arg;
+    (void)rev;
+    if (request_idle(c->rq))
+        return;
+    if (r < 0) {
+        no_params(c->at,
+                  arena_printf(&c->rq->arena, "failed to configure binding: %s", err_text(err)));
+    } else if (kv) {
+        struct json *v = param_of(c, param_kind(c, c->at), kv);
+        if (v)
+            json_add(c->at->params, v);
+    }
+    params_found(c);
+}
+
+static void on_params(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct check *c = arg;
+    struct arena *a = &c->rq->arena;
+    struct hook *h = c->at;
+    struct selector s;
+    if (request_idle(c->rq))
+        return;
+    const struct json *selector = json_path(h->binding, "spec", "paramRef", "selector", NULL);
+    if (r >= 0)
+        r = selector_from_object(a, selector, &s, NULL);
+    if (r < 0 || page->more) {
+        no_params(h, arena_printf(a, "failed to configure binding: %s",
+                                  r < 0 && err ? err_text(err) : "too many params"));
+        params_found(c);
+        return;
+    }
+    for (size_t i = 0; i < page->n; i++) {
+        struct json *v = param_of(c, param_kind(c, h), &page->kv[i]);
+        if (v && selector_matches_labels(&s, json_path(v, "metadata", "labels", NULL)))
+            json_add(h->params, v);
+    }
+    params_found(c);
+}
+
+/* Start to read them; false: what is wrong has been noted. */
+static bool begin_params(struct check *c, struct hook *h)
+{
+    struct request *rq = c->rq;
+    struct arena *a = &rq->arena;
+    const struct json *ref = json_path(h->binding, "spec", "paramRef", NULL);
+    const struct kube_resource *res = param_kind(c, h);
+    struct str name = json_get_str(ref, "name"), ns = json_get_str(ref, "namespace");
+    h->params = json_new_array(a);
+    if (!res || !ref) {
+        no_params(h, "failed to configure policy: failed to find resource referenced by paramKind");
+        return false;
+    }
+    if (!res->namespaced)
+        ns = STR("");
+    else if (ns.n == 0)
+        ns = c->about.ns;
+    if (res->namespaced && ns.n == 0) {
+        no_params(h, "failed to configure binding: cannot use namespaced paramRef in policy "
+                     "binding that matches cluster-scoped resources");
+        return false;
+    }
+    request_busy(rq);
+    const struct store_range range = { .prefix = key_prefix_ns(a, res, ns),
+                                       .limit = POLICIES_MAX_PARAMS };
+    int r = name.n ? store_get(rq->api->store, key_object(a, res, ns, name), 0, on_param, c, NULL)
+                   : store_range(rq->api->store, &range, on_params, c, NULL);
+    if (r >= 0)
+        return true;
+    rq->busy--; /* nothing has begun */
+    no_params(h, "failed to configure binding: the store cannot be read");
+    return false;
+}
+
+static void read_params(struct check *c)
+{
+    for (; c->at; c->at = c->at->next) {
+        bool wanted = json_is(json_path(c->at->policy, "spec", "paramKind", NULL), JSON_OBJECT);
+        if (wanted && begin_params(c, c->at))
+            return;
+    }
+    finish(c);
+}
+
+/* ---- the namespace ---- */
+
+static void on_space(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                     const struct err *err)
+{
+    struct check *c = arg;
+    struct json *space = NULL;
+    (void)rev;
+    (void)err;
+    if (request_idle(c->rq))
+        return;
+    if (r < 0) {
+        c->done(c->arg, status_from_err(&c->rq->arena, r, err));
+        return;
+    }
+    if (kv)
+        (void)json_parse(&c->rq->arena, str_copy_arena(&c->rq->arena, kv->value), NULL, &space,
+                         NULL);
+    c->about.space = space;
+    read_params(c);
+}
+
+static void read_space(struct check *c)
+{
+    struct request *rq = c->rq;
+    struct str key =
+        str_of(arena_printf(&rq->arena, "/registry/namespaces/" STR_FMT, STR_ARG(c->about.ns)));
+    request_busy(rq);
+    struct err err = { 0 };
+    int r = store_get(rq->api->store, key, 0, on_space, c, &err);
+    if (r < 0 && !request_idle(rq))
+        c->done(c->arg, status_from_err(&rq->arena, r, &err));
+}
+
+/* ---- which ones ---- */
+
+/* As far as it can be told without the namespace. */
+static bool may_match(struct check *c, const struct json *policy, const struct json *binding)
+{
+    struct arena a = { 0 };
+    bool match =
+        policy_matches(&a, json_path(policy, "spec", "matchConstraints", NULL), &c->about) &&
+        policy_matches(&a, json_path(binding, "spec", "matchResources", NULL), &c->about);
+    arena_fini(&a);
+    return match;
+}
+
+static void find_hooks(struct check *c)
+{
+    struct arena *a = &c->rq->arena;
+    const struct policies *p = c->rq->api->policies;
+    map_each (m, &p->texts[BINDING]) {
+        struct json *binding, *policy;
+        const char *text = m->value;
+        if (json_parse(a, str_of(str_dup_arena(a, str_of(text))), NULL, &binding, NULL) < 0)
+            continue;
+        text = map_get(&p->texts[POLICY], json_str(json_path(binding, "spec", "policyName", NULL)));
+        if (!text || json_parse(a, str_of(str_dup_arena(a, str_of(text))), NULL, &policy, NULL) < 0)
+            continue; /* of a policy that is not there */
+        if (!may_match(c, policy, binding))
+            continue;
+        struct hook *h = arena_new(a, struct hook);
+        *h = (struct hook){ .policy = policy, .binding = binding };
+        if (c->last)
+            c->last->next = h;
+        else
+            c->first = h;
+        c->last = h;
+    }
+}
+
+static bool is_namespaces(const struct kube_resource *res)
+{
+    return res->group.n == 0 && str_is(res->plural, "namespaces");
+}
+
+void policies_check(struct request *rq, const struct policy_target *target,
+                    void (*done)(void *arg, struct json *status), void *arg)
+{
+    struct arena *a = &rq->arena;
+    struct check *c = arena_new(a, struct check);
+    bool scale = rq->sub && str_is(rq->sub->name, "scale");
+    const struct json *object = target->object, *old = target->old;
+    *c = (struct check){ .rq = rq,
+                         .about = { .res = rq->res,
+                                    .subresource = rq->sub ? rq->sub->name : STR(""),
+                                    .name = target->name,
+                                    .ns = is_namespaces(rq->res) ? target->name : rq->route.ns,
+                                    .operation = target->operation,
+                                    .object =
+                                        scale && object ? scale_of(a, rq->res, object) : object,
+                                    .old = scale && old ? scale_of(a, rq->res, old) : old,
+                                    .user = identity_to_json(a, &rq->identity),
+                                    .dry_run = target->dry_run },
+                         .done = done,
+                         .arg = arg };
+    find_hooks(c);
+    c->at = c->first;
+    if (c->first && rq->res->namespaced)
+        read_space(c);
+    else
+        read_params(c);
+}
+
+/* ------------------------------------------------------------------ life */
+
+static void load(struct policies *p);
+
+static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    struct policies *p = arg;
+    for (size_t i = 0; r >= 0 && !p->stopped && i < page->n; i++) {
+        const struct store_kv *kv = &page->kv[i];
+        struct str name = str_slice(kv->key, strlen(prefixes[p->at]), kv->key.n);
+        if (!map_has(&p->texts[p->at], name)) /* else written meanwhile */
+            keep(p, p->at, name, kv->value);
+    }
+    bool more = r >= 0 && page->more;
+    buf_reset(&p->after);
+    if (more)
+        (void)buf_add_str(&p->after, page->kv[page->n - 1].key);
+    else
+        p->at++;
+    if (r >= 0 && p->at < N_KINDS && !p->stopped) {
+        load(p);
+        return;
+    }
+    p->loading = false;
+    p->ready(p->ready_arg, p->stopped ? -ECANCELED : r, err);
+    controllers_idle(p->api);
+}
+
+static void load(struct policies *p)
+{
+    struct err err = { 0 };
+    const struct store_range range = { .prefix = str_of(prefixes[p->at]),
+                                       .after = buf_str(&p->after) };
+    p->loading = true;
+    int r = store_range(p->api->store, &range, on_page, p, &err);
+    if (r < 0) {
+        p->loading = false;
+        p->ready(p->ready_arg, r, &err);
+    }
+}
+
+struct policies *policies_start(struct api *api, controller_ready_cb ready, void *arg)
+{
+    struct policies *p = xnew(struct policies);
+    *p = (struct policies){
+        .api = api, .ready = ready, .ready_arg = arg, .after = BUF_INIT(STORE_KEY_MAX_BYTES)
+    };
+    load(p);
+    return p;
+}
+
+void policies_stop(struct policies *p)
+{
+    if (p)
+        p->stopped = true;
+}
+
+bool policies_is_busy(const struct policies *p)
+{
+    return p && p->loading;
+}
+
+void policies_free(struct policies *p)
+{
+    if (!p)
+        return;
+    assert(!policies_is_busy(p));
+    for (int kind = 0; kind < N_KINDS; kind++) {
+        map_each (m, &p->texts[kind])
+            free(m->value);
+        map_fini(&p->texts[kind]);
+    }
+    buf_fini(&p->after);
+    free(p);
+}

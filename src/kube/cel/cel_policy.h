@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ValidatingAdmissionPolicies, without a store: which requests they are about, and what they say
+ * of one. (api/admit/policies.h reads what they need.)
+ */
+#pragma once
+
+#include "kube/field.h"
+#include "kube/resource.h"
+
+enum { POLICY_COST_MAX = 10000000 }; /* of all expressions of a policy for one request */
+
+/* A write that is about to be made. */
+struct policy_request {
+    const struct kube_resource *res;
+    struct str subresource, name, ns;
+    const char *operation;           /* "CREATE", "UPDATE", "DELETE" */
+    const struct json *object, *old; /* NULL: there is none */
+    const struct json *user;         /* {username, uid, groups, extra} */
+    const struct json *options;      /* or NULL */
+    const struct json *space;        /* the Namespace it is in; NULL: in none */
+    bool dry_run;
+};
+
+/*
+ * match: spec.matchConstraints of a policy or spec.matchResources of a binding; NULL is about
+ * everything. Namespaces are looked at only with `space`.
+ */
+bool policy_matches(struct arena *a, const struct json *match, const struct policy_request *rq);
+/* The labels of the namespace decide about some of its requests. */
+bool policy_asks_namespace(const struct json *match);
+
+/* Called for each expression that is not true; message and reason are borrowed. */
+typedef void (*policy_denied_fn)(void *arg, struct str message, struct str reason);
+
+/* Evaluate the policy. params: NULL where it has no kind of them. */
+void policy_evaluate(struct arena *a, const struct json *policy, const struct policy_request *rq,
+                     const struct json *params, policy_denied_fn denied, void *arg);
+/* What could not be read or evaluated denies as well, unless failurePolicy is Ignore. */
+bool policy_fails_closed(const struct json *policy);
+
+/* Report expressions of a policy that cannot be used. stored: the policy as it is now, or NULL. */
+void policy_validate_expressions(const struct json *policy, const struct json *stored,
+                                 struct field_errors *errs);
