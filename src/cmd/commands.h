@@ -6,6 +6,6 @@
 #include "cmd/cmd.h"
 
 #define COMMANDS                                                                                   \
-    &cmd_up, &cmd_api, &cmd_operator_init, &cmd_operator_build, &cmd_operator_run,                 \
-        &cmd_operator_describe, &cmd_operator_logs, &cmd_guests, &cmd_top, &cmd_trace,             \
-        &cmd_kubeconfig, &cmd_manifest_operator, &cmd_version,
+    &cmd_up, &cmd_api, &cmd_operator_init, &cmd_operator_build, &cmd_operator_test,                \
+        &cmd_operator_run, &cmd_operator_describe, &cmd_operator_logs, &cmd_guests, &cmd_top,      \
+        &cmd_trace, &cmd_kubeconfig, &cmd_manifest_operator, &cmd_version,

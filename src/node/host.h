@@ -69,3 +69,10 @@ struct operator* host_find(const struct host *h, const struct url_target *target
 /* Prometheus text, and the JSON list of `dormouse guests`. */
 void host_metrics(const struct host *h, struct buf *to);
 void host_guests_json(const struct host *h, struct buf *to);
+
+/* For testbeds. false: something is under way, and `why` names it; timers do not count. */
+bool host_is_at_rest(const struct host *h, struct buf *why);
+/* Put every guest to sleep that is idle. */
+void host_sleep(struct host *h);
+/* One line for each operator that cannot do its work; false: there is none. */
+bool host_trouble(const struct host *h, struct buf *why);

@@ -1023,7 +1023,9 @@ void pool_close(struct runner_pool *p, void (*done)(void *arg), void *arg)
 
 void pool_get_stats(const struct runner_pool *p, struct runner_pool_stats *ret)
 {
-    *ret = (struct runner_pool_stats){ .starts = p->starts, .losses = p->losses };
+    *ret = (struct runner_pool_stats){ .commands = p->n_commands,
+                                       .starts = p->starts,
+                                       .losses = p->losses };
     list_each (node, &p->runners)
         ret->runners += list_entry(node, struct runner, node)->sm.at != RUNNER_CLOSING;
 }

@@ -84,7 +84,7 @@ struct runner_pool_opts {
 };
 
 struct runner_pool_stats {
-    unsigned runners;
+    unsigned runners, commands; /* commands: without an answer yet */
     uint64_t starts, losses;
 };
 

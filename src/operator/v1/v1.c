@@ -1046,6 +1046,13 @@ static void write_controllers(const struct v1 *v, struct buf *to)
     }
 }
 
+bool v1_is_busy(const struct v1 *v)
+{
+    struct dispatch_view view;
+    dispatch_get_view(v->dispatch, &view);
+    return view.active || (view.ready && view.holds == 0);
+}
+
 struct trace *v1_trace(struct v1 *v)
 {
     return &v->trace;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether an operator host has anything to do; for testbeds (testbed.h). */
+#include "node/host_impl.h"
+
+struct look {
+    struct buf *why;
+};
+
+static void look_at_guest(struct guest *g, void *arg)
+{
+    struct look *look = arg;
+    struct guest_stats s;
+    guest_get_stats(g, &s);
+    if (look->why->n == 0 && (s.state == GUEST_RUNNING || s.queued))
+        (void)buf_printf(look->why, "guest %s/%s runs", s.namespace, s.name);
+}
+
+static void look_at_operator(struct operator* o, void *arg)
+{
+    struct look *look = arg;
+    struct operator_view v;
+    operator_view(o, &v);
+    if (look->why->n)
+        return;
+    if (v.phase == OPERATOR_PREPARING)
+        (void)buf_printf(look->why, "operator %s/%s is being compiled", v.namespace, v.name);
+    else if (v.v1 && v1_is_busy(v.v1))
+        (void)buf_printf(look->why, "operator %s/%s has keys to reconcile", v.namespace, v.name);
+}
+
+bool host_is_at_rest(const struct host *h, struct buf *why)
+{
+    struct look look = { .why = why };
+    struct guest_host_stats stats;
+    guest_host_get_stats(h->guests, &stats);
+    if (stats.commands)
+        (void)buf_printf(why, "%u commands to runners are under way", stats.commands);
+    guest_host_each(h->guests, look_at_guest, &look);
+    operators_each(h->operators, look_at_operator, &look);
+    return why->n == 0;
+}
+
+void host_sleep(struct host *h)
+{
+    (void)guest_host_relieve(h->guests);
+}
+
+static void tell_trouble(struct operator* o, void *arg)
+{
+    struct buf *why = arg;
+    struct operator_view v;
+    struct guest_stats s = { 0 };
+    operator_view(o, &v);
+    if (v.guest)
+        guest_get_stats(v.guest, &s);
+    if (v.phase != OPERATOR_RUNNING || !v.guest || s.state == GUEST_FAILED)
+        (void)buf_printf(why, "operator %s/%s does not run: %s: %s\n", v.namespace, v.name,
+                         v.reason, v.message[0] ? v.message : s.last_error);
+    if (v.trouble && v.trouble[0])
+        (void)buf_printf(why, "operator %s/%s: %s\n", v.namespace, v.name, v.trouble);
+    if (v.v1) {
+        struct v1_summary summary;
+        v1_get_summary(v.v1, &summary);
+        if (summary.waits[0])
+            (void)buf_printf(why, "operator %s/%s waits: %s\n", v.namespace, v.name, summary.waits);
+    }
+}
+
+bool host_trouble(const struct host *h, struct buf *why)
+{
+    operators_each(h->operators, tell_trouble, why);
+    return why->n != 0;
+}
