@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 
 	"dormouse.dev/sdk/go/internal/abi"
 )
@@ -68,8 +69,10 @@ func (o *Operator) Cache(object Object, options ...WatchOption) *Operator {
 func (o *Operator) Run() error {
 	running.op = o
 	if running.host == nil {
-		return errors.New("no host here: an operator is built with GOOS=wasip1 GOARCH=wasm -buildmode=c-shared and run " +
+		err := errors.New("no host here: an operator is built with GOOS=wasip1 GOARCH=wasm -buildmode=c-shared and run " +
 			"by dormouse; package operatortest runs it in tests")
+		fmt.Fprintln(os.Stderr, err) // few look at the result of the last call of main
+		return err
 	}
 	err := o.Start(running.host)
 	running.err = err

@@ -142,7 +142,7 @@ func (e *Env) serve(r *Request) (any, *failure) {
 	case "PATCH":
 		return e.patch(&t, r, body)
 	case "DELETE":
-		return e.remove1(&t, body)
+		return e.deleteOne(&t, body)
 	}
 	return nil, fail(405, "MethodNotAllowed", "%s", r.Method)
 }
@@ -349,7 +349,7 @@ func (s *store) patch(t *target, r *Request, body object) (any, *failure) {
 	return s.over(t, before, o)
 }
 
-func (s *store) remove1(t *target, options object) (any, *failure) {
+func (s *store) deleteOne(t *target, options object) (any, *failure) {
 	o := s.objects[t.id()]
 	if t.name == "" || o == nil {
 		return nil, s.missing(t)
