@@ -21,7 +21,7 @@
 enum {
     RUNNER_SOCKET = 3, /* the descriptor that main leaves us */
     RUNNER_SLOTS_MAX = 65536,
-    RUNNER_TICK_MS = 10,         /* CPU time between epochs */
+    RUNNER_TICK_MS = 4,          /* CPU time between epochs; the kernel looks about that often */
     RUNNER_SLICE_TICKS = 1,      /* then a guest of V1 lets others have their turns */
     RUNNER_TRIM_BYTES = 1 << 20, /* dissolved since the heap was last returned to the system */
     RUNNER_COUNT_DIRTY_MS = 100  /* dirty pages of an awake guest are counted this often at most */

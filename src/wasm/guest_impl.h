@@ -29,7 +29,7 @@
 
 enum {
     SUSPEND_RETRY_MS = 30000, /* after a full disk */
-    SLOW_SLICES = 3,          /* of one activation while others wait: it is moved at once */
+    SLOW_SLICES = 5,          /* of one activation while others wait: it is moved at once */
     SLOW_US = 5000,           /* CPU time of an activation that is slow, */
     SLOW_IN_A_ROW = 3,        /* so many: the guest is */
     SLOW_QUICK = 64,          /* quick ones in a row: it is not any more */
