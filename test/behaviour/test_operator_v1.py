@@ -510,3 +510,53 @@ def test_a_sleeping_guest_outlives_its_host(tmp_path, how):
     second.put("mine", "a", "count\nsay again")
     wait_for(lambda: "again" in second.said("keeper", "say"), "and is called as before")
     assert second.stop() == 0
+
+
+def test_lists_go_over_several_namespaces(host, space):
+    """One order and one continue over the namespaces of a watch, although each has its own subscription."""
+    spaces = [f"{space}-{x}" for x in ("b", "a", "c")]
+    make_namespaces(host, *spaces)
+    for i, namespace in enumerate(spaces):
+        for k in range(2):
+            host.put(namespace, f"m{k}", labels={"several": "1"})
+    reads = ['list {"watch":"m","view":"keys"}', 'list {"watch":"m","view":"keys","limit":3}',
+             'list {"watch":"m","view":"keys","namespace":"%s"}' % spaces[0],
+             'list {"watch":"m","view":"keys","namespace":"default"}',
+             'get {"watch":"m","namespace":"default","name":"m0"}']
+    host.put(space, "r", "\n".join(reads))
+    host.scripted("paging", declaration(watch("p", space, name="r"), caches=[
+        {**watch("m", labelSelector="several"), "namespaces": spaces}]))
+    wait_for(lambda: host.values("paging", "get"), "the last read")
+    lists = [json.loads(text) if value > 0 else value for value, text in host.values("paging", "list")]
+    ordered = [(n, f"m{k}") for n in sorted(spaces) for k in range(2)]
+    assert [(i["namespace"], i["name"]) for i in lists[0]["items"]] == ordered
+    assert [(i["namespace"], i["name"]) for i in lists[1]["items"]] == ordered[:3]
+    assert [i["namespace"] for i in lists[2]["items"]] == [spaces[0]] * 2
+    assert lists[3] == -2 and host.values("paging", "get")[0][0] == -2
+    token = lists[1]["continue"]
+    host.put(space, "r", 'list {"watch":"m","view":"keys","limit":3,"continue":"%s"}\n' % token +
+             'list {"watch":"m","view":"keys","continue":"x"}')
+    wait_for(lambda: len(host.values("paging", "list")) == 6, "the next page")
+    rest = json.loads(host.values("paging", "list")[4][1])
+    assert [(i["namespace"], i["name"]) for i in rest["items"]] == ordered[3:] and "continue" not in rest
+    assert host.values("paging", "list")[5][0] == -1
+    host.remove("paging")
+
+
+def test_what_a_script_cannot_know_is_typed(host, space):
+    """The allow list and the request rate of an operator, as Kubernetes would say them."""
+    maps = f"/api/v1/namespaces/{space}/configmaps"
+    host.put(space, "a", f"api DELETE {maps}/a -\n" + 30 * f"api GET {maps}/a -\n")
+    body = {"apiVersion": "dormouse.dev/v1alpha1", "kind": "Operator", "metadata": {"name": "bounded"},
+            "spec": {"module": {"file": "script-v1.wasm"},
+                     "env": [{"name": "DECLARE", "value": json.dumps(declaration(watch("p", space, name="a")))}],
+                     "allow": [{"verbs": ["get"], "paths": ["/api/..."]}], "limits": {"requestsPerSecond": 5}}}
+    host.create(OPERATORS, body)
+    wait_for(lambda: len(host.values("bounded", "api")) == 31, "all answers")
+    statuses = [value for value, _ in host.values("bounded", "api")]
+    assert statuses[0] == 403 and "not in this operator's allow list" in host.values("bounded", "api")[0][1]
+    assert 200 in statuses and 429 in statuses
+    headers = " ".join(host.said("bounded", "header"))
+    assert "dormouse-error: denied" in headers and "dormouse-error: limited" in headers
+    assert host.get(f"{maps}/a").status == 200
+    host.remove("bounded")

@@ -573,6 +573,11 @@ static int read_one_namespace(struct reader *rd, const struct json *v, void *at)
     return read_namespace(rd, v, at, NULL);
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
 static int read_namespaces(struct reader *rd, const struct json *v, void *at,
                            const struct member *m)
 {
@@ -583,10 +588,10 @@ static int read_namespaces(struct reader *rd, const struct json *v, void *at,
         return r;
     if (w->n_namespaces == 0)
         return FAIL(rd, "must not be empty; without it, all namespaces are watched");
-    for (size_t i = 0; i < w->n_namespaces; i++)
-        for (size_t j = 0; j < i; j++)
-            if (str_eq(w->namespaces[i], w->namespaces[j]))
-                return FAIL(rd, "'" STR_FMT "' is there twice", STR_ARG(w->namespaces[i]));
+    qsort(w->namespaces, w->n_namespaces, sizeof *w->namespaces, by_name);
+    for (size_t i = 1; i < w->n_namespaces; i++)
+        if (str_eq(w->namespaces[i], w->namespaces[i - 1]))
+            return FAIL(rd, "'" STR_FMT "' is there twice", STR_ARG(w->namespaces[i]));
     return 0;
 }
 

@@ -58,7 +58,7 @@ struct declaration_watch {
     enum watch_role role;
     uint8_t controller; /* not for WATCH_CACHE */
     bool metadata_only, any_owner;
-    struct str *namespaces; /* n 0: all */
+    struct str *namespaces; /* sorted; n 0: all */
     size_t n_namespaces;
     struct str name; /* "": every */
     struct str label_selector, field_selector;
