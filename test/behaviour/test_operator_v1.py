@@ -560,3 +560,18 @@ def test_what_a_script_cannot_know_is_typed(host, space):
     assert "dormouse-error: denied" in headers and "dormouse-error: limited" in headers
     assert host.get(f"{maps}/a").status == 200
     host.remove("bounded")
+
+
+def test_a_pause_keeps_what_happens(host, space):
+    host.put(space, "a", "say one")
+    host.scripted("paused", declaration(watch("p", space), resyncSeconds=1), DO="say gone")
+    wait_for(lambda: host.said("paused", "say").count("one") >= 2, "it works, and a resync is a reason")
+    assert any(a["reasons"] == ["resync"] for a in host.acts("paused"))
+    pause = lambda yes: host.ask("PATCH", f"{OPERATORS}/paused", {"spec": {"paused": yes}}, Content_Type=MERGE)  # noqa: E731
+    assert pause(True).status == 200
+    wait_for(lambda: host.status("paused").get("phase") == "Paused", "the pause")
+    host.put(space, "b", "say two")
+    host.drop(space, "a")
+    assert pause(False).status == 200
+    wait_for(lambda: "two" in host.said("paused", "say") and "gone" in host.said("paused", "say"), "what it missed")
+    host.remove("paused")

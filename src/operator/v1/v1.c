@@ -62,8 +62,8 @@ struct v1 {
     const struct v1_ops *ops;
     void *arg;
     struct dispatch_operator *dispatch;
-    struct host_calls calls; /* what calls need: rights and the parts below */
-    struct identity *identity;
+    struct host_calls calls;   /* what calls need: rights and the parts below */
+    struct identity *identity; /* of the last guest, also while there is none: watches go on */
     struct identity_wait identity_wait;
     struct identity_listener identity_listener;
     char *user;                      /* as whom the watches were begun */
@@ -437,7 +437,8 @@ static void on_object_read(void *arg, int r, const struct object_result *res,
         (void)buf_add_cstr(&payload, ",\"object\":null");
     }
     (void)buf_add_char(&payload, '}');
-    if (hand_over(in, s->token, buf_str(&payload), &err) < 0)
+    struct str whole = buf_ok(&payload) ? buf_str(&payload) : str_n(s->payload, s->n);
+    if (hand_over(in, s->token, whole, &err) < 0)
         guest_fail(in->guest, &err);
 }
 
@@ -551,7 +552,10 @@ static void on_call(struct guest *g, const struct guest_call *call, void *arg)
         on_declare(in, call);
         return;
     }
-    assert(!in->call);
+    if (in->call) {
+        broken(in, "runner", "R-outside", "a call while another one waits");
+        return;
+    }
     in->call_id = call->id;
     in->call_incarnation = call->incarnation;
     if (!in->v->is_watching) {
@@ -869,6 +873,7 @@ void v1_free(struct v1 *v)
     declaration_unref(v->declaration);
     list_remove(&v->node);
     v->host->n_operators--;
+    identity_unref(v->identity);
     free(v->trouble);
     free(v->full_name);
     free(v);
@@ -881,7 +886,8 @@ void v1_attach(struct v1 *v, struct guest *g, const struct v1_rights *rights)
     v->has_new_guest = true;
     v->calls.transport = rights->transport;
     v->calls.allow = rights->allow;
-    v->identity = rights->identity;
+    identity_unref(v->identity);
+    v->identity = rights->identity ? identity_ref(rights->identity) : NULL;
     dispatch_set_weight(v->dispatch, rights->weight ? rights->weight : DISPATCH_WEIGHT_DEFAULT);
     if (v->identity) {
         v->identity_listener.run = on_identity_change;
@@ -909,7 +915,6 @@ void v1_detach(struct v1 *v)
     identity_wait_cancel(&v->identity_wait);
     identity_unlisten(&v->identity_listener);
     events_free(take_ptr(&v->events));
-    v->identity = NULL;
     v->calls.transport = NULL;
     v->calls.allow = NULL;
 }
