@@ -269,9 +269,8 @@ static int tell_dispatch(struct v1 *v, const struct declaration *d, struct err *
 /* What an instance has declared becomes what is in force. */
 static int put_in_force(struct v1 *v, struct declaration *d, struct err *err)
 {
-    bool same_user =
-        !v->is_watching || !v->identity || strcmp(v->user, identity_user(v->identity)) == 0;
-    if (d == v->declaration && same_user) {
+    const char *user = v->identity ? identity_user(v->identity) : "";
+    if (d == v->declaration && v->is_watching && strcmp(v->user, user) == 0) {
         if (v->has_new_guest) /* it may want something else of the objects that are there */
             interests_reconcile_all(v->calls.interests, WORK_INITIAL);
         return 0;
