@@ -5,7 +5,8 @@
  *   bench_asleep [guests]
  *
  * Prints the common result form: pss_kib [n, state, process], swap_kib [n], start_us and suspend_us
- * per guest. The empty state is before the first guest.
+ * per guest. The empty state is before the first guest. Then 64 guests of ABI v1 that wait in a
+ * call at once, each on a thread of its own, and the same when they have their answers.
  */
 #include "guest_rig.h"
 
@@ -113,6 +114,36 @@ static void run(unsigned n)
     rig_close(&r);
 }
 
+static void run_parked(void)
+{
+    enum { N = 64 };
+    struct rig r;
+    rig_open(&r, (struct guest_host_opts){ .sleep_never = true, .max_runners = 1 });
+    struct module *m = rig_module(&r, "wake-v1-16");
+    struct actor *a = xnew_n(struct actor, N);
+    for (unsigned i = 0; i < N; i++) {
+        a[i].holds_calls = true;
+        actor_open(&a[i], &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_V1 });
+        WAIT(&r, actor_is_idle(&a[i]));
+    }
+    print_memory(&r, N, "v1 awake");
+    for (unsigned i = 0; i < N; i++) {
+        actor_activate(&a[i], 1, "1");
+        WAIT(&r, actor_stats(&a[i]).is_parked);
+    }
+    print_memory(&r, N, "v1 parked");
+    for (unsigned i = 0; i < N; i++) {
+        CHECK_OK(guest_reply(a[i].guest, a[i].call.id, 0, 0, STR("{}"), NULL));
+        WAIT(&r, a[i].dones == 1);
+    }
+    print_memory(&r, N, "v1 answered");
+    for (unsigned i = 0; i < N; i++)
+        actor_close(&a[i]);
+    free(a);
+    module_unref(m);
+    rig_close(&r);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t n = 10000;
@@ -124,6 +155,7 @@ int main(int argc, char **argv)
         "{\"bench\": \"asleep\", \"machine\": \"%s %s %s\", \"revision\": \"%s\", \"results\": [",
         u.sysname, u.release, u.machine, DORMOUSE_VERSION);
     run((unsigned)n);
+    run_parked();
     (void)printf("\n]}\n");
     return 0;
 }

@@ -15,6 +15,7 @@
 enum {
     FLUSH_NOTES = 512, /* so much is told before the next activation of a command begins */
     FLUSH_BYTES = 32 << 10,
+    WORKER_BYTES = 80 << 10,   /* of the heap */
     OUT_BYTES_KEPT = 256 << 10 /* a larger message's buffer is given back */
 };
 _Static_assert((int)PROTO_NOTES_MAX >=
@@ -218,6 +219,8 @@ static void serve(struct worker *w)
         if (stays) {
             list_push_front(&r->spares, &w->node);
             r->n_spares++;
+        } else {
+            r->dissolved_bytes += WORKER_BYTES; /* it will be worth a trim */
         }
         pass_baton(w, parked->worker);
         if (!stays)

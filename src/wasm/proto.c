@@ -591,7 +591,9 @@ int proto_recv(int sock, int flags, struct proto_in *in, struct err *err)
 {
     drop_last(in);
     if (!in->packet)
-        in->packet = xalloc(PROTO_MESSAGE_MAX);
+        in->packet = mem_try(PROTO_MESSAGE_MAX); /* without touching what no message fills */
+    if (!in->packet)
+        return err_sys(err, -ENOMEM, "receive a message");
     union {
         struct cmsghdr align;
         char bytes[CMSG_SPACE(2 * sizeof(int))];
