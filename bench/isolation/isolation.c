@@ -17,7 +17,6 @@
 
 #include <math.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/timerfd.h>
 
 enum { HEALTHY = 20, RATE = 1000, BAD_KEYS = 3 };
@@ -71,13 +70,24 @@ static void hurry_threads(int pid)
         (void)closedir(dir);
 }
 
+/* By its last argument. */
+static bool is_for_slow(int pid)
+{
+    char path[32];
+    scoped(buf_fini_scoped) struct buf line = BUF_INIT(4096);
+    (void)snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+    if (sys_read_file(AT_FDCWD, path, &line, NULL) < 0 || line.n < 5)
+        return true;
+    return memcmp(line.p + line.n - 5, "slow", 5) == 0;
+}
+
 static void hurry(void)
 {
     int pids[8];
     size_t n = guest_host_pids(b.rig.host, pids, ARRAY_LEN(pids));
     hurry_threads(getpid());
     for (size_t i = 0; i < n; i++) {
-        if (getpriority(PRIO_PROCESS, (id_t)pids[i]) == 0)
+        if (!is_for_slow(pids[i]))
             hurry_threads(pids[i]);
     }
 }

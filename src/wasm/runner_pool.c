@@ -271,6 +271,24 @@ static unsigned count_of(const struct runner_pool *p, enum runner_share share)
     return n;
 }
 
+/* One where no runner for the quick is, if there is one: main may have moved since it started it.
+ */
+static unsigned core_for_slow(const struct runner_pool *p)
+{
+    unsigned n = core_count();
+    for (unsigned i = 1; i <= n; i++) {
+        unsigned core = core_for(i);
+        bool is_taken = false;
+        list_each (node, &p->runners) {
+            const struct runner *r = list_entry(node, struct runner, node);
+            is_taken |= r->share == RUNNER_SHARED && r->core == core;
+        }
+        if (!is_taken)
+            return core;
+    }
+    return core_for(1);
+}
+
 static int runner_start(struct runner_pool *p, enum runner_share share, struct runner **ret,
                         struct err *err)
 {
@@ -280,7 +298,7 @@ static int runner_start(struct runner_pool *p, enum runner_share share, struct r
     if (status < 0)
         return status;
     unsigned n = share == RUNNER_SHARED ? count_of(p, share) : MAX(p->n_runners, 1);
-    unsigned core = core_for(n);
+    unsigned core = share == RUNNER_SLOW ? core_for_slow(p) : core_for(n);
     const char *how = share == RUNNER_SLOW ? "slow" : n == 0 ? "shared" : "own";
     int pid = spawn(p->opts.runner_path, core, how, theirs, err);
     if (pid < 0)
