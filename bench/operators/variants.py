@@ -62,12 +62,13 @@ def make_distinct(source, count, where, suffix):
 
 
 class Server:
-    """`dormouse up` or `dormouse api` on a fresh data directory."""
+    """`dormouse up` or `dormouse api` on a fresh data directory, or on what the one before has left."""
 
-    def __init__(self, paths, *args):
+    def __init__(self, paths, *args, keep=False):
         self.paths = paths
-        shutil.rmtree(paths.data, ignore_errors=True)
-        paths.data.mkdir(parents=True, mode=0o700)
+        if not keep:
+            shutil.rmtree(paths.data, ignore_errors=True)
+        paths.data.mkdir(parents=True, mode=0o700, exist_ok=keep)
         if "up" in args:
             self.hand_over(paths.code, paths.data)
         self.log = open(paths.work / "server.log", "wb")
@@ -118,17 +119,21 @@ class Server:
 
     def metrics(self):
         """The counters of the admin socket. Wakes the server, of course."""
-        with socket.socket(socket.AF_UNIX) as s:
-            s.connect(os.fspath(self.paths.data / "admin.sock"))
-            s.sendall(b"GET /metrics HTTP/1.1\r\nhost: admin\r\nconnection: close\r\n\r\n")
-            text = b"".join(iter(lambda: s.recv(65536), b"")).decode()
         found = {}
-        for line in text.splitlines():
+        for line in admin_text(self.paths.data, "/metrics").splitlines():
             name, _, value = line.partition(" ")
             if name.startswith("dormouse_"):
                 with contextlib.suppress(ValueError):
                     found[name[len("dormouse_"):]] = int(value)
         return found
+
+
+def admin_text(data, path):
+    """What the server of a data directory answers at its admin socket."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(os.fspath(data / "admin.sock"))
+        s.sendall(f"GET {path} HTTP/1.1\r\nhost: admin\r\nconnection: close\r\n\r\n".encode())
+        return b"".join(iter(lambda: s.recv(65536), b"")).decode()
 
 
 class Variant:

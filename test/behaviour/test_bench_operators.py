@@ -25,7 +25,7 @@ def by_metric(report, variant):
 
 
 def test_the_ring_is_measured_awake_and_asleep(tmp_path):
-    report = bench(tmp_path, "--operators", "5", "--variants", "wasm,v1,native")
+    report = bench(tmp_path, "--operators", "5", "--variants", "wasm,v1,native", "--shared", "0")
     assert report["bench"] == "operators" and report["machine"] and report["revision"]
     wasm, v1, native = (by_metric(report, variant) for variant in ("wasm", "v1", "native"))
     for metric in ("pss_asleep_mib", "pss_active_mib", "anon_active_mib", "swap_disk_mib"):
@@ -40,6 +40,18 @@ def test_the_ring_is_measured_awake_and_asleep(tmp_path):
         assert found["hop_after_sleep_ms"]["n"] == 2 * 4
         assert found["idle_wakeups_per_minute"]["labels"]["of"] == "guests"
         assert found["idle_wakeups_per_minute"]["value"] == 0
+
+
+def test_a_change_of_a_shared_object_wakes_whom_it_concerns(tmp_path):
+    rows = bench(tmp_path, "--variants", "", "--shared", "300")["results"]
+    for place in ("http", "embedded"):
+        found = {r["metric"]: r for r in rows if r["labels"]["place"] == place}
+        assert found["shared_synced_s"]["labels"] == {"place": place, "objects": 310, "n": 10, "abi": "v1", "guest": "c"}
+        assert found["shared_synced_s"]["value"] > 0 and found["shared_pss_mib"]["value"] > 0
+        assert found["shared_change_ms"]["n"] == 5 and found["shared_change_ms"]["p50"] > 0
+        assert found["shared_needless_wakeups"]["value"] == 0 and found["shared_needless_wakeups"]["labels"]["others"] == 5
+    phases = [(r["labels"]["of"], r["labels"]["phase"]) for r in rows if r["metric"] == "shared_pss_mib" and r["labels"]["place"] == "http"]
+    assert phases == [("all", "before"), ("all", "starting"), ("all", "asleep"), ("host", "asleep")]
 
 
 def test_unknown_variants_are_refused(tmp_path):
