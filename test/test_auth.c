@@ -297,6 +297,59 @@ TEST(an_approved_request_is_signed)
     stop(&f);
 }
 
+TEST(requests_for_certificates_are_checked)
+{
+    static const struct {
+        const char *usages, *signer, *message;
+    } bad[] = {
+        { "\"client auth\",\"odd\",\"client auth\"", "a.io/b",
+          "[spec.usages[1]: Unsupported value: \"odd\": supported values: \"any\", \"cert sign\", "
+          "\"client auth\", \"code signing\", \"content commitment\", \"crl sign\", \"data "
+          "encipherment\", \"decipher only\", \"digital signature\", \"email protection\", "
+          "\"encipher only\", \"ipsec end system\", \"ipsec tunnel\", \"ipsec user\", \"key "
+          "agreement\", \"key encipherment\", \"microsoft sgc\", \"netscape sgc\", \"ocsp "
+          "signing\", \"s/mime\", \"server auth\", \"signing\", \"timestamping\", spec.usages[2]: "
+          "Duplicate value: \"client auth\"]" },
+        { "\"any\"", "", "spec.signerName: Required value" },
+        { "\"any\"", "kubernetes.io/legacy-unknown",
+          "spec.signerName: Invalid value: \"kubernetes.io/legacy-unknown\": the legacy signerName "
+          "is not allowed via this API version" },
+        { "\"any\"", "a.io/b/c",
+          "spec.signerName: Invalid value: \"a.io/b/c\": must be a fully qualified domain and path "
+          "of the form 'example.com/signer-name'" },
+        { "\"any\"", "a/b",
+          "spec.signerName: Invalid value: \"a\": should be a domain with at least two segments "
+          "separated by dots" },
+    };
+    struct fixture f;
+    start(&f);
+    struct buf b = BUF_INIT(1 << 16);
+    CHECK_OK(base64_encode(&b, str_of(request_pem), BASE64_STD));
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct json *no =
+            want(&f, 422, "POST", CSRS,
+                 arena_printf(&f.arena,
+                              "{\"metadata\":{\"name\":\"x\"},\"spec\":{\"request\":\"%s\","
+                              "\"usages\":[%s],\"signerName\":\"%s\"}}",
+                              buf_cstr(&b), bad[i].usages, bad[i].signer));
+        struct str head = STR("CertificateSigningRequest.certificates.k8s.io \"x\" is invalid: "),
+                   message = json_get_str(no, "message");
+        CHECK(str_has_prefix(message, head));
+        CHECK_STR(str_slice(message, head.n, message.n), bad[i].message);
+    }
+    make_approved(&f);
+    struct json *no = want(&f, 422, "PATCH", CSRS "/u/status",
+                           "{\"status\":{\"certificate\":\"eA==\",\"conditions\":[{\"type\":\"A\","
+                           "\"status\":\"odd\"}]}}");
+    CHECK_STR(json_get_str(no, "message"),
+              "CertificateSigningRequest.certificates.k8s.io \"u\" is invalid: "
+              "[status.conditions[0].status: Unsupported value: \"odd\": supported values: "
+              "\"False\", \"True\", \"Unknown\", status.certificate: Forbidden: updates may not "
+              "modify existing certificate content]");
+    buf_fini(&b);
+    stop(&f);
+}
+
 static void on_opened(struct fixture *f)
 {
     store_made_faulty(&f->loop, f->store);
