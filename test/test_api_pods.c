@@ -353,6 +353,23 @@ TEST(parts_of_a_pod_change_alone)
     fixture_fini(&f);
 }
 
+TEST(a_wide_table_of_nodes_tells_their_kernel_and_machine)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", "/api/v1/nodes",
+               "{\"metadata\":{\"name\":\"n\"},\"status\":{\"nodeInfo\":{\"kernelVersion\":"
+               "\"6.1.0\",\"architecture\":\"amd64\"}}}");
+    struct answer t = ask(&f, "GET", "/api/v1/nodes/n", NULL,
+                          "application/json;as=Table;v=v1;g=meta.k8s.io", NULL);
+    const struct json *cell = json_first(json_getc(json_first(json_getc(t.json, "rows")), "cells"));
+    for (int i = 0; i < 8; i++)
+        cell = cell->next;
+    CHECK_STR(json_str(cell), "6.1.0 (amd64)");
+    answer_fini(&t);
+    fixture_fini(&f);
+}
+
 #define QUOTAS "/api/v1/namespaces/default/resourcequotas"
 
 /* status.used of the quota "q", once it is `wanted`. */

@@ -57,6 +57,15 @@ static void row_address(struct row *r, const char *type)
     row_str(r, STR("<none>"));
 }
 
+/* "6.1.0 (amd64)" */
+static void row_kernel(struct row *r, const struct json *info)
+{
+    struct str version = json_get_str(info, "kernelVersion"),
+               machine = json_get_str(info, "architecture");
+    row_printf(r, STR_FMT "%s" STR_FMT "%s", STR_ARG(version.n ? version : STR("<unknown>")),
+               machine.n ? " (" : "", STR_ARG(machine), machine.n ? ")" : "");
+}
+
 static void node_cells(struct arena *a, const struct json *node, int64_t now_s, struct json *cells)
 {
     struct row r = { a, cells, node, now_s };
@@ -69,7 +78,7 @@ static void node_cells(struct arena *a, const struct json *node, int64_t now_s, 
     row_address(&r, "InternalIP");
     row_address(&r, "ExternalIP");
     row_or(&r, json_get_str(info, "osImage"), "<unknown>");
-    row_or(&r, json_get_str(info, "kernelVersion"), "<unknown>");
+    row_kernel(&r, info);
     row_or(&r, json_get_str(info, "containerRuntimeVersion"), "<unknown>");
 }
 
