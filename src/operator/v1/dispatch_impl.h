@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the dispatcher share: dispatch.c decides, dispatch_metrics.c counts. */
+/*
+ * What the files of the dispatcher share.
+ *
+ *     dispatch.c             operators, controllers, holds     dispatch_turn.c     whose turn it is
+ *     dispatch_activation.c  one activation, its result        dispatch_metrics.c  text
+ */
 #pragma once
 
 #include "operator/v1/dispatch.h"
 
-enum { DISPATCH_BUCKETS = 21 };
+enum { DISPATCH_BUCKETS = 21, DISPATCH_PAYLOAD_MAX_BYTES = DISPATCH_OBJECT_MAX_BYTES + (16 << 10) };
 
 /* Durations: how many up to each bound of dispatch_metrics.c, and beyond the last. */
 struct dispatch_times {
@@ -91,5 +96,35 @@ struct dispatch_operator {
     uint64_t n_activations, n_failures;
     struct dispatch_last *last;
 };
+
+/* ---- dispatch_turn.c ---- */
+
+/* Bring what stands in the dispatcher in line with what has changed in the operator. */
+void dispatch_update(struct dispatch_operator *o);
+/* Look at everybody on the next turn. */
+void dispatch_pump_later(struct dispatch *d);
+/* CPU time that it has used, or did not use after all. */
+void dispatch_charge(struct dispatch_operator *o, int64_t us);
+void dispatch_heap_remove(struct dispatch_operator *o);
+bool dispatch_may_tell(const struct dispatch_instance *in, uint64_t now);
+struct dispatch_instance *dispatch_idle_instance(struct dispatch_operator *o);
+/*
+ * The controller whose next key comes before the others': higher priority first, in turn among
+ * equals. -1: none.
+ */
+int dispatch_next_controller(const struct dispatch_operator *o);
+/* Its own timer: configurations to be told again, instances to be ended. */
+void dispatch_arm_operator(struct dispatch_operator *o);
+void dispatch_on_operator_timer(struct work_timer *t, uint64_t now);
+void dispatch_on_ready(struct work_queue *q, void *arg);
+
+/* ---- dispatch_activation.c ---- */
+
+/* What changed in a configuration first, else a key. There must be something to start. */
+void dispatch_start_one(struct dispatch_operator *o, uint64_t now);
+void dispatch_set_inactive(struct dispatch_operator *o, struct dispatch_instance *in,
+                           enum instance_state state, uint64_t now);
+
+/* ---- dispatch_metrics.c ---- */
 
 void dispatch_times_add(struct dispatch_times *t, uint64_t us);

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whose turn it is; see dispatch_impl.h.
+ *
+ * Everything that can make an operator startable ends in dispatch_update(): it stands in the heap
+ * exactly while it could begin an activation. The pump, a deferred call, takes the first one of the
+ * heap, begins one activation of it, and puts it back behind; so begins and bookkeeping never
+ * happen inside a caller's call.
+ *
+ * Virtual time is CPU time times DISPATCH_WEIGHT_DEFAULT by weight. An activation is charged what
+ * its operator's activations cost lately when it begins, and the difference when it ends, since
+ * several of one operator may be under way before the first has ended.
+ */
+#include "base/log.h"
+#include "operator/v1/dispatch_impl.h"
+
+enum {
+    STARTS_PER_TURN = 64,
+    SCALE_DEPTH = 4,           /* ready keys per instance that call for another one */
+    SCALE_RETRY_US = 10000000, /* after an instance could not be started */
+    IDLE_SLACK_US = 10000000,  /* ending an instance can share a wake-up */
+    CREDIT_US = 10000          /* of virtual time */
+};
+
+static void on_pump(struct defer *defer);
+
+void dispatch_pump_later(struct dispatch *d)
+{
+    if (!d->in_pump)
+        defer_start(d->loop, &d->pump, on_pump);
+}
+
+/* ---- the heap of operators that can start something ---- */
+
+static void heap_put(struct dispatch *d, size_t at, struct dispatch_operator *o)
+{
+    d->heap[at] = o;
+    o->heap_at = at;
+}
+
+static void heap_sift(struct dispatch *d, size_t at, struct dispatch_operator *o)
+{
+    while (at > 1 && d->heap[at / 2]->vtime > o->vtime) {
+        heap_put(d, at, d->heap[at / 2]);
+        at /= 2;
+    }
+    while (at * 2 <= d->n_heap) {
+        size_t child = at * 2;
+        if (child < d->n_heap && d->heap[child + 1]->vtime < d->heap[child]->vtime)
+            child++;
+        if (d->heap[child]->vtime >= o->vtime)
+            break;
+        heap_put(d, at, d->heap[child]);
+        at = child;
+    }
+    heap_put(d, at, o);
+}
+
+/* Whoever had nothing to do, or waited for its instance, has saved up a little time, no more. */
+static void heap_add(struct dispatch_operator *o)
+{
+    struct dispatch *d = o->d;
+    if (d->n_heap + 1 >= d->heap_cap) {
+        d->heap_cap = d->heap_cap ? d->heap_cap * 2 : 16;
+        d->heap = xrealloc(d->heap, d->heap_cap * sizeof(struct dispatch_operator *));
+    }
+    o->vtime = MAX(o->vtime, d->vtime > CREDIT_US ? d->vtime - CREDIT_US : 0);
+    heap_sift(d, ++d->n_heap, o);
+}
+
+void dispatch_heap_remove(struct dispatch_operator *o)
+{
+    struct dispatch *d = o->d;
+    size_t at = o->heap_at;
+    o->heap_at = 0;
+    struct dispatch_operator *last = d->heap[d->n_heap--];
+    if (last != o)
+        heap_sift(d, at, last);
+    if (d->n_heap == 0) {
+        free(d->heap);
+        d->heap = NULL;
+        d->heap_cap = 0;
+    }
+}
+
+void dispatch_charge(struct dispatch_operator *o, int64_t us)
+{
+    int64_t by = us * DISPATCH_WEIGHT_DEFAULT / (int64_t)o->weight;
+    o->vtime = by < 0 && o->vtime < (uint64_t)-by ? 0 : o->vtime + (uint64_t)by;
+    if (o->heap_at)
+        heap_sift(o->d, o->heap_at, o);
+}
+
+/* ---- what could be started ---- */
+
+bool dispatch_may_tell(const struct dispatch_instance *in, uint64_t now)
+{
+    return in->state == INSTANCE_IDLE && in->configs && in->config_after_us <= now;
+}
+
+struct dispatch_instance *dispatch_idle_instance(struct dispatch_operator *o)
+{
+    for (unsigned i = 0; i < o->n_instances; i++) {
+        if (o->instances[i].state == INSTANCE_IDLE)
+            return &o->instances[i];
+    }
+    return NULL;
+}
+
+int dispatch_next_controller(const struct dispatch_operator *o)
+{
+    int best = -1;
+    enum work_priority best_priority = WORK_LOW;
+    for (unsigned n = 0; n < o->n_controllers; n++) {
+        unsigned i = (o->next_controller + n) % o->n_controllers;
+        const struct dispatch_controller *c = &o->controllers[i];
+        if (c->is_held || work_queue_depth(c->queue) == 0 ||
+            work_queue_running(c->queue) >= c->concurrency)
+            continue;
+        enum work_priority priority = WORK_HIGH;
+        while (priority > WORK_LOW && work_queue_depth_of(c->queue, priority) == 0)
+            priority--;
+        if (best >= 0 && priority <= best_priority)
+            continue;
+        best = (int)i;
+        best_priority = priority;
+    }
+    return best;
+}
+
+static bool can_start(struct dispatch_operator *o, uint64_t now)
+{
+    if (o->holds)
+        return false;
+    for (unsigned i = 0; i < o->n_instances; i++) {
+        if (dispatch_may_tell(&o->instances[i], now))
+            return true;
+    }
+    return dispatch_idle_instance(o) && dispatch_next_controller(o) >= 0;
+}
+
+/*
+ * The instance to start when all are busy and slow (they wait for host calls, or many keys wait for
+ * them); 0: none.
+ */
+static unsigned missing_instance(const struct dispatch_operator *o, uint64_t now)
+{
+    if (o->holds || o->n_instances < 2 || !o->ops->instance_start || o->start_after_us > now)
+        return 0;
+    unsigned n = 0, none = 0;
+    for (unsigned i = 0; i < o->n_instances; i++) {
+        switch (o->instances[i].state) {
+        case INSTANCE_NONE:
+            if (i > 0 && none == 0)
+                none = i;
+            break;
+        case INSTANCE_COMING:
+        case INSTANCE_IDLE:
+            return 0;
+        case INSTANCE_ACTIVE:
+            n++;
+            break;
+        }
+    }
+    int c = none && n ? dispatch_next_controller(o) : -1;
+    if (c < 0)
+        return 0;
+    bool is_slow =
+        o->n_parked > 0 || work_queue_depth(o->controllers[c].queue) > (size_t)n * SCALE_DEPTH;
+    return is_slow ? none : 0;
+}
+
+static void scale_up(struct dispatch_operator *o, uint64_t now)
+{
+    unsigned number = missing_instance(o, now);
+    if (number == 0)
+        return;
+    struct err err = { 0 };
+    struct dispatch_instance *in = &o->instances[number];
+    *in = (struct dispatch_instance){ .state = INSTANCE_COMING, .since_us = now };
+    if (o->ops->instance_start(o->arg, number, &err) >= 0)
+        return;
+    log_warn("cannot start another instance", "operator=%s instance=%u error=%s", o->name, number,
+             err_text(&err));
+    in->state = INSTANCE_NONE;
+    o->start_after_us = now + SCALE_RETRY_US;
+}
+
+static size_t low_depth(const struct dispatch_controller *c)
+{
+    return work_queue_depth_of(c->queue, WORK_LOW) - work_queue_depth_of(c->queue, WORK_NORMAL);
+}
+
+static bool wants_list(const struct dispatch_controller *c)
+{
+    return c->has_list && !c->is_held && low_depth(c) < DISPATCH_REFILL / 2;
+}
+
+static bool wants_growth(const struct dispatch_operator *o, uint64_t now)
+{
+    if (missing_instance(o, now))
+        return true;
+    for (unsigned i = 0; !o->holds && o->ops->refill && i < o->n_controllers; i++) {
+        if (wants_list(&o->controllers[i]))
+            return true;
+    }
+    return false;
+}
+
+void dispatch_update(struct dispatch_operator *o)
+{
+    struct dispatch *d = o->d;
+    uint64_t now = d->now_us();
+    bool can = can_start(o, now);
+    if (can && !o->heap_at)
+        heap_add(o);
+    else if (!can && o->heap_at)
+        dispatch_heap_remove(o);
+    if (!list_is_linked(&o->growth_node) && wants_growth(o, now))
+        list_push_back(&d->growths, &o->growth_node);
+    if (o->n_active == 0 && o->drained && !list_is_linked(&o->drain_node))
+        list_push_back(&d->drained, &o->drain_node);
+    dispatch_pump_later(d);
+}
+
+void dispatch_on_ready(struct work_queue *q, void *arg)
+{
+    struct dispatch_operator *o = arg;
+    /* While it can start something already, nothing changes; the pump is on its way. */
+    if (!o->heap_at)
+        dispatch_update(o);
+}
+
+/* ---- timers ---- */
+
+static void on_loop_timer(struct timer *t)
+{
+    struct dispatch *d = container_of(t, struct dispatch, timer);
+    d->armed_us = WORK_NEVER;
+    dispatch_pump_later(d);
+}
+
+/* Only the pump arms the loop's timer: whatever changes a wait leads there. */
+static void arm(struct dispatch *d, uint64_t now)
+{
+    uint64_t due_us = work_timers_due_us(work_queues_timers(d->queues));
+    if (due_us == d->armed_us)
+        return;
+    d->armed_us = due_us;
+    if (due_us == WORK_NEVER)
+        timer_stop(d->loop, &d->timer);
+    else
+        timer_start(d->loop, &d->timer, due_us > now ? (due_us - now + 999) / 1000 : 0,
+                    on_loop_timer);
+}
+
+void dispatch_arm_operator(struct dispatch_operator *o)
+{
+    uint64_t due_us = WORK_NEVER, slack_us = 0;
+    for (unsigned i = 0; i < o->n_instances; i++) {
+        const struct dispatch_instance *in = &o->instances[i];
+        if (in->state == INSTANCE_IDLE && in->configs && in->config_after_us < due_us) {
+            due_us = in->config_after_us;
+            slack_us = 0;
+        }
+        uint64_t end_us = in->since_us + (uint64_t)DISPATCH_INSTANCE_IDLE_MS * 1000;
+        bool may_end = i > 0 && (in->state == INSTANCE_IDLE || in->state == INSTANCE_COMING);
+        if (may_end && end_us < due_us) {
+            due_us = end_us;
+            slack_us = IDLE_SLACK_US;
+        }
+    }
+    struct work_timers *ts = work_queues_timers(o->d->queues);
+    if (due_us == WORK_NEVER)
+        work_timers_clear(ts, &o->timer);
+    else
+        work_timers_set(ts, &o->timer, due_us, due_us + slack_us);
+}
+
+void dispatch_on_operator_timer(struct work_timer *t, uint64_t now)
+{
+    struct dispatch_operator *o = container_of(t, struct dispatch_operator, timer);
+    for (unsigned i = 1; i < o->n_instances; i++) {
+        struct dispatch_instance *in = &o->instances[i];
+        if (in->state != INSTANCE_IDLE && in->state != INSTANCE_COMING)
+            continue;
+        if (in->since_us + (uint64_t)DISPATCH_INSTANCE_IDLE_MS * 1000 > now)
+            continue;
+        *in = (struct dispatch_instance){ .state = INSTANCE_NONE };
+        o->ops->instance_end(o->arg, i);
+    }
+    dispatch_arm_operator(o);
+    dispatch_update(o);
+}
+
+/* ---- the pump ---- */
+
+static void run_drained(struct dispatch *d)
+{
+    struct list due;
+    list_move_all(&d->drained, &due);
+    struct list *node;
+    while ((node = list_pop_front(&due))) {
+        struct dispatch_operator *o = list_entry(node, struct dispatch_operator, drain_node);
+        void (*drained)(void *arg) = o->drained;
+        if (o->n_active > 0 || !drained)
+            continue;
+        o->drained = NULL;
+        drained(o->drained_arg); /* may free o */
+    }
+}
+
+static void refill(struct dispatch_operator *o)
+{
+    for (unsigned i = 0; !o->holds && o->ops->refill && i < o->n_controllers; i++) {
+        struct dispatch_controller *c = &o->controllers[i];
+        if (!wants_list(c))
+            continue;
+        bool anew = c->is_list_new;
+        c->is_list_new = false;
+        bool has_more = o->ops->refill(o->arg, i, anew, DISPATCH_REFILL - low_depth(c));
+        /* It may have been asked to begin anew meanwhile. */
+        c->has_list = has_more || c->is_list_new;
+    }
+}
+
+static void run_growths(struct dispatch *d, uint64_t now)
+{
+    struct list due;
+    list_move_all(&d->growths, &due);
+    struct list *node;
+    while ((node = list_pop_front(&due))) {
+        struct dispatch_operator *o = list_entry(node, struct dispatch_operator, growth_node);
+        scale_up(o, now);
+        refill(o);
+        dispatch_update(o);
+    }
+}
+
+static void run_starts(struct dispatch *d, uint64_t now)
+{
+    unsigned n = 0;
+    while (d->n_heap > 0 && d->n_busy < d->max_busy && d->n_active < DISPATCH_ACTIVE_MAX &&
+           n++ < STARTS_PER_TURN) {
+        struct dispatch_operator *o = d->heap[1];
+        if (can_start(o, now)) {
+            d->vtime = MAX(d->vtime, o->vtime);
+            dispatch_start_one(o, now);
+        }
+        dispatch_update(o);
+    }
+}
+
+static void on_pump(struct defer *defer)
+{
+    struct dispatch *d = container_of(defer, struct dispatch, pump);
+    uint64_t now = d->now_us();
+    d->in_pump = true;
+    /* What may run by now goes along with whatever woke us. */
+    (void)work_timers_run(work_queues_timers(d->queues), now);
+    run_drained(d);
+    run_growths(d, now);
+    run_starts(d, now);
+    d->in_pump = false;
+    bool has_room = d->n_busy < d->max_busy && d->n_active < DISPATCH_ACTIVE_MAX;
+    if ((d->n_heap > 0 && has_room) || !list_is_empty(&d->growths) || !list_is_empty(&d->drained))
+        dispatch_pump_later(d);
+    arm(d, d->now_us());
+}
