@@ -1083,7 +1083,7 @@ TEST(an_identity_without_the_right_sees_nothing)
 TEST(a_right_that_is_taken_away_ends_the_events_before_the_next_one)
 {
     struct rig r;
-    rig_init(&r, &(struct object_cache_opts){ .verdict_ms = 1, .denied_ms = 20 });
+    rig_init(&r, &(struct object_cache_opts){ .verdict_ms = 100, .denied_ms = 20 });
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     struct fake_call *w = stand(&r, "a", 5);
     subscribe(&r, 1, (struct object_sub_opts){ .identity = &alice });
@@ -1092,7 +1092,7 @@ TEST(a_right_that_is_taken_away_ends_the_events_before_the_next_one)
     check_told(&r, 1, "!+a S5 ");
     uint64_t then = loop_now_ms(&r.loop);
     struct timer pass = { 0 };
-    timer_start(&r.loop, &pass, 5, on_pass);
+    timer_start(&r.loop, &pass, 110, on_pass);
     while (timer_is_armed(&pass))
         (void)loop_turn(&r.loop, true);
     CHECK(loop_now_ms(&r.loop) > then);
@@ -1127,6 +1127,32 @@ TEST(a_server_without_reviews_is_asked_for_a_list)
     fake_head(c, 403);
     fake_end(c, 0);
     check_told(&r, 1, "E:E_DENIED ");
+    rig_fini(&r);
+}
+
+TEST(what_only_the_identity_may_watch_is_watched_in_its_name)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    subscribe(&r, 1, (struct object_sub_opts){ .identity = &alice });
+    refuse(&r, 403); /* the cache itself */
+    check_told(&r, 0, "E:E_DENIED ");
+    check_told(&r, 1, "");
+    struct fake_call *c = expect(&r, "sendInitialEvents=true");
+    CHECK_STR(str_of(c->user), "alice");
+    fake_head(c, 200);
+    emit(c, "ADDED", pod("ns", "a", 1, "", "n"));
+    end_of_list(&r, c, 5);
+    c = expect(&r, "allowWatchBookmarks=true");
+    CHECK_STR(str_of(c->user), "alice");
+    fake_head(c, 200);
+    review(&r, "\"list\"", true);
+    review(&r, "\"watch\"", true);
+    check_told(&r, 1, "!+a S5 ");
+    subscribe(&r, 2, (struct object_sub_opts){ .identity = &alice });
+    check_told(&r, 2, "!+a S5 "); /* it knows where to look */
+    check_told(&r, 0, "");
     rig_fini(&r);
 }
 

@@ -351,7 +351,7 @@ static bool same_but_place(const struct scope *a, const struct scope *b)
     return str_eq(a->plural, b->plural) && str_eq(a->group_version, b->group_version) &&
            str_eq(a->label_selector, b->label_selector) &&
            str_eq(a->field_selector, b->field_selector) && str_eq(a->strip, b->strip) &&
-           a->metadata_only == b->metadata_only;
+           str_eq(a->as, b->as) && a->metadata_only == b->metadata_only;
 }
 
 /* The best feed that there is for it, or NULL. */
@@ -375,6 +375,8 @@ static struct feed *find_feed(const struct object_cache *c, const struct scope *
 static struct scope widen(const struct object_cache *c, const struct scope *want)
 {
     struct scope wide = *want;
+    if (want->as.n)
+        return wide; /* who knows what else they may */
     unsigned narrow = 0, selectors = 0;
     bool forbidden = false;
     list_each (node, &c->feeds) {
@@ -425,9 +427,13 @@ int sub_attach(struct object_sub *sub, struct err *err)
 {
     struct object_cache *c = sub->cache;
     struct feed *f = find_feed(c, &sub->scope);
+    if (f && f->trouble == E_DENIED && sub->identity && sub->scope.as.n == 0) {
+        sub->scope.as = sub->identity->user;
+        f = find_feed(c, &sub->scope);
+    }
     if (!f) {
         struct scope wide = widen(c, &sub->scope);
-        f = feed_open(c, &wide);
+        f = feed_open(c, &wide, sub->identity);
     }
     if (!f)
         return err_set(err, E_LIMIT, "more than %zu collections are cached", c->opts.max_feeds);
@@ -464,33 +470,6 @@ void sub_detach(struct object_sub *sub)
 }
 
 /* ---------------------------------------------------------------- subscribing */
-
-struct kube_identity *identity_dup(struct arena *a, const struct kube_identity *id)
-{
-    if (!id)
-        return NULL;
-    struct kube_identity *copy = arena_new(a, struct kube_identity);
-    struct str *groups = arena_new_n(a, struct str, id->n_groups + 1);
-    struct kube_extra *extra = arena_new_n(a, struct kube_extra, id->n_extra + 1);
-    for (size_t i = 0; i < id->n_groups; i++)
-        groups[i] = str_copy_arena(a, id->groups[i]);
-    for (size_t i = 0; i < id->n_extra; i++) {
-        struct str *values = arena_new_n(a, struct str, id->extra[i].n + 1);
-        for (size_t k = 0; k < id->extra[i].n; k++)
-            values[k] = str_copy_arena(a, id->extra[i].values[k]);
-        extra[i] = (struct kube_extra){ .key = str_copy_arena(a, id->extra[i].key),
-                                        .values = values,
-                                        .n = id->extra[i].n };
-    }
-    *copy = (struct kube_identity){ .user = str_copy_arena(a, id->user),
-                                    .uid = str_copy_arena(a, id->uid),
-                                    .token = str_copy_arena(a, id->token),
-                                    .groups = groups,
-                                    .n_groups = id->n_groups,
-                                    .extra = extra,
-                                    .n_extra = id->n_extra };
-    return copy;
-}
 
 /* metadata.name=x and metadata.namespace=x become places, the rest stays a selector. */
 static int take_field_selector(struct object_sub *sub, struct str text, struct err *err)
@@ -621,14 +600,14 @@ int object_cache_subscribe(struct object_cache *c, const struct object_sub_opts 
     list_init(&sub->reads);
     c->stats.subscriptions++;
     int r = take_opts(sub, opts, err);
+    if (r >= 0 && opts->identity)
+        sub->verdict = verdict_ref(c, opts->identity, &sub->scope, &sub->identity);
     if (r >= 0)
         r = sub_attach(sub, err);
     if (r < 0) {
         free_sub(sub);
         return r;
     }
-    if (opts->identity)
-        sub->verdict = verdict_ref(c, opts->identity, &sub->scope, &sub->identity);
     *ret = sub;
     return 0;
 }

@@ -185,15 +185,15 @@ static void tell_error(struct object_sub *sub, void *arg)
 }
 
 /*
- * The watch over everything is forbidden, which was our choice: they go where only what they asked
- * for is watched.
+ * Forbidden may be only what was our choice: the watch over everything, so they go where only what
+ * they asked for is watched; or that it is we who ask, so they go where it is asked in their name.
  */
-static void move_narrower(struct object_sub *sub, void *arg)
+static void move_elsewhere(struct object_sub *sub, void *arg)
 {
     struct feed *f = arg;
     bool narrower = (sub->scope.namespace.n && f->scope.namespace.n == 0) ||
                     (sub->scope.name.n && f->scope.name.n == 0);
-    if (!narrower)
+    if (!narrower && (!sub->identity || sub->scope.as.n))
         return;
     struct err err = { 0 };
     sub_detach(sub);
@@ -215,7 +215,7 @@ static void lose_all(struct feed *f, int code, const struct err *err)
     f->trouble_err = *err;
     drop_objects(f);
     if (code == E_DENIED)
-        each_sub(f, move_narrower, f);
+        each_sub(f, move_elsewhere, f);
     each_sub(f, lose, &loss);
 }
 
@@ -556,7 +556,7 @@ bool feed_serves(const struct feed *f, const struct scope *want)
     const struct scope *has = &f->scope;
     if (!str_eq(has->plural, want->plural) || !str_eq(has->group_version, want->group_version) ||
         !serves(has->namespace, want->namespace) || !serves(has->name, want->name) ||
-        !serves(has->label_selector, want->label_selector) ||
+        !serves(has->label_selector, want->label_selector) || !str_eq(has->as, want->as) ||
         !str_eq(has->field_selector, want->field_selector) || !serves(has->strip, want->strip) ||
         (has->metadata_only && !want->metadata_only))
         return false;
@@ -578,6 +578,7 @@ static void copy_scope(struct feed *f, const struct scope *s)
                                .label_selector = copy(f, s->label_selector),
                                .field_selector = copy(f, s->field_selector),
                                .strip = copy(f, s->strip),
+                               .as = copy(f, s->as),
                                .metadata_only = s->metadata_only };
 }
 
@@ -609,13 +610,14 @@ static void start_reflector(struct feed *f)
     struct reflector_opts opts = { .loop = c->opts.loop,
                                    .transport = c->opts.transport,
                                    .hub = c->opts.hub,
-                                   .identity = c->opts.identity,
+                                   .identity = f->identity,
                                    .key = { .group_version = s->group_version,
                                             .plural = s->plural,
                                             .namespace = s->namespace,
                                             .label_selector = s->label_selector,
                                             .field_selector = fields,
-                                            .metadata_only = s->metadata_only },
+                                            .metadata_only = s->metadata_only,
+                                            .identity = s->as.n ? f->identity : NULL },
                                    .streams = true,
                                    .ops = &reflector_ops,
                                    .arg = f };
@@ -625,13 +627,15 @@ static void start_reflector(struct feed *f)
     arena_fini(&a);
 }
 
-struct feed *feed_open(struct object_cache *c, const struct scope *scope)
+struct feed *feed_open(struct object_cache *c, const struct scope *scope,
+                       const struct kube_identity *identity)
 {
     if (c->stats.feeds >= c->opts.max_feeds)
         return NULL;
     struct feed *f = xnew(struct feed);
     f->cache = c;
     copy_scope(f, scope);
+    f->identity = scope->as.n ? kube_identity_copy(&f->strings, identity) : c->opts.identity;
     f->maker = (struct object_maker){ .interner = &c->interner,
                                       .seed = c->seed,
                                       .fields = f->fields,

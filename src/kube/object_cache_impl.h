@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include "kube/identity.h"
 #include "kube/object_cache_body.h"
 #include "kube/object_cache_table.h"
 #include "kube/reflector.h"
@@ -81,6 +82,7 @@ struct scope {
     struct str group_version, plural, namespace, name;
     struct str label_selector, field_selector; /* canonical; without the name and namespace */
     struct str strip;                          /* paths, each ends in a newline */
+    struct str as; /* user in whose name it is listed and watched; "": the cache's */
     bool metadata_only;
 };
 
@@ -101,8 +103,9 @@ struct feed {
     struct list node;
     struct arena strings;
     struct scope scope;
-    struct str kind;             /* of its objects; "" before the first */
-    struct reflector *reflector; /* NULL while it waits after E_LIMIT */
+    const struct kube_identity *identity; /* lists and watches; NULL: the transport's own */
+    struct str kind;                      /* of its objects; "" before the first */
+    struct reflector *reflector;          /* NULL while it waits after E_LIMIT */
     struct object_maker maker;
     struct field_spec fields[OBJECT_CACHE_FIELDS_MAX];
     struct object_table table;
@@ -179,12 +182,12 @@ void snapshot_unref(struct object_cache *c, struct snapshot *s);
 void cache_unref_object(void *cache, struct cached_object *o);
 /* "/api/v1/namespaces/a/pods" */
 void write_collection(const struct scope *s, struct str namespace, struct buf *to);
-struct kube_identity *identity_dup(struct arena *a, const struct kube_identity *id);
 
 /* ---- object_cache_feed.c ---- */
 extern const char ALL_TOPIC[];
 /* NULL: max_feeds. */
-struct feed *feed_open(struct object_cache *c, const struct scope *scope);
+struct feed *feed_open(struct object_cache *c, const struct scope *scope,
+                       const struct kube_identity *identity);
 /* The bodies of recent events go; f: only those of this feed's, without a look at its table. */
 void recent_forget(struct object_cache *c, const struct feed *f);
 /* Its objects include all that `want` means, in a form that it can be made of. */

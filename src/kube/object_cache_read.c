@@ -439,9 +439,10 @@ static void start_call(struct object_read *rd, enum read_at at, const struct buf
     struct headers h = { 0 };
     struct err err = { 0 };
     (void)headers_addc(&h, "accept", accept);
-    struct kube_request req = {
-        .identity = c->opts.identity, .method = STR("GET"), .target = buf_str(target), .headers = &h
-    };
+    struct kube_request req = { .identity = rd->sub->feed->identity,
+                                .method = STR("GET"),
+                                .target = buf_str(target),
+                                .headers = &h };
     rd->at = at;
     rd->status = 0;
     buf_reset(&rd->body);

@@ -18,6 +18,7 @@
 #include "base/map.h"
 #include "base/sys.h"
 #include "codec/json.h"
+#include "kube/identity.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -75,6 +76,8 @@ struct upstream {
     size_t n_subs;
     size_t n_following; /* of them live, and in need of no history */
     bool metadata_only;
+    struct arena strings;
+    const struct kube_identity *identity; /* NULL: the hub's */
 };
 
 /* Namespaced subscriptions to one resource that stand, of either kind. */
@@ -270,6 +273,7 @@ static void free_upstream(struct upstream *up)
     free(up->ring);
     free_topics(up);
     buf_fini(&up->partial);
+    arena_fini(&up->strings);
     free(up->target);
     free(up->key);
     free(up);
@@ -649,7 +653,7 @@ static void connect_upstream(struct upstream *up)
     struct watch_hub *hub = up->hub;
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(KEY_MAX_BYTES * 4);
     buf_printf(&target, "%s&resourceVersion=%" PRIu64, up->target, up->last_rv);
-    struct kube_request req = { .identity = hub->identity,
+    struct kube_request req = { .identity = up->identity ? up->identity : hub->identity,
                                 .method = STR("GET"),
                                 .target = buf_str(&target) };
     struct headers accept = { 0 };
@@ -730,16 +734,21 @@ static char *make_target(const struct watch_key *key, struct str namespace)
     return buf_take(&b, &n);
 }
 
+static struct str key_user(const struct watch_key *key)
+{
+    return key->identity ? key->identity->user : STR("");
+}
+
 /* NULL: there are too many. */
 static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_key *key,
                                       struct str namespace, uint64_t rv)
 {
     char name[KEY_MAX_BYTES * 2];
-    int n =
-        snprintf(name, sizeof name, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "%s",
-                 STR_ARG(key->group_version), STR_ARG(key->plural), STR_ARG(namespace),
-                 STR_ARG(key->label_selector), STR_ARG(key->field_selector),
-                 key->metadata_only ? "|metadata" : "");
+    int n = snprintf(name, sizeof name,
+                     STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "|%s|" STR_FMT,
+                     STR_ARG(key->group_version), STR_ARG(key->plural), STR_ARG(namespace),
+                     STR_ARG(key->label_selector), STR_ARG(key->field_selector),
+                     key->metadata_only ? "metadata" : "", STR_ARG(key_user(key)));
     struct upstream *up = map_get(&hub->upstreams, str_n(name, (size_t)n));
     if (up)
         return up;
@@ -751,6 +760,7 @@ static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_
     up->target = make_target(key, namespace);
     up->last_rv = up->floor_rv = rv;
     up->metadata_only = key->metadata_only;
+    up->identity = kube_identity_copy(&up->strings, key->identity);
     buf_init(&up->partial, WATCH_LINE_MAX_BYTES);
     (void)map_put(&hub->upstreams, str_of(up->key), up);
     hub->stats.upstreams++;
@@ -764,9 +774,10 @@ static struct narrow *find_narrow(struct watch_hub *hub, const struct watch_key 
     if (key->namespace.n == 0 || hub->widen_at == 0 || hub->widen_at == UINT_MAX)
         return NULL;
     char text[KEY_MAX_BYTES * 2];
-    int n = snprintf(text, sizeof text, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT,
-                     STR_ARG(key->group_version), STR_ARG(key->plural),
-                     STR_ARG(key->label_selector), STR_ARG(key->field_selector));
+    int n =
+        snprintf(text, sizeof text, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT,
+                 STR_ARG(key->group_version), STR_ARG(key->plural), STR_ARG(key->label_selector),
+                 STR_ARG(key->field_selector), STR_ARG(key_user(key)));
     struct str name = str_n(text, (size_t)n);
     struct narrow *narrow = map_get(&hub->narrow, name);
     if (!narrow) {
@@ -789,7 +800,7 @@ int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint
                         struct watch_sub **ret, struct err *err)
 {
     size_t total = key->group_version.n + key->plural.n + key->namespace.n + key->label_selector.n +
-                   key->field_selector.n;
+                   key->field_selector.n + key_user(key).n;
     if (key->group_version.n == 0 || key->plural.n == 0 || rv == 0)
         return err_set(err, -EINVAL, "watch without a resource or version");
     if (total > KEY_MAX_BYTES)

@@ -51,7 +51,8 @@ struct watch_key {
     struct str namespace;      /* "" for all namespaces or cluster-scoped */
     struct str label_selector; /* as it stands in the query, decoded; "" none */
     struct str field_selector;
-    bool metadata_only; /* objects as PartialObjectMetadata */
+    bool metadata_only;                   /* objects as PartialObjectMetadata */
+    const struct kube_identity *identity; /* whose watch; known by user. NULL: the hub's own */
 };
 
 struct watch_event {
