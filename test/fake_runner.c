@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A runner that lies. The end of the path by which it was started says how: hello, garbage,
- * truncated, order, ids, incarnation, slot, silent-exit, memory, more, fd, call.
+ * truncated, order, ids, incarnation, slot, silent-exit, memory, more, fd, call; for guests of ABI
+ * v1: v1id, v1kind, v1twice, v1result, v1note, v1op.
  */
 #include "wasm/proto.h"
 
@@ -50,6 +51,50 @@ static void answer(const char *trick, const struct proto_run *run, struct buf *o
     buf_fini(&logs);
 }
 
+/* What no guest of ABI v1 does when it starts. */
+static void answer_v1(const char *trick, const struct proto_run *run, struct buf *out)
+{
+    struct buf notes = BUF_INIT(4096), ops = BUF_INIT(4096);
+    struct proto_call call = { .slot = run->slot,
+                               .incarnation = run->incarnation,
+                               .guest = run->guest,
+                               .seq = run->seq,
+                               .id = run->next_id + (strcmp(trick, "v1id") == 0),
+                               .kind = strcmp(trick, "v1kind") == 0 ? GUEST_CALL_CACHE_GET
+                                                                    : GUEST_CALL_DECLARE };
+    struct proto_answer a = { .slot = run->slot,
+                              .incarnation = run->incarnation,
+                              .guest = run->guest,
+                              .seq = run->seq,
+                              .flags = ANSWER_DONE,
+                              .activations = 1,
+                              .next_id = run->next_id };
+    bool is_call =
+        strcmp(trick, "v1id") == 0 || strcmp(trick, "v1kind") == 0 || strcmp(trick, "v1twice") == 0;
+    if (strcmp(trick, "v1result") == 0)
+        proto_add_note(&notes, &(struct proto_note){ .kind = NOTE_RESULT });
+    if (strcmp(trick, "v1note") == 0)
+        proto_add_note(&notes, &(struct proto_note){ .kind = GUEST_POST_EVENT, .token = 9 });
+    if (strcmp(trick, "v1op") == 0)
+        proto_add_op(&ops, &(struct proto_op){ .kind = 1, .id = a.next_id++ });
+    a.n_notes = notes.n > 0;
+    a.n_ops = ops.n > 0;
+    proto_begin(out);
+    if (is_call)
+        proto_put_call(out, PROTO_CALL, &call, STR_NULL);
+    else
+        proto_put_answer(out, &a, STR_NULL, buf_str(&ops), buf_str(&notes));
+    send_or_exit(out, -1);
+    if (strcmp(trick, "v1twice") == 0) {
+        call.id++;
+        proto_begin(out);
+        proto_put_call(out, PROTO_CALL, &call, STR_NULL);
+        send_or_exit(out, -1);
+    }
+    buf_fini(&notes);
+    buf_fini(&ops);
+}
+
 int main(void)
 {
     const char *path = (const char *)getauxval(AT_EXECFN), *trick = strrchr(path, '/');
@@ -92,6 +137,9 @@ int main(void)
             proto_begin(&out);
             proto_put_slot(&out, PROTO_DROP, 0);
             send_or_exit(&out, -1);
+        } else if (strncmp(trick, "v1", 2) == 0) {
+            if (proto_get_run(in.body, &run, NULL) == 0)
+                answer_v1(trick, &run, &out);
         } else if (proto_get_run(in.body, &run, NULL) == 0) {
             answer(trick, &run, &out);
         }

@@ -50,7 +50,7 @@ struct actor {
     struct buf told;
     struct guest_call call; /* the last one; without its strings */
     unsigned calls, posts, dones;
-    bool holds_calls;
+    bool holds_calls, holds_declare;
     int64_t declare_value;
 };
 
@@ -209,7 +209,7 @@ static inline void actor_on_call(struct guest *g, const struct guest_call *c, vo
     a->call = *c;
     a->calls++;
     bool is_declare = c->kind == GUEST_CALL_DECLARE;
-    if (is_declare || !a->holds_calls)
+    if (is_declare ? !a->holds_declare : !a->holds_calls)
         CHECK_OK(guest_reply(g, c->id, c->incarnation,
                              is_declare ? a->declare_value : (int64_t)c->head.n, c->head, NULL));
 }

@@ -526,6 +526,39 @@ TEST(log_lines_beyond_the_limit_are_left_out_and_counted)
     close_v1(&r, &a, m);
 }
 
+/* Nothing that a runner says of such a guest is believed without need. */
+TEST(runners_that_lie_about_guests_are_ended)
+{
+    static const char *const tricks[] = {
+        "v1id", "v1kind", "v1twice", "v1result", "v1note", "v1op"
+    };
+    const char *fake = getenv("TEST_FAKE_RUNNER");
+    if (!fake)
+        SKIP("TEST_FAKE_RUNNER is not set");
+    for (size_t i = 0; i < ARRAY_LEN(tricks); i++) {
+        char path[512];
+        struct rig r;
+        struct actor a = { 0 };
+        struct guest_host_stats s = { 0 };
+        (void)snprintf(path, sizeof path, "%s-%s", fake, tricks[i]);
+        (void)unlink(path);
+        CHECK_OK(symlink(fake, path));
+        rig_open(&r, (struct guest_host_opts){ .runner_path = path, .sleep_never = true });
+        struct module *m = rig_module(&r, "v1");
+        a.holds_declare = true;
+        actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_V1 });
+        while (s.runner_losses == 0) {
+            (void)loop_turn(&r.loop, true);
+            guest_host_get_stats(r.host, &s);
+        }
+        CHECK_INT(a.calls, strcmp(tricks[i], "v1twice") == 0 ? 1 : 0);
+        CHECK(a.posts == 0 && a.dones == 0 && a.ops.n == 0);
+        CHECK_INT(a.states[GUEST_AWAKE], 0);
+        close_v1(&r, &a, m);
+        (void)unlink(path);
+    }
+}
+
 TEST(modules_that_do_not_fit_the_abi_are_refused_by_name)
 {
     struct rig r;
