@@ -17,7 +17,7 @@ RBAC = "/apis/rbac.authorization.k8s.io/v1"
 GROUP = "/apis/issuer.dormouse.dev/v1alpha1/namespaces/default"
 SECRETS = "/api/v1/namespaces/default/secrets"
 MERGE = {"Content_Type": "application/merge-patch+json"}
-COMPILE_S = 120  # a module of several MB, on a machine that does other things as well
+COMPILE_S = 240  # a module of several MB, on a machine that does other things as well
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def trial(host):
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "trial"},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "trial"}, "subjects": [account]})
     host.operator("trial", "trial.wasm")
-    host.becomes("trial", "True", "Running")
+    wait_for(lambda: (host.ready("trial") or {}).get("status") == "True", "it runs", COMPILE_S)
     return host
 
 
