@@ -36,6 +36,9 @@ func New(now func() time.Time) *operator.Operator {
 		issued:  op.Counter("issuer_certificates_issued_total", "Certificates issued.", "namespace"),
 		expires: op.Gauge("issuer_certificate_expiration_timestamp_seconds", "When a certificate ends.", "namespace", "name"),
 	}
+	// Whatever changes is an event, and what time changes is a requeue: nothing is left for a resync to find. Five
+	// percent of two months would be three days.
+	quiet := operator.ControllerOptions{Resync: -1, SlackPercent: -1}
 	// Secrets that hold authorities are looked up by what refers to them: an index of the Issuers.
 	op.Controller("issuers").
 		For(&Issuer{}, operator.IndexField(byCASecret, ".spec.ca.secretName")).
@@ -43,6 +46,7 @@ func New(now func() time.Time) *operator.Operator {
 			operator.WithFields("type="+secretTypeTLS)).
 		Watches(&Certificate{}, operator.ToField(".spec.issuerRef.name"), operator.WithID("users"),
 			operator.WithPredicate(operator.On(operator.Delete))).
+		WithOptions(quiet).
 		Complete(operator.ReconcileFunc(c.reconcileIssuer))
 	op.Controller("certificates").
 		For(&Certificate{}, operator.WithID("certificates"), operator.WithPredicate(operator.GenerationChanged()),
@@ -51,6 +55,7 @@ func New(now func() time.Time) *operator.Operator {
 		Watches(&Secret{}, operator.ToIndex(bySecret, operator.ByName), operator.MetadataOnly(),
 			operator.WithPredicate(operator.On(operator.Delete))). // one that was in the way
 		Watches(&Issuer{}, operator.ToIndex(byIssuer, operator.ByName)).
+		WithOptions(quiet).
 		Complete(operator.ReconcileFunc(c.reconcileCertificate))
 	return op
 }
