@@ -238,6 +238,55 @@ TEST(policies_have_parameters)
     fixture_fini(&f);
 }
 
+TEST(expressions_ask_what_users_may_do)
+{
+    static const struct str groups[] = { { "system:authenticated", 20 } };
+    const struct kube_identity jane = { .user = STR("jane"), .groups = groups, .n_groups = 1 };
+    struct fixture f;
+    fixture_init(&f);
+    close_server(&f);
+    f.rbac = true;
+    open_server(&f);
+#define RBAC "/apis/rbac.authorization.k8s.io/v1/"
+    (void)tell(&f, 201, "POST", RBAC "clusterroles",
+               "{`metadata`:{`name`:`r`},`rules`:[{`verbs`:[`create`],`apiGroups`:[``],"
+               "`resources`:[`configmaps`]},{`verbs`:[`paint`],`apiGroups`:[`zoo.io`],`resources`:["
+               "`walls`],`resourceNames`:[`w`]},{`verbs`:[`get`],`nonResourceURLs`:[`/x`]}]}");
+    (void)tell(&f, 201, "POST", RBAC "clusterrolebindings",
+               "{`metadata`:{`name`:`b`},`roleRef`:{`apiGroup`:`rbac.authorization.k8s.io`,`kind`:"
+               "`ClusterRole`,`name`:`r`},`subjects`:[{`kind`:`User`,`name`:`jane`,`apiGroup`:"
+               "`rbac.authorization.k8s.io`},{`kind`:`ServiceAccount`,`name`:`robot`,`namespace`:"
+               "`default`}]}");
+    make_policy(
+        &f, "may",
+        RULE("`CREATE`", "", "configmaps") ",`validations`:["
+                                           "{`expression`:`authorizer.group('zoo.io').resource('"
+                                           "walls').name('w').check('paint')"
+                                           ".allowed()`},"
+                                           "{`expression`:`!authorizer.group('zoo.io').resource('"
+                                           "walls').check('paint').allowed()`},"
+                                           "{`expression`:`authorizer.path('/"
+                                           "x').check('get').allowed() && !authorizer.path('/y')"
+                                           ".check('get').allowed()`},"
+                                           "{`expression`:`authorizer.requestResource.check('"
+                                           "create').allowed() && !authorizer"
+                                           ".requestResource.check('delete').allowed()`},"
+                                           "{`expression`:`authorizer.serviceAccount('default', "
+                                           "'robot').path('/x').check('get')"
+                                           ".allowed() && !authorizer.serviceAccount('default', "
+                                           "'other').path('/x').check('get')"
+                                           ".allowed()`}]");
+    put_in_force(&f, "may", "`Deny`", "");
+    f.identity = &jane;
+    (void)tell(&f, 201, "POST", MAPS, "{`metadata`:{`name`:`m`}}");
+    f.identity = NULL; /* may do everything, also what a rule denies */
+    check_refused(&f, 422, "POST", MAPS, "{`metadata`:{`name`:`n`}}",
+                  "configmaps \"n\" is forbidden: ValidatingAdmissionPolicy 'may' with binding "
+                  "'b-may' denied request: failed expression: !authorizer.group('zoo.io')"
+                  ".resource('walls').check('paint').allowed()");
+    fixture_fini(&f);
+}
+
 TEST(expressions_of_a_policy_are_checked)
 {
     struct fixture f;

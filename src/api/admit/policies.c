@@ -76,6 +76,8 @@ struct hook {
 struct check {
     struct request *rq;
     struct policy_request about;
+    struct cel_authorizer authorizer;
+    struct cel_access asked_for;    /* what the request itself is about */
     struct hook *first, *last, *at; /* at: whose parameters are being read */
     bool need_space;
     const struct hook *denier; /* the first one */
@@ -344,6 +346,36 @@ static void read_space(struct check *c)
         c->done(c->arg, status_from_err(&rq->arena, r, &err));
 }
 
+/* ---- what users may do ---- */
+
+static bool allows(void *arg, const struct cel_access *x, bool is_path, struct str verb)
+{
+    const struct check *c = arg;
+    const struct api *api = c->rq->api;
+    struct arena a = { 0 };
+    struct str groups[3] = { STR("system:serviceaccounts"), STR(""), STR("system:authenticated") };
+    struct kube_identity account = { .groups = groups, .n_groups = ARRAY_LEN(groups) };
+    if (x->account.n) {
+        groups[1] =
+            str_of(arena_printf(&a, "system:serviceaccounts:" STR_FMT, STR_ARG(x->account_ns)));
+        account.user = str_of(arena_printf(&a, "system:serviceaccount:" STR_FMT ":" STR_FMT,
+                                           STR_ARG(x->account_ns), STR_ARG(x->account)));
+    }
+    const struct api_attributes at = { .identity = x->account.n ? &account : &c->rq->identity,
+                                       .verb = verb,
+                                       .is_resource = !is_path,
+                                       .group = x->group,
+                                       .version = STR("*"),
+                                       .resource = x->resource,
+                                       .subresource = x->subresource,
+                                       .name = x->name,
+                                       .ns = x->ns,
+                                       .path = x->path };
+    bool yes = !api->authorize || api->authorize(api->authorize_arg, &at, NULL);
+    arena_fini(&a);
+    return yes;
+}
+
 /* ---- which ones ---- */
 
 /* As far as it can be told without the namespace. */
@@ -406,6 +438,15 @@ void policies_check(struct request *rq, const struct policy_target *target,
                                     .dry_run = target->dry_run },
                          .done = done,
                          .arg = arg };
+    c->asked_for = (struct cel_access){ .kind = ACCESS_RESOURCE,
+                                        .by = &c->authorizer,
+                                        .group = rq->res->group,
+                                        .resource = rq->res->plural,
+                                        .subresource = c->about.subresource,
+                                        .ns = rq->res->namespaced ? c->about.ns : STR(""),
+                                        .name = target->name };
+    c->authorizer = (struct cel_authorizer){ .allows = allows, .arg = c, .request = &c->asked_for };
+    c->about.authorizer = &c->authorizer;
     find_hooks(c);
     c->at = c->first;
     if (c->first && rq->res->namespaced)

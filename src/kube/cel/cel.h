@@ -42,7 +42,8 @@ enum {
     X(CEL_IP, "net.IP")                                                                            \
     X(CEL_CIDR, "net.CIDR")                                                                        \
     X(CEL_SEMVER, "kubernetes.Semver")                                                             \
-    X(CEL_FORMAT, "kubernetes.NamedFormat")
+    X(CEL_FORMAT, "kubernetes.NamedFormat")                                                        \
+    X(CEL_ACCESS, "kubernetes.authorization.Authorizer")
 
 enum cel_type {
 #define CEL_TYPE_ENUM(name, text) name,
@@ -63,6 +64,28 @@ struct cel_semver {
     struct str pre; /* "rc.1", or "" */
 };
 
+/* A question whether somebody may do something, as it is being put, and its answer. */
+enum cel_access_kind {
+    ACCESS_AUTHORIZER,
+    ACCESS_PATH,
+    ACCESS_GROUP,
+    ACCESS_RESOURCE,
+    ACCESS_DECISION
+};
+struct cel_access {
+    enum cel_access_kind kind;
+    const struct cel_authorizer *by;
+    struct str account_ns, account; /* "": the user of the request */
+    struct str path, group, resource, subresource, ns, name;
+    struct str selector; /* rules know none */
+    bool allowed;
+};
+struct cel_authorizer {
+    bool (*allows)(void *arg, const struct cel_access *access, bool is_path, struct str verb);
+    void *arg;
+    const struct cel_access *request; /* authorizer.requestResource; NULL: there is none */
+};
+
 struct cel_value {
     uint8_t type;      /* enum cel_type */
     uint8_t list_type; /* CEL_LIST: enum schema_list_type; sets and maps compare without order */
@@ -81,6 +104,7 @@ struct cel_value {
         const struct quantity *quantity;
         const struct cel_address *address;
         const struct cel_semver *semver;
+        const struct cel_access *access;
         struct {
             int64_t at_s; /* since 1970 */
             uint32_t nano;
@@ -133,6 +157,8 @@ int cel_eval(struct cel_run *run, const struct cel_expr *e, const struct cel_var
 
 /* An optional; held NULL: without a value. Copied into the arena. */
 struct cel_value cel_optional(struct arena *a, const struct cel_value *held);
+/* by: kept as long as the value. */
+struct cel_value cel_authorizer(struct arena *a, const struct cel_authorizer *by);
 /* JSON as the schema sees it; json NULL gives null. */
 struct cel_value cel_from_json(const struct json *v, const struct schema *s);
 const char *cel_type_name(enum cel_type t);

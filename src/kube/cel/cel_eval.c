@@ -41,6 +41,13 @@ static int get_field(struct cel_run *run, struct cel_value of, struct str name,
                      const struct cel_value **ret)
 {
     of = cel_resolve(run, of);
+    if (of.type == CEL_ACCESS && of.access->kind == ACCESS_AUTHORIZER && of.access->by->request &&
+        str_is(name, "requestResource")) {
+        struct cel_value *v = arena_new(run->a, struct cel_value);
+        *v = (struct cel_value){ .type = CEL_ACCESS, .access = of.access->by->request };
+        *ret = v;
+        return 0;
+    }
     if (of.type == CEL_OPTIONAL) {
         *ret = NULL;
         return of.held ? get_field(run, *of.held, name, ret) : 0;
@@ -510,6 +517,8 @@ static int eval_call(struct cel_run *run, const struct cel_expr *e, const struct
     int r = cel_call(run, name, method, args, e->n - from, ret);
     if (r == E_UNSUPPORTED)
         r = cel_call_library(run, name, method, args, e->n - from, ret);
+    if (r == E_UNSUPPORTED)
+        r = cel_call_access(run, name, method, args, e->n - from, ret);
     return r == E_UNSUPPORTED ? cel_no_overload(run) : r;
 }
 
@@ -703,7 +712,8 @@ static int check_call(const struct check *c, const struct cel_expr *e, const str
             arena_printf(&a, STR_FMT "." STR_FMT, STR_ARG(e->args[0]->name), STR_ARG(e->name)));
         from = 1;
     }
-    bool known = cel_is_function(name) || cel_is_library_function(name);
+    bool known =
+        cel_is_function(name) || cel_is_library_function(name) || cel_is_access_function(name);
     arena_fini(&a);
     if (!known)
         return flaw(c, e, "undeclared reference to '" STR_FMT "' (in container '')",

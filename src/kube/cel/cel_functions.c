@@ -399,6 +399,7 @@ static bool print_value(struct cel_run *run, struct buf *to, struct cel_value v,
     case CEL_CIDR:
     case CEL_FORMAT:
     case CEL_SEMVER:
+    case CEL_ACCESS:
     case CEL_JSON:
         break;
     }

@@ -116,8 +116,11 @@ int cel_call(struct cel_run *run, struct str name, bool method, const struct cel
              size_t n, struct cel_value *ret);
 int cel_call_library(struct cel_run *run, struct str name, bool method,
                      const struct cel_value *args, size_t n, struct cel_value *ret);
+int cel_call_access(struct cel_run *run, struct str name, bool method, const struct cel_value *args,
+                    size_t n, struct cel_value *ret);
 /* One of that name is known at all. */
 bool cel_is_function(struct str name);
 bool cel_is_library_function(struct str name);
+bool cel_is_access_function(struct str name);
 int cel_arithmetic(struct cel_run *run, enum cel_op op, struct cel_value x, struct cel_value y,
                    struct cel_value *ret);

@@ -3,7 +3,6 @@
 #include "kube/cel/cel_policy.h"
 
 #include "codec/json.h"
-#include "kube/cel/cel.h"
 #include "kube/meta.h"
 #include "kube/selector.h"
 
@@ -138,7 +137,7 @@ static struct json *space_of(struct arena *a, const struct json *space)
     return v;
 }
 
-enum { OBJECT, OLD_OBJECT, REQUEST, NAMESPACE, VARIABLES, PARAMS, N_VARS };
+enum { OBJECT, OLD_OBJECT, REQUEST, NAMESPACE, VARIABLES, AUTHORIZER, PARAMS, N_VARS };
 
 struct scope {
     struct cel_var vars[N_VARS];
@@ -149,9 +148,12 @@ struct scope {
 /* params: whether the policy has them. */
 static void scope_init(struct scope *s, bool params)
 {
-    static const char *const names[] = { [OBJECT] = "object",       [OLD_OBJECT] = "oldObject",
-                                         [REQUEST] = "request",     [NAMESPACE] = "namespaceObject",
-                                         [VARIABLES] = "variables", [PARAMS] = "params" };
+    static const char *const names[] = {
+        [OBJECT] = "object",        [OLD_OBJECT] = "oldObject",
+        [REQUEST] = "request",      [NAMESPACE] = "namespaceObject",
+        [VARIABLES] = "variables",  [PARAMS] = "params",
+        [AUTHORIZER] = "authorizer"
+    };
     size_t n = params ? N_VARS : PARAMS;
     *s = (struct scope){ .first = NULL };
     for (size_t i = 0; i < n; i++) {
@@ -262,6 +264,7 @@ void policy_evaluate(struct arena *a, const struct json *policy, const struct po
     vars[OLD_OBJECT].value = cel_from_json(rq->old, rq->res->schema);
     vars[REQUEST].value = cel_from_json(request_of(a, rq), NULL);
     vars[NAMESPACE].value = cel_from_json(rq->space ? space_of(a, rq->space) : NULL, NULL);
+    vars[AUTHORIZER].value = cel_authorizer(a, rq->authorizer);
     vars[PARAMS].value = cel_from_json(params, NULL);
     int met = conditions_met(&e, json_getc(spec, "matchConditions"));
     if (met < 0 && closed)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "kube/cel/cel.h"
 #include "kube/field.h"
 #include "kube/resource.h"
 
@@ -14,11 +15,12 @@ enum { POLICY_COST_MAX = 10000000 }; /* of all expressions of a policy for one r
 struct policy_request {
     const struct kube_resource *res;
     struct str subresource, name, ns;
-    const char *operation;           /* "CREATE", "UPDATE", "DELETE" */
-    const struct json *object, *old; /* NULL: there is none */
-    const struct json *user;         /* {username, uid, groups, extra} */
-    const struct json *options;      /* or NULL */
-    const struct json *space;        /* the Namespace it is in; NULL: in none */
+    const char *operation;                   /* "CREATE", "UPDATE", "DELETE" */
+    const struct json *object, *old;         /* NULL: there is none */
+    const struct json *user;                 /* {username, uid, groups, extra} */
+    const struct json *options;              /* or NULL */
+    const struct json *space;                /* the Namespace it is in; NULL: in none */
+    const struct cel_authorizer *authorizer; /* never NULL when something is evaluated */
     bool dry_run;
 };
 

@@ -364,6 +364,7 @@ bool cel_equal(struct cel_run *run, struct cel_value x, struct cel_value y)
     case CEL_QUANTITY:
     case CEL_SEMVER:
         return cel_compare(run, x, y, &order) && order == 0;
+    case CEL_ACCESS:
     case CEL_JSON:
         break;
     }
@@ -414,6 +415,7 @@ bool cel_compare(struct cel_run *run, struct cel_value x, struct cel_value y, in
     case CEL_IP:
     case CEL_CIDR:
     case CEL_FORMAT:
+    case CEL_ACCESS:
     case CEL_JSON:
         break;
     }
