@@ -740,6 +740,33 @@ TEST(metrics_have_controller_runtimes_names)
     end_all();
 }
 
+TEST(metrics_of_many_controllers_are_brief)
+{
+    begin_all();
+    enum { N = DISPATCH_METRICS_DETAILED + 1 };
+    struct player *ps = xnew_n(struct player, N);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 20);
+    for (int i = 0; i < N; i++) {
+        play(&ps[i], "ns/op", 1, 1);
+        if (i == N - 1) {
+            dispatch_metrics(all, &text);
+            CHECK(strstr(buf_cstr(&text), "le=\"0.001\""));
+            buf_reset(&text);
+        }
+        add(&ps[i], 0, "a", WORK_CREATE, WORK_NORMAL);
+        (void)asked(&ps[i], "a");
+        answer(&ps[i], 0);
+    }
+    dispatch_metrics(all, &text);
+    CHECK(buf_ok(&text));
+    CHECK(!strstr(buf_cstr(&text), "le=\"0.001\""));
+    CHECK(strstr(buf_cstr(&text), "le=\"+Inf\"} 1\n"));
+    for (int i = 0; i < N; i++)
+        unplay(&ps[i]);
+    free(ps);
+    end_all();
+}
+
 /* ---- random histories ---- */
 
 enum { CROWD = 6, CROWD_KEYS = 10 };

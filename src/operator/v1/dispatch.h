@@ -39,6 +39,7 @@ enum {
     DISPATCH_INSTANCE_IDLE_MS = 30000, /* an instance beside the first ends after this long idle */
     DISPATCH_OBJECT_MAX_BYTES = 256 << 10, /* a larger one is left out of the activation */
     DISPATCH_REFILL = 1024,                /* keys of a first list or resync that wait at once */
+    DISPATCH_METRICS_DETAILED = 2000, /* with more active controllers histograms have no buckets */
     DISPATCH_WEIGHT_DEFAULT = 100
 };
 

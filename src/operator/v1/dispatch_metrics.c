@@ -41,6 +41,7 @@ struct series {
     const struct dispatch_operator *o;
     const struct dispatch_controller *c;
     const struct work_queue_stats *stats;
+    bool is_brief; /* histograms without buckets */
 };
 
 static void seconds(struct buf *to, uint64_t us)
@@ -75,7 +76,7 @@ static void histogram(const struct series *s, const struct dispatch_times *t, bo
     uint64_t n = 0;
     for (size_t i = 0; i < DISPATCH_BUCKETS; i++) {
         n += t->buckets[i];
-        if (is_client_gos && !bounds[i].is_client_gos)
+        if (s->is_brief || (is_client_gos && !bounds[i].is_client_gos))
             continue;
         char le[32];
         (void)snprintf(le, sizeof le, ",le=\"%s\"", bounds[i].le);
@@ -204,8 +205,20 @@ static const struct {
     { "controller_runtime_max_concurrent_reconciles", "gauge", "Keys at once at most.", write_max },
 };
 
+static size_t count_active(const struct dispatch *d)
+{
+    size_t n = 0;
+    list_each (node, &d->operators) {
+        const struct dispatch_operator *o = list_entry(node, struct dispatch_operator, node);
+        for (size_t i = 0; i < o->n_controllers; i++)
+            n += o->controllers[i].counts != NULL;
+    }
+    return n;
+}
+
 void dispatch_metrics(const struct dispatch *d, struct buf *to)
 {
+    bool is_brief = count_active(d) > DISPATCH_METRICS_DETAILED;
     uint64_t now_us = d->now_us();
     for (size_t m = 0; m < ARRAY_LEN(metrics); m++) {
         (void)buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", metrics[m].name, metrics[m].help,
@@ -216,7 +229,7 @@ void dispatch_metrics(const struct dispatch *d, struct buf *to)
                 const struct dispatch_controller *c = &o->controllers[i];
                 struct work_queue_stats stats;
                 work_queue_get_stats(c->queue, now_us, &stats);
-                metrics[m].write(&(struct series){ to, metrics[m].name, o, c, &stats });
+                metrics[m].write(&(struct series){ to, metrics[m].name, o, c, &stats, is_brief });
             }
         }
     }
