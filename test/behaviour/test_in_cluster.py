@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from conftest import BUILD, DEADLINE_S, ROOT, Server, wait_for
-from operators import OPERATORS, RESOURCES, Hosting, Ring, dormouse, modules_beside
+from operators import OPERATORS, RESOURCES, Hosting, Ring, dormouse, grant, modules_beside
 
 sys.path.insert(0, str(ROOT / "test/differential"))
 from servers import Unavailable, Upstream  # noqa: E402
@@ -84,17 +84,23 @@ def clear(server):
 def cluster(server):
     """With the manifest applied."""
     clear(server)
-    manifest = dormouse("manifest", "operator", "-n", "operators", "--read", "testresources.amurant.io")
+    manifest = dormouse("manifest", "operator", "-n", "operators", "--read", "configmaps")
     assert manifest.returncode == 0, manifest.stderr
     for document in yaml.safe_load_all(manifest.stdout):
         answer = server.ask("POST", PLURALS[document["kind"]], document)
         assert answer.status in (201, 409), (document["kind"], answer.body)
     wait_for(lambda: server.get(OPERATORS).status == 200, "the CRD is served")
-    return server
+    yield server
+    for pod in Pod.running:
+        if pod.process.poll() is None:  # of a test that failed
+            pod.process.kill()
+    Pod.running.clear()
 
 
 class Pod(Hosting):
     """`dormouse operator run` with a service account's files and no kubeconfig."""
+
+    running = []
 
     def __init__(self, cluster, path, *extra, bound=None):
         self.cluster, self.data_dir = cluster, pathlib.Path(path)
@@ -111,6 +117,7 @@ class Pod(Hosting):
             [BUILD / "dormouse", "operator", "run", "--data-dir", path, "--namespace", "operators", "--modules",
              modules_beside(path), "--leader-elect", "--lease-name", "dormouse-operator", "--health-listen", "127.0.0.1:0",
              "--idle", "100ms", *extra], stdout=subprocess.PIPE, stderr=self.log, text=True, env=env)
+        self.running.append(self)
         line = self.process.stdout.readline()
         assert line.startswith("ready "), self.text_of_log()
         self.port = int(dict(w.split("=", 1) for w in line.split()[1:])["health-port"])
@@ -182,6 +189,27 @@ def test_a_pod_with_the_manifest_runs_operators(cluster, data_dir):
     ring.finish(watch)
     assert pod.stop() == 0
     assert cluster.get(LEASE).json()["spec"].get("holderIdentity", "") == "", "it has let go of the lease"
+
+
+HELLO = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch", "patch", "update"]}
+
+
+def test_a_guest_of_abi_v1_reads_what_its_account_may_see(cluster, data_dir):
+    if not (BUILD / "guests/hello-v1.wasm").exists():
+        pytest.skip("hello-v1.wasm was not built")
+    path = "/api/v1/namespaces/operators/configmaps"
+    cluster.ask("DELETE", path + "/one")
+    cluster.ask("DELETE", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/hello")
+    pod = Pod(cluster, data_dir + "-pod")
+    cluster.operator("hello", "hello-v1.wasm")
+    cluster.create(path, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one", "labels": {"hello": "please"}}})
+    wait_for(lambda: "cannot list" in ready(cluster, "hello").get("message", ""), "it says what its account may not do")
+    assert ready(cluster, "hello")["status"] == "False"
+    grant(cluster, "hello", [HELLO], account="hello")
+    wait_for(lambda: "greeting" in cluster.get(path + "/one").json().get("data", {}), "it greets", 60)
+    wait_for(lambda: ready(cluster, "hello").get("status") == "True", "and is ready")
+    pod.all_asleep(1)
+    assert pod.stop() == 0
 
 
 def test_of_several_hosts_one_works(cluster, data_dir):
