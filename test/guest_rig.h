@@ -236,9 +236,13 @@ static inline void actor_on_activated(struct guest *g, uint64_t token, uint32_t 
     a->dones++;
 }
 
-static const struct guest_ops actor_ops = { actor_on_op,       actor_on_room, actor_on_state,
-                                            actor_on_log,      actor_on_call, actor_on_post,
-                                            actor_on_activated };
+static const struct guest_ops actor_ops = { .on_op = actor_on_op,
+                                            .on_room = actor_on_room,
+                                            .on_state = actor_on_state,
+                                            .on_log = actor_on_log,
+                                            .on_call = actor_on_call,
+                                            .on_post = actor_on_post,
+                                            .on_activated = actor_on_activated };
 
 /* spec.name, abi, module and limits as the test wants them; the rest is filled in. */
 static inline int actor_try_open(struct actor *a, struct rig *r, struct guest_spec spec,

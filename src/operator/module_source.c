@@ -421,8 +421,7 @@ int module_source_again(struct module_source *src, struct err *err)
     case MODULE_FROM_URL:
         return open_url(src, err);
     default:
-        src->seen = 0;
-        return -EAGAIN;
+        return err_set(err, -EINVAL, "a ConfigMap is told when it changes");
     }
 }
 

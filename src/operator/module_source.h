@@ -68,7 +68,7 @@ void module_sources_close(struct module_sources *s);
 int module_source_open(struct module_sources *s, const struct module_origin *o,
                        const struct module_source_ops *ops, void *arg, struct module_source **ret,
                        struct err *err);
-/* The same again, for the same source. */
+/* The same again, for the same source; not of a ConfigMap. */
 int module_source_again(struct module_source *src, struct err *err);
 /* NULL is fine. */
 void module_source_close(struct module_source *src);

@@ -182,18 +182,15 @@ static void on_limited(void *arg)
 /* Was it a limit of its own that the guest failed by? */
 static void blame_limit(struct operator* o, const struct err *why)
 {
-    enum { NEARLY = 1 << 20 }; /* what allocators ask for at once */
     const struct plan *p = o->run.plan;
-    struct guest_stats stats;
     uint64_t max = p->memory_max_bytes ? p->memory_max_bytes : GUEST_MEMORY_MAX_DEFAULT;
-    guest_get_stats(o->run.guest, &stats);
-    if (why && strstr(err_text(why), "longer than an activation may"))
+    if (why && strstr(err_text(why), "KiB of memory in use"))
+        limit_hit(o, "memory", "it failed with nearly all of its %" PRIu64 " KiB of memory in use",
+                  max >> 10);
+    else if (why && strstr(err_text(why), "longer than an activation may"))
         limit_hit(o, "activationMilliseconds",
                   "an activation computed for more than %" PRIu64 " ms",
                   p->activation_ms ? p->activation_ms : (uint64_t)GUEST_ACTIVATION_MS_DEFAULT);
-    else if (stats.memory_bytes + NEARLY > max)
-        limit_hit(o, "memory", "it failed with %" PRIu64 " of %" PRIu64 " KiB of memory in use",
-                  stats.memory_bytes >> 10, max >> 10);
 }
 
 static void on_trouble(struct identity_listener *l)
@@ -305,17 +302,35 @@ static void on_log(struct guest *g, int fd, struct str line, void *arg)
                   &(struct guest_log_line){ .level = LOG_INFO, .message = line });
 }
 
+static void on_limit(struct guest *g, enum guest_limit which, uint64_t figure, void *arg)
+{
+    struct operator* o = arg;
+    switch (which) {
+    case GUEST_LIMIT_SWAP:
+        limit_hit(o, "swap",
+                  "it stays awake: %" PRIu64 " KiB of its memory do not fit into %" PRIu64
+                  " KiB of swap",
+                  figure >> 10, o->run.plan->swap_max_bytes >> 10);
+        return;
+    case GUEST_LIMIT_LOG:
+        limit_hit(o, "logLinesPerSecond",
+                  "%" PRIu64 " lines of log were left out beyond %" PRIu64 " a second", figure,
+                  o->run.plan->log_lines_per_second);
+        return;
+    }
+}
+
 static void on_v1_change(void *arg)
 {
     notify(arg);
 }
 
 static const struct guest_ops guest_ops = {
-    .on_op = on_op, .on_room = on_room, .on_state = on_state, .on_log = on_log
+    .on_op = on_op, .on_room = on_room, .on_state = on_state, .on_log = on_log, .on_limit = on_limit
 };
-static const struct v1_ops v1_ops = { .on_state = on_state,
-                                      .on_log = on_log,
-                                      .on_change = on_v1_change };
+static const struct v1_ops v1_ops = {
+    .on_state = on_state, .on_log = on_log, .on_limit = on_limit, .on_change = on_v1_change
+};
 
 /* By what the module exports; each ABI has its own wake-up functions. */
 static int detect_abi(const struct module_info *info, int wanted, enum guest_abi *ret,
@@ -389,6 +404,8 @@ static int make_guest(struct operator* o, const struct plan *p, struct module *m
                                .memory_max_bytes = p->memory_max_bytes,
                                .activation_ms = p->activation_ms,
                                .idle_ms = p->idle_ms,
+                               .swap_max_bytes = p->swap_max_bytes,
+                               .log_lines_per_s = (uint32_t)p->log_lines_per_second,
                                .log_debug = p->log_debug };
     bool v1 = abi == GUEST_ABI_V1;
     if (v1 && !o->os->opts.v1)
@@ -606,8 +623,14 @@ static void on_module(struct module *m, int r, const struct err *cause, void *ar
 static void get_module(struct operator* o)
 {
     struct err err = { 0 };
-    int r = module_get(o->os->opts.modules, o->fd, 0, on_module, o, &o->get, &err);
+    bool is_file = o->spec->origin.from == MODULE_FROM_FILE;
+    if (o->fd < 0)
+        o->fd = module_source_again(o->source, &err);
+    int r =
+        o->fd < 0 ? o->fd : module_get(o->os->opts.modules, o->fd, 0, on_module, o, &o->get, &err);
     if (r == E_LIMIT || (r == -EMFILE && o->os->n_getting)) { /* until one of them ends */
+        if (is_file)
+            drop_fd(o); /* thousands may wait */
         list_push_back(&o->os->waiting, &o->wait);
         return;
     }
@@ -615,7 +638,7 @@ static void get_module(struct operator* o)
     if (r >= 0)
         o->os->n_getting++;
     else
-        refuse(o, "ModuleInvalid", &err);
+        refuse(o, r == -ENOENT ? "ModuleNotFound" : "ModuleInvalid", &err);
 }
 
 static void take_fd_of_source(struct operator* o, int fd)
@@ -667,6 +690,8 @@ static void begin(struct operator* o)
         module_source_open(o->os->opts.sources, &o->spec->origin, &source_ops, o, &o->source, &err);
     if (fd >= 0)
         take_fd_of_source(o, fd);
+    else if (fd == -EMFILE && o->os->n_getting)
+        list_push_back(&o->os->waiting, &o->wait);
     else if (fd != -EAGAIN)
         refuse(o, "ModuleNotFound", &err);
     else if (!o->run.guest)

@@ -78,6 +78,7 @@ struct plan *plan_new(struct operator_spec *spec)
     p->cpu_share = spec->cpu_share;
     p->requests_per_second = spec->requests_per_second;
     p->request_burst = spec->request_burst ? spec->request_burst : 2 * spec->requests_per_second;
+    p->log_lines_per_second = spec->log_lines_per_second;
     p->create_account = spec->create_account;
     p->paused = spec->paused;
     p->log_debug = spec->log_debug;

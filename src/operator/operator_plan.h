@@ -18,7 +18,7 @@ struct plan {
     struct str *args;
     size_t n_args;
     uint64_t memory_max_bytes, swap_max_bytes, activation_ms, idle_ms, cpu_share;
-    uint64_t requests_per_second, request_burst;
+    uint64_t requests_per_second, request_burst, log_lines_per_second;
     const char *account, *account_namespace; /* NULL: the host's own identity */
     bool create_account, paused, log_debug;
     struct allow *allow;

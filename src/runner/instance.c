@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+enum { MEMORY_NEARLY = 1 << 20 }; /* what allocators ask for at once */
+
 struct entry_row {
     enum guest_abi abi;
     enum abi_entry entry;
@@ -90,7 +92,13 @@ static int failure(struct instance *in, wasmtime_error_t *e, wasm_trap_t *trap, 
     wasmtime_trap_code_t code;
     bool has_code = wasmtime_trap_code(trap, &code);
     wasm_trap_delete(trap);
-    return err_set(err, E_TRAP, "%s: %s", what, has_code ? trap_name(code) : "trap");
+    /* Out of memory has many faces; what they have in common is told. */
+    uint64_t used = in->has_memory ? wasmtime_memory_data_size(in->cx, &in->memory) : 0;
+    const char *name = has_code ? trap_name(code) : "trap";
+    if (used && used + MIN((uint64_t)MEMORY_NEARLY, in->memory_max / 4) > in->memory_max)
+        return err_set(err, E_TRAP, "%s: %s, with %llu of %llu KiB of memory in use", what, name,
+                       (unsigned long long)used >> 10, (unsigned long long)in->memory_max >> 10);
+    return err_set(err, E_TRAP, "%s: %s", what, name);
 }
 
 uint64_t instance_time_left(const struct instance *in)
@@ -177,6 +185,7 @@ static int find_entries(struct instance *in, bool check, struct err *err)
     if (!get_export(in, "__dm_mem", WASMTIME_EXTERN_MEMORY, &e))
         return err_set(err, E_UNSUPPORTED, "the module has no memory");
     in->memory = e.of.memory;
+    in->has_memory = true;
     in->is_reactor = get_export(in, ABI_INITIALIZE, WASMTIME_EXTERN_FUNC, &e);
     for (size_t i = 0; i < ARRAY_LEN(entry_rows); i++) {
         const struct entry_row *row = &entry_rows[i];
@@ -245,6 +254,7 @@ int instance_new(struct runner *r, const struct proto_run *run, struct instance 
         return status;
     in->store = wasmtime_store_new(r->engine, in, NULL);
     in->cx = wasmtime_store_context(in->store);
+    in->memory_max = run->memory_max_bytes;
     wasmtime_store_limiter(in->store, (int64_t)run->memory_max_bytes, -1, 1, -1, 1);
     if (in->abi == GUEST_ABI_V1)
         wasmtime_store_epoch_deadline_callback(in->store, on_epoch, in, NULL);

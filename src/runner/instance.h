@@ -22,6 +22,8 @@ struct instance {
     wasmtime_context_t *cx;
     wasmtime_instance_t handle;
     wasmtime_memory_t memory;
+    uint64_t memory_max;
+    bool has_memory;
     wasmtime_func_t entries[ENTRY_COUNT];
     bool is_reactor; /* has ABI_INITIALIZE */
 

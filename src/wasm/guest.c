@@ -65,7 +65,9 @@ int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct 
                                                          : (uint64_t)GUEST_ACTIVATION_MS_DEFAULT,
                                      (uint64_t)GUEST_ACTIVATION_MS_MAX);
     g->idle_ms = (uint32_t)MIN(spec->idle_ms, (uint64_t)UINT32_MAX);
-    g->log_tokens = LOG_LINES_BURST;
+    g->swap_max = spec->swap_max_bytes;
+    g->log_per_s = (uint16_t)MIN(spec->log_lines_per_s, (uint32_t)LOG_LINES_MAX_PER_S);
+    g->log_tokens = g->log_per_s ? (uint16_t)(2 * g->log_per_s) : LOG_LINES_BURST;
     g->log_debug = spec->log_debug;
     if ((uint64_t)info->memory_min_pages * MODULE_PAGE_BYTES > g->memory_max)
         return err_set(err, E_LIMIT, "the module needs %llu bytes of memory, %llu are allowed",

@@ -91,6 +91,8 @@ struct guest_spec {
     uint64_t memory_max_bytes; /* 0: default */
     uint64_t activation_ms;    /* 0: default */
     uint64_t idle_ms;          /* 0: the host's */
+    uint64_t swap_max_bytes;   /* of its swap file; it stays awake rather than exceed it. 0: any */
+    uint32_t log_lines_per_s;  /* 0: 200, and 1,000 after silence */
     bool log_debug;            /* V1: lines of level 0 are wanted */
 };
 
@@ -130,6 +132,9 @@ struct guest_post {
     struct str body; /* LOG: key-values */
 };
 
+/* What a guest was kept from, without failing. */
+enum guest_limit { GUEST_LIMIT_SWAP, GUEST_LIMIT_LOG };
+
 struct guest_ops {
     /* After the activation that made it has ended, before on_done. The id counts as outstanding
      * until a delivery with last = true has been made for it. */
@@ -141,6 +146,10 @@ struct guest_ops {
     void (*on_state)(struct guest *g, enum guest_state state, const struct err *why, void *arg);
     /* One line of the guest's standard output (1) or error (2), without newline, rate-limited. */
     void (*on_log)(struct guest *g, int fd, struct str line, void *arg);
+
+    /* A limit of its spec was hit; `figure`: bytes that it would have needed, lines left out. May
+     * be NULL. */
+    void (*on_limit)(struct guest *g, enum guest_limit which, uint64_t figure, void *arg);
 
     /* The rest concerns V1 only. A guest calls DECLARE once while it starts, before it becomes
      * AWAKE or ASLEEP for the first time; if its start fails FAILED follows, with its own words. */

@@ -149,8 +149,10 @@ static int check_answer(const struct guest *g, const struct proto_answer *a, str
 bool guest_take_log_token(struct guest *g)
 {
     uint32_t now = (uint32_t)(clock_mono_ms() / 1000);
-    uint32_t more = MIN((now - g->log_at_s) * LOG_LINES_PER_S, (uint32_t)LOG_LINES_BURST);
-    g->log_tokens = (uint16_t)MIN(g->log_tokens + more, (uint32_t)LOG_LINES_BURST);
+    uint32_t rate = g->log_per_s ? g->log_per_s : LOG_LINES_PER_S;
+    uint32_t burst = g->log_per_s ? 2 * rate : LOG_LINES_BURST;
+    uint32_t more = MIN(MIN(now - g->log_at_s, (uint32_t)LOG_LINES_BURST) * rate, burst);
+    g->log_tokens = (uint16_t)MIN(g->log_tokens + more, burst);
     g->log_at_s = now;
     if (g->log_tokens == 0)
         return false;
@@ -160,6 +162,8 @@ bool guest_take_log_token(struct guest *g)
 
 void guest_say_left_out(struct guest *g, uint32_t left_out)
 {
+    if (left_out && !g->is_dead && g->log_per_s && g->ops->on_limit)
+        g->ops->on_limit(g, GUEST_LIMIT_LOG, left_out, g->arg);
     if (left_out && !g->is_dead && g->ops->on_log) {
         char text[48];
         int n = snprintf(text, sizeof text, "(%u lines left out)", left_out);

@@ -28,14 +28,15 @@
 #include "wasm/swap.h"
 
 enum {
-    SUSPEND_RETRY_MS = 30000, /* after a full disk */
-    SLOW_SLICES = 5,          /* of one activation while others wait: it is moved at once */
-    SLOW_US = 5000,           /* CPU time of an activation that is slow, */
-    SLOW_IN_A_ROW = 3,        /* so many: the guest is */
-    SLOW_QUICK = 64,          /* quick ones in a row: it is not any more */
-    SLOW_SAVE_PAGES = 2048,   /* more memory than this is not saved for a move */
-    LOG_LINES_PER_S = 200,    /* of one guest, */
-    LOG_LINES_BURST = 1000,   /* after silence */
+    SUSPEND_RETRY_MS = 30000,    /* after a full disk */
+    SLOW_SLICES = 5,             /* of one activation while others wait: it is moved at once */
+    SLOW_US = 5000,              /* CPU time of an activation that is slow, */
+    SLOW_IN_A_ROW = 3,           /* so many: the guest is */
+    SLOW_QUICK = 64,             /* quick ones in a row: it is not any more */
+    SLOW_SAVE_PAGES = 2048,      /* more memory than this is not saved for a move */
+    LOG_LINES_PER_S = 200,       /* of one guest, */
+    LOG_LINES_BURST = 1000,      /* after silence */
+    LOG_LINES_MAX_PER_S = 10000, /* that a spec may ask for; twice that after silence */
     GUEST_BOOT_MAX = 64
 };
 
@@ -102,6 +103,8 @@ struct guest {
     uint32_t backoff_ms;
     uint32_t log_at_s;
     uint16_t log_tokens;
+    uint16_t log_per_s; /* 0: default */
+    uint64_t swap_max;  /* 0: any */
     uint16_t name_at, uid_at;
     uint8_t suspect; /* activations it must survive alone; 0: trusted */
     uint8_t n_slow;  /* slow activations in a row */

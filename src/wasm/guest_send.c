@@ -24,6 +24,13 @@ static bool may_suspend(struct guest *g)
     uint64_t quota = h->opts.swap_quota_bytes, skipped;
     if (h->opts.sleep_never || clock_mono_ms() < g->active->no_sleep_until_ms)
         return false;
+    uint64_t needs = MAX(g->swap_bytes, (uint64_t)g->active->dirty_pages * 4096);
+    if (g->swap_max && needs > g->swap_max) {
+        g->active->no_sleep_until_ms = clock_mono_ms() + SUSPEND_RETRY_MS;
+        if (g->ops->on_limit)
+            g->ops->on_limit(g, GUEST_LIMIT_SWAP, needs, g->arg);
+        return false;
+    }
     /* What it may add: all that it has in memory. */
     if (h->swap_total + (uint64_t)g->active->dirty_pages * 4096 <= quota)
         return true;

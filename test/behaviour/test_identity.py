@@ -102,3 +102,32 @@ def test_against_another_server_tokens_speak(dormouse_api, data_dir):
     assert dormouse_api.get(f"{ACCOUNTS}/ring-1").status == 200
     assert "forbidden" not in run.text_of_log()
     assert run.stop() == 0
+
+
+def limit_of(up, name):
+    conditions = up.get(f"{OPERATORS}/{name}").json().get("status", {}).get("conditions", [])
+    return next((c["message"] for c in conditions if c["type"] == "LimitReached"), "")
+
+
+def test_each_limit_says_which_it_was_with_the_figure(up):
+    ring = Ring(up, 2)
+    up.operator("swap", "ring-g2.wasm", {**ring.env(0), "HEAP_MEM_SIZE": str(1 << 20)}, limits={"swap": "128Ki"})
+    up.operator("cpu", "hostile-g2.wasm", {"MODE": "loop"}, limits={"activationMilliseconds": 100})
+    up.operator("memory", "hostile-g2.wasm", {"MODE": "memory"}, limits={"memory": "4Mi"})
+    up.operator("log", "hostile-g2.wasm", {"MODE": "flood"}, limits={"logLinesPerSecond": 5, "memory": "4Mi"})
+    wait_for(lambda: "128 KiB of swap" in limit_of(up, "swap"), "the swap limit is told", 60)
+    assert up.guests()["swap"]["state"] == "Awake"
+    wait_for(lambda: "more than 100 ms" in limit_of(up, "cpu"), "the CPU limit is told", 60)
+    wait_for(lambda: "4096 KiB of memory" in limit_of(up, "memory"), "the memory limit is told", 60)
+    wait_for(lambda: "beyond 5 a second" in limit_of(up, "log"), "the log limit is told", 60)
+    for name in ("swap", "cpu", "memory", "log"):
+        wait_for(lambda: [e for e in up.events(name) if e["reason"] in ("LimitReached", "GuestFailed")], "an Event says so")
+    bad = [{"memory": "1Ki"}, {"swap": "8Gi"}, {"burst": 5}, {"cpuShare": 0}, {"requestsPerSecond": -1}]
+    for i, limits in enumerate(bad):
+        body = {"apiVersion": "dormouse.dev/v1alpha1", "kind": "Operator", "metadata": {"name": f"bad-{i}"},
+                "spec": {"module": {"file": "ring-g2.wasm"}, "limits": limits}}
+        answer = up.ask("POST", OPERATORS, body)
+        if answer.status == 201:  # what a schema cannot say, the host does
+            assert "spec.limits" in up.becomes(f"bad-{i}", "False", "SpecInvalid")["message"]
+        else:
+            assert answer.status == 422 and b"spec.limits" in answer.body, answer.body

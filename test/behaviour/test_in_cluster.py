@@ -203,7 +203,7 @@ def test_a_guest_of_abi_v1_reads_what_its_account_may_see(cluster, data_dir):
     pod = Pod(cluster, data_dir + "-pod")
     cluster.operator("hello", "hello-v1.wasm")
     cluster.create(path, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one", "labels": {"hello": "please"}}})
-    wait_for(lambda: "cannot list" in ready(cluster, "hello").get("message", ""), "it says what its account may not do")
+    wait_for(lambda: "may not list and watch" in ready(cluster, "hello").get("message", ""), "it says what its account may not do")
     assert ready(cluster, "hello")["status"] == "False"
     grant(cluster, "hello", [HELLO], account="hello")
     wait_for(lambda: "greeting" in cluster.get(path + "/one").json().get("data", {}), "it greets", 60)

@@ -385,6 +385,12 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
                  in->v->full_name, in->number, why ? err_text(why) : "unknown");
 }
 
+static void on_limit(struct guest *g, enum guest_limit which, uint64_t figure, void *arg)
+{
+    struct instance *in = arg;
+    in->v->ops->on_limit(g, which, figure, in->v->arg);
+}
+
 static void on_log(struct guest *g, int fd, struct str line, void *arg)
 {
     struct instance *in = arg;
@@ -814,6 +820,7 @@ const struct guest_ops *v1_guest_ops(void)
 {
     static const struct guest_ops ops = { .on_state = on_state,
                                           .on_log = on_log,
+                                          .on_limit = on_limit,
                                           .on_call = on_call,
                                           .on_post = on_post,
                                           .on_activated = on_activated };
