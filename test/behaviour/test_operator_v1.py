@@ -448,6 +448,20 @@ def test_several_instances_work_on_different_keys(host, space):
     host.remove("several")
 
 
+def test_a_guest_that_loops_holds_up_nobody(host, space):
+    """Its neighbours work on, first between its slices, then without it in their runner."""
+    host.put(space, "endless", "loop", labels={"endless": ""})
+    host.scripted("endless", declaration(watch("p", space, labelSelector="endless")))
+    host.scripted("neighbour", declaration(watch("p", space, labelSelector="short")))
+    wait_for(lambda: host.status("endless"), "the loop")
+    for i in range(30):
+        host.put(space, f"short-{i}", f"say {i}", labels={"short": ""})
+        wait_for(lambda: f"{space}/short-{i}" in host.keys("neighbour"), f"key {i}")
+    host.log_has("ran longer than an activation may")
+    host.remove("endless")
+    host.remove("neighbour")
+
+
 def test_a_sleeping_operator_is_not_woken_by_others_events(host, space):
     host.scripted("still", declaration({**watch("p", space, labelSelector="mine"), "predicate": {"changed": "labels"}}))
     host.put(space, "a", "say hello", labels={"mine": "1"})
