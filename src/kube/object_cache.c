@@ -595,7 +595,7 @@ int object_cache_subscribe(struct object_cache *c, const struct object_sub_opts 
     sub->cache = c;
     sub->ops = opts->ops;
     sub->arg = opts->arg;
-    sub->strings.block_bytes = STRINGS_BLOCK_BYTES;
+    sub->strings.block_bytes = SUB_BLOCK_BYTES;
     list_init(&sub->pending_list);
     list_init(&sub->reads);
     c->stats.subscriptions++;

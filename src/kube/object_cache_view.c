@@ -74,7 +74,7 @@ struct verdict *verdict_ref(struct object_cache *c, const struct kube_identity *
     }
     v = xnew(struct verdict);
     struct arena *a = &v->strings;
-    *v = (struct verdict){ .cache = c, .refs = 1, .strings.block_bytes = STRINGS_BLOCK_BYTES };
+    *v = (struct verdict){ .cache = c, .refs = 1, .strings.block_bytes = VERDICT_BLOCK_BYTES };
     v->identity = kube_identity_copy(a, id);
     *ret_identity = v->identity;
     v->scope = (struct scope){ .group_version = str_copy_arena(a, scope->group_version),

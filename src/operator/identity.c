@@ -28,9 +28,9 @@ struct identity {
     bool gone; /* no references; a call is under way */
     enum at at;
     struct kube_call *call;
-    int status;     /* of its answer */
-    struct buf in;  /* of its answer */
-    struct err err; /* why it failed */
+    int status;      /* of its answer */
+    struct buf in;   /* of its answer */
+    struct err *err; /* why it failed; NULL: it has not */
     unsigned failures;
     /* How requests speak. */
     char *user, *namespace_group, *uid, *token;
@@ -87,6 +87,7 @@ static void free_identity(struct identity *id)
     free(id->namespace_group);
     free(id->uid);
     buf_fini(&id->in);
+    free(id->err);
     free(id);
 }
 
@@ -100,8 +101,8 @@ static void on_tell(struct defer *d)
     list_move_all(&ids->told, &round);
     while ((node = list_pop_front(&round))) {
         struct identity *id = list_entry(node, struct identity, told);
-        int r = id->at == AT_FAILED ? id->err.code : 0;
-        struct err why = id->err;
+        struct err why = id->err ? *id->err : (struct err){ 0 };
+        int r = id->at == AT_FAILED ? why.code : 0;
         struct list waits;
         identity_ref(id); /* its users may let go of it meanwhile */
         list_move_all(&id->waits, &waits);
@@ -181,7 +182,7 @@ static void become_ready(struct identity *id)
     bool mended = id->failures > 0;
     id->at = AT_READY;
     id->failures = 0;
-    id->err = (struct err){ 0 };
+    free(take_ptr(&id->err));
     if (mended)
         log_info("identity works again", "account=%s/%s", id->namespace, id->account);
     if (mended || !list_is_empty(&id->waits))
@@ -193,11 +194,13 @@ static void fail(struct identity *id, int code, const char *doing, const char *w
     uint64_t wait = IDENTITY_RETRY_FIRST_MS;
     for (unsigned i = 0; i < id->failures && wait < IDENTITY_RETRY_MAX_MS; i++)
         wait *= 2;
-    (void)err_set(&id->err, code, "%s service account '%s/%s': %s", doing, id->namespace,
+    if (!id->err)
+        id->err = xnew(struct err);
+    (void)err_set(id->err, code, "%s service account '%s/%s': %s", doing, id->namespace,
                   id->account, why);
     if (id->failures++ == 0)
         log_warn("identity failed", "account=%s/%s reason=\"%s\"", id->namespace, id->account,
-                 err_text(&id->err));
+                 err_text(id->err));
     id->at = AT_FAILED;
     set_due(id, loop_now_ms(id->ids->opts.loop) + MIN(wait, (uint64_t)IDENTITY_RETRY_MAX_MS));
     tell(id);
@@ -512,8 +515,8 @@ int identity_get(struct identity *id, const struct kube_identity **ret, struct i
         return 0;
     }
     if (id->at == AT_FAILED && loop_now_ms(id->ids->opts.loop) < id->due_ms) {
-        *err = id->err;
-        return id->err.code;
+        *err = *id->err;
+        return id->err->code;
     }
     if (!list_is_linked(&w->node))
         list_push_back(&id->waits, &w->node);
@@ -554,7 +557,7 @@ void identity_unlisten(struct identity_listener *l)
 
 const char *identity_trouble(const struct identity *id)
 {
-    return id && id->failures && id->err.code ? err_text(&id->err) : "";
+    return id && id->failures && id->err ? err_text(id->err) : "";
 }
 
 const char *identity_user(const struct identity *id)
