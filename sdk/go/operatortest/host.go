@@ -13,7 +13,8 @@
 //
 // It follows docs/guest-abi.md; what breaks a rule there fails the test. It is stricter than a cluster in one
 // way, since nothing happens at the same time, and more lenient in others: any object of a known kind is valid,
-// apply is a merge, and nobody is forbidden anything unless the test says so.
+// apply is a merge, and nobody is forbidden anything unless the test says so. Requeues are on time, without slack,
+// and there is no resync, so that a test sees what an operator owes to its own events and requeues.
 package operatortest
 
 import (
