@@ -353,6 +353,60 @@ TEST(parts_of_a_pod_change_alone)
     fixture_fini(&f);
 }
 
+TEST(pods_that_are_hardly_meant_so_are_warned_of)
+{
+    static const struct {
+        const char *spec, *warning;
+    } all[] = {
+        { "\"hostAliases\":[{\"ip\":\"10.0.0.1\"},{\"ip\":\"10.0.0.1\"}]",
+          "spec.hostAliases[1].ip: duplicate ip \\\"10.0.0.1\\\"" },
+        { "\"imagePullSecrets\":[{\"name\":\"a\"},{\"name\":\"a\"}]",
+          "spec.imagePullSecrets[1].name: duplicate name \\\"a\\\"" },
+        { "\"terminationGracePeriodSeconds\":-1",
+          "spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will "
+          "be treated as 1" },
+        { "\"affinity\":{\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{"
+          "\"topologyKey\":\"a\"}]}}",
+          "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]."
+          "labelSelector: a null labelSelector results in matching no pod" },
+    };
+    static const struct {
+        const char *container, *warning;
+    } containers[] = {
+        { "\"env\":[{\"name\":\"X\",\"value\":\"1\"},{\"name\":\"X\",\"value\":\"$(X)2\"},{"
+          "\"name\":"
+          "\"X\",\"value\":\"3\"}]",
+          "spec.containers[0].env[2]: hides previous definition of \\\"X\\\", which may be dropped "
+          "when using apply" },
+        { "\"ports\":[{\"containerPort\":1,\"hostPort\":2},{\"containerPort\":1}]",
+          "spec.containers[0].ports[1]: overlapping port definition with spec.containers[0].ports"
+          "[0]" },
+        { "\"ports\":[{\"containerPort\":1,\"hostPort\":2},{\"containerPort\":1,\"hostPort\":2,"
+          "\"hostIP\":\"10.0.0.1\"}]",
+          "spec.containers[0].ports[1]: dangerously ambiguous port definition with "
+          "spec.containers[0].ports[0]" },
+    };
+    struct fixture f;
+    fixture_init(&f);
+    for (size_t i = 0; i < ARRAY_LEN(all) + ARRAY_LEN(containers); i++) {
+        bool own = i < ARRAY_LEN(all);
+        const char *container = own ? "" : containers[i - ARRAY_LEN(all)].container;
+        const char *warning = own ? all[i].warning : containers[i - ARRAY_LEN(all)].warning;
+        scoped(free_scoped) char *body =
+            xasprintf("{\"metadata\":{\"name\":\"p\"},\"spec\":{%s%s\"containers\":[{\"name\":"
+                      "\"c\",\"image\":"
+                      "\"i\"%s%s}]}}",
+                      own ? all[i].spec : "", own ? "," : "", own ? "" : ",", container);
+        struct answer a = ask(&f, "POST", PODS "?dryRun=All", "application/json", NULL, body);
+        scoped(free_scoped) char *line = xasprintf("299 - \"%s\"", warning);
+        if (a.status != 201)
+            TEST_FAIL("%s: %s", body, buf_cstr(&a.body));
+        CHECK_STR(headers_get(&a.headers, "warning"), line);
+        answer_fini(&a);
+    }
+    fixture_fini(&f);
+}
+
 TEST(a_wide_table_of_nodes_tells_their_kernel_and_machine)
 {
     struct fixture f;

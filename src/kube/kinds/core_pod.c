@@ -143,7 +143,6 @@ static void pod_warn(struct arena *a, const struct json *pod, const struct json 
                      void (*say)(void *arg, struct str text), void *arg)
 {
     struct meta_problems p = meta_check_dns1123_label(meta_name(pod));
-    const struct json *grace = json_path(pod, "spec", "terminationGracePeriodSeconds", NULL);
     if (old)
         return;
     if (p.n)
@@ -152,10 +151,7 @@ static void pod_warn(struct arena *a, const struct json *pod, const struct json 
                                      "result in surprising behavior; a DNS label is recommended: "
                                      "[%s]",
                                      p.text[0])));
-    if (json_int_or(grace, 0) < 0)
-        say(arg,
-            STR("spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid "
-                "and will be treated as 1"));
+    pod_warnings(a, pod, say, arg);
 }
 
 /* A pod without a node, or at its end, has nobody to wait for. */
