@@ -158,12 +158,12 @@ class Up(Hosting, Server):
 class Run(Hosting):
     """A running `dormouse operator run`."""
 
-    def __init__(self, data_dir, operators, kubeconfig):
+    def __init__(self, data_dir, operators, kubeconfig, *extra):
         self.data_dir = pathlib.Path(data_dir)
         self.log = open(str(data_dir) + ".log", "ab")
         self.process = subprocess.Popen(
             [BUILD / "dormouse", "operator", "run", str(operators), "--kubeconfig", str(kubeconfig), "--data-dir", str(data_dir),
-             "--idle", "100ms"], stdout=subprocess.PIPE, stderr=self.log, text=True)
+             "--idle", "100ms", *extra], stdout=subprocess.PIPE, stderr=self.log, text=True)
         line = self.process.stdout.readline()
         if not line.startswith("ready "):
             self.process.wait(DEADLINE_S)

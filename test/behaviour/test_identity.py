@@ -86,7 +86,8 @@ def test_requests_beyond_the_limit_are_refused_and_told(up):
     wait_for(lambda: ring.nonce_at(1) == ring.nonce, "it gets there all the same", 60)
 
 
-def test_against_another_server_tokens_speak(dormouse_api, data_dir):
+@pytest.mark.parametrize("how", ["account", "impersonate"])
+def test_against_another_server_tokens_speak_or_impersonation(dormouse_api, data_dir, how):
     modules = modules_beside(data_dir)
     ring = bare_ring(dormouse_api)
     for i in range(2):
@@ -95,7 +96,7 @@ def test_against_another_server_tokens_speak(dormouse_api, data_dir):
     documents = [f"name: ring-{i}\nwasm: ring-g2.wasm\nserviceAccount: operators/ring-{i}\nenv:\n" +
                  "".join(f"- {{name: {k}, value: '{v}'}}\n" for k, v in ring.env(i).items()) for i in range(2)]
     (modules / "wasm_config.yaml").write_text("---\n".join(documents))
-    run = Run(data_dir + "-run", modules, dormouse_api.kubeconfig)
+    run = Run(data_dir + "-run", modules, dormouse_api.kubeconfig, "--operator-identity", how)
     ring.round()
     run.all_asleep(2)
     ring.round()

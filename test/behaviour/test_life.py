@@ -3,7 +3,7 @@
 import pytest
 
 from conftest import BUILD, wait_for
-from operators import ALL_RESOURCES, OPERATORS, RESOURCES, Ring, Up
+from operators import ALL_RESOURCES, OPERATORS, RESOURCES, Ring, Up, create_all, grant
 
 pytestmark = pytest.mark.skipif(not (BUILD / "guests/ring-g2.wasm").exists(), reason="no compiler for guests here")
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -96,6 +96,36 @@ def test_an_operator_deleted_in_the_middle_of_its_work(up):
         wait_for(lambda: up.status()["guests"] == 0, "all guests are gone")
     ring.apply("ring-g2.wasm")
     ring.round()
+
+
+def test_keys_of_a_paused_operator_wait(up):
+    if not (BUILD / "guests/hello-v1.wasm").exists():
+        pytest.skip("hello-v1.wasm was not built")
+    create_all(up, [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "operators"}}])
+    rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch", "patch", "update"]}]
+    grant(up, "hello", rules, account="hello")
+    up.operator("hello", "hello-v1.wasm")
+    path = "/api/v1/namespaces/operators/configmaps"
+
+    def add(name):
+        up.create(path, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {"hello": "please"}}})
+
+    def greeted(name):
+        return "greeting" in up.get(f"{path}/{name}").json().get("data", {})
+    add("before")
+    wait_for(lambda: greeted("before"), "it greets")
+    up.patch("hello", {"paused": True})
+    up.becomes("hello", "False", "Paused")
+    wait_for(lambda: up.status()["guests"] == 0, "it has no guest")
+    for i in range(20):
+        add(f"while-{i}")
+    assert not greeted("while-0")
+    up.patch("hello", {"paused": False})
+    wait_for(lambda: all(greeted(f"while-{i}") for i in range(20)), "it makes up for it")
+    for i in range(5):  # another generation each time, while there is work
+        add(f"during-{i}")
+        up.patch("hello", {"env": [{"name": "N", "value": str(i)}]})
+    wait_for(lambda: all(greeted(f"during-{i}") for i in range(5)), "nothing is lost in a replacement")
 
 
 def test_somebody_else_writes_the_status(up):

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* URLs of modules, redirects relative to one another, and no_proxy lists; a line each. */
+#include "fuzz.h"
+
+#include "base/str.h"
+#include "operator/module_fetch.h"
+
+static void check(const struct fetch_url *u)
+{
+    FUZZ_CHECK(u->host[0] && u->port && u->path[0] == '/');
+    for (const char *s = u->host; *s; s++)
+        FUZZ_CHECK((unsigned char)*s > ' ' && *s != 0x7f && *s != '/' && *s != '@');
+    for (const char *s = u->path; *s; s++)
+        FUZZ_CHECK((unsigned char)*s > ' ' && *s != 0x7f && *s != '#');
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct str rest = str_n(data, n), line;
+    struct fetch_url base = { 0 };
+    while (rest.n) {
+        (void)str_cut(rest, '\n', &line, &rest);
+        scoped(free_scoped) char *text = str_dup(line);
+        struct fetch_url u;
+        struct err err = { 0 };
+        if (fetch_url_parse(text, base.host ? &base : NULL, &u, &err) < 0) {
+            FUZZ_CHECK(err.code == E_INVALID && err.text[0]);
+            FUZZ_CHECK(!u.host && !u.path);
+            if (base.host)
+                (void)fetch_no_proxy(text, base.host, base.port);
+            continue;
+        }
+        check(&u);
+        fetch_url_fini(&base);
+        base = u;
+    }
+    fetch_url_fini(&base);
+    return 0;
+}
