@@ -362,9 +362,6 @@ TEST(pods_that_are_hardly_meant_so_are_warned_of)
           "spec.hostAliases[1].ip: duplicate ip \\\"10.0.0.1\\\"" },
         { "\"imagePullSecrets\":[{\"name\":\"a\"},{\"name\":\"a\"}]",
           "spec.imagePullSecrets[1].name: duplicate name \\\"a\\\"" },
-        { "\"terminationGracePeriodSeconds\":-1",
-          "spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will "
-          "be treated as 1" },
         { "\"affinity\":{\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{"
           "\"topologyKey\":\"a\"}]}}",
           "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]."
