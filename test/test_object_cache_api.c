@@ -71,7 +71,7 @@ static void rig_init_as(struct rig *r, struct object_cache_opts opts, bool over_
     open_server(&r->f);
     settle(&r->f);
     struct transport *t = over_http ? listen_and_connect(r) : api_transport(r->f.api);
-    struct watch_hub_opts hub = { .transport = t };
+    struct watch_hub_opts hub = { .transport = t, .identity = opts.identity };
     CHECK_OK(watch_hub_new(&r->f.loop, &hub, &r->hub, &err));
     opts.loop = &r->f.loop;
     opts.transport = t;
@@ -273,7 +273,9 @@ TEST(a_server_that_restarts_is_followed_without_loss)
     rig_fini(&r);
 }
 
-static void roles_decide(bool over_http)
+static const struct kube_identity nobody = { .user = { "nobody", 6 } };
+
+static void roles_decide(bool over_http, const struct kube_identity *own)
 {
     static const struct str groups[] = { { "system:serviceaccounts", 22 },
                                          { "system:authenticated", 20 } };
@@ -284,9 +286,10 @@ static void roles_decide(bool over_http)
     static const char bindings[] =
         "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
     struct rig r;
-    rig_init_as(
-        &r, (struct object_cache_opts){ .embedded = !over_http, .verdict_ms = 50, .denied_ms = 50 },
-        over_http);
+    rig_init_as(&r,
+                (struct object_cache_opts){
+                    .embedded = !over_http, .identity = own, .verdict_ms = 50, .denied_ms = 50 },
+                over_http);
     (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"a\"}}");
     subscribe(&r, (struct object_sub_opts){ .identity = &account });
     check_told(&r, "E_DENIED ");
@@ -295,7 +298,7 @@ static void roles_decide(bool over_http)
         E_DENIED);
     (void)want(&r.f, 201, "POST", roles,
                "{\"metadata\":{\"name\":\"r\"},\"rules\":[{\"apiGroups\":[\"\"],\"resources\":"
-               "[\"configmaps\"],\"verbs\":[\"list\",\"watch\"]}]}");
+               "[\"configmaps\"],\"verbs\":[\"get\",\"list\",\"watch\"]}]}");
     (void)want(
         &r.f, 201, "POST", bindings,
         "{\"metadata\":{\"name\":\"r\"},\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\","
@@ -317,12 +320,18 @@ static void roles_decide(bool over_http)
 
 TEST(roles_decide_what_an_identity_is_told)
 {
-    roles_decide(false);
+    roles_decide(false, NULL);
 }
 
 TEST(roles_of_another_cluster_decide_as_well)
 {
-    roles_decide(true);
+    roles_decide(true, NULL);
+}
+
+TEST(a_cache_without_rights_serves_who_has_them)
+{
+    roles_decide(false, &nobody);
+    roles_decide(true, &nobody);
 }
 
 static const char definition[] =

@@ -29,7 +29,7 @@ static const struct cmd_opt opts[] = {
       CMD_STRING, &image, 0, 0 },
     { "replicas", 0, "N", "one of them works, the others wait (2)", CMD_U64, &replicas, 1, 16 },
     { "read", 0, "RESOURCE[.GROUP]",
-      "let the host watch this once for all operators, as it must for ABI v1; repeatable", CMD_LIST,
+      "let the host watch this once for all operators of ABI v1, not for each; repeatable", CMD_LIST,
       &reads, 0, 0 },
     { "modules-claim", 0, "NAME", "PersistentVolumeClaim with module files, at /modules",
       CMD_STRING, &modules_claim, 0, 0 },

@@ -381,18 +381,21 @@ static struct scope widen(const struct object_cache *c, const struct scope *want
     bool forbidden = false;
     list_each (node, &c->feeds) {
         const struct feed *f = list_entry(node, struct feed, node);
-        selectors += f->scope.label_selector.n && str_eq(f->scope.plural, want->plural) &&
-                     str_eq(f->scope.group_version, want->group_version);
-        if (!same_but_place(&f->scope, want) || f->scope.name.n)
-            continue;
-        narrow += f->scope.namespace.n > 0;
-        forbidden = forbidden || (f->scope.namespace.n == 0 && f->trouble == E_DENIED);
+        bool same_resource = str_eq(f->scope.plural, want->plural) &&
+                             str_eq(f->scope.group_version, want->group_version) &&
+                             f->scope.as.n == 0;
+        bool is_wide = f->scope.namespace.n == 0 && f->scope.name.n == 0;
+        forbidden = forbidden || (same_resource && is_wide && f->trouble == E_DENIED);
+        selectors += same_resource && f->scope.label_selector.n;
+        narrow += same_but_place(&f->scope, want) && f->scope.namespace.n && !f->scope.name.n;
     }
+    if (forbidden)
+        return wide;
     if (c->opts.embedded) {
         wide.name = wide.namespace = STR("");
         if (selectors >= WIDEN_LABELS_AT)
             wide.label_selector = STR("");
-    } else if (!forbidden && !want->name.n && narrow >= c->opts.widen_at) {
+    } else if (!want->name.n && narrow >= c->opts.widen_at) {
         wide.namespace = STR("");
     }
     return wide;

@@ -771,7 +771,7 @@ static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_
 /* The count that a namespaced subscription goes into; NULL: none is kept. */
 static struct narrow *find_narrow(struct watch_hub *hub, const struct watch_key *key)
 {
-    if (key->namespace.n == 0 || hub->widen_at == 0 || hub->widen_at == UINT_MAX)
+    if (key->namespace.n == 0 || key->identity || hub->widen_at == 0 || hub->widen_at == UINT_MAX)
         return NULL;
     char text[KEY_MAX_BYTES * 2];
     int n =
@@ -790,7 +790,11 @@ static struct narrow *find_narrow(struct watch_hub *hub, const struct watch_key 
 static bool use_wide(const struct watch_hub *hub, const struct watch_key *key,
                      const struct narrow *narrow)
 {
-    if (key->namespace.n == 0 || hub->widen_at == 0)
+    if (key->namespace.n == 0)
+        return true;
+    if (key->identity) /* who knows what else they may */
+        return false;
+    if (hub->widen_at == 0)
         return true;
     return narrow && !narrow->only && narrow->n_subs >= hub->widen_at;
 }

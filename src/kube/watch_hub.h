@@ -51,8 +51,9 @@ struct watch_key {
     struct str namespace;      /* "" for all namespaces or cluster-scoped */
     struct str label_selector; /* as it stands in the query, decoded; "" none */
     struct str field_selector;
-    bool metadata_only;                   /* objects as PartialObjectMetadata */
-    const struct kube_identity *identity; /* whose watch; known by user. NULL: the hub's own */
+    bool metadata_only; /* objects as PartialObjectMetadata */
+    /* Whose watch, known by user; never wider than asked for. NULL: the hub's own. */
+    const struct kube_identity *identity;
 };
 
 struct watch_event {
