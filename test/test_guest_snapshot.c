@@ -5,6 +5,7 @@
 
 #include "wasm/snapshot.h"
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 static const struct guest_host_opts manual = { .idle_ms = 600000 };
@@ -12,6 +13,7 @@ static const struct guest_host_opts manual = { .idle_ms = 600000 };
 /* One directory of swap files for several hosts, one after the other. */
 struct house {
     char swap[64];
+    char *rig_dir; /* shared with children: what one that is killed leaves behind */
     struct rig r;
     struct module *m;
     struct actor a;
@@ -22,18 +24,21 @@ static void house_init(struct house *h)
     *h = (struct house){ 0 };
     (void)snprintf(h->swap, sizeof h->swap, "/tmp/dormouse-snap-XXXXXX");
     CHECK(mkdtemp(h->swap));
+    h->rig_dir =
+        mmap(NULL, sizeof h->r.dir, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(h->rig_dir != MAP_FAILED);
 }
 
 static void house_fini(struct house *h)
 {
     rig_remove_dir(h->swap);
+    (void)munmap(h->rig_dir, sizeof h->r.dir);
 }
 
-static void open_as(struct house *h, struct guest_spec spec)
+static void open_with(struct house *h, struct guest_host_opts opts, struct guest_spec spec)
 {
-    struct guest_host_opts opts = manual;
-    opts.swap_dir = h->swap;
     rig_open(&h->r, opts);
+    memcpy(h->rig_dir, h->r.dir, sizeof h->r.dir);
     h->m = rig_module(&h->r, "v1");
     spec.namespace = "test";
     spec.name = "guest";
@@ -45,6 +50,13 @@ static void open_as(struct house *h, struct guest_spec spec)
     buf_init(&h->a.told, 1 << 20);
     CHECK_OK(guest_new(h->r.host, &spec, &actor_ops, &h->a, &h->a.guest, NULL));
     CHECK_OK(guest_start(h->a.guest, NULL));
+}
+
+static void open_as(struct house *h, struct guest_spec spec)
+{
+    struct guest_host_opts opts = manual;
+    opts.swap_dir = h->swap;
+    open_with(h, opts, spec);
 }
 
 static void open_house(struct house *h)
@@ -157,6 +169,7 @@ static void live_and_die(struct house *h, const char *then)
     }
     CHECK_INT(waitpid(pid, &status, 0), pid);
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    rig_remove_dir(h->rig_dir);
 }
 
 TEST(a_sleeping_guest_goes_on_after_its_host_was_killed)
@@ -178,6 +191,75 @@ TEST(a_guest_that_was_awake_when_its_host_was_killed_starts_anew)
     open_house(&h);
     check_is_new(&h);
     close_house(&h);
+    house_fini(&h);
+}
+
+/* What several processes, one after the other, know of their guest. */
+struct ledger {
+    uint64_t given,
+        acknowledged; /* the last number that the guest got, and for which it answered */
+    unsigned resumed, anew;
+};
+
+/* Go on or start; what the guest remembers is what it was given last. Then be killed somewhere. */
+static void live_a_while(struct house *h, struct ledger *l, unsigned turns, bool when_asleep)
+{
+    struct guest_host_opts opts = { .sleep_always = true, .swap_dir = h->swap };
+    open_with(h, opts, (struct guest_spec){ .generation = 3 });
+    h->a.holds_calls = true;
+    WAIT(&h->r, actor_is_idle(&h->a));
+    bool is_resumed = h->a.states[GUEST_RUNNING] == 0;
+    if (!is_resumed)
+        l->acknowledged = 0; /* a new life */
+    actor_do(&h->a, 1, "value");
+    uint64_t value = 0;
+    struct str told = buf_str(&h->a.told), head, rest;
+    CHECK(str_cut(str_slice(told, (size_t)str_find(told, STR("done 1 0 ")) + 9, told.n), '\n',
+                  &head, &rest));
+    CHECK_OK(parse_u64(head, 0, UINT64_MAX, &value));
+    l->resumed += is_resumed;
+    l->anew += !is_resumed;
+    if (is_resumed ? value < l->acknowledged || value > l->given : value != 0)
+        TEST_FAIL("remembers %" PRIu64 ", of %" PRIu64 " and %" PRIu64, value, l->acknowledged,
+                  l->given);
+    for (uint64_t token = 2;; token++) {
+        unsigned dones = h->a.dones;
+        actor_activate(&h->a, token, "touch:20 get:k touch:20");
+        while (h->a.dones == dones) {
+            if (turns == 0 && (!when_asleep || actor_state(&h->a) == GUEST_ASLEEP))
+                (void)raise(SIGKILL);
+            turns -= turns > 0;
+            if (actor_stats(&h->a).is_parked)
+                CHECK_OK(
+                    guest_reply(h->a.guest, h->a.call.id, 0, (int64_t)++l->given, STR(""), NULL));
+            (void)loop_turn(&h->r.loop, true);
+        }
+        l->acknowledged = l->given;
+    }
+}
+
+TEST(whenever_a_host_is_killed_nothing_stale_is_resumed)
+{
+    struct house h;
+    house_init(&h);
+    struct ledger *l =
+        mmap(NULL, sizeof *l, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(l != MAP_FAILED);
+    for (unsigned i = 0; i < 30; i++) {
+        unsigned turns = (unsigned)test_random_below(40);
+        int status, pid = fork();
+        CHECK(pid >= 0);
+        if (pid == 0) {
+            live_a_while(&h, l, turns, i % 5 == 0);
+            _exit(1);
+        }
+        CHECK_INT(waitpid(pid, &status, 0), pid);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        rig_remove_dir(h.rig_dir);
+    }
+    (void)printf("# resumed %u times, started anew %u times\n", l->resumed, l->anew);
+    CHECK(l->resumed > 0);
+    (void)munmap(l, sizeof *l);
     house_fini(&h);
 }
 

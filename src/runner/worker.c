@@ -64,8 +64,8 @@ static void worker_free(struct worker *w)
 /* Whichever thread finds out. Nothing here outlives the process but what main has anyway. */
 static _Noreturn void end_process(int status, const struct err *err)
 {
-    if (status == E_EOF)
-        exit(0);
+    if (status == E_EOF || status == -EPIPE || status == -ECONNRESET)
+        exit(0); /* main is gone */
     log_error("runner ends", "reason=\"%s\"", err_text(err));
     exit(1);
 }
