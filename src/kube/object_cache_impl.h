@@ -36,8 +36,8 @@ enum {
     DENIED_MAX_MS = 120000,
     LIMIT_RETRY_MS = 60000, /* a feed that was too large is listed again */
     SELECTORS_MAX_BYTES = 2048,
-    SUB_BLOCK_BYTES = 240,     /* of arenas; one holds what most subscriptions need, */
-    VERDICT_BLOCK_BYTES = 448, /* or an identity with its groups */
+    SUB_BLOCK_BYTES = 384,     /* of arenas; one holds what most subscriptions need, */
+    VERDICT_BLOCK_BYTES = 528, /* or an identity with its groups */
     RECENT_MAX = 256, /* objects whose bodies are kept for a moment beside an embedded API */
     RECENT_MAX_BYTES = 256 << 10,
     RECENT_MS = 2000 /* after the last event */
