@@ -157,6 +157,20 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
+func TestConsistentReadsPreconditionsAndKeys(t *testing.T) {
+	r := newRig(t)
+	if _, line := r.do("consistent"); line != `consistent {"wrong":true,"right":true}` {
+		t.Errorf("%s", line)
+	}
+	if a, line := r.do("enqueue"); a.Returned != 0 {
+		t.Errorf("%d %s", a.Returned, line)
+	}
+	r.Advance(time.Second)
+	if line := r.Logs[len(r.Logs)-1]; string(line.KeyValues) != `{"key":"a/nobody","reasons":"enqueue"}` {
+		t.Errorf("%s", line.KeyValues)
+	}
+}
+
 func TestADeadlockAndAnExitAreTraps(t *testing.T) {
 	for what, text := range map[string]string{"deadlock": "all goroutines are asleep - deadlock!", "exit": "exit_code(3)"} {
 		r := newRig(t)

@@ -55,6 +55,7 @@ func reconcile(ctx context.Context, q operator.Request) (operator.Result, error)
 	calls++
 	var m configMap
 	if err := client.Get(ctx, q.NamespacedName, &m); err != nil {
+		slog.Info("gone", "key", q.String(), "reasons", q.Reasons)
 		return operator.Result{}, operator.IgnoreNotFound(err)
 	}
 	count.Inc(m.Data["do"])
@@ -123,6 +124,37 @@ func reconcile(ctx context.Context, q operator.Request) (operator.Result, error)
 	case "config":
 		d, err := config.Data(ctx)
 		slog.Info("config", "text", d.Text["k"], "missing", operator.IsNotFound(err))
+	case "apply": // what two managers want
+		mine := &configMap{Data: map[string]string{"shared": "mine", "own": "1"}}
+		mine.Namespace, mine.Name = q.Namespace, "applied"
+		if err := client.Apply(ctx, mine, operator.FieldOwner("first")); err != nil {
+			return operator.Result{}, err
+		}
+		theirs := &configMap{Data: map[string]string{"shared": "theirs"}}
+		theirs.Namespace, theirs.Name = q.Namespace, "applied"
+		refused := client.Apply(ctx, operator.CopyOf(theirs), operator.FieldOwner("second"))
+		if err := client.Apply(ctx, theirs, operator.FieldOwner("second"), operator.ForceOwnership()); err != nil {
+			return operator.Result{}, err
+		}
+		slog.Info("applied", "conflict", operator.IsConflict(refused), "shared", theirs.Data["shared"], "own", theirs.Data["own"])
+	case "consistent": // an own write is seen by a consistent read
+		fresh := &configMap{}
+		fresh.Namespace, fresh.Name, fresh.Labels = q.Namespace, "fresh", map[string]string{"guest": "1"}
+		fresh.Data = map[string]string{"do": "nothing", "word": "fresh"}
+		if err := client.Create(ctx, fresh); err != nil {
+			return operator.Result{}, operator.IgnoreAlreadyExists(err)
+		}
+		var l operator.List[configMap]
+		err := client.List(ctx, &l, operator.FromWatch("c-ConfigMap"), operator.MatchingIndex("byWord", "fresh"), operator.Consistent())
+		if err != nil || len(l.Items) != 1 {
+			return operator.Result{}, operator.TerminalError(fmt.Errorf("%d items: %w", len(l.Items), err))
+		}
+		wrong := client.Delete(ctx, fresh, operator.Preconditions("00000000-0000-4000-8000-999999999999", ""))
+		right := client.Delete(ctx, fresh, operator.Preconditions(fresh.UID, ""))
+		slog.Info("consistent", "wrong", operator.IsConflict(wrong), "right", right == nil)
+	case "enqueue":
+		key := operator.NamespacedName{Namespace: q.Namespace, Name: "nobody"}
+		return operator.Result{}, op.Enqueue(ctx, "c", key, operator.After(time.Millisecond), operator.WithPriority(operator.HighPriority))
 	case "large":
 		_ = make([]byte, 1<<20)
 		m.Data["large"] = strings.Repeat("x", 100000)
