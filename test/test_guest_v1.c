@@ -237,6 +237,31 @@ TEST(a_parked_guest_neither_sleeps_nor_answers_twice)
     close_v1(&r, &a, m);
 }
 
+/* The service has deadlines of its own; these are for one that forgets. */
+TEST(a_call_that_nobody_answers_ends_and_so_does_an_activation_of_such_calls)
+{
+    struct rig r;
+    struct actor a = { .holds_calls = true };
+    struct module *m;
+    open_v1(&r, &a, &m, awake);
+    actor_activate(&a, 1, "get:k value result");
+    WAIT(&r, actor_stats(&a).is_parked);
+    loop_skip(&r.loop, GUEST_CALL_MS_MAX + 1);
+    WAIT(&r, a.dones == 1);
+    CHECK(actor_told(&a, "done 1 0 -7no answer within the time"));
+    CHECK_ERR(guest_reply(a.guest, a.call.id, 0, 0, STR(""), NULL), -ESTALE);
+    actor_activate(&a, 2, "get:k get:k get:k");
+    WAIT(&r, a.calls == 3 && actor_stats(&a).is_parked);
+    loop_skip(&r.loop, GUEST_CALL_MS_MAX + 1);
+    WAIT(&r, a.calls == 4 && actor_stats(&a).is_parked);
+    CHECK_INT(a.states[GUEST_FAILED], 0);
+    loop_skip(&r.loop, GUEST_ACTIVATION_WALL_MS_MAX - GUEST_CALL_MS_MAX + 1);
+    WAIT(&r, actor_state(&a) == GUEST_FAILED);
+    CHECK(str_find(str_of(a.why.text), STR("longer than 10 minutes")) >= 0);
+    CHECK_INT(a.dones, 1);
+    close_v1(&r, &a, m);
+}
+
 TEST(a_parked_guest_can_be_ended_at_any_moment)
 {
     struct rig r;
