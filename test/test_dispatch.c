@@ -27,8 +27,8 @@ struct asked {
 struct player {
     struct dispatch_operator *o;
     VEC(struct asked) asked;
-    size_t n_answered;                   /* asked[n_answered] is the oldest without an answer */
-    uint64_t cpu_us[INSTANCES], cost_us; /* cost: added at each activation */
+    size_t n_answered; /* asked[n_answered] is the oldest without an answer */
+    uint64_t cpu_us[DISPATCH_INSTANCES_MAX], cost_us; /* cost: added at each activation */
     unsigned n_started, n_ended, next_object, list_at, list_to, n_anew, most_waiting;
     int activate_result;
     struct dispatch_result last_result;
@@ -323,12 +323,16 @@ TEST(an_activation_that_cannot_begin_costs_nothing_but_the_instance)
     begin_all();
     struct player p;
     play(&p, "ns/op", 1, 1);
-    p.activate_result = -EBUSY;
+    p.activate_result = -ESTALE;
     add(&p, 0, "web", WORK_CREATE, WORK_NORMAL);
+    turn();
+    pass(&p, 2 * (uint64_t)SECOND);
+    p.activate_result = -EBUSY;
+    dispatch_instance_ready(p.o, 0);
     turn();
     p.activate_result = 0;
     nothing_asked(&p);
-    dispatch_instance_ready(p.o, 0);
+    pass(&p, 1 * (uint64_t)SECOND);
     CHECK(strstr(asked(&p, "web")->payload, "[\"create\"],\"attempt\":0"));
     unplay(&p);
     end_all();
@@ -497,6 +501,28 @@ TEST(many_keys_call_for_instances_up_to_the_number_declared)
     turn();
     CHECK_INT(p.asked.n, 3);
     CHECK_INT(p.n_started, 2);
+    unplay(&p);
+    end_all();
+}
+
+TEST(one_operator_does_not_take_every_place)
+{
+    begin_all();
+    struct player p;
+    play(&p, "ns/op", 1, DISPATCH_INSTANCES_MAX);
+    char name[16];
+    for (unsigned i = 0; i < 1000; i++) {
+        (void)snprintf(name, sizeof name, "k%u", i);
+        add(&p, 0, name, WORK_CREATE, WORK_NORMAL);
+    }
+    for (unsigned i = 0; i < DISPATCH_INSTANCES_MAX; i++) {
+        dispatch_instance_ready(p.o, i);
+        turn();
+        for (unsigned k = 0; k <= i; k++)
+            dispatch_parked(p.o, k, true);
+    }
+    turn();
+    CHECK_INT(p.asked.n, DISPATCH_ACTIVE_PER_OPERATOR);
     unplay(&p);
     end_all();
 }

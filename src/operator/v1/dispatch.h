@@ -31,11 +31,13 @@ struct dispatch;
 struct dispatch_operator;
 
 enum {
-    DISPATCH_BUSY_PER_RUNNER = 16,     /* activations on their way to or in one runner */
-    DISPATCH_ACTIVE_MAX = 1024,        /* all activations, parked ones too */
-    DISPATCH_CONTROLLERS_MAX = 32,     /* of one operator (docs/guest-abi.md, section 9) */
-    DISPATCH_CONFIGS_MAX = 16,         /* the same */
-    DISPATCH_INSTANCES_MAX = 64,       /* of one operator */
+    DISPATCH_BUSY_PER_RUNNER = 16, /* activations on their way to or in one runner */
+    DISPATCH_ACTIVE_MAX = 1024,    /* all activations, parked ones too */
+    DISPATCH_ACTIVE_PER_OPERATOR =
+        32,                        /* of one operator: half of what one runner can have parked */
+    DISPATCH_CONTROLLERS_MAX = 32, /* of one operator (docs/guest-abi.md, section 9) */
+    DISPATCH_CONFIGS_MAX = 16,     /* the same */
+    DISPATCH_INSTANCES_MAX = 64,   /* of one operator */
     DISPATCH_INSTANCE_IDLE_MS = 30000, /* an instance beside the first ends after this long idle */
     DISPATCH_OBJECT_MAX_BYTES = 256 << 10, /* a larger one is left out of the activation */
     DISPATCH_REFILL = 1024,                /* keys of a first list or resync that wait at once */
@@ -75,8 +77,8 @@ struct dispatch_ops {
     int (*object)(void *arg, unsigned controller, struct work_key key, struct buf *to);
     /*
      * Begin an activation, by guest_activate(); dispatch_activated() or dispatch_instance_gone()
-     * must follow, later. payload is borrowed for the call. An error: the instance is useless until
-     * it is ready anew.
+     * must follow, later. payload is borrowed for the call. -ESTALE: the guest is gone, and the
+     * instance useless until it is ready anew. Other errors: tried again after a second.
      */
     int (*activate)(void *arg, unsigned instance, uint64_t token, struct str payload,
                     struct err *err);

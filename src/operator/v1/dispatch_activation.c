@@ -17,6 +17,7 @@
 enum {
     CONFIG_BACKOFF_US = 100000, /* doubles, 2^10 times at most */
     CONFIG_BACKOFF_MAX = 10,
+    ACTIVATE_RETRY_US = 1000000,
     PAYLOAD_KEEP_BYTES = 16 << 10 /* a larger buffer is given back after use */
 };
 
@@ -141,6 +142,8 @@ static void begin(struct dispatch_operator *o, struct dispatch_instance *in, uin
              err.code ? err_text(&err) : err_strerror(r));
     give_back(o, in, now);
     dispatch_set_inactive(o, in, INSTANCE_COMING, now);
+    in->retry_us = r == -ESTALE ? 0 : now + ACTIVATE_RETRY_US;
+    dispatch_arm_operator(o);
 }
 
 void dispatch_start_one(struct dispatch_operator *o, uint64_t now)
@@ -306,6 +309,7 @@ void dispatch_instance_ready(struct dispatch_operator *o, unsigned instance)
     if (in->state == INSTANCE_IDLE || in->state == INSTANCE_ACTIVE)
         return;
     in->state = INSTANCE_IDLE;
+    in->retry_us = 0;
     in->since_us = o->d->now_us();
     dispatch_arm_operator(o);
     dispatch_update(o);
@@ -319,6 +323,7 @@ void dispatch_instance_gone(struct dispatch_operator *o, unsigned instance, cons
     enum instance_state next = why ? INSTANCE_COMING : INSTANCE_NONE;
     in->configs = 0; /* it reads them anew */
     in->config_failures = 0;
+    in->retry_us = 0;
     if (in->state == INSTANCE_ACTIVE) {
         struct dispatch_result result = {
             .end = why ? WORK_FAILED : WORK_BACK,

@@ -72,6 +72,7 @@ struct dispatch_instance {
     uint64_t began_us, parked_us;
     uint64_t since_us; /* IDLE, COMING: in this state; is_parked: parked */
     uint64_t config_after_us;
+    uint64_t retry_us; /* COMING: idle again then, as it could not be activated; 0: not */
     uint64_t charged_us, cpu_us;
 };
 

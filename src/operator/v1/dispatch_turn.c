@@ -136,7 +136,8 @@ static bool can_start(struct dispatch_operator *o, uint64_t now)
         if (dispatch_may_tell(&o->instances[i], now))
             return true;
     }
-    return dispatch_idle_instance(o) && dispatch_next_controller(o) >= 0;
+    return o->n_active < DISPATCH_ACTIVE_PER_OPERATOR && dispatch_idle_instance(o) &&
+           dispatch_next_controller(o) >= 0;
 }
 
 /*
@@ -145,7 +146,8 @@ static bool can_start(struct dispatch_operator *o, uint64_t now)
  */
 static unsigned missing_instance(const struct dispatch_operator *o, uint64_t now)
 {
-    if (o->holds || o->n_instances < 2 || !o->ops->instance_start || o->start_after_us > now)
+    if (o->holds || o->n_instances < 2 || o->n_active >= DISPATCH_ACTIVE_PER_OPERATOR ||
+        !o->ops->instance_start || o->start_after_us > now)
         return 0;
     unsigned n = 0, none = 0;
     for (unsigned i = 0; i < o->n_instances; i++) {
@@ -263,6 +265,10 @@ void dispatch_arm_operator(struct dispatch_operator *o)
             due_us = in->config_after_us;
             slack_us = 0;
         }
+        if (in->state == INSTANCE_COMING && in->retry_us && in->retry_us < due_us) {
+            due_us = in->retry_us;
+            slack_us = 0;
+        }
         uint64_t end_us = in->since_us + (uint64_t)DISPATCH_INSTANCE_IDLE_MS * 1000;
         bool may_end = i > 0 && (in->state == INSTANCE_IDLE || in->state == INSTANCE_COMING);
         if (may_end && end_us < due_us) {
@@ -280,8 +286,15 @@ void dispatch_arm_operator(struct dispatch_operator *o)
 void dispatch_on_operator_timer(struct work_timer *t, uint64_t now)
 {
     struct dispatch_operator *o = container_of(t, struct dispatch_operator, timer);
-    for (unsigned i = 1; i < o->n_instances; i++) {
+    for (unsigned i = 0; i < o->n_instances; i++) {
         struct dispatch_instance *in = &o->instances[i];
+        if (in->state == INSTANCE_COMING && in->retry_us && in->retry_us <= now) {
+            in->state = INSTANCE_IDLE;
+            in->retry_us = 0;
+            in->since_us = now;
+        }
+        if (i == 0)
+            continue;
         if (in->state != INSTANCE_IDLE && in->state != INSTANCE_COMING)
             continue;
         if (in->since_us + (uint64_t)DISPATCH_INSTANCE_IDLE_MS * 1000 > now)
