@@ -33,7 +33,7 @@ static void print_help(FILE *to)
 {
     (void)fputs(intro, to);
     for (const struct cmd *const *c = commands; *c; c++)
-        (void)fprintf(to, "  %-16s %s\n", (*c)->name, (*c)->doc);
+        (void)fprintf(to, "  %-18s %s\n", (*c)->name, (*c)->doc);
     (void)fputs(outro, to);
 }
 
@@ -64,7 +64,7 @@ static int print_group(const char *word, FILE *to)
     (void)fprintf(to, "Usage: dormouse %s COMMAND\n\nCommands:\n", word);
     for (const struct cmd *const *c = commands; *c; c++)
         if (str_has_prefix(str_of((*c)->name), str_of(word)) && (*c)->name[strlen(word)] == ' ')
-            (void)fprintf(to, "  %-16s %s\n", (*c)->name, (*c)->doc);
+            (void)fprintf(to, "  %-18s %s\n", (*c)->name, (*c)->doc);
     return to == stdout ? CMD_OK : CMD_USAGE;
 }
 
