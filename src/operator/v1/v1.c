@@ -1,95 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One operator of ABI v1; see v1.h. Reading order: the guest's start (declare, ready), activations,
- * calls that park, posted calls, results, life.
+ * One operator of ABI v1; see v1.h and v1_impl.h. Reading order: watches, the guest's start
+ * (declare, ready), activations, calls that park, results, life.
  */
-#include "operator/v1/v1.h"
+#include "operator/v1/v1_impl.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "operator/guest_log.h"
-#include "operator/v1/events.h"
-#include "operator/v1/guest_metrics.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-struct v1_host {
-    struct v1_host_opts opts;
-    struct interests_env env;
-    struct dispatch *dispatch;
-    struct declarations declarations;
-    struct list operators;
-    size_t n_operators;
-};
-
-/* An activation whose object is being read. */
-struct start {
-    struct instance *in;
-    uint64_t token;
-    struct object_read *read;
-    size_t n;
-    char payload[];
-};
-
-struct instance {
-    struct v1 *v;
-    struct guest *guest; /* NULL: none */
-    unsigned number;
-    bool is_ready;
-    struct declaration *declared; /* by this start of the guest; NULL: nothing yet */
-    struct start *start;
-    struct host_call *call; /* the guest is parked in it */
-    uint64_t call_id;
-    uint32_t call_incarnation;
-    struct trace_clock clock;
-};
-
-/* How a controller's last activation ended; made at its first one. */
-struct last {
-    char *key, *message;
-    uint32_t reasons, attempt;
-    enum work_end end;
-    bool trapped;
-    uint64_t ended_ms, delay_ms, work_us, busy_us;
-};
-
-struct v1 {
-    struct v1_host *host;
-    struct list node;
-    const char *namespace, *name;
-    char *full_name;
-    const struct v1_ops *ops;
-    void *arg;
-    struct dispatch_operator *dispatch;
-    struct host_calls calls;   /* what calls need: rights and the parts below */
-    struct identity *identity; /* of the last guest, also while there is none: watches go on */
-    struct identity_wait identity_wait;
-    struct identity_listener identity_listener;
-    char *user;                      /* as whom the watches were begun */
-    struct declaration *declaration; /* what is in force; NULL: none yet */
-    bool has_new_guest;              /* attached, and not started since */
-    bool is_watching;                /* controllers and configs stand for it */
-    struct guest_metrics *metrics;
-    struct events *events;
-    struct last *last; /* of each controller; NULL: never ran */
-    uint64_t reconciles, failures;
-    char *trouble; /* why there are no watches; NULL: nothing is wrong */
-    struct trace trace;
-    struct instance first;
-    struct instance **more; /* of declaration->instances, by number - 1; NULL: there are none */
-};
-
-static struct instance *instance_of(struct v1 *v, unsigned number)
+static struct v1_instance *instance_of(struct v1 *v, unsigned number)
 {
     return number == 0 ? &v->first : v->more ? v->more[number - 1] : NULL;
 }
 
 /* ---------------------------------------------------------------- broken rules */
 
-/* "CALL: RULE: what was wrong" */
-__attribute__((format(printf, 4, 5))) static void broken(struct instance *in, const char *call,
-                                                         const char *rule, const char *fmt, ...)
+void v1_broken(struct v1_instance *in, const char *call, const char *rule, const char *fmt, ...)
 {
     struct err why = { 0 };
     va_list ap;
@@ -296,7 +225,7 @@ static int put_in_force(struct v1 *v, struct declaration *d, struct err *err)
     return 0;
 }
 
-static void on_declare(struct instance *in, const struct guest_call *call)
+static void on_declare(struct v1_instance *in, const struct guest_call *call)
 {
     struct v1 *v = in->v;
     struct declaration *d = NULL;
@@ -312,8 +241,8 @@ static void on_declare(struct instance *in, const struct guest_call *call)
     const struct declaration *before = in->number ? v->declaration : in->declared;
     if (before && before != d) {
         declaration_unref(d);
-        broken(in, "declare", "R-same", "this is not what the %s declared",
-               in->number ? "first instance has" : "guest has before");
+        v1_broken(in, "declare", "R-same", "this is not what the %s declared",
+                  in->number ? "first instance has" : "guest has before");
         return;
     }
     declaration_unref(in->declared);
@@ -323,13 +252,13 @@ static void on_declare(struct instance *in, const struct guest_call *call)
 }
 
 /* Its start has ended well. */
-static void on_started(struct instance *in)
+static void on_started(struct v1_instance *in)
 {
     struct err err = { 0 };
     if (in->is_ready)
         return;
     if (!in->declared) {
-        broken(in, "dormouse_v1_setup", "R-declare", "it has ended without a declaration");
+        v1_broken(in, "dormouse_v1_setup", "R-declare", "it has ended without a declaration");
         return;
     }
     if (in->number == 0 && put_in_force(in->v, in->declared, &err) < 0) {
@@ -342,7 +271,7 @@ static void on_started(struct instance *in)
     dispatch_release(in->v->dispatch, DISPATCH_HOLD_START);
 }
 
-static void drop_work(struct instance *in)
+static void drop_work(struct v1_instance *in)
 {
     if (in->start) {
         if (in->start->read)
@@ -353,7 +282,7 @@ static void drop_work(struct instance *in)
 }
 
 /* This incarnation is over, with what it was at. */
-static void lose(struct instance *in, const struct err *why)
+static void lose(struct v1_instance *in, const struct err *why)
 {
     drop_work(in);
     in->is_ready = false;
@@ -362,7 +291,7 @@ static void lose(struct instance *in, const struct err *why)
 
 static void on_state(struct guest *g, enum guest_state state, const struct err *why, void *arg)
 {
-    struct instance *in = arg;
+    struct v1_instance *in = arg;
     switch (state) {
     case GUEST_AWAKE:
     case GUEST_ASLEEP:
@@ -387,13 +316,13 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
 
 static void on_limit(struct guest *g, enum guest_limit which, uint64_t figure, void *arg)
 {
-    struct instance *in = arg;
+    struct v1_instance *in = arg;
     in->v->ops->on_limit(g, which, figure, in->v->arg);
 }
 
 static void on_log(struct guest *g, int fd, struct str line, void *arg)
 {
-    struct instance *in = arg;
+    struct v1_instance *in = arg;
     in->v->ops->on_log(g, fd, line, in->v->arg);
 }
 
@@ -409,7 +338,7 @@ static int on_object(void *arg, unsigned controller, struct work_key key, struct
     return sub && object_sub_find(sub, key.namespace, key.name) ? -E2BIG : -ENOENT;
 }
 
-static int hand_over(struct instance *in, uint64_t token, struct str payload, struct err *err)
+static int hand_over(struct v1_instance *in, uint64_t token, struct str payload, struct err *err)
 {
     struct v1 *v = in->v;
     struct work_task task;
@@ -428,8 +357,8 @@ static int hand_over(struct instance *in, uint64_t token, struct str payload, st
 static void on_object_read(void *arg, int r, const struct object_result *res,
                            const struct err *cause)
 {
-    scoped(free_scoped) struct start *s = arg;
-    struct instance *in = s->in;
+    scoped(free_scoped) struct v1_start *s = arg;
+    struct v1_instance *in = s->in;
     struct err err = { 0 };
     scoped(buf_fini_scoped) struct buf payload =
         BUF_INIT(GUEST_V1_QUERY_MAX + DISPATCH_OBJECT_MAX_BYTES);
@@ -451,7 +380,7 @@ static int on_activate(void *arg, unsigned instance, uint64_t token, struct str 
                        struct err *err)
 {
     struct v1 *v = arg;
-    struct instance *in = instance_of(v, instance);
+    struct v1_instance *in = instance_of(v, instance);
     struct work_task task;
     unsigned controller = 0;
     struct object_sub *sub = NULL;
@@ -465,7 +394,7 @@ static int on_activate(void *arg, unsigned instance, uint64_t token, struct str 
     struct object_query query = { .namespace = task.key.namespace,
                                   .name = task.key.name,
                                   .view = OBJECT_FULL };
-    struct start *s = xalloc(sizeof *s + payload.n);
+    struct v1_start *s = xalloc(sizeof *s + payload.n);
     s->in = in;
     s->token = token;
     s->n = payload.n;
@@ -482,7 +411,7 @@ static int on_activate(void *arg, unsigned instance, uint64_t token, struct str 
 static int on_instance_start(void *arg, unsigned number, struct err *err)
 {
     struct v1 *v = arg;
-    struct instance *in = xnew(struct instance);
+    struct v1_instance *in = xnew(struct v1_instance);
     in->v = v;
     in->number = number;
     int r = v->first.guest
@@ -496,7 +425,7 @@ static int on_instance_start(void *arg, unsigned number, struct err *err)
         return r;
     }
     if (!v->more)
-        v->more = xnew_n(struct instance *, v->declaration->instances);
+        v->more = xnew_n(struct v1_instance *, v->declaration->instances);
     assert(!v->more[number - 1]);
     v->more[number - 1] = in;
     return 0;
@@ -504,7 +433,7 @@ static int on_instance_start(void *arg, unsigned number, struct err *err)
 
 static void end_more(struct v1 *v, unsigned number)
 {
-    struct instance *in = take_ptr(&v->more[number - 1]);
+    struct v1_instance *in = take_ptr(&v->more[number - 1]);
     drop_work(in);
     declaration_unref(in->declared);
     guest_free(in->guest);
@@ -521,7 +450,7 @@ static void on_instance_end(void *arg, unsigned number)
 static void on_activated(struct guest *g, uint64_t token, uint32_t incarnation, int64_t result,
                          struct str message, void *arg)
 {
-    struct instance *in = arg;
+    struct v1_instance *in = arg;
     dispatch_activated(in->v->dispatch, in->number, token, result, message);
     /* Its timers are ours: it sleeps meanwhile, and is awake in time if its wakes take long. */
     uint64_t due_ms = dispatch_next_due_ms(in->v->dispatch);
@@ -538,7 +467,7 @@ static bool on_refill(void *arg, unsigned controller, bool anew, size_t room)
 
 static void on_call_done(void *arg, int64_t value, struct str bytes)
 {
-    struct instance *in = arg;
+    struct v1_instance *in = arg;
     trace_call_end(&in->v->trace, &in->clock, in->call ? host_call_what(in->call) : "", value,
                    bytes.n);
     in->call = NULL;
@@ -552,13 +481,13 @@ static void on_call_done(void *arg, int64_t value, struct str bytes)
 
 static void on_call(struct guest *g, const struct guest_call *call, void *arg)
 {
-    struct instance *in = arg;
+    struct v1_instance *in = arg;
     if (call->kind == GUEST_CALL_DECLARE) {
         on_declare(in, call);
         return;
     }
     if (in->call) {
-        broken(in, "runner", "R-outside", "a call while another one waits");
+        v1_broken(in, "runner", "R-outside", "a call while another one waits");
         return;
     }
     in->call_id = call->id;
@@ -571,188 +500,6 @@ static void on_call(struct guest *g, const struct guest_call *call, void *arg)
     dispatch_parked(in->v->dispatch, in->number, true);
     trace_call_begin(&in->v->trace, &in->clock);
     in->call = host_call_begin(&in->v->calls, call, on_call_done, in);
-}
-
-/* ---------------------------------------------------------------- posted calls */
-
-static int read_enqueue(const struct v1 *v, const struct json *o, unsigned *ret_controller,
-                        enum work_priority *ret_priority, int64_t *ret_after_ms, struct err *err)
-{
-    static const char *const members[] = { "controller", "namespace", "name", "afterMs",
-                                           "priority" };
-    static const char *const priorities[] = { "low", "normal", "high" };
-    static const enum work_priority values[] = { WORK_LOW, WORK_NORMAL, WORK_HIGH };
-    if (!json_is(o, JSON_OBJECT))
-        return err_set(err, E_INVALID, "it must be an object");
-    json_each (m, o) {
-        bool known = false;
-        for (size_t i = 0; i < ARRAY_LEN(members); i++)
-            known |= str_is(m->key, members[i]);
-        if (!known || (!str_is(m->key, "afterMs") && !json_is(m, JSON_STRING)))
-            return err_set(err, E_INVALID, "member '%.*s' is not known, or no string",
-                           (int)MIN(m->key.n, (size_t)64), m->key.p);
-    }
-    struct str name = json_get_str(o, "controller");
-    const struct declaration_controller *c = declaration_controller(v->declaration, name);
-    if (!c)
-        return err_set(err, E_INVALID, "no controller '%.*s' is declared",
-                       (int)MIN(name.n, (size_t)64), name.p);
-    *ret_controller = (unsigned)(c - v->declaration->controllers);
-    *ret_after_ms = 0;
-    const struct json *after = json_getc(o, "afterMs");
-    if (after && (!json_is(after, JSON_NUMBER) || json_int(after, ret_after_ms) < 0 ||
-                  *ret_after_ms < 0 || *ret_after_ms > INT64_C(1) << GUEST_V1_REQUEUE_MS_BITS))
-        return err_set(err, E_INVALID, "'afterMs' must be from 0 to 2^40");
-    *ret_priority = WORK_NORMAL;
-    const struct json *priority = json_getc(o, "priority");
-    for (size_t i = 0; priority; i++) {
-        if (i == ARRAY_LEN(priorities))
-            return err_set(err, E_INVALID, "'priority' must be 'low', 'normal' or 'high'");
-        if (str_is(json_str(priority), priorities[i])) {
-            *ret_priority = values[i];
-            break;
-        }
-    }
-    return 0;
-}
-
-static int on_enqueue(struct v1 *v, struct str text, struct err *err)
-{
-    struct arena a = { .max_bytes = 256 << 10 };
-    struct json_parse_opts opts = { .max_depth = 4 };
-    struct json *o;
-    unsigned controller = 0;
-    enum work_priority priority = WORK_NORMAL;
-    int64_t after_ms = 0;
-    int r = json_parse(&a, text, &opts, &o, err);
-    if (r >= 0)
-        r = read_enqueue(v, o, &controller, &priority, &after_ms, err);
-    if (r >= 0) {
-        struct work_key key = { json_get_str(o, "namespace"), json_get_str(o, "name") };
-        r = dispatch_add_after(v->dispatch, controller, key, WORK_ENQUEUE, priority,
-                               (uint64_t)after_ms, err);
-        if (r == E_LIMIT)
-            r = 0; /* the queue's business: it will list anew */
-    }
-    arena_fini(&a);
-    return r;
-}
-
-static int on_event(struct v1 *v, struct str text, struct err *err)
-{
-    if (!v->events) {
-        struct events_opts opts = { .loop = v->host->opts.loop,
-                                    .transport = v->calls.transport,
-                                    .operator_name = v->full_name,
-                                    .default_namespace = "default" };
-        v->events = events_new(&opts);
-    }
-    return events_report(v->events, text, err);
-}
-
-/* Letters, digits and '_' of a key of a guest's, so that the line can be taken apart. */
-static void add_pair(struct buf *to, struct str key, struct str value)
-{
-    char text[LOG_QUOTE_MAX];
-    (void)buf_add_char(to, ' ');
-    for (size_t i = 0; i < key.n && i < 64; i++) {
-        char c = key.p[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        (void)buf_add_char(to, plain || c == '_' || c == '-' || c == '.' ? c : '_');
-    }
-    (void)buf_printf(to, "=\"%s\"", log_quote(text, value));
-}
-
-static int add_pairs(struct buf *to, struct str json, struct err *err)
-{
-    struct arena a = { .max_bytes = 256 << 10 };
-    struct json_parse_opts opts = { .max_depth = 16 };
-    struct json *o;
-    int r = json_parse(&a, json, &opts, &o, err);
-    if (r >= 0 && !json_is(o, JSON_OBJECT))
-        r = err_set(err, E_INVALID, "key-values must be an object");
-    json_each (m, r >= 0 ? o : NULL) {
-        struct buf value = BUF_INIT(GUEST_V1_LOG_MAX * 2);
-        if (!json_is(m, JSON_STRING))
-            (void)json_write(&value, m);
-        add_pair(to, m->key, json_is(m, JSON_STRING) ? json_str(m) : buf_str(&value));
-        buf_fini(&value);
-    }
-    arena_fini(&a);
-    return r;
-}
-
-/* Key-values that were cut at their limit are no JSON any more: then they stand there as text. */
-static int on_log_line(struct instance *in, const struct guest_post *p, struct err *err)
-{
-    static const enum log_level levels[] = { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
-    struct v1 *v = in->v;
-    char text[LOG_QUOTE_MAX];
-    scoped(buf_fini_scoped) struct buf pairs = BUF_INIT(32 << 10);
-    scoped(buf_fini_scoped) struct buf key = BUF_INIT(1024), id = BUF_INIT(32);
-    struct guest_log_line line = { .level = levels[MIN(p->number, 3u)],
-                                   .message = p->head,
-                                   .fields = p->body };
-    struct work_task task;
-    unsigned controller;
-    (void)buf_printf(&pairs, "operator=%s", v->full_name);
-    if (v->declaration && dispatch_current(v->dispatch, in->number, &controller, &task)) {
-        (void)buf_printf(&key, STR_FMT "/" STR_FMT, STR_ARG(task.key.namespace),
-                         STR_ARG(task.key.name));
-        (void)buf_printf(&id, "%llx", (unsigned long long)p->token);
-        line.controller = v->declaration->controllers[controller].name;
-        line.key = buf_str(&key);
-        line.reconcile = buf_str(&id);
-        (void)buf_printf(&pairs, " controller=" STR_FMT " key=%s reconcile=%s",
-                         STR_ARG(line.controller), buf_cstr(&key), buf_cstr(&id));
-    }
-    (void)buf_printf(&pairs, " line=\"%s\"", log_quote(text, p->head));
-    if (p->body.n && add_pairs(&pairs, p->body, err) < 0) {
-        if (p->head.n + p->body.n < GUEST_V1_LOG_MAX)
-            return err->code;
-        add_pair(&pairs, STR("cut"), p->body);
-    }
-    guest_log_add(v->host->opts.logs, v->namespace, v->name, &line);
-    /* The guest's debug lines were asked for by its operator's level, whatever the host's is. */
-    log_write(p->number == 0 ? LOG_INFO : levels[MIN(p->number, 3u)], "guest", "%s%s",
-              p->number == 0 ? "level=debug " : "", buf_cstr(&pairs));
-    return 0;
-}
-
-static int on_metric(struct v1 *v, const struct guest_post *p, struct err *err)
-{
-    if (!v->metrics)
-        return err_set(err, E_INVALID, "no metrics are declared");
-    int r = guest_metrics_observe(v->metrics, p->number, p->head, p->value, err);
-    return r == E_LIMIT ? 0 : r; /* it is counted */
-}
-
-static void on_post(struct guest *g, const struct guest_post *p, void *arg)
-{
-    static const char *const names[] = { [GUEST_POST_LOG] = "log",
-                                         [GUEST_POST_ENQUEUE] = "enqueue",
-                                         [GUEST_POST_EVENT] = "event",
-                                         [GUEST_POST_METRIC] = "metric" };
-    struct instance *in = arg;
-    struct err err = { 0 };
-    int r = 0;
-    trace_post(&in->v->trace, &in->clock, names[p->kind], p->head);
-    switch (p->kind) {
-    case GUEST_POST_LOG:
-        r = on_log_line(in, p, &err);
-        break;
-    case GUEST_POST_ENQUEUE:
-        r = in->v->declaration ? on_enqueue(in->v, p->head, &err) : 0;
-        break;
-    case GUEST_POST_EVENT:
-        r = on_event(in->v, p->head, &err);
-        break;
-    case GUEST_POST_METRIC:
-        r = on_metric(in->v, p, &err);
-        break;
-    }
-    if (r < 0)
-        broken(in, names[p->kind], "R-posted", "%s", err_text(&err));
 }
 
 /* ---------------------------------------------------------------- results */
@@ -796,22 +543,22 @@ static void on_result(void *arg, const struct dispatch_result *result)
     if (!c)
         return;
     if (!v->last)
-        v->last = xnew_n(struct last, v->declaration->n_controllers);
-    struct last *last = &v->last[c - v->declaration->controllers];
+        v->last = xnew_n(struct v1_last, v->declaration->n_controllers);
+    struct v1_last *last = &v->last[c - v->declaration->controllers];
     free(last->key);
     free(last->message);
     *last =
-        (struct last){ .key = xasprintf(STR_FMT "/" STR_FMT, STR_ARG(result->task.key.namespace),
-                                        STR_ARG(result->task.key.name)),
-                       .message = result->message.n ? str_dup(result->message) : NULL,
-                       .reasons = result->task.reasons,
-                       .attempt = result->task.attempt,
-                       .end = result->end,
-                       .trapped = result->trapped,
-                       .ended_ms = loop_now_ms(v->host->opts.loop),
-                       .delay_ms = result->delay_ms,
-                       .work_us = result->work_us,
-                       .busy_us = result->busy_us };
+        (struct v1_last){ .key = xasprintf(STR_FMT "/" STR_FMT, STR_ARG(result->task.key.namespace),
+                                           STR_ARG(result->task.key.name)),
+                          .message = result->message.n ? str_dup(result->message) : NULL,
+                          .reasons = result->task.reasons,
+                          .attempt = result->task.attempt,
+                          .end = result->end,
+                          .trapped = result->trapped,
+                          .ended_ms = loop_now_ms(v->host->opts.loop),
+                          .delay_ms = result->delay_ms,
+                          .work_us = result->work_us,
+                          .busy_us = result->busy_us };
 }
 
 /* ---------------------------------------------------------------- life */
@@ -822,7 +569,7 @@ const struct guest_ops *v1_guest_ops(void)
                                           .on_log = on_log,
                                           .on_limit = on_limit,
                                           .on_call = on_call,
-                                          .on_post = on_post,
+                                          .on_post = v1_on_post,
                                           .on_activated = on_activated };
     return &ops;
 }
@@ -834,7 +581,7 @@ void *v1_guest_arg(struct v1 *v)
 
 static uint64_t on_cpu_us(void *arg, unsigned instance)
 {
-    const struct instance *in = instance_of(arg, instance);
+    const struct v1_instance *in = instance_of(arg, instance);
     return in && in->guest ? guest_cpu_us(in->guest) : 0;
 }
 
@@ -903,7 +650,7 @@ void v1_attach(struct v1 *v, struct guest *g, const struct v1_rights *rights)
 
 void v1_detach(struct v1 *v)
 {
-    struct instance *in = &v->first;
+    struct v1_instance *in = &v->first;
     if (!in->guest)
         return;
     drop_work(in);
@@ -928,192 +675,6 @@ void v1_detach(struct v1 *v)
 struct dispatch_operator *v1_dispatch(struct v1 *v)
 {
     return v->dispatch;
-}
-
-/* ---------------------------------------------------------------- looking at it */
-
-/* The first thing that is missing. */
-static void say_what_waits(const struct v1 *v, char text[V1_SUMMARY_MAX])
-{
-    char config[CONFIG_TEXT_MAX];
-    text[0] = 0;
-    if (!v->declaration) {
-        (void)snprintf(text, V1_SUMMARY_MAX, "the guest has not declared yet");
-        return;
-    }
-    if (!v->is_watching) {
-        (void)snprintf(text, V1_SUMMARY_MAX, "%s",
-                       v->trouble ? v->trouble : "its identity is being fetched");
-        return;
-    }
-    const char *missing = configs_missing(v->calls.configs, config);
-    if (missing) {
-        (void)snprintf(text, V1_SUMMARY_MAX, "%s", missing);
-        return;
-    }
-    for (size_t i = 0; i < v->declaration->n_watches; i++) {
-        const struct declaration_watch *w = &v->declaration->watches[i];
-        struct watch_view view;
-        interests_watch_view(v->calls.interests, i, &view);
-        if (view.state == WATCH_SYNCED)
-            continue;
-        (void)snprintf(text, V1_SUMMARY_MAX,
-                       "watch '" STR_FMT "' of " STR_FMT " " STR_FMT ": %s%s%s", STR_ARG(w->id),
-                       STR_ARG(w->api_version), STR_ARG(w->kind), watch_state_name(view.state),
-                       view.why[0] ? ": " : "", view.why);
-        return;
-    }
-}
-
-void v1_get_summary(const struct v1 *v, struct v1_summary *ret)
-{
-    *ret = (struct v1_summary){ .declared = v->declaration != NULL,
-                                .reconciles = v->reconciles,
-                                .failures = v->failures };
-    say_what_waits(v, ret->waits);
-    if (!v->declaration)
-        return;
-    ret->n_controllers = v->declaration->n_controllers;
-    ret->n_watches = v->declaration->n_watches;
-    for (size_t i = 0; v->is_watching && i < ret->n_watches; i++) {
-        struct watch_view view;
-        interests_watch_view(v->calls.interests, i, &view);
-        ret->n_synced += view.state == WATCH_SYNCED;
-    }
-    char text[CONFIG_TEXT_MAX];
-    ret->synced = v->is_watching && interests_synced(v->calls.interests) &&
-                  !configs_missing(v->calls.configs, text);
-}
-
-static void write_watches(const struct v1 *v, struct buf *to)
-{
-    static const char *const roles[] = { "for", "owns", "watches", "caches" };
-    for (size_t i = 0; i < v->declaration->n_watches; i++) {
-        const struct declaration_watch *w = &v->declaration->watches[i];
-        struct watch_view view = { .state = WATCH_FINDING, .why = "" };
-        if (v->is_watching)
-            interests_watch_view(v->calls.interests, i, &view);
-        (void)buf_printf(to, "%s{\"id\":", i ? "," : "");
-        (void)json_write_str(to, w->id);
-        (void)buf_add_cstr(to, ",\"apiVersion\":");
-        (void)json_write_str(to, w->api_version);
-        (void)buf_add_cstr(to, ",\"kind\":");
-        (void)json_write_str(to, w->kind);
-        (void)buf_printf(to, ",\"role\":\"%s\",\"state\":\"%s\"", roles[w->role],
-                         watch_state_name(view.state));
-        if (w->role != WATCH_CACHE) {
-            (void)buf_add_cstr(to, ",\"controller\":");
-            (void)json_write_str(to, v->declaration->controllers[w->controller].name);
-        }
-        if (view.why[0]) {
-            (void)buf_add_cstr(to, ",\"message\":");
-            (void)json_write_str(to, str_of(view.why));
-        }
-        (void)buf_add_char(to, '}');
-    }
-}
-
-static void write_last(const struct v1 *v, const struct last *last, struct buf *to)
-{
-    const char *comma = "";
-    (void)buf_add_cstr(to, ",\"last\":{\"key\":");
-    (void)json_write_str(to, str_of(last->key));
-    (void)buf_add_cstr(to, ",\"reasons\":[");
-    for (unsigned i = 0; i < WORK_REASON_COUNT; i++)
-        if (last->reasons & 1u << i) {
-            (void)buf_printf(to, "%s\"%s\"", comma, work_reason_name((enum work_reason)i));
-            comma = ",";
-        }
-    (void)buf_printf(to,
-                     "],\"attempt\":%u,\"result\":\"%s\",\"trapped\":%s,\"delayMs\":%llu,"
-                     "\"durationUs\":%llu,\"busyUs\":%llu,\"agoMs\":%llu",
-                     last->attempt, work_end_name(last->end), last->trapped ? "true" : "false",
-                     (unsigned long long)last->delay_ms, (unsigned long long)last->work_us,
-                     (unsigned long long)last->busy_us,
-                     (unsigned long long)(loop_now_ms(v->host->opts.loop) - last->ended_ms));
-    if (last->message) {
-        (void)buf_add_cstr(to, ",\"message\":");
-        (void)json_write_str(to, str_of(last->message));
-    }
-    (void)buf_add_char(to, '}');
-}
-
-static void write_controllers(const struct v1 *v, struct buf *to)
-{
-    uint64_t now_us = clock_mono_ns() / 1000;
-    for (size_t i = 0; i < v->declaration->n_controllers; i++) {
-        const struct work_queue *q = dispatch_queue(v->dispatch, (unsigned)i);
-        uint64_t due_us = work_queue_next_due_us(q);
-        (void)buf_printf(to, "%s{\"name\":", i ? "," : "");
-        (void)json_write_str(to, v->declaration->controllers[i].name);
-        (void)buf_printf(to, ",\"ready\":%zu,\"waiting\":%zu,\"running\":%zu", work_queue_depth(q),
-                         work_queue_waiting(q), work_queue_running(q));
-        if (due_us != WORK_NEVER)
-            (void)buf_printf(to, ",\"nextInMs\":%llu",
-                             (unsigned long long)(due_us > now_us ? (due_us - now_us) / 1000 : 0));
-        if (v->last && v->last[i].key)
-            write_last(v, &v->last[i], to);
-        (void)buf_add_char(to, '}');
-    }
-}
-
-bool v1_is_busy(const struct v1 *v)
-{
-    struct dispatch_view view;
-    dispatch_get_view(v->dispatch, &view);
-    return view.active || (view.ready && view.holds == 0);
-}
-
-struct trace *v1_trace(struct v1 *v)
-{
-    return &v->trace;
-}
-
-/* What instances wait for. */
-static void write_calls(const struct v1 *v, struct buf *to)
-{
-    const char *comma = "";
-    scoped(buf_fini_scoped) struct buf all = BUF_INIT(16 << 10);
-    for (unsigned i = 0; i == 0 || (v->more && i < v->declaration->instances); i++) {
-        const struct instance *in = i == 0 ? &v->first : v->more[i - 1];
-        if (!in || !in->call)
-            continue;
-        (void)buf_printf(&all, "%s%s", comma, host_call_what(in->call));
-        comma = ", ";
-    }
-    if (!all.n)
-        return;
-    (void)buf_add_cstr(to, ",\"call\":");
-    (void)json_write_str(to, buf_str(&all));
-}
-
-void v1_describe(const struct v1 *v, struct buf *to)
-{
-    struct v1_summary summary;
-    v1_get_summary(v, &summary);
-    (void)buf_printf(to,
-                     "{\"declared\":%s,\"synced\":%s,\"reconciles\":%llu,\"failures\":%llu,"
-                     "\"tracers\":%zu",
-                     summary.declared ? "true" : "false", summary.synced ? "true" : "false",
-                     (unsigned long long)summary.reconciles, (unsigned long long)summary.failures,
-                     trace_listeners(&v->trace));
-    if (summary.waits[0]) {
-        (void)buf_add_cstr(to, ",\"waitsFor\":");
-        (void)json_write_str(to, str_of(summary.waits));
-    }
-    write_calls(v, to);
-    if (v->declaration) {
-        (void)buf_add_cstr(to, ",\"name\":");
-        (void)json_write_str(to, v->declaration->name);
-        (void)buf_add_cstr(to, ",\"version\":");
-        (void)json_write_str(to, v->declaration->version);
-        (void)buf_add_cstr(to, ",\"watches\":[");
-        write_watches(v, to);
-        (void)buf_add_cstr(to, "],\"controllers\":[");
-        write_controllers(v, to);
-        (void)buf_add_char(to, ']');
-    }
-    (void)buf_add_char(to, '}');
 }
 
 /* ---------------------------------------------------------------- the host */
