@@ -15,7 +15,7 @@ static struct sleep_costs costs(uint32_t cycle_us, uint64_t resident_kib)
 static uint64_t after(uint32_t cycle_us, uint32_t gap_ms, uint64_t resident_kib)
 {
     const struct sleep_costs c = costs(cycle_us, resident_kib);
-    const struct sleep_history h = { .gap_ms = gap_ms, .dev_ms = gap_ms, .n = 100 };
+    const struct sleep_history h = { .gap_ms = gap_ms, .dev_ms = gap_ms & 0xfffffff, .n = 7 };
     return sleep_make_plan(&c, &h, 0).sleep_ms;
 }
 

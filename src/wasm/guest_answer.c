@@ -270,7 +270,7 @@ void guest_note_wake(struct guest *g)
     g->wakes++;
     g->host->wakes++;
     if (a->is_early) { /* nobody waited */
-        g->wakes_ahead++;
+        g->wakes_ahead = (uint16_t)MIN(g->wakes_ahead + 1, UINT16_MAX);
         return;
     }
     g->wake_us_last = (uint32_t)MIN(took_us, (uint64_t)UINT32_MAX);

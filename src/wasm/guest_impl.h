@@ -94,7 +94,7 @@ struct guest {
     uint64_t swap_mtime_ns; /* of the file since it fell asleep */
     uint32_t activation_ms, idle_ms;
     uint32_t incarnation;
-    uint32_t suspends, restarts, wake_us_last, wakes_ahead;
+    uint32_t suspends, restarts, wake_us_last;
     uint64_t activations, wakes, cpu_us;
     uint64_t last_ms, started_ms;            /* last: end of the last activation */
     uint32_t resume_us, suspend_us, wake_us; /* averages; wake: with the event */
@@ -106,10 +106,11 @@ struct guest {
     uint16_t log_per_s; /* 0: default */
     uint64_t swap_max;  /* 0: any */
     uint16_t name_at, uid_at;
-    uint8_t suspect; /* activations it must survive alone; 0: trusted */
-    uint8_t n_slow;  /* slow activations in a row */
-    uint8_t slow;    /* quick ones until it counts as quick; 0: it does */
-    uint8_t state;   /* enum guest_state */
+    uint16_t wakes_ahead; /* up to its largest value */
+    uint8_t suspect;      /* activations it must survive alone; 0: trusted */
+    uint8_t n_slow;       /* slow activations in a row */
+    uint8_t slow;         /* quick ones until it counts as quick; 0: it does */
+    uint8_t state;        /* enum guest_state */
     uint8_t abi;
     bool start_wanted; /* cold, and to be started */
     bool has_file;     /* there is a swap file, */

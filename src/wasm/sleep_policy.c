@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 
+#define DEV_MAX ((1u << 29) - 1)
+
 uint32_t sleep_average(uint32_t average, uint64_t sample)
 {
     uint32_t s = (uint32_t)MIN(sample, (uint64_t)UINT32_MAX);
@@ -18,9 +20,10 @@ void sleep_note_gap(struct sleep_history *h, uint64_t gap_ms)
 {
     uint64_t gap = MIN(gap_ms, (uint64_t)UINT32_MAX), before = h->gap_ms;
     uint64_t off = gap > before ? gap - before : before - gap;
-    h->dev_ms = h->n == 0 ? (uint32_t)(gap / 2) : sleep_average(h->dev_ms, off);
+    uint32_t dev = h->n == 0 ? (uint32_t)(gap / 2) : sleep_average(h->dev_ms, off);
+    h->dev_ms = MIN(dev, DEV_MAX) & DEV_MAX;
     h->gap_ms = sleep_average(h->gap_ms, gap);
-    h->n += h->n < UINT32_MAX;
+    h->n = (h->n < 7 ? h->n + 1u : 7u) & 7;
 }
 
 bool sleep_is_regular(const struct sleep_history *h)

@@ -33,9 +33,9 @@ enum {
 
 /* What the gaps between activations were like. Zero-initialised. */
 struct sleep_history {
-    uint32_t gap_ms; /* smoothed; 0: unknown */
-    uint32_t dev_ms; /* smoothed absolute deviation from it */
-    uint32_t n;
+    uint32_t gap_ms;      /* smoothed; 0: unknown */
+    uint32_t dev_ms : 29; /* smoothed absolute deviation from it; up to 6 days */
+    uint32_t n : 3;       /* gaps seen, up to 7 */
 };
 void sleep_note_gap(struct sleep_history *h, uint64_t gap_ms);
 bool sleep_is_regular(const struct sleep_history *h);
