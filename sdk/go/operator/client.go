@@ -194,6 +194,9 @@ func (c *Client) watchFor(kind Kind, namespace string, metadata, one bool, o *re
 		return nil, fmt.Errorf("no watch %q", o.watch)
 	}
 	if o.live || o.fields != "" {
+		if o.index != "" {
+			return nil, fmt.Errorf("index %q is looked up in the cache, not with Live or MatchingFields", o.index)
+		}
 		return nil, nil
 	}
 	var found *watch

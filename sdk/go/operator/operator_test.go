@@ -199,6 +199,18 @@ func TestTheActivationWaitsForGoroutines(t *testing.T) {
 	}
 }
 
+func TestAPanicInAGoroutineFailsTheKeyAlone(t *testing.T) {
+	r := newRig(t, nil, func(ctx context.Context, _ operator.Request) (operator.Result, error) {
+		operator.Go(ctx, func() { panic("beside") })
+		return operator.Result{}, errors.New("itself")
+	})
+	r.Create(newGreeting("g", ""))
+	r.Settle()
+	if a := r.Activations[0]; a.Returned != -1 || a.Failure != "itself\npanic: beside" {
+		t.Fatalf("%+v", a)
+	}
+}
+
 func TestReadsComeFromTheCacheAndItsIndexes(t *testing.T) {
 	var r *rig
 	ran := false
@@ -236,6 +248,9 @@ func TestReadsComeFromTheCacheAndItsIndexes(t *testing.T) {
 				// The watch is narrow: what it does not hold is asked of the API.
 				if err = r.c.Get(ctx, operator.NamespacedName{Namespace: "a", Name: "m3"}, &configMap{}); err != nil {
 					t.Errorf("get of a ConfigMap outside of the watch: %v", err)
+				}
+				if err := r.c.List(ctx, &l, operator.Live(), operator.MatchingIndex("byUse", "m1")); err == nil {
+					t.Errorf("an index of the API: %v", l.Items)
 				}
 				heads := operator.List[operator.Metadata]{Items: []operator.Metadata{}}
 				if err := r.c.List(ctx, &heads); err == nil {

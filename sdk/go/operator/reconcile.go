@@ -121,6 +121,8 @@ type activation struct {
 	key     NamespacedName
 	object  json.RawMessage // of the primary, until something is written
 	work    sync.WaitGroup
+	mu      sync.Mutex
+	failure error // of a goroutine that Go has started
 }
 
 type activationKey struct{}
@@ -131,7 +133,7 @@ func activationOf(ctx context.Context) *activation {
 }
 
 // Go runs f beside the reconciler. The activation does not end before f has: a goroutine that outlives it stands
-// still until the next one, however long that takes.
+// still until the next one, however long that takes. A panic of f fails the key as one of the reconciler does.
 func Go(ctx context.Context, f func()) {
 	a := activationOf(ctx)
 	if a == nil {
@@ -140,6 +142,14 @@ func Go(ctx context.Context, f func()) {
 	a.work.Add(1)
 	go func() {
 		defer a.work.Done()
+		defer func() {
+			if p := recover(); p != nil {
+				err := panicked(p)
+				a.mu.Lock()
+				a.failure = errors.Join(a.failure, err)
+				a.mu.Unlock()
+			}
+		}()
 		f()
 	}()
 }
@@ -191,21 +201,24 @@ func (o *Operator) reconcile(m *abi.Activation) (int64, error) {
 func call(a *activation, f func(context.Context) (Result, error)) (result Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			slog.Error("panic in a reconciler", "panic", fmt.Sprint(p), "stack", stack())
-			err = fmt.Errorf("panic: %v", p)
+			err = panicked(p)
 		}
 	}()
 	result, err = f(context.WithValue(context.Background(), activationKey{}, a))
 	a.work.Wait()
 	runtime.Gosched() // what is ready to run may end now instead of at the next activation
+	if a.failure != nil {
+		err = errors.Join(err, a.failure)
+	}
 	return result, err
 }
 
-// stack of a panic, what fits into a log line.
-func stack() string {
+// panicked logs a panic, with as much of the stack as fits into a line, and makes an error of it.
+func panicked(p any) error {
 	const limit = 3000
 	b := debug.Stack()
-	return string(b[:min(len(b), limit)])
+	slog.Error("panic in a reconciler", "panic", fmt.Sprint(p), "stack", string(b[:min(len(b), limit)]))
+	return fmt.Errorf("panic: %v", p)
 }
 
 func milliseconds(d time.Duration) int64 {
