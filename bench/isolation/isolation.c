@@ -193,8 +193,7 @@ int main(int argc, char **argv)
         is_quick |= strcmp(argv[i], "--quick") == 0;
         b.is_realtime |= strcmp(argv[i], "--realtime") == 0;
     }
-    double seconds = is_quick ? 2 : 10;
-    unsigned rounds = is_quick ? 1 : 3;
+    double seconds = is_quick ? 2 : 30;
     static const struct phase kinds[] = {
         { .name = "nobody" },
         { .name = "loop", .loops = true },
@@ -217,11 +216,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         b.phases[i] = kinds[i];
     run_phase(&b.phases[7], 1); /* to warm up */
-    for (unsigned r = 0; r < rounds; r++) {
-        for (size_t i = 1; i < ARRAY_LEN(kinds); i++) {
-            run_phase(&b.phases[0], seconds / 4);
-            run_phase(&b.phases[i], seconds);
-        }
+    for (size_t i = 1; i < ARRAY_LEN(kinds); i++) {
+        run_phase(&b.phases[0], seconds / 3);
+        run_phase(&b.phases[i], seconds);
     }
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         print(&b.phases[i], i + 1 == ARRAY_LEN(kinds));
