@@ -49,7 +49,7 @@ struct operator
     char *returned;            /* why it was returned to; NULL: it was not */
     struct identity *identity; /* of run; NULL: the host's own */
     struct identity_listener trouble;
-    struct operator_limit limit;
+    struct operator_limit *limit; /* that was hit; NULL: none was */
     enum operator_phase phase;
     const char *reason;
     char *message;
@@ -158,16 +158,18 @@ __attribute__((format(printf, 3, 4))) static void limit_hit(struct operator* o, 
                                                             const char *fmt, ...)
 {
     va_list ap;
-    bool first = !o->limit.name || strcmp(o->limit.name, name) != 0;
+    bool first = !o->limit || strcmp(o->limit->name, name) != 0;
+    if (!o->limit)
+        o->limit = xnew(struct operator_limit);
     if (first)
-        o->limit = (struct operator_limit){ .name = name };
+        *o->limit = (struct operator_limit){ .name = name };
     va_start(ap, fmt);
-    (void)vsnprintf(o->limit.message, sizeof o->limit.message, fmt, ap);
+    (void)vsnprintf(o->limit->message, sizeof o->limit->message, fmt, ap);
     va_end(ap);
     uint64_t now = loop_now_ms(o->os->opts.loop);
-    bool again = first || now - o->limit.at_ms > OPERATOR_LIMIT_REST_MS;
-    o->limit.count++;
-    o->limit.at_ms = now;
+    bool again = first || now - o->limit->at_ms > OPERATOR_LIMIT_REST_MS;
+    o->limit->count++;
+    o->limit->at_ms = now;
     if (again)
         notify(o);
 }
@@ -568,6 +570,7 @@ static void free_operator(struct operator* o)
     drop_fd(o);
     plan_unref(o->spec);
     module_unref(o->module);
+    free(o->limit);
     free(o->returned);
     free(o->message);
     free(o->namespace);
@@ -868,7 +871,7 @@ int operators_apply(struct operators *os, struct operator_spec *spec, struct err
     o->generation = spec->generation;
     plan_unref(o->spec);
     o->spec = plan_new(spec);
-    o->limit = (struct operator_limit){ 0 };
+    free(take_ptr(&o->limit));
     o->must_return = false;
     free(take_ptr(&o->returned));
     if (o->get) {
@@ -922,7 +925,7 @@ void operator_view(const struct operator* o, struct operator_view *ret)
                                    .message = o->message ? o->message : "",
                                    .user = o->identity ? identity_user(o->identity) : NULL,
                                    .trouble = identity_trouble(o->identity),
-                                   .limit = o->limit,
+                                   .limit = o->limit ? *o->limit : (struct operator_limit){ 0 },
                                    .returned = o->returned,
                                    .module = run->guest ? run->module : NULL,
                                    .guest = run->guest,
