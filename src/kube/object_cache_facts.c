@@ -702,10 +702,10 @@ static uint8_t form_flags(enum body_form form)
 
 /* What has been found out so far; interned parts are counted. */
 struct draft {
-    struct cached_object head;
     struct str name, uid;
     unsigned char uuid[UUID_BYTES];
     struct buf owners, fields;
+    struct cached_object head; /* last, since its tail has no bound */
 };
 
 static void drop_draft(struct object_maker *m, struct draft *d)
