@@ -18,8 +18,10 @@
 /* Unfinished module_get() calls; each holds a descriptor. */
 #define MODULE_GETS_MAX 1024u
 /* Compiled code on disk before the entries not used for longest go. */
-#define MODULE_CACHE_BYTES        ((uint64_t)2 << 30)
-#define MODULE_COMPILE_TIMEOUT_MS 120000u
+#define MODULE_CACHE_BYTES ((uint64_t)2 << 30)
+/* The compiler's CPU time is limited by the module's size; this is for a machine that has none to
+ * spare: a module of 59 MB takes 50 s of it. */
+#define MODULE_COMPILE_TIMEOUT_MS 600000u
 
 enum module_get_flags {
     MODULE_KEEP_NAMES = 1 << 0, /* backtraces of this module carry function names */
