@@ -1083,7 +1083,7 @@ TEST(an_identity_without_the_right_sees_nothing)
 TEST(a_right_that_is_taken_away_ends_the_events_before_the_next_one)
 {
     struct rig r;
-    rig_init(&r, &(struct object_cache_opts){ .verdict_ms = 100, .denied_ms = 20 });
+    rig_init(&r, &(struct object_cache_opts){ .verdict_ms = 400, .denied_ms = 20 });
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     struct fake_call *w = stand(&r, "a", 5);
     subscribe(&r, 1, (struct object_sub_opts){ .identity = &alice });
@@ -1092,7 +1092,7 @@ TEST(a_right_that_is_taken_away_ends_the_events_before_the_next_one)
     check_told(&r, 1, "!+a S5 ");
     uint64_t then = loop_now_ms(&r.loop);
     struct timer pass = { 0 };
-    timer_start(&r.loop, &pass, 110, on_pass);
+    timer_start(&r.loop, &pass, 410, on_pass);
     while (timer_is_armed(&pass))
         (void)loop_turn(&r.loop, true);
     CHECK(loop_now_ms(&r.loop) > then);
