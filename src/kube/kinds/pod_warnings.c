@@ -305,9 +305,7 @@ void pod_warnings(struct arena *a, const struct json *pod, void (*say)(void *arg
     const struct warner w = {
         .a = a, .spec = spec, .at = fpath_child(NULL, STR("spec")), .say = say, .arg = arg
     };
-    const struct json *grace = json_getc(spec, "terminationGracePeriodSeconds");
-    struct fpath overhead = fpath_child(&w.at, STR("overhead")),
-                 grace_at = fpath_child(&w.at, STR("terminationGracePeriodSeconds"));
+    struct fpath overhead = fpath_child(&w.at, STR("overhead"));
     check_spread(&w);
     check_volumes(&w);
     check_twice(&w, "hostAliases", "ip");
@@ -317,8 +315,6 @@ void pod_warnings(struct arena *a, const struct json *pod, void (*say)(void *arg
     check_bytes(&w, json_getc(spec, "overhead"), "ephemeral-storage", &overhead);
     each_container(&w, check_container);
     check_ports(&w);
-    if (json_int_or(grace, 0) < 0)
-        warn(&w, &grace_at, "must be >= 0; negative values are invalid and will be treated as 1");
     check_affinity(&w, "podAffinity");
     check_affinity(&w, "podAntiAffinity");
 }
