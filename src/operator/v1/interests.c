@@ -272,14 +272,21 @@ static bool add_object(void *arg, const struct cached_object *o)
     return true;
 }
 
+/* All keys of a primary that are known now. */
+static void queue_feed(const struct feed *f)
+{
+    struct adding a = { &f->watch->cs->controllers[f->watch->declared->controller], WORK_RESYNC,
+                        WORK_LOW };
+    if (f->sub)
+        object_sub_each(f->sub, STR(""), add_object, &a);
+}
+
 void interests_queue_all(struct interests *cs)
 {
     for (size_t i = 0; i < cs->declaration->n_controllers; i++) {
-        struct adding a = { &cs->controllers[i], WORK_RESYNC, WORK_LOW };
-        const struct watch *primary = watch_of(a.controller, 0);
+        const struct watch *primary = watch_of(&cs->controllers[i], 0);
         for (size_t at = 0; at < primary->n_feeds; at++)
-            if (primary->feeds[at].sub)
-                object_sub_each(primary->feeds[at].sub, STR(""), add_object, &a);
+            queue_feed(&primary->feeds[at]);
     }
 }
 
@@ -336,9 +343,12 @@ static void finish_sync(struct watch *w)
         if (!w->feeds[i].synced || w->feeds[i].error)
             return;
     const struct declaration_watch *declared = w->declared;
+    bool again = w->was_synced;
     move(w, WATCH_SYNCED, "");
     if (declared->role == WATCH_FOR)
         begin_walk(&w->cs->controllers[declared->controller], WORK_INITIAL, false);
+    else if (again && declared->role != WATCH_CACHE) /* whose objects went meanwhile is not known */
+        begin_walk(&w->cs->controllers[declared->controller], WORK_RESYNC, false);
     if (declared->role == WATCH_MAPPED && mapping_is_constant(declared)) {
         struct controller *c = &w->cs->controllers[declared->controller];
         if (declared->map.kind == MAP_ALL) {
@@ -366,6 +376,9 @@ static void on_error(void *arg, int r, const struct err *err)
     bool stands = r != E_DENIED && r != -ENOENT && r != E_LIMIT;
     if (stands && f->synced)
         return; /* the cache goes on when the API is back; nothing is lost */
+    /* What is deleted until it can be seen again would not be told: those keys wait for that. */
+    if (f->synced && w->declared->role == WATCH_FOR)
+        queue_feed(f);
     f->synced = false;
     f->error = r;
     if (r == -ENOENT)
