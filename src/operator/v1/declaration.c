@@ -14,7 +14,11 @@
 #include <assert.h>
 #include <math.h>
 
-enum { PATH_MAX_BYTES = 200 };
+enum {
+    PATH_MAX_BYTES = 200,
+    BLOCK_BYTES =
+        600 /* of one controller and its watch; there is a declaration for each operator */
+};
 
 struct reader {
     struct declaration *d;
@@ -1210,6 +1214,7 @@ int declaration_get(struct declarations *ds, struct str bytes, struct declaratio
         return 0;
     }
     scoped(free_declaration_scoped) struct declaration *d = xnew(struct declaration);
+    d->arena.block_bytes = BLOCK_BYTES;
     int r = parse(d, bytes, err);
     if (r < 0)
         return r;
