@@ -204,6 +204,25 @@ TEST(a_guest_that_loops_holds_up_nobody)
     close_stage(&s);
 }
 
+TEST(a_guest_that_loops_while_it_starts_holds_up_nobody)
+{
+    struct stage s;
+    struct guest_env env = { STR("SETUP"), STR("spin") };
+    struct crew bad = { .spec = { .activation_ms = 400, .env = &env, .n_env = 1 } }, good = { 0 };
+    open_stage(&s, (struct guest_host_opts){ .max_runners = 1 });
+    open_crew(&good, &s, 1);
+    crew_add(&good, "return:1");
+    WAIT(&s.rig, good.n_results >= 1);
+    open_crew(&bad, &s, 1);
+    unsigned before = good.n_results;
+    WAIT(&s.rig, guest_state(bad.hands[0].guest) == GUEST_FAILED);
+    CHECK(good.n_results > before + 20); /* between its slices */
+    CHECK(is_slow(&bad));                /* and elsewhere when it starts again */
+    crew_close(&bad);
+    crew_close(&good);
+    close_stage(&s);
+}
+
 TEST(a_guest_whose_activations_take_long_goes_to_others_like_it_and_comes_back)
 {
     struct stage s;

@@ -360,6 +360,7 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
         (void)err_set(&why, a->code < 0 ? a->code : E_TRAP, STR_FMT, STR_ARG(a->text));
         pool_release(t);
         g->clock_offset_ns = a->clock_offset_ns;
+        guest_note_trap(g, a->cpu_us);
         hand_out_logs(g, a);
         guest_hand_out_notes(g, a->n_notes, a->notes);
         bool is_damaged = a->code == E_CORRUPT && (act->sent_flags & RUN_WAKE);

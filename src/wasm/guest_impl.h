@@ -29,7 +29,8 @@
 
 enum {
     SUSPEND_RETRY_MS = 30000,    /* after a full disk */
-    SLOW_SLICES = 5,             /* of one activation while others wait: it is moved at once */
+    SLOW_SLICES = 8,             /* of one activation while others wait: it is moved at once */
+    SLOW_START_SLICES = 25,      /* of one that ended in a trap, its start as well: it is slow */
     SLOW_US = 5000,              /* CPU time of an activation that is slow, */
     SLOW_IN_A_ROW = 3,           /* so many: the guest is */
     SLOW_QUICK = 64,             /* quick ones in a row: it is not any more */
@@ -192,7 +193,9 @@ bool guest_rest_asleep(struct guest *g);
 /* CPU time that its command has used; activations: how many of it have ended with that. */
 void guest_note_cost(struct guest *g, uint32_t cpu_us, uint32_t activations);
 /* A slice of its activation is over, and others wait in its runner. It may be gone afterwards. */
-void guest_on_slice(struct guest *g);
+void guest_on_slice(struct guest *g, bool is_start);
+/* Its command ended in a trap. */
+void guest_note_trap(struct guest *g, uint32_t cpu_us);
 /* It is awake and idle in a runner for the quick, and is not: leave. Was it ended? */
 bool guest_leave_if_slow(struct guest *g);
 

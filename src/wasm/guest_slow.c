@@ -48,7 +48,16 @@ static void move_now(struct guest *g, const char *what)
     guest_end(g, &why, false);
 }
 
-void guest_on_slice(struct guest *g)
+void guest_note_trap(struct guest *g, uint32_t cpu_us)
+{
+    g->cpu_us += cpu_us;
+    if (g->active->n_slices >= SLOW_START_SLICES)
+        g->slow = SLOW_QUICK;
+    g->active->n_slices = 0;
+}
+
+/* A start may take long, and would take as long anywhere else. */
+void guest_on_slice(struct guest *g, bool is_start)
 {
     struct active *a = g->active;
     struct err err = { 0 };
@@ -56,7 +65,7 @@ void guest_on_slice(struct guest *g)
         (void)err_set(&err, -ETIMEDOUT, "the activation ran for longer than %d minutes",
                       GUEST_ACTIVATION_WALL_MS_MAX / 60000);
         guest_end(g, &err, true);
-    } else if (++a->n_slices >= SLOW_SLICES && !pool_is_slow(&a->tenant)) {
+    } else if (++a->n_slices >= SLOW_SLICES && !is_start && !pool_is_slow(&a->tenant)) {
         move_now(g, "an activation took long while others waited");
     } else {
         (void)guest_reply(g, a->call_id, g->incarnation, 0, STR(""), &err);

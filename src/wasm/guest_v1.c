@@ -173,7 +173,7 @@ int guest_on_call(struct tenant *t, const struct proto_call *c, bool is_call, st
     if (!is_call || g->is_dead || g->fail_wanted)
         return 0;
     if (c->kind == PROTO_CALL_SLICE)
-        guest_on_slice(g);
+        guest_on_slice(g, c->token == 0);
     else
         park(g, c);
     return 0;

@@ -17,7 +17,7 @@
  *   return:N                at the end; default 0
  *
  * The message goes to fail_message() at the end. SETUP in the environment: none, twice, refuse (go
- * on although the declaration was refused), early (an API request before the first activation),
+ * on although the declaration was refused), spin (for ever), early (an API request before the first activation),
  * fail, code, exit, wildmetric; otherwise it declares and follows what comes back.
  */
 #define V1_OWN_EXPORTS
@@ -206,6 +206,8 @@ int32_t v1_setup(void)
     const char *how = probe_env("SETUP", "");
     if (probe_equal(how, "none"))
         return 0;
+    if (probe_equal(how, "spin"))
+        spin(-1);
     if (probe_equal(how, "early"))
         (void)v1_api_request("GET /", 5, "", 0);
     if (probe_equal(how, "wildmetric"))
