@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators in Go on the real host: the issuer with the rights of its manifest, and the template."""
+"""Operators in Go on the real host: the issuer with the rights of its manifest, and the SDK's own test guest."""
 import base64
 import shutil
 import subprocess
@@ -10,7 +10,6 @@ import yaml
 from conftest import BUILD, ROOT, wait_for
 from guest_kit import apply_crd, make_namespaces
 from operators import Up
-from test_operator_project import build, dormouse
 
 OPERATORS = "/apis/dormouse.dev/v1alpha1/namespaces/operators/operators"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -206,18 +205,3 @@ def test_a_guest_does_on_the_host_what_it_does_on_wazero(trial, what, line):
     ask(trial, what)
     says(trial, line)
     assert trial.ask("DELETE", f"/api/v1/namespaces/default/configmaps/do-{what}").status == 200
-
-
-def test_the_template_greets(host, tmp_path):
-    assert dormouse("init", "--lang", "go", "greeter", cwd=tmp_path).returncode == 0
-    shutil.copy(build(tmp_path / "greeter"), host.modules / "greeter.wasm")
-    rules = yaml.safe_load_all((tmp_path / "greeter/rbac.yaml").read_text())
-    host.create(f"{RBAC}/clusterroles", next(doc for doc in rules if doc["kind"] == "ClusterRole"))
-    host.create(f"{RBAC}/clusterrolebindings", {
-        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "greeter"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "greeter"},
-        "subjects": [{"kind": "ServiceAccount", "name": "greeter", "namespace": "operators"}]})
-    host.operator("greeter", "greeter.wasm")
-    host.create("/api/v1/namespaces/default/configmaps", yaml.safe_load((tmp_path / "greeter/sample.yaml").read_text()))
-    wait_for(lambda: host.get("/api/v1/namespaces/default/configmaps/world").json().get("data", {}).get("greeting")
-             == "Hello, world!", "it greets", COMPILE_S)
