@@ -251,6 +251,21 @@ TEST(a_status_that_the_cluster_could_not_take_is_written_again_without_another_e
     rig_fini(&r);
 }
 
+TEST(a_status_that_met_an_old_token_is_written_again)
+{
+    struct rig r;
+    rig_init(&r, typo);
+    struct fake_call *c = next_call(&r), *ev = next_call(&r);
+    answer(ev, 201);
+    answer(c, 401);
+    c = next_call(&r);
+    CHECK_STR(json_get_str(condition_of(&r, c), "reason"), "SpecInvalid");
+    answer(c, 200);
+    turn(&r);
+    CHECK_INT(r.fake.n, r.seen);
+    rig_fini(&r);
+}
+
 TEST(a_status_that_the_cluster_refuses_is_not_written_again)
 {
     struct rig r;

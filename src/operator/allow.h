@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an operator may ask of the API: a list of rules, each some verbs on some paths. An empty
- * list allows everything (the host's own rights); a list that is not empty denies what no rule
+ * list allows everything that its account may do; a list that is not empty denies what no rule
  * allows.
  *
  *     verbs: [get, list, watch]   paths: ["/api/v1/namespaces/{any}/configmaps",

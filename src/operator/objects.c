@@ -340,7 +340,9 @@ static void on_written(void *arg, int r, const struct err *err)
 {
     struct entry *e = arg;
     struct objects *s = e->s;
-    bool again = r < 0 || e->http_status >= 500 || e->http_status == 429;
+    /* 401: our token was replaced a moment ago; 409: somebody wrote in the same moment. */
+    bool again = r < 0 || e->http_status >= 500 || e->http_status == 429 || e->http_status == 401 ||
+                 e->http_status == 409;
     e->call = NULL;
     s->calls--;
     if (e->gone) {

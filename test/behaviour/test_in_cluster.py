@@ -87,7 +87,7 @@ def cluster(server):
     manifest = dormouse("manifest", "operator", "-n", "operators", "--read", "configmaps")
     assert manifest.returncode == 0, manifest.stderr
     for document in yaml.safe_load_all(manifest.stdout):
-        answer = server.ask("POST", PLURALS[document["kind"]], document)
+        answer = server.ask("POST", PLURALS[document["kind"]] + "?fieldValidation=Strict", document)
         assert answer.status in (201, 409), (document["kind"], answer.body)
     wait_for(lambda: server.get(OPERATORS).status == 200, "the CRD is served")
     yield server
