@@ -305,6 +305,18 @@ TEST(requeues_within_slack_share_a_wake_up)
     unmake(q);
 }
 
+TEST(slack_of_a_long_wait_is_a_minute)
+{
+    struct work_queue *q = make((struct work_queue_opts){ .slack_percent = 5 });
+    const uint64_t day = 86400 * (uint64_t)SECOND;
+    CHECK_OK(work_queue_add_after(q, key("a"), WORK_REQUEUE, WORK_NORMAL, 60 * day, now, NULL));
+    (void)pass(60 * day);
+    CHECK_INT(work_queue_depth(q), 0);
+    (void)pass(61 * (uint64_t)SECOND);
+    CHECK_INT(work_queue_depth(q), 1);
+    unmake(q);
+}
+
 TEST(several_queues_share_a_wake_up_and_none_comes_early)
 {
     struct work_queue *one = make((struct work_queue_opts){ .slack_percent = 10 });

@@ -366,6 +366,15 @@ static int make_namespace(struct run *run, struct str name)
     return apply(run, o);
 }
 
+/* Whatever module the manifest names: what was built is tested. */
+static void name_module(struct run *run, struct json *o)
+{
+    struct json *spec = json_obj(&run->arena, o, "spec");
+    struct json *module = json_new_object(&run->arena);
+    json_set_str(&run->arena, module, "file", str_of(run->project->module));
+    json_setc(&run->arena, spec, "module", module);
+}
+
 /* An object's namespace is made when it is not there. */
 static int apply_all(struct run *run, const struct json *documents, const char *from)
 {
@@ -376,6 +385,8 @@ static int apply_all(struct run *run, const struct json *documents, const char *
             continue;
         if (ref.namespace.n && !str_is(ref.namespace, "default"))
             r = make_namespace(run, ref.namespace);
+        if (str_is(ref.kind, "Operator"))
+            name_module(run, o);
         if (r == 0)
             r = apply(run, o);
         if (r < 0)

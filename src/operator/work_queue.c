@@ -562,7 +562,8 @@ static void wait_for(struct work_queue *q, struct work_item *item, enum work_rea
     delay_us = MIN(delay_us, max_us);
     uint64_t soft_us = now_us + delay_us;
     q->n_retries++;
-    item_wait(q, item, 1u << reason, priority, soft_us, soft_us + delay_us / 100 * slack_percent,
+    item_wait(q, item, 1u << reason, priority, soft_us,
+              soft_us + MIN(delay_us / 100 * slack_percent, (uint64_t)WORK_SLACK_MAX_MS * 1000),
               is_result);
 }
 

@@ -26,6 +26,7 @@
 #include "operator/work_timer.h"
 
 enum {
+    WORK_SLACK_MAX_MS = 60000,      /* a percentage of sixty days would be days */
     WORK_QUEUE_MAX_KEYS = 1 << 18,  /* one controller; E_LIMIT beyond */
     WORK_QUEUES_MAX_KEYS = 1 << 21, /* all together */
     WORK_NAME_MAX = 253,            /* bytes of a name or of a namespace (DNS subdomain) */
@@ -77,7 +78,7 @@ struct work_queue_opts {
     uint64_t backoff_base_us, backoff_max_us; /* 0: 5 ms, 1,000 s */
     double rate_per_second;                   /* of failures; 0: 10 */
     uint32_t rate_burst;                      /* 0: 100 */
-    uint32_t slack_percent;                   /* of a wait, at most 100 */
+    uint32_t slack_percent;                   /* of a wait, at most 100 and WORK_SLACK_MAX_MS */
     /*
      * An event (any add of normal or low priority) is held back this long for others of its key to
      * join it; the first one starts the time. 0: not.
