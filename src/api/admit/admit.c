@@ -188,7 +188,7 @@ static void advance(struct admission *ad)
             return;
         }
         ad->at++;
-        /* fall through */
+        __attribute__((fallthrough));
     case FACT_CLASSES:
         res = ad->is_pod ? resource_of(ad, "scheduling.k8s.io", "priorityclasses") : NULL;
         if (res && ad->class_name.n) {

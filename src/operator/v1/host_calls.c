@@ -586,7 +586,7 @@ struct host_call *host_call_begin(const struct host_calls *env, const struct gue
     c->ended = &ended;
     switch (call->kind) {
     case GUEST_CALL_DECLARE:
-        assert(!"the caller's");
+        assert(false); /* the caller's */
         break;
     case GUEST_CALL_API_REQUEST:
         begin_request(c, call->head, call->body);
