@@ -928,6 +928,29 @@ TEST(a_consistent_list_waits_for_the_version_of_the_api)
     rig_fini(&r);
 }
 
+TEST(readers_hear_of_a_subscription_that_goes)
+{
+    struct rig r;
+    struct err why = { 0 };
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    (void)stand(&r, "a", 5);
+    begin_read(
+        &r, 0, false,
+        (struct object_query){ .namespace = STR("ns"), .name = STR("a"), .consistent = true });
+    struct fake_call *c = expect(&r, "/api/v1/namespaces/ns/pods/a");
+    (void)err_set(&why, -EAGAIN, "the kind is gone");
+    object_sub_end_reads(r.u[0].sub, -EAGAIN, &why);
+    CHECK(r.rd.done);
+    CHECK_ERR(r.rd.r, -EAGAIN);
+    CHECK(c->cancelled);
+    begin_read(&r, 0, true, (struct object_query){ 0 }); /* one that has not begun */
+    object_sub_end_reads(r.u[0].sub, -EAGAIN, &why);
+    CHECK(r.rd.done);
+    turn(&r);
+    rig_fini(&r);
+}
+
 TEST(beside_an_embedded_api_bodies_come_from_it)
 {
     struct rig r;

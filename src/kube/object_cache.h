@@ -258,6 +258,11 @@ int object_sub_list(struct object_sub *sub, const struct object_query *query, ob
                     void *arg, struct object_read **ret, struct err *err);
 /* done is not called any more. */
 void object_read_cancel(struct object_read *read);
+/*
+ * Every read through it ends now, those that wait for the API as well: before object_sub_cancel(),
+ * when whoever reads does not know that the subscription goes.
+ */
+void object_sub_end_reads(struct object_sub *sub, int code, const struct err *err);
 
 /* ---------------------------------------------------------------- what it costs */
 

@@ -801,3 +801,19 @@ int object_sub_list(struct object_sub *sub, const struct object_query *query, ob
 {
     return begin_read(sub, query, true, done, arg, ret, err);
 }
+
+void object_sub_end_reads(struct object_sub *sub, int code, const struct err *err)
+{
+    struct object_cache *c = sub->cache;
+    struct list round;
+    cache_enter(c);
+    list_move_all(&sub->reads, &round);
+    while (!list_is_empty(&round)) {
+        struct object_read *rd = list_first(&round, struct object_read, node);
+        object_done_fn done = rd->done;
+        void *arg = rd->arg;
+        drop_read(rd);
+        done(arg, code, NULL, err);
+    }
+    cache_leave(c);
+}

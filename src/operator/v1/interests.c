@@ -468,12 +468,25 @@ static struct kind_query *new_query(struct watch *w)
     return w->query;
 }
 
-/* Give up what is there, and begin anew when things have changed. */
+/*
+ * Give up what is there, and begin anew when things have changed. Whoever reads through it is told;
+ * what that leads to may free the watch.
+ */
 static void find_later(struct watch *w, enum watch_state state, const char *why)
 {
+    struct feed *feeds = take_ptr(&w->feeds);
+    size_t n = w->n_feeds;
+    struct err err = { 0 };
+    (void)err_set(&err, -EAGAIN, "%s", why);
+    w->n_feeds = 0;
     move(w, state, why);
-    unsubscribe(w);
     kinds_ask_later(w->cs->env->kinds, new_query(w));
+    for (size_t i = 0; i < n; i++) {
+        if (feeds[i].sub)
+            object_sub_end_reads(feeds[i].sub, -EAGAIN, &err);
+        object_sub_cancel(feeds[i].sub);
+    }
+    free(feeds);
 }
 
 static void on_missing(struct kind_query *q, const struct err *err)
