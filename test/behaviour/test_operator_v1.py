@@ -560,15 +560,24 @@ def test_lists_go_over_several_namespaces(host, space):
 def test_what_a_script_cannot_know_is_typed(host, space):
     """The allow list and the request rate of an operator, as Kubernetes would say them."""
     maps = f"/api/v1/namespaces/{space}/configmaps"
-    host.put(space, "a", f"api DELETE {maps}/a -\n" + 30 * f"api GET {maps}/a -\n")
+    host.put(space, "a", 'list {"watch":"s","view":"keys"}\nget {"watch":"s","namespace":"%s","name":"x"}\nconfig key\n' % space
+             + f"api DELETE {maps}/a -\n" + 30 * f"api GET {maps}/a -\n")
+    declared = declaration(watch("p", space, name="a"), caches=[{"id": "s", "apiVersion": "v1", "kind": "Secret"}],
+                           config=[{"name": "key", "secret": "key", "optional": True}])
     body = {"apiVersion": "dormouse.dev/v1alpha1", "kind": "Operator", "metadata": {"name": "bounded"},
             "spec": {"module": {"file": "script-v1.wasm"},
-                     "env": [{"name": "DECLARE", "value": json.dumps(declaration(watch("p", space, name="a")))}],
-                     "allow": [{"verbs": ["get"], "paths": ["/api/..."]}], "limits": {"requestsPerSecond": 5}}}
+                     "env": [{"name": "DECLARE", "value": json.dumps(declared)}],
+                     "allow": [{"verbs": ["get"], "paths": ["/api/v1/namespaces/{any}/configmaps/{any}"]},
+                               {"verbs": ["list", "watch"], "paths": ["/api/v1/namespaces/{any}/configmaps"]}],
+                     "limits": {"requestsPerSecond": 5}}}
     host.create(OPERATORS, body)
     wait_for(lambda: len(host.values("bounded", "api")) == 31, "all answers")
     statuses = [value for value, _ in host.values("bounded", "api")]
     assert statuses[0] == 403 and "not in this operator's allow list" in host.values("bounded", "api")[0][1]
+    for what in "list", "get":  # what the host reads for it is bounded as well
+        value, text = host.values("bounded", what)[0]
+        assert value == -3 and "'/api/v1/secrets' are not in this operator's allow list" in text
+    assert host.values("bounded", "config")[0][0] == -3 and "allow list" in host.values("bounded", "config")[0][1]
     assert 200 in statuses and 429 in statuses
     headers = " ".join(host.said("bounded", "header"))
     assert "dormouse-error: denied" in headers and "dormouse-error: limited" in headers

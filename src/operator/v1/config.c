@@ -94,7 +94,11 @@ static int follow(struct config *c, struct err *err)
                                     .identity = c->cs->opts.identity,
                                     .ops = &ops,
                                     .arg = c };
-    return object_cache_subscribe(c->cs->opts.cache, &opts, &c->sub, err);
+    scoped(free_scoped) char *path =
+        xasprintf("/api/v1/namespaces/%s/" STR_FMT "/" STR_FMT, namespace_of(c),
+                  STR_ARG(opts.plural), STR_ARG(opts.name));
+    c->is_forbidden = !allow_check(c->cs->opts.allow, KUBE_GET, str_of(path));
+    return c->is_forbidden ? 0 : object_cache_subscribe(c->cs->opts.cache, &opts, &c->sub, err);
 }
 
 int configs_start(const struct configs_opts *opts, struct configs **ret, struct err *err)
@@ -114,6 +118,7 @@ int configs_start(const struct configs_opts *opts, struct configs **ret, struct 
         }
     }
     cs->opts.identity = NULL; /* borrowed */
+    cs->opts.allow = NULL;
     *ret = cs;
     return 0;
 }
@@ -228,6 +233,11 @@ int configs_get(struct configs *cs, size_t index, config_done_fn done, void *arg
     struct object_query query = { .namespace = str_of(namespace_of(c)),
                                   .name = c->declared->object,
                                   .view = OBJECT_FULL };
+    if (!c->sub)
+        return err_set(err, E_DENIED,
+                       "get of %s '%s/" STR_FMT "' is not in this operator's allow list",
+                       c->declared->secret ? "Secret" : "ConfigMap", namespace_of(c),
+                       STR_ARG(c->declared->object));
     scoped(free_scoped) struct config_read *read = xnew(struct config_read);
     read->secret = c->declared->secret;
     read->done = done;

@@ -2,6 +2,7 @@
 /* Watches of a declaration, and the keys that come from them; see interests.h. */
 #include "operator/v1/interests.h"
 
+#include "base/buf.h"
 #include "operator/v1/mapping.h"
 
 #include <errno.h>
@@ -45,6 +46,7 @@ struct interests {
     const struct declaration *declaration;
     struct dispatch_operator *dispatch;
     int (*who)(void *arg, const struct kube_identity **ret, struct err *err);
+    int (*may)(void *arg, struct str path, struct err *err);
     void (*on_change)(void *arg);
     void *arg;
     struct defer tell;
@@ -401,6 +403,20 @@ static void unsubscribe(struct watch *w)
     w->n_feeds = 0;
 }
 
+/* An operator's own bound goes for what the host reads for it as well. */
+static int check_path(const struct watch *w, const struct discovery_kind *kind,
+                      struct str namespace, struct err *err)
+{
+    struct str gv = w->declared->api_version;
+    scoped(buf_fini_scoped) struct buf path = BUF_INIT(4096);
+    (void)buf_printf(&path, "/%s/" STR_FMT, str_find_char(gv, '/') < 0 ? "api" : "apis",
+                     STR_ARG(gv));
+    if (namespace.n)
+        (void)buf_printf(&path, "/namespaces/" STR_FMT, STR_ARG(namespace));
+    (void)buf_printf(&path, "/" STR_FMT, STR_ARG(kind->plural));
+    return w->cs->may(w->cs->arg, buf_str(&path), err);
+}
+
 static int subscribe_one(struct watch *w, struct feed *f, const struct discovery_kind *kind,
                          const struct kube_identity *who, struct str namespace, struct err *err)
 {
@@ -440,7 +456,9 @@ static int subscribe(struct watch *w, const struct discovery_kind *kind, struct 
     w->namespaced = kind->namespaced;
     for (size_t i = 0; i < n; i++) {
         struct str namespace = d->n_namespaces && kind->namespaced ? d->namespaces[i] : STR("");
-        r = subscribe_one(w, &w->feeds[i], kind, who, namespace, err);
+        r = check_path(w, kind, namespace, err);
+        if (r >= 0)
+            r = subscribe_one(w, &w->feeds[i], kind, who, namespace, err);
         if (r < 0)
             return r;
     }
@@ -503,6 +521,9 @@ static void on_found(struct kind_query *q, const struct discovery_kind *kind)
     int r = subscribe(w, kind, &err);
     if (r >= 0) {
         move(w, WATCH_SYNCING, "");
+    } else if (r == E_DENIED) { /* until another spec takes over */
+        move(w, WATCH_FORBIDDEN, err_text(&err));
+        unsubscribe(w);
     } else if (r != E_INVALID) {
         find_later(w, r == E_LIMIT ? WATCH_LIMITED : WATCH_UNAVAILABLE, err_text(&err));
     } else { /* the declaration is at fault, in a way that only the cache could see */
@@ -524,6 +545,7 @@ int interests_start(const struct interests_opts *opts, struct interests **ret, s
     cs->on_change = opts->on_change;
     cs->arg = opts->arg;
     cs->who = opts->who;
+    cs->may = opts->may;
     cs->controllers = xnew_n(struct controller, d->n_controllers ? d->n_controllers : 1);
     for (size_t i = 0; i < d->n_controllers; i++) {
         struct controller *c = &cs->controllers[i];

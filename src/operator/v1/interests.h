@@ -44,6 +44,8 @@ struct interests_opts {
      * host; borrowed until the loop runs on. An error: not now.
      */
     int (*who)(void *arg, const struct kube_identity **ret, struct err *err);
+    /* May it list and watch `path`, a collection? E_DENIED: no; else as for who(). */
+    int (*may)(void *arg, struct str path, struct err *err);
     struct dispatch_operator *dispatch; /* kept; has been told of the controllers */
     /* The state of a watch has changed; on a later turn than interests_start(). */
     void (*on_change)(void *arg);

@@ -115,11 +115,27 @@ static int who_now(void *arg, const struct kube_identity **ret, struct err *err)
     return r == -EAGAIN ? err_set(err, r, "the operator's identity is being fetched") : r;
 }
 
+/* The allow list is the guest's: without one it is not known what the next may. */
+static int may_watch(void *arg, struct str path, struct err *err)
+{
+    const struct v1 *v = arg;
+    if (!v->first.guest)
+        return err_set(err, -EAGAIN, "the next guest has not started yet");
+    if (allow_check(v->calls.allow, KUBE_LIST, path) &&
+        allow_check(v->calls.allow, KUBE_WATCH, path))
+        return 0;
+    return err_set(err, E_DENIED,
+                   "list and watch of '" STR_FMT "' are not in this operator's "
+                   "allow list",
+                   STR_ARG(path));
+}
+
 static int start_watches(struct v1 *v, const struct kube_identity *who, struct err *err)
 {
     struct interests_opts interests = { .env = &v->host->env,
                                         .declaration = v->declaration,
                                         .who = who_now,
+                                        .may = may_watch,
                                         .dispatch = v->dispatch,
                                         .on_change = on_watches,
                                         .arg = v };
@@ -128,6 +144,7 @@ static int start_watches(struct v1 *v, const struct kube_identity *who, struct e
                                     .declaration = v->declaration,
                                     .namespace = v->namespace,
                                     .identity = who,
+                                    .allow = v->calls.allow,
                                     .on_change = on_config_change,
                                     .on_state = on_watches,
                                     .arg = v };
@@ -140,6 +157,7 @@ static int start_watches(struct v1 *v, const struct kube_identity *who, struct e
     }
     v->user = who ? str_dup(who->user) : xstrdup("");
     v->is_watching = true;
+    v->is_bounded = v->calls.allow != NULL;
     return 0;
 }
 
@@ -199,7 +217,8 @@ static int tell_dispatch(struct v1 *v, const struct declaration *d, struct err *
 static int put_in_force(struct v1 *v, struct declaration *d, struct err *err)
 {
     const char *user = v->identity ? identity_user(v->identity) : "";
-    if (d == v->declaration && v->is_watching && strcmp(v->user, user) == 0) {
+    bool other_bounds = v->has_new_guest && (v->is_bounded || v->calls.allow);
+    if (d == v->declaration && v->is_watching && strcmp(v->user, user) == 0 && !other_bounds) {
         if (v->has_new_guest) /* it may want something else of the objects that are there */
             interests_reconcile_all(v->calls.interests, WORK_INITIAL);
         return 0;

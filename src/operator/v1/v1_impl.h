@@ -63,7 +63,8 @@ struct v1 {
     char *user;                      /* as whom the watches were begun */
     struct declaration *declaration; /* what is in force; NULL: none yet */
     bool has_new_guest;              /* attached, and not started since */
-    bool is_watching;                /* controllers and configs stand for it */
+    bool is_watching;                /* controllers and configs stand for it, */
+    bool is_bounded;                 /* begun under an allow list */
     struct guest_metrics *metrics;
     struct events *events;
     struct v1_last *last; /* of each controller; NULL: never ran */
