@@ -480,6 +480,22 @@ static void rules_say(const char *schema, const char *obj, const char *old, cons
     "},`max`:{`type`:`integer`},`name`:{`type`:`string`}},`x-kubernetes-validations`:[" rules      \
     "]}}}"
 
+TEST(backtracking_is_paid_for)
+{
+    struct arena a = { 0 };
+    struct cel_run run;
+    struct cel_value v = { 0 };
+    CHECK_ERR(run_it(&a,
+                     "[1,2,3,4,5,6,7,8].all(x, [1,2,3,4,5,6,7,8].all(y, "
+                     "!'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac'.matches('^(a|aa)+[bd]$')))",
+                     NULL, &v, &run),
+              E_LIMIT);
+    CHECK_OK(run_it(&a, "'web-0.example.test'.matches('^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$')", NULL,
+                    &v, &run));
+    CHECK(v.b && run.cost < 100);
+    arena_fini(&a);
+}
+
 TEST(rules_are_told_as_upstream_tells_them)
 {
     const char *bad = "{`spec`:{`min`:3,`max`:2}}", *good = "{`spec`:{`min`:1,`max`:2}}";

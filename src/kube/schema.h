@@ -164,9 +164,12 @@ void schema_validate(const struct schema *s, const struct json *v, const struct 
                      const struct fpath *at, struct field_errors *errs);
 /* Matches as RE2 would; false also when the matching limit is hit. */
 bool schema_regex_match(const struct schema_regex *re, struct str s);
-/* The first match behind `from` bytes; false: none. */
+/*
+ * The first match behind `from` bytes; false: none. *ret_steps: what backtracking took, 0 where it
+ * hardly did, else within a factor of 16 of it.
+ */
 bool schema_regex_find(const struct schema_regex *re, struct str s, size_t from, size_t *ret_at,
-                       size_t *ret_end);
+                       size_t *ret_end, unsigned *ret_steps);
 /* Errors: E_INVALID with the library's reason. *ret given, schema_regex_free(). */
 int schema_regex_new(struct str pattern, struct schema_regex **ret, struct err *err);
 void schema_regex_free(struct schema_regex *re);

@@ -12,6 +12,8 @@
 enum {
     REGEX_PATTERN_MAX_BYTES = 16 * 1024,
     REGEX_MATCH_LIMIT = 200000, /* steps: a few milliseconds */
+    REGEX_FIRST_LIMIT = 500,    /* more are tried after that, by */
+    REGEX_LIMIT_FACTOR = 16,
     REGEX_HEAP_LIMIT_KIB = 4096
 };
 
@@ -131,25 +133,29 @@ void schema_regex_free(struct schema_regex *re)
 bool schema_regex_match(const struct schema_regex *re, struct str s)
 {
     size_t at, end;
-    return schema_regex_find(re, s, 0, &at, &end);
+    unsigned steps;
+    return schema_regex_find(re, s, 0, &at, &end, &steps);
 }
 
 bool schema_regex_find(const struct schema_regex *re, struct str s, size_t from, size_t *ret_at,
-                       size_t *ret_end)
+                       size_t *ret_end, unsigned *ret_steps)
 {
     pcre2_match_context *limits = pcre2_match_context_create(NULL);
     pcre2_match_data *data = pcre2_match_data_create(1, NULL);
-    bool ok = false;
-    if (limits && data) {
-        (void)pcre2_set_match_limit(limits, REGEX_MATCH_LIMIT);
+    int r = PCRE2_ERROR_MATCHLIMIT;
+    unsigned limit = 0;
+    while (limits && data && r == PCRE2_ERROR_MATCHLIMIT && limit < REGEX_MATCH_LIMIT) {
+        limit = limit ? MIN(limit * REGEX_LIMIT_FACTOR, REGEX_MATCH_LIMIT) : REGEX_FIRST_LIMIT;
+        (void)pcre2_set_match_limit(limits, limit);
         (void)pcre2_set_heap_limit(limits, REGEX_HEAP_LIMIT_KIB);
-        int r = pcre2_match(re->code, (PCRE2_SPTR)(s.p ? s.p : ""), s.n, from, 0, data, limits);
-        ok = r >= 0; /* no match, a limit hit and bad UTF-8 are all "no" */
-        if (ok) {
-            *ret_at = pcre2_get_ovector_pointer(data)[0];
-            *ret_end = pcre2_get_ovector_pointer(data)[1];
-        }
+        r = pcre2_match(re->code, (PCRE2_SPTR)(s.p ? s.p : ""), s.n, from, 0, data, limits);
     }
+    bool ok = r >= 0; /* no match, a limit hit and bad UTF-8 are all "no" */
+    if (ok) {
+        *ret_at = pcre2_get_ovector_pointer(data)[0];
+        *ret_end = pcre2_get_ovector_pointer(data)[1];
+    }
+    *ret_steps = limit > REGEX_FIRST_LIMIT ? limit : 0;
     pcre2_match_data_free(data);
     pcre2_match_context_free(limits);
     return ok;

@@ -677,13 +677,27 @@ static int compile_regex(struct cel_run *run, const struct cel_value *v, struct 
     return cel_spend(run, (v[0].s.n / 10 + 1) * (v[1].s.n / 4 + 1));
 }
 
+/* Backtracking is paid for: else a short pattern that does much of it costs next to nothing. */
+static int find_regex(struct cel_run *run, const struct schema_regex *re, struct str s, size_t from,
+                      size_t *ret_at, size_t *ret_end, bool *ret_found)
+{
+    enum { STEPS_PER_COST = 10 };
+    unsigned steps = 0;
+    *ret_found = schema_regex_find(re, s, from, ret_at, ret_end, &steps);
+    return cel_spend(run, steps / STEPS_PER_COST);
+}
+
 static int fn_matches(struct cel_run *run, const struct cel_value *v, size_t n,
                       struct cel_value *ret)
 {
     struct schema_regex *re = NULL;
+    size_t at, end;
+    bool found = false;
     int r = compile_regex(run, v, &re);
     if (r >= 0)
-        *ret = cel_bool(schema_regex_match(re, v[0].s));
+        r = find_regex(run, re, v[0].s, 0, &at, &end, &found);
+    if (r >= 0)
+        *ret = cel_bool(found);
     schema_regex_free(re);
     return r;
 }
@@ -692,11 +706,12 @@ static int fn_find(struct cel_run *run, const struct cel_value *v, size_t n, str
 {
     struct schema_regex *re = NULL;
     size_t at = 0, end = 0;
+    bool found = false;
     int r = compile_regex(run, v, &re);
-    if (r >= 0) {
-        bool found = schema_regex_find(re, v[0].s, 0, &at, &end);
+    if (r >= 0)
+        r = find_regex(run, re, v[0].s, 0, &at, &end, &found);
+    if (r >= 0)
         *ret = cel_string(found ? str_slice(v[0].s, at, end) : STR(""));
-    }
     schema_regex_free(re);
     return r;
 }
@@ -711,8 +726,11 @@ static int fn_find_all(struct cel_run *run, const struct cel_value *v, size_t n,
     int64_t most = n == 3 ? v[2].i : -1;
     int r = compile_regex(run, v, &re);
     struct cel_items all = { 0 };
-    while (r >= 0 && from <= v[0].s.n && (most < 0 || (int64_t)all.n < most) &&
-           schema_regex_find(re, v[0].s, from, &at, &end)) {
+    while (r >= 0 && from <= v[0].s.n && (most < 0 || (int64_t)all.n < most)) {
+        bool found = false;
+        r = find_regex(run, re, v[0].s, from, &at, &end, &found);
+        if (r < 0 || !found)
+            break;
         cel_push(run->a, &all, cel_string(str_slice(v[0].s, at, end)));
         from = end > at ? end : end + 1;
         while (from < v[0].s.n && ((unsigned char)v[0].s.p[from] & 0xc0) == 0x80)
