@@ -670,4 +670,29 @@ TEST(events_have_two_faces)
     arena_fini(&a);
 }
 
+/* Else the thousands of texts of one object would each take the time that one may. */
+TEST(an_object_has_one_budget_for_its_patterns)
+{
+    enum { TEXTS = 500 };
+    struct arena a = { 0 };
+    struct field_errors errs = field_errors_init(&a);
+    const struct schema *s;
+    struct buf text = BUF_INIT(1 << 20);
+    CHECK_OK(schema_from_openapi(
+        &a,
+        parse(&a, "{'type':'object','properties':{'l':{'type':'array','items':{'type':'string',"
+                  "'anyOf':[{'pattern':'^(a|aa)+[bd]$'},{'pattern':'^a+c$'}]}}}}"),
+        NULL, &errs, &s));
+    (void)buf_add_cstr(&text, "{'l':[");
+    for (int i = 0; i < TEXTS; i++)
+        (void)buf_printf(&text, "%s'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac'", i ? "," : "");
+    (void)buf_add_cstr(&text, "]}");
+    CHECK_INT(errs.n, 0);
+    schema_validate(s, parse(&a, buf_cstr(&text)), NULL, NULL, &errs);
+    CHECK(errs.n > 0); /* the first ones match, those past the budget do not */
+    schema_release(s);
+    buf_fini(&text);
+    arena_fini(&a);
+}
+
 TEST_MAIN

@@ -14,6 +14,7 @@
 
 struct valid {
     struct field_errors *errs;
+    uint64_t *steps; /* of backtracking in patterns, so far */
 };
 
 /* old: the value before an update, NULL where there was none or it cannot be told. */
@@ -306,6 +307,17 @@ static size_t count_runes(struct str s)
     return n;
 }
 
+/* Past the bound nothing matches: one object is not to hold up everybody. */
+static bool matches_pattern(struct valid *v, const struct schema_regex *re, struct str s)
+{
+    enum { STEPS_MAX = 50000000 }; /* about half a second */
+    size_t at, end;
+    unsigned steps = 0;
+    bool found = *v->steps < STEPS_MAX && schema_regex_find(re, s, 0, &at, &end, &steps);
+    *v->steps += steps;
+    return found;
+}
+
 static void check_string(struct valid *v, const struct schema_rules *r, const struct json *value,
                          const struct fpath *at)
 {
@@ -316,7 +328,7 @@ static void check_string(struct valid *v, const struct schema_rules *r, const st
     if (r->min_length >= 0 && n < r->min_length)
         field_error(v->errs, FIELD_INVALID, at, value, "%s should be at least %lld chars long",
                     subject(v, at), (long long)r->min_length);
-    if (r->regex && !schema_regex_match(r->regex, value->s))
+    if (r->regex && !matches_pattern(v, r->regex, value->s))
         field_error(v->errs, FIELD_INVALID, at, value, "%s should match '" STR_FMT "'",
                     subject(v, at), STR_ARG(r->pattern));
     check_format(v, r, value, at);
@@ -480,7 +492,7 @@ static struct field_errors attempt(struct valid *v, const struct schema *s,
                                    const struct json *value, const struct fpath *at)
 {
     struct field_errors own = field_errors_init(v->errs->a);
-    struct valid inner = { .errs = &own };
+    struct valid inner = { .errs = &own, .steps = v->steps };
     validate(&inner, s, value, NULL, at);
     return own;
 }
@@ -736,6 +748,7 @@ static void validate(struct valid *v, const struct schema *s, const struct json 
 void schema_validate(const struct schema *s, const struct json *v, const struct json *old,
                      const struct fpath *at, struct field_errors *errs)
 {
-    struct valid valid = { .errs = errs };
+    uint64_t steps = 0;
+    struct valid valid = { .errs = errs, .steps = &steps };
     validate(&valid, s, v, old, at);
 }
