@@ -75,6 +75,7 @@ static void send_request(struct request *q, const char *method, const char *targ
     (void)headers_addc(&h, "accept", "application/json");
     if (body.n)
         (void)headers_addc(&h, "content-type", type);
+    uv_update_time(&q->driver->loop.uv); /* time-outs count from now, not from before a wait */
     struct kube_request req = {
         .method = str_of(method), .target = str_of(target), .headers = &h, .body = body
     };
@@ -259,7 +260,7 @@ static void on_timeout(struct timer *t)
 void driver_wait_for(struct driver *d, const size_t *left, const char *what)
 {
     struct timer timeout = { 0 };
-    uv_update_time(&d->loop.uv); /* time-outs count from now, not from before a wait */
+    uv_update_time(&d->loop.uv);
     timer_start(&d->loop, &timeout, WORK_TIMEOUT_MS, on_timeout);
     while (*left && !d->watch_ended)
         (void)loop_turn(&d->loop, true);

@@ -20,7 +20,7 @@ TEAMS = 10
 class Plan:
     def __init__(self, quick, pods=None):
         self.pods = pods or (1000 if quick else 50_000)
-        self.operators, self.changes, self.settle_s = (10, 5, 1) if quick else (100, 50, 5)
+        self.operators, self.changes, self.settle_s = (10, 5, 1) if quick else (100, 20, 5)
 
 
 def run(*args):
@@ -57,7 +57,7 @@ class Host:
         self.log = open(paths.work / "host.log", "wb")
         self.process = subprocess.Popen(
             [paths.dormouse, "operator", "run", directory, "--kubeconfig", server.kubeconfig, "--data-dir", self.data,
-             "--swap-quota", "4Gi", "--log-level", "warn"], stdout=self.log, stderr=self.log)
+             "--swap-quota", "4Gi", "--sleep-always", "--log-level", "warn"], stdout=self.log, stderr=self.log)
 
     def pids(self):
         return family(self.process.pid)
@@ -171,7 +171,7 @@ class Bench:
 
     def embedded(self, labels):
         modules = self.paths.work / "host-operators"
-        server = self.serve(labels, "up", "--modules", modules, "--swap-quota", "4Gi")
+        server = self.serve(labels, "up", "--modules", modules, "--swap-quota", "4Gi", "--sleep-always")
         try:
             self.measure(labels, server, lambda: self.share("create", server, "--teams", TEAMS), server.pids, self.paths.data)
         finally:
