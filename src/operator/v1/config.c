@@ -113,8 +113,9 @@ int configs_start(const struct configs_opts *opts, struct configs **ret, struct 
         c->declared = &opts->declaration->configs[i];
         int r = follow(c, err);
         if (r < 0) {
+            struct str name = c->declared->name; /* of the declaration, which stays */
             configs_free(cs);
-            return err_ctx(err, r, "configuration '" STR_FMT "'", STR_ARG(c->declared->name));
+            return err_ctx(err, r, "configuration '" STR_FMT "'", STR_ARG(name));
         }
     }
     cs->opts.identity = NULL; /* borrowed */
