@@ -40,6 +40,9 @@ void object_sub_cancel(struct object_sub *sub)
     if (sub)
         sub->cancelled = true;
 }
+void object_sub_end_reads(struct object_sub *sub, int code, const struct err *err)
+{
+}
 void object_sub_each(const struct object_sub *sub, struct str namespace, object_each_fn each,
                      void *arg)
 {

@@ -786,6 +786,8 @@ static void on_admitted(void *arg, struct json *no)
 static void shape_and_commit(struct write *w)
 {
     struct request *rq = w->rq;
+    if (w->old)
+        csr_prepare_write(rq, w->obj, w->old);
     struct json *no = w->old ? shape_update(w) : shape_new(w);
     if (!no)
         no = authz_check_write(rq, w->obj, w->old);

@@ -145,10 +145,26 @@ static struct json *check_verdict(struct request *rq, const struct json *obj,
     return errs.n ? invalid(rq, obj, &errs) : NULL;
 }
 
+static bool is_approval(const struct request *rq)
+{
+    return rq->sub && str_is(rq->sub->name, "approval");
+}
+
+void csr_prepare_write(struct request *rq, struct json *obj, const struct json *old)
+{
+    if (!is_csr(rq->res) || !is_approval(rq))
+        return;
+    struct json *status = json_obj(&rq->arena, obj, "status");
+    const struct json *before = json_path(old, "status", "certificate", NULL);
+    (void)json_del(status, STR("certificate"));
+    if (before)
+        json_setc(&rq->arena, status, "certificate", json_clone(&rq->arena, before));
+}
+
 static struct json *check_update(struct request *rq, struct json *obj, const struct json *old)
 {
     struct arena *a = &rq->arena;
-    bool approval = rq->sub && str_is(rq->sub->name, "approval");
+    bool approval = is_approval(rq);
     const struct json *before = json_path(old, "status", "certificate", NULL);
     struct json *status = json_obj(a, obj, "status");
     struct json *all = approval ? json_getc(status, "conditions") : conditions(a, old, obj);
@@ -159,9 +175,6 @@ static struct json *check_update(struct request *rq, struct json *obj, const str
     if (all->n)
         json_setc(a, status, "conditions", all);
     if (approval) {
-        (void)json_del(status, STR("certificate"));
-        if (before)
-            json_setc(a, status, "certificate", json_clone(a, before));
         no = check_verdict(rq, obj, old);
         return no ? no : check_signer(rq, old, "approve");
     }

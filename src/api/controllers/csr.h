@@ -24,6 +24,8 @@ enum {
  * create. For other kinds there is nothing to do.
  */
 struct json *csr_check_write(struct request *rq, struct json *obj, const struct json *old);
+/* Before an update is validated: who approves changes no certificate. */
+void csr_prepare_write(struct request *rq, struct json *obj, const struct json *old);
 /* Sign what has been approved. */
 void csr_written(struct api *api, const struct written *w);
 /* Sign what is approved and not signed: by an earlier process, or since the store failed. */
