@@ -512,6 +512,7 @@ static struct json *shape_update(struct write *w)
         if (object_prepare_update(a, rq->res, w->part, w->obj, w->old, &env, rq->route.name,
                                   &status) < 0)
             return status;
+        csr_prepare_write(rq, w->obj, w->old);
         if (w->part == OBJECT_WHOLE)
             status = claims_choose(rq, &w->claims, w->obj, w->old);
         if (status)
@@ -786,8 +787,6 @@ static void on_admitted(void *arg, struct json *no)
 static void shape_and_commit(struct write *w)
 {
     struct request *rq = w->rq;
-    if (w->old)
-        csr_prepare_write(rq, w->obj, w->old);
     struct json *no = w->old ? shape_update(w) : shape_new(w);
     if (!no)
         no = authz_check_write(rq, w->obj, w->old);
