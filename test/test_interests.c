@@ -177,6 +177,15 @@ static int who(void *arg, const struct kube_identity **ret, struct err *err)
     return 0;
 }
 
+static const char *denied_path; /* NULL: everything is allowed */
+
+static int may(void *arg, struct str path, struct err *err)
+{
+    if (denied_path && str_is(path, denied_path))
+        return err_set(err, E_DENIED, "not on the list");
+    return 0;
+}
+
 static void rig_init(struct rig *r, const char *more)
 {
     struct err err = { 0 };
@@ -190,9 +199,12 @@ static void rig_init(struct rig *r, const char *more)
     CHECK_OK(loop_init(&r->loop, &err));
     CHECK_OK(declaration_get(&r->all, str_of(text), &r->d, &err));
     r->env = (struct interests_env){ .loop = &r->loop };
-    struct interests_opts opts = {
-        .env = &r->env, .declaration = r->d, .who = who, .on_change = on_change, .arg = r
-    };
+    struct interests_opts opts = { .env = &r->env,
+                                   .declaration = r->d,
+                                   .who = who,
+                                   .may = may,
+                                   .on_change = on_change,
+                                   .arg = r };
     CHECK_OK(interests_start(&opts, &r->in, &err));
     free(text);
 }
@@ -243,6 +255,19 @@ static void make_objects(size_t n)
 }
 
 #define OWNS ",\"owns\":[{\"id\":\"s\",\"apiVersion\":\"v1\",\"kind\":\"Secret\"}]"
+
+TEST(a_collection_that_is_not_allowed_is_not_watched)
+{
+    struct rig r;
+    rig_init(&r, "");
+    denied_path = "/api/v1/pods";
+    found(asked[0]);
+    denied_path = NULL;
+    CHECK_INT(n_subs, 0);
+    CHECK_INT(state_of(&r, 0), WATCH_FORBIDDEN);
+    CHECK(held);
+    rig_fini(&r);
+}
 
 TEST(a_controller_waits_until_all_its_watches_are_read)
 {
