@@ -176,6 +176,31 @@ TEST(elsewhere_a_token_speaks_and_one_that_is_refused_is_fetched_anew)
     rig_fini(&r);
 }
 
+TEST(a_renewal_that_fails_leaves_the_token_that_is_there)
+{
+    struct rig r;
+    struct asked a;
+    rig_init(&r, IDENTITY_TOKEN, 0, 0);
+    ask(&r, &a);
+    answer(&r, 0, 200, account);
+    answer(&r, 1, 201, TOKEN("t-1", "3600"));
+    answer(&r, 2, 200, "{}");
+    loop_skip(&r.loop, 3000000); /* 50 of 60 minutes: it is renewed */
+    turn(&r);
+    CHECK_STR(str_of(r.fake.call[3].target), "/api/v1/namespaces/ns/serviceaccounts/a/token");
+    answer(&r, 3, 500, "{}");
+    ask(&r, &a);
+    CHECK_STR(str_of(r.fake.call[4].token), "t-1");
+    answer(&r, 4, 200, "{}");
+    CHECK_INT(a.status, 200);
+    loop_skip(&r.loop, 700000); /* its life is over */
+    ask(&r, &a);
+    turn(&r);
+    for (size_t i = 5; i < r.fake.n; i++)
+        CHECK(!r.fake.call[i].token || !strstr(r.fake.call[i].token, "t-1"));
+    rig_fini(&r);
+}
+
 TEST(a_deleted_account_is_made_again_for_its_next_token)
 {
     struct rig r;

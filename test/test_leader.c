@@ -105,6 +105,26 @@ TEST(a_lease_that_is_not_there_is_made_and_led_by)
     rig_fini(&r);
 }
 
+TEST(a_lease_counts_from_when_it_was_asked_for)
+{
+    struct rig r;
+    rig_init(&r);
+    answer(&r, 0, 404, "{}");
+    loop_skip(&r.loop, LEADER_DEADLINE_MS);
+    answer(&r, 1, 201, LEASE("me", "5", "0"));
+    CHECK(!r.leads); /* others may take it 5 s from now */
+    rig_fini(&r);
+    rig_init(&r);
+    answer(&r, 0, 404, "{}");
+    loop_skip(&r.loop, LEADER_DEADLINE_MS - 1000);
+    answer(&r, 1, 201, LEASE("me", "5", "0"));
+    CHECK(r.leads);
+    loop_skip(&r.loop, 1001);
+    turn(&r);
+    CHECK(!r.leads);
+    rig_fini(&r);
+}
+
 TEST(who_was_not_the_first_follows_whatever_the_times_say)
 {
     struct rig r;

@@ -491,11 +491,10 @@ void identity_unref(struct identity *id)
 
 static bool is_usable(struct identity *id)
 {
-    if (id->at == AT_FETCHING && id->token && loop_now_ms(id->ids->opts.loop) < id->ends_ms)
-        return true; /* being renewed */
-    if (id->at != AT_READY || id->ids->opts.mode != IDENTITY_TOKEN)
+    if (id->ids->opts.mode != IDENTITY_TOKEN)
         return id->at == AT_READY;
-    return id->token && loop_now_ms(id->ids->opts.loop) < id->ends_ms &&
+    return id->token && /* also while it is being renewed, and when that fails */
+                            loop_now_ms(id->ids->opts.loop) < id->ends_ms &&
            clock_wall_ms() < id->ends_wall_ms;
 }
 
@@ -538,9 +537,11 @@ void identity_wait_cancel(struct identity_wait *w)
 
 void identity_reject(struct identity *id)
 {
-    if (id->ids->opts.mode != IDENTITY_TOKEN || id->at != AT_READY)
+    if (id->ids->opts.mode != IDENTITY_TOKEN)
         return;
     forget_token(id);
+    if (id->at != AT_READY)
+        return; /* another one is being fetched, or will be */
     id->at = AT_UNKNOWN;
     clear_due(id);
 }

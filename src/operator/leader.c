@@ -31,6 +31,7 @@ struct leader {
     int status;
     struct buf in;
     struct timer tick, deadline;
+    uint64_t sent_ms; /* the call under way; others count our lease from before its answer */
     bool stopping, stopped;
     void (*done)(void *arg);
     void *done_arg;
@@ -205,9 +206,12 @@ static void on_lease(struct leader *l, const struct json *lease)
     case AT_MAKING:
     case AT_WRITING:
         if (good) {
+            uint64_t took = loop_now_ms(l->opts.loop) - l->sent_ms;
             read_lease(l, lease);
-            timer_start(l->opts.loop, &l->deadline, LEADER_DEADLINE_MS, on_deadline);
-            set_leads(l, true);
+            if (took < LEADER_DEADLINE_MS) {
+                timer_start(l->opts.loop, &l->deadline, LEADER_DEADLINE_MS - took, on_deadline);
+                set_leads(l, true);
+            }
             rest(l);
         } else if (l->status == 409 && l->leads) {
             begin(l, AT_LOOKING); /* is it still ours? */
@@ -284,6 +288,7 @@ static void begin(struct leader *l, enum at at)
     };
     buf_init(&l->in, LEADER_LEASE_MAX_BYTES);
     l->status = 0;
+    l->sent_ms = loop_now_ms(l->opts.loop);
     if (transport_start(l->opts.transport, &req, &call_ops, l, &l->call, NULL) < 0) {
         if (l->stopping)
             timer_start(l->opts.loop, &l->tick, 0, on_stop_turn);

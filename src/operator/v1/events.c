@@ -7,6 +7,7 @@
 #include "codec/json.h"
 #include "codec/url.h"
 #include "kube/meta.h"
+#include "operator/allow.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -228,6 +229,12 @@ static bool send_write(struct events *ev, const char *method, struct str target,
     struct kube_request req = {
         .method = str_of(method), .target = target, .headers = &h, .body = body
     };
+    enum kube_verb verb = req.method.p[1] == 'O' ? KUBE_CREATE : KUBE_PATCH;
+    if (!allow_check(ev->opts.allow, verb, target)) {
+        headers_fini(&h);
+        ev->stats.failed++;
+        return false;
+    }
     struct write *w = xnew(struct write);
     w->ev = ev;
     w->hash = hash;

@@ -24,9 +24,12 @@ enum {
 
 struct events;
 
+struct allow;
+
 struct events_opts {
     struct loop *loop;
     struct transport *transport;   /* the operator's; kept */
+    const struct allow *allow;     /* NULL: all; kept */
     const char *operator_name;     /* "namespace/name": the controller that reports; kept */
     const char *default_namespace; /* for events about cluster-scoped objects: upstream's default */
 };

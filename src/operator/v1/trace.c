@@ -3,6 +3,7 @@
 #include "operator/v1/trace.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "codec/json.h"
 
 #include <inttypes.h>
@@ -39,6 +40,11 @@ size_t trace_listeners(const struct trace *t)
     list_each (node, &t->tracers)
         n++;
     return n;
+}
+
+void trace_clock_fini(struct trace_clock *clock)
+{
+    free(take_ptr(&clock->call));
 }
 
 static bool is_on(const struct trace *t)
@@ -101,10 +107,26 @@ void trace_begin(struct trace *t, struct trace_clock *clock, const struct trace_
     tell(t, &step, false);
 }
 
-void trace_call_begin(struct trace *t, struct trace_clock *clock)
+/* "GET /api/v1/...", or the call's name and what it asks for. */
+static char *name_call(const struct guest_call *call)
 {
-    if (is_on(t))
-        clock->call_us = now_us();
+    static const char *const names[] = { [GUEST_CALL_DECLARE] = "declare ",
+                                         [GUEST_CALL_API_REQUEST] = "",
+                                         [GUEST_CALL_CACHE_GET] = "cache_get ",
+                                         [GUEST_CALL_CACHE_LIST] = "cache_list ",
+                                         [GUEST_CALL_CONFIG_GET] = "config_get " };
+    struct str line, rest;
+    (void)str_cut(call->head, '\n', &line, &rest);
+    return xasprintf("%s" STR_FMT, names[call->kind], STR_ARG(str_slice(line, 0, TRACE_WHAT_MAX)));
+}
+
+void trace_call_begin(struct trace *t, struct trace_clock *clock, const struct guest_call *call)
+{
+    if (!is_on(t))
+        return;
+    clock->call_us = now_us();
+    free(clock->call);
+    clock->call = name_call(call);
 }
 
 /* A tracer that came in the middle of an activation has not seen its beginning. */
@@ -113,15 +135,14 @@ static bool has_begun(const struct trace *t, const struct trace_clock *clock)
     return is_on(t) && clock->began_us;
 }
 
-void trace_call_end(struct trace *t, const struct trace_clock *clock, const char *what,
-                    int64_t value, size_t bytes)
+void trace_call_end(struct trace *t, const struct trace_clock *clock, int64_t value, size_t bytes)
 {
     if (!has_begun(t, clock))
         return;
     scoped(buf_fini_scoped) struct buf step = BUF_INIT(STEP_MAX_BYTES);
     (void)buf_printf(&step, "{\"event\":\"call\",\"atUs\":%" PRIu64,
                      clock->call_us - clock->began_us);
-    add_text(&step, "call", str_of(what));
+    add_text(&step, "call", str_of(clock->call ? clock->call : ""));
     (void)buf_printf(&step, ",\"tookUs\":%" PRIu64 ",\"value\":%" PRId64 ",\"bytes\":%zu",
                      now_us() - clock->call_us, value, bytes);
     tell(t, &step, false);
@@ -138,10 +159,12 @@ void trace_post(struct trace *t, const struct trace_clock *clock, const char *ca
     tell(t, &step, false);
 }
 
-void trace_end(struct trace *t, const struct trace_clock *clock, const struct dispatch_result *r)
+void trace_end(struct trace *t, struct trace_clock *clock, const struct dispatch_result *r)
 {
-    if (!has_begun(t, clock))
+    if (!has_begun(t, clock)) {
+        clock->began_us = 0;
         return;
+    }
     scoped(buf_fini_scoped) struct buf step = BUF_INIT(STEP_MAX_BYTES);
     (void)buf_printf(&step, "{\"event\":\"end\",\"atUs\":%" PRIu64 ",\"result\":\"%s\"",
                      now_us() - clock->began_us, work_end_name(r->end));
@@ -150,5 +173,6 @@ void trace_end(struct trace *t, const struct trace_clock *clock, const struct di
     add_text(&step, "message", r->message);
     (void)buf_printf(&step, ",\"trapped\":%s,\"workUs\":%" PRIu64 ",\"busyUs\":%" PRIu64,
                      r->trapped ? "true" : "false", r->work_us, r->busy_us);
+    clock->began_us = 0;
     tell(t, &step, true);
 }

@@ -39,10 +39,12 @@ void trace_listen(struct trace *t, struct tracer *tracer);
 void trace_unlisten(struct tracer *tracer);
 size_t trace_listeners(const struct trace *t);
 
-/* Per instance: when its activation began. */
+/* Per instance: when its activation began (0: nobody saw that), and its last call. */
 struct trace_clock {
     uint64_t began_us, call_us;
+    char *call; /* its name while it is under way and traced; trace_clock_fini() */
 };
+void trace_clock_fini(struct trace_clock *clock);
 
 struct trace_activation {
     unsigned instance;
@@ -52,10 +54,8 @@ struct trace_activation {
     size_t payload_bytes;
 };
 void trace_begin(struct trace *t, struct trace_clock *clock, const struct trace_activation *a);
-void trace_call_begin(struct trace *t, struct trace_clock *clock);
-/* what: host_call_what(), borrowed. */
-void trace_call_end(struct trace *t, const struct trace_clock *clock, const char *what,
-                    int64_t value, size_t bytes);
+void trace_call_begin(struct trace *t, struct trace_clock *clock, const struct guest_call *call);
+void trace_call_end(struct trace *t, const struct trace_clock *clock, int64_t value, size_t bytes);
 void trace_post(struct trace *t, const struct trace_clock *clock, const char *call,
                 struct str what);
-void trace_end(struct trace *t, const struct trace_clock *clock, const struct dispatch_result *r);
+void trace_end(struct trace *t, struct trace_clock *clock, const struct dispatch_result *r);

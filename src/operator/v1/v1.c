@@ -298,6 +298,7 @@ static void drop_work(struct v1_instance *in)
         free(take_ptr(&in->start));
     }
     host_call_cancel(take_ptr(&in->call));
+    trace_clock_fini(&in->clock);
 }
 
 /* This incarnation is over, with what it was at. */
@@ -487,8 +488,7 @@ static bool on_refill(void *arg, unsigned controller, bool anew, size_t room)
 static void on_call_done(void *arg, int64_t value, struct str bytes)
 {
     struct v1_instance *in = arg;
-    trace_call_end(&in->v->trace, &in->clock, in->call ? host_call_what(in->call) : "", value,
-                   bytes.n);
+    trace_call_end(&in->v->trace, &in->clock, value, bytes.n);
     in->call = NULL;
     dispatch_parked(in->v->dispatch, in->number, false);
     struct err err = { 0 };
@@ -517,7 +517,7 @@ static void on_call(struct guest *g, const struct guest_call *call, void *arg)
         return;
     }
     dispatch_parked(in->v->dispatch, in->number, true);
-    trace_call_begin(&in->v->trace, &in->clock);
+    trace_call_begin(&in->v->trace, &in->clock, call);
     in->call = host_call_begin(&in->v->calls, call, on_call_done, in);
 }
 

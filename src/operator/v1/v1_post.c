@@ -75,6 +75,7 @@ static int on_event(struct v1 *v, struct str text, struct err *err)
     if (!v->events) {
         struct events_opts opts = { .loop = v->host->opts.loop,
                                     .transport = v->calls.transport,
+                                    .allow = v->calls.allow,
                                     .operator_name = v->full_name,
                                     .default_namespace = "default" };
         v->events = events_new(&opts);
