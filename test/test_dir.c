@@ -235,7 +235,8 @@ TEST(wrong_types_are_named_with_their_line)
     check_refused("name: a\nwasm: a.wasm\nallow: all\n", "line 3, column 1: 'allow' is not a list");
     check_refused("name: a\nwasm: a.wasm\nallow:\n- verbs: [got]\n  paths: [/a]\n",
                   "unknown verb 'got'");
-    check_refused("name: a\nwasm: a.wasm\nabi: g3\n", "line 3, column 1: 'abi' is auto, g1, g2 or v1");
+    check_refused("name: a\nwasm: a.wasm\nabi: g3\n",
+                  "line 3, column 1: 'abi' is auto, g1, g2 or v1");
     check_refused("name: a\nwasm: a.wasm\nabi: [g1]\n",
                   "line 3, column 1: 'abi' is auto, g1, g2 or v1");
     check_refused("name: a\nwasm: a.wasm\nmemory: lots\n",

@@ -80,8 +80,8 @@ static inline bool size_mul(size_t a, size_t b, size_t *ret)
  * Arena: bump allocation, freed at once. Zero-initialised is valid ("struct arena a = { 0 };").
  * max_bytes 0 means no limit; with a limit arena_try() returns NULL past it, so code that handles
  * foreign sizes uses arena_try(). arena_alloc() goes past it: what has to be said of a tree that
- * was too large must still find room. block_bytes: of its blocks, for arenas that live long and hold
- * little; 0: 4 KiB. Not for use by two threads at once.
+ * was too large must still find room. block_bytes: of its blocks, for arenas that live long and
+ * hold little; 0: 4 KiB. Not for use by two threads at once.
  */
 struct arena_block;
 struct arena {

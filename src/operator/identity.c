@@ -494,8 +494,7 @@ static bool is_usable(struct identity *id)
     if (id->ids->opts.mode != IDENTITY_TOKEN)
         return id->at == AT_READY;
     return id->token && /* also while it is being renewed, and when that fails */
-                            loop_now_ms(id->ids->opts.loop) < id->ends_ms &&
-           clock_wall_ms() < id->ends_wall_ms;
+           loop_now_ms(id->ids->opts.loop) < id->ends_ms && clock_wall_ms() < id->ends_wall_ms;
 }
 
 static void begin(struct identity *id)

@@ -17,8 +17,8 @@
  *   return:N                at the end; default 0
  *
  * The message goes to fail_message() at the end. SETUP in the environment: none, twice, refuse (go
- * on although the declaration was refused), spin (for ever), early (an API request before the first activation),
- * fail, code, exit, wildmetric; otherwise it declares and follows what comes back.
+ * on although the declaration was refused), spin (for ever), early (an API request before the first
+ * activation), fail, code, exit, wildmetric; otherwise it declares and follows what comes back.
  */
 #define V1_OWN_EXPORTS
 #include "probe.h"

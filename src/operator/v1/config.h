@@ -21,7 +21,7 @@ struct configs_opts {
     const struct declaration *declaration; /* kept */
     const char *namespace;                 /* the operator's; kept */
     const struct kube_identity *identity;  /* borrowed for the call; NULL: the host's own */
-    const struct allow *allow; /* what may be read; borrowed for the call; NULL: all */
+    const struct allow *allow;             /* what may be read; borrowed for the call; NULL: all */
     /*
      * Its values are others than before, or it has come or gone; not for what it is found to be at
      * first.
