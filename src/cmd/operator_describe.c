@@ -117,14 +117,14 @@ static void show_operations(const struct json *o)
 
 static void show_last(const struct json *last)
 {
-    char work[32], delay[32];
+    char work[32], delay[32], ago[32];
     scoped(buf_fini_scoped) struct buf why = BUF_INIT(TEXT_MAX);
     json_each (r, json_getc(last, "reasons"))
         (void)buf_printf(&why, "%s" STR_FMT, why.n ? ", " : "", STR_ARG(json_str(r)));
     struct str result = json_get_str(last, "result");
-    line("  last run", STR_FMT " because of %s: " STR_FMT " in %s",
-         STR_ARG(json_get_str(last, "key")), buf_cstr(&why), STR_ARG(result),
-         duration_us(work, number(last, "workUs")));
+    line("  last run", "%s ago, " STR_FMT " because of %s: " STR_FMT " in %s",
+         duration(ago, number(last, "agoMs")), STR_ARG(json_get_str(last, "key")), buf_cstr(&why),
+         STR_ARG(result), duration_us(work, number(last, "durationUs")));
     if (number(last, "delayMs"))
         line("  ", "%s in %s, attempt %" PRId64, str_is(result, "failed") ? "again" : "due",
              duration(delay, number(last, "delayMs")), number(last, "attempt"));
@@ -180,8 +180,10 @@ static void show(const struct json *o)
     line("Phase", STR_FMT " (" STR_FMT ")", STR_ARG(json_get_str(o, "phase")),
          STR_ARG(json_get_str(o, "reason")));
     line_if("Message", json_get_str(o, "message"));
-    line("Acts as", STR_FMT,
-         STR_ARG(json_getc(o, "actsAs") ? json_get_str(o, "actsAs") : STR("the host itself")));
+    if (json_getc(o, "actsAs"))
+        line("Acts as", STR_FMT, STR_ARG(json_get_str(o, "actsAs")));
+    else if (number(o, "runningGeneration"))
+        line("Acts as", "the host itself");
     line_if("  trouble", json_get_str(o, "identityTrouble"));
     if (limit)
         line("Limit hit", STR_FMT ", %" PRId64 " times, last %s ago: " STR_FMT,

@@ -72,7 +72,8 @@ void host_guests_json(const struct host *h, struct buf *to);
 
 /* For testbeds. false: something is under way, and `why` names it; timers do not count. */
 bool host_is_at_rest(const struct host *h, struct buf *why);
+bool host_is_compiling(const struct host *h); /* a module; it has a limit of its own */
 /* Put every guest to sleep that is idle. */
 void host_sleep(struct host *h);
-/* One line for each operator that cannot do its work; false: there is none. */
+/* Lines about operators that cannot do their work, or have complained; false: there are none. */
 bool host_trouble(const struct host *h, struct buf *why);

@@ -2,6 +2,11 @@
 /* Whether an operator host has anything to do; for testbeds (testbed.h). */
 #include "node/host_impl.h"
 
+#include "base/sys.h"
+#include "operator/guest_log.h"
+
+#include <fcntl.h>
+
 struct look {
     struct buf *why;
 };
@@ -45,9 +50,49 @@ void host_sleep(struct host *h)
     (void)guest_host_relieve(h->guests);
 }
 
+static void find_compiling(struct operator* o, void *arg)
+{
+    struct operator_view v;
+    operator_view(o, &v);
+    *(bool *)arg |= v.phase == OPERATOR_PREPARING;
+}
+
+bool host_is_compiling(const struct host *h)
+{
+    bool found = false;
+    operators_each(h->operators, find_compiling, &found);
+    return found;
+}
+
+struct telling {
+    const struct host *h;
+    struct buf *why;
+};
+
+/* The last complaint in its log. */
+static void tell_complaint(const struct telling *t, const struct operator_view *v)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT((size_t)2 * GUEST_LOG_FILE_MAX);
+    scoped(free_scoped) char *logs = xasprintf("%s/logs", t->h->opts.data_dir);
+    scoped(free_scoped) char *path = guest_log_path(logs, v->namespace, v->name, false);
+    struct str left, line, last = STR_NULL;
+    struct err ignored;
+    if (sys_read_file(AT_FDCWD, path, &text, &ignored) < 0)
+        return;
+    left = buf_str(&text);
+    while (str_cut(left, '\n', &line, &left))
+        if (str_find(line, STR("\"level\":\"warn\"")) >= 0 ||
+            str_find(line, STR("\"level\":\"error\"")) >= 0)
+            last = line;
+    if (last.n)
+        (void)buf_printf(t->why, "operator %s/%s complained last: " STR_FMT "\n", v->namespace,
+                         v->name, STR_ARG(last));
+}
+
 static void tell_trouble(struct operator* o, void *arg)
 {
-    struct buf *why = arg;
+    const struct telling *t = arg;
+    struct buf *why = t->why;
     struct operator_view v;
     struct guest_stats s = { 0 };
     operator_view(o, &v);
@@ -64,10 +109,11 @@ static void tell_trouble(struct operator* o, void *arg)
         if (summary.waits[0])
             (void)buf_printf(why, "operator %s/%s waits: %s\n", v.namespace, v.name, summary.waits);
     }
+    tell_complaint(t, &v);
 }
 
 bool host_trouble(const struct host *h, struct buf *why)
 {
-    operators_each(h->operators, tell_trouble, why);
+    operators_each(h->operators, tell_trouble, &(struct telling){ h, why });
     return why->n != 0;
 }

@@ -273,6 +273,8 @@ int testbed_settle(struct testbed *t, struct err *err)
         if (!is_at_rest(t, &why)) {
             quiet = 0;
             turn(t);
+            if (t->host && host_is_compiling(t->host))
+                end = real_ms() + TESTBED_REAL_MS_MAX;
         } else if (loop_next_timer_ms(&t->loop) <= loop_now_ms(&t->loop) + TESTBED_SHORT_MS) {
             quiet = 0;
             loop_skip(&t->loop, TESTBED_SHORT_MS);

@@ -19,7 +19,7 @@ struct testbed;
 struct json;
 
 enum {
-    TESTBED_REAL_MS_MAX = 60000, /* of real time, to come to rest */
+    TESTBED_REAL_MS_MAX = 60000, /* of real time, to come to rest; not for compiling */
     TESTBED_SHORT_MS = 50,       /* timers due so soon belong to what is under way */
     TESTBED_STEPS_MAX = 1000000, /* timers run by one testbed_advance() */
     TESTBED_WRITES_MAX_BYTES = 16 << 20,

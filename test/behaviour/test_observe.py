@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """dormouse operator describe and dormouse trace: what an operator of ABI v1 did, and what it waits for."""
 import json
+import re
 import subprocess
 
 import pytest
@@ -56,6 +57,7 @@ def test_describe_says_why_it_last_ran_and_what_it_waits_for(host):
     wait_for(lambda: "default/described because of update: done" in dormouse(host, "operator", "describe", "operators/hello").stdout,
              "its own write came back to it")
     text = dormouse(host, "operator", "describe", "-n", "operators", "hello").stdout
+    assert re.search(r"last run     [0-9.]+ (us|ms|s) ago, default/described because of update: done in [1-9][0-9.]* (us|ms)\n", text), text
     assert "Acts as        system:serviceaccount:operators:hello\n" in text
     assert "next         by an event; no timer is set\n" in text
     assert "Watch          configmaps: v1 ConfigMap (for), Synced\n" in text
