@@ -192,7 +192,8 @@ static int run(int argc, char **argv)
     for (size_t i = 0; i < ARRAY_LEN(languages); i++)
         known |= language && strcmp(language, languages[i]) == 0;
     if (!known)
-        return cmd_failf(CMD_USAGE, "--lang is c, rust or go, not '%s'", language ? language : "");
+        return language ? cmd_failf(CMD_USAGE, "--lang is c, rust or go, not '%s'", language)
+                        : cmd_failf(CMD_USAGE, "which language? --lang c, rust or go");
     if (init(argv[0], &err) < 0)
         return cmd_fail(CMD_FAILED, &err);
     (void)printf("%s: next, 'dormouse operator build %s'; %s/README.md says more\n", argv[0],

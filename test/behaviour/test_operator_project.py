@@ -113,7 +113,7 @@ def test_a_go_project_tests_itself(tmp_path):
     (["--lang", "c"], "what is it called"),
     (["--lang", "c", "Op"], "lower case"),
     (["--lang", "c", "../op"], "lower case"),
-    (["--lang", "cobol", "op"], "which language"),
+    (["--lang", "cobol", "op"], "rust or go, not 'cobol'"),
     (["op"], "which language"),
 ])
 def test_wrong_words_are_usage_errors(args, says, tmp_path):
