@@ -91,7 +91,8 @@ TEST(everything_that_the_specification_shows_is_understood)
         "[\"create\",\"delete\"]},{\"not\":{\"labels\":\"a=b,c\"}}]}]}},"
         "\"owns\":[{\"id\":\"secrets\",\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"anyOwner\":true,"
         "\"metadataOnly\":true}],\"concurrency\":2,\"resyncSeconds\":0,\"backoff\":{\"baseMs\":10,"
-        "\"maxMs\":100},\"rate\":{\"perSecond\":0.5,\"burst\":7},\"slackPercent\":0}],"
+        "\"maxMs\":100},\"rate\":{\"perSecond\":0.5,\"burst\":7},\"slackPercent\":0,\"debounceMs\":"
+        "250}],"
         "\"caches\":[{\"id\":\"pods\",\"apiVersion\":\"v1\",\"kind\":\"Pod\"}],"
         "\"config\":[{\"name\":\"settings\",\"configMap\":\"issuer-settings\",\"optional\":true,"
         "\"onChange\":\"reconcile\"},{\"name\":\"key\",\"secret\":\"k\",\"namespace\":\"ns\"}],"
@@ -115,6 +116,7 @@ TEST(everything_that_the_specification_shows_is_understood)
     CHECK_INT(d->watches[3].role, WATCH_CACHE);
     CHECK_INT(d->controllers[0].n_watches, 3);
     CHECK_INT(d->controllers[0].resync_ms, 0);
+    CHECK_INT(d->controllers[0].debounce_ms, 250);
     CHECK_INT(d->n_configs, 2);
     CHECK_INT(d->configs[0].on_change, CONFIG_CHANGE_RECONCILE);
     CHECK(d->configs[1].secret);
@@ -174,6 +176,8 @@ TEST(a_slip_is_named_with_its_place)
           "controllers[0].for: index 'x' is of a field that metadataOnly leaves out" },
         { controller, ",\"concurrency\":2",
           "controllers[0]: concurrency 2 is more than the declared 'instances', 1" },
+        { controller, ",\"debounceMs\":60001",
+          "controllers[0].debounceMs: must be from 0 to 60000" },
         { controller, ",\"slackPercent\":101",
           "controllers[0].slackPercent: must be from 0 to 100" },
         { controller, ",\"resyncSeconds\":1.5",

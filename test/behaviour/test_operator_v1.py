@@ -75,7 +75,7 @@ def watch(ident, namespace=None, **more):
 
 def declaration(primary, owns=(), watches=(), **more):
     controller = {"name": "c", "for": primary, "owns": list(owns), "watches": list(watches)}
-    for key in ("backoff", "rate", "resyncSeconds", "slackPercent", "concurrency"):
+    for key in ("backoff", "rate", "resyncSeconds", "slackPercent", "concurrency", "debounceMs"):
         if key in more:
             controller[key] = more.pop(key)
     return {"abi": 1, "controllers": [controller], **more}
@@ -171,6 +171,19 @@ def test_events_become_keys_and_reasons(host, space):
     assert last["reasons"] == ["delete"] and last["object"] is None
     assert set(host.keys("keys")) == {f"{space}/mine"}
     host.remove("keys")
+
+
+def test_a_burst_of_events_is_one_activation_where_that_is_wanted(host, space):
+    host.scripted("burst", declaration(watch("p", space, labelSelector="app=burst"), debounceMs=1500))
+    wait_for(lambda: host.is_asleep("burst"), "it waits")
+    host.put(space, "a", "say made", labels={"app": "burst"})
+    for i in range(5):
+        host.put(space, "a", n=str(i))
+    wait_for(lambda: host.acts("burst"), "an activation")
+    host.put(space, "b", "say made", labels={"app": "burst"})
+    wait_for(lambda: len(host.acts("burst")) == 2, "the next key")
+    assert [(a["name"], a["reasons"]) for a in host.acts("burst")] == [("a", ["create", "update"]), ("b", ["create"])]
+    host.remove("burst")
 
 
 def test_results_of_activations(host, space):

@@ -111,6 +111,7 @@ static void put_controller(struct dm_text *t, const struct dm_controller *c)
     put_pair(t, "backoff", "baseMs", c->backoff_base_ms, "maxMs", c->backoff_max_ms);
     put_pair(t, "rate", "perSecond", c->rate_per_s, "burst", c->rate_burst);
     put_uint(t, "slackPercent", c->slack_percent);
+    put_uint(t, "debounceMs", c->debounce_ms);
     dm_jw_close(t, '}');
 }
 

@@ -212,6 +212,8 @@ type ControllerOptions struct {
 	RetryBurst       int
 	// SlackPercent (5) by which a RequeueAfter may come later, so that wake-ups can be shared; negative: none.
 	SlackPercent int
+	// Debounce: a key waits that long after its first event, so that a burst is one reconcile (0).
+	Debounce time.Duration
 }
 
 // Builder declares a controller. Mistakes are reported by Run.
@@ -341,6 +343,9 @@ func (b *Builder) WithOptions(o ControllerOptions) *Builder {
 	if o.SlackPercent != 0 {
 		slack := max(o.SlackPercent, 0)
 		b.c.SlackPercent = &slack
+	}
+	if o.Debounce > 0 {
+		b.c.DebounceMs = milliseconds(o.Debounce)
 	}
 	return b
 }

@@ -260,6 +260,10 @@ impl Controller {
     pub fn slack_percent(self, n: u32) -> Controller {
         self.set("slackPercent", n)
     }
+    /// A key waits that long after its first event, so that a burst is one reconcile.
+    pub fn debounce(self, time: Duration) -> Controller {
+        self.set("debounceMs", time.as_millis() as u64)
+    }
     fn declaration(&self) -> Value {
         let mut v = self.members.clone();
         v.insert("name".to_owned(), self.name.clone().into());

@@ -831,6 +831,11 @@ static const struct member controller_members[] = {
       .offset = offsetof(struct declaration_controller, slack_percent),
       .min = 0,
       .max = 100 },
+    { .name = "debounceMs",
+      .read = read_u32,
+      .offset = offsetof(struct declaration_controller, debounce_ms),
+      .min = 0,
+      .max = 60000 },
 };
 
 /* Its watches, the primary first whatever the order in the text. */

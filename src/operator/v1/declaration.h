@@ -79,6 +79,7 @@ struct declaration_controller {
     double rate_per_s;
     uint32_t rate_burst;
     uint32_t slack_percent;
+    uint32_t debounce_ms;
 };
 
 struct declaration_config {

@@ -208,7 +208,8 @@ static int tell_dispatch(struct v1 *v, const struct declaration *d, struct err *
                                                .backoff_max_ms = (uint32_t)c->backoff_max_ms,
                                                .rate_per_second = c->rate_per_s,
                                                .rate_burst = c->rate_burst,
-                                               .slack_percent = c->slack_percent };
+                                               .slack_percent = c->slack_percent,
+                                               .debounce_ms = c->debounce_ms };
     }
     return dispatch_declare(v->dispatch, opts, d->n_controllers, d->instances, err);
 }

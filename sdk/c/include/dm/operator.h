@@ -92,6 +92,7 @@ struct dm_controller {
     unsigned backoff_base_ms, backoff_max_ms; /* 0: 5 ms, 1,000 s */
     unsigned rate_per_s, rate_burst;          /* of retries; 0: 10, 100 */
     unsigned slack_percent;                   /* dm_again_after() may come later by that; 0: 5 */
+    unsigned debounce_ms; /* a key waits so long after its first event; 0: not at all */
     void *user;
 };
 

@@ -27,6 +27,7 @@ type Controller struct {
 	Backoff       *Backoff `json:"backoff,omitempty"`
 	Rate          *Rate    `json:"rate,omitempty"`
 	SlackPercent  *int     `json:"slackPercent,omitempty"`
+	DebounceMs    int64    `json:"debounceMs,omitempty"`
 }
 
 type Backoff struct {
