@@ -123,8 +123,33 @@ static void add_wake_rows(struct guest *g, void *arg)
     }
 }
 
+/* client-go's name; its codes are summed by class here, and 429 of our own limit stands apart. */
+static void add_requests(struct operator* o, void *arg)
+{
+    static const char *const codes[] = { "limited", "1xx", "2xx", "3xx", "4xx", "5xx" };
+    struct buf *to = arg;
+    struct operator_view v;
+    struct gate_stats s;
+    operator_view(o, &v);
+    if (!v.gate)
+        return;
+    gate_get_stats(v.gate, &s);
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+        if (s.by_class[i])
+            (void)buf_printf(
+                to, "rest_client_requests_total{operator=\"%s/%s\",code=\"%s\"} %" PRIu64 "\n",
+                v.namespace, v.name, codes[i], s.by_class[i]);
+    if (s.failed)
+        (void)buf_printf(
+            to, "rest_client_requests_total{operator=\"%s/%s\",code=\"<error>\"} %" PRIu64 "\n",
+            v.namespace, v.name, s.failed);
+}
+
 static void each_operator(const struct host *h, struct buf *to)
 {
+    family(to, "rest_client_requests_total", "counter",
+           "Requests of an operator to the API, since its guest was made.");
+    operators_each(h->operators, add_requests, to);
     for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
         family(to, columns[i].name, columns[i].type, columns[i].help);
         guest_host_each(h->guests, add_row, &(struct rows){ to, &columns[i] });

@@ -118,3 +118,4 @@ def test_metrics_have_the_names_that_dashboards_know(host):
     assert m['dormouse_operator_resident_bytes{operator="operators/hello"}'] == 0
     assert m['dormouse_operator_swap_bytes{operator="operators/hello"}'] > 0
     assert m["dormouse_cache_objects"] >= 2
+    assert m['rest_client_requests_total{operator="operators/hello",code="2xx"}'] >= 3
