@@ -180,6 +180,9 @@ static void show(const struct json *o)
     line("Phase", STR_FMT " (" STR_FMT ")", STR_ARG(json_get_str(o, "phase")),
          STR_ARG(json_get_str(o, "reason")));
     line_if("Message", json_get_str(o, "message"));
+    line_if("Returned", json_get_str(o, "returned"));
+    if (str_is(json_get_str(o, "phase"), "Refused") && number(o, "runningGeneration"))
+        line("  meanwhile", "generation %" PRId64 " goes on", number(o, "runningGeneration"));
     if (json_getc(o, "actsAs"))
         line("Acts as", STR_FMT, STR_ARG(json_get_str(o, "actsAs")));
     else if (number(o, "runningGeneration"))

@@ -84,6 +84,7 @@ void operator_describe(const struct operator* o, uint64_t now_ms, struct buf *to
     add_text(to, "phase", operator_phase_name(v.phase));
     add_text(to, "reason", v.reason);
     add_text(to, "message", v.message);
+    add_text(to, "returned", v.returned);
     add_text(to, "actsAs", v.user);
     add_text(to, "identityTrouble", v.trouble);
     add_limit(&v.limit, now_ms, to);

@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from conftest import BUILD, wait_for
-from operators import OPERATORS, Ring, Up, distinct
+from operators import OPERATORS, Ring, Up, distinct, dormouse
 
 pytestmark = pytest.mark.skipif(not (BUILD / "guests/ring-g2.wasm").exists(), reason="no compiler for guests here")
 
@@ -215,6 +215,7 @@ def test_a_version_that_crashes_again_and_again_is_returned_from(up):
     assert rolled["status"] == "True" and rolled["reason"] == "CrashLoop", rolled
     up.becomes("ring-0", "True", "Running")
     assert condition(up, "ring-0", "Degraded")["reason"] == "RolledBack"
+    assert "\nReturned  " in dormouse("operator", "describe", "operators/ring-0", "--data-dir", up.data_dir).stdout
     ring.round()
     assert [e for e in up.events("ring-0") if e["reason"] == "RolledBack"]
     up.patch("ring-0", {"module": {"file": "ring-g2.wasm"}, "env": [{"name": k, "value": v} for k, v in ring.env(0).items()]})
