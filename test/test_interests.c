@@ -186,12 +186,12 @@ static int may(void *arg, struct str path, struct err *err)
     return 0;
 }
 
-static void rig_init(struct rig *r, const char *more)
+static void rig_init_with(struct rig *r, const char *primary, const char *more)
 {
     struct err err = { 0 };
     char *text = xasprintf("{\"controllers\":[{\"name\":\"c\",\"for\":{\"id\":\"p\",\"apiVersion\":"
-                           "\"v1\",\"kind\":\"Pod\"}%s}]}",
-                           more);
+                           "\"v1\",\"kind\":\"Pod\"%s}%s}]}",
+                           primary, more);
     *r = (struct rig){ 0 };
     n_subs = n_asked = n_later = n_added = n_objects = refills = 0;
     buf_reset(&added);
@@ -207,6 +207,11 @@ static void rig_init(struct rig *r, const char *more)
                                    .arg = r };
     CHECK_OK(interests_start(&opts, &r->in, &err));
     free(text);
+}
+
+static void rig_init(struct rig *r, const char *more)
+{
+    rig_init_with(r, "", more);
 }
 
 static void rig_fini(struct rig *r)
@@ -311,6 +316,21 @@ TEST(a_first_list_is_walked_in_order_page_by_page)
     CHECK(!interests_refill(r.in, 0, false, 256));
     CHECK_INT(n_added, 600);
     CHECK(str_has_suffix(buf_str(&added), STR(" a/o0599:initial- ")));
+    rig_fini(&r);
+}
+
+TEST(after_a_full_queue_all_primaries_are_listed_whatever_the_predicate_says)
+{
+    struct rig r;
+    rig_init_with(&r, ",\"predicate\":{\"on\":[\"delete\"]}", "");
+    found(asked[0]);
+    make_objects(3);
+    synced(0);
+    CHECK(!interests_refill(r.in, 0, false, 100)); /* the first list */
+    size_t first = n_added;
+    CHECK(!interests_refill(r.in, 0, true, 100)); /* keys were lost */
+    CHECK_INT(first, 0);
+    CHECK_INT(n_added, 3);
     rig_fini(&r);
 }
 

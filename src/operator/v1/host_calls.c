@@ -93,6 +93,8 @@ static void finish(struct host_call *c, int64_t value, struct str bytes)
 {
     if (c->ended)
         *c->ended = true;
+    if (timer_is_armed(&c->timeout)) /* done() may free what the call stands on */
+        timer_stop(c->env->loop, &c->timeout);
     c->done(c->arg, value, bytes);
     free_call(c);
 }

@@ -221,6 +221,7 @@ bool interests_refill(struct interests *cs, unsigned controller, bool anew, size
     if (!c->walk) { /* the queue was full and has lost keys */
         c->walk = xnew(struct walk);
         c->walk->reason = WORK_RESYNC;
+        c->walk->is_for_all = true; /* among them may be what owned and mapped objects asked for */
     }
     if (anew) {
         free(take_ptr(&c->walk->namespace));
