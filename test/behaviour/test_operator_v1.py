@@ -353,7 +353,8 @@ def test_broken_rules_end_activations(host, space):
         host.put(space, name, f"say fine-{name}")
     for name in BROKEN:
         wait_for(lambda: f"fine-{name}" in host.said("rule-" + name, "say"), f"{name} starts anew and goes on")
-        assert host.acts("rule-" + name)[-1]["attempt"] > 0
+        # the event of the last change may come once more after the retry that has seen it
+        assert any(act["attempt"] > 0 for act in host.acts("rule-" + name))
         host.remove("rule-" + name)
 
 
