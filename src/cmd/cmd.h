@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,6 +64,9 @@ struct cmd {
 int cmd_parse(const struct cmd *cmd, const struct cmd_opt *opts, int argc, char **argv,
               size_t max_positional, size_t *ret_n);
 
+/* Append a text that others wrote: it must not talk to the terminal, nor forge lines. */
+struct buf;
+void cmd_add_safe(struct buf *to, struct str text);
 /* "error: TEXT" on stderr; returns `status`. */
 int cmd_fail(int status, const struct err *err);
 int cmd_failf(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -29,14 +29,11 @@ static int64_t number(const struct json *guest, const char *key)
     return json_int_or(json_getc(guest, key), 0);
 }
 
-/* A line of text that others wrote: names and errors must not talk to the terminal, nor forge
- * lines. */
 static void print_line(struct buf *line)
 {
-    for (size_t i = 0; i < line->n; i++)
-        if ((unsigned char)line->p[i] < 0x20 || line->p[i] == 0x7f)
-            line->p[i] = '?';
-    (void)puts(buf_cstr(line));
+    scoped(buf_fini_scoped) struct buf safe = BUF_INIT(LINE_MAX_BYTES);
+    cmd_add_safe(&safe, buf_str(line));
+    (void)puts(buf_cstr(&safe));
     buf_reset(line);
 }
 

@@ -4,21 +4,17 @@
  */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cmd/cmd.h"
-#include "cmd/operator_name.h"
+#include "cmd/operator_args.h"
 #include "codec/json.h"
-#include "codec/url.h"
 #include "node/admin_client.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *data_dir, *namespace, *output = "";
+static struct operator_args args;
 
 static const struct cmd_opt opts[] = {
-    { "data-dir", 0, "DIR", "data directory of the server", CMD_STRING, &data_dir, 0, 0 },
-    { "namespace", 'n', "NS", "of the Operator object (default)", CMD_STRING, &namespace, 0, 0 },
-    { "output", 'o', "FORMAT", "text or json (text)", CMD_STRING, &output, 0, 0 },
+    OPERATOR_ARGS_OPTS(args),
     { .name = NULL },
 };
 
@@ -31,14 +27,6 @@ static const struct cmd_opt *operator_describe_opts(void)
 
 enum { LABEL_WIDTH = 14, TEXT_MAX = 64 << 10 };
 
-static void add_safe(struct buf *to, struct str s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-        (void)buf_add_char(to, c < 0x20 || c == 0x7f ? '?' : (char)c);
-    }
-}
-
 __attribute__((format(printf, 2, 3))) static void line(const char *label, const char *fmt, ...)
 {
     scoped(buf_fini_scoped) struct buf raw = BUF_INIT(TEXT_MAX);
@@ -47,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static void line(const char *label, const 
     va_start(ap, fmt);
     (void)buf_vprintf(&raw, fmt, ap);
     va_end(ap);
-    add_safe(&safe, buf_str(&raw));
+    cmd_add_safe(&safe, buf_str(&raw));
     (void)printf("%-*s %s\n", LABEL_WIDTH, label, buf_cstr(&safe));
 }
 
@@ -203,26 +191,17 @@ static void show(const struct json *o)
 
 static int run(int argc, char **argv)
 {
-    size_t n;
     struct err err = { 0 };
-    int r = cmd_parse(&cmd_operator_describe, opts, argc, argv, 1, &n);
+    int r = operator_args_parse(&cmd_operator_describe, opts, argc, argv, &args);
     if (r)
         return r - 1;
-    if (n != 1)
-        return cmd_failf(CMD_USAGE,
-                         "describe which operator? 'dormouse operator describe [NAMESPACE/]NAME'");
-    if (output[0] && strcmp(output, "json") != 0 && strcmp(output, "text") != 0)
-        return cmd_failf(CMD_USAGE, "--output is text or json, not '%s'", output);
-    struct operator_name name;
-    if (operator_name_parse(argv[0], namespace, &name, &err) < 0)
-        return cmd_fail(CMD_USAGE, &err);
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = take_ptr(&args.dir);
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(4096);
     scoped(buf_fini_scoped) struct buf body = BUF_INIT((size_t)4 << 20);
-    operator_name_target(&name, "/operator", &target);
+    operator_args_target(&args, "/operator", &target);
     if (admin_get(dir, buf_cstr(&target), &body, &err) < 0)
-        return cmd_fail(err.code == E_UNSUPPORTED ? CMD_FAILED : CMD_UNAVAILABLE, &err);
-    if (strcmp(output, "json") == 0) {
+        return operator_args_fail(&err);
+    if (args.json) {
         (void)printf("%s\n", buf_cstr(&body));
         return CMD_OK;
     }

@@ -9,8 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/sys.h"
-#include "cmd/cmd.h"
-#include "cmd/operator_name.h"
+#include "cmd/operator_args.h"
 #include "codec/json.h"
 #include "operator/guest_log.h"
 
@@ -21,18 +20,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *data_dir, *namespace, *output = "";
+static struct operator_args args;
 static uint64_t tail, since_ms;
 static bool follow;
 
 static const struct cmd_opt opts[] = {
-    { "data-dir", 0, "DIR", "data directory of the server", CMD_STRING, &data_dir, 0, 0 },
-    { "namespace", 'n', "NS", "of the Operator object (default)", CMD_STRING, &namespace, 0, 0 },
+    OPERATOR_ARGS_OPTS(args),
     { "follow", 'f', NULL, "go on with new lines as they come", CMD_FLAG, &follow, 0, 0 },
     { "tail", 0, "LINES", "only so many of the newest lines (all)", CMD_U64, &tail, 1, UINT32_MAX },
     { "since", 0, "TIME", "only lines younger than this: 90s, 5m, 1h (all)", CMD_DURATION,
       &since_ms, 0, 0 },
-    { "output", 'o', "FORMAT", "text or json (text)", CMD_STRING, &output, 0, 0 },
     { .name = NULL },
 };
 
@@ -43,31 +40,22 @@ static const struct cmd_opt *operator_logs_opts(void)
 
 /* ---- one line ---- */
 
-/* Whoever wrote the line must not talk to the terminal, nor forge lines. */
-static void add_safe(struct buf *to, struct str s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-        (void)buf_add_char(to, (c < 0x20 && c != '\t') || c == 0x7f ? '?' : (char)c);
-    }
-}
-
 static void add_pair(struct buf *to, const char *key, struct str value)
 {
     if (value.n == 0)
         return;
     (void)buf_printf(to, " %s=", key);
-    add_safe(to, value);
+    cmd_add_safe(to, value);
 }
 
 static void add_fields(struct buf *to, const struct json *fields)
 {
     json_each (f, fields) {
         (void)buf_add_char(to, ' ');
-        add_safe(to, f->key);
+        cmd_add_safe(to, f->key);
         (void)buf_add_char(to, '=');
         if (json_is(f, JSON_STRING))
-            add_safe(to, json_str(f));
+            cmd_add_safe(to, json_str(f));
         else
             (void)json_write(to, f);
     }
@@ -76,9 +64,9 @@ static void add_fields(struct buf *to, const struct json *fields)
 static void print_text(const struct json *line)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT((size_t)8 * GUEST_LOG_LINE_MAX);
-    add_safe(&text, json_get_str(line, "time"));
+    cmd_add_safe(&text, json_get_str(line, "time"));
     (void)buf_printf(&text, " %-5.*s ", STR_ARG(json_get_str(line, "level")));
-    add_safe(&text, json_get_str(line, "message"));
+    cmd_add_safe(&text, json_get_str(line, "message"));
     add_pair(&text, "controller", json_get_str(line, "controller"));
     add_pair(&text, "key", json_get_str(line, "key"));
     add_pair(&text, "reconcile", json_get_str(line, "reconcile"));
@@ -101,7 +89,7 @@ static void print_line(struct str line, int64_t after_us)
     struct json *v;
     struct err ignored;
     if (json_parse(&arena, line, NULL, &v, &ignored) == 0 && is_young(v, after_us)) {
-        if (strcmp(output, "json") == 0)
+        if (args.json)
             (void)printf(STR_FMT "\n", STR_ARG(line));
         else
             print_text(v);
@@ -201,11 +189,11 @@ static int follow_source(struct source *s, struct err *err)
 
 /* ---- the command ---- */
 
-static int show(const char *dir, const struct operator_name *name, struct err *err)
+static int show(const char *dir, struct err *err)
 {
     scoped(free_scoped) char *logs = xasprintf("%s/logs", dir);
-    scoped(free_scoped) char *path = guest_log_path(logs, name->namespace, name->name, false);
-    scoped(free_scoped) char *old = guest_log_path(logs, name->namespace, name->name, true);
+    scoped(free_scoped) char *path = guest_log_path(logs, args.namespace, args.name, false);
+    scoped(free_scoped) char *old = guest_log_path(logs, args.namespace, args.name, true);
     scoped(free_scoped) char *parent = xstrdup(path);
     *strrchr(parent, '/') = '\0';
     struct source s = { .path = path, .dir = parent, .fd = -1 };
@@ -218,7 +206,7 @@ static int show(const char *dir, const struct operator_name *name, struct err *e
             cmd_failf(CMD_FAILED,
                       "operator %s/%s has logged nothing below '%s'; 'dormouse guests' lists the "
                       "operators, --data-dir says where their server keeps its data",
-                      name->namespace, name->name, logs);
+                      args.namespace, args.name, logs);
     else
         print_kept(&s, old);
     if (follow && sys_mkdir_all(parent, 0700, err) < 0)
@@ -233,21 +221,12 @@ static int show(const char *dir, const struct operator_name *name, struct err *e
 
 static int run(int argc, char **argv)
 {
-    size_t n;
     struct err err = { 0 };
-    int r = cmd_parse(&cmd_operator_logs, opts, argc, argv, 1, &n);
+    int r = operator_args_parse(&cmd_operator_logs, opts, argc, argv, &args);
     if (r)
         return r - 1;
-    if (n != 1)
-        return cmd_failf(CMD_USAGE,
-                         "logs of which operator? 'dormouse operator logs [NAMESPACE/]NAME'");
-    if (output[0] && strcmp(output, "json") != 0 && strcmp(output, "text") != 0)
-        return cmd_failf(CMD_USAGE, "--output is text or json, not '%s'", output);
-    struct operator_name name;
-    if (operator_name_parse(argv[0], namespace, &name, &err) < 0)
-        return cmd_fail(CMD_USAGE, &err);
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
-    return show(dir, &name, &err);
+    scoped(free_scoped) char *dir = take_ptr(&args.dir);
+    return show(dir, &err);
 }
 
 const struct cmd cmd_operator_logs = {

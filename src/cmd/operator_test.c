@@ -65,10 +65,12 @@ __attribute__((noreturn)) static void run_child(const struct test_project *proje
 
 static int run_file(const struct test_project *project, const char *path, struct err *err)
 {
-    char data_dir[] = "/tmp/dormouse-test-XXXXXX";
+    const char *tmp = getenv("TMPDIR");
+    scoped(free_scoped) char *data_dir =
+        xasprintf("%s/dormouse-test-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
     int status;
     if (!mkdtemp(data_dir))
-        return err_sys(err, -errno, "make a directory in /tmp");
+        return err_sys(err, -errno, "make a directory '%s'", data_dir);
     (void)fflush(stdout);
     pid_t pid = fork();
     if (pid == 0)

@@ -5,6 +5,8 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 
+#include "base/buf.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +14,14 @@
 #include <unistd.h>
 
 const char *cmd_log_level = "info", *cmd_log_format = "text";
+
+void cmd_add_safe(struct buf *to, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        (void)buf_add_char(to, c == '\t' ? ' ' : c < 0x20 || c == 0x7f ? '?' : (char)c);
+    }
+}
 
 int cmd_fail(int status, const struct err *err)
 {

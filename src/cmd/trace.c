@@ -2,22 +2,19 @@
 /* dormouse trace: what an operator does in one activation, with each host call and its time. */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cmd/cmd.h"
-#include "cmd/operator_name.h"
+#include "cmd/operator_args.h"
 #include "codec/json.h"
 #include "node/admin_client.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *data_dir, *namespace, *output = "";
+static struct operator_args args;
 static uint64_t count = 1;
 
 static const struct cmd_opt opts[] = {
-    { "data-dir", 0, "DIR", "data directory of the server", CMD_STRING, &data_dir, 0, 0 },
-    { "namespace", 'n', "NS", "of the Operator object (default)", CMD_STRING, &namespace, 0, 0 },
+    OPERATOR_ARGS_OPTS(args),
     { "count", 'c', "N", "end after N activations; 0: go on (1)", CMD_U64, &count, 0, UINT32_MAX },
-    { "output", 'o', "FORMAT", "text or json (text)", CMD_STRING, &output, 0, 0 },
     { .name = NULL },
 };
 
@@ -31,26 +28,18 @@ static int64_t number(const struct json *o, const char *key)
     return json_int_or(json_getc(o, key), 0);
 }
 
-static void add_safe(struct buf *to, struct str s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-        (void)buf_add_char(to, c < 0x20 || c == 0x7f ? '?' : (char)c);
-    }
-}
-
 /* ---- steps ---- */
 
 static void add_activation(struct buf *to, const struct json *s)
 {
     const char *sep = " because of ";
     (void)buf_add_cstr(to, "activation: ");
-    add_safe(to, json_get_str(s, "controller"));
+    cmd_add_safe(to, json_get_str(s, "controller"));
     (void)buf_add_char(to, ' ');
-    add_safe(to, json_get_str(s, "key"));
+    cmd_add_safe(to, json_get_str(s, "key"));
     json_each (r, json_getc(s, "reasons")) {
         (void)buf_add_cstr(to, sep);
-        add_safe(to, json_str(r));
+        cmd_add_safe(to, json_str(r));
         sep = ", ";
     }
     if (number(s, "attempt"))
@@ -62,7 +51,7 @@ static void add_activation(struct buf *to, const struct json *s)
 static void add_call(struct buf *to, const struct json *s)
 {
     (void)buf_printf(to, "%8" PRId64 " us  ", number(s, "atUs"));
-    add_safe(to, json_get_str(s, "call"));
+    cmd_add_safe(to, json_get_str(s, "call"));
     (void)buf_printf(to, ": %" PRId64 " us, ", number(s, "tookUs"));
     if (number(s, "value") < 0)
         (void)buf_printf(to, "error %" PRId64, number(s, "value"));
@@ -73,15 +62,15 @@ static void add_call(struct buf *to, const struct json *s)
 static void add_post(struct buf *to, const struct json *s)
 {
     (void)buf_printf(to, "%8" PRId64 " us  ", number(s, "atUs"));
-    add_safe(to, json_get_str(s, "call"));
+    cmd_add_safe(to, json_get_str(s, "call"));
     (void)buf_add_cstr(to, ": ");
-    add_safe(to, json_get_str(s, "what"));
+    cmd_add_safe(to, json_get_str(s, "what"));
 }
 
 static void add_end(struct buf *to, const struct json *s)
 {
     (void)buf_printf(to, "%8" PRId64 " us  end: ", number(s, "atUs"));
-    add_safe(to, json_get_str(s, "result"));
+    cmd_add_safe(to, json_get_str(s, "result"));
     if (number(s, "delayMs"))
         (void)buf_printf(to, ", next in %" PRId64 " ms", number(s, "delayMs"));
     if (json_bool(json_getc(s, "trapped")))
@@ -90,7 +79,7 @@ static void add_end(struct buf *to, const struct json *s)
                      number(s, "workUs"));
     if (json_getc(s, "message")) {
         (void)buf_add_cstr(to, ": ");
-        add_safe(to, json_get_str(s, "message"));
+        cmd_add_safe(to, json_get_str(s, "message"));
     }
 }
 
@@ -123,7 +112,7 @@ static void on_lines(void *arg, struct str chunk)
     while (str_find_char(chunk, '\n') >= 0) {
         (void)str_cut(chunk, '\n', &line, &chunk);
         (void)buf_add(rest, line.p, line.n);
-        if (strcmp(output, "json") == 0)
+        if (args.json)
             (void)puts(buf_cstr(rest));
         else
             print_step(buf_str(rest));
@@ -137,25 +126,17 @@ static void on_lines(void *arg, struct str chunk)
 
 static int run(int argc, char **argv)
 {
-    size_t n;
     struct err err = { 0 };
-    int r = cmd_parse(&cmd_trace, opts, argc, argv, 1, &n);
+    int r = operator_args_parse(&cmd_trace, opts, argc, argv, &args);
     if (r)
         return r - 1;
-    if (n != 1)
-        return cmd_failf(CMD_USAGE, "trace which operator? 'dormouse trace [NAMESPACE/]NAME'");
-    if (output[0] && strcmp(output, "json") != 0 && strcmp(output, "text") != 0)
-        return cmd_failf(CMD_USAGE, "--output is text or json, not '%s'", output);
-    struct operator_name name;
-    if (operator_name_parse(argv[0], namespace, &name, &err) < 0)
-        return cmd_fail(CMD_USAGE, &err);
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = take_ptr(&args.dir);
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(4096);
     scoped(buf_fini_scoped) struct buf rest = BUF_INIT(1 << 20);
-    operator_name_target(&name, "/trace", &target);
+    operator_args_target(&args, "/trace", &target);
     (void)buf_printf(&target, "&count=%" PRIu64, count);
     if (admin_follow(dir, buf_cstr(&target), on_lines, &rest, &err) < 0)
-        return cmd_fail(err.code == E_UNSUPPORTED ? CMD_FAILED : CMD_UNAVAILABLE, &err);
+        return operator_args_fail(&err);
     return CMD_OK;
 }
 

@@ -7,41 +7,36 @@
 
 #include <fcntl.h>
 
-struct look {
-    struct buf *why;
-};
-
 static void look_at_guest(struct guest *g, void *arg)
 {
-    struct look *look = arg;
+    struct buf *why = arg;
     struct guest_stats s;
     guest_get_stats(g, &s);
-    if (look->why->n == 0 && (s.state == GUEST_RUNNING || s.queued))
-        (void)buf_printf(look->why, "guest %s/%s runs", s.namespace, s.name);
+    if (why->n == 0 && (s.state == GUEST_RUNNING || s.queued))
+        (void)buf_printf(why, "guest %s/%s runs", s.namespace, s.name);
 }
 
 static void look_at_operator(struct operator* o, void *arg)
 {
-    struct look *look = arg;
+    struct buf *why = arg;
     struct operator_view v;
     operator_view(o, &v);
-    if (look->why->n)
+    if (why->n)
         return;
     if (v.phase == OPERATOR_PREPARING)
-        (void)buf_printf(look->why, "operator %s/%s is being compiled", v.namespace, v.name);
+        (void)buf_printf(why, "operator %s/%s is being compiled", v.namespace, v.name);
     else if (v.v1 && v1_is_busy(v.v1))
-        (void)buf_printf(look->why, "operator %s/%s has keys to reconcile", v.namespace, v.name);
+        (void)buf_printf(why, "operator %s/%s has keys to reconcile", v.namespace, v.name);
 }
 
 bool host_is_at_rest(const struct host *h, struct buf *why)
 {
-    struct look look = { .why = why };
     struct guest_host_stats stats;
     guest_host_get_stats(h->guests, &stats);
     if (stats.commands)
         (void)buf_printf(why, "%u commands to runners are under way", stats.commands);
-    guest_host_each(h->guests, look_at_guest, &look);
-    operators_each(h->operators, look_at_operator, &look);
+    guest_host_each(h->guests, look_at_guest, why);
+    operators_each(h->operators, look_at_operator, why);
     return why->n == 0;
 }
 
