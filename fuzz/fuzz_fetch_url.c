@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/str.h"
-#include "operator/module_fetch.h"
+#include "modules/module_fetch.h"
 
 static void check(const struct fetch_url *u)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* operator/guest_log: what operators log, on disk. */
-#include "operator/guest_log.h"
+/* wasm/guest_log: what operators log, on disk. */
+#include "wasm/guest_log.h"
 
 #include "base/buf.h"
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* operator/leader: who leads, by a Lease in a cluster that is played by hand. */
-#include "operator/leader.h"
+/* kube/leader: who leads, by a Lease in a cluster that is played by hand. */
+#include "kube/leader.h"
 
 #include "codec/json.h"
 #include "fake_transport.h"

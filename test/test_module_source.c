@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operator/module_source and module_fetch: modules from files with real inotify, from ConfigMaps by
+ * modules/module_source and module_fetch: modules from files with real inotify, from ConfigMaps by
  * a transport played by hand, from a real HTTP server, through redirects, and what goes wrong.
  */
-#include "operator/module_source.h"
+#include "modules/module_source.h"
 
 #include "base/buf.h"
 #include "base/sys.h"
 #include "codec/digest.h"
 #include "fake_transport.h"
 #include "io/http.h"
-#include "operator/module_fetch.h"
+#include "modules/module_fetch.h"
 #include "test.h"
 
 #include <fcntl.h>

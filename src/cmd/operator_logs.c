@@ -2,7 +2,7 @@
 /*
  * dormouse operator logs: what an operator of a server on this machine has logged.
  *
- * Reads the files of operator/guest_log.h, so that it works while the server is down, and follows
+ * Reads the files of wasm/guest_log.h, so that it works while the server is down, and follows
  * them by inotify.
  */
 #include "base/buf.h"
@@ -11,7 +11,7 @@
 #include "base/sys.h"
 #include "cmd/operator_args.h"
 #include "codec/json.h"
-#include "operator/guest_log.h"
+#include "wasm/guest_log.h"
 
 #include <errno.h>
 #include <fcntl.h>

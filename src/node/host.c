@@ -11,7 +11,7 @@
 #include "operator/describe.h"
 #include "operator/dir.h"
 #include "operator/discovery.h"
-#include "operator/guest_log.h"
+#include "wasm/guest_log.h"
 #include "operator/identity_transport.h"
 #include "operator/objects.h"
 

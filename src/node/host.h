@@ -5,7 +5,7 @@
  * same next to the embedded API and against any cluster.
  *
  * Below the data directory it makes modules/ (compiled code), swap/ (hibernated guests), operators/
- * (a place for modules that `Operator` objects name), logs/ (operator/guest_log.h), each with mode
+ * (a place for modules that `Operator` objects name), logs/ (wasm/guest_log.h), each with mode
  * 0700.
  */
 #pragma once

@@ -3,7 +3,7 @@
 #include "node/host_impl.h"
 
 #include "base/sys.h"
-#include "operator/guest_log.h"
+#include "wasm/guest_log.h"
 
 #include <fcntl.h>
 

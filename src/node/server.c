@@ -14,7 +14,7 @@
 #include "node/host.h"
 #include "node/trace_page.h"
 #include "operator/describe.h"
-#include "operator/leader.h"
+#include "kube/leader.h"
 #include "operator/objects.h"
 
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "codec/digest.h"
 #include "kube/quantity.h"
-#include "operator/module_fetch.h"
+#include "modules/module_fetch.h"
 
 #include <errno.h>
 #include <inttypes.h>

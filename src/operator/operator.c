@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/sys.h"
-#include "operator/guest_log.h"
+#include "wasm/guest_log.h"
 #include "operator/operator_plan.h"
 
 #include <errno.h>

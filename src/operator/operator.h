@@ -19,7 +19,7 @@
 #pragma once
 
 #include "operator/calls.h"
-#include "operator/module_source.h"
+#include "modules/module_source.h"
 #include "operator/v1/v1.h"
 #include "wasm/guest.h"
 #include "wasm/module.h"

@@ -6,7 +6,7 @@
 #include "operator/v1/v1_impl.h"
 
 #include "base/log.h"
-#include "operator/guest_log.h"
+#include "wasm/guest_log.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log files of operators; see guest_log.h. */
-#include "operator/guest_log.h"
+#include "wasm/guest_log.h"
 
 #include "base/buf.h"
 #include "base/clock.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sources of modules; see module_source.h. */
-#include "operator/module_source.h"
+#include "modules/module_source.h"
 
 #include "base/buf.h"
 #include "base/log.h"
@@ -9,7 +9,7 @@
 #include "codec/base64.h"
 #include "codec/digest.h"
 #include "kube/reflector.h"
-#include "operator/module_fetch.h"
+#include "modules/module_fetch.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Downloads of modules; see module_fetch.h. Each hop of a redirect is a client of its own. */
-#include "operator/module_fetch.h"
+#include "modules/module_fetch.h"
 
 #include "base/buf.h"
 #include "base/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Leader election by a Lease; see leader.h. One call at a time. */
-#include "operator/leader.h"
+#include "kube/leader.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
