@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The gateway: takes requests for functions, finds the function by host or path, the revision by
+ * traffic rules, queues until a sandbox has room, and carries request and answer as streams.
+ *
+ *     request -> route -> owner? -no-> forwarded once to the gateway that owns the function
+ *                           | yes
+ *                           v
+ *                  a slot is free -yes-> sandbox
+ *                           | no: FIFO of the revision; bounded, with a deadline
+ *                           v
+ *                  a freed slot or a new sandbox takes the oldest
+ *
+ * "Is there room?" and the enqueue are one step, and a freed slot wakes exactly the oldest waiter
+ * (specs/faas.md 2.9). Loop thread only.
+ */
+#pragma once
+
+#include "fn/function.h"
+#include "fn/invoke.h"
+#include "fn/stream.h"
+#include "io/http.h"
+
+struct gateway;
+struct gateway_call;
+
+enum {
+    GATEWAY_FUNCTIONS_MAX = 100000,
+    GATEWAY_SANDBOXES_MAX = 200000,
+    GATEWAY_HEAD_MAX_BYTES = 64 << 10, /* of an answer: 502 beyond */
+    GATEWAY_RECONNECT_FIRST_MS = 10,   /* to the control plane; doubles, */
+    GATEWAY_RECONNECT_MAX_MS = 500,    /* up to this */
+    GATEWAY_DRAIN_MS = 30000
+};
+
+/* Requests that are to be answered before they ran: src/fn/async takes them. */
+struct gateway_async {
+    /*
+     * A request with `prefer: respond-async` or its like. Takes over the exchange (true), or leaves
+     * it to be run at once (false). function: as in gateway_submit().
+     */
+    bool (*take)(void *arg, struct http_exchange *x, const struct http_request *req,
+                 struct str namespace, struct str name, const struct fn_spec *spec);
+    /* A request below /v1/async/ or /v1/events/, which belong to no function. */
+    bool (*serve)(void *arg, struct http_exchange *x, const struct http_request *req);
+    void *arg;
+};
+
+struct gateway_opts {
+    struct loop *loop;
+    const char *name; /* of this gateway; unique, stable */
+    uint64_t incarnation;
+    const char *host; /* listens here; port 0: any */
+    uint16_t port;
+    struct tls_ctx *tls;      /* NULL: plain; HTTP/1.1 and h2c */
+    const char *advertise;    /* host:port for other gateways; NULL: as it listens */
+    struct fn_dialer *dialer; /* kept */
+    struct invoker *local;    /* by_worker sandboxes of `local_worker`; NULL: none here */
+    const char *local_worker;
+    const char *domain;    /* hosts NAME.NAMESPACE.DOMAIN; NULL: "fn.local" */
+    const char *trace_dir; /* proxy_trace.csv there; NULL: none */
+    struct gateway_async async;
+    void (*on_synced)(void *arg); /* the first welcome has been applied; once */
+    void *arg;
+};
+
+int gateway_start(const struct gateway_opts *opts, struct gateway **ret, struct err *err);
+uint16_t gateway_port(const struct gateway *g);
+/* Take no new connections, finish requests for up to grace_ms, then done(). */
+void gateway_stop(struct gateway *g, uint64_t grace_ms, void (*done)(void *arg), void *arg);
+
+/*
+ * A request from inside (asynchronous calls, triggers): queued, balanced and counted like any
+ * other, and forwarded if another gateway owns the function. req->sandbox is not looked at.
+ * Errors: -ENOENT no such function; -EBUSY its queue is full.
+ */
+int gateway_submit(struct gateway *g, struct str namespace, struct str name,
+                   const struct invoke_request *req, const struct invoke_ops *ops, void *arg,
+                   struct gateway_call **ret, struct err *err);
+bool gateway_write(struct gateway_call *c, struct str chunk);
+void gateway_end_body(struct gateway_call *c);
+void gateway_pause(struct gateway_call *c);
+void gateway_resume(struct gateway_call *c);
+void gateway_cancel(struct gateway_call *c);
+/* The spec that holds now; valid until the caller returns to the loop. NULL: no such function. */
+const struct fn_spec *gateway_spec(struct gateway *g, struct str namespace, struct str name);
+/* For each function, also when a spec has changed or gone (spec NULL): triggers follow it. */
+void gateway_on_function(struct gateway *g,
+                         void (*fn)(void *arg, struct str namespace, struct str name,
+                                    const struct fn_spec *spec),
+                         void *arg);
+/* Does this gateway own the function (rendezvous hashing)? */
+bool gateway_owns(const struct gateway *g, struct str namespace, struct str name);
+
+/* Prometheus text. */
+void gateway_metrics(const struct gateway *g, struct buf *to);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sandbox runtime: makes and removes sandboxes of one kind for the worker. wasm (templates of
+ * modules), oci (crun or runc), fake (waits, then answers by itself).
+ *
+ *     create -> CREATING -> on_created(0) -> READY -> destroy, or on_gone
+ *                       `-> on_created(r): it is no more
+ *
+ * Loop thread only. Callbacks never run inside a call made on the runtime. The worker decides what
+ * exists; a runtime decides nothing.
+ */
+#pragma once
+
+#include "fn/fn.pb-c.h"
+#include "fn/function.h"
+#include "fn/invoke.h"
+#include "io/loop.h"
+
+struct runtime {
+    const struct runtime_ops *ops;
+    struct invoker *invoker; /* of its sandboxes, in this process; NULL: each has an address */
+};
+
+struct runtime_revision { /* what its sandboxes are made of; the worker keeps it while any exists */
+    const char *namespace, *function, *uid;
+    uint32_t revision;
+    const struct fn_template *t;
+    const struct fn_name_value *env; /* resolved */
+    size_t n_env;
+    const Dormouse__Fn__V1__SecretFile *const *secrets;
+    size_t n_secrets;
+    void *data; /* of the runtime */
+};
+
+struct runtime_events {
+    /* r 0: ready; address: "host:port", "unix:PATH", or NULL with an invoker. Borrowed. E_INVALID,
+     * E_UNSUPPORTED, E_DIGEST: permanent. */
+    void (*on_created)(void *arg, uint64_t sandbox, int r, const char *address,
+                       const Dormouse__Fn__V1__Breakdown *breakdown, const struct err *err);
+    /* A ready one has ended by itself. */
+    void (*on_gone)(void *arg, uint64_t sandbox, const char *reason);
+    void (*on_destroyed)(void *arg, uint64_t sandbox);
+};
+
+struct runtime_ops {
+    const char *name; /* "wasm" */
+    /* Make ready what many sandboxes will share (module, template); r->data may be set. Errors are
+     * told by each create. */
+    void (*prepare)(struct runtime *rt, struct runtime_revision *r);
+    void (*forget)(struct runtime *rt, struct runtime_revision *r); /* no sandbox of it is left */
+    void (*create)(struct runtime *rt, uint64_t sandbox, struct runtime_revision *r);
+    /* Ready or not; on_destroyed follows, also when it is not known. */
+    void (*destroy)(struct runtime *rt, uint64_t sandbox, uint32_t grace_ms);
+    /* Everything that an earlier process left behind and that cannot be adopted has been removed
+     * when this returns or soon after; sandboxes that live on are told by on_created. */
+    void (*recover)(struct runtime *rt);
+    /* All sandboxes go; done() last. */
+    void (*close)(struct runtime *rt, void (*done)(void *arg), void *arg);
+};
