@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Capacity books: what each node has, and what of it is promised.
+ *
+ * A decision reserves, a deletion or failure releases; nothing here is measured use. Nodes are
+ * small stable indices; an index may be reused after its node was removed, then with another epoch,
+ * so that a release which comes late changes nothing. Pure: no clock, no I/O, no thread.
+ *
+ * Node labels and taints are interned pairs of words: enough for node selectors and tolerations.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+enum place_resource {
+    PLACE_CPU_MILLI,
+    PLACE_MEMORY_BYTES,
+    PLACE_STORAGE_BYTES,
+    PLACE_SANDBOXES, /* Kubernetes calls it pods */
+    PLACE_FIRST_EXTENDED,
+    PLACE_RESOURCES = 12
+};
+
+enum {
+    PLACE_NODES_MAX = 65535,  /* a sandbox's record has 16 bits for its node */
+    PLACE_LABELS_MAX = 256,   /* of one node */
+    PLACE_TAINTS_MAX = 64,    /* of one node */
+    PLACE_WORDS_MAX = 1 << 20 /* distinct keys and values in one book */
+};
+
+struct place_amounts {
+    int64_t at[PLACE_RESOURCES];
+};
+
+enum place_taint_effect { PLACE_NO_SCHEDULE, PLACE_PREFER_NO_SCHEDULE, PLACE_NO_EXECUTE };
+
+struct place_label {
+    uint32_t key, value; /* words of the books */
+};
+struct place_taint {
+    uint32_t key, value;
+    enum place_taint_effect effect;
+};
+
+/* How full a node is, by its sandboxes and its CPU: Hermod's order of preference. */
+enum place_class { PLACE_EMPTY, PLACE_BUSY, PLACE_FULL, PLACE_CLASSES };
+
+/* What filters and scores see of a node; changed through the functions below only. */
+struct place_node {
+    struct place_amounts capacity, used;
+    /* Load in thousandths of a core, as last told; ch-rlu adds to it between two reports. */
+    int64_t load_milli;
+    uint32_t sandboxes; /* reservations */
+    uint32_t epoch;     /* changes when the index gets another node */
+    bool present, schedulable;
+    enum place_class class;
+    uint32_t candidate_at, class_at; /* where it stands in the lists of the books */
+    struct place_label *labels;
+    struct place_taint *taints;
+    uint16_t n_labels, n_taints;
+};
+
+struct place_books;
+struct place_books *place_books_new(void);
+void place_books_free(struct place_books *b);
+DEFINE_SCOPED(place_books, place_books_free)
+
+/* ---- nodes ---- */
+
+/* Returns its index. Errors: E_LIMIT. */
+int place_node_add(struct place_books *b, const struct place_amounts *capacity, struct err *err);
+/* Whatever was reserved on it is forgotten. */
+void place_node_remove(struct place_books *b, uint32_t node);
+/* A node that is not schedulable keeps its reservations and gets no new ones. New nodes are. */
+void place_node_set_schedulable(struct place_books *b, uint32_t node, bool schedulable);
+void place_node_set_capacity(struct place_books *b, uint32_t node,
+                             const struct place_amounts *capacity);
+/* As measured by the node; replaces what was assumed since the last report. */
+void place_node_set_load(struct place_books *b, uint32_t node, int64_t load_milli);
+/* Errors: E_LIMIT. A label that is there gets the value. */
+int place_node_label(struct place_books *b, uint32_t node, struct str key, struct str value,
+                     struct err *err);
+int place_node_taint(struct place_books *b, uint32_t node, struct str key, struct str value,
+                     enum place_taint_effect effect, struct err *err);
+/* Without labels and taints. */
+void place_node_strip(struct place_books *b, uint32_t node);
+
+/* Borrowed until the next node is added; NULL: no such node. */
+const struct place_node *place_node(const struct place_books *b, uint32_t node);
+uint32_t place_n_nodes(const struct place_books *b);      /* present */
+uint32_t place_n_candidates(const struct place_books *b); /* present and schedulable */
+/* The index of candidate i < place_n_candidates(); the order changes with every change of nodes. */
+uint32_t place_candidate(const struct place_books *b, uint32_t i);
+uint32_t place_n_class(const struct place_books *b, enum place_class class); /* candidates */
+uint32_t place_class_member(const struct place_books *b, enum place_class class, uint32_t i);
+/* Grows with every node that comes, goes, or changes being schedulable. */
+uint64_t place_generation(const struct place_books *b);
+
+/* ---- words ---- */
+
+/* The index of an extended resource, given out at its first mention. Errors: E_LIMIT. */
+int place_resource(struct place_books *b, struct str name, struct err *err);
+/* The word's number, given out at its first mention. Errors: E_LIMIT. */
+int place_word(struct place_books *b, struct str word, struct err *err);
+/* As place_word(), and -ENOENT for a word that no node or constraint has used. */
+int place_find_word(const struct place_books *b, struct str word);
+
+/* ---- reservations ---- */
+
+/* Does not ask whether it fits: recovered sandboxes are there, whatever was meant to fit. */
+void place_reserve(struct place_books *b, uint32_t node, const struct place_amounts *need);
+/*
+ * `need` as it was reserved, `epoch` that of the node at that time. false: that node is gone, and
+ * nothing was changed.
+ */
+bool place_release(struct place_books *b, uint32_t node, uint32_t epoch,
+                   const struct place_amounts *need);
+
+/* ---- where things are ---- */
+
+/* Nodes and a count for each: an image's nodes, a function's sandboxes. Zeroed is empty. */
+struct place_tally {
+    struct place_tally_entry {
+        uint32_t node, n;
+    } * p; /* by node */
+    uint32_t n, cap;
+    uint64_t total;
+};
+void place_tally_fini(struct place_tally *t);
+void place_tally_add(struct place_tally *t, uint32_t node, uint32_t n);
+/* Takes away at most what is there. */
+void place_tally_sub(struct place_tally *t, uint32_t node, uint32_t n);
+void place_tally_forget(struct place_tally *t, uint32_t node);
+uint32_t place_tally_of(const struct place_tally *t, uint32_t node); /* NULL is empty */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a new sandbox goes.
+ *
+ * A policy object reads capacity books and decides; the decision reserves. Above
+ * PLACE_SAMPLE_ABOVE candidates a decision looks at PLACE_SAMPLE of them, drawn at random, so that
+ * its cost does not depend on the number of nodes; only when none of those fits it looks at all.
+ * Ties are broken uniformly. Everything drawn comes from the seed: the same calls give the same
+ * places.
+ */
+#pragma once
+
+#include "base/random.h"
+#include "place/score.h"
+
+/* enum, name on the command line, one line of documentation */
+#define PLACE_POLICIES(X)                                                                          \
+    X(PLACE_WARM_FIRST, "warm-first", "a kept sandbox, else the image, else as kubernetes")        \
+    X(PLACE_KUBERNETES, "kubernetes", "least allocated + balanced allocation, and image locality") \
+    X(PLACE_POWER_OF_D, "power-of-d", "the least allocated of d random nodes")                     \
+    X(PLACE_IMAGE_LOCALITY, "image-locality", "nodes that hold the image, the least allocated")    \
+    X(PLACE_HERMOD, "hermod", "consolidate while cores are free, then least loaded")               \
+    X(PLACE_CH_RLU, "ch-rlu", "consistent hashing, popular functions spill to successors")         \
+    X(PLACE_ROUND_ROBIN, "round-robin", "one after the other")                                     \
+    X(PLACE_RANDOM, "random", "uniform")
+
+enum place_policy {
+#define PLACE_POLICY_ENUM(id, name, doc) id,
+    PLACE_POLICIES(PLACE_POLICY_ENUM)
+#undef PLACE_POLICY_ENUM
+        PLACE_POLICY_COUNT
+};
+
+enum {
+    PLACE_SAMPLE_ABOVE = 256, /* candidates */
+    PLACE_SAMPLE = 8,
+    PLACE_SAMPLE_MAX = 64,
+    PLACE_RING_POINTS_MAX = 64, /* virtual nodes of one node */
+};
+
+/* Zeroed is the default of everything. */
+struct place_options {
+    enum place_policy policy;
+    uint64_t seed;
+    uint32_t d;             /* power-of-d; 0: 2, and PLACE_SAMPLE above PLACE_SAMPLE_ABOVE */
+    bool no_image_locality; /* kubernetes: without it */
+    bool reported_load;     /* hermod: load as nodes report it, else what is reserved */
+    /* ch-rlu; 0: 3 points on the ring, a chain of 4, a bound of 1000 (one core's load per core) */
+    uint32_t ring_points, chain;
+    int64_t bound_milli;
+};
+
+struct place_request {
+    struct place_amounts need;
+    const struct place_constraints *constraints; /* borrowed; NULL: none */
+    uint64_t key;                                /* ch-rlu: hash of the function's name */
+    double mean_gap_ms;                          /* ch-rlu: between its calls; 0: unknown, rare */
+    const struct place_tally *image;             /* borrowed; nodes that hold its image; NULL */
+    uint64_t image_bytes;
+    const struct place_tally *warm; /* borrowed; nodes with a sandbox kept for it; NULL */
+    const uint32_t *avoid;          /* nodes where it just failed: only if nothing else fits */
+    uint32_t n_avoid;
+};
+
+struct place_choice {
+    uint32_t node, epoch;
+    bool is_warm, has_image;
+    int score; /* of policies that score, else 0 */
+};
+
+struct place;
+/* `books` is kept. */
+struct place *place_new(struct place_books *books, const struct place_options *options);
+void place_free(struct place *p);
+DEFINE_SCOPED(place, place_free)
+
+/*
+ * Choose and reserve.
+ * Errors: -ENODEV: there is no schedulable node; -ENOSPC: none fits; the text counts the reasons.
+ */
+int place_decide(struct place *p, const struct place_request *rq, struct place_choice *ret,
+                 struct err *err);
+/* Choose only; place_decide() after it may choose another. */
+int place_choose(struct place *p, const struct place_request *rq, struct place_choice *ret,
+                 struct err *err);
+
+/*
+ * ch-rlu: which functions are popular. gaps_ms: mean time between two calls of each function, in
+ * any order, reordered here; the `percent` smallest are popular. Call it every few seconds.
+ */
+void place_set_popularity(struct place *p, double *gaps_ms, size_t n, uint32_t percent);
+
+/* By name; PLACE_POLICY_COUNT: there is none of that name. */
+enum place_policy place_policy_of(struct str name);
+const char *place_policy_name(enum place_policy policy);
+const char *place_policy_doc(enum place_policy policy);
