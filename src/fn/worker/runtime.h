@@ -16,9 +16,13 @@
 #include "fn/invoke.h"
 #include "io/loop.h"
 
+struct runtime_events;
 struct runtime {
     const struct runtime_ops *ops;
     struct invoker *invoker; /* of its sandboxes, in this process; NULL: each has an address */
+    /* Whom it tells: set by the worker, before recover(), the first call made on a runtime. */
+    const struct runtime_events *events;
+    void *events_arg;
 };
 
 struct runtime_revision { /* what its sandboxes are made of; the worker keeps it while any exists */
@@ -40,6 +44,10 @@ struct runtime_events {
     /* A ready one has ended by itself. */
     void (*on_gone)(void *arg, uint64_t sandbox, const char *reason);
     void (*on_destroyed)(void *arg, uint64_t sandbox);
+    /* One of an earlier process that lives on and is ready. Only from within recover(). Borrowed.
+     */
+    void (*on_recovered)(void *arg, uint64_t sandbox, const char *uid, uint32_t revision,
+                         const char *address);
 };
 
 struct runtime_ops {
@@ -52,7 +60,7 @@ struct runtime_ops {
     /* Ready or not; on_destroyed follows, also when it is not known. */
     void (*destroy)(struct runtime *rt, uint64_t sandbox, uint32_t grace_ms);
     /* Everything that an earlier process left behind and that cannot be adopted has been removed
-     * when this returns or soon after; sandboxes that live on are told by on_created. */
+     * when this returns or soon after; sandboxes that live on are told by on_recovered. */
     void (*recover)(struct runtime *rt);
     /* All sandboxes go; done() last. */
     void (*close)(struct runtime *rt, void (*done)(void *arg), void *arg);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runtime `fake`: sandboxes that are a number. A creation takes spec.fake.createMs, a request
+ * spec.fake.workMs, and the answer comes from this process. To measure and test everything else.
+ *
+ * By default the answer is 200 with the request's body. Fields of the request change it:
+ *
+ *     x-fake-status: N            this status
+ *     x-fake-sleep-ms: N          instead of workMs, before the head
+ *     x-fake-bytes: N             a body of N bytes 'x' instead of the request's
+ *     x-fake-chunk-ms: N          with x-fake-bytes: a pause before each piece of 16 KiB
+ *     x-fake-trailer: TEXT        the trailer x-fake-trailer
+ *     x-fake-end: trap|reset|refuse|busy|die   end badly instead; die: the sandbox goes with it
+ *
+ * Every answer has x-fake-sandbox. What a request asks for is bounded by the constants below.
+ */
+#pragma once
+
+#include "fn/worker/runtime.h"
+
+enum {
+    FAKE_SLEEP_MAX_MS = 3600000,
+    FAKE_BYTES_MAX = 1 << 30,
+    FAKE_BODY_HIGH = 256 << 10 /* of an echoed body that the caller does not take */
+};
+
+/*
+ * Part of a creation may fail: fail_permille of them, drawn from the seed; 0: none. Freed by
+ * ops->close().
+ */
+struct runtime *fake_runtime_new(struct loop *loop, uint32_t fail_permille, uint64_t seed);

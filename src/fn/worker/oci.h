@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runtime `oci`: containers of crun or runc, made from bundle directories (config.json and
+ * rootfs), each in its own network namespace with one address.
+ *
+ * What a bundle may not decide: the root file system is read-only, no new privileges, no
+ * capabilities, seccomp, masked paths, limits of CPU, memory and processes. What it decides:
+ * program, working directory, user, mounts that are no bind mounts of the host.
+ *
+ *     DIR/sandboxes/ID/    config.json made by us, state.json, secrets (tmpfs), pid
+ *     DIR/run/             crun's own state
+ *
+ * docs/internals/functions.md describes networks and what happens after a crash.
+ */
+#pragma once
+
+#include "fn/worker/runtime.h"
+#include "wasm/guest_log.h"
+
+enum {
+    OCI_SANDBOXES_MAX = 1000,
+    OCI_STARTS_MAX = 16,       /* crun processes at a time; further creations wait */
+    OCI_CONFIG_MAX = 1 << 20,  /* a bundle's config.json */
+    OCI_NETWORKS_DEFAULT = 16, /* kept ready */
+    OCI_LOG_RATE = 256 << 10,  /* bytes of output per second and sandbox; more waits in the pipe */
+    OCI_PROBE_FIRST_US = 200
+};
+
+struct oci_opts { /* strings are copied */
+    struct loop *loop;
+    const char *dir;         /* data directory */
+    struct guest_logs *logs; /* kept; NULL: output is dropped */
+    const char *program;     /* NULL: crun, or runc where only that is installed */
+    uint32_t n_networks;     /* 0: OCI_NETWORKS_DEFAULT */
+    bool no_limits; /* also where the machine has no cgroups that we can use: CPU, memory and
+                     * processes are not limited then */
+};
+
+/*
+ * Errors: E_UNSUPPORTED with what is missing (program, privileges, namespaces, cgroups). Freed by
+ * ops->close().
+ */
+int oci_runtime_new(const struct oci_opts *opts, struct runtime **ret, struct err *err);

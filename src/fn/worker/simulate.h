@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Many workers with fake sandboxes in one process, to see how a control plane scales. Each has its
+ * own stream, so that the control plane cannot tell.
+ */
+#pragma once
+
+#include "fn/worker/worker.h"
+
+struct simulation;
+
+enum { SIMULATION_WORKERS_MAX = 10000 };
+
+struct simulation_opts {
+    struct loop *loop;
+    struct fn_dialer *dialer; /* kept until stopped */
+    uint32_t n_workers;
+    const char *prefix; /* names: prefix and a number from 0 */
+    uint64_t incarnation;
+    const char *address; /* of all, see worker_http.h; "": none can be called */
+    bool is_remote;
+    uint32_t fail_permille; /* of creations */
+    uint64_t cpu_milli;     /* of each; 0: 8000 */
+    uint64_t memory_bytes;  /* 0: 32 GiB */
+    uint64_t seed;
+    void (*on_synced)(void *arg); /* all are welcome; once */
+    void *arg;
+};
+
+int simulation_start(const struct simulation_opts *opts, struct simulation **ret, struct err *err);
+/* Calls any sandbox of any of them. */
+struct invoker *simulation_invoker(struct simulation *s);
+/* Sums over all of them. */
+void simulation_count(const struct simulation *s, struct worker_counts *ret);
+void simulation_stop(struct simulation *s, void (*done)(void *arg), void *arg);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The worker's role: holds the sandboxes of one node. Dials the control plane, tells all it has,
+ * does what it is ordered, and reports in batches, one for each turn of the loop.
+ *
+ *     dial -> hello -> welcome -> orders and reports -> (stream ends) -> dial
+ *
+ * Sandboxes live on while no control plane is there; the next hello tells them. Those that a
+ * control plane does not adopt are removed. Orders of a lower term than the highest that was ever
+ * seen are refused: the stream that brings one ends.
+ *
+ * Loop thread only.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "fn/stream.h"
+#include "fn/worker/runtime.h"
+
+struct worker;
+struct tls_ctx;
+
+enum {
+    WORKER_SANDBOXES_MAX = 16384, /* of all states: a hello with all of them is one message */
+    WORKER_REVISIONS_MAX = 100000,
+    WORKER_RUNTIMES_MAX = 4,
+    WORKER_REPORT_MAX = 4096,       /* entries of one report; the rest follows in the next */
+    WORKER_RECONNECT_FIRST_MS = 10, /* doubles, */
+    WORKER_RECONNECT_MAX_MS = 500,  /* up to this */
+    WORKER_WELCOME_MS = 5000,       /* for the answer to a hello; then it dials again */
+    WORKER_ORPHAN_MS = 5000         /* from a welcome: what is not adopted by then goes */
+};
+
+struct worker_label {
+    const char *key, *value;
+};
+
+struct worker_opts { /* strings are copied */
+    struct loop *loop;
+    const char *name; /* of the node: unique, the same after a restart; worker_identity() */
+    uint64_t incarnation;
+    struct fn_dialer *dialer; /* kept until stopped */
+    const char *address;      /* host:port of by_worker sandboxes (worker_http.h); "": none */
+    uint64_t cpu_milli;       /* what it offers; 0: all that the machine has */
+    uint64_t memory_bytes;    /* 0: all that the machine has */
+    const struct worker_label *labels;
+    size_t n_labels;
+    struct runtime *runtimes[WORKER_RUNTIMES_MAX]; /* taken */
+    size_t n_runtimes;
+    /*
+     * The control plane lives in another process: reports go out at least three times in lease_ms.
+     * Otherwise only while there are sandboxes, since whatever kills one kills the other.
+     */
+    bool is_remote;
+    bool is_simulated;            /* its load is that of its sandboxes, not of the machine */
+    void (*on_synced)(void *arg); /* the first welcome came; once; may be NULL */
+    void *arg;
+};
+
+/* Recovers what earlier processes left, then dials. Errors: E_INVALID a wrong option. */
+int worker_start(const struct worker_opts *opts, struct worker **ret, struct err *err);
+/* All sandboxes go, the control plane is told, then done(). */
+void worker_stop(struct worker *w, void (*done)(void *arg), void *arg);
+
+/*
+ * For by_worker sandboxes: of a gateway in this process, or of worker_http.h. Valid until
+ * worker_stop(). A sandbox that is not here ends with -ECONNREFUSED.
+ */
+struct invoker *worker_invoker(struct worker *w);
+const char *worker_name(const struct worker *w);
+
+struct worker_counts {
+    uint32_t creating, ready, destroying;               /* sandboxes */
+    uint32_t running;                                   /* requests through worker_invoker() */
+    uint64_t created, failed, gone, destroyed, refused; /* ever; refused: orders of a lower term */
+    uint64_t term;                                      /* the highest seen */
+    bool is_welcome;
+};
+void worker_count(const struct worker *w, struct worker_counts *ret);
+/* Prometheus text. */
+void worker_metrics(const struct worker *w, struct buf *to);
+
+/*
+ * Who this node is: dir/worker.json keeps the name and counts starts. `wanted`: the name on the
+ * first start, or instead of the one that is kept; "": as kept, or the host's and four random
+ * digits. Given: *ret_name, free().
+ * Errors: of reading and writing; E_CORRUPT a file that is not ours.
+ */
+int worker_identity(const char *dir, const char *wanted, char **ret_name, uint64_t *ret_incarnation,
+                    struct err *err);

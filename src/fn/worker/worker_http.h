@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The listener of a worker for sandboxes without an address of their own (Endpoint.by_worker):
+ * gateways of other processes send a request here, and it becomes a call of the runtime.
+ *
+ * Fields from the gateway, taken out before the sandbox sees the request:
+ *
+ *     x-dormouse-sandbox      the sandbox's number in decimal; required
+ *     x-dormouse-token        the shared token, where there is one
+ *     x-dormouse-call-id, x-dormouse-peer
+ *     x-dormouse-scheme       "https": the client came by TLS
+ *     x-dormouse-timeout-ms   what is left of the request's time
+ *
+ * And to the gateway. No sandbox can forge them, fields of these names are dropped from answers:
+ *
+ *     x-dormouse-error        the invocation's end, on status 502: "ECONNREFUSED" (nothing has
+ * run), "EBUSY", "ETIMEDOUT", "E_TRAP", ... as err_name() has it x-dormouse-reason       the reason
+ * of on_end()
+ *
+ * An answer that breaks after its head is cut. 401: the token is wrong; 400: no sandbox is named.
+ */
+#pragma once
+
+#include "fn/worker/worker.h"
+#include "io/http.h"
+
+struct worker_http;
+
+enum { WORKER_TOKEN_MIN = 16 }; /* bytes */
+
+struct worker_http_opts {
+    struct loop *loop;
+    struct worker *worker; /* kept */
+    const char *host;      /* NULL: 127.0.0.1 */
+    uint16_t port;         /* 0: any */
+    struct tls_ctx *tls;   /* kept; NULL: plain. One that asks for client certificates is enough */
+    /* Required but on loopback, or with mtls; copied. */
+    const char *token;
+    bool mtls; /* tls lets no client in without a certificate of ours */
+};
+
+/* Errors: E_INVALID a listener that anybody could use; as http_server_start(). */
+int worker_http_start(const struct worker_http_opts *opts, struct worker_http **ret,
+                      struct err *err);
+uint16_t worker_http_port(const struct worker_http *h);
+/* Before worker_stop(). */
+void worker_http_close(struct worker_http *h, uint64_t grace_ms, void (*done)(void *arg),
+                       void *arg);
