@@ -29,6 +29,9 @@ struct invoke_request {
     bool body_is_whole;   /* nothing follows `body` */
     struct str call_id;   /* for logs and traces; unique */
     uint64_t deadline_ms; /* of the loop's clock; 0: none */
+    /* Bytes of the answer's body, 0: any. For runtimes in this process, which tell their guest. */
+    uint64_t response_max;
+    struct str script_name; /* what stood before the target and was taken away, "/fn/NS/NAME"; "" */
 };
 
 struct invoke_ops {

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runtime `wasm`: functions as guests in runner processes of their own pool
+ * (docs/function-abi.md is what they see, wasm/runner_pool.h the processes).
+ *
+ * A sandbox is a number of requests that may run at a time (concurrency, 1 unless the function says
+ * otherwise) and has no address: invoker. For each revision that has sandboxes a runner holds one
+ * template, the memory after initialisation, and every request gets an instance that starts from
+ * it.
+ *
+ *     prepare: module from its source -> compiled, or from the cache -> template in a runner
+ *     create:  ready as soon as the template is, which it usually is
+ *     request: RUN -> instance from the template -> ANSWER, one exchange when both bodies are small
+ *
+ * A revision without sandboxes holds nothing in a runner and no file; a runner without revisions
+ * ends.
+ *
+ * Loop thread only.
+ */
+#pragma once
+
+#include "fn/worker/runtime.h"
+#include "modules/module_source.h"
+#include "wasm/guest_log.h"
+#include "wasm/module.h"
+
+enum {
+    WASM_BODY_BUFFER =
+        256 << 10, /* of a request, or of an answer, that the other side does not take yet */
+    WASM_WAITING_MAX = 8192,    /* requests that no runner has room for; more end with -EBUSY */
+    WASM_LOG_LINES_PER_S = 200, /* of one revision, */
+    WASM_LOG_LINES_BURST = 1000 /* after silence */
+};
+
+struct wasm_runtime_opts {
+    struct loop *loop;
+    struct module_cache *modules;   /* kept; may be shared with operators */
+    struct module_sources *sources; /* kept; the same */
+    struct guest_logs *logs;        /* kept; FN_LOGS_DIR; NULL: nothing is kept */
+    /* Where spec.wasm.file may lie, absolute and real paths; copied. */
+    const char *const *module_dirs;
+    size_t n_module_dirs;
+    const char *runner_path; /* copied; NULL: $DORMOUSE_RUNNER, else beside our own program */
+    unsigned max_runners;    /* 0: one per core */
+};
+
+/* Starts no process. Freed by ops->close(). Errors: -ENOENT no runner is there. */
+int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret, struct err *err);
+
+struct wasm_runtime_stats {
+    unsigned runners;
+    uint64_t runner_starts, runner_losses;
+    unsigned revisions, sandboxes, running, waiting; /* requests: in runners, for room there */
+    uint64_t requests, traps; /* ever; traps: that ended badly by their own fault */
+    uint64_t cpu_us;          /* of all requests */
+};
+void wasm_runtime_get_stats(const struct runtime *rt, struct wasm_runtime_stats *ret);
+/* Process ids of the runners, for accounting and tests; returns how many were stored. */
+size_t wasm_runtime_pids(const struct runtime *rt, int *ret, size_t max);
