@@ -1233,7 +1233,9 @@ static void on_end(void *arg, int r, const struct err *err)
     }
 }
 
-static const struct http_call_ops call_ops = { on_head, on_data, on_end };
+static const struct http_call_ops call_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
 
 static void call(struct reply *r, const char *method, const char *target, struct str body,
                  uint64_t timeout_ms)

@@ -208,7 +208,9 @@ static void one_end(void *arg, int r, const struct err *err)
     buf_fini(&o->got);
 }
 
-static const struct http_call_ops one_ops = { one_head, one_data, one_end };
+static const struct http_call_ops one_ops = { .on_head = one_head,
+                                              .on_data = one_data,
+                                              .on_end = one_end };
 
 static void start_one(void)
 {
@@ -400,7 +402,7 @@ static void torture_end(void *arg, int r, const struct err *err)
     CHECK(r == 0 || err->text[0]);
 }
 
-static const struct http_call_ops torture_ops = { NULL, NULL, torture_end };
+static const struct http_call_ops torture_ops = { .on_end = torture_end };
 
 static int first_free_fd(void)
 {

@@ -246,7 +246,9 @@ static void on_end(void *arg, int r, const struct err *err)
         reply->err = *err;
 }
 
-static const struct http_call_ops call_ops = { on_head, on_data, on_end };
+static const struct http_call_ops call_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
 
 static struct http_client *client_new(struct tls_ctx *tls, const char *name)
 {

@@ -132,7 +132,9 @@ static void on_write_end(void *arg, int r, const struct err *err)
     stop_if_drained();
 }
 
-static const struct http_call_ops write_ops = { on_write_head, ignore_data, on_write_end };
+static const struct http_call_ops write_ops = { .on_head = on_write_head,
+                                                .on_data = ignore_data,
+                                                .on_end = on_write_end };
 
 static void write_next(uint64_t intended_ns)
 {
@@ -246,7 +248,9 @@ static void on_watch_end(void *arg, int r, const struct err *err)
     die("a watch ended", r < 0 ? err_text(err) : "by the server");
 }
 
-static const struct http_call_ops watch_ops = { on_watch_head, on_watch_data, on_watch_end };
+static const struct http_call_ops watch_ops = { .on_head = on_watch_head,
+                                                .on_data = on_watch_data,
+                                                .on_end = on_watch_end };
 
 static void open_more(void)
 {
@@ -278,7 +282,9 @@ static void on_made_head(void *arg, int status, const struct headers *headers)
     }
 }
 
-static const struct http_call_ops make_ops = { on_made_head, ignore_data, on_made };
+static const struct http_call_ops make_ops = { .on_head = on_made_head,
+                                               .on_data = ignore_data,
+                                               .on_end = on_made };
 
 static void on_setup_late(struct timer *t)
 {

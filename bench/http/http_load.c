@@ -110,7 +110,9 @@ static void on_end(void *arg, int r, const struct err *err)
         start_request(now);
 }
 
-static const struct http_call_ops call_ops = { on_head, on_data, on_end };
+static const struct http_call_ops call_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
 
 /* With every "{i}" replaced. */
 static struct str numbered(const char *text, struct buf *to)

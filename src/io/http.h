@@ -4,7 +4,8 @@
  * Bodies stream both ways with back-pressure.
  *
  * Server: one listener hands every request to `on_request`; the handler answers through the
- * exchange, then or later. Client: a pool of kept-alive connections to one origin.
+ * exchange, then or later. Client: a pool of kept-alive connections to one origin. gRPC stands on
+ * both (io/grpc.h).
  */
 #pragma once
 
@@ -33,8 +34,11 @@ enum {
     HTTP_HANDSHAKES_MAX = 512,
     /* Of a body that nobody asked for, after the response: past it the connection is cut. */
     HTTP_DISCARD_MAX_BYTES = 64 << 10,
-    HTTP_WRITE_HIGH_BYTES = 256 << 10, /* http_write() reports full above this */
-    HTTP_CLIENT_IDLE_MS = 90000        /* a pooled connection, by one timer like the server's */
+    HTTP_WRITE_HIGH_BYTES = 256 << 10,  /* http_write(), http_call_write() report full above this */
+    HTTP_TRAILERS_MAX_BYTES = 16 << 10, /* fields after a body: 431, or a failed call, beyond */
+    HTTP_INTERIMS_MAX = 16,             /* 1xx before a response: the call fails beyond */
+    HTTP_CLIENT_IDLE_MS = 90000,        /* a pooled connection, by one timer like the server's */
+    HTTP_PING_TIMEOUT_MS = 20000        /* after a ping that nothing answered: the peer is lost */
 };
 
 struct http_server;
@@ -45,7 +49,9 @@ struct http_request {
     struct str target; /* origin form, "/api/v1/pods?watch=true" */
     const struct headers *headers;
     bool has_body;
-    uint64_t content_length; /* UINT64_MAX: chunked */
+    bool upgrade; /* it asks for another protocol, and http_upgrade() can */
+    bool http2;
+    uint64_t content_length; /* UINT64_MAX: chunked, or HTTP/2 without one */
     struct str peer;         /* "127.0.0.1:3456" or "unix" */
 };
 
@@ -82,6 +88,14 @@ struct http_server_opts {
     /* 0: the values above */
     uint64_t head_timeout_ms, body_idle_ms, keepalive_ms, write_stall_ms, half_closed_ms;
     size_t max_connections;
+    /*
+     * HTTP/2, while a stream is open: after so long without a byte from the peer a PING, and after
+     * HTTP_PING_TIMEOUT_MS without an answer the connection is lost. 0: none.
+     */
+    uint64_t ping_ms;
+    unsigned
+        user_timeout_ms; /* TCP_USER_TIMEOUT: bytes that nobody acknowledges; 0: the kernel's */
+    bool reuse_port;     /* SO_REUSEPORT: several listeners, each on its loop, share the port */
 };
 
 int http_server_start(struct loop *loop, const struct http_server_opts *opts,
@@ -92,6 +106,11 @@ size_t http_server_connections(const struct http_server *s); /* open ones */
  */
 void http_server_close(struct http_server *s, uint64_t grace_ms, void (*done)(void *arg),
                        void *arg);
+/*
+ * As the beginning of http_server_close(), which is to follow: accept no more, tell the clients
+ * (GOAWAY, "connection: close"), close what is idle; what runs goes on.
+ */
+void http_server_drain(struct http_server *s);
 
 /*
  * Who the client is by its certificate (io/tls.h), in the arena. false: no TLS, or none shown.
@@ -111,6 +130,16 @@ void http_read_body(struct http_exchange *x, uint64_t max_bytes);
 /* Stop and go on reading from the peer (back-pressure). */
 void http_pause_body(struct http_exchange *x);
 void http_resume_body(struct http_exchange *x);
+/* A body in which silence is no fault (a stream of messages): no deadline for its bytes. */
+void http_let_body_idle(struct http_exchange *x);
+/* Fields that came after the body: from on_body_end(0) on. NULL without any. */
+const struct headers *http_request_trailers(const struct http_exchange *x);
+
+/*
+ * An interim response (1xx but 100 and 101) before http_respond(). Dropped for HTTP/1.0. "100
+ * Continue" is sent by http_read_body() to whoever waits for it.
+ */
+void http_inform(struct http_exchange *x, int status, const struct headers *headers);
 
 /*
  * Start the response. headers may be NULL. body_n: exact length, or HTTP_CHUNKED for a stream. Adds
@@ -125,12 +154,25 @@ void http_respond(struct http_exchange *x, int status, const struct headers *hea
  */
 bool http_write(struct http_exchange *x, struct str chunk);
 size_t http_write_pending(const struct http_exchange *x); /* bytes waiting for the peer */
-void http_end(struct http_exchange *x);                   /* end of the response body */
+/*
+ * Fields to follow the body of an HTTP_CHUNKED response, copied; before http_end(). Dropped where
+ * none can follow: HTTP/1.0, no body.
+ */
+void http_trailers(struct http_exchange *x, const struct headers *trailers);
+void http_end(struct http_exchange *x); /* end of the response body */
 /* All in one. */
 void http_reply(struct http_exchange *x, int status, const struct headers *headers,
                 struct str body);
-/* Cut the connection without ending the response properly. */
+/* Cut the connection (HTTP/2: the stream) without ending the response properly. */
 void http_abort(struct http_exchange *x);
+/*
+ * Answer 101 with these fields, among them `upgrade`; `connection: upgrade` is added. From then on
+ * http_write() and on_body() carry raw bytes both ways, the latter after http_read_body(), and no
+ * deadline but write_stall_ms holds. http_end() ends our direction, on_body_end(0) tells of the end
+ * of the peer's, and the exchange is over with both.
+ * Only if req->upgrade, before http_respond().
+ */
+void http_upgrade(struct http_exchange *x, const struct headers *headers);
 
 /* ------------------------------------------------------------------ client */
 
@@ -154,25 +196,55 @@ struct http_client_opts {
      * knowledge.
      */
     bool http2;
+    /* As in http_server_opts; a lost peer's calls end with -ETIMEDOUT. */
+    uint64_t ping_ms;
+    unsigned user_timeout_ms;
 };
 
+/* Any may be NULL. */
 struct http_call_ops {
-    /* At most once; not for 1xx. */
+    /* At most once. Not for 1xx, but for the 101 of a call that asked to upgrade. */
     void (*on_head)(void *arg, int status, const struct headers *headers);
     void (*on_data)(void *arg, struct str chunk);
-    /* Exactly once, the last call. 0: response complete. Else a negative code, err borrowed. */
+    /*
+     * Exactly once, the last call. 0: response complete, even if the request is not. Else a
+     * negative code, err borrowed:
+     *   -ECONNREFUSED, -ENOENT, -EHOSTUNREACH, ...  there was no connection, nothing is sent
+     *   -ETIMEDOUT    no connection, no head, no answer to pings, or the server takes no bytes
+     *   -ECONNRESET   the connection or stream broke off
+     *   E_PARSE, E_LIMIT, E_TLS, -ECANCELED
+     * http_call_was_sent() tells whether the server may have seen anything of the request.
+     */
     void (*on_end)(void *arg, int r, const struct err *err);
+    void (*on_interim)(void *arg, int status, const struct headers *headers); /* 1xx but 101 */
+    /* Fields after the body, if there are any: after the last on_data, before on_end(0). */
+    void (*on_trailers)(void *arg, const struct headers *trailers);
+    void (*on_writable)(void *arg); /* after http_call_write() said full */
 };
 
 struct http_call_opts {
     /* Borrowed for the call of http_call_start(). A target with "http://" is for a proxy; the field
      * host must be among the headers then. */
     struct str method, target;
-    const struct headers *headers; /* host, content-length are added */
-    struct str body;               /* copied */
+    /*
+     * host and what frames the body are added; `connection`, `keep-alive`, `proxy-connection` are
+     * left out, and so is `upgrade` unless the call asks for it.
+     */
+    const struct headers *headers;
+    struct str body;          /* copied */
     uint64_t head_timeout_ms; /* 0: none; until it is sent, and from then to the response head */
     const struct http_call_ops *ops;
     void *arg;
+    /* The body comes by http_call_write(), after `body`: of body_n bytes in all, or HTTP_CHUNKED.
+     */
+    bool streams;
+    uint64_t body_n;
+    /*
+     * The headers have a field `upgrade`: if the server agrees, on_head(101), then on_data() and
+     * http_call_write() carry raw bytes. http_call_end_body() ends our direction, and on_end(0)
+     * comes with the end of the server's. HTTP/1.1 only, and without body.
+     */
+    bool upgrade;
 };
 
 int http_client_new(struct loop *loop, const struct http_client_opts *opts,
@@ -181,11 +253,35 @@ int http_client_new(struct loop *loop, const struct http_client_opts *opts,
 void http_client_close(struct http_client *c);
 /*
  * A connection found dead before any response byte is retried once for requests without side
- * effects (GET, HEAD) or when nothing of the request was written. *ret is valid until on_end
- * returned.
+ * effects (GET, HEAD) or when nothing of the request was written; not once http_call_write() has
+ * added to what was sent. *ret is valid until on_end returned.
  */
 int http_call_start(struct http_client *c, const struct http_call_opts *opts,
                     struct http_call **ret, struct err *err);
 void http_call_pause(struct http_call *call);
 void http_call_resume(struct http_call *call);
-void http_call_cancel(struct http_call *call); /* on_end(-ECANCELED) comes on a later turn */
+/* on_end(-ECANCELED) comes on a later turn. The server sees a reset of stream or connection. */
+void http_call_cancel(struct http_call *call);
+
+/*
+ * More of the body of a call that streams, or raw bytes once upgraded: at any time, also before
+ * there is a connection, and after the response's head. Bytes are copied (or queued). false once
+ * HTTP_WRITE_HIGH_BYTES wait: stop until on_writable.
+ */
+bool http_call_write(struct http_call *call, struct str chunk);
+/*
+ * The end of the body. trailers, borrowed, may be NULL; sent after HTTP_CHUNKED bodies only. Fewer
+ * bytes than body_n: the call fails with -EINVAL. Fine after the end of the call's response.
+ */
+void http_call_end_body(struct http_call *call, const struct headers *trailers);
+size_t http_call_pending(const struct http_call *call); /* bytes waiting for the server */
+/*
+ * Whether the server may have seen any of the request: false as long as the kernel has taken no
+ * byte of it, and for streams that an HTTP/2 server says it has not looked at. From start until
+ * on_end returned.
+ */
+bool http_call_was_sent(const struct http_call *call);
+/* Whether bytes of the body may have been seen. */
+bool http_call_body_was_sent(const struct http_call *call);
+/* The HTTP/2 error with which the server reset the stream, in on_end; -1: it did not. */
+int64_t http_call_reset_code(const struct http_call *call);

@@ -5,6 +5,7 @@
  * two move everything. Calls of the handler only record and kick the stream.
  *
  *     in:   HEAD --head--> BODY --end--> DONE      (HEAD -> DONE without a body)
+ *                                        DONE --http_upgrade()--> TUNNEL --eof--> DONE
  *     out:  NONE --http_respond()--> OPEN --http_end()--> ENDED --written--> GONE
  *
  * In GONE on_gone() has run. DONE and GONE together end the exchange; GONE before DONE discards
@@ -28,7 +29,7 @@ enum {
     WATCH_READ_BYTES = 4096    /* while a handler works: what a pipelining peer can make us hold */
 };
 
-enum in_state { IN_HEAD, IN_BODY, IN_DONE };
+enum in_state { IN_HEAD, IN_BODY, IN_DONE, IN_TUNNEL };
 enum out_state { OUT_NONE, OUT_OPEN, OUT_ENDED, OUT_GONE };
 
 struct h1_exchange {
@@ -61,7 +62,8 @@ static struct h1_exchange *of(const struct http_exchange *base)
 static const struct sm_state in_table[] = {
     [IN_HEAD] = { "head", EDGE(IN_BODY) | EDGE(IN_DONE) },
     [IN_BODY] = { "body", EDGE(IN_DONE) },
-    [IN_DONE] = { "done", 0 },
+    [IN_DONE] = { "done", EDGE(IN_TUNNEL) },
+    [IN_TUNNEL] = { "tunnel", EDGE(IN_DONE) },
 };
 static const struct sm_state out_table[] = {
     [OUT_NONE] = { "none", EDGE(OUT_OPEN) | EDGE(OUT_GONE) },
@@ -103,7 +105,9 @@ static void exchange_recycle(struct h1_exchange *x)
     struct http_server *srv = x->base.c->srv;
     x->base.c->x = NULL;
     timer_stop(srv->loop, &x->timer);
-    size_t bytes = x->parse.headers.cap + x->parse.target.cap + x->parse.field.cap;
+    http_exchange_fini(&x->base);
+    size_t bytes =
+        x->parse.headers.cap + x->parse.target.cap + x->parse.field.cap + x->parse.trailers.cap;
     if (srv->n_spares >= SPARES_MAX || bytes > SPARE_MAX_BYTES || srv->closing) {
         exchange_free(x);
         return;
@@ -172,7 +176,7 @@ static void h1_respond(struct http_exchange *base, int status, const struct head
     x->chunked = stream && x->parse.ll.http_minor > 0;
     x->close_delimited = stream && !x->chunked;
     x->out_left = bodyless ? 0 : body_n;
-    if (!x->parse.keep_alive || x->continue_owed || x->close_delimited || c->srv->closing ||
+    if (!x->parse.keep_alive || x->continue_owed || x->close_delimited || c->srv->draining ||
         (headers && headers_has_token(headers, "connection", "close")))
         c->close_after = true;
     sm_move(&x->out, OUT_OPEN);
@@ -241,10 +245,46 @@ static void h1_end(struct http_exchange *base)
         h1_abort(base); /* fewer bytes than promised: only a broken connection says so */
         return;
     }
-    if (x->chunked && !x->is_head)
-        stream_write(&x->base.c->s, STR("0\r\n\r\n"));
+    if (x->chunked && !x->is_head) {
+        struct buf *out = &x->base.c->s.out;
+        (void)buf_add_cstr(out, "0\r\n");
+        http_add_trailers(out, &x->base.trailers);
+        (void)buf_add_cstr(out, "\r\n");
+    }
     sm_move(&x->out, OUT_ENDED);
     stream_kick(&x->base.c->s);
+}
+
+static void h1_inform(struct http_exchange *base, int status, const struct headers *headers)
+{
+    struct h1_exchange *x = of(base);
+    if (x->out.at != OUT_NONE || x->parse.ll.http_minor == 0)
+        return;
+    struct buf *out = &x->base.c->s.out;
+    (void)buf_printf(out, "HTTP/1.1 %d ", status);
+    (void)buf_add_str(out, http_reason(status));
+    (void)buf_add_cstr(out, "\r\n");
+    http_add_fields(out, headers);
+    (void)buf_add_cstr(out, "\r\n");
+    stream_kick(&x->base.c->s);
+}
+
+static void h1_upgrade(struct http_exchange *base, const struct headers *headers)
+{
+    struct h1_exchange *x = of(base);
+    if (x->out.at == OUT_GONE || x->server_replied)
+        return;
+    struct conn *c = base->c;
+    struct buf *out = &c->s.out;
+    assert(x->out.at == OUT_NONE && x->in.at == IN_DONE);
+    (void)buf_add_cstr(out, "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\n");
+    http_add_fields(out, headers);
+    (void)buf_add_cstr(out, "\r\n");
+    c->close_after = x->close_delimited = base->body_may_idle = true;
+    x->is_head = x->body_wanted = x->body_ended = x->body_paused = false;
+    sm_move(&x->in, IN_TUNNEL);
+    sm_move(&x->out, OUT_OPEN);
+    stream_kick(&c->s);
 }
 
 /* What the server itself has to say. The connection ends afterwards. */
@@ -338,6 +378,7 @@ static void begin_request(struct h1_exchange *x)
         .target = buf_str(&x->parse.target),
         .headers = &x->parse.headers,
         .has_body = x->parse.has_body,
+        .upgrade = x->parse.upgrade,
         .content_length = x->parse.content_length,
         .peer = str_of(c->peer),
     };
@@ -383,6 +424,8 @@ static bool step(struct h1_exchange *x, const char *p, size_t n, size_t *ret_use
         return true;
     case HTTP_EVENT_END:
         sm_move(&x->in, IN_DONE);
+        if (x->parse.trailers.n)
+            x->base.request_trailers = &x->parse.trailers;
         timer_stop(x->base.c->srv->loop, &x->timer);
         end_body(x, 0);
         return true;
@@ -401,7 +444,12 @@ static size_t exchange_input(struct h1_exchange *x, const char *p, size_t n)
     struct conn *c = x->base.c;
     size_t used = 0;
     for (;;) {
-        if (x->in.at == IN_DONE || (x->in.at == IN_BODY && !is_body_wanted_now(x)))
+        if (x->in.at == IN_TUNNEL && used < n && is_body_wanted_now(x)) {
+            take_body(x, str_n(p + used, n - used));
+            return n;
+        }
+        if (x->in.at == IN_TUNNEL || x->in.at == IN_DONE ||
+            (x->in.at == IN_BODY && !is_body_wanted_now(x)))
             return used;
         if (x->in.at == IN_HEAD && used == n)
             return used;
@@ -441,6 +489,13 @@ static void exchange_settle(struct h1_exchange *x)
 
 /* ------------------------------------------------------------------ time */
 
+/* What is left of a body that nobody reads has to come in time even if it might have been slow. */
+static bool is_body_owed(const struct h1_exchange *x)
+{
+    bool may_idle = x->base.body_may_idle && x->out.at != OUT_GONE;
+    return x->in.at == IN_BODY && is_body_wanted_now(x) && !may_idle;
+}
+
 static void on_exchange_timer(struct timer *t)
 {
     struct h1_exchange *x = container_of(t, struct h1_exchange, timer);
@@ -460,7 +515,7 @@ static void on_exchange_timer(struct timer *t)
         stream_kick(&c->s);
         return;
     }
-    if (x->in.at != IN_BODY || !is_body_wanted_now(x))
+    if (!is_body_owed(x))
         return;
     if (silent < c->srv->body_idle_ms && !body_pace_is_too_slow(&x->pace, c)) {
         timer_start(c->srv->loop, t, c->srv->body_idle_ms - silent, on_exchange_timer);
@@ -479,7 +534,7 @@ static void arm_timer(struct h1_exchange *x)
         timer_start(srv->loop, &x->timer, srv->half_closed_ms, on_exchange_timer);
     else if (x->in.at == IN_HEAD)
         timer_start(srv->loop, &x->timer, srv->head_timeout_ms, on_exchange_timer);
-    else if (x->in.at == IN_BODY && is_body_wanted_now(x))
+    else if (is_body_owed(x))
         timer_start(srv->loop, &x->timer, srv->body_idle_ms, on_exchange_timer);
 }
 
@@ -489,6 +544,8 @@ static const struct exchange_kind h1_exchange_kind = {
     .pending = h1_pending,
     .end = h1_end,
     .abort = h1_abort,
+    .inform = h1_inform,
+    .upgrade = h1_upgrade,
     .read_body = h1_read_body,
     .pause_body = h1_pause_body,
     .resume_body = h1_resume_body,
@@ -521,6 +578,10 @@ static void h1_eof(struct conn *c)
         if (x)
             exchange_gone(x, -ECONNRESET);
         stream_close(s);
+        return;
+    }
+    if (x->in.at == IN_TUNNEL && s->eof_is_clean) {
+        sm_move(&x->in, IN_DONE); /* told in exchange_settle(), if anybody reads */
         return;
     }
     if (x->out.at == OUT_ENDED)
@@ -565,7 +626,10 @@ static void h1_settled(struct conn *c)
     if (!x)
         return;
     exchange_settle(x);
-    if (x->out.at == OUT_ENDED && stream_pending(&c->s) == 0)
+    bool written = x->out.at == OUT_ENDED && stream_pending(&c->s) == 0;
+    if (written && x->in.at == IN_TUNNEL && !c->s.finishing)
+        stream_finish(&c->s); /* the peer may go on */
+    else if (written && x->in.at != IN_TUNNEL)
         after_response(c);
     else if (x->out.at == OUT_GONE && x->in.at == IN_DONE)
         rest(c); /* the discarded body has come to its end */

@@ -7,6 +7,7 @@
  */
 #include "io/http2_session.h"
 #include "io/http_client_int.h"
+#include "io/http_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,27 +17,30 @@ enum {
     CONNECTION_WINDOW_BYTES = 16 << 20,
     CALLS_MAX = 1000,     /* on a connection, if the server lets us */
     CALLS_AT_FIRST = 100, /* until it has said */
-    INTERIM_MAX = 16
+    OUT_LOW_BYTES = HTTP_WRITE_HIGH_BYTES / 4
 };
 
 struct h2_link {
     nghttp2_session *ng;
     struct list calls; /* struct h2_call.node */
+    struct list todo;  /* struct h2_call.todo: looked at in h2_link_settled() */
     size_t n_calls;
-    bool draining; /* no further calls */
-    bool resumed;  /* some call is */
+    struct h2_ping ping; /* while there are calls */
+    bool draining;       /* no further calls */
 };
 
 struct h2_call {
     struct http_call *call;
-    struct list node; /* link->h2->calls */
+    struct list node, todo; /* link->h2->calls, link->h2->todo */
     char *method;
     struct buf target, authority;
     struct headers headers;
 
     int32_t id;
     size_t body_at; /* bytes of the request's body before it are sent */
-    struct headers got;
+    bool deferred;  /* the stream waits for more of it */
+    struct headers got, got_trailers;
+    size_t trailer_bytes;
     int status;
     unsigned interim;
     bool too_large; /* the response's head */
@@ -73,8 +77,18 @@ void h2_call_free(struct http_call *call)
     buf_fini(&h->authority);
     headers_fini(&h->headers);
     headers_fini(&h->got);
+    headers_fini(&h->got_trailers);
     buf_fini(&h->held);
     free(h);
+}
+
+/* Have the call looked at before the loop goes on. */
+static void note(struct http_call *call)
+{
+    struct link *l = call->link;
+    if (!list_is_linked(&call->h2->todo))
+        list_push_back(&l->h2->todo, &call->h2->todo);
+    stream_kick(&l->s);
 }
 
 static void on_idle(struct timer *t)
@@ -88,6 +102,7 @@ void h2_call_leave(struct http_call *call)
     struct link *l = call->link;
     struct http_client *c = l->client;
     list_remove(&h->node);
+    list_remove(&h->todo);
     if (!h->closed) {
         (void)nghttp2_session_set_stream_user_data(l->h2->ng, h->id, NULL);
         (void)nghttp2_submit_rst_stream(l->h2->ng, NGHTTP2_FLAG_NONE, h->id, NGHTTP2_CANCEL);
@@ -98,8 +113,11 @@ void h2_call_leave(struct http_call *call)
     buf_fini(&h->held);
     h->held = BUF_INIT(CONNECTION_WINDOW_BYTES);
     stream_kick(&l->s); /* also to end a connection that serves nobody any more */
-    if (--l->h2->n_calls == 0 && !l->s.closing)
-        timer_start(c->loop, &l->connect_timer, c->idle_ms, on_idle);
+    if (--l->h2->n_calls == 0) {
+        h2_ping_stop(&l->h2->ping);
+        if (!l->s.closing)
+            timer_start(c->loop, &l->connect_timer, c->idle_ms, on_idle);
+    }
     http_client_kick(c);
 }
 
@@ -115,6 +133,7 @@ static void call_lost(struct http_call *call, bool harmless, int r, const struct
         h->status = 0;
         h->body_at = 0;
         h->interim = 0;
+        h->deferred = false;
         if (http_call_again(call))
             return;
     }
@@ -138,10 +157,15 @@ static void go_on(struct http_call *call)
     if (call->sm.at == CALL_ENDED || call->paused || !(h->closed || h->ended))
         return;
     if (call->sm.at == CALL_HEAD && h->ended) {
+        if (h->got_trailers.n && call->ops->on_trailers)
+            call->ops->on_trailers(call->arg, &h->got_trailers);
         http_call_finish(call, 0);
         return;
     }
+    call->reset_code = h->code;
     bool refused = h->code == NGHTTP2_REFUSED_STREAM;
+    if (refused)
+        call->sent = call->body_sent = false;
     call_lost(
         call, refused,
         err_set(&err, -ECONNRESET, "stream reset by server: %s", nghttp2_http2_strerror(h->code)),
@@ -150,7 +174,25 @@ static void go_on(struct http_call *call)
 
 void h2_call_resume(struct http_call *call)
 {
-    call->link->h2->resumed = true;
+    note(call);
+}
+
+size_t h2_call_pending(const struct http_call *call)
+{
+    return call->request.n - call->head_n - call->h2->body_at;
+}
+
+void h2_call_more(struct http_call *call)
+{
+    struct h2_call *h = call->h2;
+    if (h->body_at > h2_call_pending(call)) { /* most of what is kept is sent */
+        buf_consume(&call->request, call->head_n + h->body_at);
+        call->head_n = h->body_at = 0;
+        call->added = true;
+    }
+    if (h->deferred)
+        (void)nghttp2_session_resume_data(call->link->h2->ng, h->id);
+    h->deferred = false;
     stream_kick(&call->link->s);
 }
 
@@ -161,14 +203,28 @@ static struct http_call *call_of(nghttp2_session *ng, int32_t id)
     return id ? nghttp2_session_get_stream_user_data(ng, id) : NULL;
 }
 
+/* Past the limits the stream is reset. */
+static int take_trailer(struct h2_call *h, struct str name, struct str value)
+{
+    h->trailer_bytes += name.n + value.n + 4;
+    if (!http_is_trailer(name))
+        return 0;
+    bool fits = h->trailer_bytes <= HTTP_TRAILERS_MAX_BYTES;
+    return fits && headers_add(&h->got_trailers, name, value) >= 0
+               ? 0
+               : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+}
+
 static int on_header(nghttp2_session *ng, const nghttp2_frame *frame, const uint8_t *name,
                      size_t name_n, const uint8_t *value, size_t value_n, uint8_t flags, void *arg)
 {
     struct http_call *call = call_of(ng, frame->hd.stream_id);
     struct str key = str_n((const char *)name, name_n), text = str_n((const char *)value, value_n);
     uint64_t status;
-    if (!call || call->sm.at != CALL_SENT)
-        return 0; /* trailers */
+    if (!call || (call->sm.at != CALL_SENT && call->sm.at != CALL_HEAD))
+        return 0;
+    if (call->sm.at == CALL_HEAD)
+        return take_trailer(call->h2, key, text);
     if (!str_is(key, ":status"))
         call->h2->too_large |= headers_add(&call->h2->got, key, text) < 0;
     else if (parse_u64(text, 100, 999, &status) >= 0)
@@ -180,12 +236,15 @@ static void got_head(struct http_call *call)
 {
     struct h2_call *h = call->h2;
     struct err err = { 0 };
-    if (h->too_large || (h->status < 200 && ++h->interim > INTERIM_MAX)) {
+    bool interim = h->status < 200;
+    if (h->too_large ||
+        (interim && !http_call_got_interim(call, &h->interim, h->status, &h->got))) {
         http_call_fail(call, err_set(&err, E_LIMIT, "response head too large"), &err);
         return;
     }
-    if (h->status < 200) {
+    if (interim) {
         headers_reset(&h->got);
+        h->status = 0;
         return;
     }
     call->link->used = true;
@@ -242,9 +301,37 @@ static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, siz
     const struct http_call *call = call_of(ng, id);
     if (!call)
         return NGHTTP2_ERR_DEFERRED; /* its reset is on the way */
-    size_t left = call->request.n - call->head_n - call->h2->body_at;
-    *flags |= NGHTTP2_DATA_FLAG_NO_COPY | (n >= left ? NGHTTP2_DATA_FLAG_EOF : 0);
-    return (ssize_t)MIN(n, left);
+    size_t left = h2_call_pending(call);
+    if (left == 0 && !call->body_done) {
+        call->h2->deferred = true;
+        return NGHTTP2_ERR_DEFERRED;
+    }
+    n = MIN(n, left);
+    *flags |= n ? NGHTTP2_DATA_FLAG_NO_COPY : 0;
+    if (n < left || !call->body_done)
+        return (ssize_t)n;
+    *flags |= NGHTTP2_DATA_FLAG_EOF;
+    if (call->trailers.n) {
+        nghttp2_nv nv[HEADERS_MAX];
+        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        (void)nghttp2_submit_trailer(ng, id, nv, h2_trailers(nv, &call->trailers));
+        if (n == 0) /* they need no empty frame before them */
+            return NGHTTP2_ERR_DEFERRED;
+    }
+    return (ssize_t)n;
+}
+
+/* The stream waits for the caller; it holds no bytes meanwhile, and cannot begin again. */
+static void drop_sent(struct http_call *call)
+{
+    enum { KEEP_BYTES = 16 << 10 };
+    call->h2->body_at = 0;
+    call->added = true;
+    if (call->request.cap > KEEP_BYTES) {
+        buf_fini(&call->request);
+        call->head_n = 0;
+    }
+    call->request.n = call->head_n;
 }
 
 static int on_send_data(nghttp2_session *ng, nghttp2_frame *frame, const uint8_t *head, size_t n,
@@ -256,7 +343,22 @@ static int on_send_data(nghttp2_session *ng, nghttp2_frame *frame, const uint8_t
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     const char *from = call->request.p + call->head_n + call->h2->body_at;
     call->h2->body_at += n;
-    return h2_send_data(&l->s, head, from, n);
+    call->body_sent |= n > 0;
+    int r = h2_send_data(&l->s, head, from, n);
+    size_t left = h2_call_pending(call);
+    if (left == 0 && !call->body_done)
+        drop_sent(call);
+    if (call->writable_owed && left <= OUT_LOW_BYTES)
+        note(call);
+    return r;
+}
+
+static int on_frame_sent(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
+{
+    struct http_call *call = call_of(ng, frame->hd.stream_id);
+    if (call && frame->hd.type == NGHTTP2_HEADERS)
+        call->sent = true;
+    return 0;
 }
 
 /* ------------------------------------------------------------------ links */
@@ -276,6 +378,7 @@ void h2_link_send(struct link *l, struct http_call *call)
     struct h2_call *h = call->h2;
     nghttp2_nv nv[HEADERS_MAX + 5];
     size_t n = 0, body_n = call->request.n - call->head_n;
+    bool streams = !call->body_done || call->chunked;
     char length[24];
     struct str host = headers_get(&h->headers, "host");
     nv[n++] = h2_field(STR(":method"), str_of(h->method));
@@ -284,27 +387,34 @@ void h2_link_send(struct link *l, struct http_call *call)
     nv[n++] = h2_field(STR(":path"), buf_str(&h->target));
     for (size_t i = 0; i < h->headers.n; i++) {
         struct str name = headers_name(&h->headers, i);
-        if (!h2_is_framing(name) && !str_is(name, "host"))
-            nv[n++] = h2_field(name, headers_value(&h->headers, i));
+        struct str value = headers_value(&h->headers, i);
+        if (h2_is_plain(name, value) && !str_is(name, "host"))
+            nv[n++] = h2_field(name, value);
     }
-    if (body_n) {
-        int len = snprintf(length, sizeof length, "%zu", body_n);
+    if (!call->chunked && (body_n || call->body_left)) {
+        int len =
+            snprintf(length, sizeof length, "%llu", (unsigned long long)(body_n + call->body_left));
         nv[n++] = h2_field(STR("content-length"), str_n(length, (size_t)len));
     }
     const nghttp2_data_provider body = { .read_callback = on_read_source };
+    bool has_body = body_n || streams;
     h->closed = h->ended = h->too_large = false;
-    h->id = nghttp2_submit_request(l->h2->ng, NULL, nv, n, body_n ? &body : NULL, call);
+    h->id = nghttp2_submit_request(l->h2->ng, NULL, nv, n, has_body ? &body : NULL, call);
     call->link = l;
     list_push_back(&l->h2->calls, &h->node);
-    l->h2->n_calls++;
+    if (l->h2->n_calls++ == 0)
+        h2_ping_start(&l->h2->ping);
     timer_stop(l->client->loop, &l->connect_timer);
     sm_move(&call->sm, CALL_SENT);
-    http_call_start_timer(call);
+    if (call->body_done)
+        http_call_start_timer(call);
+    else
+        timer_stop(l->client->loop, &call->head_timer);
     stream_kick(&l->s);
     if (h->id < 0) { /* told in h2_link_settled() */
         h->closed = true;
         h->code = NGHTTP2_REFUSED_STREAM;
-        call->resumed = l->h2->resumed = true;
+        note(call);
     }
 }
 
@@ -316,6 +426,7 @@ static nghttp2_session *session_new(struct link *l)
     nghttp2_session_callbacks_set_on_frame_recv_callback(cb, on_frame);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(cb, on_data_chunk);
     nghttp2_session_callbacks_set_on_stream_close_callback(cb, on_stream_close);
+    nghttp2_session_callbacks_set_on_frame_send_callback(cb, on_frame_sent);
     return h2_session_new(false, cb, l);
 }
 
@@ -330,7 +441,9 @@ void h2_link_open(struct link *l)
     struct http_call *call = l->call;
     l->h2 = xnew(struct h2_link);
     list_init(&l->h2->calls);
+    list_init(&l->h2->todo);
     l->h2->ng = session_new(l);
+    h2_ping_init(&l->h2->ping, &l->s, l->h2->ng, c->ping_ms);
     (void)nghttp2_submit_settings(l->h2->ng, NGHTTP2_FLAG_NONE, settings, ARRAY_LEN(settings));
     (void)nghttp2_session_set_local_window_size(l->h2->ng, NGHTTP2_FLAG_NONE, 0,
                                                 CONNECTION_WINDOW_BYTES);
@@ -366,6 +479,7 @@ void h2_link_lost(struct link *l, int r, const struct err *err)
 
 size_t h2_link_data(struct link *l, const char *p, size_t n)
 {
+    h2_ping_heard(&l->h2->ping);
     ssize_t r = nghttp2_session_mem_recv(l->h2->ng, (const uint8_t *)p, n);
     if (r < 0)
         stream_fail(&l->s, E_PARSE, nghttp2_strerror((int)r));
@@ -373,21 +487,26 @@ size_t h2_link_data(struct link *l, const char *p, size_t n)
     return n;
 }
 
-static void resume_calls(struct h2_link *h2)
+/* What the call waits for. */
+static void step(struct http_call *call)
 {
-    h2->resumed = false;
-    for (bool again = true; again;) { /* whoever is told may end any of them */
-        again = false;
-        list_each (node, &h2->calls) {
-            struct http_call *call = list_entry(node, struct h2_call, node)->call;
-            if (!call->resumed || call->paused)
-                continue;
-            call->resumed = false;
-            go_on(call);
-            again = true;
-            break;
-        }
+    if (call->writable_owed && h2_call_pending(call) <= OUT_LOW_BYTES) {
+        call->writable_owed = false;
+        if (call->ops->on_writable)
+            call->ops->on_writable(call->arg);
     }
+    call->resumed = false;
+    if (call->sm.at != CALL_ENDED && !call->paused)
+        go_on(call);
+}
+
+/* Whoever is told may end any of them, which takes it off the list; memory goes on a later turn. */
+static void run_todo(struct h2_link *h2)
+{
+    struct list todo, *node;
+    list_move_all(&h2->todo, &todo);
+    while ((node = list_pop_front(&todo)))
+        step(list_entry(node, struct h2_call, todo)->call);
 }
 
 void h2_link_settled(struct link *l)
@@ -395,8 +514,8 @@ void h2_link_settled(struct link *l)
     struct h2_link *h2 = l->h2;
     struct err err = { 0 };
     h2_pump(h2->ng, &l->s);
-    if (h2->resumed) {
-        resume_calls(h2);
+    if (!list_is_empty(&h2->todo)) {
+        run_todo(h2);
         h2_pump(h2->ng, &l->s); /* windows that are open again */
     }
     if (l->s.failed || l->s.closing)

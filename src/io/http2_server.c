@@ -76,7 +76,8 @@ struct h2 {
     size_t n_streams;
     size_t out_bytes; /* that wait in all streams */
     struct bucket resets, chatter;
-    bool finishing; /* the server closes: GOAWAY is out, the streams come to their end */
+    struct h2_ping ping; /* while there are streams */
+    bool finishing;      /* the server closes: GOAWAY is out, the streams come to their end */
     bool said_goodbye;
 };
 
@@ -87,7 +88,8 @@ struct h2_stream {
     struct list node, todo;
     struct sm in, out;
 
-    struct headers headers;
+    struct headers headers, got_trailers;
+    size_t trailer_bytes;
     struct buf target;
     char method[METHOD_MAX_BYTES + 1];
     size_t head_bytes;
@@ -102,7 +104,7 @@ struct h2_stream {
 
     struct buf q; /* response bytes; those before q_at are sent */
     size_t q_at;
-    bool is_head, counted, deferred, writable_owed, server_replied;
+    bool is_head, counted, deferred, writable_owed, server_replied, wide_window;
     bool complete;     /* ended or reset by us: nothing more to say */
     bool told;         /* on_gone() has run */
     uint64_t out_left; /* bytes the handler still owes of a counted body */
@@ -185,8 +187,10 @@ static struct h2_stream *stream_new(struct h2 *h2, int32_t id)
     sm_init(&st->out, out_table, OUT_NONE);
     st->active_ms = now_ms(h2);
     list_push_back(&h2->streams, &st->node);
-    if (h2->n_streams++ == 0)
+    if (h2->n_streams++ == 0) {
         http_conn_busy(h2->c);
+        h2_ping_start(&h2->ping);
+    }
     return st;
 }
 
@@ -228,12 +232,15 @@ static void stream_free(struct h2_stream *st, int r)
     list_remove(&st->node);
     list_remove(&st->todo);
     h2->out_bytes -= waiting(st);
+    http_exchange_fini(&st->base);
     headers_fini(&st->headers);
+    headers_fini(&st->got_trailers);
     buf_fini(&st->target);
     drop_held(st);
     buf_fini(&st->q);
     free(st);
-    h2->n_streams--;
+    if (--h2->n_streams == 0)
+        h2_ping_stop(&h2->ping);
 }
 
 static void reset(struct h2_stream *st, int r, uint32_t code)
@@ -263,9 +270,40 @@ static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, siz
     }
     n = MIN(n, there);
     *flags |= n ? NGHTTP2_DATA_FLAG_NO_COPY : 0;
-    if (ended && n == there)
-        *flags |= NGHTTP2_DATA_FLAG_EOF;
+    if (!ended || n < there)
+        return (ssize_t)n;
+    *flags |= NGHTTP2_DATA_FLAG_EOF;
+    if (st->base.trailers.n && !st->is_head) {
+        nghttp2_nv nv[HEADERS_MAX];
+        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        (void)nghttp2_submit_trailer(ng, id, nv, h2_trailers(nv, &st->base.trailers));
+        if (n == 0) /* they need no empty frame before them */
+            return NGHTTP2_ERR_DEFERRED;
+    }
     return (ssize_t)n;
+}
+
+static void h2_inform(struct http_exchange *base, int status, const struct headers *headers)
+{
+    struct h2_stream *st = of(base);
+    if (st->complete || st->out.at != OUT_NONE)
+        return;
+    nghttp2_nv nv[HEADERS_MAX + 1];
+    char code[4];
+    size_t n = 0;
+    (void)snprintf(code, sizeof code, "%03d", status);
+    nv[n++] = h2_field(STR(":status"), str_n(code, 3));
+    for (size_t i = 0; headers && i < headers->n; i++)
+        if (h2_is_plain(headers_name(headers, i), headers_value(headers, i)))
+            nv[n++] = h2_field(headers_name(headers, i), headers_value(headers, i));
+    (void)nghttp2_submit_headers(st->h2->ng, NGHTTP2_FLAG_NONE, st->id, NULL, nv, n, NULL);
+    stream_kick(&base->c->s);
+}
+
+/* Never: req->upgrade is not set here. */
+static void h2_upgrade(struct http_exchange *base, const struct headers *headers)
+{
+    assert(false);
 }
 
 static void h2_respond(struct http_exchange *base, int status, const struct headers *headers,
@@ -283,7 +321,7 @@ static void h2_respond(struct http_exchange *base, int status, const struct head
     if (!headers || !headers_get(headers, "date").p)
         nv[n++] = h2_field(STR("date"), http_date());
     for (size_t i = 0; headers && i < headers->n; i++)
-        if (!h2_is_framing(headers_name(headers, i)))
+        if (h2_is_plain(headers_name(headers, i), headers_value(headers, i)))
             nv[n++] = h2_field(headers_name(headers, i), headers_value(headers, i));
     if (body_n != HTTP_CHUNKED && status >= 200 && status != 204) {
         int len = snprintf(length, sizeof length, "%llu", (unsigned long long)body_n);
@@ -396,8 +434,20 @@ static bool is_body_wanted_now(const struct h2_stream *st)
     return st->body_wanted && !st->body_paused && !st->body_ended;
 }
 
+/* A window larger than that of unread bodies, for who sends much: a small one needs no frame. */
+static void widen(struct h2_stream *st)
+{
+    if (st->wide_window || st->in.at != IN_BODY)
+        return;
+    st->wide_window = true;
+    (void)nghttp2_session_set_local_window_size(st->h2->ng, NGHTTP2_FLAG_NONE, st->id,
+                                                BODY_WINDOW_BYTES);
+}
+
 static void deliver(struct h2_stream *st, struct str chunk)
 {
+    if (st->body_seen > WINDOW_BYTES / 2)
+        widen(st);
     st->body_seen += chunk.n;
     st->pace.bytes += chunk.n;
     if (st->body_seen > st->body_max)
@@ -440,9 +490,8 @@ static void h2_read_body(struct http_exchange *base, uint64_t max_bytes)
         if (st->continue_owed)
             (void)nghttp2_submit_headers(ng, NGHTTP2_FLAG_NONE, st->id, NULL, &go_on, 1, NULL);
         st->continue_owed = false;
-        if (n > WINDOW_BYTES && st->in.at == IN_BODY)
-            (void)nghttp2_session_set_local_window_size(ng, NGHTTP2_FLAG_NONE, st->id,
-                                                        BODY_WINDOW_BYTES);
+        if (n > WINDOW_BYTES && n != UINT64_MAX)
+            widen(st);
     }
     note(st);
 }
@@ -469,6 +518,8 @@ static const struct exchange_kind h2_exchange_kind = {
     .pending = h2_pending,
     .end = h2_end,
     .abort = h2_abort,
+    .inform = h2_inform,
+    .upgrade = h2_upgrade,
     .read_body = h2_read_body,
     .pause_body = h2_pause_body,
     .resume_body = h2_resume_body,
@@ -488,7 +539,7 @@ static uint64_t patience(const struct h2_stream *st)
     uint64_t now = now_ms(st->h2), in = UINT64_MAX, out = UINT64_MAX;
     if (st->in.at == IN_HEAD)
         in = left_of(st->active_ms, srv->head_timeout_ms, now);
-    else if (st->in.at == IN_BODY && is_body_wanted_now(st))
+    else if (st->in.at == IN_BODY && is_body_wanted_now(st) && !st->base.body_may_idle)
         in = body_pace_is_too_slow(&st->pace, st->h2->c)
                  ? 0
                  : left_of(st->active_ms, srv->body_idle_ms, now);
@@ -575,13 +626,27 @@ static void take_pseudo(struct h2_stream *st, struct str name, struct str value)
     }
 }
 
+/* Past the limits the stream is reset. */
+static int take_trailer(struct h2_stream *st, struct str name, struct str value)
+{
+    st->trailer_bytes += name.n + value.n + 4;
+    if (st->complete || !http_is_trailer(name))
+        return 0;
+    if (st->trailer_bytes > HTTP_TRAILERS_MAX_BYTES ||
+        headers_add(&st->got_trailers, name, value) < 0)
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    return 0;
+}
+
 static int on_header(nghttp2_session *ng, const nghttp2_frame *frame, const uint8_t *name,
                      size_t name_n, const uint8_t *value, size_t value_n, uint8_t flags, void *arg)
 {
     struct h2_stream *st = nghttp2_session_get_stream_user_data(ng, frame->hd.stream_id);
     struct str key = str_n((const char *)name, name_n), text = str_n((const char *)value, value_n);
-    if (!st || st->in.at != IN_HEAD)
-        return 0; /* trailers */
+    if (!st)
+        return 0;
+    if (st->in.at != IN_HEAD)
+        return take_trailer(st, key, text);
     st->head_bytes += name_n + value_n + 4;
     if (st->head_bytes > HTTP_HEAD_MAX_BYTES) {
         refuse(st, 431, "request head too large");
@@ -628,6 +693,7 @@ static void begin_request(struct h2_stream *st, bool ends)
         .target = buf_str(&st->target),
         .headers = &st->headers,
         .has_body = !ends,
+        .http2 = true,
         .content_length = length,
         .peer = str_of(c->peer),
     };
@@ -670,6 +736,8 @@ static int on_data_chunk(nghttp2_session *ng, uint8_t flags, int32_t id, const u
 static void body_complete(struct h2_stream *st)
 {
     sm_move(&st->in, IN_DONE);
+    if (st->got_trailers.n)
+        st->base.request_trailers = &st->got_trailers;
     note(st); /* whoever reads is told there, behind what is held */
 }
 
@@ -703,6 +771,8 @@ static int on_frame(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
             count_chatter(h2);
         break;
     case NGHTTP2_PING:
+        if (ack && h2_ping_is_ours(&frame->ping))
+            break; /* it was heard as it came */
         if (ack && h2->finishing)
             say_goodbye(h2); /* what was under way when the notice arrived is here */
         else
@@ -878,8 +948,9 @@ static void h2_open(struct conn *c)
     (void)nghttp2_submit_settings(h2->ng, NGHTTP2_FLAG_NONE, settings, ARRAY_LEN(settings));
     (void)nghttp2_session_set_local_window_size(h2->ng, NGHTTP2_FLAG_NONE, 0,
                                                 CONNECTION_WINDOW_BYTES);
+    h2_ping_init(&h2->ping, &c->s, h2->ng, c->srv->ping_ms);
     http_conn_rest(c);
-    if (c->srv->closing)
+    if (c->srv->draining)
         h2->finishing = true;
 }
 
@@ -895,6 +966,7 @@ static void h2_release(struct conn *c)
 
 static size_t h2_data(struct conn *c, const char *p, size_t n)
 {
+    h2_ping_heard(&c->h2->ping);
     ssize_t r = nghttp2_session_mem_recv(c->h2->ng, (const uint8_t *)p, n);
     if (r < 0)
         stream_fail(&c->s, E_PARSE, nghttp2_strerror((int)r));

@@ -3,6 +3,10 @@
 #include "io/http2_session.h"
 
 #include "base/mem.h"
+#include "io/http.h"
+#include "io/http_text.h"
+
+#include <errno.h>
 
 /*
  * nghttp2 makes each frame in a block of 16 KiB that a session keeps for life, which is more than
@@ -99,6 +103,63 @@ int h2_send_data(struct stream *s, const uint8_t *head, const char *bytes, size_
     return stream_pending(s) < H2_WIRE_BYTES ? 0 : NGHTTP2_ERR_PAUSE;
 }
 
+/* ------------------------------------------------------------------ pings */
+
+static const uint8_t ping_text[8] = { 'a', 'l', 'i', 'v', 'e', '?', 0, 0 };
+
+bool h2_ping_is_ours(const nghttp2_ping *frame)
+{
+    return memcmp(frame->opaque_data, ping_text, sizeof ping_text) == 0;
+}
+
+static void on_ping_due(struct timer *t)
+{
+    struct h2_ping *p = container_of(t, struct h2_ping, timer);
+    uint64_t silent = loop_now_ms(p->loop) - p->heard_ms;
+    if (p->asked) {
+        stream_fail(p->s, -ETIMEDOUT, "peer does not answer a ping");
+        return;
+    }
+    if (silent < p->every_ms) {
+        timer_start(p->loop, t, p->every_ms - silent, on_ping_due);
+        return;
+    }
+    p->asked = true;
+    (void)nghttp2_submit_ping(p->ng, NGHTTP2_FLAG_NONE, ping_text);
+    stream_kick(p->s);
+    timer_start(p->loop, t, HTTP_PING_TIMEOUT_MS, on_ping_due);
+}
+
+void h2_ping_init(struct h2_ping *p, struct stream *s, nghttp2_session *ng, uint64_t every_ms)
+{
+    *p = (struct h2_ping){ .loop = s->loop, .s = s, .ng = ng, .every_ms = every_ms };
+}
+
+void h2_ping_start(struct h2_ping *p)
+{
+    if (!p->every_ms || timer_is_armed(&p->timer))
+        return;
+    p->heard_ms = loop_now_ms(p->loop);
+    p->asked = false;
+    timer_start(p->loop, &p->timer, p->every_ms, on_ping_due);
+}
+
+void h2_ping_stop(struct h2_ping *p)
+{
+    if (p->every_ms)
+        timer_stop(p->loop, &p->timer);
+}
+
+void h2_ping_heard(struct h2_ping *p)
+{
+    if (!timer_is_armed(&p->timer))
+        return;
+    p->heard_ms = loop_now_ms(p->loop);
+    if (p->asked)
+        timer_start(p->loop, &p->timer, p->every_ms, on_ping_due);
+    p->asked = false;
+}
+
 /* ------------------------------------------------------------------ fields */
 
 nghttp2_nv h2_field(struct str name, struct str value)
@@ -109,12 +170,18 @@ nghttp2_nv h2_field(struct str name, struct str value)
                          .valuelen = value.n };
 }
 
-bool h2_is_framing(struct str name)
+bool h2_is_plain(struct str name, struct str value)
 {
-    static const char *const names[] = { "content-length",   "transfer-encoding", "connection",
-                                         "proxy-connection", "keep-alive",        "upgrade" };
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_is(name, names[i]))
-            return true;
-    return false;
+    if (name.n == 2 && str_is(name, "te"))
+        return str_ieq(value, STR("trailers"));
+    return !http_is_framing(name) && !(name.n == 7 && str_is(name, "upgrade"));
+}
+
+size_t h2_trailers(nghttp2_nv *nv, const struct headers *trailers)
+{
+    size_t n = 0;
+    for (size_t i = 0; trailers && i < trailers->n; i++)
+        if (http_is_trailer(headers_name(trailers, i)))
+            nv[n++] = h2_field(headers_name(trailers, i), headers_value(trailers, i));
+    return n;
 }

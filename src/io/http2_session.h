@@ -2,6 +2,7 @@
 /* What HTTP/2 servers and clients do alike with nghttp2. Internal to io/. */
 #pragma once
 
+#include "codec/headers.h"
 #include "io/stream.h"
 
 #include <nghttp2/nghttp2.h>
@@ -23,7 +24,28 @@ void h2_pump(nghttp2_session *ng, struct stream *s);
 /* The end of a send_data callback: the frame's head and its n bytes. */
 int h2_send_data(struct stream *s, const uint8_t *head, const char *bytes, size_t n);
 
+/*
+ * Whether the peer is still there, asked only while start()ed: after every_ms without a byte of it
+ * a PING, and without an answer in HTTP_PING_TIMEOUT_MS the stream fails with -ETIMEDOUT.
+ */
+struct h2_ping {
+    struct timer timer;
+    struct loop *loop;
+    struct stream *s;
+    nghttp2_session *ng;
+    uint64_t every_ms, heard_ms; /* every_ms 0: never */
+    bool asked;
+};
+void h2_ping_init(struct h2_ping *p, struct stream *s, nghttp2_session *ng, uint64_t every_ms);
+void h2_ping_start(struct h2_ping *p);
+void h2_ping_stop(struct h2_ping *p);
+void h2_ping_heard(struct h2_ping *p); /* a byte came */
+/* An acknowledged PING is one of these. */
+bool h2_ping_is_ours(const nghttp2_ping *frame);
+
 nghttp2_nv h2_field(struct str name, struct str value);
-/* Fields that speak of an HTTP/1.1 connection (RFC 9113 section 8.2.2), and the length, which is
- * ours. */
-bool h2_is_framing(struct str name);
+/* What goes out as it is: no field of an HTTP/1.1 connection (RFC 9113 section 8.2.2), nor the
+ * length, which is ours. */
+bool h2_is_plain(struct str name, struct str value);
+/* Into room for HEADERS_MAX of them; their number. */
+size_t h2_trailers(nghttp2_nv *nv, const struct headers *trailers);

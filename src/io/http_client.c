@@ -16,7 +16,7 @@ enum {
     CONNECTIONS_DEFAULT = 64,
     CONNECT_TIMEOUT_DEFAULT_MS = 10000,
     TUNNEL_HEAD_MAX_BYTES = 8 << 10, /* of a proxy's answer to CONNECT */
-    INTERIM_MAX = 16                 /* 1xx responses before the real one */
+    LAST_BYTES_MS = 2000             /* for those of a tunnel whose server has ended */
 };
 
 static const struct sm_state call_table[] = {
@@ -31,6 +31,7 @@ static const struct sm_state call_table[] = {
 
 static void client_check_free(struct http_client *c);
 static void link_abort(struct link *l);
+static bool is_receiving(const struct http_call *call);
 
 /* ------------------------------------------------------------------ calls */
 
@@ -42,6 +43,7 @@ static void on_call_end(struct defer *d)
         call->ops->on_end(call->arg, call->err.code, &call->err);
     list_remove(&call->node);
     h2_call_free(call);
+    headers_fini(&call->trailers);
     free(call);
     c->n_calls--;
     client_check_free(c);
@@ -53,6 +55,8 @@ void http_call_finish(struct http_call *call, int r)
     if (call->sm.at == CALL_ENDED)
         return;
     assert(r == call->err.code);
+    call->sent = http_call_was_sent(call);
+    call->body_sent = http_call_body_was_sent(call);
     sm_move(&call->sm, CALL_ENDED);
     if (call->link && call->link->h2)
         h2_call_leave(call);
@@ -97,6 +101,29 @@ static bool is_receiving(const struct http_call *call)
     return call->sm.at == CALL_SENT || call->sm.at == CALL_HEAD;
 }
 
+/* Bytes of the call that the kernel took. With TLS they are a few more. */
+static uint64_t taken(const struct http_call *call)
+{
+    const struct link *l = call->link;
+    bool own = l && !l->h2 && is_receiving(call);
+    return own ? l->s.sent_bytes - l->sent_before : 0;
+}
+
+bool http_call_was_sent(const struct http_call *call)
+{
+    return call->sent || taken(call) > 0;
+}
+
+bool http_call_body_was_sent(const struct http_call *call)
+{
+    return call->body_sent || taken(call) > call->head_n;
+}
+
+int64_t http_call_reset_code(const struct http_call *call)
+{
+    return call->reset_code;
+}
+
 void http_call_pause(struct http_call *call)
 {
     call->paused = true;
@@ -138,9 +165,10 @@ void http_call_start_timer(struct http_call *call)
 bool http_call_again(struct http_call *call)
 {
     struct http_client *c = call->client;
-    if (call->sm.at != CALL_SENT || call->retried || c->closing)
+    if (call->sm.at != CALL_SENT || call->retried || call->added || c->closing)
         return false;
     call->retried = true;
+    call->sent = call->body_sent = false;
     call->link = NULL;
     http_call_start_timer(call);
     sm_move(&call->sm, CALL_QUEUED);
@@ -157,8 +185,8 @@ bool http_call_again(struct http_call *call)
 static bool call_retry(struct http_call *call, const struct link *l)
 {
     bool harmless = call->repeatable || l->s.sent_bytes == l->sent_before;
-    if (call->sm.at != CALL_SENT || call->retried || !l->used || l->got_byte || !harmless ||
-        call->client->closing)
+    if (call->sm.at != CALL_SENT || call->retried || call->added || !l->used || l->got_byte ||
+        !harmless || call->client->closing)
         return false;
     call->link->call = NULL;
     return http_call_again(call);
@@ -250,6 +278,31 @@ static void link_failed(struct link *l, int r, const struct err *err)
     http_link_close(l);
 }
 
+static void add_chunk(struct stream *s, struct str bytes)
+{
+    if (!bytes.n)
+        return;
+    (void)buf_printf(&s->out, "%zx\r\n", bytes.n);
+    stream_write(s, bytes);
+    stream_write(s, STR("\r\n"));
+}
+
+static void add_last_chunk(struct stream *s, const struct headers *trailers)
+{
+    (void)buf_add_cstr(&s->out, "0\r\n");
+    http_add_trailers(&s->out, trailers);
+    stream_write(s, STR("\r\n"));
+}
+
+static void send_chunked(struct link *l, struct http_call *call)
+{
+    struct str request = buf_str(&call->request);
+    stream_write(&l->s, str_slice(request, 0, call->head_n));
+    add_chunk(&l->s, str_slice(request, call->head_n, request.n));
+    if (call->body_done)
+        add_last_chunk(&l->s, &call->trailers);
+}
+
 static void link_send(struct link *l)
 {
     struct http_call *call = l->call;
@@ -258,12 +311,20 @@ static void link_send(struct link *l)
     l->interim = 0;
     http_parse_reset(&l->parse, HTTP_RESPONSE);
     l->parse.to_head_request = call->is_head;
+    l->parse.may_upgrade = call->upgrade;
     l->sent_before = l->s.sent_bytes;
-    stream_write(&l->s, buf_str(&call->request));
+    if (call->chunked)
+        send_chunked(l, call);
+    else
+        stream_write(&l->s, buf_str(&call->request));
+    call->writable_owed |= !call->body_done;
     stream_flush(&l->s);
     if (!l->used)
         buf_fini(&call->request); /* never sent again */
-    http_call_start_timer(call);
+    if (call->body_done)
+        http_call_start_timer(call);
+    else
+        timer_stop(call->client->loop, &call->head_timer);
     if (call->paused)
         stream_pause(&l->s);
 }
@@ -290,8 +351,13 @@ static void link_rest(struct link *l)
 static void response_done(struct link *l, bool left)
 {
     struct http_call *call = l->call;
-    bool reusable =
-        l->parse.keep_alive && !left && !stream_pending(&l->s) && !l->s.eof && !l->client->closing;
+    bool reusable = l->parse.keep_alive && !left && !stream_pending(&l->s) && !l->s.eof &&
+                    call->body_done && !l->client->closing;
+    if (l->parse.trailers.n && call->ops->on_trailers) {
+        call->ops->on_trailers(call->arg, &l->parse.trailers);
+        if (l->call != call) /* cancelled: the link is gone with it */
+            return;
+    }
     http_call_finish(call, 0);
     if (reusable)
         link_rest(l);
@@ -309,10 +375,23 @@ void http_call_got_head(struct http_call *call, int status, const struct headers
         call->ops->on_head(call->arg, status, headers);
 }
 
+bool http_call_got_interim(struct http_call *call, unsigned *n, int status,
+                           const struct headers *headers)
+{
+    if (++*n > HTTP_INTERIMS_MAX)
+        return false;
+    if (call->ops->on_interim)
+        call->ops->on_interim(call->arg, status, headers);
+    return true;
+}
+
 static bool is_interim(const struct link *l)
 {
-    return l->parse.status < 200;
+    return l->parse.status < 200 && !l->parse.upgrade;
 }
+
+/* The server has ended a tunnel. What we have written before may still be on its way. */
+static void tunnel_done(struct link *l);
 
 /* One event of the parser; false: no more of it now. */
 static bool step(struct link *l, int event, size_t left)
@@ -323,9 +402,10 @@ static bool step(struct link *l, int event, size_t left)
     case HTTP_EVENT_MORE:
         return false;
     case HTTP_EVENT_HEAD:
+        call->tunnel = l->parse.upgrade;
         if (!is_interim(l))
             http_call_got_head(call, l->parse.status, &l->parse.headers);
-        else if (++l->interim > INTERIM_MAX)
+        else if (!http_call_got_interim(call, &l->interim, l->parse.status, &l->parse.headers))
             link_failed(l, err_set(&err, E_LIMIT, "too many interim responses"), &err);
         return true;
     case HTTP_EVENT_BODY:
@@ -339,6 +419,7 @@ static bool step(struct link *l, int event, size_t left)
         }
         http_parse_reset(&l->parse, HTTP_RESPONSE);
         l->parse.to_head_request = call->is_head;
+        l->parse.may_upgrade = call->upgrade;
         return left > 0;
     }
     link_failed(l, err_set(&err, event, "malformed response: %s", l->parse.error), &err);
@@ -351,6 +432,11 @@ static size_t advance(struct link *l, const char *p, size_t n)
     struct http_call *call = l->call;
     size_t used = 0;
     for (;;) {
+        if (call->tunnel) {
+            if (used < n && !call->paused && call->ops->on_data)
+                call->ops->on_data(call->arg, str_n(p + used, n - used));
+            return l->call == call && call->paused ? used : n;
+        }
         size_t took;
         int event = http_parse_feed(&l->parse, p + used, n - used, &took);
         used += took;
@@ -419,11 +505,43 @@ static void on_settled(struct stream *s)
         h2_link_settled(l);
         return;
     }
-    if (!l->call || !l->call->resumed || l->call->paused)
+    if (l->ending && !stream_pending(s)) {
+        http_link_close(l);
         return;
-    l->call->resumed = false;
-    if (l->call->sm.at == CALL_HEAD && !stream_has_held(s))
+    }
+    struct http_call *call = l->call;
+    if (!call || !is_receiving(call))
+        return;
+    if (call->writable_owed && stream_pending(s) <= HTTP_WRITE_HIGH_BYTES / 4) {
+        call->writable_owed = false;
+        if (call->ops->on_writable)
+            call->ops->on_writable(call->arg);
+        if (l->call != call)
+            return;
+    }
+    if (!call->resumed || call->paused)
+        return;
+    call->resumed = false;
+    if (call->sm.at == CALL_HEAD && !stream_has_held(s))
         (void)advance(l, "", 0);
+}
+
+static void on_last_bytes_late(struct timer *t)
+{
+    http_link_close(container_of(t, struct link, connect_timer));
+}
+
+static void tunnel_done(struct link *l)
+{
+    struct http_call *call = l->call;
+    http_call_finish(call, 0);
+    if (!stream_pending(&l->s)) {
+        http_link_close(l);
+        return;
+    }
+    l->ending = true;
+    stream_finish(&l->s);
+    timer_start(l->client->loop, &l->connect_timer, LAST_BYTES_MS, on_last_bytes_late);
 }
 
 static void on_eof(struct stream *s)
@@ -440,6 +558,10 @@ static void on_eof(struct stream *s)
         http_link_close(l);
         return;
     }
+    if (l->call->tunnel && s->eof_is_clean) {
+        tunnel_done(l);
+        return;
+    }
     bool ends_so = l->got_byte && http_parse_eof(&l->parse) == HTTP_EVENT_END && !is_interim(l);
     if (ends_so && (s->eof_is_clean || !l->parse.until_eof)) {
         response_done(l, false);
@@ -449,6 +571,83 @@ static void on_eof(struct stream *s)
                 err_set(&err, -ECONNRESET,
                         l->got_byte ? "response broke off" : "server closed the connection"),
                 &err);
+}
+
+/* ------------------------------------------------------------------ bodies that stream */
+
+/* The call's bytes go to its connection, as HTTP/1.1 or raw. */
+static bool owns_link(const struct http_call *call)
+{
+    return call->link && !call->link->h2 && is_receiving(call);
+}
+
+size_t http_call_pending(const struct http_call *call)
+{
+    if (call->sm.at == CALL_ENDED)
+        return 0;
+    if (owns_link(call))
+        return stream_pending(&call->link->s);
+    return call->link && call->link->h2 ? h2_call_pending(call) : call->request.n - call->head_n;
+}
+
+bool http_call_write(struct http_call *call, struct str chunk)
+{
+    if (call->sm.at == CALL_ENDED || !chunk.n)
+        return true;
+    assert(!call->body_done || call->tunnel);
+    if (!call->tunnel && !call->chunked) {
+        assert(chunk.n <= call->body_left);
+        call->body_left -= chunk.n;
+    }
+    if (owns_link(call)) {
+        call->added = true;
+        if (call->chunked)
+            add_chunk(&call->link->s, chunk);
+        else
+            stream_write(&call->link->s, chunk);
+    } else if (buf_add_str(&call->request, chunk) < 0) {
+        struct err err = { 0 };
+        struct link *l = call->link;
+        http_call_fail(call, err_set(&err, E_LIMIT, "request too large"), &err);
+        if (l && !l->h2)
+            link_abort(l);
+        return true;
+    } else if (call->link && call->link->h2) {
+        h2_call_more(call);
+    }
+    call->writable_owed |= http_call_pending(call) > HTTP_WRITE_HIGH_BYTES;
+    return !call->writable_owed;
+}
+
+void http_call_end_body(struct http_call *call, const struct headers *trailers)
+{
+    struct link *l = call->link;
+    if (call->sm.at == CALL_ENDED)
+        return;
+    if (call->tunnel) {
+        stream_finish(&l->s);
+        return;
+    }
+    if (call->body_done)
+        return;
+    if (call->body_left) {
+        http_call_finish(call, err_set(&call->err, -EINVAL, "the body is %llu bytes short",
+                                       (unsigned long long)call->body_left));
+        if (l && !l->h2)
+            link_abort(l);
+        return;
+    }
+    call->body_done = true;
+    if (call->chunked && trailers)
+        (void)headers_copy(&call->trailers, trailers);
+    if (owns_link(call) && call->chunked) {
+        call->added = true;
+        add_last_chunk(&l->s, &call->trailers);
+    } else if (l && l->h2) {
+        h2_call_more(call);
+    }
+    if (call->sm.at == CALL_SENT)
+        http_call_start_timer(call);
 }
 
 /* With TLS as ALPN has chosen, in clear text by prior knowledge. */
@@ -564,6 +763,8 @@ static int connect_to(struct link *l, const struct sockaddr *addr, struct err *e
                                        &link_ops, err);
     if (r >= 0 && c->http2 && l->s.ssl)
         tls_ssl_offer_h2(l->s.ssl);
+    if (r >= 0 && c->user_timeout_ms)
+        stream_set_user_timeout(&l->s, c->user_timeout_ms);
     return r;
 }
 
@@ -751,6 +952,8 @@ int http_client_new(struct loop *loop, const struct http_client_opts *opts,
         .proxy_port = opts->proxy_port,
         .tls = opts->tls,
         .http2 = opts->http2,
+        .ping_ms = opts->ping_ms,
+        .user_timeout_ms = opts->user_timeout_ms,
         .max_links = opts->max_connections ? opts->max_connections : CONNECTIONS_DEFAULT,
         .connect_timeout_ms =
             opts->connect_timeout_ms ? opts->connect_timeout_ms : CONNECT_TIMEOUT_DEFAULT_MS,
@@ -812,10 +1015,20 @@ static void add_authority(const struct http_client *c, struct buf *b)
         (void)buf_printf(b, ":%u", c->port);
 }
 
+static int add_h2(struct http_call *call, const struct http_call_opts *opts)
+{
+    scoped(buf_fini_scoped) struct buf authority = BUF_INIT(4096);
+    add_authority(call->client, &authority);
+    int r = call->head_n ? 0 : buf_add_str(&call->request, opts->body);
+    return r < 0 ? r : h2_call_new(call, opts, buf_str(&authority));
+}
+
 static int add_head(struct http_call *call, const struct http_call_opts *opts)
 {
     struct http_client *c = call->client;
     struct buf *b = &call->request;
+    if (c->http2 && !c->tls) /* by prior knowledge: no other text is needed */
+        return add_h2(call, opts);
     (void)buf_add_str(b, opts->method);
     (void)buf_add_char(b, ' ');
     (void)buf_add_str(b, opts->target);
@@ -825,19 +1038,26 @@ static int add_head(struct http_call *call, const struct http_call_opts *opts)
         add_authority(c, b);
         (void)buf_add_cstr(b, "\r\n");
     }
-    http_add_fields(b, opts->headers);
-    bool has_body = opts->body.n || str_is(opts->method, "POST") || str_is(opts->method, "PUT") ||
-                    str_is(opts->method, "PATCH");
-    if (has_body)
-        (void)buf_printf(b, "content-length: %zu\r\n", opts->body.n);
+    for (size_t i = 0; opts->headers && i < opts->headers->n; i++) {
+        struct str name = headers_name(opts->headers, i);
+        if (!http_is_framing(name) && (opts->upgrade || !str_is(name, "upgrade")))
+            http_add_field(b, name, headers_value(opts->headers, i));
+    }
+    if (opts->upgrade)
+        (void)buf_add_cstr(b, "connection: upgrade\r\n");
+    bool has_body = opts->streams || opts->body.n || str_is(opts->method, "POST") ||
+                    str_is(opts->method, "PUT") || str_is(opts->method, "PATCH");
+    if (call->chunked) {
+        (void)buf_add_cstr(b, "transfer-encoding: chunked\r\n");
+    } else if (has_body) {
+        (void)buf_add_cstr(b, "content-length: ");
+        (void)buf_add_u64_dec(b, opts->streams ? opts->body_n : opts->body.n);
+        (void)buf_add_cstr(b, "\r\n");
+    }
     (void)buf_add_cstr(b, "\r\n");
     call->head_n = b->n;
     int r = buf_add_str(b, opts->body);
-    scoped(buf_fini_scoped) struct buf authority = BUF_INIT(4096);
-    if (r < 0 || !c->http2)
-        return r;
-    add_authority(c, &authority);
-    return h2_call_new(call, opts, buf_str(&authority));
+    return r < 0 || !c->http2 ? r : add_h2(call, opts);
 }
 
 static bool is_target(struct str t)
@@ -857,6 +1077,10 @@ int http_call_start(struct http_client *c, const struct http_call_opts *opts,
         return err_set(err, -ESHUTDOWN, "client is closed");
     if (!http_is_token(opts->method) || !is_target(opts->target))
         return err_set(err, -EINVAL, "malformed method or target");
+    if (opts->streams && opts->body.n > opts->body_n)
+        return err_set(err, -EINVAL, "more body than announced");
+    if (opts->upgrade && (c->http2 || opts->streams || opts->body.n))
+        return err_set(err, -EINVAL, "an upgrade is for HTTP/1.1 and has no body");
     struct http_call *call = xnew(struct http_call);
     *call = (struct http_call){
         .client = c,
@@ -865,12 +1089,19 @@ int http_call_start(struct http_client *c, const struct http_call_opts *opts,
         .head_timeout_ms = opts->head_timeout_ms,
         .ops = opts->ops,
         .arg = opts->arg,
+        .chunked = opts->streams && opts->body_n == HTTP_CHUNKED,
+        .body_done = !opts->streams,
+        .upgrade = opts->upgrade,
+        .reset_code = -1,
     };
+    if (opts->streams && !call->chunked)
+        call->body_left = opts->body_n - opts->body.n;
     call->repeatable = call->is_head || str_is(opts->method, "GET");
     sm_init(&call->sm, call_table, CALL_QUEUED);
     if (add_head(call, opts) < 0) {
         buf_fini(&call->request);
         h2_call_free(call);
+        headers_fini(&call->trailers);
         free(call);
         return err_set(err, -EMSGSIZE, "request too large");
     }

@@ -18,7 +18,8 @@ struct http_client {
     uint16_t port, proxy_port;
     struct tls_ctx *tls;
     size_t max_links;
-    uint64_t connect_timeout_ms, idle_ms;
+    uint64_t connect_timeout_ms, idle_ms, ping_ms;
+    unsigned user_timeout_ms;
     struct list queue;  /* struct http_call, waiting for a link */
     struct list calls;  /* struct http_call, all the others until on_end() has run */
     struct list idle;   /* struct link by idle_since, the oldest first */
@@ -48,7 +49,8 @@ struct link {
     unsigned interim;
     bool used; /* has served a call before */
     bool got_byte;
-    bool begun; /* the stream exists */
+    bool begun;  /* the stream exists */
+    bool ending; /* its call is over, its last bytes are on their way */
 };
 
 struct lookup {
@@ -61,10 +63,19 @@ struct http_call {
     struct list node; /* client->queue or client->calls */
     struct sm sm;
     struct link *link;
-    struct buf request; /* head and body */
+    struct buf request; /* head and body; of a body that streams what came before the connection */
     size_t head_n;      /* of it */
     struct h2_call *h2; /* what HTTP/2 needs; NULL where it is not asked for */
     bool is_head, repeatable, retried, paused, resumed;
+    bool chunked;         /* the body's length is not known */
+    bool body_done;       /* all of the body is here */
+    bool added;           /* bytes went out that `request` does not have: never again */
+    bool upgrade, tunnel; /* asked for; agreed: raw bytes */
+    bool writable_owed;
+    bool sent, body_sent;    /* the server may have seen it; up to date once it has ended */
+    uint64_t body_left;      /* bytes the caller still owes of a counted body */
+    struct headers trailers; /* of the request */
+    int64_t reset_code;
     uint64_t head_timeout_ms;
     struct timer head_timer;
     const struct http_call_ops *ops;
@@ -79,6 +90,9 @@ void http_call_fail(struct http_call *call, int r, const struct err *err);
 /* Once more, on another connection: only for a call that cannot do anything twice. false: it may
  * not. */
 bool http_call_again(struct http_call *call);
+/* An interim response; false, and the call is over, after too many. */
+bool http_call_got_interim(struct http_call *call, unsigned *n, int status,
+                           const struct headers *headers);
 /* The response's head is here; tell. */
 void http_call_got_head(struct http_call *call, int status, const struct headers *headers);
 void http_call_start_timer(struct http_call *call);
@@ -94,6 +108,9 @@ void h2_call_free(struct http_call *call);
 /* It ends, whatever the peer still has to say. */
 void h2_call_leave(struct http_call *call);
 void h2_call_resume(struct http_call *call);
+/* More bytes are in the request, or its end. */
+void h2_call_more(struct http_call *call);
+size_t h2_call_pending(const struct http_call *call);
 
 /* The connection is open and speaks HTTP/2. */
 void h2_link_open(struct link *l);

@@ -8,6 +8,11 @@ void http_exchange_init(struct http_exchange *x, const struct exchange_kind *kin
     *x = (struct http_exchange){ .kind = kind, .c = c, .ops = &no_ops };
 }
 
+void http_exchange_fini(struct http_exchange *x)
+{
+    headers_fini(&x->trailers);
+}
+
 void body_pace_start(struct body_pace *p, const struct conn *c)
 {
     *p = (struct body_pace){ .since_ms = loop_now_ms(c->srv->loop) };
@@ -45,6 +50,22 @@ void http_resume_body(struct http_exchange *x)
     x->kind->resume_body(x);
 }
 
+void http_let_body_idle(struct http_exchange *x)
+{
+    x->body_may_idle = true;
+}
+
+const struct headers *http_request_trailers(const struct http_exchange *x)
+{
+    return x->request_trailers;
+}
+
+void http_inform(struct http_exchange *x, int status, const struct headers *headers)
+{
+    assert(status >= 102 && status < 200);
+    x->kind->inform(x, status, headers);
+}
+
 void http_respond(struct http_exchange *x, int status, const struct headers *headers,
                   uint64_t body_n)
 {
@@ -59,6 +80,18 @@ bool http_write(struct http_exchange *x, struct str chunk)
 size_t http_write_pending(const struct http_exchange *x)
 {
     return x->kind->pending(x);
+}
+
+void http_trailers(struct http_exchange *x, const struct headers *trailers)
+{
+    if (headers_copy(&x->trailers, trailers) < 0)
+        abort(); /* it was within the limits already: out of memory */
+}
+
+void http_upgrade(struct http_exchange *x, const struct headers *headers)
+{
+    assert(x->req.upgrade);
+    x->kind->upgrade(x, headers);
 }
 
 void http_end(struct http_exchange *x)

@@ -3,6 +3,7 @@
 #include "io/http_parse.h"
 
 #include "io/http.h"
+#include "io/http_text.h"
 
 static struct http_parse *of(llhttp_t *ll)
 {
@@ -28,7 +29,7 @@ static int count_head(struct http_parse *p, size_t n)
 static int count_trailer(struct http_parse *p, size_t n)
 {
     p->ext_bytes += n;
-    if (p->ext_bytes > HTTP_TRAILER_MAX_BYTES)
+    if (p->ext_bytes > HTTP_TRAILERS_MAX_BYTES)
         return refuse(p, 431, "trailer fields too large");
     return 0;
 }
@@ -49,11 +50,9 @@ static int on_name(llhttp_t *ll, const char *at, size_t n)
 {
     struct http_parse *p = of(ll);
     p->name_end = at + n;
-    if (p->head_done)
-        return count_trailer(p, n);
     if (buf_add(&p->field, at, n) < 0)
         return refuse(p, 431, "field name too long");
-    return count_head(p, n);
+    return p->head_done ? count_trailer(p, n) : count_head(p, n);
 }
 
 static int on_name_complete(llhttp_t *ll)
@@ -100,28 +99,26 @@ static int on_value(llhttp_t *ll, const char *at, size_t n)
         return refuse(p, 400, "folded header line");
     p->in_value = true;
     p->value_end = at + n == p->input_end ? NULL : at + n;
-    if (p->head_done)
-        return count_trailer(p, n);
     if (buf_add(&p->field, at, n) < 0)
         return refuse(p, 431, "field value too long");
-    return count_head(p, n);
+    return p->head_done ? count_trailer(p, n) : count_head(p, n);
 }
 
 static int on_value_complete(llhttp_t *ll)
 {
     struct http_parse *p = of(ll);
     p->in_value = false;
-    if (p->head_done)
-        return count_trailer(p, 4);
-    struct str field = buf_str(&p->field);
-    int r = headers_add(&p->headers, str_slice(field, 0, p->name_n),
-                        str_trim(str_slice(field, p->name_n, field.n)));
+    struct str field = buf_str(&p->field), name = str_slice(field, 0, p->name_n);
+    struct headers *to = p->head_done ? &p->trailers : &p->headers;
+    int r = 0;
+    if (!p->head_done || http_is_trailer(name))
+        r = headers_add(to, name, str_slice(field, p->name_n, field.n));
     buf_reset(&p->field);
     if (r == -EMSGSIZE)
         return refuse(p, 431, "too many header fields");
     if (r < 0)
         return refuse(p, 400, "malformed header field");
-    return count_head(p, 4);
+    return p->head_done ? count_trailer(p, 4) : count_head(p, 4);
 }
 
 static size_t count_name(const struct http_parse *p, const char *name)
@@ -216,9 +213,11 @@ static int on_headers_complete(llhttp_t *ll)
         r = check_request(p);
         if (r)
             return r;
+        p->upgrade = ll->upgrade && !p->has_body && ll->http_minor >= 1;
     } else {
         p->status = ll->status_code;
-        if (p->status < 100 || p->status > 999 || p->status == 101)
+        p->upgrade = p->status == 101 && p->may_upgrade && ll->upgrade;
+        if (p->status < 100 || p->status > 999 || (p->status == 101 && !p->upgrade))
             return refuse(p, 502, "unexpected status");
         set_response_body(p);
     }
@@ -268,13 +267,16 @@ static const llhttp_settings_t settings = {
 void http_parse_reset(struct http_parse *p, llhttp_type_t type)
 {
     struct buf target = p->target, field = p->field;
-    struct headers headers = p->headers;
+    struct headers headers = p->headers, trailers = p->trailers;
     buf_reset(&target);
     buf_reset(&field);
     headers_reset(&headers);
+    headers_reset(&trailers);
     target.max = HTTP_URI_MAX_BYTES;
     field.max = HTTP_HEAD_MAX_BYTES;
-    *p = (struct http_parse){ .target = target, .field = field, .headers = headers };
+    *p = (struct http_parse){
+        .target = target, .field = field, .headers = headers, .trailers = trailers
+    };
     llhttp_init(&p->ll, type, &settings);
 }
 
@@ -283,6 +285,7 @@ void http_parse_fini(struct http_parse *p)
     buf_fini(&p->target);
     buf_fini(&p->field);
     headers_fini(&p->headers);
+    headers_fini(&p->trailers);
 }
 
 static int failed(struct http_parse *p, llhttp_errno_t code)

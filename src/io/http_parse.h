@@ -17,8 +17,7 @@
 #include <llhttp.h>
 
 enum {
-    HTTP_CHUNK_EXT_MAX_BYTES = 16 << 10, /* chunk extensions of one message; they are ignored */
-    HTTP_TRAILER_MAX_BYTES = 16 << 10    /* trailer fields; ignored too */
+    HTTP_CHUNK_EXT_MAX_BYTES = 16 << 10 /* chunk extensions of one message; they are ignored */
 };
 
 enum http_event {
@@ -34,12 +33,15 @@ struct http_parse {
     struct buf field;  /* name and value being read */
     size_t name_n;
     struct headers headers;
+    struct headers trailers; /* complete with HTTP_EVENT_END */
     struct str chunk;
     uint64_t content_length; /* UINT64_MAX: chunked, or until the connection ends */
     size_t head_bytes, ext_bytes;
     const char *input, *input_end, *name_end, *value_end; /* to notice folded lines */
     bool in_value, line_ended;
     bool to_head_request; /* a response to HEAD: no body whatever the fields say */
+    bool may_upgrade;     /* a response: 101 is fine */
+    bool upgrade;         /* a request offers it and has no body; a response accepts it */
     bool head_done, has_body, until_eof, keep_alive, expect_continue;
     bool ended;
     int status;        /* response: its status. After a failure of a request: what to answer */

@@ -237,7 +237,7 @@ static void on_conn_closed(struct stream *s)
         timer_stop(srv->loop, &srv->idle_timer);
     if (srv->closing)
         server_check_done(srv);
-    else if (srv->accept_waits)
+    else if (srv->accept_waits && !srv->draining)
         accept_one(srv);
 }
 
@@ -303,7 +303,7 @@ static void accept_one(struct http_server *srv)
 static void on_connection(uv_stream_t *listener, int status)
 {
     struct http_server *srv = listener->data;
-    if (status == 0 && !srv->closing)
+    if (status == 0 && !srv->draining)
         accept_one(srv);
 }
 
@@ -318,7 +318,7 @@ static void server_free(struct http_server *srv)
 
 static void server_check_done(struct http_server *srv)
 {
-    if (srv->listening || srv->n_conns)
+    if (!srv->closing || srv->listening || srv->n_conns)
         return;
     timer_stop(srv->loop, &srv->grace);
     void (*done)(void *) = srv->done;
@@ -335,8 +335,38 @@ static void on_listener_closed(uv_handle_t *h)
     server_check_done(srv);
 }
 
-static int listen_tcp(struct http_server *srv, const char *host, uint16_t port, struct err *err)
+/* Linux hands these on to accepted sockets: no system call per connection. */
+static void set_options(struct http_server *srv, const struct http_server_opts *opts)
 {
+    uv_os_fd_t fd;
+    int on = 1, idle_s = 60;
+    if (uv_fileno(&srv->listener.handle, &fd) < 0)
+        return;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+    if (opts->user_timeout_ms)
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &opts->user_timeout_ms,
+                         sizeof opts->user_timeout_ms);
+}
+
+/* The socket is made here, since libuv makes its own as it binds it. */
+static int open_shared(struct http_server *srv, int family)
+{
+    int on = 1;
+    scoped(fd_scoped) int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0)
+        return -errno;
+    int r = uv_tcp_open(&srv->listener.tcp, fd);
+    if (r == 0)
+        (void)take_fd(&fd);
+    return r;
+}
+
+static int listen_tcp(struct http_server *srv, const struct http_server_opts *opts, struct err *err)
+{
+    const char *host = opts->host;
+    uint16_t port = opts->port;
     struct sockaddr_storage addr;
     if (!host || strcmp(host, "localhost") == 0)
         host = "127.0.0.1";
@@ -345,15 +375,12 @@ static int listen_tcp(struct http_server *srv, const char *host, uint16_t port, 
         r = uv_ip6_addr(host, port, (struct sockaddr_in6 *)&addr);
     if (r < 0)
         return err_set(err, -EINVAL, "'%s' is not an IP address", host);
-    r = uv_tcp_bind(&srv->listener.tcp, (struct sockaddr *)&addr, 0);
-    uv_os_fd_t fd;
-    if (r == 0 && uv_fileno(&srv->listener.handle, &fd) == 0) {
-        /* Linux hands these on to accepted sockets: no system call per connection. */
-        int on = 1, idle_s = 60;
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
-    }
+    if (opts->reuse_port)
+        r = open_shared(srv, addr.ss_family);
+    if (r == 0)
+        r = uv_tcp_bind(&srv->listener.tcp, (struct sockaddr *)&addr, 0);
+    if (r == 0)
+        set_options(srv, opts);
     if (r == 0)
         r = uv_listen(&srv->listener.stream, BACKLOG, on_connection);
     if (r < 0)
@@ -406,6 +433,7 @@ int http_server_start(struct loop *loop, const struct http_server_opts *opts,
         .keepalive_ms = opts->keepalive_ms ? opts->keepalive_ms : HTTP_KEEPALIVE_MS,
         .write_stall_ms = opts->write_stall_ms ? opts->write_stall_ms : HTTP_WRITE_STALL_MS,
         .half_closed_ms = opts->half_closed_ms ? opts->half_closed_ms : HTTP_HALF_CLOSED_MS,
+        .ping_ms = opts->ping_ms,
         .connections_max = opts->max_connections ? opts->max_connections : HTTP_CONNECTIONS_MAX,
     };
     list_init(&srv->idle);
@@ -418,8 +446,7 @@ int http_server_start(struct loop *loop, const struct http_server_opts *opts,
         (void)uv_tcp_init(&loop->uv, &srv->listener.tcp);
     srv->listener.handle.data = srv;
     srv->listening = true;
-    int r = srv->is_pipe ? listen_unix(srv, opts->unix_path, err)
-                         : listen_tcp(srv, opts->host, opts->port, err);
+    int r = srv->is_pipe ? listen_unix(srv, opts->unix_path, err) : listen_tcp(srv, opts, err);
     if (r < 0) {
         srv->closing = true;
         uv_close(&srv->listener.handle, on_listener_closed);
@@ -470,7 +497,20 @@ static void on_grace_over(struct timer *t)
 {
     struct http_server *srv = container_of(t, struct http_server, grace);
     cut_all(&srv->busy);
-    cut_all(&srv->idle); /* whose goodbye was not taken */
+    cut_all(&srv->idle);    /* whose goodbye was not taken */
+    server_check_done(srv); /* nothing was left to cut */
+}
+
+void http_server_drain(struct http_server *srv)
+{
+    if (srv->draining)
+        return;
+    srv->draining = true;
+    if (srv->unix_path)
+        (void)unlink(srv->unix_path);
+    uv_close(&srv->listener.handle, on_listener_closed);
+    finish_all(&srv->idle);
+    finish_all(&srv->busy);
 }
 
 void http_server_close(struct http_server *srv, uint64_t grace_ms, void (*done)(void *arg),
@@ -480,13 +520,12 @@ void http_server_close(struct http_server *srv, uint64_t grace_ms, void (*done)(
     srv->closing = true;
     srv->done = done;
     srv->done_arg = arg;
-    if (srv->unix_path)
-        (void)unlink(srv->unix_path);
-    uv_close(&srv->listener.handle, on_listener_closed);
     timer_stop(srv->loop, &srv->idle_timer);
-    finish_all(&srv->idle);
-    finish_all(&srv->busy);
-    if (grace_ms == 0)
+    bool waits = srv->draining && !srv->listening && !srv->n_conns;
+    http_server_drain(srv);
+    if (waits) /* the listener has gone already: done() comes from the timer */
+        timer_start(srv->loop, &srv->grace, 0, on_grace_over);
+    else if (grace_ms == 0)
         cut_all(&srv->busy);
     else
         timer_start(srv->loop, &srv->grace, grace_ms, on_grace_over);

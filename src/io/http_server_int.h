@@ -20,12 +20,14 @@ struct http_server {
         uv_tcp_t tcp;
         uv_pipe_t pipe;
     } listener;
-    bool is_pipe, http2, listening, accept_waits, closing;
+    bool is_pipe, http2, listening, accept_waits;
+    bool draining; /* no further connections, and requests end theirs */
+    bool closing;
     char *unix_path;
     struct tls_ctx *tls;
     void (*on_request)(struct http_exchange *x, const struct http_request *req, void *arg);
     void *arg;
-    uint64_t head_timeout_ms, body_idle_ms, keepalive_ms, write_stall_ms, half_closed_ms;
+    uint64_t head_timeout_ms, body_idle_ms, keepalive_ms, write_stall_ms, half_closed_ms, ping_ms;
     size_t connections_max;
     struct list idle; /* struct conn by idle_since, the oldest first */
     struct list busy;
@@ -85,6 +87,9 @@ struct http_exchange {
     const struct http_exchange_ops *ops; /* never NULL */
     void *data;
     struct http_request req;
+    const struct headers *request_trailers; /* once they are here */
+    struct headers trailers;                /* of the response */
+    bool body_may_idle;
 };
 
 /* The calls of http.h, http_exchange.c, end here. */
@@ -95,6 +100,8 @@ struct exchange_kind {
     size_t (*pending)(const struct http_exchange *x);
     void (*end)(struct http_exchange *x);
     void (*abort)(struct http_exchange *x);
+    void (*inform)(struct http_exchange *x, int status, const struct headers *headers);
+    void (*upgrade)(struct http_exchange *x, const struct headers *headers);
     void (*read_body)(struct http_exchange *x, uint64_t max_bytes);
     void (*pause_body)(struct http_exchange *x);
     void (*resume_body)(struct http_exchange *x);
@@ -110,6 +117,7 @@ void body_pace_start(struct body_pace *p, const struct conn *c);
 bool body_pace_is_too_slow(const struct body_pace *p, const struct conn *c);
 
 void http_exchange_init(struct http_exchange *x, const struct exchange_kind *kind, struct conn *c);
+void http_exchange_fini(struct http_exchange *x);
 
 /* Nothing runs on the connection; from now on it may be closed for its age. */
 void http_conn_rest(struct conn *c);

@@ -78,23 +78,65 @@ struct str http_reason(int status)
     return STR("");
 }
 
-static bool is_framing(struct str name)
+/* Asked of every field of every message: the length alone rules out most. */
+bool http_is_framing(struct str name)
 {
-    return str_is(name, "content-length") || str_is(name, "transfer-encoding") ||
-           str_is(name, "connection") || str_is(name, "keep-alive");
+    switch (name.n) {
+    case 10:
+        return str_is(name, "connection") || str_is(name, "keep-alive");
+    case 14:
+        return str_is(name, "content-length");
+    case 16:
+        return str_is(name, "proxy-connection");
+    case 17:
+        return str_is(name, "transfer-encoding");
+    default:
+        return false;
+    }
+}
+
+bool http_is_trailer(struct str name)
+{
+    static const char *const others[] = { "host", "te", "trailer", "upgrade" };
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (str_ieq(name, str_of(others[i])))
+            return false;
+    char lower[20];
+    for (size_t i = 0; i < name.n && i < sizeof lower; i++)
+        lower[i] = (char)(name.p[i] | ('A' <= name.p[i] && name.p[i] <= 'Z' ? 0x20 : 0));
+    return name.n > sizeof lower || !http_is_framing(str_n(lower, name.n));
+}
+
+static char *put(char *at, struct str s)
+{
+    if (s.n)
+        memcpy(at, s.p, s.n);
+    return at + s.n;
+}
+
+void http_add_field(struct buf *to, struct str name, struct str value)
+{
+    char *start;
+    if (buf_reserve(to, name.n + value.n + 4, &start) < 0)
+        return;
+    char *at = put(put(put(put(start, name), STR(": ")), value), STR("\r\n"));
+    buf_advance(to, (size_t)(at - start));
 }
 
 void http_add_fields(struct buf *to, const struct headers *headers)
 {
     for (size_t i = 0; headers && i < headers->n; i++) {
         struct str name = headers_name(headers, i);
-        if (is_framing(name))
-            continue;
-        (void)buf_add_str(to, name);
-        (void)buf_add(to, ": ", 2);
-        (void)buf_add_str(to, headers_value(headers, i));
-        (void)buf_add(to, "\r\n", 2);
+        if (!http_is_framing(name))
+            http_add_field(to, name, headers_value(headers, i));
     }
+}
+
+void http_add_trailers(struct buf *to, const struct headers *trailers)
+{
+    for (size_t i = 0; trailers && i < trailers->n; i++)
+        if (http_is_trailer(headers_name(trailers, i)))
+            http_add_field(to, headers_name(trailers, i), headers_value(trailers, i));
 }
 
 bool http_is_token(struct str s)

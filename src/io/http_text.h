@@ -10,7 +10,17 @@ enum { HTTP_DATE_BYTES = 29 };
 struct str http_date(void);
 /* Reason phrase, "" for statuses without a common one. */
 struct str http_reason(int status);
-/* "name: value\r\n" for all fields but those that say how the message is framed: we write these. */
+/*
+ * Fields that speak of a connection of HTTP/1.1 or frame a message: nobody passes them on, and we
+ * write our own. The name in lower case, as struct headers has it.
+ */
+bool http_is_framing(struct str name);
+/* What may follow a body: fields that neither frame nor route. */
+bool http_is_trailer(struct str name);
+/* "name: value\r\n" */
+void http_add_field(struct buf *to, struct str name, struct str value);
+/* The same for all fields but those that frame. */
 void http_add_fields(struct buf *to, const struct headers *headers);
+void http_add_trailers(struct buf *to, const struct headers *trailers);
 /* A token of RFC 9110 section 5.6.2 */
 bool http_is_token(struct str s);

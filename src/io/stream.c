@@ -7,6 +7,8 @@
 #include "io/stream.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -738,6 +740,13 @@ int stream_connect_tcp(struct stream *s, struct loop *loop, const struct sockadd
     (void)uv_tcp_nodelay(&s->uv.tcp, 1);
     (void)uv_tcp_keepalive(&s->uv.tcp, 1, 60); /* by the kernel: nothing of ours wakes */
     return 0;
+}
+
+void stream_set_user_timeout(struct stream *s, unsigned ms)
+{
+    uv_os_fd_t fd;
+    if (!s->is_pipe && uv_fileno(&s->uv.handle, &fd) == 0)
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }
 
 int stream_start_tls(struct stream *s, struct tls_ctx *tls, const char *name, struct err *err)

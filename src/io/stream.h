@@ -96,6 +96,9 @@ int stream_connect_unix(struct stream *s, struct loop *loop, const char *path, s
  */
 int stream_start_tls(struct stream *s, struct tls_ctx *tls, const char *name, struct err *err);
 
+/* TCP_USER_TIMEOUT of a TCP stream, also before it is connected. */
+void stream_set_user_timeout(struct stream *s, unsigned ms);
+
 void stream_write(struct stream *s, struct str bytes);
 /* Write what waits now instead of on the next turn. Failures are still told later. */
 void stream_flush(struct stream *s);
