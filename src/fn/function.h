@@ -114,9 +114,6 @@ struct fn_template {
     uint64_t pids_max;          /* OCI */
     struct str readiness_path;  /* OCI: 200..399 there; "": the port accepts */
     uint64_t readiness_ms;      /* from start to ready at most; 30000 */
-    uint64_t request_ms;        /* whole request in the sandbox */
-    uint64_t grace_ms;
-    uint32_t concurrency; /* hard limit of requests in one sandbox; 0: none. WASM: 1 unless given */
 };
 
 struct fn_scale {
@@ -138,6 +135,9 @@ struct fn_scale {
 
 struct fn_spec {
     struct fn_template t;
+    uint32_t concurrency; /* hard limit of requests in one sandbox; 0: none */
+    uint64_t request_ms;  /* in the sandbox */
+    uint64_t grace_ms;    /* OCI: SIGTERM to SIGKILL */
     struct fn_scale scale;
     enum fn_balance balance;
     uint32_t queue_max;
