@@ -4,6 +4,7 @@
  * (io/grpc.h) between two. Whoever holds an end cannot tell which it is.
  *
  * Loop thread only. Callbacks never run inside a call made on the stream; on_end is the last one.
+ * Whoever holds an end releases it with fn_stream_close(), also after on_end or inside it.
  */
 #pragma once
 
@@ -31,7 +32,7 @@ void fn_stream_set(struct fn_stream *s, const struct fn_stream_ops *ops, void *a
 void fn_stream_send(struct fn_stream *s, const ProtobufCMessage *m);
 /* Bytes that the peer has not taken yet. */
 size_t fn_stream_pending(const struct fn_stream *s);
-/* After what was sent. No callback comes any more. NULL is fine. */
+/* After what was sent. No callback comes any more, and `s` is gone. NULL is fine. */
 void fn_stream_close(struct fn_stream *s);
 
 /*
