@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <stdint.h>
@@ -54,6 +55,7 @@ struct place_node {
     /* Load in thousandths of a core, as last told; ch-rlu adds to it between two reports. */
     int64_t load_milli;
     uint32_t sandboxes; /* reservations */
+    uint64_t key;       /* ch-rlu: its place on the ring */
     uint32_t epoch;     /* changes when the index gets another node */
     bool present, schedulable;
     enum place_class class;
@@ -78,6 +80,8 @@ void place_node_remove(struct place_books *b, uint32_t node);
 void place_node_set_schedulable(struct place_books *b, uint32_t node, bool schedulable);
 void place_node_set_capacity(struct place_books *b, uint32_t node,
                              const struct place_amounts *capacity);
+/* A hash of its name, so that a ring of nodes looks the same after a restart; else of its index. */
+void place_node_set_key(struct place_books *b, uint32_t node, uint64_t key);
 /* As measured by the node; replaces what was assumed since the last report. */
 void place_node_set_load(struct place_books *b, uint32_t node, int64_t load_milli);
 /* Errors: E_LIMIT. A label that is there gets the value. */
@@ -96,6 +100,8 @@ uint32_t place_n_candidates(const struct place_books *b); /* present and schedul
 uint32_t place_candidate(const struct place_books *b, uint32_t i);
 uint32_t place_n_class(const struct place_books *b, enum place_class class); /* candidates */
 uint32_t place_class_member(const struct place_books *b, enum place_class class, uint32_t i);
+/* All indices in use are below it. */
+uint32_t place_end(const struct place_books *b);
 /* Grows with every node that comes, goes, or changes being schedulable. */
 uint64_t place_generation(const struct place_books *b);
 
