@@ -317,7 +317,6 @@ static void link_send(struct link *l)
         send_chunked(l, call);
     else
         stream_write(&l->s, buf_str(&call->request));
-    call->writable_owed |= !call->body_done;
     stream_flush(&l->s);
     if (!l->used)
         buf_fini(&call->request); /* never sent again */
