@@ -139,6 +139,12 @@ static void add_member(struct buf *to, const char *key, struct str value)
     (void)json_write_str(to, value);
 }
 
+static void add_number(struct buf *to, const char *key, uint64_t n)
+{
+    if (n)
+        (void)buf_printf(to, ",\"%s\":%llu", key, (unsigned long long)n);
+}
+
 static void add_fields(struct buf *to, struct str fields)
 {
     struct arena arena = { 0 };
@@ -176,6 +182,10 @@ void guest_log_add(struct guest_logs *logs, const char *namespace, const char *n
     add_member(&text, "controller", line->controller);
     add_member(&text, "key", line->key);
     add_member(&text, "reconcile", line->reconcile);
+    add_number(&text, "revision", line->revision);
+    add_number(&text, "sandbox", line->sandbox);
+    add_member(&text, "call", line->call);
+    add_member(&text, "stream", line->stream);
     if (line->fields.n <= GUEST_LOG_LINE_MAX)
         add_fields(&text, line->fields);
     if (logs->lost)

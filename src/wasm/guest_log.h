@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What operators log, kept on disk for `dormouse operator logs`: one file of JSON lines for each,
- * and the file before it, so that nothing of it is in memory.
+ * What operators and functions log, kept on disk for `dormouse operator logs` and `dormouse fn
+ * logs`: one file of JSON lines for each, and the file before it, so that nothing of it is in
+ * memory.
  *
  *     DIR/NAMESPACE/NAME.log, NAME.log.1      ("_" for operators without a namespace)
  *
- * A line is {"time", "level", "message"} and what the host adds ("controller", "key",
- * "reconcile"), then the guest's own keys as "fields". A full disk loses lines and nothing else;
+ * A line is {"time", "level", "message"} and what the host adds (operators: "controller", "key",
+ * "reconcile"; functions: "revision", "sandbox", "call", "stream"), then the guest's own keys as
+ * "fields". A full disk loses lines and nothing else;
  * they are counted and told with the next line that goes through.
  *
  * Loop thread only. Writing blocks on the page cache alone.
@@ -34,6 +36,10 @@ struct guest_log_line {
     struct str key;        /* "namespace/name" */
     struct str reconcile;  /* id of the activation, as in the host's log */
     struct str fields;     /* a JSON object, or "" */
+    struct str call;       /* id of a function's call */
+    struct str stream;     /* "stdout", "stderr" */
+    uint64_t sandbox;      /* 0: left out, as the next one */
+    uint32_t revision;
 };
 /* logs NULL: nothing. A fields member that is no JSON object is kept as text. */
 void guest_log_add(struct guest_logs *logs, const char *namespace, const char *name,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runtime `fake`: sandboxes that are a number. A creation takes spec.fake.createMs, a request
- * spec.fake.workMs, and the answer comes from this process. To measure and test everything else.
+ * The runtime `fake`: sandboxes that are a number. A creation takes spec.fake.createMilliseconds, a
+ * request spec.fake.workMilliseconds, and the answer comes from this process. To measure and test
+ * everything else.
  *
  * By default the answer is 200 with the request's body. Fields of the request change it:
  *
  *     x-fake-status: N            this status
- *     x-fake-sleep-ms: N          instead of workMs, before the head
+ *     x-fake-sleep-ms: N          instead of that, before the head
  *     x-fake-bytes: N             a body of N bytes 'x' instead of the request's
  *     x-fake-chunk-ms: N          with x-fake-bytes: a pause before each piece of 16 KiB
  *     x-fake-trailer: TEXT        the trailer x-fake-trailer

@@ -17,8 +17,7 @@ struct simulation_opts {
     uint32_t n_workers;
     const char *prefix; /* names: prefix and a number from 0 */
     uint64_t incarnation;
-    const char *address; /* of all, see worker_http.h; "": none can be called */
-    bool is_remote;
+    const char *address;    /* of all, see worker_http.h; "": none can be called */
     uint32_t fail_permille; /* of creations */
     uint64_t cpu_milli;     /* of each; 0: 8000 */
     uint64_t memory_bytes;  /* 0: 32 GiB */

@@ -47,11 +47,6 @@ struct worker_opts { /* strings are copied */
     size_t n_labels;
     struct runtime *runtimes[WORKER_RUNTIMES_MAX]; /* taken */
     size_t n_runtimes;
-    /*
-     * The control plane lives in another process: reports go out at least three times in lease_ms.
-     * Otherwise only while there are sandboxes, since whatever kills one kills the other.
-     */
-    bool is_remote;
     bool is_simulated;            /* its load is that of its sandboxes, not of the machine */
     void (*on_synced)(void *arg); /* the first welcome came; once; may be NULL */
     void *arg;
@@ -59,12 +54,15 @@ struct worker_opts { /* strings are copied */
 
 /* Recovers what earlier processes left, then dials. Errors: E_INVALID a wrong option. */
 int worker_start(const struct worker_opts *opts, struct worker **ret, struct err *err);
-/* All sandboxes go, the control plane is told, then done(). */
-void worker_stop(struct worker *w, void (*done)(void *arg), void *arg);
+/*
+ * Says that it leaves, so that the control plane drains and deletes its sandboxes, waits for that
+ * up to grace_ms, removes those that are left, then done().
+ */
+void worker_stop(struct worker *w, uint64_t grace_ms, void (*done)(void *arg), void *arg);
 
 /*
  * For by_worker sandboxes: of a gateway in this process, or of worker_http.h. Valid until
- * worker_stop(). A sandbox that is not here ends with -ECONNREFUSED.
+ * worker_stop(). For a sandbox that is not here invoke_start() fails with -ECONNREFUSED.
  */
 struct invoker *worker_invoker(struct worker *w);
 const char *worker_name(const struct worker *w);

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions and their revisions at a worker; see revisions.h. */
+#include "fn/worker/revisions.h"
+
+#include "codec/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *runtime_name(enum fn_runtime kind)
+{
+    switch (kind) {
+    case FN_WASM:
+        return "wasm";
+    case FN_OCI:
+        return "oci";
+    case FN_FAKE:
+        return "fake";
+    }
+    return "";
+}
+
+static struct runtime *find_runtime(const struct revisions *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_runtimes; i++)
+        if (strcmp(t->runtimes[i]->ops->name, name) == 0)
+            return t->runtimes[i];
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- one revision */
+
+static void free_revision(struct revisions *t, struct revision *v)
+{
+    if (v->is_prepared)
+        v->rt->ops->forget(v->rt, &v->pub);
+    dormouse__fn__v1__revision__free_unpacked(v->m, NULL);
+    free(v->packed);
+    arena_fini(&v->arena);
+    free(v);
+    t->n--;
+}
+
+static int read_template(struct revision *v, struct err *err)
+{
+    struct fn_template *tmpl = arena_new(&v->arena, struct fn_template);
+    struct json *spec;
+    int r = json_parse(&v->arena, str_n(v->m->spec.data, v->m->spec.len), NULL, &spec, err);
+    if (r == 0)
+        r = fn_template_read(&v->arena, spec, tmpl, err);
+    v->pub.t = tmpl;
+    return r < 0 ? err_ctx(err, E_INVALID, "revision %u", v->m->revision) : 0;
+}
+
+static void take_env(struct revision *v)
+{
+    struct fn_name_value *env = arena_new_n(&v->arena, struct fn_name_value, v->m->n_env + 1);
+    for (size_t i = 0; i < v->m->n_env; i++)
+        env[i] = (struct fn_name_value){ str_of(v->m->env[i]->name), str_of(v->m->env[i]->value) };
+    v->pub.env = env;
+    v->pub.n_env = v->m->n_env;
+    v->pub.secrets = (const Dormouse__Fn__V1__SecretFile *const *)v->m->secrets;
+    v->pub.n_secrets = v->m->n_secrets;
+}
+
+/* What cannot be run becomes a revision all the same: each create says why. */
+static struct revision *new_revision(struct revisions *t, struct function *f,
+                                     const Dormouse__Fn__V1__Revision *m)
+{
+    struct revision *v = xnew(struct revision);
+    v->function = f;
+    v->packed_n = dormouse__fn__v1__revision__get_packed_size(m);
+    v->packed = xalloc(v->packed_n + 1);
+    (void)dormouse__fn__v1__revision__pack(m, v->packed);
+    v->m = dormouse__fn__v1__revision__unpack(NULL, v->packed_n, v->packed);
+    if (!v->m)
+        abort(); /* just packed: no memory */
+    v->pub = (struct runtime_revision){
+        .namespace = f->namespace, .function = f->name, .uid = f->uid, .revision = m->revision
+    };
+    take_env(v);
+    t->n++;
+    if (read_template(v, &v->err) < 0)
+        return v;
+    const char *name = runtime_name(v->pub.t->runtime);
+    v->rt = find_runtime(t, name);
+    if (!v->rt)
+        (void)err_set(&v->err, -ENOSYS, "this worker has no runtime '%s'", name);
+    return v;
+}
+
+static bool is_same(const struct revision *v, const Dormouse__Fn__V1__Revision *m)
+{
+    size_t n = dormouse__fn__v1__revision__get_packed_size(m);
+    if (n != v->packed_n)
+        return false;
+    uint8_t *packed = xalloc(n + 1);
+    (void)dormouse__fn__v1__revision__pack(m, packed);
+    bool same = memcmp(packed, v->packed, n) == 0;
+    free(packed);
+    return same;
+}
+
+void revision_ref(struct revision *v)
+{
+    v->n_sandboxes++;
+    if (v->is_prepared)
+        return;
+    v->is_prepared = true;
+    v->rt->ops->prepare(v->rt, &v->pub);
+}
+
+/* ---------------------------------------------------------------- functions */
+
+static void free_function(struct revisions *t, struct function *f)
+{
+    map_del(&t->by_uid, str_of(f->uid));
+    vec_fini(&f->revisions);
+    free(f->uid);
+    free(f->namespace);
+    free(f->name);
+    free(f);
+}
+
+/* Drop revisions that nobody needs, and the function with the last one. */
+static void trim(struct revisions *t, struct function *f)
+{
+    for (size_t i = f->revisions.n; i-- > 0;) {
+        struct revision *v = f->revisions.p[i];
+        if (v->n_sandboxes == 0 && !v->is_listed) {
+            vec_remove(&f->revisions, i);
+            free_revision(t, v);
+        }
+    }
+    if (f->revisions.n == 0 && !f->is_listed)
+        free_function(t, f);
+}
+
+static void unlist(struct function *f)
+{
+    f->is_listed = false;
+    vec_each (v, &f->revisions)
+        (*v)->is_listed = false;
+}
+
+void revision_unref(struct revisions *t, struct revision *v)
+{
+    assert(v->n_sandboxes > 0);
+    v->n_sandboxes--;
+    trim(t, v->function);
+}
+
+static struct str number_key(const uint32_t *number)
+{
+    return str_n(number, sizeof *number);
+}
+
+static struct function *take_function(struct revisions *t, const Dormouse__Fn__V1__Function *m)
+{
+    struct function *f = map_get(&t->by_uid, str_of(m->uid));
+    if (f)
+        return f;
+    f = xnew(struct function);
+    f->uid = xstrdup(m->uid);
+    f->namespace = xstrdup(m->namespace_);
+    f->name = xstrdup(m->name);
+    map_put(&t->by_uid, str_of(f->uid), f);
+    return f;
+}
+
+static void put_revision(struct revisions *t, struct function *f,
+                         const Dormouse__Fn__V1__Revision *m)
+{
+    vec_each (v, &f->revisions)
+        if ((*v)->pub.revision == m->revision && is_same(*v, m)) {
+            (*v)->is_listed = true;
+            return;
+        }
+    struct revision *v = new_revision(t, f, m);
+    v->is_listed = true;
+    vec_push(&f->revisions, v);
+}
+
+int revisions_put(struct revisions *t, const Dormouse__Fn__V1__Function *m, struct err *err)
+{
+    if (!m->uid[0])
+        return err_set(err, E_INVALID, "a function without uid");
+    if (t->n + m->n_revisions > REVISIONS_MAX)
+        return err_set(err, E_LIMIT, "more than %d revisions", (int)REVISIONS_MAX);
+    struct function *other = map_get(&t->by_number, number_key(&m->function));
+    if (other && strcmp(other->uid, m->uid) != 0)
+        revisions_gone(t, m->function);
+    struct function *f = take_function(t, m);
+    if (f->is_listed && f->number != m->function)
+        map_del(&t->by_number, number_key(&f->number));
+    unlist(f);
+    f->is_listed = true;
+    f->number = m->function;
+    map_put(&t->by_number, number_key(&m->function), f);
+    for (size_t i = 0; i < m->n_revisions; i++)
+        put_revision(t, f, m->revisions[i]);
+    trim(t, f);
+    return 0;
+}
+
+void revisions_gone(struct revisions *t, uint32_t number)
+{
+    struct function *f = map_del(&t->by_number, number_key(&number));
+    if (!f)
+        return;
+    unlist(f);
+    trim(t, f);
+}
+
+void revisions_new_term(struct revisions *t)
+{
+    map_fini(&t->by_number);
+    t->by_number = (struct map){ 0 };
+    map_each (e, &t->by_uid)
+        ((struct function *)e->value)->is_listed = false;
+}
+
+void revisions_sweep(struct revisions *t)
+{
+    VEC(struct function *) left = { 0 };
+    map_each (e, &t->by_uid) {
+        struct function *f = e->value;
+        if (!f->is_listed)
+            vec_push(&left, f);
+    }
+    vec_each (f, &left) {
+        unlist(*f);
+        trim(t, *f);
+    }
+    vec_fini(&left);
+}
+
+/* The newest of that number: an older one with other env has sandboxes, but gets no more. */
+struct revision *revisions_find(const struct revisions *t, uint32_t number, uint32_t revision)
+{
+    struct function *f = map_get(&t->by_number, number_key(&number));
+    if (!f)
+        return NULL;
+    vec_each (v, &f->revisions)
+        if ((*v)->pub.revision == revision && (*v)->is_listed)
+            return *v;
+    return NULL;
+}
+
+void revisions_fini(struct revisions *t)
+{
+    revisions_new_term(t);
+    revisions_sweep(t);
+    assert(t->by_uid.n == 0); /* every sandbox has given its revision back */
+    map_fini(&t->by_uid);
+    map_fini(&t->by_number);
+}

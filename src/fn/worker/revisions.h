@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a worker knows of functions: their revisions, read once and kept while a sandbox exists or
+ * the control plane names them.
+ *
+ *     number (of this term) -> function (by uid) -> revision -> template, env, secrets
+ *
+ * Loop thread only.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "fn/worker/runtime.h"
+
+enum { REVISIONS_MAX = 100000 }; /* of all functions; more are refused */
+
+struct function;
+
+struct revision {
+    struct runtime_revision pub; /* what the runtime sees */
+    struct function *function;
+    struct runtime *rt;   /* NULL: it cannot be run here, see err */
+    struct err err;       /* why */
+    uint32_t n_sandboxes; /* of any state */
+    bool is_listed;       /* its function names it; otherwise it goes with its last sandbox */
+    bool is_prepared;     /* prepare() has been called */
+    Dormouse__Fn__V1__Revision *m; /* owned */
+    uint8_t *packed;               /* m as it came: what differs is another one */
+    size_t packed_n;
+    struct arena arena; /* template and env */
+};
+
+struct function {
+    char *uid, *namespace, *name;
+    bool is_listed; /* by the control plane, in this term */
+    uint32_t number;
+    VEC(struct revision *) revisions; /* those with sandboxes also when nobody names them */
+};
+
+struct revisions {
+    struct runtime *const *runtimes; /* kept */
+    size_t n_runtimes;
+    struct map by_uid;    /* struct function */
+    struct map by_number; /* 4 bytes -> struct function */
+    size_t n;             /* revisions */
+};
+
+void revisions_fini(struct revisions *t);
+/* A function as the control plane describes it. Errors: E_LIMIT, E_INVALID; it is not known then.
+ */
+int revisions_put(struct revisions *t, const Dormouse__Fn__V1__Function *f, struct err *err);
+void revisions_gone(struct revisions *t, uint32_t number);
+/* Numbers begin anew. Functions stay for now: their sandboxes may be adopted. */
+void revisions_new_term(struct revisions *t);
+/* Drops what has not been named since revisions_new_term() and has no sandbox. */
+void revisions_sweep(struct revisions *t);
+/* NULL: not known. Borrowed until the next change. */
+struct revision *revisions_find(const struct revisions *t, uint32_t number, uint32_t revision);
+
+/* For each sandbox. The first one lets the runtime prepare; the last one may end it. */
+void revision_ref(struct revision *v);
+void revision_unref(struct revisions *t, struct revision *v);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many workers in one process; see simulate.h. */
+#include "fn/worker/simulate.h"
+
+#include "base/mem.h"
+#include "base/random.h"
+#include "fn/worker/fake.h"
+
+#include <errno.h>
+
+struct simulation {
+    struct loop *loop;
+    struct worker **workers;
+    uint32_t n, n_synced, n_left;
+    void (*on_synced)(void *arg);
+    void *arg;
+    void (*done)(void *arg);
+    void *done_arg;
+    struct invoker invoker;
+};
+
+/* ---------------------------------------------------------------- calls */
+
+/*
+ * The worker is searched: calls of simulated sandboxes are few. An invocation of one worker is one
+ * of any, since all of them are of the same kind.
+ */
+static int start(struct invoker *v, const struct invoke_request *req, const struct invoke_ops *ops,
+                 void *arg, struct invocation **ret, struct err *err)
+{
+    struct simulation *s = container_of(v, struct simulation, invoker);
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct invoker *to = worker_invoker(s->workers[i]);
+        int r = invoke_start(to, req, ops, arg, ret, err);
+        if (r != -ECONNREFUSED)
+            return r;
+    }
+    return err_set(err, -ECONNREFUSED, "no simulated worker has sandbox %llu",
+                   (unsigned long long)req->sandbox);
+}
+
+static struct invoker *any(struct invoker *v)
+{
+    return worker_invoker(container_of(v, struct simulation, invoker)->workers[0]);
+}
+
+static bool write_body(struct invoker *v, struct invocation *x, struct str chunk)
+{
+    return invoke_write(any(v), x, chunk);
+}
+
+static void end_body(struct invoker *v, struct invocation *x, const struct headers *trailers)
+{
+    invoke_end_body(any(v), x, trailers);
+}
+
+static void pause_answer(struct invoker *v, struct invocation *x)
+{
+    invoke_pause(any(v), x);
+}
+
+static void resume_answer(struct invoker *v, struct invocation *x)
+{
+    invoke_resume(any(v), x);
+}
+
+static void cancel(struct invoker *v, struct invocation *x)
+{
+    invoke_cancel(any(v), x);
+}
+
+static const struct invoker_ops invoker_ops = { .start = start,
+                                                .write = write_body,
+                                                .end_body = end_body,
+                                                .pause = pause_answer,
+                                                .resume = resume_answer,
+                                                .cancel = cancel };
+
+struct invoker *simulation_invoker(struct simulation *s)
+{
+    return &s->invoker;
+}
+
+/* ---------------------------------------------------------------- start and stop */
+
+static void on_synced(void *arg)
+{
+    struct simulation *s = arg;
+    if (++s->n_synced == s->n && s->on_synced)
+        s->on_synced(s->arg);
+}
+
+static int start_one(struct simulation *s, const struct simulation_opts *o, uint32_t i,
+                     struct err *err)
+{
+    scoped(free_scoped) char *name = xasprintf("%s%u", o->prefix, i);
+    struct rng seed = rng_fork(o->seed, i, 0);
+    struct worker_opts w = { .loop = o->loop,
+                             .name = name,
+                             .incarnation = o->incarnation,
+                             .dialer = o->dialer,
+                             .address = o->address,
+                             .cpu_milli = o->cpu_milli ? o->cpu_milli : 8000,
+                             .memory_bytes = o->memory_bytes ? o->memory_bytes : UINT64_C(32) << 30,
+                             .n_runtimes = 1,
+                             .is_simulated = true,
+                             .on_synced = on_synced,
+                             .arg = s };
+    w.runtimes[0] = fake_runtime_new(o->loop, o->fail_permille, rng_next(&seed));
+    return worker_start(&w, &s->workers[i], err);
+}
+
+int simulation_start(const struct simulation_opts *o, struct simulation **ret, struct err *err)
+{
+    if (o->n_workers == 0 || o->n_workers > SIMULATION_WORKERS_MAX || !o->prefix[0])
+        return err_set(err, E_INVALID, "1 to %d simulated workers, and a prefix of their names",
+                       (int)SIMULATION_WORKERS_MAX);
+    struct simulation *s = xnew(struct simulation);
+    s->loop = o->loop;
+    s->workers = xnew_n(struct worker *, o->n_workers);
+    s->n = o->n_workers;
+    s->on_synced = o->on_synced;
+    s->arg = o->arg;
+    s->invoker.ops = &invoker_ops;
+    for (uint32_t i = 0; i < s->n; i++) {
+        int r = start_one(s, o, i, err);
+        assert(r == 0); /* a name and a runtime are all that it asks for */
+        (void)r;
+    }
+    *ret = s;
+    return 0;
+}
+
+void simulation_count(const struct simulation *s, struct worker_counts *ret)
+{
+    *ret = (struct worker_counts){ .is_welcome = true };
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct worker_counts n;
+        worker_count(s->workers[i], &n);
+        ret->creating += n.creating;
+        ret->ready += n.ready;
+        ret->destroying += n.destroying;
+        ret->running += n.running;
+        ret->created += n.created;
+        ret->failed += n.failed;
+        ret->gone += n.gone;
+        ret->destroyed += n.destroyed;
+        ret->refused += n.refused;
+        ret->term = MAX(ret->term, n.term);
+        ret->is_welcome = ret->is_welcome && n.is_welcome;
+    }
+}
+
+static void on_stopped(void *arg)
+{
+    struct simulation *s = arg;
+    if (--s->n_left > 0)
+        return;
+    void (*done)(void *) = s->done;
+    void *done_arg = s->done_arg;
+    free(s->workers);
+    free(s);
+    done(done_arg);
+}
+
+void simulation_stop(struct simulation *s, void (*done)(void *arg), void *arg)
+{
+    s->done = done;
+    s->done_arg = arg;
+    s->n_left = s->n;
+    for (uint32_t i = 0, n = s->n; i < n; i++)
+        worker_stop(s->workers[i], 0, on_stopped, s);
+}

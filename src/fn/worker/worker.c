@@ -1,0 +1,747 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The worker's role; see worker.h. What it knows of functions is in revisions.c, the calls of
+ * sandboxes in worker_invoker.c.
+ */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sm.h"
+#include "base/sys.h"
+#include "fn/worker/worker_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { LOAD_AGE_MS = 1000 }; /* a load that is younger need not be read again */
+
+/*
+ *     CREATING -> READY -> DESTROYING -> (free)
+ *         |         `-> (free: it died)
+ *         `-> (free: failed), DESTROYING
+ */
+static const struct sm_state sandbox_table[] = {
+    [SANDBOX_CREATING] = { "creating", EDGE(SANDBOX_READY) | EDGE(SANDBOX_DESTROYING) },
+    [SANDBOX_READY] = { "ready", EDGE(SANDBOX_DESTROYING) },
+    [SANDBOX_DESTROYING] = { "destroying", 0 },
+};
+
+static void dial(struct worker *w);
+static void lose_stream(struct worker *w, const char *why);
+static void on_stop_grace(struct timer *t);
+
+/* ---------------------------------------------------------------- reports */
+
+static void on_report(struct defer *d);
+
+static void want_report(struct worker *w)
+{
+    if (w->at == WORKER_WELCOME)
+        defer_start(w->loop, &w->report, on_report);
+}
+
+static void clear_news(struct worker *w)
+{
+    vec_each (c, &w->created)
+        free(c->text);
+    vec_each (g, &w->gone)
+        free(g->reason);
+    w->created.n = w->gone.n = 0;
+}
+
+/* news: what the hello of a later stream does not tell anyway is worth nothing without a stream */
+static bool has_listener(const struct worker *w)
+{
+    return w->at == WORKER_HELLO || w->at == WORKER_WELCOME;
+}
+
+static void tell_created(struct worker *w, struct created c)
+{
+    if (!has_listener(w)) {
+        free(c.text);
+        return;
+    }
+    vec_push(&w->created, c);
+    want_report(w);
+}
+
+static void tell_gone(struct worker *w, uint64_t id, const char *reason)
+{
+    if (!has_listener(w))
+        return;
+    vec_push(&w->gone, ((struct gone){ id, xstrdup(reason) }));
+    want_report(w);
+}
+
+static void tell_ready(struct worker *w, const struct sandbox *s,
+                       const Dormouse__Fn__V1__Breakdown *breakdown)
+{
+    struct created c = { .sandbox = s->id, .by_worker = s->by_worker };
+    c.text = s->address ? xstrdup(s->address) : NULL;
+    if (breakdown)
+        c.breakdown = *breakdown;
+    else
+        dormouse__fn__v1__breakdown__init(&c.breakdown);
+    tell_created(w, c);
+}
+
+static void tell_failed(struct worker *w, uint64_t id, int r, const struct err *err)
+{
+    struct created c = { .sandbox = id, .is_error = true };
+    c.text = xstrdup(err_text(err));
+    c.is_permanent = r == E_INVALID || r == E_UNSUPPORTED || r == E_DIGEST;
+    dormouse__fn__v1__breakdown__init(&c.breakdown);
+    tell_created(w, c);
+}
+
+static void fill_load(struct worker *w, Dormouse__Fn__V1__WorkerLoad *load)
+{
+    uint64_t now = loop_now_ms(w->loop);
+    if (w->is_simulated) {
+        w->cpu_used = w->n_running * 1000;
+        w->memory_used = (uint64_t)w->sandboxes.n << 20;
+    } else if (!w->load_ms || now >= w->load_ms + LOAD_AGE_MS) {
+        node_load_read(&w->node, &w->cpu_used, &w->memory_used);
+        w->load_ms = now ? now : 1;
+    }
+    dormouse__fn__v1__worker_load__init(load);
+    load->cpu_milli_used = w->cpu_used;
+    load->memory_used = w->memory_used;
+    load->running = w->n_running;
+}
+
+static void add_created(struct arena *a, Dormouse__Fn__V1__WorkerReport *to, struct created *from,
+                        size_t n)
+{
+    to->created = arena_new_n(a, Dormouse__Fn__V1__Created *, n + 1);
+    Dormouse__Fn__V1__Created *all = arena_new_n(a, Dormouse__Fn__V1__Created, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        struct created *c = &from[i];
+        dormouse__fn__v1__created__init(&all[i]);
+        all[i].sandbox = c->sandbox;
+        if (c->text && c->is_error)
+            all[i].error = c->text;
+        else if (c->text)
+            all[i].address = c->text;
+        all[i].by_worker = c->by_worker;
+        all[i].is_permanent = c->is_permanent;
+        if (!c->is_error)
+            all[i].breakdown = &c->breakdown;
+        to->created[i] = &all[i];
+    }
+    to->n_created = n;
+}
+
+static void add_gone(struct arena *a, Dormouse__Fn__V1__WorkerReport *to, const struct gone *from,
+                     size_t n)
+{
+    to->gone = arena_new_n(a, Dormouse__Fn__V1__Gone *, n + 1);
+    Dormouse__Fn__V1__Gone *all = arena_new_n(a, Dormouse__Fn__V1__Gone, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        dormouse__fn__v1__gone__init(&all[i]);
+        all[i].sandbox = from[i].sandbox;
+        all[i].reason = from[i].reason;
+        to->gone[i] = &all[i];
+    }
+    to->n_gone = n;
+}
+
+static void send_report(struct worker *w, size_t created_at, size_t n_created, size_t gone_at,
+                        size_t n_gone)
+{
+    Dormouse__Fn__V1__WorkerReport m = DORMOUSE__FN__V1__WORKER_REPORT__INIT;
+    Dormouse__Fn__V1__WorkerLoad load;
+    add_created(&w->scratch, &m, w->created.p + created_at, n_created);
+    add_gone(&w->scratch, &m, w->gone.p + gone_at, n_gone);
+    fill_load(w, &load);
+    m.load = &load;
+    m.seq = ++w->seq;
+    m.leaving = w->is_stopping;
+    fn_stream_send(w->stream, &m.base);
+    arena_reset(&w->scratch);
+    w->sent_ms = loop_now_ms(w->loop);
+}
+
+/* All that this turn of the loop has brought, in pieces of WORKER_REPORT_MAX. */
+static void on_report(struct defer *d)
+{
+    struct worker *w = container_of(d, struct worker, report);
+    size_t c = 0, g = 0;
+    do {
+        size_t nc = MIN(w->created.n - c, (size_t)WORKER_REPORT_MAX);
+        size_t ng = MIN(w->gone.n - g, WORKER_REPORT_MAX - nc);
+        send_report(w, c, nc, g, ng);
+        c += nc;
+        g += ng;
+    } while (c < w->created.n || g < w->gone.n);
+    clear_news(w);
+}
+
+static void on_lease(struct timer *t)
+{
+    struct worker *w = container_of(t, struct worker, lease);
+    uint64_t quarter = MAX(w->lease_ms / 4, 1), age = loop_now_ms(w->loop) - w->sent_ms;
+    if (age + quarter / 4 >= quarter)
+        send_report(w, 0, 0, 0, 0);
+    timer_start(w->loop, &w->lease, quarter, on_lease);
+}
+
+/* ---------------------------------------------------------------- sandboxes */
+
+static struct str id_key(const uint64_t *id)
+{
+    return str_n(id, sizeof *id);
+}
+
+struct sandbox *worker_sandbox(const struct worker *w, uint64_t id)
+{
+    return map_get(&w->sandboxes, id_key(&id));
+}
+
+static struct sandbox *add_sandbox(struct worker *w, uint64_t id, struct runtime *rt)
+{
+    struct sandbox *s = xnew(struct sandbox);
+    s->id = id;
+    s->rt = rt;
+    sm_init(&s->sm, sandbox_table, SANDBOX_CREATING);
+    map_put(&w->sandboxes, id_key(&id), s);
+    w->n_in[SANDBOX_CREATING]++;
+    return s;
+}
+
+static void move_sandbox(struct worker *w, struct sandbox *s, enum sandbox_at to)
+{
+    w->n_in[s->sm.at]--;
+    sm_move(&s->sm, to);
+    w->n_in[to]++;
+}
+
+static void free_sandbox(struct worker *w, struct sandbox *s)
+{
+    w->n_in[s->sm.at]--;
+    map_del(&w->sandboxes, id_key(&s->id));
+    if (s->revision)
+        revision_unref(&w->revisions, s->revision);
+    free(s->uid);
+    free(s->address);
+    free(s);
+    if (w->is_stopping && w->sandboxes.n == 0)
+        timer_start(w->loop, &w->stop_timer, 0, on_stop_grace);
+}
+
+static void destroy_sandbox(struct worker *w, struct sandbox *s, uint32_t grace_ms)
+{
+    if (s->sm.at == SANDBOX_DESTROYING)
+        return;
+    move_sandbox(w, s, SANDBOX_DESTROYING);
+    s->rt->ops->destroy(s->rt, s->id, grace_ms);
+}
+
+static void on_created(void *arg, uint64_t id, int r, const char *address,
+                       const Dormouse__Fn__V1__Breakdown *breakdown, const struct err *err)
+{
+    struct worker *w = arg;
+    struct sandbox *s = worker_sandbox(w, id);
+    if (!s || s->sm.at != SANDBOX_CREATING)
+        return; /* ordered to go meanwhile: on_destroyed() follows */
+    if (r < 0) {
+        w->total.failed++;
+        tell_failed(w, id, r, err);
+        free_sandbox(w, s);
+        return;
+    }
+    w->total.created++;
+    move_sandbox(w, s, SANDBOX_READY);
+    s->by_worker = !address;
+    s->address = address ? xstrdup(address) : w->address[0] ? xstrdup(w->address) : NULL;
+    tell_ready(w, s, breakdown);
+}
+
+static void on_gone(void *arg, uint64_t id, const char *reason)
+{
+    struct worker *w = arg;
+    struct sandbox *s = worker_sandbox(w, id);
+    if (!s || s->sm.at != SANDBOX_READY)
+        return;
+    w->total.gone++;
+    tell_gone(w, id, reason);
+    free_sandbox(w, s);
+}
+
+static void on_destroyed(void *arg, uint64_t id)
+{
+    struct worker *w = arg;
+    struct sandbox *s = worker_sandbox(w, id);
+    if (!s || s->sm.at != SANDBOX_DESTROYING)
+        return;
+    w->total.destroyed++;
+    tell_gone(w, id, "");
+    free_sandbox(w, s);
+}
+
+static void on_recovered(void *arg, uint64_t id, const char *uid, uint32_t revision,
+                         const char *address)
+{
+    struct worker *w = arg;
+    assert(w->recovering);
+    struct sandbox *s = add_sandbox(w, id, w->recovering);
+    s->uid = xstrdup(uid);
+    s->revision_number = revision;
+    s->address = xstrdup(address);
+    move_sandbox(w, s, SANDBOX_READY);
+}
+
+static const struct runtime_events events = { .on_created = on_created,
+                                              .on_gone = on_gone,
+                                              .on_destroyed = on_destroyed,
+                                              .on_recovered = on_recovered };
+
+/* ---------------------------------------------------------------- orders */
+
+/* A create that cannot even begin. */
+static void refuse_create(struct worker *w, uint64_t id, int r, const char *text)
+{
+    struct err err = { 0 };
+    w->total.failed++;
+    tell_failed(w, id, err_set(&err, r, "%s", text), &err);
+}
+
+static void create_again(struct worker *w, struct sandbox *s)
+{
+    s->is_adopted = true;
+    if (s->sm.at == SANDBOX_READY)
+        tell_ready(w, s, NULL);
+    else if (s->sm.at == SANDBOX_DESTROYING)
+        refuse_create(w, s->id, -ESTALE, "this sandbox is being deleted");
+}
+
+static void do_create(struct worker *w, const Dormouse__Fn__V1__Create *c)
+{
+    struct sandbox *s = worker_sandbox(w, c->sandbox);
+    if (s) {
+        create_again(w, s);
+        return;
+    }
+    struct revision *v = revisions_find(&w->revisions, c->function, c->revision);
+    if (w->is_stopping)
+        refuse_create(w, c->sandbox, -ESHUTDOWN, "this worker stops");
+    else if (!v)
+        refuse_create(w, c->sandbox, -ENOENT, "this worker does not know the function");
+    else if (!v->rt)
+        refuse_create(w, c->sandbox, v->err.code, err_text(&v->err));
+    else if (w->sandboxes.n >= WORKER_SANDBOXES_MAX)
+        refuse_create(w, c->sandbox, E_LIMIT, "this worker has as many sandboxes as it can");
+    else {
+        s = add_sandbox(w, c->sandbox, v->rt);
+        s->revision = v;
+        s->uid = xstrdup(v->pub.uid);
+        s->revision_number = v->pub.revision;
+        s->is_adopted = true;
+        revision_ref(v);
+        v->rt->ops->create(v->rt, c->sandbox, &v->pub);
+    }
+}
+
+static void do_delete(struct worker *w, const Dormouse__Fn__V1__Delete *d)
+{
+    struct sandbox *s = worker_sandbox(w, d->sandbox);
+    if (s)
+        destroy_sandbox(w, s, d->grace_ms);
+    else
+        tell_gone(w, d->sandbox, ""); /* again: the first answer was lost */
+}
+
+static void do_functions(struct worker *w, const Dormouse__Fn__V1__WorkerOrder *m)
+{
+    for (size_t i = 0; i < m->n_functions; i++) {
+        struct err err = { 0 };
+        if (revisions_put(&w->revisions, m->functions[i], &err) < 0)
+            log_warn("function refused", "function=%s/%s error=\"%s\"", m->functions[i]->namespace_,
+                     m->functions[i]->name, err_text(&err));
+    }
+}
+
+static void do_orders(struct worker *w, const Dormouse__Fn__V1__WorkerOrder *m)
+{
+    do_functions(w, m);
+    for (size_t i = 0; i < m->n_adopts; i++) {
+        struct sandbox *s = worker_sandbox(w, m->adopts[i]->sandbox);
+        if (s)
+            s->is_adopted = true;
+    }
+    for (size_t i = 0; i < m->n_deletes; i++)
+        do_delete(w, m->deletes[i]);
+    for (size_t i = 0; i < m->n_creates; i++)
+        do_create(w, m->creates[i]);
+    for (size_t i = 0; i < m->n_functions_gone; i++)
+        revisions_gone(&w->revisions, m->functions_gone[i]);
+}
+
+/* ---------------------------------------------------------------- the stream */
+
+static void on_orphans(struct timer *t)
+{
+    struct worker *w = container_of(t, struct worker, orphans);
+    VEC(struct sandbox *) left = { 0 };
+    map_each (e, &w->sandboxes) {
+        struct sandbox *s = e->value;
+        if (!s->is_adopted && s->sm.at != SANDBOX_DESTROYING)
+            vec_push(&left, s);
+    }
+    if (left.n)
+        log_info("sandboxes that nobody wants are removed", "worker=%s n=%zu", w->name, left.n);
+    vec_each (s, &left)
+        destroy_sandbox(w, *s, 0);
+    vec_fini(&left);
+    revisions_sweep(&w->revisions);
+}
+
+static void welcome(struct worker *w, const Dormouse__Fn__V1__Welcome *m)
+{
+    if (m->term < w->term) {
+        w->total.refused++;
+        log_warn("orders of an earlier term are refused",
+                 "worker=%s leader=\"%s\" term=%llu seen=%llu", w->name, m->leader,
+                 (unsigned long long)m->term, (unsigned long long)w->term);
+        lose_stream(w, "earlier term");
+        return;
+    }
+    if (w->at != WORKER_WELCOME || m->term != w->term)
+        log_info("worker is welcome", "worker=%s leader=\"%s\" term=%llu", w->name, m->leader,
+                 (unsigned long long)m->term);
+    w->term = m->term;
+    w->lease_ms = m->lease_ms;
+    w->backoff_ms = 0;
+    timer_stop(w->loop, &w->dial_timer);
+    revisions_new_term(&w->revisions);
+    timer_start(w->loop, &w->orphans, WORKER_ORPHAN_MS, on_orphans);
+    w->at = WORKER_WELCOME;
+    timer_stop(w->loop, &w->lease);
+    if (w->lease_ms)
+        timer_start(w->loop, &w->lease, MAX(w->lease_ms / 4, 1), on_lease);
+    if (w->created.n || w->gone.n || w->is_stopping)
+        want_report(w);
+    if (w->on_synced) {
+        void (*synced)(void *) = w->on_synced;
+        w->on_synced = NULL;
+        synced(w->arg);
+    }
+}
+
+static void redirect(struct worker *w, const char *address)
+{
+    free(w->dial_address);
+    w->dial_address = xstrdup(address);
+    lose_stream(w, "another control plane leads");
+}
+
+static void on_message(void *arg, const ProtobufCMessage *base)
+{
+    struct worker *w = arg;
+    const Dormouse__Fn__V1__WorkerOrder *m = (const Dormouse__Fn__V1__WorkerOrder *)base;
+    if (m->redirect) {
+        redirect(w, m->redirect->address);
+        return;
+    }
+    if (m->welcome) {
+        welcome(w, m->welcome);
+        if (w->at != WORKER_WELCOME)
+            return;
+    }
+    if (w->at != WORKER_WELCOME) {
+        lose_stream(w, "orders without a welcome");
+        return;
+    }
+    do_orders(w, m);
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    lose_stream(arg, r < 0 ? err_text(err) : "closed");
+}
+
+static const struct fn_stream_ops stream_ops = { .on_message = on_message, .on_end = on_end };
+
+static void add_existing(struct worker *w, Dormouse__Fn__V1__WorkerHello *hello)
+{
+    struct arena *a = &w->scratch;
+    hello->sandboxes = arena_new_n(a, Dormouse__Fn__V1__Existing *, w->sandboxes.n + 1);
+    map_each (e, &w->sandboxes) {
+        struct sandbox *s = e->value;
+        if (s->sm.at == SANDBOX_DESTROYING)
+            continue; /* going whatever anybody says */
+        Dormouse__Fn__V1__Existing *x = arena_new(a, Dormouse__Fn__V1__Existing);
+        dormouse__fn__v1__existing__init(x);
+        x->sandbox = s->id;
+        x->function_uid = s->uid;
+        x->revision = s->revision_number;
+        if (s->address)
+            x->address = s->address;
+        x->by_worker = s->by_worker;
+        x->is_ready = s->sm.at == SANDBOX_READY;
+        s->is_adopted = false;
+        hello->sandboxes[hello->n_sandboxes++] = x;
+    }
+}
+
+static void add_labels(struct worker *w, Dormouse__Fn__V1__WorkerHello *hello)
+{
+    typedef Dormouse__Fn__V1__WorkerHello__LabelsEntry entry;
+    hello->labels = arena_new_n(&w->scratch, entry *, w->labels.n + 1);
+    vec_each (l, &w->labels) {
+        entry *x = arena_new(&w->scratch, entry);
+        dormouse__fn__v1__worker_hello__labels_entry__init(x);
+        x->key = l->key;
+        x->value = l->value;
+        hello->labels[hello->n_labels++] = x;
+    }
+}
+
+static void send_hello(struct worker *w)
+{
+    Dormouse__Fn__V1__WorkerReport m = DORMOUSE__FN__V1__WORKER_REPORT__INIT;
+    Dormouse__Fn__V1__WorkerHello hello = DORMOUSE__FN__V1__WORKER_HELLO__INIT;
+    Dormouse__Fn__V1__WorkerLoad load;
+    char *runtimes[WORKER_RUNTIMES_MAX];
+    hello.name = w->name;
+    hello.incarnation = w->incarnation;
+    hello.address = w->address;
+    hello.cpu_milli = w->cpu_milli;
+    hello.memory_bytes = w->memory_bytes;
+    hello.highest_term = w->term;
+    for (size_t i = 0; i < w->n_runtimes; i++)
+        runtimes[i] = (char *)(uintptr_t)w->runtimes[i]->ops->name;
+    hello.runtimes = runtimes;
+    hello.n_runtimes = w->n_runtimes;
+    add_labels(w, &hello);
+    add_existing(w, &hello);
+    fill_load(w, &load);
+    m.hello = &hello;
+    m.load = &load;
+    m.seq = ++w->seq;
+    m.leaving = w->is_stopping;
+    fn_stream_send(w->stream, &m.base);
+    arena_fini(&w->scratch);
+    w->sent_ms = loop_now_ms(w->loop);
+}
+
+static void on_no_welcome(struct timer *t)
+{
+    lose_stream(container_of(t, struct worker, dial_timer), "no welcome came");
+}
+
+static void dial(struct worker *w)
+{
+    w->stream = w->dialer->ops->dial(w->dialer, &dormouse__fn__v1__worker_order__descriptor,
+                                     w->dial_address ? w->dial_address : "");
+    free(take_ptr(&w->dial_address));
+    fn_stream_set(w->stream, &stream_ops, w);
+    w->at = WORKER_HELLO;
+    w->seq = 0;
+    send_hello(w);
+    timer_start(w->loop, &w->dial_timer, WORKER_WELCOME_MS, on_no_welcome);
+}
+
+static void on_dial(struct timer *t)
+{
+    dial(container_of(t, struct worker, dial_timer));
+}
+
+/* With jitter, so that a thousand workers do not come back in the same millisecond. */
+static uint64_t next_backoff(struct worker *w)
+{
+    uint64_t ms = w->backoff_ms ? w->backoff_ms : WORKER_RECONNECT_FIRST_MS;
+    w->backoff_ms = MIN(ms * 2, (uint64_t)WORKER_RECONNECT_MAX_MS);
+    return ms / 2 + rng_below(&w->rng, (uint32_t)ms / 2 + 1);
+}
+
+static void lose_stream(struct worker *w, const char *why)
+{
+    uint64_t skipped;
+    if (!w->is_closing && (w->at == WORKER_WELCOME || log_rate_ok(&w->lost_rate, 10000, &skipped)))
+        log_info("worker has lost its control plane", "worker=%s reason=\"%s\"", w->name, why);
+    fn_stream_close(take_ptr(&w->stream));
+    timer_stop(w->loop, &w->lease);
+    timer_stop(w->loop, &w->orphans); /* sandboxes live on without a control plane */
+    defer_cancel(&w->report);
+    clear_news(w);
+    w->at = WORKER_AWAY;
+    if (w->is_closing)
+        return;
+    timer_start(w->loop, &w->dial_timer, next_backoff(w), on_dial);
+}
+
+/* ---------------------------------------------------------------- start and stop */
+
+static int check(const struct worker_opts *o, struct err *err)
+{
+    if (!o->name || !o->name[0])
+        return err_set(err, E_INVALID, "a worker needs a name");
+    if (o->n_runtimes == 0 || o->n_runtimes > WORKER_RUNTIMES_MAX)
+        return err_set(err, E_INVALID, "a worker needs one to %d runtimes", WORKER_RUNTIMES_MAX);
+    return 0;
+}
+
+static void copy_opts(struct worker *w, const struct worker_opts *o)
+{
+    w->loop = o->loop;
+    w->name = xstrdup(o->name);
+    w->address = xstrdup(o->address ? o->address : "");
+    w->incarnation = o->incarnation;
+    w->dialer = o->dialer;
+    w->cpu_milli = o->cpu_milli ? o->cpu_milli : node_cpu_milli();
+    w->memory_bytes = o->memory_bytes ? o->memory_bytes : node_memory_bytes();
+    w->is_simulated = o->is_simulated;
+    w->on_synced = o->on_synced;
+    w->arg = o->arg;
+    for (size_t i = 0; i < o->n_labels; i++)
+        vec_push(&w->labels,
+                 ((struct label){ xstrdup(o->labels[i].key), xstrdup(o->labels[i].value) }));
+    memcpy(w->runtimes, o->runtimes, sizeof w->runtimes);
+    w->n_runtimes = o->n_runtimes;
+    w->revisions.runtimes = w->runtimes;
+    w->revisions.n_runtimes = w->n_runtimes;
+    w->rng.state = sys_random_u64();
+}
+
+int worker_start(const struct worker_opts *o, struct worker **ret, struct err *err)
+{
+    int r = check(o, err);
+    if (r < 0)
+        return r;
+    struct worker *w = xnew(struct worker);
+    copy_opts(w, o);
+    worker_invoker_init(w);
+    for (size_t i = 0; i < w->n_runtimes; i++) {
+        w->recovering = w->runtimes[i];
+        w->recovering->events = &events;
+        w->recovering->events_arg = w;
+        w->recovering->ops->recover(w->recovering);
+    }
+    w->recovering = NULL;
+    dial(w);
+    *ret = w;
+    return 0;
+}
+
+static void on_released(struct defer *d)
+{
+    struct worker *w = container_of(d, struct worker, report);
+    void (*done)(void *) = w->done;
+    void *arg = w->done_arg;
+    vec_each (l, &w->labels) {
+        free(l->key);
+        free(l->value);
+    }
+    vec_fini(&w->labels);
+    vec_fini(&w->created);
+    vec_fini(&w->gone);
+    map_fini(&w->sandboxes);
+    arena_fini(&w->scratch);
+    worker_invoker_fini(w);
+    free(w->dial_address);
+    free(w->address);
+    free(w->name);
+    free(w);
+    if (done)
+        done(arg);
+}
+
+static void on_runtime_closed(void *arg)
+{
+    struct worker *w = arg;
+    if (--w->n_runtimes > 0)
+        return;
+    defer_start(w->loop, &w->report, on_released);
+}
+
+/* No sandbox is left, so that nothing is owed to anybody but the last report. */
+static void finish_stop(struct worker *w)
+{
+    w->is_closing = true;
+    if (list_is_linked(&w->report.node)) {
+        defer_cancel(&w->report);
+        on_report(&w->report);
+    }
+    timer_stop(w->loop, &w->dial_timer);
+    lose_stream(w, "stopping");
+    revisions_fini(&w->revisions);
+    for (size_t i = 0, n = w->n_runtimes; i < n; i++)
+        w->runtimes[i]->ops->close(w->runtimes[i], on_runtime_closed, w);
+}
+
+static void on_stop_grace(struct timer *t)
+{
+    struct worker *w = container_of(t, struct worker, stop_timer);
+    VEC(struct sandbox *) all = { 0 };
+    map_each (e, &w->sandboxes)
+        vec_push(&all, (struct sandbox *)e->value);
+    vec_each (s, &all)
+        destroy_sandbox(w, *s, 0);
+    vec_fini(&all);
+    if (w->sandboxes.n == 0)
+        finish_stop(w);
+}
+
+void worker_stop(struct worker *w, uint64_t grace_ms, void (*done)(void *arg), void *arg)
+{
+    assert(!w->is_stopping);
+    w->is_stopping = true;
+    w->done = done;
+    w->done_arg = arg;
+    want_report(w);
+    timer_start(w->loop, &w->stop_timer, w->sandboxes.n ? grace_ms : 0, on_stop_grace);
+}
+
+/* ---------------------------------------------------------------- what others see */
+
+const char *worker_name(const struct worker *w)
+{
+    return w->name;
+}
+
+void worker_count(const struct worker *w, struct worker_counts *ret)
+{
+    *ret = w->total;
+    ret->creating = w->n_in[SANDBOX_CREATING];
+    ret->ready = w->n_in[SANDBOX_READY];
+    ret->destroying = w->n_in[SANDBOX_DESTROYING];
+    ret->running = w->n_running;
+    ret->term = w->term;
+    ret->is_welcome = w->at == WORKER_WELCOME;
+}
+
+void worker_metrics(const struct worker *w, struct buf *to)
+{
+    struct worker_counts n;
+    worker_count(w, &n);
+    (void)buf_printf(to,
+                     "# HELP dormouse_fn_sandboxes Sandboxes of this worker.\n"
+                     "# TYPE dormouse_fn_sandboxes gauge\n"
+                     "dormouse_fn_sandboxes{state=\"creating\"} %u\n"
+                     "dormouse_fn_sandboxes{state=\"ready\"} %u\n"
+                     "dormouse_fn_sandboxes{state=\"deleting\"} %u\n"
+                     "# HELP dormouse_fn_sandbox_requests Requests in sandboxes of this process.\n"
+                     "# TYPE dormouse_fn_sandbox_requests gauge\n"
+                     "dormouse_fn_sandbox_requests %u\n"
+                     "# HELP dormouse_fn_sandbox_ends_total What became of sandboxes.\n"
+                     "# TYPE dormouse_fn_sandbox_ends_total counter\n",
+                     n.creating, n.ready, n.destroying, n.running);
+    const struct {
+        const char *what;
+        uint64_t n;
+    } ends[] = { { "created", n.created },
+                 { "failed", n.failed },
+                 { "died", n.gone },
+                 { "deleted", n.destroyed } };
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        (void)buf_printf(to, "dormouse_fn_sandbox_ends_total{what=\"%s\"} %llu\n", ends[i].what,
+                         (unsigned long long)ends[i].n);
+    (void)buf_printf(to,
+                     "# HELP dormouse_fn_orders_refused_total Streams of an earlier term.\n"
+                     "# TYPE dormouse_fn_orders_refused_total counter\n"
+                     "dormouse_fn_orders_refused_total %llu\n"
+                     "# HELP dormouse_fn_worker_welcome Whether a control plane is there.\n"
+                     "# TYPE dormouse_fn_worker_welcome gauge\n"
+                     "dormouse_fn_worker_welcome %d\n",
+                     (unsigned long long)n.refused, n.is_welcome);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the worker's role share. */
+#pragma once
+
+#include "base/log.h"
+#include "base/random.h"
+#include "base/sm.h"
+#include "base/vec.h"
+#include "fn/worker/node_facts.h"
+#include "fn/worker/revisions.h"
+#include "fn/worker/worker.h"
+
+enum sandbox_at { SANDBOX_CREATING, SANDBOX_READY, SANDBOX_DESTROYING, SANDBOX_STATES };
+
+struct sandbox {
+    uint64_t id;
+    struct sm sm;
+    struct runtime *rt;
+    struct revision *revision; /* NULL: of an earlier process */
+    char *uid;
+    uint32_t revision_number;
+    char *address; /* NULL: only to be called in this process */
+    bool by_worker;
+    bool is_adopted; /* the control plane of this stream wants it */
+};
+
+struct created {
+    uint64_t sandbox;
+    bool is_error, is_permanent, by_worker;
+    char *text; /* the error or the address; may be NULL */
+    Dormouse__Fn__V1__Breakdown breakdown;
+};
+struct gone {
+    uint64_t sandbox;
+    char *reason;
+};
+struct label {
+    char *key, *value;
+};
+
+struct call;
+
+struct worker {
+    struct loop *loop;
+    char *name, *address;
+    uint64_t incarnation, cpu_milli, memory_bytes;
+    struct fn_dialer *dialer;
+    VEC(struct label) labels;
+    struct runtime *runtimes[WORKER_RUNTIMES_MAX];
+    size_t n_runtimes;
+    struct runtime *recovering; /* inside its recover() */
+    bool is_simulated;
+    void (*on_synced)(void *arg);
+    void *arg;
+
+    enum { WORKER_AWAY, WORKER_HELLO, WORKER_WELCOME } at; /* no stream, hello sent, welcome */
+    struct fn_stream *stream;
+    char *dial_address; /* of a redirect; NULL: any */
+    uint64_t term;      /* the highest seen */
+    uint64_t seq, sent_ms, lease_ms, backoff_ms;
+    struct timer dial_timer; /* AWAY: to dial; HELLO: for the welcome */
+    struct timer lease, orphans, stop_timer;
+    struct rng rng;
+    struct log_rate lost_rate;
+
+    struct defer report;
+    VEC(struct created) created; /* since the last report */
+    VEC(struct gone) gone;
+    struct arena scratch; /* while a message is made */
+
+    struct revisions revisions;
+    struct map sandboxes; /* 8 bytes -> struct sandbox */
+    uint32_t n_in[SANDBOX_STATES];
+    struct worker_counts total; /* only what has happened ever */
+
+    struct node_load node;
+    uint64_t load_ms, memory_used;
+    uint32_t cpu_used;
+
+    struct invoker invoker;
+    uint32_t n_running;
+    struct call *spare_calls;
+
+    bool is_stopping, is_closing; /* closing: no sandbox is left */
+    void (*done)(void *arg);
+    void *done_arg;
+};
+
+/* NULL: not here. */
+struct sandbox *worker_sandbox(const struct worker *w, uint64_t id);
+
+void worker_invoker_init(struct worker *w);
+void worker_invoker_fini(struct worker *w);
