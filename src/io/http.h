@@ -249,6 +249,7 @@ struct http_call_opts {
 
 int http_client_new(struct loop *loop, const struct http_client_opts *opts,
                     struct http_client **ret, struct err *err);
+struct loop *http_client_loop(const struct http_client *c);
 /* Calls still running end with -ECANCELED; memory goes later. */
 void http_client_close(struct http_client *c);
 /*

@@ -968,6 +968,11 @@ int http_client_new(struct loop *loop, const struct http_client_opts *opts,
     return 0;
 }
 
+struct loop *http_client_loop(const struct http_client *c)
+{
+    return c->loop;
+}
+
 static void client_check_free(struct http_client *c)
 {
     if (!c->closing || c->n_links || c->n_calls || list_is_linked(&c->turn.node))
