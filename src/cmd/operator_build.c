@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse operator build: a project's source to its module. */
-#include "cmd/cmd.h"
-#include "cmd/operator_sdk.h"
-
-#include <stdio.h>
-#include <sys/stat.h>
+#include "cmd/project.h"
 
 static const char *sdk;
 
@@ -21,20 +17,7 @@ static const struct cmd_opt *operator_build_opts(void)
 
 static int run(int argc, char **argv)
 {
-    size_t n;
-    struct err err = { 0 };
-    int r = cmd_parse(&cmd_operator_build, opts, argc, argv, 1, &n);
-    if (r)
-        return r - 1;
-    const char *dir = n ? argv[0] : ".";
-    if (operator_project_build(dir, sdk, &err) < 0)
-        return cmd_fail(CMD_FAILED, &err);
-    char path[4096];
-    struct stat st;
-    (void)snprintf(path, sizeof(path), "%s/%s", dir, OPERATOR_MODULE);
-    if (stat(path, &st) == 0)
-        (void)printf("%s: %lld bytes\n", path, (long long)st.st_size);
-    return CMD_OK;
+    return project_build_run(&cmd_operator_build, opts, &project_operator, &sdk, argc, argv);
 }
 
 const struct cmd cmd_operator_build = {

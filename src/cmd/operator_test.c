@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd/cmd.h"
-#include "cmd/operator_sdk.h"
+#include "cmd/project.h"
 #include "cmd/operator_test_file.h"
 
 #include <dirent.h>
@@ -136,7 +136,7 @@ static int run(int argc, char **argv)
     scoped(free_scoped) char *dir = realpath(n ? argv[0] : ".", NULL);
     if (!dir)
         return cmd_failf(CMD_FAILED, "there is no directory '%s'", argv[0]);
-    if (!no_build && operator_project_build(dir, sdk, &err) < 0)
+    if (!no_build && project_build(&project_operator, dir, sdk, &err) < 0)
         return cmd_fail(CMD_FAILED, &err);
     char **files = NULL;
     size_t n_files = n ? n - 1 : 0;

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
-#include "cmd/operator_sdk.h"
+#include "cmd/project.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -83,7 +83,7 @@ static bool take_events(const struct watch *w)
 static int build(const struct watch *w, struct err *err)
 {
     (void)fprintf(stderr, "building %s\n", w->dir);
-    int r = operator_project_build(w->dir, w->sdk, err);
+    int r = project_build(&project_operator, w->dir, w->sdk, err);
     if (r < 0)
         (void)fprintf(stderr, "error: %s; waiting for a change\n", err_text(err));
     else

@@ -16,7 +16,7 @@ enum {
 /*
  * Build `dir`, then fork: returns 0 in the child, which is to serve and ends with its parent. In
  * the parent returns when the child has ended, 1 + its exit status; SIGINT and SIGTERM go to the
- * child. Before threads are started. Errors: as operator_project_build() for what is no project;
+ * child. Before threads are started. Errors: as project_build() for what is no project;
  * the system's.
  */
 int operator_watch(const char *dir, const char *sdk, struct err *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/operator_sdk.h"
+/* Finding SDKs and building projects; see project.h. */
+#include "cmd/project.h"
 
 #include "base/mem.h"
 
@@ -17,6 +18,9 @@
 enum { BUILD_LACKS_TOOL = 3 }; /* exit status of a build program */
 
 extern char **environ;
+
+const struct project_kind project_operator = { "operator", "template", OPERATOR_MODULE };
+const struct project_kind project_function = { "fn", "template-function", FUNCTION_MODULE };
 
 static char *own_directory(void)
 {
@@ -37,7 +41,7 @@ static char *sdk_in(const char *base, const char *below, const char *language)
     return access(build, X_OK) == 0 ? take_ptr(&dir) : NULL;
 }
 
-char *operator_sdk_find(const char *chosen, const char *language, struct err *err)
+char *project_sdk_find(const char *chosen, const char *language, struct err *err)
 {
     static const char *const places[] = { "/sdk", "/../sdk", "/../share/dormouse/sdk" };
     const char *env = getenv("DORMOUSE_SDK");
@@ -90,7 +94,7 @@ static char *find_builder(const char *dir, const char *chosen, struct err *err)
         (void)err_set(err, -ENOENT, "'%s' has no Cargo.toml, go.mod or *.c", dir);
         return NULL;
     }
-    scoped(free_scoped) char *sdk = operator_sdk_find(chosen, language, err);
+    scoped(free_scoped) char *sdk = project_sdk_find(chosen, language, err);
     return sdk ? xasprintf("%s/build", sdk) : NULL;
 }
 
@@ -114,7 +118,8 @@ static int run_builder(char *program, char *dir, char *out, struct err *err)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-int operator_project_build(const char *dir, const char *chosen, struct err *err)
+int project_build(const struct project_kind *kind, const char *dir, const char *chosen,
+                  struct err *err)
 {
     scoped(free_scoped) char *full = realpath(dir, NULL);
     if (!full)
@@ -122,8 +127,8 @@ int operator_project_build(const char *dir, const char *chosen, struct err *err)
     scoped(free_scoped) char *builder = find_builder(full, chosen, err);
     if (!builder)
         return -ENOENT;
-    scoped(free_scoped) char *part = xasprintf("%s/.%s.part", full, OPERATOR_MODULE);
-    scoped(free_scoped) char *module = xasprintf("%s/%s", full, OPERATOR_MODULE);
+    scoped(free_scoped) char *part = xasprintf("%s/.%s.part", full, kind->module);
+    scoped(free_scoped) char *module = xasprintf("%s/%s", full, kind->module);
     int r = run_builder(builder, full, part, err);
     if (r == 0 && rename(part, module) < 0)
         r = err_sys(err, -errno, "rename '%s'", part);
@@ -132,4 +137,23 @@ int operator_project_build(const char *dir, const char *chosen, struct err *err)
     if (r == BUILD_LACKS_TOOL)
         return err_set(err, -ENOPKG, "build '%s': a tool is missing, see above", dir);
     return r > 0 ? err_set(err, E_INVALID, "build '%s': failed, see above", dir) : r;
+}
+
+int project_build_run(const struct cmd *cmd, const struct cmd_opt *opts,
+                      const struct project_kind *kind, const char *const *sdk, int argc,
+                      char **argv)
+{
+    size_t n;
+    struct err err = { 0 };
+    int r = cmd_parse(cmd, opts, argc, argv, 1, &n);
+    if (r)
+        return r - 1;
+    const char *dir = n ? argv[0] : ".";
+    if (project_build(kind, dir, *sdk, &err) < 0)
+        return cmd_fail(CMD_FAILED, &err);
+    scoped(free_scoped) char *path = xasprintf("%s/%s", dir, kind->module);
+    struct stat st;
+    if (stat(path, &st) == 0)
+        (void)printf("%s: %lld bytes\n", path, (long long)st.st_size);
+    return CMD_OK;
 }

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the commands for users of functions have in common. Blocking. */
+#pragma once
+
+#include "base/buf.h"
+#include "cmd/kube_client.h"
+#include "codec/headers.h"
+
+#define FN_FUNCTIONS "/apis/dormouse.dev/v1alpha1/namespaces/%s/functions"
+
+/* Where the cluster and the function are; the first rows of a command's table of options. */
+struct fn_args {
+    const char *kubeconfig, *context, *data_dir, *in_namespace, *gateway, *output;
+};
+#define FN_ARGS_OPTS(args)                                                                         \
+    { "kubeconfig",                                                                                \
+      0,                                                                                           \
+      "FILE",                                                                                      \
+      "the cluster (that of the data directory, $KUBECONFIG)",                                     \
+      CMD_STRING,                                                                                  \
+      &(args).kubeconfig,                                                                          \
+      0,                                                                                           \
+      0 },                                                                                         \
+        { "context", 0, "NAME", "context of the kubeconfig", CMD_STRING, &(args).context, 0, 0 },  \
+        { "data-dir",       0, "DIR", "data directory of a server on this machine", CMD_STRING,    \
+          &(args).data_dir, 0, 0 },                                                                \
+    {                                                                                              \
+        "namespace", 'n', "NS", "of the function (that of the context, default)", CMD_STRING,      \
+            &(args).in_namespace, 0, 0                                                             \
+    }
+#define FN_GATEWAY_OPT(args)                                                                       \
+    {                                                                                              \
+        "gateway", 0, "HOST:PORT",                                                                 \
+            "where functions are called ($DORMOUSE_GATEWAY, or the server "                        \
+            "of the data directory)",                                                              \
+            CMD_STRING, &(args).gateway, 0, 0                                                      \
+    }
+
+/* A DNS label. */
+bool fn_is_name(const char *s);
+/* The client of the cluster, and the namespace. Prints what is wrong; a cmd_exit, or 0. */
+int fn_open(const struct fn_args *args, struct kube_client **ret, const char **ret_namespace);
+/* The exit status for a failure of the API, which it prints. */
+int fn_fail(int r, const struct err *err);
+
+/* "HOST:PORT" of a gateway. Given; NULL and err: no gateway is known. */
+char *fn_gateway(const struct fn_args *args, struct err *err);
+
+struct fn_request {
+    const char *gateway, *namespace, *name;
+    struct str method, path; /* path and query, of the function: "/..." */
+    const struct headers *headers;
+    struct str body;
+    uint64_t timeout_ms; /* to the head of the answer */
+};
+/*
+ * Call a function; the answer's body goes to `fd` as it comes. Fields of the answer are given, and
+ * kept by the caller. Errors: those of the connection. Returns the status.
+ */
+int fn_call(const struct fn_request *q, int fd, struct headers *ret, struct err *err);
