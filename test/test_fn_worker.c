@@ -5,6 +5,7 @@
 #include "fn/worker/fake.h"
 #include "fn/worker/simulate.h"
 #include "fn/worker/worker.h"
+#include "fn/worker/worker_http.h"
 #include "test.h"
 
 #include <errno.h>
@@ -717,6 +718,234 @@ TEST(a_stop_says_so_and_waits_for_the_control_plane_to_delete)
     dormouse__fn__v1__worker_report__free_unpacked(r.hello, NULL);
     turns(&r);
     loop_fini(&r.loop);
+}
+
+/* ---------------------------------------------------------------- calls by HTTP */
+
+struct http_rig {
+    struct rig r;
+    struct worker_http *h;
+    struct http_client *c;
+    bool closed;
+};
+
+#define TOKEN "0123456789abcdef"
+
+static void http_rig_init(struct http_rig *r)
+{
+    rig_init(&r->r);
+    make_ready(&r->r, 1);
+    struct worker_http_opts o = { .loop = &r->r.loop, .token = TOKEN };
+    CHECK_OK(worker_http_start(&o, &r->h, NULL));
+    worker_http_serve(r->h, worker_invoker(r->r.w));
+    struct http_client_opts c = { .host = "127.0.0.1", .port = worker_http_port(r->h) };
+    CHECK_OK(http_client_new(&r->r.loop, &c, &r->c, NULL));
+    r->closed = false;
+}
+
+static void on_listener_closed(void *arg)
+{
+    ((struct http_rig *)arg)->closed = true;
+}
+
+static void http_rig_fini(struct http_rig *r)
+{
+    http_client_close(r->c);
+    worker_http_close(r->h, 0, on_listener_closed, r);
+    while (!r->closed)
+        (void)loop_turn(&r->r.loop, true);
+    rig_fini(&r->r);
+}
+
+struct http_answer {
+    int status, ends, r;
+    char error[40], reason[40];
+    struct buf body;
+    bool trailer;
+};
+
+static void on_http_head(void *arg, int status, const struct headers *h)
+{
+    struct http_answer *a = arg;
+    struct str error = headers_get(h, "x-dormouse-error"),
+               reason = headers_get(h, "x-dormouse-reason");
+    a->status = status;
+    (void)snprintf(a->error, sizeof a->error, STR_FMT, STR_ARG(error));
+    (void)snprintf(a->reason, sizeof a->reason, STR_FMT, STR_ARG(reason));
+}
+
+static void on_http_data(void *arg, struct str chunk)
+{
+    (void)buf_add_str(&((struct http_answer *)arg)->body, chunk);
+}
+
+static void on_http_trailers(void *arg, const struct headers *trailers)
+{
+    ((struct http_answer *)arg)->trailer = str_is(headers_get(trailers, "x-fake-trailer"), "t");
+}
+
+static void on_http_end(void *arg, int r, const struct err *err)
+{
+    struct http_answer *a = arg;
+    a->ends++;
+    a->r = r;
+}
+
+static const struct http_call_ops http_ops = { .on_head = on_http_head,
+                                               .on_data = on_http_data,
+                                               .on_trailers = on_http_trailers,
+                                               .on_end = on_http_end };
+
+/* fields: pairs, NULL at the end */
+static struct http_call *http_start(struct http_rig *r, const char *const *fields, const char *body,
+                                    bool streams, struct http_answer *a)
+{
+    struct headers h = { 0 };
+    struct http_call *c;
+    *a = (struct http_answer){ .body = BUF_INIT(4 << 20) };
+    for (; *fields; fields += 2)
+        CHECK_OK(headers_addc(&h, fields[0], fields[1]));
+    struct http_call_opts o = { .method = STR("POST"),
+                                .target = STR("/a?b"),
+                                .headers = &h,
+                                .body = str_of(body),
+                                .ops = &http_ops,
+                                .arg = a,
+                                .streams = streams,
+                                .body_n = HTTP_CHUNKED };
+    CHECK_OK(http_call_start(r->c, &o, &c, NULL));
+    headers_fini(&h);
+    return c;
+}
+
+static void http_finish(struct http_rig *r, struct http_answer *a)
+{
+    while (!a->ends)
+        (void)loop_turn(&r->r.loop, true);
+}
+
+TEST(a_request_by_http_reaches_the_sandbox_and_its_bodies_stream)
+{
+    static const char *const fields[] = { "x-dormouse-token",
+                                          TOKEN,
+                                          "x-dormouse-sandbox",
+                                          "1",
+                                          "x-dormouse-call-id",
+                                          "c-1",
+                                          "x-fake-trailer",
+                                          "t",
+                                          NULL };
+    struct http_rig r;
+    struct http_answer a;
+    http_rig_init(&r);
+    struct http_call *c = http_start(&r, fields, "one ", true, &a);
+    while (a.body.n < 4)
+        (void)loop_turn(&r.r.loop, true);
+    CHECK_INT(a.status, 200);
+    CHECK_INT(a.ends, 0); /* the answer has begun before the request has ended */
+    (void)http_call_write(c, STR("two"));
+    http_call_end_body(c, NULL);
+    http_finish(&r, &a);
+    CHECK_INT(a.r, 0);
+    CHECK_STR(buf_str(&a.body), "one two");
+    CHECK(a.trailer);
+    buf_fini(&a.body);
+    http_rig_fini(&r);
+}
+
+TEST(how_a_call_ended_is_told_by_http_so_that_a_gateway_may_try_elsewhere)
+{
+    static const struct {
+        const char *field, *value, *sandbox, *error, *reason;
+    } cases[] = { { "x-fake-end", "trap", "1", "E_TRAP", "GuestTrapped" },
+                  { "x-fake-end", "busy", "1", "EBUSY", "NoRoom" },
+                  { "x-fake-status", "200", "2", "ECONNREFUSED", "" },
+                  { "x-dormouse-timeout-ms", "1", "1", "ETIMEDOUT", "RequestTimeout" } };
+    struct http_rig r;
+    struct http_answer a;
+    http_rig_init(&r);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *const fields[] = { "x-dormouse-token",
+                                       TOKEN,
+                                       "x-dormouse-sandbox",
+                                       cases[i].sandbox,
+                                       "x-fake-sleep-ms",
+                                       "20",
+                                       cases[i].field,
+                                       cases[i].value,
+                                       NULL };
+        (void)http_start(&r, fields, "", false, &a);
+        http_finish(&r, &a);
+        CHECK_INT(a.status, 502);
+        CHECK_STR(str_of(a.error), cases[i].error);
+        CHECK_STR(str_of(a.reason), cases[i].reason);
+        buf_fini(&a.body);
+    }
+    http_rig_fini(&r);
+}
+
+TEST(who_has_no_token_or_names_no_sandbox_is_refused)
+{
+    static const char *const wrong[] = { "x-dormouse-token", "0123456789abcdeF",
+                                         "x-dormouse-sandbox", "1", NULL };
+    static const char *const none[] = { "x-dormouse-sandbox", "1", NULL };
+    static const char *const nowhere[] = { "x-dormouse-token", TOKEN, NULL };
+    struct http_rig r;
+    struct http_answer a;
+    http_rig_init(&r);
+    (void)http_start(&r, wrong, "", false, &a);
+    http_finish(&r, &a);
+    CHECK_INT(a.status, 401);
+    buf_fini(&a.body);
+    (void)http_start(&r, none, "", false, &a);
+    http_finish(&r, &a);
+    CHECK_INT(a.status, 401);
+    buf_fini(&a.body);
+    (void)http_start(&r, nowhere, "", false, &a);
+    http_finish(&r, &a);
+    CHECK_INT(a.status, 400);
+    buf_fini(&a.body);
+    struct worker_http *h;
+    struct worker_http_opts open = { .loop = &r.r.loop, .host = "0.0.0.0" };
+    CHECK_ERR(worker_http_start(&open, &h, NULL), E_INVALID);
+    http_rig_fini(&r);
+}
+
+TEST(a_client_that_reads_slowly_or_leaves_holds_nothing_up)
+{
+    static const char *const big[] = {
+        "x-dormouse-token", TOKEN, "x-dormouse-sandbox", "1", "x-fake-bytes", "3000000", NULL
+    };
+    static const char *const slow[] = {
+        "x-dormouse-token", TOKEN, "x-dormouse-sandbox", "1", "x-fake-sleep-ms", "100000", NULL
+    };
+    struct http_rig r;
+    struct http_answer a;
+    struct worker_counts n;
+    http_rig_init(&r);
+    struct http_call *c = http_start(&r, big, "", false, &a);
+    while (!a.body.n)
+        (void)loop_turn(&r.r.loop, true);
+    http_call_pause(c);
+    turns(&r.r);
+    http_call_resume(c);
+    http_finish(&r, &a);
+    CHECK_INT(a.body.n, 3000000);
+    buf_fini(&a.body);
+    c = http_start(&r, slow, "", false, &a);
+    do {
+        (void)loop_turn(&r.r.loop, true);
+        worker_count(r.r.w, &n);
+    } while (!n.running);
+    http_call_cancel(c);
+    http_finish(&r, &a);
+    CHECK_INT(a.r, -ECANCELED);
+    do {
+        (void)loop_turn(&r.r.loop, true);
+        worker_count(r.r.w, &n);
+    } while (n.running);
+    buf_fini(&a.body);
+    http_rig_fini(&r);
 }
 
 /* ---------------------------------------------------------------- many, and names */

@@ -10,6 +10,7 @@
  *     x-dormouse-call-id, x-dormouse-peer
  *     x-dormouse-scheme       "https": the client came by TLS
  *     x-dormouse-timeout-ms   what is left of the request's time
+ *     x-dormouse-response-max, x-dormouse-script-name    as in struct invoke_request
  *
  * And to the gateway. No sandbox can forge them, fields of these names are dropped from answers:
  *
@@ -17,7 +18,7 @@
  * run), "EBUSY", "ETIMEDOUT", "E_TRAP", ... as err_name() has it x-dormouse-reason       the reason
  * of on_end()
  *
- * An answer that breaks after its head is cut. 401: the token is wrong; 400: no sandbox is named.
+ * An answer that breaks after its head is cut. 401: who asks may not; 400: no sandbox is named.
  */
 #pragma once
 
@@ -30,19 +31,25 @@ enum { WORKER_TOKEN_MIN = 16 }; /* bytes */
 
 struct worker_http_opts {
     struct loop *loop;
-    struct worker *worker; /* kept */
-    const char *host;      /* NULL: 127.0.0.1 */
-    uint16_t port;         /* 0: any */
-    struct tls_ctx *tls;   /* kept; NULL: plain. One that asks for client certificates is enough */
-    /* Required but on loopback, or with mtls; copied. */
-    const char *token;
-    bool mtls; /* tls lets no client in without a certificate of ours */
+    const char *host;    /* NULL: 127.0.0.1 */
+    uint16_t port;       /* 0: any */
+    struct tls_ctx *tls; /* kept; NULL: plain */
+    /*
+     * Who may call. With a token, whoever shows it; with an organisation, whoever has a certificate
+     * of tls's CA that names it (O). Neither is enough on loopback alone. Copied.
+     */
+    const char *token, *organisation;
 };
 
 /* Errors: E_INVALID a listener that anybody could use; as http_server_start(). */
 int worker_http_start(const struct worker_http_opts *opts, struct worker_http **ret,
                       struct err *err);
 uint16_t worker_http_port(const struct worker_http *h);
-/* Before worker_stop(). */
+/*
+ * Whose sandboxes: worker_invoker() or simulation_invoker(), kept until closed. Before this every
+ * request is refused: a worker is told the port when it starts.
+ */
+void worker_http_serve(struct worker_http *h, struct invoker *invoker);
+/* Before the worker is stopped. */
 void worker_http_close(struct worker_http *h, uint64_t grace_ms, void (*done)(void *arg),
                        void *arg);
