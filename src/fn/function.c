@@ -328,8 +328,12 @@ static int read_scale(const struct json *spec, struct fn_scale *s, struct err *e
         { "maxUpPercent", 101, 100000000, &s->up_rate_percent },
         { "maxDownPercent", 101, 100000000, &s->down_rate_percent },
     };
-    if ((r = read_word(at, "scale.", "policy", policies, ARRAY_LEN(policies), &policy, err)) < 0 ||
-        (r = read_word(c, "concurrency.", "metric", metrics, ARRAY_LEN(metrics), &metric, err)) <
+    r = read_word(at, "scale.", "policy", policies, ARRAY_LEN(policies), &policy, err);
+    if (r < 0)
+        return r;
+    if (policy == FN_SCALE_DIRIGENT)
+        s->utilization = 100;
+    if ((r = read_word(c, "concurrency.", "metric", metrics, ARRAY_LEN(metrics), &metric, err)) <
             0 ||
         (r = read_u32(c, "concurrency.", "target", 1, 1000000, &s->target, err)) < 0 ||
         (r = read_u32(c, "concurrency.", "utilizationPercent", 1, 100, &s->utilization, err)) < 0 ||

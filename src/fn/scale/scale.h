@@ -65,8 +65,9 @@ struct scale_config {
     double panic_threshold; /* 2: twice of what there is */
     double up_rate, down_rate;
     uint64_t down_delay_ms; /* the largest wish of this long counts */
-    uint64_t idle_ms;       /* the last sandbox stays at least so long after the last request */
-    double burst;           /* target burst capacity; -1: the queue's owner stays in the path */
+    uint64_t
+        idle_ms;  /* without a request for so long, everything above min goes; 0: the policy's */
+    double burst; /* target burst capacity; -1: the queue's owner stays in the path */
     uint64_t tick_ms;
     bool averaged;     /* samples are averages over time in 1 s buckets, else momentary counts */
     bool eager;        /* a queue starts sandboxes at once, not at the next tick */
@@ -78,8 +79,13 @@ void scale_config_default(struct scale_config *c, enum scale_policy policy);
 /* Dirigent's preset of the cold start sweep: windows 6 s and 2 s, at most one sandbox. */
 void scale_config_sweep(struct scale_config *c);
 void scale_config_check(struct scale_config *c);
+struct fn_scale;
+/* Of a function's spec; `concurrency` is that of its template. Checked. */
+void scale_config_of(struct scale_config *c, const struct fn_scale *f, uint32_t concurrency);
 /* T of the formulas: what one sandbox should have. */
 double scale_target(const struct scale_config *c);
+/* The same before `utilization` is taken off. */
+double scale_total(const struct scale_config *c);
 /* By name; SCALE_POLICY_COUNT: there is none of that name. */
 enum scale_policy scale_policy_of(struct str name);
 const char *scale_policy_name(enum scale_policy policy);
@@ -122,6 +128,7 @@ struct scale {
     uint64_t floor_until_ms;
     float duration_ms;    /* moving mean of requests, 0: unknown */
     float start_ms;       /* moving mean of measured starts, 0: unknown */
+    uint16_t n_zeros;     /* momentary samples it went to sleep with, all of them 0 */
     bool initial_reached; /* config's initial was ready once */
 };
 
@@ -133,6 +140,9 @@ bool scale_is_awake(const struct scale *s);
 void scale_begin(struct scale *s, const struct scale_config *c, uint64_t now_ms,
                  const struct scale_counts *counts, struct scale_decision *ret);
 /*
+ * A gateway reports at the first request after rest, when a request has to wait, and each tick
+ * while it counts any; the last report of a function that comes to rest says 0.
+ *
  * The first report with a request wakes the function and asks for `activation` at once. Afterwards
  * a report decides only where the queue asks for more than is coming (config's eager). Returns
  * whether *ret holds something to do; it is filled in any case.
@@ -148,15 +158,20 @@ void scale_recount(struct scale *s, const struct scale_config *c, uint64_t now_m
 /* A new leader found n sandboxes: no scale-down below n for one stable window. */
 void scale_recover(struct scale *s, const struct scale_config *c, uint64_t now_ms, uint32_t n,
                    struct scale_decision *ret);
+/*
+ * escargot: level what many functions have planned, so that the cluster does not create or remove
+ * too many sandboxes in one epoch; at most every 15 minutes. Others are passed over.
+ */
+void scale_level(struct scale *const *s, size_t n, uint64_t now_ms);
 /* A creation took so long; expected starts follow it. */
 void scale_started(struct scale *s, uint64_t took_ms);
 
 /*
- * How many sandboxes clear a queue: `queued` requests of duration_ms, `sandboxes` (ready and being
- * created) with `slots` requests each. A start takes start_ms; what the sandboxes that are there or
- * coming finish in that time needs no other, and one start does not stand for one request but for
- * all that it finishes within another start_ms. 0 durations are unknown: none beyond one sandbox.
- * Returns how many more to create.
+ * How many more sandboxes clear a queue of `queued` requests of duration_ms, where `ready`
+ * sandboxes of `slots` requests each are busy and `coming` ones are being created. A start takes
+ * start_ms. What the ready ones finish in that time needs no other, each that comes takes what fits
+ * into it, and one start does not stand for one request but for all that it finishes while another
+ * would start. duration_ms 0 is unknown: then one sandbox at all.
  */
-uint32_t scale_starts_for_queue(uint32_t queued, uint32_t sandboxes, uint32_t slots,
+uint32_t scale_starts_for_queue(uint32_t queued, uint32_t ready, uint32_t coming, uint32_t slots,
                                 double duration_ms, double start_ms);
