@@ -36,7 +36,6 @@ struct h1_exchange {
     struct http_exchange base;
     struct list node; /* srv->spares */
     struct sm in, out;
-    struct http_parse parse;
     struct timer timer;
     uint64_t active_ms; /* last byte from the peer */
     bool got_byte;
@@ -52,6 +51,7 @@ struct h1_exchange {
     bool close_delimited; /* HTTP/1.0: the end of the connection ends the body */
     uint64_t out_left;    /* bytes the handler still owes of a counted body */
     int gone_result;
+    struct http_parse parse; /* last: it outlives the exchange */
 };
 
 static struct h1_exchange *of(const struct http_exchange *base)
@@ -83,8 +83,7 @@ static struct h1_exchange *exchange_new(struct conn *c)
     struct h1_exchange *x =
         spare ? list_entry(spare, struct h1_exchange, node) : xnew(struct h1_exchange);
     srv->n_spares -= spare != NULL;
-    struct http_parse parse = x->parse;
-    *x = (struct h1_exchange){ .parse = parse };
+    memset(x, 0, offsetof(struct h1_exchange, parse));
     http_exchange_init(&x->base, &h1_exchange_kind, c);
     http_parse_reset(&x->parse, HTTP_REQUEST);
     sm_init(&x->in, in_table, IN_HEAD);
@@ -182,14 +181,10 @@ static void h1_respond(struct http_exchange *base, int status, const struct head
     sm_move(&x->out, OUT_OPEN);
 
     struct buf *head = &c->s.out;
-    (void)buf_printf(head, "HTTP/1.1 %d ", status);
-    (void)buf_add_str(head, http_reason(status));
-    (void)buf_add_cstr(head, "\r\n");
-    if (!headers || !headers_get(headers, "date").p) {
-        (void)buf_add_cstr(head, "date: ");
-        (void)buf_add_str(head, http_date());
-        (void)buf_add_cstr(head, "\r\n");
-    }
+    http_reserve_head(head, headers);
+    http_add_status(head, status);
+    if (!headers || !headers_get(headers, "date").p)
+        http_add_date(head);
     http_add_fields(head, headers);
     add_framing(x, head, status, body_n);
     (void)buf_add_cstr(head, "\r\n");
@@ -261,9 +256,7 @@ static void h1_inform(struct http_exchange *base, int status, const struct heade
     if (x->out.at != OUT_NONE || x->parse.ll.http_minor == 0)
         return;
     struct buf *out = &x->base.c->s.out;
-    (void)buf_printf(out, "HTTP/1.1 %d ", status);
-    (void)buf_add_str(out, http_reason(status));
-    (void)buf_add_cstr(out, "\r\n");
+    http_add_status(out, status);
     http_add_fields(out, headers);
     (void)buf_add_cstr(out, "\r\n");
     stream_kick(&x->base.c->s);

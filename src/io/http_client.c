@@ -313,11 +313,12 @@ static void link_send(struct link *l)
     l->parse.to_head_request = call->is_head;
     l->parse.may_upgrade = call->upgrade;
     l->sent_before = l->s.sent_bytes;
-    if (call->chunked)
+    if (call->chunked) {
         send_chunked(l, call);
-    else
-        stream_write(&l->s, buf_str(&call->request));
-    stream_flush(&l->s);
+        stream_flush(&l->s);
+    } else {
+        stream_send(&l->s, buf_str(&call->request));
+    }
     if (!l->used)
         buf_fini(&call->request); /* never sent again */
     if (call->body_done)
@@ -333,8 +334,7 @@ static void link_rest(struct link *l)
     struct http_client *c = l->client;
     l->used = true;
     l->idle_since = loop_now_ms(c->loop);
-    http_parse_fini(&l->parse);
-    l->parse = (struct http_parse){ 0 };
+    http_parse_rest(&l->parse);
     list_remove(&l->node);
     list_push_back(&c->idle, &l->node);
     stream_resume(&l->s); /* to hear of its end */
@@ -1014,9 +1014,13 @@ static void add_authority(const struct http_client *c, struct buf *b)
 {
     bool default_port = c->unix_path || c->port == (c->tls ? 443 : 80);
     bool v6 = strchr(c->server_name, ':') != NULL;
-    (void)buf_printf(b, v6 ? "[%s]" : "%s", c->server_name);
-    if (!default_port)
-        (void)buf_printf(b, ":%u", c->port);
+    (void)buf_add_cstr(b, v6 ? "[" : "");
+    (void)buf_add_cstr(b, c->server_name);
+    (void)buf_add_cstr(b, v6 ? "]" : "");
+    if (!default_port) {
+        (void)buf_add_char(b, ':');
+        (void)buf_add_u64_dec(b, c->port);
+    }
 }
 
 static int add_h2(struct http_call *call, const struct http_call_opts *opts)
@@ -1031,6 +1035,7 @@ static int add_head(struct http_call *call, const struct http_call_opts *opts)
 {
     struct http_client *c = call->client;
     struct buf *b = &call->request;
+    http_reserve_head(b, opts->headers);
     if (c->http2 && !c->tls) /* by prior knowledge: no other text is needed */
         return add_h2(call, opts);
     (void)buf_add_str(b, opts->method);

@@ -264,19 +264,46 @@ static const llhttp_settings_t settings = {
 
 /* ------------------------------------------------------------------ interface */
 
+enum { SPARES_MAX = 8, SPARE_MAX_BYTES = 4 << 10 };
+static _Thread_local struct {
+    struct buf field;
+    struct headers headers;
+} spares[SPARES_MAX];
+static _Thread_local unsigned n_spares;
+
+static void take_spare(struct http_parse *p)
+{
+    n_spares--;
+    buf_fini(&p->field);
+    headers_fini(&p->headers);
+    p->field = spares[n_spares].field;
+    p->headers = spares[n_spares].headers;
+}
+
+void http_parse_rest(struct http_parse *p)
+{
+    if (n_spares < SPARES_MAX && p->headers.cap + p->field.cap <= SPARE_MAX_BYTES) {
+        spares[n_spares].field = p->field;
+        spares[n_spares].headers = p->headers;
+        n_spares++;
+        p->field = (struct buf){ 0 };
+        p->headers = (struct headers){ 0 };
+    }
+    http_parse_fini(p);
+    *p = (struct http_parse){ 0 };
+}
+
 void http_parse_reset(struct http_parse *p, llhttp_type_t type)
 {
-    struct buf target = p->target, field = p->field;
-    struct headers headers = p->headers, trailers = p->trailers;
-    buf_reset(&target);
-    buf_reset(&field);
-    headers_reset(&headers);
-    headers_reset(&trailers);
-    target.max = HTTP_URI_MAX_BYTES;
-    field.max = HTTP_HEAD_MAX_BYTES;
-    *p = (struct http_parse){
-        .target = target, .field = field, .headers = headers, .trailers = trailers
-    };
+    memset(p, 0, offsetof(struct http_parse, ll));
+    if (!p->headers.block && n_spares)
+        take_spare(p);
+    buf_reset(&p->target);
+    buf_reset(&p->field);
+    headers_reset(&p->headers);
+    headers_reset(&p->trailers);
+    p->target.max = HTTP_URI_MAX_BYTES;
+    p->field.max = HTTP_HEAD_MAX_BYTES;
     llhttp_init(&p->ll, type, &settings);
 }
 

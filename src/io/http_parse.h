@@ -28,13 +28,8 @@ enum http_event {
 };
 
 struct http_parse {
-    llhttp_t ll;
-    struct buf target; /* of a request, as sent; origin form or "*" */
-    struct buf field;  /* name and value being read */
-    size_t name_n;
-    struct headers headers;
-    struct headers trailers; /* complete with HTTP_EVENT_END */
     struct str chunk;
+    size_t name_n;
     uint64_t content_length; /* UINT64_MAX: chunked, or until the connection ends */
     size_t head_bytes, ext_bytes;
     const char *input, *input_end, *name_end, *value_end; /* to notice folded lines */
@@ -46,8 +41,18 @@ struct http_parse {
     bool ended;
     int status;        /* response: its status. After a failure of a request: what to answer */
     const char *error; /* after a failure: what is wrong, static */
+    llhttp_t ll;       /* from here on not zeroed for another message: see http_parse_reset() */
+    struct buf target; /* of a request, as sent; origin form or "*" */
+    struct buf field;  /* name and value being read */
+    struct headers headers;
+    struct headers trailers; /* complete with HTTP_EVENT_END */
 };
 
+/*
+ * Buffers of parsers that rest, of this thread: reset() takes some, rest() gives them back, and p
+ * is zeroed.
+ */
+void http_parse_rest(struct http_parse *p);
 /* Ready for a message; zero-initialised memory is fine. Keeps allocations of a former message. */
 void http_parse_reset(struct http_parse *p, llhttp_type_t type);
 void http_parse_fini(struct http_parse *p);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 struct str http_date(void)
@@ -34,7 +35,6 @@ struct str http_reason(int status)
     } reasons[] = {
         { 100, "Continue" },
         { 101, "Switching Protocols" },
-        { 200, "OK" },
         { 201, "Created" },
         { 202, "Accepted" },
         { 204, "No Content" },
@@ -72,10 +72,44 @@ struct str http_reason(int status)
         { 505, "HTTP Version Not Supported" },
         { 507, "Insufficient Storage" },
     };
+    if (status == 200)
+        return STR("OK");
     for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
         if (reasons[i].status == status)
             return str_of(reasons[i].text);
     return STR("");
+}
+
+void http_add_status(struct buf *to, int status)
+{
+    struct str reason = http_reason(status);
+    char *at;
+    if (buf_reserve(to, 15 + reason.n, &at) < 0)
+        return;
+    assert(status >= 100 && status <= 999);
+    const char digits[] = { (char)('0' + status / 100), (char)('0' + status / 10 % 10),
+                            (char)('0' + status % 10), ' ' };
+    memcpy(at, "HTTP/1.1 ", 9);
+    memcpy(at + 9, digits, sizeof digits);
+    if (reason.n)
+        memcpy(at + 13, reason.p, reason.n);
+    memcpy(at + 13 + reason.n, "\r\n", 2);
+    buf_advance(to, 15 + reason.n);
+}
+
+void http_add_date(struct buf *to)
+{
+    (void)buf_add(to, "date: ", 6);
+    (void)buf_add_str(to, http_date());
+    (void)buf_add(to, "\r\n", 2);
+}
+
+void http_reserve_head(struct buf *to, const struct headers *headers)
+{
+    enum { OWN_BYTES = 240, SEPARATORS = 4 };
+    char *at;
+    size_t theirs = headers ? headers->used + headers->n * SEPARATORS : 0;
+    (void)buf_reserve(to, OWN_BYTES + theirs, &at);
 }
 
 /* Asked of every field of every message: the length alone rules out most. */

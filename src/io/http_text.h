@@ -17,6 +17,12 @@ struct str http_reason(int status);
 bool http_is_framing(struct str name);
 /* What may follow a body: fields that neither frame nor route. */
 bool http_is_trailer(struct str name);
+/* "HTTP/1.1 200 OK\r\n" */
+void http_add_status(struct buf *to, int status);
+/* "date: ...\r\n" */
+void http_add_date(struct buf *to);
+/* Room for a head with these fields at once, instead of growing into it. */
+void http_reserve_head(struct buf *to, const struct headers *headers);
 /* "name: value\r\n" */
 void http_add_field(struct buf *to, struct str name, struct str value);
 /* The same for all fields but those that frame. */

@@ -210,14 +210,14 @@ static struct str write_through(struct stream *s, struct str bytes)
     uv_buf_t both[] = { uv_buf_init(s->out.p, (unsigned)s->out.n),
                         uv_buf_init((char *)bytes.p,
                                     (unsigned)MIN(bytes.n, (size_t)STREAM_OUT_MAX_BYTES)) };
-    bool alone = s->out.n == 0;
+    bool alone = s->out.n == 0; /* its block stays, if it has one */
     ptrdiff_t n = try_write(s, both + alone, 2 - alone);
     if (n < 0)
         return STR_NULL;
     size_t before = MIN((size_t)n, s->out.n);
-    if (before == s->out.n)
+    if (before && before == s->out.n)
         buf_fini(&s->out);
-    else
+    else if (before)
         buf_consume(&s->out, before);
     return str_slice(bytes, (size_t)n - before, bytes.n);
 }
@@ -240,6 +240,15 @@ void stream_write(struct stream *s, struct str bytes)
     if (buf_add_str(&s->out, bytes) < 0)
         (void)fail(s, E_LIMIT, "write");
     stream_kick(s);
+}
+
+void stream_send(struct stream *s, struct str bytes)
+{
+    bool idle = s->opened && !s->ssl && !s->flight && !s->failed && !s->closing && !s->finishing;
+    if (idle && !s->out.n && buf_ok(&s->out))
+        bytes = write_through(s, bytes);
+    stream_write(s, bytes);
+    stream_flush(s);
 }
 
 void stream_flush(struct stream *s)

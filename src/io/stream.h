@@ -100,6 +100,8 @@ int stream_start_tls(struct stream *s, struct tls_ctx *tls, const char *name, st
 void stream_set_user_timeout(struct stream *s, unsigned ms);
 
 void stream_write(struct stream *s, struct str bytes);
+/* As stream_write() and stream_flush(), without a copy of what the kernel takes at once. */
+void stream_send(struct stream *s, struct str bytes);
 /* Write what waits now instead of on the next turn. Failures are still told later. */
 void stream_flush(struct stream *s);
 size_t stream_pending(const struct stream *s); /* bytes the kernel has not taken yet */
