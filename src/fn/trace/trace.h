@@ -13,18 +13,21 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/random.h"
 #include "base/str.h"
 
 enum {
     TRACE_FILE_MAX_BYTES = 512 << 20,
+    TRACE_CALLS_MAX = 20000000, /* single ones */
     TRACE_FUNCTIONS_MAX = 200000,
     TRACE_MINUTES_MAX = 14 * 1440, /* the public set has 14 days */
     TRACE_PER_MINUTE_MAX = 10000000,
     TRACE_POINTS_MAX = 8, /* of a distribution */
     TRACE_RUN_MAX_MS = 60000,
     TRACE_MEMORY_MAX_MIB = 10240,
+    TRACE_MEMORY_DEFAULT_MIB = 128, /* where the trace has none */
 };
 
 /* A distribution known at some quantiles, ascending. */
@@ -52,11 +55,12 @@ struct trace_call {
 
 struct trace {
     struct arena arena;
+    struct map by_key; /* owner/app/function -> (void *)(index + 1) */
     struct trace_function *functions;
-    size_t n_functions;
+    size_t n_functions, cap_functions;
     uint32_t n_minutes;
     struct trace_call *calls; /* where single calls are known: by at_us */
-    size_t n_calls;
+    size_t n_calls, cap_calls;
 };
 
 /* Given, trace_free(). Errors: -ENOENT no trace of a known kind; E_PARSE with file and line. */
@@ -64,7 +68,8 @@ int trace_load(const char *dir, struct trace **ret, struct err *err);
 void trace_free(struct trace *t);
 DEFINE_SCOPED(trace, trace_free)
 
-/* The parsers by themselves; `name` is for error texts. */
+/* The parsers by themselves; `name` is for error texts. After an error the trace can only be freed.
+ */
 struct trace *trace_new(void);
 int trace_parse_invocations(struct trace *t, const char *name, struct str csv, struct err *err);
 /* Rows of functions that have no invocations are passed over. */
