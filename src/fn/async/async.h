@@ -27,8 +27,8 @@ struct async;
 enum {
     ASYNC_ID_BYTES = 20,                  /* owner's hash, then 128 random bits */
     ASYNC_ID_TEXT = 41,                   /* in hexadecimal, with NUL */
-    ASYNC_BODY_MAX = 32 << 20,            /* also where the function allows more: 413 */
-    ASYNC_RESULT_MAX = 16 << 20,          /* beyond, the call has failed: 502 ResultTooLarge */
+    ASYNC_BODY_MAX = 16 << 20,            /* also where the function allows more: 413 */
+    ASYNC_RESULT_MAX = 8 << 20,           /* beyond, the call has failed: 502 ResultTooLarge */
     ASYNC_TAKING_MAX_BYTES = 64 << 20,    /* bodies on their way to the disk: 503 beyond */
     ASYNC_RUNNING_MAX = 256,              /* at a time */
     ASYNC_RUNNING_MAX_BYTES = 128 << 20,  /* requests and results of those: no further one begins */

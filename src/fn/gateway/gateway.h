@@ -92,5 +92,12 @@ void gateway_on_function(struct gateway *g,
 /* Does this gateway own the function (rendezvous hashing)? */
 bool gateway_owns(const struct gateway *g, struct str namespace, struct str name);
 
+/*
+ * Another gateway that is alive and whose name is() accepts: its "host:port", valid until the
+ * caller returns to the loop. NULL: there is none.
+ */
+const char *gateway_peer(const struct gateway *g, bool (*is)(void *arg, struct str name),
+                         void *arg);
+
 /* Prometheus text. */
 void gateway_metrics(const struct gateway *g, struct buf *to);

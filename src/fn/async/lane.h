@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which call runs next. Pure: no store, no loop; times are wall clock ms.
+ *
+ * A lane is a queue of its own: one function, or one host that is sent callbacks. Its calls lie on
+ * disk in the order of their time; the first few of them are in memory, the window:
+ *
+ *     on disk   d1 d2 d3 d4 d5 | d6 d7 d8 ...
+ *     window    d1 d2 d3 d4 d5 |            everything up to `edge` is here or is running
+ *                              edge         `more`: there may be calls behind it
+ *
+ * Lanes whose first call is due stand in a ring and give one call each in turn, so that a function
+ * with a million calls does not keep another one waiting; the others stand in a heap.
+ */
+#pragma once
+
+#include "base/list.h"
+#include "base/map.h"
+#include "fn/async/record.h"
+
+struct due {
+    uint64_t wall_ms;
+    struct async_id id;
+};
+static inline int due_cmp(const struct due *a, const struct due *b)
+{
+    if (a->wall_ms != b->wall_ms)
+        return a->wall_ms < b->wall_ms ? -1 : 1;
+    return memcmp(a->id.b, b->id.b, sizeof a->id.b);
+}
+
+struct lane {
+    struct str key;     /* of the map */
+    struct due *window; /* [first, first + n), ascending */
+    size_t first, n, cap;
+    struct due edge; /* has_edge: as above; else nothing has been read yet */
+    bool has_edge, more;
+    bool reading; /* a page is on its way: what comes now may or may not be in it */
+    size_t running;
+    uint64_t pending;      /* all calls, on disk too */
+    uint64_t held_wall_ms; /* none begins before this */
+    struct list ready;     /* in lanes.ring */
+    size_t heap_at;        /* in lanes.heap; 0: not */
+};
+
+struct lanes {
+    struct map by_key; /* struct lane */
+    struct list ring;
+    struct lane **heap; /* [1..n_heap] */
+    size_t n_heap, heap_cap;
+    size_t entries; /* of all windows */
+    size_t running;
+    uint64_t pending;
+    size_t lane_running_max, windows_max;
+};
+
+void lanes_init(struct lanes *ls, size_t lane_running_max, size_t windows_max);
+void lanes_fini(struct lanes *ls);
+/* Made when it is not there. */
+struct lane *lanes_get(struct lanes *ls, struct str key);
+/* A call that is on disk now, not there before. */
+void lane_add(struct lanes *ls, struct lane *l, const struct due *d);
+/* Calls counted on disk that were not added one by one. */
+void lane_count(struct lanes *ls, struct lane *l, uint64_t n);
+/* The next page should be read, behind `edge`; sets `reading`. */
+bool lane_wants_page(const struct lanes *ls, const struct lane *l);
+void lane_reading(struct lane *l);
+/* The page: in order; more: it was not the last. is_known: runs now, so that it stays out. Returns
+ * how many of it are new. */
+size_t lane_page(struct lanes *ls, struct lane *l, const struct due *d, size_t n, bool more,
+                 bool (*is_known)(void *arg, const struct async_id *id), void *arg);
+/* Reading failed: it is wanted again. */
+void lane_page_failed(struct lane *l);
+/* The next call to run, which counts as running from now on; NULL: none is due. */
+struct lane *lanes_next(struct lanes *ls, uint64_t wall_now_ms, struct due *ret);
+/*
+ * It runs no more; where it is to run again, lane_add() has told so before. Releases the lane when
+ * nothing is left of it.
+ */
+void lane_done(struct lanes *ls, struct lane *l);
+/* None begins before wall_ms. */
+void lane_hold(struct lanes *ls, struct lane *l, uint64_t wall_ms);
+/* When lanes_next() may have one; UINT64_MAX: never by itself. */
+uint64_t lanes_next_ms(const struct lanes *ls);

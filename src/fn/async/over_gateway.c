@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* struct async_functions of a gateway. */
+#include "fn/async/async.h"
+
+static int submit(void *arg, struct str namespace, struct str name,
+                  const struct invoke_request *req, const struct invoke_ops *ops, void *op_arg,
+                  void **ret, struct err *err)
+{
+    struct gateway_call *call;
+    int r = gateway_submit(arg, namespace, name, req, ops, op_arg, &call, err);
+    if (r >= 0)
+        *ret = call;
+    return r;
+}
+
+static void cancel(void *arg, void *call)
+{
+    gateway_cancel(call);
+}
+
+static const struct fn_spec *spec(void *arg, struct str namespace, struct str name)
+{
+    return gateway_spec(arg, namespace, name);
+}
+
+static bool is_owner(void *arg, struct str name)
+{
+    return async_owner(name) == *(const uint32_t *)arg;
+}
+
+static const char *peer(void *arg, uint32_t owner)
+{
+    return gateway_peer(arg, is_owner, &owner);
+}
+
+struct async_functions async_over_gateway(struct gateway *g)
+{
+    static const struct async_functions_ops ops = { submit, cancel, spec, peer };
+    return (struct async_functions){ &ops, g };
+}
