@@ -45,7 +45,7 @@ static struct options {
     struct sockaddr_in to;
     unsigned closed, hosts, connections, burst;
     double rate, seconds, warmup;
-    uint64_t timeout_ns, sleep_us, seed, count;
+    uint64_t timeout_ns, sleep_ms, seed, count;
     bool poisson;
 } opts = { .host = "f{i}.default",
            .path = "/",
@@ -58,7 +58,7 @@ static struct options {
 struct entry {
     uint64_t due_ns; /* after the begin */
     uint32_t function;
-    uint32_t sleep_us;
+    uint32_t sleep_ms;
 };
 
 struct request {
@@ -137,9 +137,9 @@ static void note(const struct request *q, int status, const char *reason, uint64
     run.statuses[MIN(status, 599)]++;
     if (status >= 200 && status < 300) {
         histogram_add(&run.latency, took);
-        if (q->entry.sleep_us && run.log_slowdown) {
+        if (q->entry.sleep_ms && run.log_slowdown) {
             run.log_slowdown[q->entry.function] +=
-                log((double)took / 1000 / (double)q->entry.sleep_us);
+                log((double)took / 1e6 / (double)q->entry.sleep_ms);
             run.n_slowdown[q->entry.function]++;
         }
     } else if (reason[0]) {
@@ -204,7 +204,7 @@ static void finish(struct conn *c, int status, uint64_t now)
         *again = (struct request){ .start_ns = now,
                                    .entry.function = function,
                                    .entry.due_ns = now - run.begin_ns,
-                                   .entry.sleep_us = (uint32_t)opts.sleep_us };
+                                   .entry.sleep_ms = (uint32_t)opts.sleep_ms };
         run.in_flight++;
         give(c, again);
         return;
@@ -244,9 +244,8 @@ static void give(struct conn *c, struct request *q)
                        opts.host, q->entry.function, number + 3);
     else
         (void)snprintf(host, sizeof host, "%s", opts.host);
-    if (q->entry.sleep_us)
-        (void)snprintf(sleep, sizeof sleep, "x-fake-sleep-ms: %.3f\r\n",
-                       (double)q->entry.sleep_us / 1000);
+    if (q->entry.sleep_ms)
+        (void)snprintf(sleep, sizeof sleep, "x-fake-sleep-ms: %" PRIu32 "\r\n", q->entry.sleep_ms);
     c->out_n = (size_t)snprintf(c->out, sizeof c->out, "GET %s HTTP/1.1\r\nhost: %s\r\n%s\r\n",
                                 opts.path, host, sleep);
     c->out_at = 0;
@@ -460,14 +459,14 @@ static bool next_entry(struct entry *ret)
         if (run.at == opts.burst)
             return false;
         *ret = (struct entry){ .function = (uint32_t)(run.at++ % opts.hosts),
-                               .sleep_us = (uint32_t)opts.sleep_us };
+                               .sleep_ms = (uint32_t)opts.sleep_ms };
         return true;
     }
     if (at >= opts.seconds + opts.warmup || (opts.count && run.at == opts.count))
         return false;
     *ret = (struct entry){ .due_ns = (uint64_t)(at * 1e9),
                            .function = (uint32_t)(run.at++ % opts.hosts),
-                           .sleep_us = (uint32_t)opts.sleep_us };
+                           .sleep_ms = (uint32_t)opts.sleep_ms };
     at += opts.poisson ? -log(random_unit()) / opts.rate : 1 / opts.rate;
     return true;
 }
@@ -513,7 +512,7 @@ static void closed_loop(void)
     struct epoll_event events[EVENTS];
     for (unsigned i = 0; i < opts.closed; i++)
         start_entry(
-            &(struct entry){ .function = i % opts.hosts, .sleep_us = (uint32_t)opts.sleep_us });
+            &(struct entry){ .function = i % opts.hosts, .sleep_ms = (uint32_t)opts.sleep_ms });
     for (uint64_t now; (now = clock_mono_ns()) < run.end_ns;) {
         end_timed_out(now);
         int n = epoll_wait(run.epoll, events, EVENTS, 10);
@@ -575,7 +574,7 @@ static void print_result(void)
                  (double)run.latency.max / 1e6, run.latency.n);
 }
 
-/* "MICROSECONDS FUNCTION MICROSECONDS" */
+/* "MICROSECONDS FUNCTION MILLISECONDS" */
 static bool read_entry(struct str line, struct entry *ret)
 {
     struct str us, function, rest = line;
@@ -621,10 +620,10 @@ static void usage(void)
         "  --rate R          requests a second, whatever the answers do; --poisson: at random "
         "times\n"
         "  --burst N         N requests at once\n"
-        "  --schedule FILE   lines: microseconds, function's number, microseconds of work\n"
+        "  --schedule FILE   lines: microseconds, function's number, milliseconds of work\n"
         "  --hosts N         requests go to N functions in turn (1)\n"
         "  --host NAME       of them, {i} is the number in five digits (f{i}.default)\n"
-        "  --path PATH       (/)               --sleep-us N   work asked for (0)\n"
+        "  --path PATH       (/)               --sleep-ms N   work asked for (0)\n"
         "  --seconds S       (10)              --warmup S     not measured (0)\n"
         "  --connections N   at most (1000)    --timeout S    (15)\n"
         "  --count N         --record FILE     --seed N\n",
@@ -669,7 +668,7 @@ static void parse_args(int argc, char **argv)
         { "hosts", 1, NULL, HOSTS },
         { "host", 1, NULL, HOST },
         { "path", 1, NULL, PATH },
-        { "sleep-us", 1, NULL, SLEEP },
+        { "sleep-ms", 1, NULL, SLEEP },
         { "seconds", 1, NULL, SECONDS },
         { "warmup", 1, NULL, WARMUP },
         { "connections", 1, NULL, CONNECTIONS },
@@ -704,7 +703,7 @@ static void parse_args(int argc, char **argv)
             opts.path = optarg;
             break;
         case SLEEP:
-            opts.sleep_us = (uint64_t)number(optarg, 1e9);
+            opts.sleep_ms = (uint64_t)number(optarg, 1e9);
             break;
         case SECONDS:
             opts.seconds = number(optarg, 36000);
