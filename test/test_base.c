@@ -93,6 +93,25 @@ TEST(map_agrees_with_a_naive_twin)
     map_fini(&m);
 }
 
+TEST(a_map_may_leave_its_keys_where_they_are)
+{
+    struct named {
+        char name[8];
+    } values[100];
+    struct map m = { .borrows_keys = true };
+    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+        (void)snprintf(values[i].name, sizeof values[i].name, "v%zu", i);
+        CHECK(!map_put(&m, str_of(values[i].name), &values[i]));
+        CHECK(map_find(&m, str_of(values[i].name))->key.p == values[i].name);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(values); i += 2)
+        CHECK(map_del(&m, str_of(values[i].name)) == &values[i]);
+    for (size_t i = 0; i < ARRAY_LEN(values); i++)
+        CHECK(map_has(&m, str_of(values[i].name)) == (i % 2 == 1));
+    map_fini(&m);
+    CHECK(m.borrows_keys);
+}
+
 TEST(list_keeps_order_and_zeroed_node_is_unlinked)
 {
     struct item {

@@ -38,12 +38,18 @@ static void rehash(struct map *m, size_t cap)
     free(old);
 }
 
+static void free_key(const struct map *m, struct map_entry *e)
+{
+    if (!m->borrows_keys)
+        free((char *)e->key.p);
+}
+
 void map_fini(struct map *m)
 {
     map_each (e, m)
-        free((char *)e->key.p);
+        free_key(m, e);
     free(m->slots);
-    *m = (struct map){ 0 };
+    *m = (struct map){ .borrows_keys = m->borrows_keys };
 }
 
 void *map_get(const struct map *m, struct str key)
@@ -84,7 +90,7 @@ void *map_put(struct map *m, struct str key, void *value)
         rehash(m, m->cap * 2);
         e = probe(m, key, hash);
     }
-    e->key = (struct str){ xstrndup(key.p, key.n), key.n };
+    e->key = m->borrows_keys ? key : (struct str){ xstrndup(key.p, key.n), key.n };
     e->hash = hash;
     e->value = value;
     m->n++;
@@ -99,7 +105,7 @@ void *map_del(struct map *m, struct str key)
     if (!e->key.p)
         return NULL;
     void *value = e->value;
-    free((char *)e->key.p);
+    free_key(m, e);
     m->n--;
     /* Backward shift: close the gap with entries whose probe path runs over it. */
     size_t hole = (size_t)(e - m->slots), i = hole;

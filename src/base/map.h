@@ -3,7 +3,8 @@
  * Hash map from byte strings to pointers: open addressing with linear probing, backward-shift
  * deletion (Knuth, TAOCP volume 3, section 6.4, algorithm R), seeded per map against crafted keys.
  *
- * Keys are copied; values are the caller's. Zero-initialised is a valid empty map.
+ * Keys are copied, or are the caller's (borrows_keys); values are the caller's. Zero-initialised is
+ * a valid empty map.
  * Iteration order is arbitrary; the map must not be changed while iterating, except by
  * map_each_safe-style collection first.
  */
@@ -12,7 +13,7 @@
 #include "base/str.h"
 
 struct map_entry {
-    struct str key; /* owned by the map, NUL-terminated */
+    struct str key; /* owned by the map and NUL-terminated, or the caller's */
     void *value;
     uint64_t hash;
 };
@@ -21,6 +22,11 @@ struct map {
     struct map_entry *slots; /* key.p == NULL: free */
     size_t n, cap;           /* cap is 0 or a power of two */
     uint64_t seed;
+    /*
+     * Set while it is empty: what map_put() is given as a key is kept and not copied, for many
+     * small values that hold their own. It has to stay where it is until it was deleted.
+     */
+    bool borrows_keys;
 };
 
 void map_fini(struct map *m);
@@ -30,7 +36,7 @@ void *map_get(const struct map *m, struct str key);
  * the next change. */
 struct map_entry *map_find(const struct map *m, struct str key);
 bool map_has(const struct map *m, struct str key);
-/* Insert or replace; returns the previous value or NULL. value may not be NULL. */
+/* Insert, or replace the value alone; returns the previous one or NULL. value may not be NULL. */
 void *map_put(struct map *m, struct str key, void *value);
 /* Remove; returns the value or NULL. */
 void *map_del(struct map *m, struct str key);
