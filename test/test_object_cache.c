@@ -951,6 +951,78 @@ TEST(readers_hear_of_a_subscription_that_goes)
     rig_fini(&r);
 }
 
+struct chain {
+    struct object_sub *sub;
+    unsigned n_done;
+    int last;
+    bool cancels;
+};
+
+/* The first that is answered ends the others: their kind vanished, say. */
+static void on_chain_done(void *arg, int r, const struct object_result *res, const struct err *err)
+{
+    struct chain *c = arg;
+    struct err why = { 0 };
+    c->last = r;
+    if (c->n_done++)
+        return;
+    (void)err_set(&why, -EAGAIN, "the kind is gone");
+    if (!c->cancels)
+        object_sub_end_reads(c->sub, -EAGAIN, &why);
+    object_sub_cancel(take_ptr(&c->sub));
+}
+
+TEST(reads_that_were_to_be_run_in_the_same_turn_hear_of_the_end_too)
+{
+    for (int cancels = 0; cancels < 2; cancels++) {
+        struct rig r;
+        struct object_read *reads[3];
+        rig_init(&r, &(struct object_cache_opts){ 0 });
+        subscribe(&r, 0, (struct object_sub_opts){ 0 });
+        (void)stand(&r, "a", 5);
+        struct chain chain = { .sub = take_ptr(&r.u[0].sub), .cancels = cancels };
+        struct object_query q = { .namespace = STR("ns"), .name = STR("a") };
+        for (size_t i = 0; i < ARRAY_LEN(reads); i++)
+            CHECK_OK(object_sub_get(chain.sub, &q, on_chain_done, &chain, &reads[i], NULL));
+        turn(&r);
+        CHECK_INT(chain.n_done, cancels ? 1 : 3); /* after a cancel nothing is called */
+        CHECK_INT(chain.last, cancels ? 0 : -EAGAIN);
+        rig_fini(&r);
+    }
+}
+
+TEST(subscriptions_that_differ_in_their_place_share_what_they_ask_for)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ .embedded = true });
+    struct object_sub_opts opts = { .label_selector = STR("app=a") };
+    opts.namespace = STR("ns");
+    subscribe(&r, 0, opts);
+    opts.namespace = STR("other");
+    subscribe(&r, 1, opts);
+    struct err err = { 0 };
+    struct object_sub *sub = NULL;
+    struct object_sub_opts bad = { .group_version = STR("v1"),
+                                   .plural = STR("pods"),
+                                   .namespace = STR("other"),
+                                   .field_selector = STR("metadata.namespace=ns") };
+    CHECK_ERR(object_cache_subscribe(r.cache, &bad, &sub, &err), E_INVALID);
+    CHECK(strstr(err_text(&err), "contradicts"));
+    struct fake_call *c = expect(&r, "labelSelector=app%3Da");
+    fake_head(c, 200);
+    emit(c, "ADDED", pod("ns", "a", 1, "\"app\":\"a\"", "even"));
+    emit(c, "ADDED", pod("other", "b", 2, "\"app\":\"a\"", "odd"));
+    end_of_list(&r, c, 3);
+    fake_head(expect(&r, "allowWatchBookmarks=true"), 200);
+    check_told(&r, 0, "!+a S3 ");
+    check_told(&r, 1, "!+b S3 ");
+    opts.namespace = STR("");
+    opts.field_selector = STR("metadata.namespace=ns");
+    subscribe(&r, 2, opts);
+    check_told(&r, 2, "!+a S3 ");
+    rig_fini(&r);
+}
+
 TEST(beside_an_embedded_api_bodies_come_from_it)
 {
     struct rig r;

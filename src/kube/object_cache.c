@@ -38,7 +38,7 @@ void cache_leave(struct object_cache *c)
     }
     struct list *node;
     while ((node = list_pop_front(&c->graves)))
-        free_sub(list_entry(node, struct object_sub, grave_node));
+        free_sub(list_entry(node, struct object_sub, pump_node));
     c->depth--;
 }
 
@@ -62,17 +62,42 @@ void sub_schedule(struct object_sub *sub)
 
 /* ---------------------------------------------------------------- what it sees */
 
+struct str sub_namespace(const struct object_sub *sub)
+{
+    return str_n(sub->tail + sub->shape->n_fields, sub->n_namespace);
+}
+
+struct str sub_name(const struct object_sub *sub)
+{
+    return str_n(sub->tail + sub->shape->n_fields + sub->n_namespace, sub->n_name);
+}
+
+const struct kube_identity *sub_identity(const struct object_sub *sub, struct arena *a)
+{
+    return sub->verdict ? verdict_identity(sub->verdict, a) : NULL;
+}
+
+/* In the arena: the user as whom it is watched. */
+static struct scope scope_of(const struct object_sub *sub, struct arena *a)
+{
+    struct scope s = sub->shape->scope;
+    s.namespace = sub_namespace(sub);
+    s.name = sub_name(sub);
+    if (sub->as_user)
+        s.as = sub_identity(sub, a)->user;
+    return s;
+}
+
 bool sub_covers_name(const struct object_sub *sub, struct str namespace, struct str name)
 {
-    const struct scope *s = &sub->scope;
-    return (s->namespace.n == 0 || str_eq(s->namespace, namespace)) &&
-           (s->name.n == 0 || str_eq(s->name, name));
+    return (sub->n_namespace == 0 || str_eq(sub_namespace(sub), namespace)) &&
+           (sub->n_name == 0 || str_eq(sub_name(sub), name));
 }
 
 bool sub_sees(const struct object_sub *sub, const struct cached_object *o)
 {
     return sub_covers_name(sub, cached_object_namespace(o), cached_object_name(o)) &&
-           cached_object_has_labels(o, &sub->labels);
+           cached_object_has_labels(o, &sub->shape->labels);
 }
 
 bool sub_is_ready(const struct object_sub *sub)
@@ -109,20 +134,26 @@ static void deliver(struct object_sub *sub, const struct cached_object *before,
         call(sub, OBJECT_ADDED, now, NULL, initial);
 }
 
+/* With the last one goes the backlog. */
 static void drop_pending(struct object_sub *sub, struct pending *p)
 {
     char key[1024];
+    struct backlog *b = sub->backlog;
     list_remove(&p->node);
     cached_object_unref(&sub->cache->interner, p->before);
     size_t n = p->namespace.n + 1 + p->name.n;
     if (n <= sizeof key) { /* the map's own key does not outlive the entry */
         memcpy(key, p->namespace.p, n);
-        (void)map_del(&sub->pending, str_n(key, n));
+        (void)map_del(&b->map, str_n(key, n));
     } else {
         scoped(free_scoped) char *copy = xstrndup(p->namespace.p, n);
-        (void)map_del(&sub->pending, str_n(copy, n));
+        (void)map_del(&b->map, str_n(copy, n));
     }
     free(p);
+    if (!list_is_empty(&b->list))
+        return;
+    map_fini(&b->map);
+    free(take_ptr(&sub->backlog));
 }
 
 /* `before`: counted by the caller. */
@@ -136,27 +167,30 @@ static void add_pending(struct object_sub *sub, const struct cached_object *befo
     (void)buf_add_str(&key, namespace);
     (void)buf_add_char(&key, '/');
     (void)buf_add_str(&key, name);
-    if (!concerns || map_has(&sub->pending, buf_str(&key)))
+    if (!concerns || (sub->backlog && map_has(&sub->backlog->map, buf_str(&key))))
         return; /* what it has become is looked up when its turn comes */
+    if (!sub->backlog) {
+        sub->backlog = xnew(struct backlog);
+        list_init(&sub->backlog->list);
+    }
     struct pending *p = xnew(struct pending);
-    (void)map_put(&sub->pending, buf_str(&key), p);
-    struct str held = map_find(&sub->pending, buf_str(&key))->key;
+    (void)map_put(&sub->backlog->map, buf_str(&key), p);
+    struct str held = map_find(&sub->backlog->map, buf_str(&key))->key;
     p->namespace = str_slice(held, 0, namespace.n);
     p->name = str_slice(held, namespace.n + 1, held.n);
     if (before)
         p->before = cached_object_facts(before);
-    list_push_back(&sub->pending_list, &p->node);
+    list_push_back(&sub->backlog->list, &p->node);
 }
 
 static bool may_be_told(const struct object_sub *sub)
 {
-    return !sub->identity || verdict_allows(sub->verdict);
+    return !sub->verdict || verdict_allows(sub->verdict);
 }
 
 void sub_take(struct object_sub *sub, struct cached_object *before, struct cached_object *now)
 {
-    if (sub->at == SUB_LIVE && !sub->paused && list_is_empty(&sub->pending_list) &&
-        may_be_told(sub)) {
+    if (sub->at == SUB_LIVE && !sub->paused && !sub->backlog && may_be_told(sub)) {
         deliver(sub, before, now, false);
         return;
     }
@@ -182,8 +216,8 @@ static void go_outside(struct object_sub *sub)
 {
     sub->at = SUB_OUTSIDE;
     snapshot_unref(sub->cache, take_ptr(&sub->snapshot));
-    while (!list_is_empty(&sub->pending_list))
-        drop_pending(sub, list_first(&sub->pending_list, struct pending, node));
+    while (sub->backlog)
+        drop_pending(sub, list_first(&sub->backlog->list, struct pending, node));
 }
 
 void sub_tell_error(struct object_sub *sub, int code, const struct err *err)
@@ -207,19 +241,36 @@ void sub_lose(struct object_sub *sub, int code, const struct err *err)
 
 static void on_denied_retry(struct timer *t)
 {
-    sub_schedule(container_of(t, struct object_sub, retry));
+    sub_schedule(container_of(t, struct denial, retry)->sub);
+}
+
+static void forget_denial(struct object_sub *sub)
+{
+    if (sub->denial)
+        timer_stop(sub->cache->opts.loop, &sub->denial->retry);
+    free(take_ptr(&sub->denial));
+}
+
+static bool was_denied_just_now(const struct object_sub *sub)
+{
+    return sub->denial && timer_is_armed(&sub->denial->retry);
 }
 
 static void deny(struct object_sub *sub)
 {
     struct err err = *verdict_err(sub->verdict);
     uint64_t wait = sub->cache->opts.denied_ms;
-    for (unsigned i = 0; i < sub->failures && wait < DENIED_MAX_MS; i++)
+    if (!sub->denial) {
+        sub->denial = xnew(struct denial);
+        sub->denial->sub = sub;
+    }
+    struct denial *d = sub->denial;
+    for (unsigned i = 0; i < d->failures && wait < DENIED_MAX_MS; i++)
         wait *= 2;
     wait = MIN(wait, (uint64_t)DENIED_MAX_MS);
-    sub->failures++;
-    if (!timer_is_armed(&sub->retry))
-        timer_start(sub->cache->opts.loop, &sub->retry, wait + sys_random_u64() % (wait / 4 + 1),
+    d->failures++;
+    if (!timer_is_armed(&d->retry))
+        timer_start(sub->cache->opts.loop, &d->retry, wait + sys_random_u64() % (wait / 4 + 1),
                     on_denied_retry);
     sub->cache->stats.denied++;
     sub_lose(sub, E_DENIED, &err);
@@ -229,7 +280,7 @@ static void deny(struct object_sub *sub)
 
 static bool has_work(const struct object_sub *sub)
 {
-    return sub->at != SUB_LIVE || !list_is_empty(&sub->pending_list) || !list_is_empty(&sub->reads);
+    return sub->at != SUB_LIVE || sub->backlog || !list_is_empty(&sub->reads);
 }
 
 static void run_snapshot(struct object_sub *sub)
@@ -247,15 +298,15 @@ static void run_snapshot(struct object_sub *sub)
     sub->at = SUB_LIVE;
     snapshot_unref(sub->cache, take_ptr(&sub->snapshot));
     sub->told = 0;
-    sub->failures = 0;
+    forget_denial(sub);
     sub->ops->on_synced(sub->arg, rv);
 }
 
 static void run_pending(struct object_sub *sub)
 {
-    for (unsigned n = 0; n < PUMP_PER_TURN && !list_is_empty(&sub->pending_list); n++) {
+    for (unsigned n = 0; n < PUMP_PER_TURN && sub->backlog; n++) {
         sub->cache->pumped++;
-        struct pending *p = list_first(&sub->pending_list, struct pending, node);
+        struct pending *p = list_first(&sub->backlog->list, struct pending, node);
         const struct object_table *t = &sub->feed->table;
         uint32_t slot = object_table_find(t, p->namespace, p->name);
         struct cached_object *now = slot ? cached_object_ref(object_table_at(t, slot)) : NULL;
@@ -292,7 +343,7 @@ static void sub_run(struct object_sub *sub)
 {
     if (sub->dead || !has_work(sub))
         return;
-    if (timer_is_armed(&sub->retry)) { /* denied a moment ago */
+    if (was_denied_just_now(sub)) {
         reads_fail(sub, E_DENIED, verdict_err(sub->verdict));
         return;
     }
@@ -300,7 +351,7 @@ static void sub_run(struct object_sub *sub)
         run_without_feed(sub);
         return;
     }
-    int may = sub->identity ? verdict_check(sub->verdict, sub) : 1;
+    int may = sub->verdict ? verdict_check(sub->verdict, sub) : 1;
     if (may < 0)
         deny(sub);
     if (may <= 0)
@@ -317,8 +368,7 @@ static void sub_run(struct object_sub *sub)
         run_snapshot(sub);
     else
         run_pending(sub);
-    if (!sub->dead && !sub->paused &&
-        (sub->at == SUB_SNAPSHOT || !list_is_empty(&sub->pending_list)))
+    if (!sub->dead && !sub->paused && (sub->at == SUB_SNAPSHOT || sub->backlog))
         sub_schedule(sub);
 }
 
@@ -406,9 +456,10 @@ static struct topic *find_topic(struct feed *f, struct str namespace)
     struct str name = namespace.n ? namespace : STR("\1");
     struct topic *t = map_get(&f->topics, name);
     if (!t) {
-        t = xnew(struct topic);
+        t = xalloc(sizeof *t + name.n);
+        memcpy(t->name, name.p, name.n);
         list_init(&t->subs);
-        (void)map_put(&f->topics, name, t);
+        (void)map_put(&f->topics, str_n(t->name, name.n), t);
     }
     return t;
 }
@@ -416,30 +467,40 @@ static struct topic *find_topic(struct feed *f, struct str namespace)
 static int declare_fields(struct object_sub *sub, struct feed *f, struct err *err)
 {
     uint64_t lists = 0;
-    for (size_t i = 0; i < sub->n_fields; i++) {
-        int r = feed_declare(f, &sub->declared[i], &lists, err);
+    for (size_t i = 0; i < sub->shape->n_fields; i++) {
+        int r = feed_declare(f, &sub->shape->declared[i], &lists, err);
         if (r < 0)
             return r;
-        sub->fields[i] = (uint8_t)r;
+        sub->tail[i] = (uint8_t)r;
     }
     sub->needs_lists = lists;
     return 0;
 }
 
-int sub_attach(struct object_sub *sub, struct err *err)
+static struct feed *find_or_open(struct object_sub *sub, struct arena *a)
 {
     struct object_cache *c = sub->cache;
-    struct feed *f = find_feed(c, &sub->scope);
-    if (f && f->trouble == E_DENIED && sub->identity && sub->scope.as.n == 0) {
-        sub->scope.as = sub->identity->user;
-        f = find_feed(c, &sub->scope);
+    struct scope want = scope_of(sub, a);
+    struct feed *f = find_feed(c, &want);
+    if (f && f->trouble == E_DENIED && sub->verdict && !sub->as_user) {
+        sub->as_user = true;
+        want = scope_of(sub, a);
+        f = find_feed(c, &want);
     }
-    if (!f) {
-        struct scope wide = widen(c, &sub->scope);
-        f = feed_open(c, &wide, sub->identity);
-    }
+    if (f)
+        return f;
+    want = widen(c, &want);
+    return feed_open(c, &want, want.as.n ? sub_identity(sub, a) : NULL);
+}
+
+int sub_attach(struct object_sub *sub, struct err *err)
+{
+    struct arena a = { 0 };
+    struct feed *f = find_or_open(sub, &a);
+    arena_fini(&a);
     if (!f)
-        return err_set(err, E_LIMIT, "more than %zu collections are cached", c->opts.max_feeds);
+        return err_set(err, E_LIMIT, "more than %zu collections are cached",
+                       sub->cache->opts.max_feeds);
     return sub_link(sub, f, err);
 }
 
@@ -454,7 +515,7 @@ int sub_link(struct object_sub *sub, struct feed *f, struct err *err)
         timer_stop(sub->cache->opts.loop, &f->timer);
     sub->feed = f;
     f->n_subs++;
-    sub->topic = find_topic(f, sub->scope.namespace);
+    sub->topic = find_topic(f, sub_namespace(sub));
     list_push_back(&sub->topic->subs, &sub->node);
     sub_schedule(sub);
     return 0;
@@ -472,17 +533,17 @@ void sub_detach(struct object_sub *sub)
     feed_left(f);
 }
 
-/* ---------------------------------------------------------------- subscribing */
+/* ---------------------------------------------------------------- shapes */
 
 /* metadata.name=x and metadata.namespace=x become places, the rest stays a selector. */
-static int take_field_selector(struct object_sub *sub, struct str text, struct err *err)
+static int take_field_selector(struct shape *shape, struct str text, struct err *err)
 {
-    struct arena *a = &sub->strings;
+    struct arena *a = &shape->strings;
     struct selector s;
     int r = selector_parse_fields(a, text, &s, err);
     if (r < 0)
         return err_ctx(err, r, "field selector");
-    struct str *places[] = { &sub->scope.name, &sub->scope.namespace };
+    struct str *places[] = { &shape->scope.name, &shape->scope.namespace };
     static const char *const keys[] = { "metadata.name", "metadata.namespace" };
     size_t kept = 0;
     for (size_t i = 0; i < s.n; i++) {
@@ -495,22 +556,22 @@ static int take_field_selector(struct object_sub *sub, struct str text, struct e
             continue;
         }
         if (places[place]->n && !str_eq(*places[place], q->values[0]))
-            return err_set(err, E_INVALID, "field selector contradicts the name or namespace");
+            return err_set(err, E_INVALID, "field selector contradicts itself");
         *places[place] = q->values[0];
     }
     s.n = kept;
-    sub->scope.field_selector = selector_text(a, &s);
+    shape->scope.field_selector = selector_text(a, &s);
     return 0;
 }
 
-static int take_strip(struct object_sub *sub, const struct object_sub_opts *opts, struct err *err)
+static int take_strip(struct shape *shape, const struct object_sub_opts *opts, struct err *err)
 {
-    struct arena *a = &sub->strings;
+    struct arena *a = &shape->strings;
     struct str *texts = arena_new_n(a, struct str, opts->n_strip + 1);
-    sub->strip = arena_new_n(a, struct strip_path, opts->n_strip + 1);
+    shape->strip = arena_new_n(a, struct strip_path, opts->n_strip + 1);
     scoped(buf_fini_scoped) struct buf all = BUF_INIT(64 << 10);
     for (size_t i = 0; i < opts->n_strip; i++) {
-        int r = strip_path_parse(a, opts->strip[i], &sub->strip[i], err);
+        int r = strip_path_parse(a, opts->strip[i], &shape->strip[i], err);
         if (r < 0)
             return err_ctx(err, r, "strip");
         texts[i] = opts->strip[i];
@@ -529,52 +590,120 @@ static int take_strip(struct object_sub *sub, const struct object_sub_opts *opts
     }
     if (!buf_ok(&all))
         return err_set(err, E_INVALID, "strip: more than %zu bytes of paths", all.max);
-    sub->n_strip = opts->n_strip;
-    sub->scope.strip = str_copy_arena(a, buf_str(&all));
+    shape->n_strip = opts->n_strip;
+    shape->scope.strip = str_copy_arena(a, buf_str(&all));
     return 0;
 }
 
-static int take_fields(struct object_sub *sub, const struct object_sub_opts *opts, struct err *err)
+static int take_fields(struct shape *shape, const struct object_sub_opts *opts, struct err *err)
 {
+    struct arena *a = &shape->strings;
     if (opts->n_fields > OBJECT_CACHE_FIELDS_MAX)
         return err_set(err, E_LIMIT, "more than %d fields", OBJECT_CACHE_FIELDS_MAX);
-    sub->declared = arena_new_n(&sub->strings, struct object_field, opts->n_fields + 1);
+    shape->declared = arena_new_n(a, struct object_field, opts->n_fields + 1);
     for (size_t i = 0; i < opts->n_fields; i++) {
         struct jsonpath *path;
-        sub->declared[i] = opts->fields[i];
-        sub->declared[i].text = str_copy_arena(&sub->strings, opts->fields[i].text);
-        int r = opts->fields[i].kind == OBJECT_FIELD_PATH
-                    ? jsonpath_parse(&sub->strings, sub->declared[i].text, &path, err)
-                    : 0;
+        struct object_field *field = &shape->declared[i];
+        *field = opts->fields[i];
+        field->text = str_copy_arena(a, opts->fields[i].text);
+        int r = field->kind == OBJECT_FIELD_PATH ? jsonpath_parse(a, field->text, &path, err) : 0;
         if (r < 0)
-            return err_ctx(err, r, "field '" STR_FMT "'", STR_ARG(sub->declared[i].text));
+            return err_ctx(err, r, "field '" STR_FMT "'", STR_ARG(field->text));
     }
-    sub->n_fields = opts->n_fields;
+    shape->n_fields = opts->n_fields;
     return 0;
 }
 
-static int take_opts(struct object_sub *sub, const struct object_sub_opts *o, struct err *err)
+static int fill_shape(struct shape *shape, const struct object_sub_opts *o, struct err *err)
 {
-    struct arena *a = &sub->strings;
+    struct arena *a = &shape->strings;
     if (o->group_version.n == 0 || o->plural.n == 0)
         return err_set(err, E_INVALID, "a subscription without a resource");
     if (o->label_selector.n + o->field_selector.n > SELECTORS_MAX_BYTES)
         return err_set(err, E_INVALID, "selectors of more than %d bytes", SELECTORS_MAX_BYTES);
-    sub->scope = (struct scope){ .group_version = str_copy_arena(a, o->group_version),
-                                 .plural = str_copy_arena(a, o->plural),
-                                 .namespace = str_copy_arena(a, o->namespace),
-                                 .name = str_copy_arena(a, o->name),
-                                 .metadata_only = o->metadata_only };
-    int r = selector_parse_labels(a, o->label_selector, &sub->labels, err);
+    shape->scope = (struct scope){ .group_version = str_copy_arena(a, o->group_version),
+                                   .plural = str_copy_arena(a, o->plural),
+                                   .metadata_only = o->metadata_only };
+    int r = selector_parse_labels(a, o->label_selector, &shape->labels, err);
     if (r < 0)
         return err_ctx(err, r, "label selector");
-    sub->scope.label_selector = selector_text(a, &sub->labels);
-    r = take_field_selector(sub, o->field_selector, err);
+    shape->scope.label_selector = selector_text(a, &shape->labels);
+    r = take_field_selector(shape, o->field_selector, err);
     if (r >= 0)
-        r = take_strip(sub, o, err);
+        r = take_strip(shape, o, err);
     if (r >= 0)
-        r = take_fields(sub, o, err);
+        r = take_fields(shape, o, err);
     return r;
+}
+
+static void add_part(struct buf *to, struct str s)
+{
+    (void)buf_add_le32(to, (uint32_t)s.n);
+    (void)buf_add_str(to, s);
+}
+
+/* All of the options but place and identity, as they were given. */
+static void write_shape_key(const struct object_sub_opts *o, struct buf *to)
+{
+    const struct str parts[] = { o->group_version, o->plural, o->label_selector,
+                                 o->field_selector };
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        add_part(to, parts[i]);
+    (void)buf_add_u8(to, o->metadata_only);
+    (void)buf_add_le32(to, (uint32_t)o->n_strip);
+    for (size_t i = 0; i < o->n_strip; i++)
+        add_part(to, o->strip[i]);
+    for (size_t i = 0; i < o->n_fields; i++) {
+        (void)buf_add_u8(to, (uint8_t)o->fields[i].kind);
+        (void)buf_add_u8(to, o->fields[i].indexed);
+        add_part(to, o->fields[i].text);
+    }
+}
+
+static void shape_unref(struct object_cache *c, struct shape *shape)
+{
+    if (--shape->refs > 0)
+        return;
+    (void)map_del(&c->shapes, shape->key);
+    arena_fini(&shape->strings);
+    free(shape);
+}
+
+/* Counted. Errors: E_INVALID, E_LIMIT. */
+static int shape_of(struct object_cache *c, const struct object_sub_opts *opts, struct shape **ret,
+                    struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
+    write_shape_key(opts, &key);
+    struct shape *shape = map_get(&c->shapes, buf_str(&key));
+    if (shape) {
+        shape->refs++;
+        *ret = shape;
+        return 0;
+    }
+    shape = xnew(struct shape);
+    int r = fill_shape(shape, opts, err);
+    if (r < 0) {
+        arena_fini(&shape->strings);
+        free(shape);
+        return r;
+    }
+    shape->refs = 1;
+    shape->key = str_copy_arena(&shape->strings, buf_str(&key));
+    (void)map_put(&c->shapes, shape->key, shape);
+    *ret = shape;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- subscribing */
+
+/* Where both name a place it has to be the same. */
+static int merge_place(struct str asked, struct str selected, struct str *ret, struct err *err)
+{
+    if (asked.n && selected.n && !str_eq(asked, selected))
+        return err_set(err, E_INVALID, "field selector contradicts the name or namespace");
+    *ret = asked.n ? asked : selected;
+    return 0;
 }
 
 static void free_sub(struct object_sub *sub)
@@ -582,31 +711,56 @@ static void free_sub(struct object_sub *sub)
     struct object_cache *c = sub->cache;
     sub_detach(sub);
     verdict_unref(sub->verdict);
-    map_fini(&sub->pending);
-    arena_fini(&sub->strings);
+    forget_denial(sub);
+    shape_unref(c, sub->shape);
     c->stats.subscriptions--;
     free(sub);
+}
+
+/* Takes the shape. */
+static struct object_sub *new_sub(struct object_cache *c, const struct object_sub_opts *opts,
+                                  struct shape *shape, struct str namespace, struct str name)
+{
+    struct object_sub *sub = xalloc(sizeof *sub + shape->n_fields + namespace.n + name.n);
+    sub->cache = c;
+    sub->ops = opts->ops;
+    sub->arg = opts->arg;
+    sub->shape = shape;
+    sub->n_namespace = (uint32_t) namespace.n;
+    sub->n_name = (uint32_t)name.n;
+    uint8_t *text = sub->tail + shape->n_fields;
+    if (namespace.n)
+        memcpy(text, namespace.p, namespace.n);
+    if (name.n)
+        memcpy(text + namespace.n, name.p, name.n);
+    list_init(&sub->reads);
+    c->stats.subscriptions++;
+    return sub;
 }
 
 int object_cache_subscribe(struct object_cache *c, const struct object_sub_opts *opts,
                            struct object_sub **ret, struct err *err)
 {
     assert(!c->closing);
+    struct shape *shape;
+    struct str namespace, name;
     if (c->stats.subscriptions >= OBJECT_CACHE_SUBS_MAX)
         return err_set(err, E_LIMIT, "more than %d subscriptions", OBJECT_CACHE_SUBS_MAX);
-    struct object_sub *sub = xnew(struct object_sub);
-    sub->cache = c;
-    sub->ops = opts->ops;
-    sub->arg = opts->arg;
-    sub->strings.block_bytes = SUB_BLOCK_BYTES;
-    list_init(&sub->pending_list);
-    list_init(&sub->reads);
-    c->stats.subscriptions++;
-    int r = take_opts(sub, opts, err);
-    if (r >= 0 && opts->identity)
-        sub->verdict = verdict_ref(c, opts->identity, &sub->scope, &sub->identity);
+    int r = shape_of(c, opts, &shape, err);
+    if (r < 0)
+        return r;
+    r = merge_place(opts->namespace, shape->scope.namespace, &namespace, err);
     if (r >= 0)
-        r = sub_attach(sub, err);
+        r = merge_place(opts->name, shape->scope.name, &name, err);
+    if (r < 0) {
+        shape_unref(c, shape);
+        return r;
+    }
+    struct object_sub *sub = new_sub(c, opts, shape, namespace, name);
+    struct scope scope = scope_of(sub, NULL);
+    if (opts->identity)
+        sub->verdict = verdict_ref(c, opts->identity, &scope);
+    r = sub_attach(sub, err);
     if (r < 0) {
         free_sub(sub);
         return r;
@@ -622,10 +776,10 @@ void object_sub_cancel(struct object_sub *sub)
     struct object_cache *c = sub->cache;
     reads_drop(sub);
     sub->dead = true;
-    timer_stop(c->opts.loop, &sub->retry);
+    forget_denial(sub);
     list_remove(&sub->pump_node);
     list_remove(&sub->verdict_node);
-    list_push_back(&c->graves, &sub->grave_node);
+    list_push_back(&c->graves, &sub->pump_node);
     cache_enter(c);
     cache_leave(c);
 }
@@ -665,8 +819,8 @@ const struct cached_object *object_sub_find(const struct object_sub *sub, struct
 size_t object_sub_field(const struct object_sub *sub, const struct cached_object *o, size_t field,
                         struct str *ret, size_t max)
 {
-    assert(field < sub->n_fields);
-    return cached_object_values(&sub->feed->maker, o, sub->fields[field], ret, max);
+    assert(field < sub->shape->n_fields);
+    return cached_object_values(&sub->feed->maker, o, sub->tail[field], ret, max);
 }
 
 void object_sub_each(const struct object_sub *sub, struct str namespace, object_each_fn each,
@@ -676,7 +830,7 @@ void object_sub_each(const struct object_sub *sub, struct str namespace, object_
     if (!sub_is_ready(sub))
         return;
     if (namespace.n == 0)
-    namespace = sub->scope.namespace;
+    namespace = sub_namespace(sub);
     uint32_t slot = namespace.n ? object_table_ns_first(t, namespace) : object_table_next(t, 0);
     while (slot) {
         const struct cached_object *o = object_table_at(t, slot);
@@ -689,9 +843,9 @@ void object_sub_each(const struct object_sub *sub, struct str namespace, object_
 void object_sub_find_by(const struct object_sub *sub, size_t field, struct str value,
                         struct str namespace, object_each_fn each, void *arg)
 {
-    assert(field < sub->n_fields);
+    assert(field < sub->shape->n_fields);
     const struct object_table *t = &sub->feed->table;
-    size_t i = sub->fields[field];
+    size_t i = sub->tail[field];
     if (!sub_is_ready(sub))
         return;
     for (uint32_t node = object_table_lookup(t, i, value, 0); node;
@@ -735,6 +889,7 @@ int object_cache_new(const struct object_cache_opts *opts, struct object_cache *
     list_init(&c->feeds);
     list_init(&c->pump);
     list_init(&c->graves);
+    c->verdicts.borrows_keys = c->shapes.borrows_keys = true;
     *ret = c;
     return 0;
 }
@@ -746,6 +901,7 @@ static void finish_close(void *arg)
     void *closed_arg = c->closed_arg;
     interner_fini(&c->interner);
     map_fini(&c->verdicts);
+    map_fini(&c->shapes);
     free(c->recent);
     free(c);
     if (closed)

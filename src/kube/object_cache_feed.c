@@ -191,9 +191,9 @@ static void tell_error(struct object_sub *sub, void *arg)
 static void move_elsewhere(struct object_sub *sub, void *arg)
 {
     struct feed *f = arg;
-    bool narrower = (sub->scope.namespace.n && f->scope.namespace.n == 0) ||
-                    (sub->scope.name.n && f->scope.name.n == 0);
-    if (!narrower && (!sub->identity || sub->scope.as.n))
+    bool narrower =
+        (sub->n_namespace && f->scope.namespace.n == 0) || (sub->n_name && f->scope.name.n == 0);
+    if (!narrower && (!sub->verdict || sub->as_user))
         return;
     struct err err = { 0 };
     sub_detach(sub);
@@ -518,10 +518,10 @@ static struct snapshot *new_snapshot(struct feed *f, uint32_t n)
 struct snapshot *feed_snapshot(struct feed *f, const struct object_sub *sub)
 {
     const struct object_table *t = &f->table;
-    struct str namespace = sub->scope.namespace;
+    struct str namespace = sub_namespace(sub), name = sub_name(sub);
     /* A name without a namespace is that of a cluster-scoped object, or one in any namespace. */
-    uint32_t slot = sub->scope.name.n ? object_table_find(t, namespace, sub->scope.name) : 0;
-    if (slot || (sub->scope.name.n && namespace.n)) {
+    uint32_t slot = name.n ? object_table_find(t, namespace, name) : 0;
+    if (slot || (name.n && namespace.n)) {
         struct snapshot *s = new_snapshot(f, 1);
         if (slot)
             s->o[s->n++] = cached_object_ref(object_table_at(t, slot));
@@ -646,6 +646,7 @@ struct feed *feed_open(struct object_cache *c, const struct scope *scope,
         f->maker.codec = body_codec_new(c->packer, on_dictionary, f);
     parse_strip(f);
     object_table_init(&f->table, &f->maker);
+    f->topics.borrows_keys = true;
     list_push_back(&c->feeds, &f->node);
     c->stats.feeds++;
     start_reflector(f);
@@ -664,7 +665,7 @@ void feed_free(struct feed *f)
     buf_fini(&f->maker.scratch);
     map_each (e, &f->topics)
         free(e->value);
-    map_fini(&f->topics);
+    map_fini(&f->topics); /* whose keys were in them */
     list_remove(&f->node);
     c->stats.feeds--;
     arena_fini(&f->strings);

@@ -36,8 +36,6 @@ enum {
     DENIED_MAX_MS = 120000,
     LIMIT_RETRY_MS = 60000, /* a feed that was too large is listed again */
     SELECTORS_MAX_BYTES = 2048,
-    SUB_BLOCK_BYTES = 384,     /* of arenas; one holds what most subscriptions need, */
-    VERDICT_BLOCK_BYTES = 528, /* or an identity with its groups */
     RECENT_MAX = 256, /* objects whose bodies are kept for a moment beside an embedded API */
     RECENT_MAX_BYTES = 256 << 10,
     RECENT_MS = 2000 /* after the last event */
@@ -62,14 +60,16 @@ struct object_cache {
     struct list feeds;
     struct list pump; /* object_sub.pump_node */
     struct defer pump_defer;
-    unsigned pumped;    /* events of this turn */
-    struct list graves; /* subscriptions that end when depth is 0 */
-    unsigned depth;     /* callbacks that run */
-    struct map verdicts;
+    unsigned pumped;       /* events of this turn */
+    struct list graves;    /* subscriptions that end when depth is 0 */
+    unsigned depth;        /* callbacks that run */
+    struct map verdicts;   /* by their keys */
+    struct map shapes;     /* by their keys */
     struct recent *recent; /* a ring of RECENT_MAX; NULL while there are none */
     unsigned recent_first, n_recent;
     size_t recent_bytes;
     struct timer recent_timer;
+    uint32_t read_round;
     unsigned calls; /* of verdicts and reads, not ended */
     struct object_cache_stats stats;
     bool closing;
@@ -89,6 +89,7 @@ struct scope {
 
 struct topic {
     struct list subs; /* object_sub.node */
+    char name[];      /* its key */
 };
 
 struct snapshot {
@@ -125,37 +126,62 @@ struct feed {
     uint32_t repack_slot;
 };
 
+/*
+ * What subscriptions are besides their place: shared by all that were asked for with the same
+ * selectors, paths and fields. Operators differ in the namespace that they look at, if in anything.
+ */
+struct shape {
+    unsigned refs;
+    struct str key; /* in cache->shapes */
+    struct arena strings;
+    struct scope scope; /* a place in it comes from the field selector */
+    struct selector labels;
+    struct object_field *declared;
+    size_t n_fields;
+    struct strip_path *strip;
+    size_t n_strip;
+};
+
+/* Changes that have not been told; made by the first. */
+struct backlog {
+    struct map map;   /* key -> struct pending */
+    struct list list; /* struct pending, the oldest first; never empty */
+};
+
+/* It was denied, and asks again; until it was synced. */
+struct denial {
+    struct object_sub *sub;
+    struct timer retry;
+    unsigned failures;
+};
+
 enum sub_at { SUB_OUTSIDE, SUB_SNAPSHOT, SUB_LIVE };
 
+/* At rest it costs some 200 bytes: there may be one for each of 20,000 operators. */
 struct object_sub {
     struct object_cache *cache;
     struct feed *feed;
     struct topic *topic;
-    struct list node, pump_node, grave_node;
-    struct arena strings;
-    struct scope scope;
-    struct selector labels;
-    const struct kube_identity *identity; /* NULL: nothing is asked */
-    struct verdict *verdict;
+    struct list node;
+    struct list pump_node; /* on cache->pump; dead: on cache->graves */
+    struct shape *shape;
+    struct verdict *verdict;  /* NULL: nothing is asked */
     struct list verdict_node; /* waiting for it */
     const struct object_sub_ops *ops;
     void *arg;
-    struct object_field *declared;
-    struct strip_path *strip;
-    size_t n_strip;
-    uint8_t fields[OBJECT_CACHE_FIELDS_MAX]; /* number there -> number in the feed */
-    size_t n_fields;
-    uint64_t needs_lists; /* the feed's n_lists from which its fields are filled */
-    enum sub_at at;
-    bool paused, dead;
-    int told; /* code of the on_error that stands */
-    struct snapshot *snapshot;
-    uint32_t snapshot_at;
-    struct map pending; /* key -> struct pending */
-    struct list pending_list;
+    struct backlog *backlog; /* NULL: nothing */
+    struct denial *denial;   /* NULL: it was not */
     struct list reads;
-    struct timer retry;
-    unsigned failures;
+    struct snapshot *snapshot;
+    uint64_t needs_lists; /* the feed's n_lists from which its fields are filled */
+    uint32_t snapshot_at;
+    int told; /* code of the on_error that stands */
+    uint32_t n_namespace, n_name;
+    uint8_t at; /* enum sub_at */
+    bool paused, dead;
+    bool as_user; /* listed and watched in the name of its identity */
+    /* Of shape->n_fields: number there -> number in the feed; then its namespace and name. */
+    uint8_t tail[];
 };
 
 /* ---- object_cache.c ---- */
@@ -169,7 +195,11 @@ void sub_take(struct object_sub *sub, struct cached_object *before, struct cache
 /* It is among what the subscription sees. */
 bool sub_sees(const struct object_sub *sub, const struct cached_object *o);
 bool sub_covers_name(const struct object_sub *sub, struct str namespace, struct str name);
-bool sub_is_ready(const struct object_sub *sub); /* its feed stands, its fields are filled */
+bool sub_is_ready(const struct object_sub *sub);        /* its feed stands, its fields are filled */
+struct str sub_namespace(const struct object_sub *sub); /* "": all */
+struct str sub_name(const struct object_sub *sub);
+/* Whose it is, for what is made in its name, in the arena; NULL: the cache's own. */
+const struct kube_identity *sub_identity(const struct object_sub *sub, struct arena *a);
 /* Put it where its scope is served. E_LIMIT. */
 int sub_attach(struct object_sub *sub, struct err *err);
 /* To this feed, which serves it. E_LIMIT, and then it is nowhere. */
@@ -204,9 +234,11 @@ int feed_write(struct feed *f, const struct cached_object *o, bool metadata_only
                struct err *err);
 
 /* ---- object_cache_view.c ---- */
-/* Counted; shared by all that ask the same. ret_identity: its copy, as long as it lives. */
+/* Counted; shared by all that ask the same. */
 struct verdict *verdict_ref(struct object_cache *c, const struct kube_identity *id,
-                            const struct scope *scope, const struct kube_identity **ret_identity);
+                            const struct scope *scope);
+/* Whose it is; in the arena. */
+const struct kube_identity *verdict_identity(const struct verdict *v, struct arena *a);
 void verdict_unref(struct verdict *v); /* NULL is fine */
 /* 1: yes, and that is recent; E_DENIED; 0: asked, and sub_schedule() follows. */
 int verdict_check(struct verdict *v, struct object_sub *waiter);

@@ -40,6 +40,7 @@ struct object_read {
     struct object_sub *sub; /* NULL: cancelled, a call has yet to end */
     struct object_cache *cache;
     struct list node; /* of sub->reads */
+    uint32_t round;   /* of reads_run(), that it had its turn in */
     enum read_at at;
     struct arena strings;
     struct object_query q;
@@ -126,7 +127,7 @@ static void no_such(struct object_read *rd)
 {
     struct err err = { 0 };
     int r = err_set(&err, -ENOENT, STR_FMT " '" STR_FMT "%s" STR_FMT "' is not there",
-                    STR_ARG(rd->sub->scope.plural), STR_ARG(rd->q.namespace),
+                    STR_ARG(rd->sub->shape->scope.plural), STR_ARG(rd->q.namespace),
                     rd->q.namespace.n ? "/" : "", STR_ARG(rd->q.name));
     finish(rd, r, &err);
 }
@@ -143,19 +144,30 @@ void reads_drop(struct object_sub *sub)
         drop_read(list_first(&sub->reads, struct object_read, node));
 }
 
+/*
+ * The next that has not had its turn in this round, which it has now; NULL: all have. They stay on
+ * the subscription's list meanwhile, so that whatever a callback does to it is done to all of them.
+ */
+static struct object_read *next_of_round(struct object_sub *sub, uint32_t round)
+{
+    if (list_is_empty(&sub->reads))
+        return NULL;
+    struct object_read *rd = list_first(&sub->reads, struct object_read, node);
+    if (rd->round == round)
+        return NULL; /* who has begun since is behind it */
+    rd->round = round;
+    list_remove(&rd->node);
+    list_push_back(&sub->reads, &rd->node);
+    return rd;
+}
+
 void reads_fail(struct object_sub *sub, int code, const struct err *err)
 {
-    struct list round;
-    list_move_all(&sub->reads, &round);
-    while (!list_is_empty(&round)) {
-        struct object_read *rd = list_first(&round, struct object_read, node);
-        if (rd->call) { /* it goes to the API anyhow, which will say */
-            list_remove(&rd->node);
-            list_push_back(&sub->reads, &rd->node);
-            continue;
-        }
-        finish(rd, code, err);
-    }
+    uint32_t round = ++sub->cache->read_round;
+    struct object_read *rd;
+    while ((rd = next_of_round(sub, round)))
+        if (!rd->call) /* else it goes to the API anyhow, which will say */
+            finish(rd, code, err);
 }
 
 /* ---------------------------------------------------------------- items */
@@ -180,8 +192,8 @@ static void write_item(struct object_read *rd, struct arena *a, struct json *v)
 {
     const struct object_sub *sub = rd->sub;
     (void)json_del(json_getc(v, "metadata"), STR("managedFields"));
-    for (size_t i = 0; i < sub->n_strip; i++)
-        strip_path_apply(&sub->strip[i], v);
+    for (size_t i = 0; i < sub->shape->n_strip; i++)
+        strip_path_apply(&sub->shape->strip[i], v);
     bool partial =
         rd->q.view == OBJECT_METADATA && !str_is(json_get_str(v, "kind"), "PartialObjectMetadata");
     (void)json_write(&rd->out, partial ? object_partial_metadata(a, v) : v);
@@ -210,7 +222,7 @@ static int put_object(struct object_read *rd, const struct cached_object *o, str
 {
     struct feed *f = rd->sub->feed;
     size_t at = rd->out.n;
-    bool feed_strips = str_eq(f->scope.strip, rd->sub->scope.strip);
+    bool feed_strips = str_eq(f->scope.strip, rd->sub->shape->scope.strip);
     bool parse = rd->fields.n || (!feed_strips && rd->q.view == OBJECT_FULL);
     int r = feed_write(f, o, rd->q.view == OBJECT_METADATA && !parse, &rd->out, err);
     if (r < 0)
@@ -456,13 +468,13 @@ static void start_call(struct object_read *rd, enum read_at at, const struct buf
 
 static struct str place_of(const struct object_read *rd)
 {
-    return rd->q.namespace.n ? rd->q.namespace : rd->sub->scope.namespace;
+    return rd->q.namespace.n ? rd->q.namespace : sub_namespace(rd->sub);
 }
 
 static void ask_one(struct object_read *rd, enum read_at at, struct str namespace, struct str name)
 {
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(64 << 10);
-    write_collection(&rd->sub->scope, namespace, &target);
+    write_collection(&rd->sub->shape->scope, namespace, &target);
     (void)buf_add_char(&target, '/');
     (void)url_encode(&target, name);
     start_call(rd, at, &target,
@@ -474,13 +486,13 @@ static void ask_one(struct object_read *rd, enum read_at at, struct str namespac
 /* A page of the list; limit 1: just to see the version. */
 static void ask_list(struct object_read *rd, enum read_at at, size_t limit)
 {
-    const struct scope *s = &rd->sub->scope;
+    const struct scope *s = &rd->sub->shape->scope;
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(256 << 10);
     struct arena a = { 0 };
     write_collection(s, place_of(rd), &target);
     buf_printf(&target, "?limit=%zu", limit);
     if (at == READ_LIST) {
-        struct str name = rd->q.name.n ? rd->q.name : s->name,
+        struct str name = rd->q.name.n ? rd->q.name : sub_name(rd->sub),
                    fields = selector_text(&a, &rd->fields);
         if (name.n)
             fields = str_of(arena_printf(&a, "metadata.name=" STR_FMT "%s" STR_FMT, STR_ARG(name),
@@ -534,8 +546,8 @@ static uint64_t version_of(const struct json *v)
 static bool sub_sees_json(const struct object_sub *sub, struct arena *a, const struct json *v)
 {
     struct selector fields;
-    return selector_matches_labels(&sub->labels, json_path(v, "metadata", "labels", NULL)) &&
-           selector_parse_fields(a, sub->scope.field_selector, &fields, NULL) >= 0 &&
+    return selector_matches_labels(&sub->shape->labels, json_path(v, "metadata", "labels", NULL)) &&
+           selector_parse_fields(a, sub->shape->scope.field_selector, &fields, NULL) >= 0 &&
            selector_matches_fields(a, &fields, NULL, v);
 }
 
@@ -701,8 +713,8 @@ static void start_read(struct object_read *rd)
     bool continues_api = rd->q.continue_from.n && rd->q.continue_from.p[0] == 'a';
     if (!rd->is_list && !sub_covers_name(rd->sub, rd->q.namespace, rd->q.name))
         no_such(rd);
-    else if (rd->is_list && rd->q.namespace.n && rd->sub->scope.namespace.n &&
-             !str_eq(rd->q.namespace, rd->sub->scope.namespace))
+    else if (rd->is_list && rd->q.namespace.n && rd->sub->n_namespace &&
+             !str_eq(rd->q.namespace, sub_namespace(rd->sub)))
         finish(rd, 0, NULL);
     else if (!rd->is_list && (from_store || rd->q.consistent))
         ask_one(rd, READ_GET, rd->q.namespace, rd->q.name);
@@ -726,16 +738,10 @@ static void run_read(struct object_read *rd)
 
 void reads_run(struct object_sub *sub)
 {
-    struct list round;
-    list_move_all(&sub->reads, &round);
-    while (!list_is_empty(&round) && !sub->dead) {
-        struct object_read *rd = list_first(&round, struct object_read, node);
-        list_remove(&rd->node);
-        list_push_back(&sub->reads, &rd->node);
+    uint32_t round = ++sub->cache->read_round;
+    struct object_read *rd;
+    while ((rd = next_of_round(sub, round)))
         run_read(rd);
-    }
-    while (!list_is_empty(&round)) /* it was cancelled by one of them */
-        drop_read(list_first(&round, struct object_read, node));
 }
 
 /* ---------------------------------------------------------------- public */
@@ -748,13 +754,14 @@ static int take_query(struct object_read *rd, const struct object_query *q, stru
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         *texts[i] = str_copy_arena(a, *texts[i]);
     rd->q.limit = q->limit == 0 ? LIST_LIMIT : MIN(q->limit, (size_t)LIST_LIMIT_MAX);
-    if (rd->sub->scope.metadata_only && q->view == OBJECT_FULL)
+    if (rd->sub->shape->scope.metadata_only && q->view == OBJECT_FULL)
         rd->q.view = OBJECT_METADATA;
     struct str token = q->continue_from;
     if (token.n && (token.n > TOKEN_MAX_BYTES || (token.p[0] != 'k' && token.p[0] != 'a') ||
                     (token.p[0] == 'k' && str_find_char(token, '/') < 0)))
         return err_set(err, E_INVALID, "not a token that continues a list");
-    if (q->by_field && (q->field >= rd->sub->n_fields || !rd->sub->declared[q->field].indexed))
+    if (q->by_field &&
+        (q->field >= rd->sub->shape->n_fields || !rd->sub->shape->declared[q->field].indexed))
         return err_set(err, E_INVALID, "field %zu is not indexed", q->field);
     if (q->label_selector.n + q->field_selector.n > SELECTORS_MAX_BYTES)
         return err_set(err, E_INVALID, "selectors of more than %d bytes", SELECTORS_MAX_BYTES);
@@ -805,11 +812,10 @@ int object_sub_list(struct object_sub *sub, const struct object_query *query, ob
 void object_sub_end_reads(struct object_sub *sub, int code, const struct err *err)
 {
     struct object_cache *c = sub->cache;
-    struct list round;
+    uint32_t round = ++c->read_round;
+    struct object_read *rd;
     cache_enter(c);
-    list_move_all(&sub->reads, &round);
-    while (!list_is_empty(&round)) {
-        struct object_read *rd = list_first(&round, struct object_read, node);
+    while ((rd = next_of_round(sub, round))) {
         object_done_fn done = rd->done;
         void *arg = rd->arg;
         drop_read(rd);

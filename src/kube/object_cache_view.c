@@ -20,77 +20,170 @@ enum way { BY_SUBJECT_REVIEW, BY_SELF_REVIEW, BY_LISTING };
 enum question { MAY_LIST, MAY_WATCH };
 static const char *const verbs[] = { "list", "watch" };
 
+/*
+ * A small record: thousands of them rest. Who asks and for what stand in its key alone, and are
+ * read from there when they are needed.
+ */
 struct verdict {
     struct object_cache *cache;
+    struct asking *asking; /* NULL: nobody asks */
+    struct err *denied;    /* why; NULL unless it was */
+    struct list waiters;   /* object_sub.verdict_node */
+    uint64_t at_ms;        /* of the answer */
     unsigned refs;
-    struct arena strings;
-    const struct kube_identity *identity;
-    struct scope scope;
     bool known, allowed;
-    uint64_t at_ms; /* of the answer */
-    enum way way;
+    uint8_t way; /* enum way */
+    uint32_t key_n;
+    char key[]; /* of cache->verdicts */
+};
+
+/* From the first question until it was decided. */
+struct asking {
+    struct verdict *verdict;
     enum question question;
     struct kube_call *call;
     int status;
     struct buf answer;
     struct timer retry;
     unsigned failures;
-    struct list waiters; /* object_sub.verdict_node */
-    struct err *denied;  /* why; NULL unless it was */
+};
+
+/* What the key says; texts lie in it. */
+struct subject {
+    struct arena lists;
+    struct kube_identity identity;
+    struct scope scope;
 };
 
 static void ask(struct verdict *v);
 
-/* ---------------------------------------------------------------- sharing */
+/* ---------------------------------------------------------------- keys */
+
+/* A length of one byte, or of five. */
+enum { LONG_TEXT = 255 };
+
+static void add_count(struct buf *to, size_t n)
+{
+    (void)buf_add_u8(to, (uint8_t)MIN(n, (size_t)LONG_TEXT));
+    if (n >= LONG_TEXT)
+        (void)buf_add_le32(to, (uint32_t)n);
+}
+
+static size_t read_count(struct rd *r)
+{
+    uint8_t n = rd_u8(r);
+    return n < LONG_TEXT ? n : rd_le32(r);
+}
+
+static void add_part(struct buf *to, struct str s)
+{
+    add_count(to, s.n);
+    (void)buf_add_str(to, s);
+}
+
+static struct str read_part(struct rd *r)
+{
+    return rd_str(r, read_count(r));
+}
 
 static void write_key(const struct kube_identity *id, const struct scope *s, struct buf *to)
 {
     const struct str parts[] = { id->user,  id->uid,      s->group_version,
                                  s->plural, s->namespace, s->name };
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        (void)buf_add_le32(to, (uint32_t)parts[i].n);
-        (void)buf_add_str(to, parts[i]);
-    }
-    for (size_t i = 0; i < id->n_groups; i++) {
-        (void)buf_add_le32(to, (uint32_t)id->groups[i].n);
-        (void)buf_add_str(to, id->groups[i]);
-    }
-    for (size_t i = 0; i < id->n_extra; i++)
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        add_part(to, parts[i]);
+    add_count(to, id->n_groups);
+    for (size_t i = 0; i < id->n_groups; i++)
+        add_part(to, id->groups[i]);
+    add_count(to, id->n_extra);
+    for (size_t i = 0; i < id->n_extra; i++) {
+        add_part(to, id->extra[i].key);
+        add_count(to, id->extra[i].n);
         for (size_t k = 0; k < id->extra[i].n; k++)
-            buf_printf(to, "|" STR_FMT "=" STR_FMT, STR_ARG(id->extra[i].key),
-                       STR_ARG(id->extra[i].values[k]));
+            add_part(to, id->extra[i].values[k]);
+    }
 }
 
+static struct str *read_parts(struct rd *r, struct arena *a, size_t n)
+{
+    struct str *parts = arena_new_n(a, struct str, n + 1);
+    for (size_t i = 0; i < n; i++)
+        parts[i] = read_part(r);
+    return parts;
+}
+
+static void read_key(const struct verdict *v, struct subject *ret)
+{
+    struct rd r = rd_init(v->key, v->key_n);
+    struct kube_identity *id = &ret->identity;
+    struct scope *s = &ret->scope;
+    *ret = (struct subject){ 0 };
+    struct str *const parts[] = { &id->user,  &id->uid,      &s->group_version,
+                                  &s->plural, &s->namespace, &s->name };
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        *parts[i] = read_part(&r);
+    id->n_groups = read_count(&r);
+    id->groups = read_parts(&r, &ret->lists, id->n_groups);
+    id->n_extra = read_count(&r);
+    struct kube_extra *extra = arena_new_n(&ret->lists, struct kube_extra, id->n_extra + 1);
+    for (size_t i = 0; i < id->n_extra; i++) {
+        extra[i].key = read_part(&r);
+        extra[i].n = read_count(&r);
+        extra[i].values = read_parts(&r, &ret->lists, extra[i].n);
+    }
+    id->extra = extra;
+    assert(rd_ok(&r) && rd_left(&r) == 0);
+}
+
+static void subject_fini(struct subject *s)
+{
+    arena_fini(&s->lists);
+}
+
+const struct kube_identity *verdict_identity(const struct verdict *v, struct arena *a)
+{
+    struct subject who;
+    read_key(v, &who);
+    struct kube_identity *copy = kube_identity_copy(a, &who.identity);
+    subject_fini(&who);
+    return copy;
+}
+
+/* ---------------------------------------------------------------- sharing */
+
 struct verdict *verdict_ref(struct object_cache *c, const struct kube_identity *id,
-                            const struct scope *scope, const struct kube_identity **ret_identity)
+                            const struct scope *scope)
 {
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
     write_key(id, scope, &key);
     struct verdict *v = map_get(&c->verdicts, buf_str(&key));
     if (v) {
         v->refs++;
-        *ret_identity = v->identity;
         return v;
     }
-    v = xnew(struct verdict);
-    struct arena *a = &v->strings;
-    *v = (struct verdict){ .cache = c, .refs = 1, .strings.block_bytes = VERDICT_BLOCK_BYTES };
-    v->identity = kube_identity_copy(a, id);
-    *ret_identity = v->identity;
-    v->scope = (struct scope){ .group_version = str_copy_arena(a, scope->group_version),
-                               .plural = str_copy_arena(a, scope->plural),
-                               .namespace = str_copy_arena(a, scope->namespace),
-                               .name = str_copy_arena(a, scope->name) };
-    buf_init(&v->answer, ANSWER_MAX_BYTES);
+    v = xalloc(sizeof *v + key.n);
+    v->cache = c;
+    v->refs = 1;
+    v->key_n = (uint32_t)key.n;
+    memcpy(v->key, key.p, key.n);
     list_init(&v->waiters);
-    (void)map_put(&c->verdicts, buf_str(&key), v);
+    (void)map_put(&c->verdicts, str_n(v->key, v->key_n), v);
     return v;
+}
+
+static void end_asking(struct verdict *v)
+{
+    struct asking *a = take_ptr(&v->asking);
+    if (!a)
+        return;
+    timer_stop(v->cache->opts.loop, &a->retry);
+    buf_fini(&a->answer);
+    free(a);
 }
 
 static void free_verdict(struct verdict *v)
 {
-    arena_fini(&v->strings);
-    buf_fini(&v->answer);
+    end_asking(v);
     free(v->denied);
     free(v);
 }
@@ -100,12 +193,9 @@ void verdict_unref(struct verdict *v)
     if (!v || --v->refs > 0)
         return;
     struct object_cache *c = v->cache;
-    scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
-    write_key(v->identity, &v->scope, &key);
-    (void)map_del(&c->verdicts, buf_str(&key));
-    timer_stop(c->opts.loop, &v->retry);
-    if (v->call)
-        transport_cancel(c->opts.transport, v->call); /* its end frees */
+    (void)map_del(&c->verdicts, str_n(v->key, v->key_n));
+    if (v->asking && v->asking->call)
+        transport_cancel(c->opts.transport, v->asking->call); /* its end frees */
     else
         free_verdict(v);
 }
@@ -142,25 +232,26 @@ static void decide(struct verdict *v, bool allowed, struct str reason)
     v->known = true;
     v->allowed = allowed;
     v->at_ms = loop_now_ms(v->cache->opts.loop);
-    v->failures = 0;
-    v->question = MAY_LIST;
     free(take_ptr(&v->denied));
     if (!allowed) {
+        struct subject of;
+        read_key(v, &of);
         v->denied = xnew(struct err);
         (void)err_set(v->denied, E_DENIED,
                       "'" STR_FMT "' may not list and watch '" STR_FMT "' in %s" STR_FMT
                       "%s" STR_FMT,
-                      STR_ARG(v->identity->user), STR_ARG(v->scope.plural),
-                      v->scope.namespace.n ? "namespace " : "all namespaces",
-                      STR_ARG(v->scope.namespace), reason.n ? ": " : "", STR_ARG(reason));
+                      STR_ARG(of.identity.user), STR_ARG(of.scope.plural),
+                      of.scope.namespace.n ? "namespace " : "all namespaces",
+                      STR_ARG(of.scope.namespace), reason.n ? ": " : "", STR_ARG(reason));
+        subject_fini(&of);
     }
-    buf_fini(&v->answer); /* nothing is asked for a while; `reason` lay in it */
+    end_asking(v); /* nothing is asked for a while; `reason` lay in the answer */
     wake_waiters(v);
 }
 
 static void on_ask_again(struct timer *t)
 {
-    ask(container_of(t, struct verdict, retry));
+    ask(container_of(t, struct asking, retry)->verdict);
 }
 
 /* Callbacks may cancel any of them, which takes it off whichever list it is on. */
@@ -179,17 +270,21 @@ static void tell_waiting(struct verdict *v, const struct err *err)
 /* Nothing was decided. */
 static void ask_later(struct verdict *v, const char *why)
 {
+    struct asking *a = v->asking;
+    struct subject of;
     struct err err = { 0 };
+    read_key(v, &of);
     (void)err_set(&err, -EIO, "cannot find out what '" STR_FMT "' may do: %s",
-                  STR_ARG(v->identity->user), why);
+                  STR_ARG(of.identity.user), why);
+    subject_fini(&of);
     uint64_t wait = ASK_RETRY_FIRST_MS;
-    for (unsigned i = 0; i < v->failures && wait < ASK_RETRY_MAX_MS; i++)
+    for (unsigned i = 0; i < a->failures && wait < ASK_RETRY_MAX_MS; i++)
         wait *= 2;
-    v->failures++;
-    v->question = MAY_LIST;
-    timer_start(v->cache->opts.loop, &v->retry, MIN(wait, (uint64_t)ASK_RETRY_MAX_MS),
+    a->failures++;
+    a->question = MAY_LIST;
+    timer_start(v->cache->opts.loop, &a->retry, MIN(wait, (uint64_t)ASK_RETRY_MAX_MS),
                 on_ask_again);
-    if (v->failures == 2)
+    if (a->failures == 2)
         tell_waiting(v, &err);
 }
 
@@ -197,13 +292,13 @@ static void take_review(struct verdict *v)
 {
     struct arena a = { .max_bytes = (size_t)ANSWER_MAX_BYTES * 16 };
     struct json *review;
-    if (json_parse(&a, buf_str(&v->answer), NULL, &review, NULL) < 0) {
+    if (json_parse(&a, buf_str(&v->asking->answer), NULL, &review, NULL) < 0) {
         ask_later(v, "the review does not parse");
     } else {
         const struct json *status = json_getc(review, "status");
         bool allowed = json_bool(json_getc(status, "allowed"));
-        if (allowed && v->question == MAY_LIST) {
-            v->question = MAY_WATCH;
+        if (allowed && v->asking->question == MAY_LIST) {
+            v->asking->question = MAY_WATCH;
             ask(v);
         } else {
             decide(v, allowed, json_get_str(status, "reason"));
@@ -215,21 +310,22 @@ static void take_review(struct verdict *v)
 static void take_answer(struct verdict *v, int r, const struct err *err)
 {
     bool is_review = v->way != BY_LISTING;
+    int status = v->asking->status;
     if (r < 0) {
         ask_later(v, err_text(err));
-    } else if (is_review && (v->status == 200 || v->status == 201)) {
+    } else if (is_review && (status == 200 || status == 201)) {
         take_review(v);
-    } else if (is_review && (v->status == 403 || v->status == 404 || v->status == 405)) {
+    } else if (is_review && (status == 403 || status == 404 || status == 405)) {
         v->way++;
-        v->question = MAY_LIST;
+        v->asking->question = MAY_LIST;
         ask(v);
-    } else if (!is_review && (v->status == 200 || v->status == 404)) {
+    } else if (!is_review && (status == 200 || status == 404)) {
         decide(v, true, STR("")); /* of what there is not (yet), nothing is to be hidden */
-    } else if (!is_review && v->status == 403) {
+    } else if (!is_review && status == 403) {
         decide(v, false, STR("a list is forbidden"));
     } else {
         char why[48];
-        (void)snprintf(why, sizeof why, "status %d", v->status);
+        (void)snprintf(why, sizeof why, "status %d", status);
         ask_later(v, why);
     }
 }
@@ -239,20 +335,20 @@ static void take_answer(struct verdict *v, int r, const struct err *err)
 static void on_head(void *arg, int status, const struct headers *headers)
 {
     struct verdict *v = arg;
-    v->status = status;
+    v->asking->status = status;
 }
 
 static void on_data(void *arg, struct str chunk)
 {
     struct verdict *v = arg;
-    (void)buf_add_str(&v->answer, chunk);
+    (void)buf_add_str(&v->asking->answer, chunk);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
     struct verdict *v = arg;
     struct object_cache *c = v->cache;
-    v->call = NULL;
+    v->asking->call = NULL;
     if (v->refs == 0)
         free_verdict(v);
     else
@@ -302,25 +398,25 @@ static void write_subject(const struct kube_identity *id, struct buf *to)
     (void)buf_add_cstr(to, id->n_extra ? "}," : ",");
 }
 
-static void write_review(const struct verdict *v, struct buf *to)
+static void write_review(const struct verdict *v, const struct subject *of, struct buf *to)
 {
-    struct str group = STR(""), version = v->scope.group_version;
+    struct str group = STR(""), version = of->scope.group_version;
     if (str_find_char(version, '/') >= 0)
-        (void)str_cut(v->scope.group_version, '/', &group, &version);
+        (void)str_cut(of->scope.group_version, '/', &group, &version);
     const struct {
         const char *key;
         struct str value;
-    } members[] = { { "verb", str_of(verbs[v->question]) },
+    } members[] = { { "verb", str_of(verbs[v->asking->question]) },
                     { "group", group },
                     { "version", version },
-                    { "resource", v->scope.plural },
-                    { "namespace", v->scope.namespace },
-                    { "name", v->scope.name } };
+                    { "resource", of->scope.plural },
+                    { "namespace", of->scope.namespace },
+                    { "name", of->scope.name } };
     bool by_subject = v->way == BY_SUBJECT_REVIEW;
     buf_printf(to, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"%s\",\"spec\":{",
                by_subject ? "SubjectAccessReview" : "SelfSubjectAccessReview");
     if (by_subject)
-        write_subject(v->identity, to);
+        write_subject(&of->identity, to);
     (void)buf_add_cstr(to, "\"resourceAttributes\":{");
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
         buf_printf(to, "%s\"%s\":", i ? "," : "", members[i].key);
@@ -335,28 +431,31 @@ static void ask(struct verdict *v)
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(64 << 10);
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(64 << 10);
     struct headers h = { 0 };
-    struct kube_request req = { .identity = v->identity, .headers = &h };
+    struct subject of;
+    read_key(v, &of);
+    struct kube_request req = { .identity = &of.identity, .headers = &h };
     if (v->way == BY_SUBJECT_REVIEW)
         req.identity = c->opts.identity;
     (void)headers_addc(&h, "accept", "application/json");
     if (v->way == BY_LISTING) {
-        write_collection(&v->scope, v->scope.namespace, &target);
+        write_collection(&of.scope, of.scope.namespace, &target);
         (void)buf_add_cstr(&target, "?limit=1");
         req.method = STR("GET");
     } else {
         buf_printf(&target, "/apis/authorization.k8s.io/v1/%ssubjectaccessreviews",
                    v->way == BY_SELF_REVIEW ? "self" : "");
-        write_review(v, &body);
+        write_review(v, &of, &body);
         (void)headers_addc(&h, "content-type", "application/json");
         req.method = STR("POST");
     }
     req.target = buf_str(&target);
     req.body = buf_str(&body);
-    buf_reset(&v->answer);
-    v->status = 0;
+    buf_reset(&v->asking->answer);
+    v->asking->status = 0;
     struct err err = { 0 };
-    int r = transport_start(c->opts.transport, &req, &call_ops, v, &v->call, &err);
+    int r = transport_start(c->opts.transport, &req, &call_ops, v, &v->asking->call, &err);
     headers_fini(&h);
+    subject_fini(&of);
     if (r < 0)
         ask_later(v, err_text(&err));
     else
@@ -371,8 +470,10 @@ int verdict_check(struct verdict *v, struct object_sub *waiter)
         return E_DENIED;
     if (!list_is_linked(&waiter->verdict_node))
         list_push_back(&v->waiters, &waiter->verdict_node);
-    if (!v->call && !timer_is_armed(&v->retry)) {
-        v->question = MAY_LIST;
+    if (!v->asking) {
+        v->asking = xnew(struct asking);
+        v->asking->verdict = v;
+        buf_init(&v->asking->answer, ANSWER_MAX_BYTES);
         ask(v);
     }
     return 0;
