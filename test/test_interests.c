@@ -172,7 +172,8 @@ static void on_change(void *arg)
     ((struct rig *)arg)->changes++;
 }
 
-static int who(void *arg, const struct kube_identity **ret, struct err *err)
+static int who(void *arg, struct identity_who *space, const struct kube_identity **ret,
+               struct err *err)
 {
     return 0;
 }

@@ -36,26 +36,32 @@ struct module_dir_watch {
     void *arg;
 };
 
-struct module_source {
-    struct module_sources *s;
-    const struct module_source_ops *ops;
-    void *arg;
-    int from;
-    char *text; /* FILE: path; URL: URL; CONFIG_MAP: key of binaryData */
-    /* FILE */
-    struct watched_dir *dir;
-    struct list node;    /* on dir->files; URL: on sources->queue while it waits */
-    struct list changed; /* on sources->changed, or on nothing */
-    /* CONFIG_MAP */
+struct followed {
     struct reflector *reflector;
     uint64_t seen; /* hash of the entry that was told last; 0: none */
     bool is_told;  /* of its absence */
     struct watch_key key;
-    /* URL */
+};
+
+struct download {
+    struct module_source *src;
     struct module_fetch *fetch;
     struct timer retry;
     unsigned failures;
     char sha256[SHA256_HEX_SIZE];
+};
+
+struct module_source {
+    struct module_sources *s;
+    const struct module_source_ops *ops;
+    void *arg;
+    struct watched_dir *dir; /* FILE */
+    struct list node;        /* on dir->files; URL: on sources->queue while it waits */
+    struct list changed;     /* on sources->changed, or on nothing */
+    struct followed *map;    /* CONFIG_MAP */
+    struct download *url;    /* URL */
+    int from;
+    char text[]; /* FILE: path; URL: URL; CONFIG_MAP: key of binaryData */
 };
 
 struct module_sources {
@@ -215,15 +221,15 @@ void module_dir_watch_stop(struct module_dir_watch *w)
 static void config_map_lacks(struct module_source *src)
 {
     struct err err = { 0 };
-    if (src->is_told)
+    if (src->map->is_told)
         return;
-    src->is_told = true;
-    src->seen = 0;
+    src->map->is_told = true;
+    src->map->seen = 0;
     (void)err_set(&err, -ENOENT,
                   "there is no ConfigMap '" STR_FMT "/" STR_FMT "' with '%s' in its binaryData",
-                  STR_ARG(src->key.namespace),
-                  STR_ARG(str_slice(src->key.field_selector, strlen("metadata.name="),
-                                    src->key.field_selector.n)),
+                  STR_ARG(src->map->key.namespace),
+                  STR_ARG(str_slice(src->map->key.field_selector, strlen("metadata.name="),
+                                    src->map->key.field_selector.n)),
                   src->text);
     trouble(src, "ModuleNotFound", &err);
 }
@@ -238,10 +244,10 @@ static void on_config_map(void *arg, const struct json *object)
         config_map_lacks(src);
         return;
     }
-    if (hash == src->seen)
+    if (hash == src->map->seen)
         return;
-    src->seen = hash;
-    src->is_told = false;
+    src->map->seen = hash;
+    src->map->is_told = false;
     scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(MODULE_SOURCE_MAX_BYTES);
     scoped(fd_scoped) int fd = -1;
     int r = base64_decode(&bytes, text, BASE64_LENIENT);
@@ -262,13 +268,13 @@ static void on_config_map(void *arg, const struct json *object)
 static void on_config_map_gone(void *arg, struct str namespace, struct str name)
 {
     struct module_source *src = arg;
-    src->seen = 0;
+    src->map->seen = 0;
 }
 
 static void on_config_map_synced(void *arg)
 {
     struct module_source *src = arg;
-    if (!src->seen)
+    if (!src->map->seen)
         config_map_lacks(src);
 }
 
@@ -279,8 +285,9 @@ static const struct reflector_ops reflector_ops = { .on_object = on_config_map,
 static int follow_config_map(struct module_source *src, const struct module_origin *o,
                              struct err *err)
 {
+    src->map = xnew(struct followed);
     const struct module_sources_opts *opts = &src->s->opts;
-    src->key =
+    src->map->key =
         (struct watch_key){ .group_version = STR("v1"),
                             .plural = STR("configmaps"),
                             .namespace = str_of(xstrdup(o->namespace)),
@@ -288,17 +295,17 @@ static int follow_config_map(struct module_source *src, const struct module_orig
     struct reflector_opts follow = { .loop = opts->loop,
                                      .transport = opts->transport,
                                      .hub = opts->hub,
-                                     .key = src->key,
+                                     .key = src->map->key,
                                      .ops = &reflector_ops,
                                      .arg = src };
-    return reflector_start(&follow, &src->reflector, err);
+    return reflector_start(&follow, &src->map->reflector, err);
 }
 
 /* ---------------------------------------------------------------- downloads */
 
 static char *download_path(const struct module_source *src)
 {
-    return xasprintf("%s/%s.wasm", src->s->dir, src->sha256);
+    return xasprintf("%s/%s.wasm", src->s->dir, src->url->sha256);
 }
 
 /* The oldest go until what is left fits; what runs is compiled already. */
@@ -332,7 +339,7 @@ static void fetch_next(struct module_sources *s);
 
 static void on_retry(struct timer *t)
 {
-    struct module_source *src = container_of(t, struct module_source, retry);
+    struct module_source *src = container_of(t, struct download, retry)->src;
     list_push_back(&src->s->queue, &src->node);
     fetch_next(src->s);
 }
@@ -340,12 +347,12 @@ static void on_retry(struct timer *t)
 static void retry_later(struct module_source *src, int r, const struct err *err)
 {
     uint64_t wait = MODULE_SOURCE_RETRY_FIRST_MS;
-    for (unsigned i = 0; i < src->failures && wait < MODULE_SOURCE_RETRY_MAX_MS; i++)
+    for (unsigned i = 0; i < src->url->failures && wait < MODULE_SOURCE_RETRY_MAX_MS; i++)
         wait *= 2;
     src->s->failures++;
-    timer_start(src->s->opts.loop, &src->retry, MIN(wait, (uint64_t)MODULE_SOURCE_RETRY_MAX_MS),
-                on_retry);
-    if (src->failures++ == 0)
+    timer_start(src->s->opts.loop, &src->url->retry,
+                MIN(wait, (uint64_t)MODULE_SOURCE_RETRY_MAX_MS), on_retry);
+    if (src->url->failures++ == 0)
         trouble(src, r == E_DIGEST ? "ModuleDigestWrong" : "ModuleUnavailable", err);
 }
 
@@ -353,7 +360,7 @@ static void on_fetched(void *arg, int r, const struct err *err)
 {
     struct module_source *src = arg;
     struct module_sources *s = src->s;
-    src->fetch = NULL;
+    src->url->fetch = NULL;
     s->fetching--;
     if (r < 0) {
         retry_later(src, r, err);
@@ -361,7 +368,7 @@ static void on_fetched(void *arg, int r, const struct err *err)
         struct err why = { 0 };
         scoped(free_scoped) char *path = download_path(src);
         s->fetched++;
-        src->failures = 0;
+        src->url->failures = 0;
         evict(s);
         int fd = open_module(path, &why);
         if (fd >= 0)
@@ -381,12 +388,12 @@ static void fetch_next(struct module_sources *s)
         struct err err = { 0 };
         struct module_fetch_opts opts = { .loop = s->opts.loop,
                                           .url = src->text,
-                                          .sha256 = src->sha256,
+                                          .sha256 = src->url->sha256,
                                           .path = path,
                                           .max_bytes = MODULE_SOURCE_MAX_BYTES,
                                           .idle_ms = MODULE_SOURCE_IDLE_MS,
                                           .max_redirects = MODULE_SOURCE_REDIRECTS_MAX };
-        int r = module_fetch_start(&opts, on_fetched, src, &src->fetch, &err);
+        int r = module_fetch_start(&opts, on_fetched, src, &src->url->fetch, &err);
         if (r >= 0)
             s->fetching++;
         else
@@ -406,8 +413,8 @@ static int open_url(struct module_source *src, struct err *err)
     if (r < 0)
         return r;
     fetch_url_fini(&url);
-    if (!src->fetch && !timer_is_armed(&src->retry) && !list_is_linked(&src->node))
-        timer_start(src->s->opts.loop, &src->retry, 0, on_retry);
+    if (!src->url->fetch && !timer_is_armed(&src->url->retry) && !list_is_linked(&src->node))
+        timer_start(src->s->opts.loop, &src->url->retry, 0, on_retry);
     return -EAGAIN;
 }
 
@@ -441,11 +448,26 @@ static int open_file(struct module_source *src, struct err *err)
     return open_module(src->text, err);
 }
 
+static const char *text_of(const struct module_origin *o)
+{
+    switch (o->from) {
+    case MODULE_FROM_FILE:
+        return o->path;
+    case MODULE_FROM_CONFIG_MAP:
+        return o->key;
+    case MODULE_FROM_URL:
+        return o->url;
+    }
+    return "";
+}
+
 int module_source_open(struct module_sources *s, const struct module_origin *o,
                        const struct module_source_ops *ops, void *arg, struct module_source **ret,
                        struct err *err)
 {
-    struct module_source *src = xnew(struct module_source);
+    size_t n = strlen(text_of(o));
+    struct module_source *src = xalloc(sizeof *src + n + 1);
+    memcpy(src->text, text_of(o), n);
     src->s = s;
     src->ops = ops;
     src->arg = arg;
@@ -453,19 +475,42 @@ int module_source_open(struct module_sources *s, const struct module_origin *o,
     *ret = src;
     switch (o->from) {
     case MODULE_FROM_FILE:
-        src->text = xstrdup(o->path);
         return open_file(src, err);
     case MODULE_FROM_CONFIG_MAP: {
-        src->text = xstrdup(o->key);
         int r = follow_config_map(src, o, err);
         return r < 0 ? r : -EAGAIN;
     }
     case MODULE_FROM_URL:
-        src->text = xstrdup(o->url);
-        (void)snprintf(src->sha256, sizeof src->sha256, "%s", o->sha256);
+        src->url = xnew(struct download);
+        src->url->src = src;
+        (void)snprintf(src->url->sha256, sizeof src->url->sha256, "%s", o->sha256);
         return open_url(src, err);
     }
     return -EINVAL;
+}
+
+static void end_following(struct followed *f)
+{
+    if (!f)
+        return;
+    if (f->reflector)
+        reflector_close(f->reflector);
+    free((char *)f->key.namespace.p);
+    free((char *)f->key.field_selector.p);
+    free(f);
+}
+
+static void end_download(struct module_sources *s, struct download *d)
+{
+    if (!d)
+        return;
+    timer_stop(s->opts.loop, &d->retry);
+    if (d->fetch) {
+        module_fetch_cancel(d->fetch);
+        s->fetching--;
+        fetch_next(s);
+    }
+    free(d);
 }
 
 void module_source_close(struct module_source *src)
@@ -478,17 +523,8 @@ void module_source_close(struct module_source *src)
     if (src->dir)
         put_dir(s, src->dir);
     s->n_files -= src->from == MODULE_FROM_FILE;
-    if (src->reflector)
-        reflector_close(src->reflector);
-    free((char *)src->key.namespace.p);
-    free((char *)src->key.field_selector.p);
-    timer_stop(s->opts.loop, &src->retry);
-    if (src->fetch) {
-        module_fetch_cancel(src->fetch);
-        s->fetching--;
-        fetch_next(s);
-    }
-    free(src->text);
+    end_following(src->map);
+    end_download(s, src->url);
     free(src);
 }
 

@@ -182,10 +182,10 @@ static void on_identity(struct identity_wait *w, int r, const struct err *why)
 {
     struct call *c = container_of(w, struct call, wait);
     struct gate *g = c->gate;
-    const struct kube_identity *identity = NULL;
+    struct identity_who as;
     struct err err = { 0 };
     if (r >= 0)
-        r = identity_get(g->opts.identity, &identity, &c->wait, &err);
+        r = identity_get(g->opts.identity, &as, &c->wait, &err);
     else
         err = *why;
     if (r == -EAGAIN)
@@ -197,7 +197,7 @@ static void on_identity(struct identity_wait *w, int r, const struct err *why)
                                     .body = str_n(c->body, c->body_n),
                                     .timeout_ms = c->timeout_ms };
         g->n_waiting--;
-        r = run_call(c, &req, identity, &err);
+        r = run_call(c, &req, &as.who, &err);
         drop_request(c);
     }
     if (r < 0)
@@ -240,7 +240,7 @@ static int start_call(struct gate *g, bool is_counted, const struct kube_request
                       const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
                       struct err *err)
 {
-    const struct kube_identity *identity = NULL;
+    struct identity_who as;
     struct err why = { 0 };
     int r = 0;
     assert(!g->closed && !req->identity);
@@ -262,7 +262,7 @@ static int start_call(struct gate *g, bool is_counted, const struct kube_request
     }
     g->stats.requests += is_counted;
     if (g->opts.identity)
-        r = identity_get(g->opts.identity, &identity, &c->wait, &why);
+        r = identity_get(g->opts.identity, &as, &c->wait, &why);
     if (r == -EAGAIN && g->n_waiting < GATE_WAITING_MAX) {
         keep_request(c, req);
         *ret = (struct kube_call *)c;
@@ -271,7 +271,7 @@ static int start_call(struct gate *g, bool is_counted, const struct kube_request
     if (r == -EAGAIN)
         r = err_set(&why, -EBUSY, "%d requests wait for their identity", GATE_WAITING_MAX);
     if (r >= 0)
-        r = run_call(c, req, identity, &why);
+        r = run_call(c, req, g->opts.identity ? &as.who : NULL, &why);
     if (r >= 0) {
         *ret = (struct kube_call *)c;
         return 0;

@@ -16,39 +16,46 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { KEY_MAX = 600 };
-
 enum at { AT_UNKNOWN, AT_ASKING, AT_CREATING, AT_FETCHING, AT_READY, AT_FAILED };
 
-struct identity {
-    struct identities *ids;
-    unsigned refs;
-    char *namespace, *account, *owner, *owner_uid;
-    bool create;
-    bool gone; /* no references; a call is under way */
-    enum at at;
-    struct kube_call *call;
-    int status;      /* of its answer */
-    struct buf in;   /* of its answer */
-    struct err *err; /* why it failed; NULL: it has not */
-    unsigned failures;
-    /* How requests speak. */
-    char *user, *namespace_group, *uid, *token;
-    struct str groups[3];
-    struct kube_identity who;
-    /* TOKEN: loop time to renew at and of its end; wall time of its end, for clocks that stood
-     * still while the machine slept. */
+/* A token of the account, while there is one. */
+struct token {
+    /* Loop time to renew at and of its end; wall time of its end, for clocks that stood still while
+     * the machine slept. */
     uint64_t renew_ms, ends_ms;
     int64_t ends_wall_ms;
-    bool used;       /* since the token came */
-    struct list due; /* on ids->due, until due_ms */
+    bool used; /* since it came */
+    char text[];
+};
+
+/* The API is being asked. */
+struct asking {
+    struct kube_call *call;
+    int status; /* of the answer */
+    struct buf in;
+};
+
+/* A small record: thousands of them rest. What requests say is put together for each of them. */
+struct identity {
+    struct identities *ids;
+    unsigned refs, failures;
+    struct asking *asking; /* NULL: nothing is under way */
+    struct err *err;       /* why it failed; NULL: it has not */
+    char *uid;             /* of the account; NULL: not known yet */
+    struct token *token;   /* TOKEN; NULL: none */
+    struct list due;       /* on ids->due, until due_ms */
     uint64_t due_ms;
     struct list waits, listeners, told; /* told: on ids->told, or on nothing */
+    uint32_t group_at, owner_at, owner_uid_at;
+    uint8_t at; /* enum at */
+    bool create;
+    bool gone;   /* no references; a call is under way */
+    char text[]; /* its user, its namespace's group, its owner, its owner's uid: each with a NUL */
 };
 
 struct identities {
     struct identities_opts opts;
-    struct map map; /* "namespace/account" */
+    struct map map; /* "namespace:account", from the user's name */
     struct list due, told;
     struct timer timer; /* for the earliest of due */
     struct defer tell;
@@ -68,25 +75,56 @@ static void free_identities(struct identities *ids)
     free(ids);
 }
 
+static const char user_prefix[] = "system:serviceaccount:",
+                  group_prefix[] = "system:serviceaccounts:";
+
+static const char *user_of(const struct identity *id)
+{
+    return id->text;
+}
+
+static const char *group_of(const struct identity *id)
+{
+    return id->text + id->group_at;
+}
+
+static const char *namespace_of(const struct identity *id)
+{
+    return group_of(id) + sizeof group_prefix - 1;
+}
+
+static const char *account_of(const struct identity *id)
+{
+    return user_of(id) + sizeof user_prefix - 1 + strlen(namespace_of(id)) + 1;
+}
+
+static const char *owner_of(const struct identity *id)
+{
+    return id->text + id->owner_at;
+}
+
+static const char *owner_uid_of(const struct identity *id)
+{
+    return id->text + id->owner_uid_at;
+}
+
+static struct str key_of(const struct identity *id)
+{
+    return str_of(user_of(id) + sizeof user_prefix - 1);
+}
+
 static void forget_token(struct identity *id)
 {
     if (id->token)
-        explicit_bzero(id->token, strlen(id->token));
+        explicit_bzero(id->token->text, strlen(id->token->text));
     free(take_ptr(&id->token));
-    id->who.token = STR("");
 }
 
 static void free_identity(struct identity *id)
 {
     forget_token(id);
-    free(id->namespace);
-    free(id->account);
-    free(id->owner);
-    free(id->owner_uid);
-    free(id->user);
-    free(id->namespace_group);
+    assert(!id->asking);
     free(id->uid);
-    buf_fini(&id->in);
     free(id->err);
     free(id);
 }
@@ -147,10 +185,11 @@ static void on_timer(struct timer *t)
     uint64_t now = loop_now_ms(ids->opts.loop);
     list_each_safe (n, &ids->due) {
         struct identity *id = list_entry(n, struct identity, due);
-        if (id->due_ms > now || id->call)
+        if (id->due_ms > now || id->asking)
             continue;
         list_remove(&id->due);
-        if (id->at == AT_READY && !id->used) { /* nobody needs it: let it end */
+        if (id->at == AT_READY &&
+            !(id->token && id->token->used)) { /* nobody needs it: let it end */
             forget_token(id);
             id->at = AT_UNKNOWN;
         } else {
@@ -184,7 +223,7 @@ static void become_ready(struct identity *id)
     id->failures = 0;
     free(take_ptr(&id->err));
     if (mended)
-        log_info("identity works again", "account=%s/%s", id->namespace, id->account);
+        log_info("identity works again", "account=%s/%s", namespace_of(id), account_of(id));
     if (mended || !list_is_empty(&id->waits))
         tell(id);
 }
@@ -196,10 +235,10 @@ static void fail(struct identity *id, int code, const char *doing, const char *w
         wait *= 2;
     if (!id->err)
         id->err = xnew(struct err);
-    (void)err_set(id->err, code, "%s service account '%s/%s': %s", doing, id->namespace,
-                  id->account, why);
+    (void)err_set(id->err, code, "%s service account '%s/%s': %s", doing, namespace_of(id),
+                  account_of(id), why);
     if (id->failures++ == 0)
-        log_warn("identity failed", "account=%s/%s reason=\"%s\"", id->namespace, id->account,
+        log_warn("identity failed", "account=%s/%s reason=\"%s\"", namespace_of(id), account_of(id),
                  err_text(id->err));
     id->at = AT_FAILED;
     set_due(id, loop_now_ms(id->ids->opts.loop) + MIN(wait, (uint64_t)IDENTITY_RETRY_MAX_MS));
@@ -207,22 +246,22 @@ static void fail(struct identity *id, int code, const char *doing, const char *w
 }
 
 /* The text of a Status answer, else its number. */
-static void fail_by_answer(struct identity *id, const struct json *answer, const char *doing)
+static void fail_by_answer(struct identity *id, int status, const struct json *answer,
+                           const char *doing)
 {
     char why[160];
     struct str message = json_get_str(answer, "message");
     if (message.n)
         (void)snprintf(why, sizeof why, STR_FMT, STR_ARG(str_slice(message, 0, sizeof why - 1)));
     else
-        (void)snprintf(why, sizeof why, "the API answered %d", id->status);
-    fail(id, id->status == 404 ? -ENOENT : id->status == 403 ? E_DENIED : -EIO, doing, why);
+        (void)snprintf(why, sizeof why, "the API answered %d", status);
+    fail(id, status == 404 ? -ENOENT : status == 403 ? E_DENIED : -EIO, doing, why);
 }
 
 static void take_account(struct identity *id, const struct json *account)
 {
     free(id->uid);
     id->uid = str_dup(json_get_str(json_getc(account, "metadata"), "uid"));
-    id->who.uid = str_of(id->uid);
     if (id->ids->opts.mode == IDENTITY_TOKEN) {
         id->at = AT_FETCHING;
         step(id);
@@ -244,52 +283,52 @@ static void take_token(struct identity *id, const struct json *request)
     }
     uint64_t life_ms = (uint64_t)MIN(MAX(life_s, LEAST_LIFE_S), (int64_t)86400) * 1000;
     forget_token(id);
-    id->token = str_dup(token);
-    id->who.token = str_of(id->token);
-    id->renew_ms = now + life_ms / 100 * IDENTITY_RENEW_PERCENT;
-    id->ends_ms = now + life_ms;
-    id->ends_wall_ms = clock_wall_ms() + (int64_t)life_ms;
-    id->used = false;
+    struct token *t = xalloc(sizeof *t + token.n + 1);
+    memcpy(t->text, token.p, token.n);
+    t->renew_ms = now + life_ms / 100 * IDENTITY_RENEW_PERCENT;
+    t->ends_ms = now + life_ms;
+    t->ends_wall_ms = clock_wall_ms() + (int64_t)life_ms;
+    id->token = t;
     id->ids->token_requests++;
-    set_due(id, id->renew_ms);
+    set_due(id, t->renew_ms);
     become_ready(id);
 }
 
-static void on_answer(struct identity *id, const struct json *answer)
+static void on_answer(struct identity *id, int status, const struct json *answer)
 {
-    bool good = id->status >= 200 && id->status < 300;
-    switch (id->at) {
+    bool good = status >= 200 && status < 300;
+    switch ((enum at)id->at) {
     case AT_ASKING:
         if (good) {
             take_account(id, answer);
-        } else if (id->status == 404 && id->create) {
+        } else if (status == 404 && id->create) {
             id->at = AT_CREATING;
             step(id);
         } else {
-            fail_by_answer(id, answer, "look up");
+            fail_by_answer(id, status, answer, "look up");
         }
         return;
     case AT_CREATING:
         if (good) {
             id->ids->created++;
-            log_info("service account made", "account=%s/%s", id->namespace, id->account);
+            log_info("service account made", "account=%s/%s", namespace_of(id), account_of(id));
             take_account(id, answer);
-        } else if (id->status == 409) { /* somebody else was first */
+        } else if (status == 409) { /* somebody else was first */
             id->at = AT_ASKING;
             step(id);
         } else {
-            fail_by_answer(id, answer, "make");
+            fail_by_answer(id, status, answer, "make");
         }
         return;
     case AT_FETCHING:
         if (good) {
             take_token(id, answer);
-        } else if (id->status == 404 && id->create && id->failures == 0) {
+        } else if (status == 404 && id->create && id->failures == 0) {
             id->failures++; /* the account was deleted; once, then by back-off */
             id->at = AT_ASKING;
             step(id);
         } else {
-            fail_by_answer(id, answer, "token of");
+            fail_by_answer(id, status, answer, "token of");
         }
         return;
     case AT_UNKNOWN:
@@ -304,14 +343,15 @@ static void on_answer(struct identity *id, const struct json *answer)
 static void on_head(void *arg, int status, const struct headers *headers)
 {
     struct identity *id = arg;
-    id->status = status;
+    id->asking->status = status;
 }
 
 static void on_data(void *arg, struct str chunk)
 {
     struct identity *id = arg;
-    if (buf_add_str(&id->in, chunk) < 0 && id->call && !id->gone)
-        transport_cancel(id->ids->opts.transport, id->call);
+    struct asking *a = id->asking;
+    if (buf_add_str(&a->in, chunk) < 0 && a->call && !id->gone)
+        transport_cancel(id->ids->opts.transport, a->call);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
@@ -320,9 +360,8 @@ static void on_end(void *arg, int r, const struct err *err)
     struct identities *ids = id->ids;
     struct arena a = { .max_bytes = (size_t)IDENTITY_ANSWER_MAX_BYTES * 8 };
     struct json *answer = NULL;
-    struct buf in = id->in;
-    id->in = (struct buf){ 0 };
-    id->call = NULL;
+    scoped(free_scoped) struct asking *asked = take_ptr(&id->asking);
+    struct buf in = asked->in;
     ids->calls--;
     if (id->gone) {
         free_identity(id);
@@ -332,7 +371,7 @@ static void on_end(void *arg, int r, const struct err *err)
         fail(id, r, "look up", err ? err_text(err) : err_strerror(r));
     } else {
         (void)json_parse(&a, buf_str(&in), NULL, &answer, NULL);
-        on_answer(id, answer);
+        on_answer(id, asked->status, answer);
     }
     arena_fini(&a);
     buf_fini(&in);
@@ -349,12 +388,12 @@ static void write_account(struct buf *to, const struct identity *id)
     buf_printf(to,
                "{\"apiVersion\":\"v1\",\"kind\":\"ServiceAccount\",\"metadata\":{\"name\":\"%s\","
                "\"namespace\":\"%s\",\"labels\":{\"app.kubernetes.io/managed-by\":\"dormouse\"}",
-               id->account, id->namespace);
-    if (id->owner_uid[0])
+               account_of(id), namespace_of(id));
+    if (owner_uid_of(id)[0])
         buf_printf(to,
                    ",\"ownerReferences\":[{\"apiVersion\":\"dormouse.dev/v1alpha1\","
                    "\"kind\":\"Operator\",\"name\":\"%s\",\"uid\":\"%s\"}]",
-                   id->owner, id->owner_uid);
+                   owner_of(id), owner_uid_of(id));
     buf_add_cstr(to, "}}");
 }
 
@@ -364,9 +403,9 @@ static void step(struct identity *id)
     struct identities *ids = id->ids;
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(16 << 10);
     bool ask = id->at == AT_ASKING, create = id->at == AT_CREATING;
-    scoped(free_scoped) char *target =
-        xasprintf("/api/v1/namespaces/%s/serviceaccounts%s%s%s", id->namespace, create ? "" : "/",
-                  create ? "" : id->account, id->at == AT_FETCHING ? "/token" : "");
+    scoped(free_scoped) char *target = xasprintf(
+        "/api/v1/namespaces/%s/serviceaccounts%s%s%s", namespace_of(id), create ? "" : "/",
+        create ? "" : account_of(id), id->at == AT_FETCHING ? "/token" : "");
     struct headers h = { 0 };
     struct err err = { 0 };
     if (create)
@@ -383,14 +422,16 @@ static void step(struct identity *id)
                                 .target = str_of(target),
                                 .headers = &h,
                                 .body = buf_str(&body) };
-    buf_init(&id->in, IDENTITY_ANSWER_MAX_BYTES);
-    id->status = 0;
-    int r = transport_start(ids->opts.transport, &req, &call_ops, id, &id->call, &err);
+    id->asking = xnew(struct asking);
+    buf_init(&id->asking->in, IDENTITY_ANSWER_MAX_BYTES);
+    int r = transport_start(ids->opts.transport, &req, &call_ops, id, &id->asking->call, &err);
     headers_fini(&h);
-    if (r >= 0)
+    if (r >= 0) {
         ids->calls++;
-    else
-        fail(id, r, "look up", err_text(&err));
+        return;
+    }
+    free(take_ptr(&id->asking));
+    fail(id, r, "look up", err_text(&err));
 }
 
 /* ---------------------------------------------------------------- public */
@@ -401,6 +442,7 @@ struct identities *identities_new(const struct identities_opts *opts)
     ids->opts = *opts;
     list_init(&ids->due);
     list_init(&ids->told);
+    ids->map.borrows_keys = true;
     return ids;
 }
 
@@ -416,54 +458,50 @@ void identities_close(struct identities *ids)
         free_identities(ids);
 }
 
-static struct str make_key(char buf[KEY_MAX], const char *namespace, const char *account)
+static struct identity *new_identity(struct identities *ids, const struct identity_spec *spec)
 {
-    int n = snprintf(buf, KEY_MAX, "%s/%s", namespace, account);
-    return str_n(buf, MIN((size_t)n, (size_t)KEY_MAX - 1));
+    const char *owner = spec->owner ? spec->owner : "";
+    const char *owner_uid = spec->owner_uid ? spec->owner_uid : "";
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)buf_printf(&text, "%s%s:%s%c", user_prefix, spec->namespace, spec->account, 0);
+    size_t group_at = text.n;
+    (void)buf_printf(&text, "%s%s%c", group_prefix, spec->namespace, 0);
+    size_t owner_at = text.n;
+    (void)buf_printf(&text, "%s%c%s%c", owner, 0, owner_uid, 0);
+    assert(buf_ok(&text)); /* they stood in one object */
+    struct identity *id = xalloc(sizeof *id + text.n);
+    memcpy(id->text, text.p, text.n);
+    id->ids = ids;
+    id->refs = 1;
+    id->group_at = (uint32_t)group_at;
+    id->owner_at = (uint32_t)owner_at;
+    id->owner_uid_at = (uint32_t)(owner_at + strlen(owner) + 1);
+    id->create = spec->create;
+    list_init(&id->waits);
+    list_init(&id->listeners);
+    return id;
 }
 
 struct identity *identity_of(struct identities *ids, const struct identity_spec *spec)
 {
-    char buf[KEY_MAX];
     if (!ids)
         return NULL;
-    struct str key = make_key(buf, spec->namespace, spec->account);
-    struct identity *id = map_get(&ids->map, key);
+    scoped(free_scoped) char *key = xasprintf("%s:%s", spec->namespace, spec->account);
+    struct identity *id = map_get(&ids->map, str_of(key));
     if (id) {
         id->create = id->create || spec->create;
         return identity_ref(id);
     }
-    id = xnew(struct identity);
-    id->ids = ids;
-    id->refs = 1;
-    id->namespace = xstrdup(spec->namespace);
-    id->account = xstrdup(spec->account);
-    id->create = spec->create;
-    id->owner = xstrdup(spec->owner ? spec->owner : "");
-    id->owner_uid = xstrdup(spec->owner_uid ? spec->owner_uid : "");
-    id->user = xasprintf("system:serviceaccount:%s:%s", spec->namespace, spec->account);
-    id->namespace_group = xasprintf("system:serviceaccounts:%s", spec->namespace);
-    id->groups[0] = STR("system:serviceaccounts");
-    id->groups[1] = str_of(id->namespace_group);
-    id->groups[2] = STR("system:authenticated");
-    id->who = (struct kube_identity){ .user = str_of(id->user),
-                                      .groups = id->groups,
-                                      .n_groups = ARRAY_LEN(id->groups) };
-    list_init(&id->waits);
-    list_init(&id->listeners);
-    (void)map_put(&ids->map, key, id);
+    id = new_identity(ids, spec);
+    (void)map_put(&ids->map, key_of(id), id);
     return id;
 }
 
 struct identity *identities_find(const struct identities *ids, struct str user)
 {
-    struct str prefix = STR("system:serviceaccount:"), namespace, account;
-    char buf[KEY_MAX];
-    if (!str_has_prefix(user, prefix) ||
-        !str_cut(str_slice(user, prefix.n, user.n), ':', &namespace, &account))
-        return NULL;
-    int n = snprintf(buf, sizeof buf, STR_FMT "/" STR_FMT, STR_ARG(namespace), STR_ARG(account));
-    return map_get(&ids->map, str_n(buf, MIN((size_t)n, sizeof buf - 1)));
+    struct str prefix = str_of(user_prefix);
+    return str_has_prefix(user, prefix) ? map_get(&ids->map, str_slice(user, prefix.n, user.n))
+                                        : NULL;
 }
 
 struct identity *identity_ref(struct identity *id)
@@ -475,16 +513,15 @@ struct identity *identity_ref(struct identity *id)
 
 void identity_unref(struct identity *id)
 {
-    char buf[KEY_MAX];
     if (!id || --id->refs > 0)
         return;
     assert(list_is_empty(&id->waits) && list_is_empty(&id->listeners));
-    (void)map_del(&id->ids->map, make_key(buf, id->namespace, id->account));
+    (void)map_del(&id->ids->map, key_of(id));
     clear_due(id);
     list_remove(&id->told);
     id->gone = true;
-    if (id->call) /* on_end() frees */
-        transport_cancel(id->ids->opts.transport, id->call);
+    if (id->asking) /* on_end() frees */
+        transport_cancel(id->ids->opts.transport, id->asking->call);
     else
         free_identity(id);
 }
@@ -494,7 +531,8 @@ static bool is_usable(struct identity *id)
     if (id->ids->opts.mode != IDENTITY_TOKEN)
         return id->at == AT_READY;
     return id->token && /* also while it is being renewed, and when that fails */
-           loop_now_ms(id->ids->opts.loop) < id->ends_ms && clock_wall_ms() < id->ends_wall_ms;
+           loop_now_ms(id->ids->opts.loop) < id->token->ends_ms &&
+           clock_wall_ms() < id->token->ends_wall_ms;
 }
 
 static void begin(struct identity *id)
@@ -504,12 +542,25 @@ static void begin(struct identity *id)
     step(id);
 }
 
-int identity_get(struct identity *id, const struct kube_identity **ret, struct identity_wait *w,
+static void write_who(const struct identity *id, struct identity_who *ret)
+{
+    ret->groups[0] = STR("system:serviceaccounts");
+    ret->groups[1] = str_of(group_of(id));
+    ret->groups[2] = STR("system:authenticated");
+    ret->who = (struct kube_identity){ .user = str_of(user_of(id)),
+                                       .uid = id->uid ? str_of(id->uid) : STR(""),
+                                       .token = id->token ? str_of(id->token->text) : STR(""),
+                                       .groups = ret->groups,
+                                       .n_groups = ARRAY_LEN(ret->groups) };
+}
+
+int identity_get(struct identity *id, struct identity_who *ret, struct identity_wait *w,
                  struct err *err)
 {
     if (is_usable(id)) {
-        id->used = true;
-        *ret = &id->who;
+        if (id->token)
+            id->token->used = true;
+        write_who(id, ret);
         return 0;
     }
     if (id->at == AT_FAILED && loop_now_ms(id->ids->opts.loop) < id->due_ms) {
@@ -518,14 +569,14 @@ int identity_get(struct identity *id, const struct kube_identity **ret, struct i
     }
     if (!list_is_linked(&w->node))
         list_push_back(&id->waits, &w->node);
-    if (!id->call)
+    if (!id->asking)
         begin(id);
     return -EAGAIN;
 }
 
 void identity_prepare(struct identity *id)
 {
-    if (id->at == AT_UNKNOWN && !id->call)
+    if (id->at == AT_UNKNOWN && !id->asking)
         begin(id);
 }
 
@@ -562,7 +613,7 @@ const char *identity_trouble(const struct identity *id)
 
 const char *identity_user(const struct identity *id)
 {
-    return id->user;
+    return user_of(id);
 }
 
 void identities_get_stats(const struct identities *ids, struct identities_stats *ret)

@@ -66,11 +66,16 @@ struct identity_wait {
     struct list node; /* zeroed: does not wait */
     void (*run)(struct identity_wait *w, int r, const struct err *err);
 };
+struct identity_who {
+    struct kube_identity who;
+    struct str groups[3];
+};
 /*
- * How to ask as this identity now. 0: *ret is borrowed until control goes back to the loop.
+ * How to ask as this identity now. 0: the texts in *ret, which has to stay where it is, are
+ * borrowed until control goes back to the loop.
  * -EAGAIN: it is being fetched, w is told. Others: it failed a moment ago, for that reason.
  */
-int identity_get(struct identity *id, const struct kube_identity **ret, struct identity_wait *w,
+int identity_get(struct identity *id, struct identity_who *ret, struct identity_wait *w,
                  struct err *err);
 void identity_wait_cancel(struct identity_wait *w);
 /* The server does not know this credential (401): fetch it anew for the next request. */

@@ -45,7 +45,8 @@ struct interests {
     const struct interests_env *env;
     const struct declaration *declaration;
     struct dispatch_operator *dispatch;
-    int (*who)(void *arg, const struct kube_identity **ret, struct err *err);
+    int (*who)(void *arg, struct identity_who *space, const struct kube_identity **ret,
+               struct err *err);
     int (*may)(void *arg, struct str path, struct err *err);
     void (*on_change)(void *arg);
     void *arg;
@@ -447,8 +448,9 @@ static int subscribe_one(struct watch *w, struct feed *f, const struct discovery
 static int subscribe(struct watch *w, const struct discovery_kind *kind, struct err *err)
 {
     const struct declaration_watch *d = w->declared;
+    struct identity_who space;
     const struct kube_identity *who = NULL;
-    int r = w->cs->who(w->cs->arg, &who, err);
+    int r = w->cs->who(w->cs->arg, &space, &who, err);
     if (r < 0)
         return r;
     size_t n = kind->namespaced && d->n_namespaces ? d->n_namespaces : 1;

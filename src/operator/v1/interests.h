@@ -23,6 +23,7 @@
  */
 #pragma once
 
+#include "operator/identity.h"
 #include "operator/v1/declaration.h"
 #include "operator/v1/dispatch.h"
 #include "operator/v1/kinds.h"
@@ -40,10 +41,12 @@ struct interests_opts {
     const struct interests_env *env;
     const struct declaration *declaration; /* kept */
     /*
-     * As whom to watch: asked for each subscription, some of which come late. *ret NULL: as the
-     * host; borrowed until the loop runs on. An error: not now.
+     * As whom to watch: asked for each subscription, some of which come late. *ret stays NULL: as
+     * the host; else it lies in *space, its texts borrowed until the loop runs on. An error: not
+     * now.
      */
-    int (*who)(void *arg, const struct kube_identity **ret, struct err *err);
+    int (*who)(void *arg, struct identity_who *space, const struct kube_identity **ret,
+               struct err *err);
     /* May it list and watch `path`, a collection? E_DENIED: no; else as for who(). */
     int (*may)(void *arg, struct str path, struct err *err);
     struct dispatch_operator *dispatch; /* kept; has been told of the controllers */

@@ -105,13 +105,16 @@ static void on_identity_change(struct identity_listener *l)
 }
 
 /* For a watch that begins later: its kind's timer tries again where the answer is not there. */
-static int who_now(void *arg, const struct kube_identity **ret, struct err *err)
+static int who_now(void *arg, struct identity_who *space, const struct kube_identity **ret,
+                   struct err *err)
 {
     struct v1 *v = arg;
     if (!v->identity)
         return 0;
-    int r = identity_get(v->identity, ret, &v->identity_wait, err);
+    int r = identity_get(v->identity, space, &v->identity_wait, err);
     identity_wait_cancel(&v->identity_wait);
+    if (r >= 0)
+        *ret = &space->who;
     return r == -EAGAIN ? err_set(err, r, "the operator's identity is being fetched") : r;
 }
 
@@ -164,7 +167,7 @@ static int start_watches(struct v1 *v, const struct kube_identity *who, struct e
 /* For the declaration in force, as the operator's identity, as soon as there is one. */
 static void begin_watches(struct v1 *v)
 {
-    const struct kube_identity *who = NULL;
+    struct identity_who who;
     struct err err = { 0 };
     int r = 0;
     identity_wait_cancel(&v->identity_wait);
@@ -175,7 +178,7 @@ static void begin_watches(struct v1 *v)
     if (r == -EAGAIN)
         return; /* on_identity() */
     if (r >= 0)
-        r = start_watches(v, who, &err);
+        r = start_watches(v, v->identity ? &who.who : NULL, &err);
     set_trouble(v, r < 0 ? err_text(&err) : NULL);
     if (r < 0)
         log_warn("operator cannot watch", "operator=%s error=\"%s\"", v->full_name, err_text(&err));
