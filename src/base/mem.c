@@ -2,6 +2,8 @@
 /* Memory helpers and the arena; see mem.h. */
 #include "base/mem.h"
 
+#include "base/record.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -99,7 +101,9 @@ static struct arena_block *new_block(struct arena *a, size_t size)
     size_t bytes;
     if (size_add(want, sizeof(struct arena_block), &bytes))
         return NULL;
-    struct arena_block *b = malloc(bytes);
+    /* Small blocks are asked for by those that live long. */
+    struct arena_block *b =
+        a->block_bytes && bytes <= RECORD_MAX_BYTES ? record_alloc(bytes) : malloc(bytes);
     if (!b)
         return NULL;
     b->size = want;
@@ -187,7 +191,7 @@ void arena_reset(struct arena *a)
     struct arena_block *next = b->next;
     while (next) {
         struct arena_block *after = next->next;
-        free(next);
+        record_free(next);
         next = after;
     }
     b->next = NULL;
@@ -200,7 +204,7 @@ void arena_fini(struct arena *a)
     struct arena_block *b = a->head;
     while (b) {
         struct arena_block *next = b->next;
-        free(b);
+        record_free(b);
         b = next;
     }
     a->head = NULL;
