@@ -16,8 +16,8 @@ static void check_watch(const struct declaration *d, const struct declaration_wa
     const struct declaration_watch *primary =
         &d->watches[d->controllers[w->controller].first_watch];
     FUZZ_CHECK(primary->role == WATCH_FOR);
-    if (w->role == WATCH_MAPPED && w->map.kind == MAP_INDEX)
-        FUZZ_CHECK(w->map.index < primary->n_indexes);
+    if (w->role == WATCH_MAPPED && w->map->kind == MAP_INDEX)
+        FUZZ_CHECK(w->map->index < primary->n_indexes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

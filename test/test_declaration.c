@@ -111,8 +111,8 @@ TEST(everything_that_the_specification_shows_is_understood)
     CHECK_INT(d->watches[0].predicate->first->next->first->types,
               1u << OBJECT_ADDED | 1u << OBJECT_DELETED);
     CHECK(d->watches[1].any_owner);
-    CHECK_INT(d->watches[2].map.kind, MAP_INDEX);
-    CHECK_INT(d->watches[2].map.index, 0);
+    CHECK_INT(d->watches[2].map->kind, MAP_INDEX);
+    CHECK_INT(d->watches[2].map->index, 0);
     CHECK_INT(d->watches[3].role, WATCH_CACHE);
     CHECK_INT(d->controllers[0].n_watches, 3);
     CHECK_INT(d->controllers[0].resync_ms, 0);

@@ -106,11 +106,9 @@ static void measure_operators(void)
         abort();
     struct dispatch *d = dispatch_new(&loop, &(struct dispatch_opts){ .runners = 1 });
     const struct dispatch_controller_opts controller = { .name = "things", .concurrency = 1 };
-    char name[32];
     size_t before = heap_bytes();
     for (size_t i = 0; i < OPERATORS; i++) {
-        (void)snprintf(name, sizeof name, "default/op-%zu", i);
-        ops[i].o = dispatch_operator_new(d, name, &dispatch_ops, &ops[i]);
+        ops[i].o = dispatch_operator_new(d, "default/op", &dispatch_ops, &ops[i]);
         (void)dispatch_declare(ops[i].o, &controller, 1, 1, NULL);
         dispatch_instance_ready(ops[i].o, 0);
         dispatch_release(ops[i].o, DISPATCH_HOLD_START);

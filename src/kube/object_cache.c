@@ -4,6 +4,7 @@
 #include "kube/object_cache_impl.h"
 
 #include "base/log.h"
+#include "base/record.h"
 #include "base/sys.h"
 #include "codec/url.h"
 #include "kube/jsonpath.h"
@@ -456,7 +457,7 @@ static struct topic *find_topic(struct feed *f, struct str namespace)
     struct str name = namespace.n ? namespace : STR("\1");
     struct topic *t = map_get(&f->topics, name);
     if (!t) {
-        t = xalloc(sizeof *t + name.n);
+        t = record_alloc(sizeof *t + name.n);
         memcpy(t->name, name.p, name.n);
         list_init(&t->subs);
         (void)map_put(&f->topics, str_n(t->name, name.n), t);
@@ -714,14 +715,14 @@ static void free_sub(struct object_sub *sub)
     forget_denial(sub);
     shape_unref(c, sub->shape);
     c->stats.subscriptions--;
-    free(sub);
+    record_free(sub);
 }
 
 /* Takes the shape. */
 static struct object_sub *new_sub(struct object_cache *c, const struct object_sub_opts *opts,
                                   struct shape *shape, struct str namespace, struct str name)
 {
-    struct object_sub *sub = xalloc(sizeof *sub + shape->n_fields + namespace.n + name.n);
+    struct object_sub *sub = record_alloc(sizeof *sub + shape->n_fields + namespace.n + name.n);
     sub->cache = c;
     sub->ops = opts->ops;
     sub->arg = opts->arg;

@@ -14,6 +14,7 @@
 #include "kube/object_cache_impl.h"
 
 #include "base/log.h"
+#include "base/record.h"
 #include "kube/jsonpath.h"
 #include "kube/selector.h"
 
@@ -664,7 +665,7 @@ void feed_free(struct feed *f)
     body_codec_close(f->maker.codec);
     buf_fini(&f->maker.scratch);
     map_each (e, &f->topics)
-        free(e->value);
+        record_free(e->value);
     map_fini(&f->topics); /* whose keys were in them */
     list_remove(&f->node);
     c->stats.feeds--;

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/record.h"
 #include "base/sys.h"
 #include "codec/base64.h"
 #include "codec/digest.h"
@@ -61,7 +62,8 @@ struct module_source {
     struct followed *map;    /* CONFIG_MAP */
     struct download *url;    /* URL */
     int from;
-    char text[]; /* FILE: path; URL: URL; CONFIG_MAP: key of binaryData */
+    /* FILE: path, or the name in dir; URL: URL; CONFIG_MAP: key of binaryData */
+    char text[];
 };
 
 struct module_sources {
@@ -122,6 +124,12 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Of a file; to be freed. */
+static char *path_of(const struct module_source *src)
+{
+    return src->dir ? xasprintf("%s/%s", src->dir->path, src->text) : xstrdup(src->text);
+}
+
 static int open_module(const char *path, struct err *err)
 {
     int fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
@@ -137,7 +145,8 @@ static void on_rest(struct timer *t)
     while ((node = list_pop_front(&round))) {
         struct module_source *src = list_entry(node, struct module_source, changed);
         struct err err = { 0 };
-        int fd = open_module(src->text, &err);
+        scoped(free_scoped) char *path = path_of(src);
+        int fd = open_module(path, &err);
         if (fd >= 0)
             src->ops->on_module(src->arg, fd);
         else
@@ -423,8 +432,10 @@ static int open_url(struct module_source *src, struct err *err)
 int module_source_again(struct module_source *src, struct err *err)
 {
     switch (src->from) {
-    case MODULE_FROM_FILE:
-        return open_module(src->text, err);
+    case MODULE_FROM_FILE: {
+        scoped(free_scoped) char *path = path_of(src);
+        return open_module(path, err);
+    }
     case MODULE_FROM_URL:
         return open_url(src, err);
     default:
@@ -432,61 +443,64 @@ int module_source_again(struct module_source *src, struct err *err)
     }
 }
 
-static int open_file(struct module_source *src, struct err *err)
+static struct module_source *new_source(struct module_sources *s, const struct module_origin *o,
+                                        const char *text)
 {
-    struct err ignored = { 0 };
-    const char *name = base_name(src->text);
-    struct str dir = name > src->text + 1 ? str_n(src->text, (size_t)(name - src->text - 1))
-                                          : str_of(name > src->text ? "/" : ".");
-    src->dir = get_dir(src->s, dir, &ignored);
-    if (src->dir)
-        list_push_back(&src->dir->files, &src->node);
-    else
-        log_warn("changes of a module will not be noticed", "path=%s reason=\"%s\"", src->text,
-                 err_text(&ignored));
-    src->s->n_files++;
-    return open_module(src->text, err);
+    size_t n = strlen(text);
+    struct module_source *src = record_alloc(sizeof *src + n + 1);
+    memcpy(src->text, text, n);
+    src->s = s;
+    src->from = o->from;
+    return src;
 }
 
-static const char *text_of(const struct module_origin *o)
+/* Its directory's path is kept with the directory: there may be thousands of files in it. */
+static struct module_source *new_file(struct module_sources *s, const struct module_origin *o)
 {
-    switch (o->from) {
-    case MODULE_FROM_FILE:
-        return o->path;
-    case MODULE_FROM_CONFIG_MAP:
-        return o->key;
-    case MODULE_FROM_URL:
-        return o->url;
-    }
-    return "";
+    struct err why = { 0 };
+    const char *name = base_name(o->path);
+    struct str path = name > o->path + 1 ? str_n(o->path, (size_t)(name - o->path - 1))
+                                         : str_of(name > o->path ? "/" : ".");
+    struct watched_dir *dir = get_dir(s, path, &why);
+    struct module_source *src = new_source(s, o, dir ? name : o->path);
+    src->dir = dir;
+    if (dir)
+        list_push_back(&dir->files, &src->node);
+    else
+        log_warn("changes of a module will not be noticed", "path=%s reason=\"%s\"", o->path,
+                 err_text(&why));
+    s->n_files++;
+    return src;
 }
 
 int module_source_open(struct module_sources *s, const struct module_origin *o,
                        const struct module_source_ops *ops, void *arg, struct module_source **ret,
                        struct err *err)
 {
-    size_t n = strlen(text_of(o));
-    struct module_source *src = xalloc(sizeof *src + n + 1);
-    memcpy(src->text, text_of(o), n);
-    src->s = s;
-    src->ops = ops;
-    src->arg = arg;
-    src->from = o->from;
-    *ret = src;
+    struct module_source *src = NULL;
+    int r = -EINVAL;
     switch (o->from) {
     case MODULE_FROM_FILE:
-        return open_file(src, err);
-    case MODULE_FROM_CONFIG_MAP: {
-        int r = follow_config_map(src, o, err);
-        return r < 0 ? r : -EAGAIN;
-    }
+        src = new_file(s, o);
+        r = open_module(o->path, err);
+        break;
+    case MODULE_FROM_CONFIG_MAP:
+        src = new_source(s, o, o->key);
+        r = follow_config_map(src, o, err);
+        r = r < 0 ? r : -EAGAIN;
+        break;
     case MODULE_FROM_URL:
+        src = new_source(s, o, o->url);
         src->url = xnew(struct download);
         src->url->src = src;
         (void)snprintf(src->url->sha256, sizeof src->url->sha256, "%s", o->sha256);
-        return open_url(src, err);
+        r = open_url(src, err);
+        break;
     }
-    return -EINVAL;
+    src->ops = ops;
+    src->arg = arg;
+    *ret = src;
+    return r;
 }
 
 static void end_following(struct followed *f)
@@ -525,7 +539,7 @@ void module_source_close(struct module_source *src)
     s->n_files -= src->from == MODULE_FROM_FILE;
     end_following(src->map);
     end_download(s, src->url);
-    free(src);
+    record_free(src);
 }
 
 int module_sources_new(const struct module_sources_opts *opts, struct module_sources **ret,

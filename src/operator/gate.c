@@ -8,6 +8,7 @@
 #include "operator/gate.h"
 
 #include "base/buf.h"
+#include "base/record.h"
 #include "codec/json.h"
 
 #include <errno.h>
@@ -58,12 +59,19 @@ struct gate {
     struct transport base;
     struct gate_opts opts;
     struct list calls, queries, known;
-    size_t n_waiting, n_known;
+    uint32_t n_waiting, n_known;
     uint64_t milli_tokens, filled_ms; /* of requests; 1000 are one */
-    struct gate_stats stats;
-    unsigned ending; /* on_end() of so many calls run */
-    bool closed;     /* freed with its last call */
+    struct gate_stats *stats;         /* NULL: nothing to count so far */
+    unsigned ending;                  /* on_end() of so many calls run */
+    bool closed;                      /* freed with its last call */
 };
+
+static struct gate_stats *stats_of(struct gate *g)
+{
+    if (!g->stats)
+        g->stats = record_new(struct gate_stats);
+    return g->stats;
+}
 
 /* ---------------------------------------------------------------- calls */
 
@@ -78,8 +86,10 @@ static void drop_request(struct call *c)
 
 static void free_if_done(struct gate *g)
 {
-    if (g->closed && g->ending == 0 && list_is_empty(&g->calls))
-        free(g);
+    if (!g->closed || g->ending > 0 || !list_is_empty(&g->calls))
+        return;
+    record_free(g->stats);
+    record_free(g);
 }
 
 /* The end of a call, and of a gate whose last one it was. */
@@ -98,7 +108,7 @@ static void end_call(struct call *c, int r, const struct err *err)
 static void count_answer(struct gate *g, int status)
 {
     if (status >= 100 && status < 600)
-        g->stats.by_class[status / 100]++;
+        stats_of(g)->by_class[status / 100]++;
 }
 
 static void on_head(void *arg, int status, const struct headers *headers)
@@ -121,7 +131,8 @@ static void on_data(void *arg, struct str chunk)
 static void on_end(void *arg, int r, const struct err *err)
 {
     struct call *c = arg;
-    c->gate->stats.failed += r < 0 && r != -ECANCELED;
+    if (r < 0 && r != -ECANCELED)
+        stats_of(c->gate)->failed++;
     end_call(c, r, err);
 }
 
@@ -142,7 +153,7 @@ static void answer_limited(struct call *c)
     (void)headers_addc(&h, "content-type", "application/json");
     (void)headers_addc(&h, "retry-after", "1");
     (void)headers_addc(&h, "dormouse-error", "limited");
-    c->gate->stats.by_class[0]++;
+    stats_of(c->gate)->by_class[0]++;
     if (c->ops->on_head)
         c->ops->on_head(c->arg, 429, &h);
     if (c->ops->on_data)
@@ -251,7 +262,7 @@ static int start_call(struct gate *g, bool is_counted, const struct kube_request
     c->wait.run = on_identity;
     list_push_back(&g->calls, &c->node);
     if (is_counted && !take_token(g)) {
-        g->stats.limited++;
+        stats_of(g)->limited++;
         c->limited = true;
         c->at = CALL_ANSWERED;
         defer_start(g->opts.loop, &c->answer, on_answer);
@@ -260,7 +271,8 @@ static int start_call(struct gate *g, bool is_counted, const struct kube_request
         *ret = (struct kube_call *)c;
         return 0;
     }
-    g->stats.requests += is_counted;
+    if (is_counted)
+        stats_of(g)->requests++;
     if (g->opts.identity)
         r = identity_get(g->opts.identity, &as, &c->wait, &why);
     if (r == -EAGAIN && g->n_waiting < GATE_WAITING_MAX) {
@@ -528,7 +540,7 @@ int gate_known(struct gate *g, const struct access_query *question)
 
 struct gate *gate_new(const struct gate_opts *opts)
 {
-    struct gate *g = xnew(struct gate);
+    struct gate *g = record_new(struct gate);
     g->base.ops = &transport_ops;
     g->opts = *opts;
     g->opts.identity = identity_ref(opts->identity);
@@ -569,5 +581,5 @@ void gate_free(struct gate *g)
 
 void gate_get_stats(const struct gate *g, struct gate_stats *ret)
 {
-    *ret = g->stats;
+    *ret = g->stats ? *g->stats : (struct gate_stats){ 0 };
 }

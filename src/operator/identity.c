@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/record.h"
 #include "codec/json.h"
 
 #include <errno.h>
@@ -124,9 +125,9 @@ static void free_identity(struct identity *id)
 {
     forget_token(id);
     assert(!id->asking);
-    free(id->uid);
+    record_free(id->uid);
     free(id->err);
-    free(id);
+    record_free(id);
 }
 
 /* ---------------------------------------------------------------- telling */
@@ -260,8 +261,9 @@ static void fail_by_answer(struct identity *id, int status, const struct json *a
 
 static void take_account(struct identity *id, const struct json *account)
 {
-    free(id->uid);
-    id->uid = str_dup(json_get_str(json_getc(account, "metadata"), "uid"));
+    struct str uid = json_get_str(json_getc(account, "metadata"), "uid");
+    record_free(id->uid);
+    id->uid = record_strndup(uid.p, uid.n);
     if (id->ids->opts.mode == IDENTITY_TOKEN) {
         id->at = AT_FETCHING;
         step(id);
@@ -469,7 +471,7 @@ static struct identity *new_identity(struct identities *ids, const struct identi
     size_t owner_at = text.n;
     (void)buf_printf(&text, "%s%c%s%c", owner, 0, owner_uid, 0);
     assert(buf_ok(&text)); /* they stood in one object */
-    struct identity *id = xalloc(sizeof *id + text.n);
+    struct identity *id = record_alloc(sizeof *id + text.n);
     memcpy(id->text, text.p, text.n);
     id->ids = ids;
     id->refs = 1;

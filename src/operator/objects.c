@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/record.h"
 #include "base/sys.h"
 #include "codec/json.h"
 #include "kube/reflector.h"
@@ -27,30 +28,41 @@ static const char *const cond_names[] = { [COND_READY] = "Ready",
                                           [COND_LIMITED] = "LimitReached",
                                           [COND_RETURNED] = "RolledBack" };
 
-/* Per operator: what the status writer knows. */
-struct entry {
+/* A spec that could not even be applied. */
+struct bad_spec {
+    uint64_t generation;
+    bool is_file;        /* because its module file is missing, */
+    struct again *again; /* so that it is read again when the module directories change */
+    char text[];
+};
+
+struct again {
     struct objects *s;
-    char *namespace, *name, *uid;
-    struct kube_call *call; /* a write under way */
-    int http_status;        /* of that write */
-    unsigned failures;      /* of writes, one after the other */
-    struct timer pace;
-    uint64_t written_ms;
-    bool dirty, gone;
-    struct {
-        enum { COND_ABSENT, COND_FALSE, COND_TRUE } is; /* as it was written last, */
-        int64_t since_s;                                /* since then */
-    } conds[COND_COUNT];
-    uint64_t event_window_ms;
-    unsigned events;
-    char last_reason[32];
-    /* A spec that could not even be applied. */
-    uint64_t bad_generation;
-    char *bad;
-    bool bad_file;           /* because its module file is missing, */
-    struct kube_call *again; /* so that it is read again when the module directories change */
+    struct bad_spec *bad; /* NULL: nobody wants to know any more */
+    struct kube_call *call;
     struct buf object;
 };
+
+/* Per operator: what the status writer knows. A small record: thousands of them rest. */
+struct entry {
+    struct objects *s;
+    char *uid;
+    struct kube_call *call; /* a write under way */
+    struct timer pace;
+    uint64_t written_ms, event_window_ms;
+    struct bad_spec *bad;        /* NULL: the spec was applied */
+    int64_t since_s[COND_COUNT]; /* of conditions, as they were written last */
+    uint8_t conds[COND_COUNT];   /* enum is */
+    bool dirty, gone;
+    uint8_t failures;     /* of writes, one after the other; up to its largest value */
+    uint16_t http_status; /* of the write under way */
+    uint16_t name_at;
+    unsigned events;
+    uint32_t last_reason; /* its hash */
+    char text[];          /* namespace, NUL, name, NUL; without the last one its key */
+};
+
+enum is { COND_ABSENT, COND_FALSE, COND_TRUE };
 
 struct objects {
     struct objects_opts opts;
@@ -58,7 +70,7 @@ struct objects {
     struct reflector *reflector;
     char **module_dirs;
     struct module_dir_watch **dir_watches; /* of module_dirs; NULL where there is none */
-    struct map entries;                    /* "namespace/name" */
+    struct map entries;                    /* "namespace\0name" */
     size_t calls;                          /* writes under way */
     bool closed;
 };
@@ -88,9 +100,25 @@ static int apply_object(struct objects *s, struct arena *a, const struct json *o
 
 /* ---------------------------------------------------------------- entries */
 
+static const char *namespace_of(const struct entry *e)
+{
+    return e->text;
+}
+
+static const char *name_of(const struct entry *e)
+{
+    return e->text + e->name_at;
+}
+
+static struct str key_of(const struct entry *e)
+{
+    return str_n(e->text, e->name_at + strlen(name_of(e)));
+}
+
 static struct str entry_key(char buf[OBJECT_KEY_MAX], struct str namespace, struct str name)
 {
-    int n = snprintf(buf, OBJECT_KEY_MAX, STR_FMT "/" STR_FMT, STR_ARG(namespace), STR_ARG(name));
+    int n =
+        snprintf(buf, OBJECT_KEY_MAX, STR_FMT "%c" STR_FMT, STR_ARG(namespace), 0, STR_ARG(name));
     return str_n(buf, MIN((size_t)n, (size_t)OBJECT_KEY_MAX - 1));
 }
 
@@ -107,11 +135,11 @@ static struct entry *need_entry(struct objects *s, struct str namespace, struct 
     struct entry *e = map_get(&s->entries, key);
     if (e)
         return e;
-    e = xnew(struct entry);
+    e = record_alloc(sizeof *e + key.n + 1);
+    memcpy(e->text, key.p, key.n);
     e->s = s;
-    e->namespace = str_dup(namespace);
-    e->name = str_dup(name);
-    (void)map_put(&s->entries, key, e);
+    e->name_at = (uint16_t)(strlen(e->text) + 1);
+    (void)map_put(&s->entries, key_of(e), e);
     return e;
 }
 
@@ -125,28 +153,33 @@ static void free_objects(struct objects *s)
     free(s);
 }
 
+static void drop_bad(struct entry *e)
+{
+    struct bad_spec *bad = take_ptr(&e->bad);
+    struct again *again = bad ? bad->again : NULL;
+    free(bad);
+    if (!again)
+        return;
+    again->bad = NULL;
+    transport_cancel(e->s->opts.transport, again->call); /* its end frees */
+}
+
 static void free_entry(struct entry *e)
 {
-    free(e->namespace);
-    free(e->name);
-    free(e->uid);
-    free(e->bad);
-    buf_fini(&e->object);
-    free(e);
+    record_free(e->uid);
+    record_free(e);
 }
 
 /* Off the map; with a write under way on_written() frees it. */
 static void drop_entry(struct entry *e)
 {
-    char buf[OBJECT_KEY_MAX];
-    (void)map_del(&e->s->entries, entry_key(buf, str_of(e->namespace), str_of(e->name)));
+    (void)map_del(&e->s->entries, key_of(e));
     timer_stop(e->s->opts.loop, &e->pace);
+    drop_bad(e);
     e->gone = true;
     if (e->call)
         transport_cancel(e->s->opts.transport, e->call);
-    if (e->again)
-        transport_cancel(e->s->opts.transport, e->again);
-    if (!e->call && !e->again)
+    else
         free_entry(e);
 }
 
@@ -178,11 +211,12 @@ static const struct kube_call_ops event_ops = { .on_head = ignore_head,
 static bool may_tell(struct entry *e, const char *reason)
 {
     uint64_t now = loop_now_ms(e->s->opts.loop);
-    if (now - e->event_window_ms > OBJECTS_EVENT_WINDOW_MS || strcmp(e->last_reason, reason) != 0) {
+    uint32_t hash = (uint32_t)str_hash(str_of(reason), 0);
+    if (now - e->event_window_ms > OBJECTS_EVENT_WINDOW_MS || e->last_reason != hash) {
         e->event_window_ms = now;
         e->events = 0;
     }
-    (void)snprintf(e->last_reason, sizeof e->last_reason, "%s", reason);
+    e->last_reason = hash;
     return e->events++ < OBJECTS_EVENTS_MAX;
 }
 
@@ -199,13 +233,13 @@ static void write_event(struct entry *e, const char *type, const char *reason, c
     struct json *source = json_obj(&a, ev, "source");
     json_set_str(&a, ev, "apiVersion", STR("v1"));
     json_set_str(&a, ev, "kind", STR("Event"));
-    json_set_str(&a, meta, "namespace", str_of(e->namespace));
+    json_set_str(&a, meta, "namespace", str_of(namespace_of(e)));
     json_set_str(&a, meta, "name",
-                 str_of(arena_printf(&a, "%.200s.%016" PRIx64, e->name, sys_random_u64())));
+                 str_of(arena_printf(&a, "%.200s.%016" PRIx64, name_of(e), sys_random_u64())));
     json_set_str(&a, about, "apiVersion", STR(GROUP_VERSION));
     json_set_str(&a, about, "kind", STR("Operator"));
-    json_set_str(&a, about, "namespace", str_of(e->namespace));
-    json_set_str(&a, about, "name", str_of(e->name));
+    json_set_str(&a, about, "namespace", str_of(namespace_of(e)));
+    json_set_str(&a, about, "name", str_of(name_of(e)));
     json_set_str(&a, about, "uid", str_of(e->uid));
     json_set_str(&a, source, "component", STR("dormouse"));
     json_set_str(&a, ev, "type", str_of(type));
@@ -221,7 +255,7 @@ static void write_event(struct entry *e, const char *type, const char *reason, c
     struct kube_request req = {
         .identity = s->opts.identity,
         .method = STR("POST"),
-        .target = str_of(arena_printf(&a, "/api/v1/namespaces/%s/events", e->namespace)),
+        .target = str_of(arena_printf(&a, "/api/v1/namespaces/%s/events", namespace_of(e))),
         .headers = &h,
         .body = buf_str(&body),
     };
@@ -277,13 +311,13 @@ static void add_condition(struct arena *a, struct json *list, struct entry *e, e
                           const struct cond_value *value, uint64_t generation)
 {
     char at[RFC3339_MAX];
-    int is = !value->reason ? COND_ABSENT : value->is ? COND_TRUE : COND_FALSE;
-    if ((int)e->conds[which].is != is)
-        e->conds[which].since_s = clock_wall_ms() / 1000;
-    e->conds[which].is = is;
+    uint8_t is = !value->reason ? COND_ABSENT : value->is ? COND_TRUE : COND_FALSE;
+    if (e->conds[which] != is)
+        e->since_s[which] = clock_wall_ms() / 1000;
+    e->conds[which] = is;
     if (is == COND_ABSENT)
         return;
-    rfc3339_format(e->conds[which].since_s, at);
+    rfc3339_format(e->since_s[which], at);
     struct json *c = json_new_object(a);
     json_set_str(a, c, "type", str_of(cond_names[which]));
     json_set_str(a, c, "status", is == COND_TRUE ? STR("True") : STR("False"));
@@ -323,7 +357,7 @@ static void on_pace(struct timer *t)
 static void on_status_head(void *arg, int status, const struct headers *headers)
 {
     struct entry *e = arg;
-    e->http_status = status;
+    e->http_status = (uint16_t)status;
 }
 
 /* To the next write: longer after each that failed, since then it is the cluster that has troubles.
@@ -336,6 +370,11 @@ static uint64_t pause_ms(const struct entry *e)
     return MIN(wait, (uint64_t)OBJECTS_STATUS_RETRY_MAX_MS);
 }
 
+static uint8_t one_more(uint8_t failures)
+{
+    return failures < UINT8_MAX ? failures + 1 : failures;
+}
+
 static void on_written(void *arg, int r, const struct err *err)
 {
     struct entry *e = arg;
@@ -346,13 +385,12 @@ static void on_written(void *arg, int r, const struct err *err)
     e->call = NULL;
     s->calls--;
     if (e->gone) {
-        if (!e->again)
-            free_entry(e);
+        free_entry(e);
     } else {
         if (again || e->http_status >= 400)
-            log_debug("status not written", "operator=%s/%s code=%d reason=\"%s\"", e->namespace,
-                      e->name, e->http_status, r < 0 && err ? err_text(err) : "");
-        e->failures = again ? e->failures + 1 : 0;
+            log_debug("status not written", "operator=%s/%s code=%d reason=\"%s\"", namespace_of(e),
+                      name_of(e), e->http_status, r < 0 && err ? err_text(err) : "");
+        e->failures = again ? one_more(e->failures) : 0;
         e->dirty = e->dirty || again;
         if (e->dirty && !timer_is_armed(&e->pace))
             timer_start(s->opts.loop, &e->pace, pause_ms(e), on_pace);
@@ -368,10 +406,10 @@ static const struct kube_call_ops status_ops = { .on_head = on_status_head,
 static void write_status(struct entry *e)
 {
     struct objects *s = e->s;
-    struct operator* o = operators_find(s->operators, e->namespace, e->name);
+    struct operator* o = operators_find(s->operators, namespace_of(e), name_of(e));
     struct operator_view v = { .phase = OPERATOR_REFUSED,
                                .reason = "SpecInvalid",
-                               .generation = e->bad_generation,
+                               .generation = e->bad ? e->bad->generation : 0,
                                .uid = "",
                                .trouble = "" };
     if (o)
@@ -379,8 +417,8 @@ static void write_status(struct entry *e)
     if (e->bad) {
         v.phase = OPERATOR_REFUSED;
         v.reason = "SpecInvalid";
-        v.message = e->bad;
-        v.generation = e->bad_generation;
+        v.message = e->bad->text;
+        v.generation = e->bad->generation;
     } else if (!o) {
         return;
     }
@@ -390,7 +428,7 @@ static void write_status(struct entry *e)
     if (v.v1)
         v1_get_summary(v.v1, &v1);
     judge(&v, &v1, conds);
-    bool limit_is_new = conds[COND_LIMITED].reason && e->conds[COND_LIMITED].is != COND_TRUE;
+    bool limit_is_new = conds[COND_LIMITED].reason && e->conds[COND_LIMITED] != COND_TRUE;
     struct json *patch = json_new_object(&a), *status = json_obj(&a, patch, "status");
     struct json *conditions = json_new_array(&a);
     json_set_str(&a, status, "phase", str_of(operator_phase_name(v.phase)));
@@ -416,7 +454,7 @@ static void write_status(struct entry *e)
         .method = STR("PATCH"),
         .target =
             str_of(arena_printf(&a, "/apis/" GROUP_VERSION "/namespaces/%s/operators/%s/status",
-                                e->namespace, e->name)),
+                                namespace_of(e), name_of(e))),
         .headers = &h,
         .body = buf_str(&body),
     };
@@ -427,7 +465,7 @@ static void write_status(struct entry *e)
     if (transport_start(s->opts.transport, &req, &status_ops, e, &e->call, NULL) >= 0) {
         s->calls++;
     } else {
-        e->failures++;
+        e->failures = one_more(e->failures);
         timer_start(s->opts.loop, &e->pace, pause_ms(e), on_pace);
     }
     headers_fini(&h);
@@ -478,20 +516,20 @@ static void know_object(struct entry *e, const struct json *object)
     if (e->uid && str_eq(str_of(e->uid), uid))
         return;
     if (e->uid) { /* another object of this name: nothing of the one before goes on under it */
-        operators_remove(e->s->operators, e->namespace, e->name);
+        operators_remove(e->s->operators, namespace_of(e), name_of(e));
         memset(e->conds, 0, sizeof e->conds);
-        free(take_ptr(&e->bad));
+        drop_bad(e);
     }
-    free(e->uid);
-    e->uid = str_dup(uid);
+    record_free(e->uid);
+    e->uid = record_strndup(uid.p, uid.n);
     json_each (c, json_path(object, "status", "conditions", NULL)) {
         int64_t since_us;
         for (unsigned i = 0; i < COND_COUNT; i++) {
             if (!str_is(json_get_str(c, "type"), cond_names[i]) ||
                 rfc3339_parse(json_get_str(c, "lastTransitionTime"), &since_us) < 0)
                 continue;
-            e->conds[i].is = str_is(json_get_str(c, "status"), "True") ? COND_TRUE : COND_FALSE;
-            e->conds[i].since_s = since_us / 1000000;
+            e->conds[i] = str_is(json_get_str(c, "status"), "True") ? COND_TRUE : COND_FALSE;
+            e->since_s[i] = since_us / 1000000;
         }
     }
 }
@@ -504,22 +542,24 @@ static void on_object(void *arg, const struct json *object)
     uint64_t generation = (uint64_t)json_int_or(json_getc(meta, "generation"), 1);
     struct entry *e = need_entry(s, namespace, name);
     know_object(e, object);
-    struct operator* o = operators_find(s->operators, e->namespace, e->name);
+    struct operator* o = operators_find(s->operators, namespace_of(e), name_of(e));
     struct operator_view v = { 0 };
     if (o)
         operator_view(o, &v);
     bool same = o && v.generation == generation && str_eq(str_of(v.uid), json_get_str(meta, "uid"));
-    if (e->bad ? e->bad_generation == generation : same)
+    if (e->bad ? e->bad->generation == generation : same)
         return; /* our own status, or metadata */
     struct arena a = { 0 };
     struct err err = { 0 };
-    free(take_ptr(&e->bad));
+    drop_bad(e);
     if (apply_object(s, &a, object, &err) < 0) {
-        log_warn("operator refused", "operator=%s/%s reason=\"%s\"", e->namespace, e->name,
+        log_warn("operator refused", "operator=%s/%s reason=\"%s\"", namespace_of(e), name_of(e),
                  err_text(&err));
-        e->bad = xstrdup(err_text(&err));
-        e->bad_file = err.code == -ENOENT;
-        e->bad_generation = generation;
+        size_t n = strlen(err_text(&err));
+        e->bad = xalloc(sizeof *e->bad + n + 1);
+        memcpy(e->bad->text, err_text(&err), n);
+        e->bad->is_file = err.code == -ENOENT;
+        e->bad->generation = generation;
         mark(e);
     }
     arena_fini(&a);
@@ -529,29 +569,26 @@ static void on_object(void *arg, const struct json *object)
 
 static void on_again_data(void *arg, struct str chunk)
 {
-    struct entry *e = arg;
-    (void)buf_add_str(&e->object, chunk); /* too much reads as malformed */
+    struct again *again = arg;
+    (void)buf_add_str(&again->object, chunk); /* too much reads as malformed */
 }
 
 static void on_again_end(void *arg, int r, const struct err *err)
 {
-    struct entry *e = arg;
-    struct objects *s = e->s;
+    struct again *again = arg;
+    struct objects *s = again->s;
     struct arena a = { .max_bytes = (size_t)OBJECTS_OBJECT_MAX_BYTES * 8 };
     struct json *object;
-    struct buf text = e->object;
-    e->object = (struct buf){ 0 };
-    e->again = NULL;
     s->calls--;
-    if (e->gone) {
-        if (!e->call)
-            free_entry(e);
-    } else if (r >= 0 && e->bad && json_parse(&a, buf_str(&text), NULL, &object, NULL) >= 0 &&
-               json_is(json_getc(object, "spec"), JSON_OBJECT)) {
-        e->bad_generation = 0; /* whatever its generation is */
+    if (again->bad)
+        again->bad->again = NULL;
+    if (r >= 0 && again->bad && json_parse(&a, buf_str(&again->object), NULL, &object, NULL) >= 0 &&
+        json_is(json_getc(object, "spec"), JSON_OBJECT)) {
+        again->bad->generation = 0; /* whatever its generation is */
         on_object(s, object);
     }
-    buf_fini(&text);
+    buf_fini(&again->object);
+    free(again);
     arena_fini(&a);
     if (s->closed && s->calls == 0)
         free_objects(s);
@@ -567,16 +604,22 @@ static void on_module_dir(void *arg)
     struct objects *s = arg;
     map_each (entry, &s->entries) {
         struct entry *e = entry->value;
-        if (!e->bad || !e->bad_file || e->again)
+        if (!e->bad || !e->bad->is_file || e->bad->again)
             continue;
-        scoped(free_scoped) char *target =
-            xasprintf("/apis/" GROUP_VERSION "/namespaces/%s/operators/%s", e->namespace, e->name);
+        scoped(free_scoped) char *target = xasprintf(
+            "/apis/" GROUP_VERSION "/namespaces/%s/operators/%s", namespace_of(e), name_of(e));
         struct kube_request req = { .identity = s->opts.identity,
                                     .method = STR("GET"),
                                     .target = str_of(target) };
-        buf_init(&e->object, OBJECTS_OBJECT_MAX_BYTES);
-        if (transport_start(s->opts.transport, &req, &again_ops, e, &e->again, NULL) >= 0)
-            s->calls++;
+        struct again *again = xnew(struct again);
+        *again = (struct again){ .s = s, .bad = e->bad };
+        buf_init(&again->object, OBJECTS_OBJECT_MAX_BYTES);
+        if (transport_start(s->opts.transport, &req, &again_ops, again, &again->call, NULL) < 0) {
+            free(again);
+            continue;
+        }
+        e->bad->again = again;
+        s->calls++;
     }
 }
 
@@ -596,7 +639,7 @@ static void on_deleted(void *arg, struct str namespace, struct str name)
     struct entry *e = find_entry(s, namespace, name);
     if (!e)
         return;
-    operators_remove(s->operators, e->namespace, e->name);
+    operators_remove(s->operators, namespace_of(e), name_of(e));
     drop_entry(e);
 }
 
@@ -616,6 +659,7 @@ int objects_start(const struct objects_opts *opts, struct operators *operators,
 {
     struct objects *s = xnew(struct objects);
     s->opts = *opts;
+    s->entries.borrows_keys = true;
     s->operators = operators;
     s->module_dirs = xnew_n(char *, opts->n_module_dirs);
     for (size_t i = 0; i < opts->n_module_dirs; i++) {

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/map.h"
+#include "base/record.h"
 #include "base/sys.h"
 #include "wasm/guest_log.h"
 #include "operator/operator_plan.h"
@@ -21,25 +22,21 @@ struct instance {
     struct guest *guest;
     struct gate *gate;
     struct calls *calls; /* of G1 and G2 */
-    enum guest_abi abi;
     struct plan *plan;
     struct module *module;
     uint64_t started_ms;
-    unsigned failures; /* since it last did something well */
     uint64_t tried_at; /* its count of activations when it last failed */
+    unsigned failures; /* since it last did something well */
+    uint8_t abi;       /* enum guest_abi */
     bool settled;      /* it has been awake or asleep */
 };
 
 struct operator
 {
     struct operators *os;
-    char *namespace, *name, *uid;
-    uint64_t generation;
     struct plan *spec;            /* the newest */
     struct module_source *source; /* of spec; tells of its first module and of later ones */
-    int fd;                       /* a module that is to be compiled, waiting for its turn; -1 */
     struct module_get *get;       /* compiling */
-    bool restart;                 /* a newer spec came meanwhile */
     struct module *module;        /* compiled; takes over when nothing runs an activation */
     struct instance run;          /* guest NULL: none */
     struct v1 *v1;                /* what outlives guests of ABI v1; NULL: never was one */
@@ -50,19 +47,23 @@ struct operator
     struct identity *identity; /* of run; NULL: the host's own */
     struct identity_listener trouble;
     struct operator_limit *limit; /* that was hit; NULL: none was */
-    enum operator_phase phase;
     const char *reason;
     char *message;
     struct list change; /* on os->changes */
     struct list wait;   /* on os->waiting: the cache took no more at once */
     struct list ready;  /* on os->ready: look at it in the next turn */
+    int fd;             /* a module that is to be compiled, waiting for its turn; -1 */
+    uint16_t name_at;
+    uint8_t phase; /* enum operator_phase */
+    bool restart;  /* a newer spec came while one was compiled */
     bool removed;
     bool must_return; /* it crashes again and again */
+    char text[];      /* namespace, NUL, name, NUL; without the last one its key */
 };
 
 struct operators {
     struct operators_opts opts;
-    struct map map; /* "namespace/name" */
+    struct map map; /* "namespace\0name" */
     struct list changes, waiting, ready;
     struct defer work;
     size_t n_getting; /* module_get() calls whose callback has not come */
@@ -74,6 +75,16 @@ struct operators {
 
 static void begin(struct operator* o);
 static void on_work(struct defer *d);
+
+static const char *namespace_of(const struct operator* o)
+{
+    return o->text;
+}
+
+static const char *name_of(const struct operator* o)
+{
+    return o->text + o->name_at;
+}
 
 /* ---------------------------------------------------------------- changes */
 
@@ -99,7 +110,7 @@ static void look_again(struct operator* o)
 static void changed(struct operator* o, enum operator_phase phase, const char *reason,
                     const char *message)
 {
-    o->phase = phase;
+    o->phase = (uint8_t)phase;
     o->reason = reason;
     free(o->message);
     o->message = message && message[0] ? xstrdup(message) : NULL;
@@ -117,8 +128,8 @@ static void drop_fd(struct operator* o)
  */
 static void refuse(struct operator* o, const char *reason, const struct err *err)
 {
-    log_warn("operator refused", "operator=%s/%s reason=%s message=\"%s\"", o->namespace, o->name,
-             reason, err_text(err));
+    log_warn("operator refused", "operator=%s/%s reason=%s message=\"%s\"", namespace_of(o),
+             name_of(o), reason, err_text(err));
     module_unref(take_ptr(&o->module));
     drop_fd(o);
     if (o->v1)
@@ -177,7 +188,7 @@ __attribute__((format(printf, 3, 4))) static void limit_hit(struct operator* o, 
 static void on_limited(void *arg)
 {
     struct operator* o = arg;
-    limit_hit(o, "requestsPerSecond", "requests are refused beyond %" PRIu64 " a second",
+    limit_hit(o, "requestsPerSecond", "requests are refused beyond %u a second",
               o->run.plan->requests_per_second);
 }
 
@@ -276,10 +287,10 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
     if (state == GUEST_FAILED) {
         blame_limit(o, why);
         count_failure(o);
-        log_warn("operator failed", "operator=%s/%s reason=\"%s\"", o->namespace, o->name,
+        log_warn("operator failed", "operator=%s/%s reason=\"%s\"", namespace_of(o), name_of(o),
                  why ? err_text(why) : "unknown");
         guest_log_add(
-            o->os->opts.logs, o->namespace, o->name,
+            o->os->opts.logs, namespace_of(o), name_of(o),
             &(struct guest_log_line){
                 .level = LOG_ERROR, .message = str_of(why ? err_text(why) : "the guest failed") });
         if (o->phase == OPERATOR_REFUSED)
@@ -299,8 +310,9 @@ static void on_log(struct guest *g, int fd, struct str line, void *arg)
 {
     struct operator* o = arg;
     char text[LOG_QUOTE_MAX];
-    log_info("guest", "operator=%s/%s line=\"%s\"", o->namespace, o->name, log_quote(text, line));
-    guest_log_add(o->os->opts.logs, o->namespace, o->name,
+    log_info("guest", "operator=%s/%s line=\"%s\"", namespace_of(o), name_of(o),
+             log_quote(text, line));
+    guest_log_add(o->os->opts.logs, namespace_of(o), name_of(o),
                   &(struct guest_log_line){ .level = LOG_INFO, .message = line });
 }
 
@@ -316,7 +328,7 @@ static void on_limit(struct guest *g, enum guest_limit which, uint64_t figure, v
         return;
     case GUEST_LIMIT_LOG:
         limit_hit(o, "logLinesPerSecond",
-                  "%" PRIu64 " lines of log were left out beyond %" PRIu64 " a second", figure,
+                  "%" PRIu64 " lines of log were left out beyond %u a second", figure,
                   o->run.plan->log_lines_per_second);
         return;
     }
@@ -382,46 +394,48 @@ static int detect_abi(const struct module_info *info, int wanted, enum guest_abi
 
 static struct identity *plan_identity(struct operator* o, const struct plan *p)
 {
-    struct identity_spec spec = { .namespace = p->account_namespace,
-                                  .account = p->account,
+    const char *namespace = plan_text(p, PLAN_ACCOUNT_NAMESPACE);
+    struct identity_spec spec = { .namespace = namespace ? namespace : namespace_of(o),
+                                  .account = plan_text(p, PLAN_ACCOUNT),
                                   .create = p->create_account,
-                                  .owner = o->name,
-                                  .owner_uid = p->uid };
-    return p->account ? identity_of(o->os->opts.identities, &spec) : NULL;
+                                  .owner = name_of(o),
+                                  .owner_uid = plan_text(p, PLAN_UID) };
+    return spec.account ? identity_of(o->os->opts.identities, &spec) : NULL;
 }
 
 static int make_guest(struct operator* o, const struct plan *p, struct module *m,
                       enum guest_abi abi, struct guest **ret, struct err *err)
 {
-    struct guest_spec spec = { .namespace = o->namespace,
-                               .name = o->name,
-                               .uid = p->uid,
+    struct arena lists = { 0 };
+    struct guest_spec spec = { .namespace = namespace_of(o),
+                               .name = name_of(o),
+                               .uid = plan_text(p, PLAN_UID),
                                .generation = p->generation,
                                .abi = abi,
                                .module = m,
-                               .env = p->env,
+                               .env = plan_env(p, &lists),
                                .n_env = p->n_env,
-                               .args = p->args,
+                               .args = plan_args(p, &lists),
                                .n_args = p->n_args,
                                .memory_max_bytes = p->memory_max_bytes,
                                .activation_ms = p->activation_ms,
                                .idle_ms = p->idle_ms,
                                .swap_max_bytes = p->swap_max_bytes,
-                               .log_lines_per_s = (uint32_t)p->log_lines_per_second,
+                               .log_lines_per_s = p->log_lines_per_second,
                                .log_debug = p->log_debug };
     bool v1 = abi == GUEST_ABI_V1;
-    if (v1 && !o->os->opts.v1)
-        return err_set(err, E_UNSUPPORTED, "this host runs no guests of ABI v1");
     if (v1 && !o->v1) {
         struct v1_opts opts = { .host = o->os->opts.v1,
-                                .namespace = o->namespace,
-                                .name = o->name,
+                                .namespace = namespace_of(o),
+                                .name = name_of(o),
                                 .ops = &v1_ops,
                                 .arg = o };
         o->v1 = v1_new(&opts);
     }
-    return guest_new(o->os->opts.guests, &spec, v1 ? v1_guest_ops() : &guest_ops,
-                     v1 ? v1_guest_arg(o->v1) : o, ret, err);
+    int r = guest_new(o->os->opts.guests, &spec, v1 ? v1_guest_ops() : &guest_ops,
+                      v1 ? v1_guest_arg(o->v1) : o, ret, err);
+    arena_fini(&lists);
+    return r;
 }
 
 /* Connect the guest with the world, as the operator. */
@@ -432,8 +446,8 @@ static void attach(struct operator* o, struct instance *run)
     struct gate_opts gate = { .loop = o->os->opts.loop,
                               .transport = o->os->opts.env->transport,
                               .identity = identity,
-                              .per_second = (uint32_t)p->requests_per_second,
-                              .burst = (uint32_t)p->request_burst,
+                              .per_second = p->requests_per_second,
+                              .burst = p->request_burst,
                               .on_limited = on_limited,
                               .arg = o };
     run->gate = gate_new(&gate);
@@ -442,7 +456,7 @@ static void attach(struct operator* o, struct instance *run)
         struct v1_rights rights = { .transport = gate_transport(run->gate),
                                     .identity = identity,
                                     .allow = p->allow,
-                                    .weight = (unsigned)p->cpu_share };
+                                    .weight = p->cpu_share };
         v1_attach(o->v1, run->guest, &rights);
     } else {
         run->calls = calls_new(o->os->opts.env, run->abi, run->gate, p->allow);
@@ -472,11 +486,15 @@ static int start_instance(struct operator* o, struct plan *p, struct module *m, 
 {
     struct instance run = { .started_ms = loop_now_ms(o->os->opts.loop) };
     *reason = "ModuleUnsupported";
-    int r = detect_abi(m->info, p->abi, &run.abi, err);
+    enum guest_abi abi;
+    int r = detect_abi(m->info, p->abi, &abi, err);
     if (r < 0)
         return r;
+    run.abi = (uint8_t)abi;
     *reason = "GuestRefused";
-    r = make_guest(o, p, m, run.abi, &run.guest, err);
+    if (run.abi == GUEST_ABI_V1 && !o->os->opts.v1)
+        return err_set(err, E_UNSUPPORTED, "this host runs no guests of ABI v1");
+    r = make_guest(o, p, m, abi, &run.guest, err);
     if (r < 0)
         return r;
     run.plan = plan_ref(p);
@@ -496,8 +514,8 @@ static int start_instance(struct operator* o, struct plan *p, struct module *m, 
         end_instance(o);
         return r;
     }
-    log_info("operator started", "operator=%s/%s generation=%" PRIu64 " abi=%s", o->namespace,
-             o->name, p->generation, abi_name(run.abi));
+    log_info("operator started", "operator=%s/%s generation=%" PRIu64 " abi=%s", namespace_of(o),
+             name_of(o), p->generation, abi_name(run.abi));
     return 0;
 }
 
@@ -546,8 +564,8 @@ static void return_to_good(struct operator* o)
                   o->run.plan->generation, o->run.module->hash, o->run.failures,
                   o->message ? o->message : "no reason was given", p->generation, m->hash);
     o->must_return = false;
-    log_warn("operator returned to what ran before", "operator=%s/%s reason=\"%s\"", o->namespace,
-             o->name, why);
+    log_warn("operator returned to what ran before", "operator=%s/%s reason=\"%s\"",
+             namespace_of(o), name_of(o), why);
     if (start_instance(o, p, m, &reason, &err) < 0) {
         refuse(o, reason, &err);
         return;
@@ -573,10 +591,7 @@ static void free_operator(struct operator* o)
     free(o->limit);
     free(o->returned);
     free(o->message);
-    free(o->namespace);
-    free(o->name);
-    free(o->uid);
-    free(o);
+    record_free(o);
 }
 
 static void get_module(struct operator* o);
@@ -585,6 +600,12 @@ static void get_module(struct operator* o);
 static bool is_running(const struct operator* o, const struct module *m)
 {
     return o->run.guest && o->run.plan == o->spec && strcmp(o->run.module->hash, m->hash) == 0;
+}
+
+static bool is_other_digest(const struct plan *p, const struct module *m)
+{
+    const char *wanted = plan_text(p, PLAN_SHA256);
+    return wanted && strcmp(wanted, m->hash) != 0;
 }
 
 static void on_module(struct module *m, int r, const struct err *cause, void *arg)
@@ -607,9 +628,9 @@ static void on_module(struct module *m, int r, const struct err *cause, void *ar
         get_module(o);
     } else if (r < 0) {
         refuse(o, r == -ENOENT ? "CompilerMissing" : "ModuleInvalid", &err);
-    } else if (o->spec->origin.sha256 && strcmp(o->spec->origin.sha256, m->hash) != 0) {
+    } else if (is_other_digest(o->spec, m)) {
         (void)err_set(&err, E_DIGEST, "the module has the digest %s, not %s", m->hash,
-                      o->spec->origin.sha256);
+                      plan_text(o->spec, PLAN_SHA256));
         module_unref(m);
         refuse(o, "ModuleDigestWrong", &err);
     } else if (is_running(o, m)) {
@@ -626,7 +647,7 @@ static void on_module(struct module *m, int r, const struct err *cause, void *ar
 static void get_module(struct operator* o)
 {
     struct err err = { 0 };
-    bool is_file = o->spec->origin.from == MODULE_FROM_FILE;
+    bool is_file = o->spec->from == MODULE_FROM_FILE;
     if (o->fd < 0)
         o->fd = module_source_again(o->source, &err);
     int r =
@@ -689,8 +710,8 @@ static void begin(struct operator* o)
     }
     if (!o->run.guest)
         changed(o, OPERATOR_PREPARING, "Compiling", NULL);
-    int fd =
-        module_source_open(o->os->opts.sources, &o->spec->origin, &source_ops, o, &o->source, &err);
+    struct module_origin origin = plan_origin(o->spec);
+    int fd = module_source_open(o->os->opts.sources, &origin, &source_ops, o, &o->source, &err);
     if (fd >= 0)
         take_fd_of_source(o, fd);
     else if (fd == -EMFILE && o->os->n_getting)
@@ -764,7 +785,7 @@ int operator_spec_check(const struct operator_spec *spec, struct err *err)
 
 static struct str make_key(char buf[KEY_MAX_BYTES], const char *namespace, const char *name)
 {
-    int n = snprintf(buf, KEY_MAX_BYTES, "%s/%s", namespace, name);
+    int n = snprintf(buf, KEY_MAX_BYTES, "%s%c%s", namespace, 0, name);
     return str_n(buf, MIN((size_t)n, (size_t)KEY_MAX_BYTES - 1));
 }
 
@@ -776,6 +797,7 @@ int operators_new(const struct operators_opts *opts, struct operators **ret, str
     list_init(&os->changes);
     list_init(&os->waiting);
     list_init(&os->ready);
+    os->map.borrows_keys = true;
     *ret = os;
     return 0;
 }
@@ -858,17 +880,14 @@ int operators_apply(struct operators *os, struct operator_spec *spec, struct err
     if (!o && os->map.n == OPERATORS_MAX)
         return err_set(err, E_LIMIT, "more than %d operators", OPERATORS_MAX);
     if (!o) {
-        o = xnew(struct operator);
+        o = record_alloc(sizeof *o + key.n + 1);
+        memcpy(o->text, key.p, key.n);
+        o->name_at = (uint16_t)(strlen(o->text) + 1);
         o->os = os;
-        o->namespace = xstrdup(spec->namespace);
-        o->name = xstrdup(spec->name);
         o->reason = "Pending";
         o->fd = -1;
-        (void)map_put(&os->map, key, o);
+        (void)map_put(&os->map, str_n(o->text, key.n), o);
     }
-    free(o->uid);
-    o->uid = xstrdup(spec->uid ? spec->uid : "");
-    o->generation = spec->generation;
     plan_unref(o->spec);
     o->spec = plan_new(spec);
     free(take_ptr(&o->limit));
@@ -915,10 +934,10 @@ void operators_each(struct operators *os, void (*fn)(struct operator* o, void *a
 void operator_view(const struct operator* o, struct operator_view *ret)
 {
     const struct instance *run = &o->run;
-    *ret = (struct operator_view){ .namespace = o->namespace,
-                                   .name = o->name,
-                                   .uid = o->uid,
-                                   .generation = o->generation,
+    *ret = (struct operator_view){ .namespace = namespace_of(o),
+                                   .name = name_of(o),
+                                   .uid = plan_text(o->spec, PLAN_UID),
+                                   .generation = o->spec->generation,
                                    .running_generation = run->guest ? run->plan->generation : 0,
                                    .phase = o->phase,
                                    .reason = o->reason,

@@ -1,89 +1,134 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans of operators; see operator_plan.h. Measured first, then packed by the same steps. */
+/* Plans of operators; see operator_plan.h. */
 #include "operator/operator_plan.h"
+
+#include "base/buf.h"
+#include "base/record.h"
 
 #include <string.h>
 
-/* Where the next string goes; p NULL: only its size counts. */
-struct packer {
-    char *p;
-    size_t n;
-};
-
-static const char *pack(struct packer *to, struct str s)
-{
-    char *at = to->p ? to->p + to->n : NULL;
-    to->n += s.n + 1;
-    if (at && s.n)
-        memcpy(at, s.p, s.n);
-    return at; /* its NUL is there already */
-}
-
-static const char *pack_text(struct packer *to, const char *s)
-{
-    return s ? pack(to, str_of(s)) : NULL;
-}
-
-static struct str pack_str(struct packer *to, struct str s)
-{
-    return (struct str){ pack(to, s), s.n };
-}
-
-static void pack_all(struct packer *to, const struct operator_spec *spec, struct plan *p)
+static void add_texts(struct buf *to, const struct operator_spec *spec, uint16_t *ret_has)
 {
     const struct module_origin *o = &spec->origin;
-    p->uid = pack_text(to, spec->uid ? spec->uid : "");
-    p->account = pack_text(to, spec->account);
-    p->account_namespace =
-        pack_text(to, spec->account_namespace ? spec->account_namespace : spec->namespace);
-    p->origin = (struct module_origin){ .from = o->from,
-                                        .path = pack_text(to, o->path),
-                                        .namespace = pack_text(to, o->namespace),
-                                        .name = pack_text(to, o->name),
-                                        .key = pack_text(to, o->key),
-                                        .url = pack_text(to, o->url),
-                                        .sha256 = pack_text(to, o->sha256) };
-    for (size_t i = 0; i < spec->n_env; i++) {
-        struct guest_env e = { pack_str(to, spec->env[i].name), pack_str(to, spec->env[i].value) };
-        if (to->p)
-            p->env[i] = e;
+    const char *const texts[PLAN_TEXTS] = { [PLAN_UID] = spec->uid ? spec->uid : "",
+                                            [PLAN_ACCOUNT] = spec->account,
+                                            [PLAN_ACCOUNT_NAMESPACE] = spec->account_namespace,
+                                            [PLAN_PATH] = o->path,
+                                            [PLAN_MAP_NAMESPACE] = o->namespace,
+                                            [PLAN_MAP_NAME] = o->name,
+                                            [PLAN_MAP_KEY] = o->key,
+                                            [PLAN_URL] = o->url,
+                                            [PLAN_SHA256] = o->sha256 };
+    for (unsigned i = 0; i < PLAN_TEXTS; i++) {
+        if (!texts[i])
+            continue;
+        *ret_has |= (uint16_t)(1u << i);
+        (void)buf_add(to, texts[i], strlen(texts[i]) + 1);
     }
-    for (size_t i = 0; i < spec->n_args; i++) {
-        struct str arg = pack_str(to, spec->args[i]);
-        if (to->p)
-            p->args[i] = arg;
-    }
+}
+
+static void add_item(struct buf *to, struct str s)
+{
+    (void)buf_add_le32(to, (uint32_t)s.n);
+    (void)buf_add_str(to, s);
 }
 
 struct plan *plan_new(struct operator_spec *spec)
 {
-    struct plan unused = { 0 };
-    struct packer size = { 0 };
-    size_t lists = spec->n_env * sizeof *spec->env + spec->n_args * sizeof *spec->args;
-    pack_all(&size, spec, &unused);
-    struct plan *p = xalloc(sizeof *p + lists + size.n);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    uint16_t has = 0;
+    add_texts(&text, spec, &has);
+    size_t lists_at = text.n;
+    for (size_t i = 0; i < spec->n_env; i++) {
+        add_item(&text, spec->env[i].name);
+        add_item(&text, spec->env[i].value);
+    }
+    for (size_t i = 0; i < spec->n_args; i++)
+        add_item(&text, spec->args[i]);
+    assert(buf_ok(&text)); /* the spec was checked */
+    struct plan *p = record_alloc(sizeof *p + text.n);
+    memcpy(p->text, text.p, text.n);
     p->refs = 1;
-    p->env = (struct guest_env *)p->text; /* text is aligned as the struct that it ends */
-    p->n_env = spec->n_env;
-    p->args = (struct str *)(p->text + spec->n_env * sizeof *spec->env);
-    p->n_args = spec->n_args;
-    struct packer to = { .p = p->text + lists };
-    pack_all(&to, spec, p);
+    p->from = (uint8_t)spec->origin.from;
+    p->has = has;
+    p->lists_at = (uint32_t)lists_at;
+    p->lists_n = (uint32_t)(text.n - lists_at);
+    p->n_env = (uint16_t)spec->n_env;
+    p->n_args = (uint8_t)spec->n_args;
     p->generation = spec->generation;
-    p->abi = spec->abi;
+    p->abi = (uint8_t)spec->abi;
     p->memory_max_bytes = spec->memory_max_bytes;
     p->swap_max_bytes = spec->swap_max_bytes;
     p->activation_ms = spec->activation_ms;
     p->idle_ms = spec->idle_ms;
-    p->cpu_share = spec->cpu_share;
-    p->requests_per_second = spec->requests_per_second;
-    p->request_burst = spec->request_burst ? spec->request_burst : 2 * spec->requests_per_second;
-    p->log_lines_per_second = spec->log_lines_per_second;
+    p->cpu_share = (uint32_t)MIN(spec->cpu_share, UINT32_MAX);
+    p->requests_per_second = (uint32_t)MIN(spec->requests_per_second, UINT32_MAX / 2);
+    p->request_burst = spec->request_burst ? (uint32_t)MIN(spec->request_burst, UINT32_MAX)
+                                           : 2 * p->requests_per_second;
+    p->log_lines_per_second = (uint32_t)MIN(spec->log_lines_per_second, UINT32_MAX);
     p->create_account = spec->create_account;
     p->paused = spec->paused;
     p->log_debug = spec->log_debug;
     p->allow = take_ptr(&spec->allow);
     return p;
+}
+
+_Static_assert(OPERATOR_ENV_MAX <= UINT16_MAX && OPERATOR_ARGS_MAX <= UINT8_MAX, "counts fit");
+
+const char *plan_text(const struct plan *p, enum plan_text which)
+{
+    const char *at = p->text;
+    if (!(p->has & 1u << which))
+        return NULL;
+    for (unsigned i = 0; i < which; i++)
+        if (p->has & 1u << i)
+            at += strlen(at) + 1;
+    return at;
+}
+
+struct module_origin plan_origin(const struct plan *p)
+{
+    return (struct module_origin){ .from = p->from,
+                                   .path = plan_text(p, PLAN_PATH),
+                                   .namespace = plan_text(p, PLAN_MAP_NAMESPACE),
+                                   .name = plan_text(p, PLAN_MAP_NAME),
+                                   .key = plan_text(p, PLAN_MAP_KEY),
+                                   .url = plan_text(p, PLAN_URL),
+                                   .sha256 = plan_text(p, PLAN_SHA256) };
+}
+
+/* The items of both lists, one after the other. */
+static struct rd items_of(const struct plan *p)
+{
+    return rd_init(p->text + p->lists_at, p->lists_n);
+}
+
+static struct str read_item(struct rd *r)
+{
+    uint32_t n = rd_le32(r);
+    return rd_str(r, n);
+}
+
+struct guest_env *plan_env(const struct plan *p, struct arena *a)
+{
+    struct rd r = items_of(p);
+    struct guest_env *env = arena_new_n(a, struct guest_env, p->n_env + 1u);
+    for (unsigned i = 0; i < p->n_env; i++) {
+        env[i].name = read_item(&r);
+        env[i].value = read_item(&r);
+    }
+    return env;
+}
+
+struct str *plan_args(const struct plan *p, struct arena *a)
+{
+    struct rd r = items_of(p);
+    struct str *args = arena_new_n(a, struct str, p->n_args + 1u);
+    for (unsigned i = 0; i < 2u * p->n_env; i++)
+        (void)read_item(&r);
+    for (unsigned i = 0; i < p->n_args; i++)
+        args[i] = read_item(&r);
+    return args;
 }
 
 struct plan *plan_ref(struct plan *p)
@@ -97,5 +142,5 @@ void plan_unref(struct plan *p)
     if (!p || --p->refs > 0)
         return;
     allow_free(p->allow);
-    free(p);
+    record_free(p);
 }

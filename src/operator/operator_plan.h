@@ -1,29 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an operator's spec asks for, kept as long as something runs by it or may return to it: one
- * block of memory, counted. Used by operator.c alone.
+ * block of memory, counted, as small as it can be: thousands of them rest. Used by operator.c
+ * alone.
  */
 #pragma once
 
 #include "operator/operator.h"
 
+/* A text of the spec; those that were not given are NULL. */
+enum plan_text {
+    PLAN_UID,
+    PLAN_ACCOUNT,           /* NULL: the host's own identity */
+    PLAN_ACCOUNT_NAMESPACE, /* NULL: the operator's */
+    PLAN_PATH,              /* these are the origin's */
+    PLAN_MAP_NAMESPACE,
+    PLAN_MAP_NAME,
+    PLAN_MAP_KEY,
+    PLAN_URL,
+    PLAN_SHA256,
+    PLAN_TEXTS
+};
+
 struct plan {
     unsigned refs;
+    uint8_t from, abi; /* of the origin; enum operator_abi */
+    uint16_t has;      /* 1 << enum plan_text */
     uint64_t generation;
-    const char *uid;
-    struct module_origin origin;
-    enum operator_abi abi;
-    struct guest_env *env;
-    size_t n_env;
-    struct str *args;
-    size_t n_args;
-    uint64_t memory_max_bytes, swap_max_bytes, activation_ms, idle_ms, cpu_share;
-    uint64_t requests_per_second, request_burst, log_lines_per_second;
-    const char *account, *account_namespace; /* NULL: the host's own identity */
+    uint64_t memory_max_bytes, swap_max_bytes, activation_ms, idle_ms;
+    uint32_t cpu_share, requests_per_second, request_burst, log_lines_per_second;
     bool create_account, paused, log_debug;
+    uint8_t n_args;
+    uint16_t n_env;
+    uint32_t lists_at, lists_n; /* environment and arguments in text */
     struct allow *allow;
-    _Alignas(16) char text[]; /* the lists and all strings */
+    char text[]; /* texts with a NUL each; then a length and the bytes for each of the lists */
 };
+
+/* Borrowed; found by looking through the texts. */
+const char *plan_text(const struct plan *p, enum plan_text which);
+struct module_origin plan_origin(const struct plan *p);
+/* In the arena; their texts are borrowed. */
+struct guest_env *plan_env(const struct plan *p, struct arena *a);
+struct str *plan_args(const struct plan *p, struct arena *a);
 
 /* Takes spec->allow, copies the rest. */
 struct plan *plan_new(struct operator_spec *spec);

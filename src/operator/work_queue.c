@@ -11,6 +11,7 @@
 
 #include "base/list.h"
 #include "base/map.h"
+#include "base/record.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -485,7 +486,7 @@ void work_queue_set(struct work_queue *q, const struct work_queue_opts *opts)
 
 struct work_queue *work_queue_new(struct work_queues *qs, const struct work_queue_opts *opts)
 {
-    struct work_queue *q = xnew(struct work_queue);
+    struct work_queue *q = record_new(struct work_queue);
     q->qs = qs;
     q->keys = AT_REST;
     work_queue_set(q, opts);
@@ -533,7 +534,7 @@ void work_queue_free(struct work_queue *q)
         item_free(q, list_first(&q->keys->running, struct work_item, node));
     assert(q->keys == AT_REST);
     q->qs->n_queues--;
-    free(q);
+    record_free(q);
 }
 
 int work_queue_add(struct work_queue *q, struct work_key key, enum work_reason reason,

@@ -3,6 +3,7 @@
 #include "wasm/guest_impl.h"
 
 #include "base/clock.h"
+#include "base/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -233,7 +234,8 @@ static void keep_record(struct guest *g, const struct proto_answer *a)
     g->swap_mtime_ns = a->swap_mtime_ns;
     guest_set_swap_bytes(g, a->swap_bytes);
     if (g->globals_n != a->globals.n) {
-        g->globals = xrealloc(g->globals, a->globals.n);
+        record_free(g->globals);
+        g->globals = record_alloc(a->globals.n);
         g->globals_n = (uint32_t)a->globals.n;
     }
     if (a->globals.n)

@@ -2,6 +2,7 @@
 /* The record of a guest: state, outstanding operations, swap file; see guest_impl.h. */
 #include "wasm/guest_impl.h"
 
+#include "base/record.h"
 #include "base/sm.h"
 
 #include <assert.h>
@@ -131,13 +132,13 @@ void guest_destroy(struct guest *g)
     if (!g)
         return;
     module_unref(g->module);
-    free(g->name);
-    free(g->setup);
+    record_free(g->name);
+    record_free(g->setup);
     free(g->outstanding);
-    free(g->globals);
+    record_free(g->globals);
     free(g->latency);
     free(g->last_error);
-    free(g);
+    record_free(g);
 }
 
 /* ---- outstanding operations, sorted by id ---- */

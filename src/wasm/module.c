@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/record.h"
 #include "base/sm.h"
 #include "base/sys.h"
 #include "wasm/module_compile.h"
@@ -201,7 +202,7 @@ void module_unref(struct module *m)
         live_forget(live);
     list_remove(&live->node);
     description_put(live->cache, live->description);
-    free(live);
+    record_free(live);
 }
 
 /* What `entry` is; takes entry->info. The reference is the caller's. */
@@ -214,7 +215,7 @@ static struct module *live_get(struct module_cache *cache, const struct module_k
         return module_ref(&live->pub);
     if (live)
         live_forget(live);
-    live = xnew(struct live);
+    live = record_new(struct live);
     live->cache = cache;
     live->refs = 1;
     live->code = entry->code;

@@ -104,6 +104,10 @@ static int follow(struct config *c, struct err *err)
 int configs_start(const struct configs_opts *opts, struct configs **ret, struct err *err)
 {
     size_t n = opts->declaration->n_configs;
+    if (n == 0) {
+        *ret = NULL;
+        return 0;
+    }
     struct configs *cs = xalloc(sizeof *cs + n * sizeof cs->configs[0]);
     cs->opts = *opts;
     cs->n = n;
@@ -135,7 +139,7 @@ void configs_free(struct configs *cs)
 
 const char *configs_missing(const struct configs *cs, char text[CONFIG_TEXT_MAX])
 {
-    for (size_t i = 0; i < cs->n; i++) {
+    for (size_t i = 0; cs && i < cs->n; i++) {
         const struct config *c = &cs->configs[i];
         if (c->is_there && c->synced)
             continue;

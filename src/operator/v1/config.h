@@ -32,7 +32,7 @@ struct configs_opts {
     void *arg;
 };
 
-/* Callbacks come on later turns. Errors: E_LIMIT of the cache. */
+/* *ret NULL: none are declared. Callbacks come on later turns. Errors: E_LIMIT of the cache. */
 int configs_start(const struct configs_opts *opts, struct configs **ret, struct err *err);
 /* Reads end with -ECANCELED. NULL is fine. */
 void configs_free(struct configs *cs);

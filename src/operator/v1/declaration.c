@@ -8,17 +8,14 @@
  */
 #include "operator/v1/declaration.h"
 
+#include "base/record.h"
 #include "codec/digest.h"
 #include "kube/meta.h"
 
 #include <assert.h>
 #include <math.h>
 
-enum {
-    PATH_MAX_BYTES = 200,
-    BLOCK_BYTES =
-        600 /* of one controller and its watch; there is a declaration for each operator */
-};
+enum { PATH_MAX_BYTES = 200 };
 
 struct reader {
     struct declaration *d;
@@ -481,12 +478,13 @@ static int read_map(struct reader *rd, const struct json *v, void *at, const str
           .offset = offsetof(struct declaration_map, same_namespace) },
     };
     static const struct member by_key[] = { { .name = "key", .read = read_map_key } };
-    struct declaration_map *map = at;
     if (rd->role != WATCH_MAPPED)
         return FAIL(rd, "only entries of 'watches' have a map");
     int r = wants(rd, v, JSON_OBJECT, "an object");
     if (r < 0)
         return r;
+    struct declaration_map *map = arena_new(rd->a, struct declaration_map);
+    *(struct declaration_map **)at = map;
 #define BY(word, KIND, table)                                                                      \
     if (json_getc(v, word)) {                                                                      \
         map->kind = KIND;                                                                          \
@@ -870,17 +868,17 @@ static int resolve_maps(struct reader *rd, const struct declaration_controller *
     struct declaration_watch *primary = &rd->d->watches[c->first_watch];
     for (uint32_t i = 1; i < c->n_watches; i++) {
         struct declaration_watch *w = primary + i;
-        if (w->role != WATCH_MAPPED || w->map.kind != MAP_INDEX)
+        if (w->role != WATCH_MAPPED || w->map->kind != MAP_INDEX)
             continue;
         bool found = false;
         for (size_t at = 0; at < primary->n_indexes && !found; at++) {
-            found = str_eq(primary->indexes[at].name, w->map.text);
+            found = str_eq(primary->indexes[at].name, w->map->text);
             if (found)
-                w->map.index = (uint32_t)at;
+                w->map->index = (uint32_t)at;
         }
         if (!found)
             return FAIL(rd, "watch '" STR_FMT "' maps by index '" STR_FMT "', which 'for' lacks",
-                        STR_ARG(w->id), STR_ARG(w->map.text));
+                        STR_ARG(w->id), STR_ARG(w->map->text));
     }
     return 0;
 }
@@ -1188,13 +1186,13 @@ static int parse(struct declaration *d, struct str bytes, struct err *err)
 static void free_declaration(struct declaration *d)
 {
     arena_fini(&d->arena);
-    free(d);
+    record_free(d);
 }
 DEFINE_SCOPED(declaration, free_declaration)
 
 void declarations_init(struct declarations *ds)
 {
-    *ds = (struct declarations){ 0 };
+    *ds = (struct declarations){ .map.borrows_keys = true };
 }
 
 void declarations_fini(struct declarations *ds)
@@ -1218,15 +1216,20 @@ int declaration_get(struct declarations *ds, struct str bytes, struct declaratio
         *ret = found;
         return 0;
     }
-    scoped(free_declaration_scoped) struct declaration *d = xnew(struct declaration);
-    d->arena.block_bytes = BLOCK_BYTES;
-    int r = parse(d, bytes, err);
+    struct declaration measured = { 0 };
+    int r = parse(&measured, bytes, err);
+    size_t size = measured.arena.total_bytes;
+    arena_fini(&measured.arena);
     if (r < 0)
         return r;
+    scoped(free_declaration_scoped) struct declaration *d = record_new(struct declaration);
+    d->arena.block_bytes = size; /* all of it in one block */
+    r = parse(d, bytes, err);
+    assert(r >= 0 && d->arena.total_bytes == size);
     memcpy(d->digest, digest, sizeof digest);
     d->refs = 1;
     d->owner = ds;
-    (void)map_put(&ds->map, key, d);
+    (void)map_put(&ds->map, str_n((const char *)d->digest, sizeof d->digest), d);
     *ret = take_ptr(&d);
     return 0;
 }

@@ -4,6 +4,7 @@
  *
  * A declaration is immutable and counted: operators of one module declare the same bytes and share
  * one struct. All watches stand in one table, each controller's in a row, those of `caches` last.
+ * It takes no more memory than it needs: operators differ in the namespace at least.
  */
 #pragma once
 
@@ -67,7 +68,7 @@ struct declaration_watch {
     struct declaration_index *indexes;
     size_t n_indexes;
     const struct predicate *predicate; /* NULL: every event */
-    struct declaration_map map;        /* WATCH_MAPPED */
+    struct declaration_map *map;       /* WATCH_MAPPED; else NULL */
 };
 
 struct declaration_controller {

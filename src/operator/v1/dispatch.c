@@ -6,6 +6,7 @@
 #include "operator/v1/dispatch.h"
 
 #include "base/clock.h"
+#include "base/record.h"
 #include "operator/v1/dispatch_impl.h"
 
 #include <assert.h>
@@ -51,9 +52,9 @@ void dispatch_free(struct dispatch *d)
 struct dispatch_operator *dispatch_operator_new(struct dispatch *d, const char *name,
                                                 const struct dispatch_ops *ops, void *arg)
 {
-    struct dispatch_operator *o = xnew(struct dispatch_operator);
+    struct dispatch_operator *o = record_new(struct dispatch_operator);
     o->d = d;
-    o->name = xstrdup(name);
+    o->name = name;
     o->ops = ops;
     o->arg = arg;
     o->weight = DISPATCH_WEIGHT_DEFAULT;
@@ -68,7 +69,6 @@ static void controller_fini(struct dispatch_controller *c)
 {
     work_queue_free(c->queue);
     free(c->counts);
-    free(c->name);
 }
 
 void dispatch_operator_free(struct dispatch_operator *o)
@@ -92,10 +92,9 @@ void dispatch_operator_free(struct dispatch_operator *o)
         free(o->config_names[i]);
     free(o->config_names);
     free(o->last);
-    free(o->controllers);
-    free(o->instances);
-    free(o->name);
-    free(o);
+    record_free(o->controllers);
+    record_free(o->instances);
+    record_free(o);
     dispatch_pump_later(d); /* there may be room for others, or nothing to be armed for */
 }
 
@@ -112,10 +111,11 @@ static struct dispatch_controller take_controller(struct dispatch_operator *o, c
         if (!c->name || strcmp(c->name, name) != 0)
             continue;
         struct dispatch_controller taken = *c;
+        taken.name = name;
         *c = (struct dispatch_controller){ 0 };
         return taken;
     }
-    return (struct dispatch_controller){ .name = xstrdup(name) };
+    return (struct dispatch_controller){ .name = name };
 }
 
 int dispatch_declare(struct dispatch_operator *o,
@@ -125,7 +125,7 @@ int dispatch_declare(struct dispatch_operator *o,
     assert(o->n_active == 0);
     if (n > DISPATCH_CONTROLLERS_MAX || instances == 0 || instances > DISPATCH_INSTANCES_MAX)
         return err_set(err, E_LIMIT, "%zu controllers and %u instances", n, instances);
-    struct dispatch_controller *now = xnew_n(struct dispatch_controller, MAX(n, 1));
+    struct dispatch_controller *now = record_alloc(n * sizeof *now);
     for (size_t i = 0; i < n; i++) {
         const struct dispatch_controller_opts *opts = &controllers[i];
         now[i] = take_controller(o, opts->name);
@@ -148,13 +148,17 @@ int dispatch_declare(struct dispatch_operator *o,
     }
     for (unsigned i = 0; i < o->n_controllers; i++)
         controller_fini(&o->controllers[i]);
-    free(o->controllers);
+    record_free(o->controllers);
     o->controllers = now;
     o->n_controllers = (unsigned)n;
     o->next_controller = 0;
     for (unsigned i = instances; i < o->n_instances; i++)
         assert(o->instances[i].state == INSTANCE_NONE);
-    o->instances = xrealloc(o->instances, instances * sizeof *o->instances);
+    struct dispatch_instance *kept = o->instances;
+    o->instances = record_alloc(instances * sizeof *o->instances);
+    if (kept)
+        memcpy(o->instances, kept, MIN(o->n_instances, instances) * sizeof *kept);
+    record_free(kept);
     for (unsigned i = o->n_instances; i < instances; i++)
         o->instances[i] = (struct dispatch_instance){ .state = INSTANCE_NONE };
     o->n_instances = instances;

@@ -100,7 +100,7 @@ struct dispatch_ops {
     void (*on_result)(void *arg, const struct dispatch_result *result);
 };
 
-/* name: "namespace/name", for the label `operator`; copied. ops is kept. It begins held by
+/* name: "namespace/name", for the label `operator`; kept, as ops is. It begins held by
  * DISPATCH_HOLD_START. */
 struct dispatch_operator *dispatch_operator_new(struct dispatch *d, const char *name,
                                                 const struct dispatch_ops *ops, void *arg);
@@ -110,7 +110,7 @@ void dispatch_operator_free(struct dispatch_operator *o);
 void dispatch_set_weight(struct dispatch_operator *o, unsigned weight);
 
 struct dispatch_controller_opts {
-    const char *name; /* copied */
+    const char *name; /* kept until the next dispatch_declare() has returned */
     unsigned concurrency;
     uint32_t backoff_base_ms, backoff_max_ms; /* 0: the defaults of work_queue.h */
     double rate_per_second;

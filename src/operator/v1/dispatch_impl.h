@@ -24,7 +24,7 @@ struct dispatch_counts {
 };
 
 struct dispatch_controller {
-    char *name;
+    const char *name;
     struct work_queue *queue;
     struct dispatch_counts *counts;
     unsigned concurrency;
@@ -61,7 +61,7 @@ enum instance_state {
 };
 
 struct dispatch_instance {
-    enum instance_state state;
+    uint8_t state; /* enum instance_state */
     bool is_parked;
     uint8_t config_failures;
     uint8_t config;         /* being told */
@@ -79,7 +79,7 @@ struct dispatch_instance {
 struct dispatch_operator {
     struct dispatch *d;
     struct list node, growth_node, drain_node;
-    char *name;
+    const char *name;
     const struct dispatch_ops *ops;
     void *arg;
     size_t heap_at;

@@ -151,7 +151,7 @@ static unsigned missing_instance(const struct dispatch_operator *o, uint64_t now
         return 0;
     unsigned n = 0, none = 0;
     for (unsigned i = 0; i < o->n_instances; i++) {
-        switch (o->instances[i].state) {
+        switch ((enum instance_state)o->instances[i].state) {
         case INSTANCE_NONE:
             if (i > 0 && none == 0)
                 none = i;

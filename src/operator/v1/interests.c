@@ -3,6 +3,7 @@
 #include "operator/v1/interests.h"
 
 #include "base/buf.h"
+#include "base/record.h"
 #include "operator/v1/mapping.h"
 
 #include <errno.h>
@@ -355,11 +356,11 @@ static void finish_sync(struct watch *w)
         begin_walk(&w->cs->controllers[declared->controller], WORK_RESYNC, false);
     if (declared->role == WATCH_MAPPED && mapping_is_constant(declared)) {
         struct controller *c = &w->cs->controllers[declared->controller];
-        if (declared->map.kind == MAP_ALL) {
+        if (declared->map->kind == MAP_ALL) {
             begin_walk(c, WORK_INITIAL, true);
         } else {
-            struct work_key key = { watch_of(c, 0)->namespaced ? declared->map.namespace : STR(""),
-                                    declared->map.name };
+            struct work_key key = { watch_of(c, 0)->namespaced ? declared->map->namespace : STR(""),
+                                    declared->map->name };
             (void)dispatch_add(w->cs->dispatch, number_of(c), key, WORK_INITIAL, WORK_LOW, NULL);
         }
     }
@@ -401,7 +402,7 @@ static void unsubscribe(struct watch *w)
 {
     for (size_t i = 0; i < w->n_feeds; i++)
         object_sub_cancel(w->feeds[i].sub);
-    free(take_ptr(&w->feeds));
+    record_free(take_ptr(&w->feeds));
     w->n_feeds = 0;
 }
 
@@ -454,7 +455,7 @@ static int subscribe(struct watch *w, const struct discovery_kind *kind, struct 
     if (r < 0)
         return r;
     size_t n = kind->namespaced && d->n_namespaces ? d->n_namespaces : 1;
-    w->feeds = xnew_n(struct feed, n);
+    w->feeds = record_alloc(n * sizeof *w->feeds);
     w->n_feeds = n;
     w->namespaced = kind->namespaced;
     for (size_t i = 0; i < n; i++) {
@@ -507,7 +508,7 @@ static void find_later(struct watch *w, enum watch_state state, const char *why)
             object_sub_end_reads(feeds[i].sub, -EAGAIN, &err);
         object_sub_cancel(feeds[i].sub);
     }
-    free(feeds);
+    record_free(feeds);
 }
 
 static void on_missing(struct kind_query *q, const struct err *err)
@@ -541,7 +542,7 @@ static void on_found(struct kind_query *q, const struct discovery_kind *kind)
 int interests_start(const struct interests_opts *opts, struct interests **ret, struct err *err)
 {
     const struct declaration *d = opts->declaration;
-    struct interests *cs = xalloc(sizeof *cs + d->n_watches * sizeof cs->watches[0]);
+    struct interests *cs = record_alloc(sizeof *cs + d->n_watches * sizeof cs->watches[0]);
     cs->env = opts->env;
     cs->declaration = d;
     cs->dispatch = opts->dispatch;
@@ -549,7 +550,7 @@ int interests_start(const struct interests_opts *opts, struct interests **ret, s
     cs->arg = opts->arg;
     cs->who = opts->who;
     cs->may = opts->may;
-    cs->controllers = xnew_n(struct controller, d->n_controllers ? d->n_controllers : 1);
+    cs->controllers = record_alloc(d->n_controllers * sizeof *cs->controllers);
     for (size_t i = 0; i < d->n_controllers; i++) {
         struct controller *c = &cs->controllers[i];
         c->cs = cs;
@@ -584,8 +585,8 @@ void interests_free(struct interests *cs)
         free_walk(cs->controllers[i].walk);
     }
     defer_cancel(&cs->tell);
-    free(cs->controllers);
-    free(cs);
+    record_free(cs->controllers);
+    record_free(cs);
 }
 
 void interests_watch_view(const struct interests *cs, size_t i, struct watch_view *ret)

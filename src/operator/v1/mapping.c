@@ -26,13 +26,13 @@ size_t mapping_fields(const struct declaration_watch *w,
     }
     if (w->role != WATCH_MAPPED)
         return n;
-    if (w->map.kind == MAP_ANNOTATION)
-        ret[n++] = (struct object_field){ .kind = OBJECT_FIELD_ANNOTATION, .text = w->map.text };
-    if (w->map.kind == MAP_FIELD) {
-        ret[n++] = (struct object_field){ .kind = OBJECT_FIELD_PATH, .text = w->map.field.text };
-        if (w->map.namespace_field.path)
+    if (w->map->kind == MAP_ANNOTATION)
+        ret[n++] = (struct object_field){ .kind = OBJECT_FIELD_ANNOTATION, .text = w->map->text };
+    if (w->map->kind == MAP_FIELD) {
+        ret[n++] = (struct object_field){ .kind = OBJECT_FIELD_PATH, .text = w->map->field.text };
+        if (w->map->namespace_field.path)
             ret[n++] = (struct object_field){ .kind = OBJECT_FIELD_PATH,
-                                              .text = w->map.namespace_field.text };
+                                              .text = w->map->namespace_field.text };
     }
     return n;
 }
@@ -40,7 +40,7 @@ size_t mapping_fields(const struct declaration_watch *w,
 bool mapping_is_constant(const struct declaration_watch *w)
 {
     return w->role == WATCH_MAPPED &&
-           (w->map.kind == MAP_KEY || (w->map.kind == MAP_ALL && !w->map.same_namespace));
+           (w->map->kind == MAP_KEY || (w->map->kind == MAP_ALL && !w->map->same_namespace));
 }
 
 static struct str group_of(struct str api_version)
@@ -89,7 +89,7 @@ static void add_fields(const struct mapping *m, const struct cached_object *o, m
     struct str namespace = own_namespace(m, o);
     size_t at = m->watch->n_indexes;
     size_t n = object_sub_field(m->sub, o, at, names, ARRAY_LEN(names));
-    if (m->primary_namespaced && m->watch->map.namespace_field.path &&
+    if (m->primary_namespaced && m->watch->map->namespace_field.path &&
         object_sub_field(m->sub, o, at + 1, namespaces, 1) > 0 && namespaces[0].n)
     namespace = namespaces[0];
     for (size_t i = 0; i < MIN(n, ARRAY_LEN(names)); i++)
@@ -117,7 +117,7 @@ static void add_indexed(const struct mapping *m, const struct cached_object *o, 
     char text[TEXT_MAX], uid[CACHED_UID_BYTES];
     struct str value = cached_object_name(o), namespace = STR("");
     struct collect c = { add, arg };
-    switch (m->watch->map.value) {
+    switch (m->watch->map->value) {
     case MAP_VALUE_NAME:
         namespace
         = own_namespace(m, o);
@@ -139,7 +139,7 @@ static void add_indexed(const struct mapping *m, const struct cached_object *o, 
         break;
     }
     for (size_t i = 0; i < m->n_primary_subs; i++)
-        object_sub_find_by(m->primary_subs[i], m->watch->map.index, value, namespace, add_primary,
+        object_sub_find_by(m->primary_subs[i], m->watch->map->index, value, namespace, add_primary,
                            &c);
 }
 
@@ -147,7 +147,7 @@ static void add_all(const struct mapping *m, const struct cached_object *o, mapp
                     void *arg)
 {
     struct collect c = { add, arg };
-    struct str namespace = m->watch->map.same_namespace ? own_namespace(m, o) : STR("");
+    struct str namespace = m->watch->map->same_namespace ? own_namespace(m, o) : STR("");
     for (size_t i = 0; i < m->n_primary_subs; i++)
         object_sub_each(m->primary_subs[i], namespace, add_primary, &c);
 }
@@ -155,7 +155,7 @@ static void add_all(const struct mapping *m, const struct cached_object *o, mapp
 static void add_mapped(const struct mapping *m, const struct cached_object *o, mapping_add_fn add,
                        void *arg)
 {
-    const struct declaration_map *map = &m->watch->map;
+    const struct declaration_map *map = m->watch->map;
     struct str value;
     switch (map->kind) {
     case MAP_OWNER:

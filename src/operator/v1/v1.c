@@ -6,6 +6,7 @@
 #include "operator/v1/v1_impl.h"
 
 #include "base/log.h"
+#include "base/record.h"
 #include "wasm/guest_log.h"
 
 #include <errno.h>
@@ -74,7 +75,7 @@ static void end_watches(struct v1 *v)
     v->is_watching = false;
     interests_free(take_ptr(&v->calls.interests));
     configs_free(take_ptr(&v->calls.configs));
-    free(take_ptr(&v->user));
+    identity_unref(take_ptr(&v->watching_as));
 }
 
 static void begin_watches(struct v1 *v);
@@ -145,7 +146,7 @@ static int start_watches(struct v1 *v, const struct kube_identity *who, struct e
     struct configs_opts configs = { .loop = v->host->opts.loop,
                                     .cache = v->host->opts.cache,
                                     .declaration = v->declaration,
-                                    .namespace = v->namespace,
+                                    .namespace = v->calls.namespace,
                                     .identity = who,
                                     .allow = v->calls.allow,
                                     .on_change = on_config_change,
@@ -158,7 +159,7 @@ static int start_watches(struct v1 *v, const struct kube_identity *who, struct e
         end_watches(v);
         return r;
     }
-    v->user = who ? str_dup(who->user) : xstrdup("");
+    v->watching_as = v->identity ? identity_ref(v->identity) : NULL;
     v->is_watching = true;
     v->is_bounded = v->calls.allow != NULL;
     return 0;
@@ -200,12 +201,10 @@ static void free_last(struct v1 *v)
 static int tell_dispatch(struct v1 *v, const struct declaration *d, struct err *err)
 {
     struct dispatch_controller_opts opts[DECLARATION_MAX_CONTROLLERS];
-    char names[DECLARATION_MAX_CONTROLLERS][DECLARATION_MAX_NAME_BYTES + 1];
     for (size_t i = 0; i < d->n_controllers; i++) {
         const struct declaration_controller *c = &d->controllers[i];
-        (void)snprintf(names[i], sizeof names[i], STR_FMT, STR_ARG(c->name));
         opts[i] =
-            (struct dispatch_controller_opts){ .name = names[i],
+            (struct dispatch_controller_opts){ .name = c->name.p, /* with a NUL: of an arena */
                                                .concurrency = c->concurrency,
                                                .backoff_base_ms = (uint32_t)c->backoff_base_ms,
                                                .backoff_max_ms = (uint32_t)c->backoff_max_ms,
@@ -220,9 +219,8 @@ static int tell_dispatch(struct v1 *v, const struct declaration *d, struct err *
 /* What an instance has declared becomes what is in force. */
 static int put_in_force(struct v1 *v, struct declaration *d, struct err *err)
 {
-    const char *user = v->identity ? identity_user(v->identity) : "";
     bool other_bounds = v->has_new_guest && (v->is_bounded || v->calls.allow);
-    if (d == v->declaration && v->is_watching && strcmp(v->user, user) == 0 && !other_bounds) {
+    if (d == v->declaration && v->is_watching && v->watching_as == v->identity && !other_bounds) {
         if (v->has_new_guest) /* it may want something else of the objects that are there */
             interests_reconcile_all(v->calls.interests, WORK_INITIAL);
         return 0;
@@ -540,7 +538,7 @@ static void tell_failure(const struct v1 *v, const struct dispatch_result *resul
              result->task.attempt, (unsigned long long)result->delay_ms, permanent,
              log_quote(text, result->message));
     (void)buf_printf(&line, "reconcile failed: " STR_FMT, STR_ARG(result->message));
-    guest_log_add(v->host->opts.logs, v->namespace, v->name,
+    guest_log_add(v->host->opts.logs, v->calls.namespace, v->calls.name,
                   &(struct guest_log_line){
                       .level = LOG_WARN,
                       .message = buf_str(&line),
@@ -617,11 +615,10 @@ struct v1 *v1_new(const struct v1_opts *opts)
                                              .refill = on_refill,
                                              .cpu_us = on_cpu_us,
                                              .on_result = on_result };
-    struct v1 *v = xnew(struct v1);
+    size_t n = strlen(opts->namespace) + 1 + strlen(opts->name) + 1;
+    struct v1 *v = record_alloc(sizeof *v + n);
+    (void)snprintf(v->full_name, n, "%s/%s", opts->namespace, opts->name);
     v->host = opts->host;
-    v->namespace = opts->namespace;
-    v->name = opts->name;
-    v->full_name = xasprintf("%s/%s", opts->namespace, opts->name);
     v->ops = opts->ops;
     v->arg = opts->arg;
     v->calls.loop = opts->host->opts.loop;
@@ -651,8 +648,7 @@ void v1_free(struct v1 *v)
     v->host->n_operators--;
     identity_unref(v->identity);
     free(v->trouble);
-    free(v->full_name);
-    free(v);
+    record_free(v);
 }
 
 void v1_attach(struct v1 *v, struct guest *g, const struct v1_rights *rights)

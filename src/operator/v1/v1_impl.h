@@ -51,8 +51,6 @@ struct v1_last {
 struct v1 {
     struct v1_host *host;
     struct list node;
-    const char *namespace, *name;
-    char *full_name;
     const struct v1_ops *ops;
     void *arg;
     struct dispatch_operator *dispatch;
@@ -60,7 +58,7 @@ struct v1 {
     struct identity *identity; /* of the last guest, also while there is none: watches go on */
     struct identity_wait identity_wait;
     struct identity_listener identity_listener;
-    char *user;                      /* as whom the watches were begun */
+    struct identity *watching_as;    /* as whom the watches were begun */
     struct declaration *declaration; /* what is in force; NULL: none yet */
     bool has_new_guest;              /* attached, and not started since */
     bool is_watching;                /* controllers and configs stand for it, */
@@ -73,6 +71,7 @@ struct v1 {
     struct trace trace;
     struct v1_instance first;
     struct v1_instance **more; /* of declaration->instances, by number - 1; NULL: there are none */
+    char full_name[];          /* "namespace/name" */
 };
 
 /* End the guest for a rule that it broke, "CALL: RULE: what was wrong". */

@@ -145,7 +145,7 @@ static int on_log_line(struct v1_instance *in, const struct guest_post *p, struc
             return err->code;
         add_pair(&pairs, STR("cut"), p->body);
     }
-    guest_log_add(v->host->opts.logs, v->namespace, v->name, &line);
+    guest_log_add(v->host->opts.logs, v->calls.namespace, v->calls.name, &line);
     /* The guest's debug lines were asked for by its operator's level, whatever the host's is. */
     log_write(p->number == 0 ? LOG_INFO : levels[MIN(p->number, 3u)], "guest", "%s%s",
               p->number == 0 ? "level=debug " : "", buf_cstr(&pairs));
