@@ -57,6 +57,12 @@ struct gateway_opts {
     struct fn_dialer *dialer; /* kept */
     struct invoker *local;    /* by_worker sandboxes of `local_worker`; NULL: none here */
     const char *local_worker;
+    /*
+     * Workers' listeners that ask for them (worker/worker_http.h), and other gateways: how they are
+     * spoken to. Kept; NULL: plain, no token. token is copied.
+     */
+    struct tls_ctx *worker_tls, *gateway_tls;
+    const char *worker_token;
     const char *domain;    /* hosts NAME.NAMESPACE.DOMAIN; NULL: "fn.local" */
     const char *trace_dir; /* proxy_trace.csv there; NULL: none */
     struct gateway_async async;
@@ -98,6 +104,8 @@ bool gateway_owns(const struct gateway *g, struct str namespace, struct str name
  */
 const char *gateway_peer(const struct gateway *g, bool (*is)(void *arg, struct str name),
                          void *arg);
+/* After each change of those that are alive, and so maybe of gateway_owns(). One listener. */
+void gateway_on_members(struct gateway *g, void (*fn)(void *arg), void *arg);
 
 /* Prometheus text. */
 void gateway_metrics(const struct gateway *g, struct buf *to);

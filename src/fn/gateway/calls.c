@@ -1,0 +1,1255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of a request.
+ *
+ *     BODY --small body is here--> QUEUED --room--> RUNNING --answer--> OVER
+ *       `------------------------------'  <--retry--'  every state ------^
+ *
+ * BODY only for bodies of known, small length: they are read before a sandbox is taken, so that a
+ * slow client holds none. Other bodies stay with the client until the sandbox is there.
+ * OVER: the client has its answer or has gone; the record goes when neither the exchange nor the
+ * invocation can call back any more.
+ *
+ * An attempt ends in attempt_ended() and nowhere else. There the room in the sandbox is given back,
+ * and the oldest waiting request takes it.
+ */
+#include "fn/gateway/gateway_int.h"
+
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+
+static const struct sm_state call_table[] = {
+    [CALL_BODY] = { "body", EDGE(CALL_QUEUED) | EDGE(CALL_RUNNING) | EDGE(CALL_OVER) },
+    [CALL_QUEUED] = { "queued", EDGE(CALL_RUNNING) | EDGE(CALL_OVER) },
+    [CALL_RUNNING] = { "running", EDGE(CALL_QUEUED) | EDGE(CALL_RUNNING) | EDGE(CALL_OVER) },
+    [CALL_OVER] = { "over", 0 },
+};
+
+/* ---------------------------------------------------------------- refusals */
+
+struct refusal {
+    int status;
+    const char *reason;
+    unsigned retry_after_s; /* 0: not said */
+};
+
+static int grpc_status(int status)
+{
+    switch (status) {
+    case 400:
+        return 13; /* INTERNAL */
+    case 401:
+        return 16; /* UNAUTHENTICATED */
+    case 404:
+        return 12; /* UNIMPLEMENTED */
+    case 413:
+        return 8; /* RESOURCE_EXHAUSTED */
+    case 504:
+        return 4; /* DEADLINE_EXCEEDED */
+    default:
+        return 14; /* UNAVAILABLE: may be tried again */
+    }
+}
+
+static void refuse(struct http_exchange *x, bool is_grpc, const struct refusal *why,
+                   const char *call_id, const char *text)
+{
+    struct headers h = { 0 };
+    char number[16], body[640];
+    (void)headers_addc(&h, "x-dormouse-reason", why->reason);
+    if (call_id)
+        (void)headers_addc(&h, "x-call-id", call_id);
+    if (why->retry_after_s) {
+        (void)snprintf(number, sizeof number, "%u", why->retry_after_s);
+        (void)headers_addc(&h, "retry-after", number);
+    }
+    if (why->status == 401)
+        (void)headers_addc(&h, "www-authenticate", "Bearer");
+    if (is_grpc) { /* a trailers-only answer */
+        (void)snprintf(number, sizeof number, "%d", grpc_status(why->status));
+        (void)headers_addc(&h, "content-type", "application/grpc");
+        (void)headers_addc(&h, "grpc-status", number);
+        (void)headers_addc(&h, "grpc-message", why->reason);
+        http_respond(x, 200, &h, 0);
+        http_end(x);
+    } else {
+        (void)headers_addc(&h, "content-type", "text/plain; charset=utf-8");
+        (void)snprintf(body, sizeof body, "%s: %s\n", why->reason, text);
+        http_reply(x, why->status, &h, str_of(body));
+    }
+    headers_fini(&h);
+}
+
+static void refuse_unknown(struct gateway *g, struct http_exchange *x, const struct fields *f,
+                           const struct route *r)
+{
+    static const struct refusal why = { 404, "UnknownFunction", 0 };
+    char text[512];
+    g->n_unknown++;
+    if (r)
+        (void)snprintf(text, sizeof text,
+                       "there is no function '" STR_FMT "' in namespace '" STR_FMT "'",
+                       STR_ARG(r->name), STR_ARG(r->namespace));
+    else
+        (void)snprintf(text, sizeof text,
+                       "functions are called by host NAME.NAMESPACE or NAME.NAMESPACE.%s, or by "
+                       "path /fn/NAMESPACE/NAME/",
+                       g->domain);
+    refuse(x, f->is_grpc, &why, NULL, text);
+}
+
+/* ---------------------------------------------------------------- records */
+
+static void on_tick(struct timer *t);
+
+static struct gateway_call *call_new(struct gateway *g)
+{
+    struct gateway_call *c = g->idle_calls.n ? g->idle_calls.p[--g->idle_calls.n] : NULL;
+    if (!c) {
+        c = xnew(struct gateway_call);
+        buf_init(&c->body, GATEWAY_SUBMIT_BODY_BYTES + GATEWAY_KEEP_BYTES);
+    }
+    c->g = g;
+    c->arrived_us = gateway_now_us();
+    c->deadline_ms = c->answer_left = UINT64_MAX;
+    c->moved_ms = loop_now_ms(g->loop);
+    sm_init(&c->sm, call_table, CALL_BODY);
+    list_push_back(&g->live, &c->live);
+    g->n_live++;
+    return c;
+}
+
+static void call_id_make(struct gateway_call *c)
+{
+    struct rng r = rng_fork(c->g->call_seed, ++c->g->n_calls_ever, 0);
+    (void)snprintf(c->call_id, sizeof c->call_id, "%016llx", (unsigned long long)rng_next(&r));
+}
+
+/* Keep what the next one can use: the memory of its fields and of a small body. */
+static void call_free(struct gateway_call *c)
+{
+    struct gateway *g = c->g;
+    assert(!c->invocation && !c->sandbox && !c->peer && !c->x);
+    list_remove(&c->live);
+    g->n_live--;
+    if (c->pool)
+        pool_release(g, c->pool);
+    if (c->arena) {
+        headers_fini((struct headers *)c->request);
+        arena_fini(c->arena);
+        free(c->arena);
+    }
+    headers_reset(&c->answer);
+    buf_reset(&c->body);
+    if (c->body.cap > GATEWAY_EAGER_BYTES || g->idle_calls.n >= GATEWAY_IDLE_CALLS) {
+        buf_fini(&c->body);
+        buf_init(&c->body, GATEWAY_SUBMIT_BODY_BYTES + GATEWAY_KEEP_BYTES);
+    }
+    if (g->idle_calls.n >= GATEWAY_IDLE_CALLS) {
+        headers_fini(&c->answer);
+        free(c);
+    } else {
+        struct headers fields = c->answer;
+        struct buf body = c->body;
+        *c = (struct gateway_call){ .answer = fields, .body = body };
+        vec_push(&g->idle_calls, c);
+    }
+    if (g->is_leaving && g->n_live == 0)
+        gateway_check_stopped(g);
+}
+
+static void call_settle(struct gateway_call *c)
+{
+    if (c->sm.at == CALL_OVER && !c->invocation && !c->x && !c->later.node.next)
+        call_free(c);
+}
+
+/* ---------------------------------------------------------------- deadlines */
+
+static uint64_t call_due(const struct gateway_call *c)
+{
+    switch ((enum call_at)c->sm.at) {
+    case CALL_QUEUED:
+        return c->waiting.due_ms;
+    case CALL_RUNNING:
+        return c->idle_ms ? MIN(c->deadline_ms, c->moved_ms + c->idle_ms) : c->deadline_ms;
+    case CALL_BODY: /* the server has deadlines for these */
+    case CALL_OVER:
+        return UINT64_MAX;
+    }
+    return UINT64_MAX;
+}
+
+/* One timer for all calls, armed for the earliest; it may find that nothing is due any more. */
+static void tick_by(struct gateway *g, uint64_t due_ms)
+{
+    if (due_ms == UINT64_MAX || (timer_is_armed(&g->tick) && g->tick.due_ms <= due_ms))
+        return;
+    uint64_t now = loop_now_ms(g->loop);
+    timer_start(g->loop, &g->tick, due_ms > now ? due_ms - now : 0, on_tick);
+}
+
+/* ---------------------------------------------------------------- to the client */
+
+/* Told on a later turn, since it may be found out inside a call of whoever asked. */
+static void on_later(struct defer *d)
+{
+    struct gateway_call *c = container_of(d, struct gateway_call, later);
+    const struct invoke_ops *ops = c->ops;
+    void *arg = c->arg;
+    struct err err = { 0 };
+    err_set(&err, c->failed, "%s", c->failed_reason);
+    c->later.node.next = NULL;
+    if (ops)
+        ops->on_end(arg, c->failed, c->failed_reason, &err);
+    call_settle(c);
+}
+
+static int code_of_status(int status)
+{
+    switch (status) {
+    case 404:
+        return -ENOENT;
+    case 503:
+        return -EBUSY;
+    case 504:
+        return -ETIMEDOUT;
+    default:
+        return -ECONNRESET;
+    }
+}
+
+static void call_leave_queue(struct gateway_call *c)
+{
+    if (c->sm.at != CALL_QUEUED)
+        return;
+    queue_remove(&c->pool->queue, &c->waiting);
+    load_changed(c->g, c->pool, 0, -1);
+}
+
+static void call_over(struct gateway_call *c)
+{
+    sm_move(&c->sm, CALL_OVER);
+    if (c->invocation)
+        invoke_cancel(c->invoker, c->invocation);
+}
+
+/* Answer in our own words, or cut an answer that has begun. */
+static void call_fail(struct gateway_call *c, const struct refusal *why, const char *text)
+{
+    struct gateway *g = c->g;
+    call_leave_queue(c);
+    stats_answered(g, c, c->head_sent ? 502 : why->status, gateway_now_us());
+    if (c->head_sent)
+        g->n_aborted++;
+    if (c->x && c->head_sent)
+        http_abort(c->x);
+    else if (c->x)
+        refuse(c->x, c->fields.is_grpc, why, c->call_id, text);
+    if (c->ops) {
+        c->failed = code_of_status(why->status);
+        c->failed_reason = why->reason;
+        defer_start(g->loop, &c->later, on_later);
+    }
+    call_over(c);
+}
+
+static void call_end(struct gateway_call *c)
+{
+    stats_answered(c->g, c, c->status, gateway_now_us());
+    sm_move(&c->sm, CALL_OVER);
+    if (c->x)
+        http_end(c->x);
+    else if (c->ops)
+        c->ops->on_end(c->arg, 0, NULL, NULL);
+}
+
+/* ---------------------------------------------------------------- an attempt */
+
+static void on_head(void *arg, int status, const struct headers *h);
+static void on_data(void *arg, struct str chunk);
+static void on_trailers(void *arg, const struct headers *trailers);
+static void on_writable(void *arg);
+static void on_end(void *arg, int r, const char *reason, const struct err *err);
+static void attempt_ended(struct gateway_call *c, int r, const char *reason, const struct err *err);
+
+static const struct invoke_ops attempt_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_trailers = on_trailers,
+                                               .on_writable = on_writable,
+                                               .on_end = on_end };
+
+static int make_fields(struct gateway_call *c, char trace[FIELDS_TRACE_BYTES])
+{
+    bool has_trace = fields_is_trace(c->fields.trace);
+    if (!has_trace)
+        fields_make_trace(&c->g->random, trace);
+    const struct fields_add add = { .peer = c->peer_address,
+                                    .prefix = c->peer ? STR("") : c->prefix,
+                                    .call_id = str_of(c->call_id),
+                                    .trace = has_trace ? NULL : trace,
+                                    .is_tls = c->is_tls,
+                                    .add_host = c->peer || c->sandbox->upstream,
+                                    .upgrade = c->wants_upgrade,
+                                    .is_trusted = c->is_forwarded };
+    headers_reset(&c->answer);
+    if (!c->peer)
+        return fields_for_sandbox(&c->answer, c->request, &c->fields, &add);
+    int r = fields_for_gateway(&c->answer, c->request, &c->fields, &add);
+    return r < 0 ? r : headers_addc(&c->answer, "x-dormouse-forwarded-by", c->g->members.secret);
+}
+
+/* The rest of the body is wanted now. */
+static void ask_for_body(struct gateway_call *c)
+{
+    if (!c->x || !c->has_body || c->body_ended)
+        return;
+    if (!c->body_asked) {
+        c->body_asked = true;
+        if (c->fields.is_grpc || c->idle_ms)
+            http_let_body_idle(c->x);
+        http_read_body(c->x, c->body_max);
+    } else if (c->body_full) {
+        c->body_full = false;
+        http_resume_body(c->x);
+    }
+}
+
+/* c->sandbox or c->peer is set. */
+static void attempt_start(struct gateway_call *c)
+{
+    struct gateway *g = c->g;
+    char trace[FIELDS_TRACE_BYTES];
+    struct err err = { 0 };
+    uint64_t now_ms = loop_now_ms(g->loop);
+    c->started_us = gateway_now_us();
+    c->moved_ms = now_ms;
+    c->deadline_ms = c->request_ms ? now_ms + c->request_ms : UINT64_MAX;
+    sm_move(&c->sm, CALL_RUNNING);
+    tick_by(g, call_due(c));
+    int r = make_fields(c, trace);
+    if (r < 0)
+        (void)err_sys(&err, r, "fields of the request");
+    struct str target = str_slice(c->target, c->peer ? 0 : c->prefix.n, c->target.n);
+    char rooted[HTTP_URI_MAX_BYTES + 1];
+    if (target.n == 0) {
+        target = STR("/");
+    } else if (target.p[0] == '?') { /* "/fn/a/b?c": the function sees "/?c" */
+        size_t n = MIN(target.n, sizeof rooted - 1);
+        rooted[0] = '/';
+        memcpy(rooted + 1, target.p, n);
+        target = str_n(rooted, n + 1);
+    }
+    const struct invoke_request req = { .sandbox = c->sandbox ? c->sandbox->id : 0,
+                                        .method = c->method,
+                                        .target = target,
+                                        .authority = c->fields.host,
+                                        .headers = &c->answer,
+                                        .peer = c->peer_address,
+                                        .is_tls = c->is_tls,
+                                        .has_body = c->has_body,
+                                        .body_bytes = c->body_bytes,
+                                        .body = buf_str(&c->body),
+                                        .body_is_whole = c->body_ended || !c->has_body,
+                                        .call_id = str_of(c->call_id),
+                                        .deadline_ms =
+                                            c->deadline_ms == UINT64_MAX ? 0 : c->deadline_ms,
+                                        .response_max = c->answer_max,
+                                        .script_name = c->prefix };
+    if (r >= 0)
+        r = invoke_start(c->invoker, &req, &attempt_ops, c, &c->invocation, &err);
+    headers_reset(&c->answer);
+    if (r < 0) {
+        c->invocation = NULL;
+        attempt_ended(c, r, "NotStarted", &err);
+        return;
+    }
+    ask_for_body(c);
+}
+
+static void run_in(struct gateway_call *c, struct balance_place *place)
+{
+    c->sandbox = container_of(place, struct sandbox, place);
+    c->last_sandbox = c->sandbox->id;
+    c->invoker = c->sandbox->invoker;
+    attempt_start(c);
+}
+
+void pool_hand_off(struct gateway *g, struct pool *p)
+{
+    if (p->is_handing || p->queue.n == 0)
+        return;
+    p->is_handing = true;
+    p->n_calls++;
+    while (p->queue.n) {
+        struct balance_place *place = balance_take(&p->balance);
+        if (!place)
+            break;
+        struct queue_item *i = queue_pop(&p->queue);
+        load_changed(g, p, 1, -1);
+        run_in(container_of(i, struct gateway_call, waiting), place);
+    }
+    p->is_handing = false;
+    pool_release(g, p);
+}
+
+static void refuse_queue_full(struct gateway_call *c)
+{
+    static const struct refusal full = { 503, "QueueFull", 1 };
+    call_fail(c, &full, "too many requests wait for this function");
+}
+
+static void fail_as(struct gateway_call *c, const struct failure *f)
+{
+    const struct refusal why = { 503, "CannotStart", 5 };
+    char text[600];
+    (void)snprintf(text, sizeof text, "%s: %s", f->reason, f->message);
+    call_fail(c, &why, text);
+}
+
+/* Into a sandbox now, else behind all that wait. */
+static void call_place(struct gateway_call *c)
+{
+    struct gateway *g = c->g;
+    struct pool *p = c->pool;
+    c->queued_us = gateway_now_us();
+    c->is_cold = p->n_sandboxes == 0;
+    struct balance_place *place = p->queue.n ? NULL : balance_take(&p->balance);
+    if (place) {
+        load_changed(g, p, 1, 0);
+        run_in(c, place);
+        return;
+    }
+    const struct failure *f =
+        p->fn && p->n_sandboxes == 0 ? function_failure(p->fn, p->revision) : NULL;
+    if (f && f->is_permanent) {
+        fail_as(c, f);
+        return;
+    }
+    c->waiting.due_ms = loop_now_ms(g->loop) + c->queue_ms;
+    if (!queue_push(&p->queue, &c->waiting)) {
+        refuse_queue_full(c);
+        return;
+    }
+    sm_move(&c->sm, CALL_QUEUED);
+    load_changed(g, p, 0, 1);
+    tick_by(g, c->waiting.due_ms);
+}
+
+static bool is_idempotent(struct str method)
+{
+    static const char *const methods[] = { "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE" };
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+        if (str_is(method, methods[i]))
+            return true;
+    return false;
+}
+
+/*
+ * Once, while nothing of an answer has left, all of the body that was taken is still here, and
+ * either nothing was sent or doing it twice is as good as once.
+ */
+static bool can_retry(const struct gateway_call *c, int r)
+{
+    if (c->is_retried || c->head_sent || c->body_lost)
+        return false;
+    bool unsent = r == -ECONNREFUSED || r == -EBUSY;
+    return unsent || ((r == -ECONNRESET || r == -EPIPE || r == E_EOF) && is_idempotent(c->method));
+}
+
+/* In another sandbox if one has room, else first in the queue. */
+static void retry(struct gateway_call *c, struct sandbox *failed)
+{
+    struct gateway *g = c->g;
+    struct pool *p = c->pool;
+    c->is_retried = true;
+    g->n_retries++;
+    bool was_in = balance_has(&failed->place);
+    if (was_in)
+        balance_remove(&p->balance, &failed->place);
+    struct balance_place *place = balance_take(&p->balance);
+    if (was_in)
+        balance_add(&p->balance, &failed->place);
+    if (place) {
+        load_changed(g, p, 1, 0);
+        run_in(c, place);
+        return;
+    }
+    uint64_t due = loop_now_ms(g->loop) + c->queue_ms;
+    c->waiting.due_ms = c->waiting.due_ms ? MIN(due, c->waiting.due_ms) : due;
+    c->waiting.due_ms = MAX(c->waiting.due_ms, loop_now_ms(g->loop) + 1000);
+    queue_push_front(&p->queue, &c->waiting);
+    sm_move(&c->sm, CALL_QUEUED);
+    load_changed(g, p, 0, 1);
+    tick_by(g, c->waiting.due_ms);
+}
+
+static struct refusal refusal_of(int r, const char *reason)
+{
+    if (r == -ETIMEDOUT)
+        return (struct refusal){ 504, reason ? reason : "RequestTimeout", 0 };
+    if (r == -EBUSY)
+        return (struct refusal){ 503, reason ? reason : "WorkerBusy", 1 };
+    if (r == -ECONNREFUSED)
+        return (struct refusal){ 502, "SandboxRefused", 1 };
+    if (r == E_LIMIT)
+        return (struct refusal){ 502, reason ? reason : "HeadTooLarge", 0 };
+    if (r == E_PARSE)
+        return (struct refusal){ 502, reason ? reason : "MalformedHead", 0 };
+    if (reason && strcmp(reason, "ModuleUnavailable") == 0)
+        return (struct refusal){ 503, reason, 1 };
+    return (struct refusal){ 502, reason ? reason : "SandboxBroke", 0 };
+}
+
+static void forward(struct gateway_call *c, size_t member);
+static void route_again(struct gateway_call *c);
+
+/* Of a forwarded call. */
+static void forward_ended(struct gateway_call *c, int r, const char *reason, const struct err *err)
+{
+    struct gateway *g = c->g;
+    upstream_unref(c->peer);
+    c->peer = NULL;
+    if (c->sm.at == CALL_OVER)
+        return;
+    if (r == 0 && c->head_sent) {
+        call_end(c);
+        return;
+    }
+    if (can_retry(c, r)) {
+        if (c->member < g->members.n) {
+            g->members.at[c->member].suspect_until_ms = loop_now_ms(g->loop) + GATEWAY_SUSPECT_MS;
+            g->members_seen++;
+            /* Owners are computed anew once the suspicion is over, too. */
+            timer_start(g->loop, &g->trust, GATEWAY_SUSPECT_MS, gateway_on_trust);
+        }
+        c->is_retried = r != -ECONNREFUSED; /* each refusal leaves one gateway fewer */
+        route_again(c);
+        return;
+    }
+    struct refusal why = refusal_of(r, "GatewayLost");
+    why.reason = "GatewayLost";
+    call_fail(c, &why, err ? err_text(err) : "the gateway of this function");
+}
+
+static void attempt_ended(struct gateway_call *c, int r, const char *reason, const struct err *err)
+{
+    struct gateway *g = c->g;
+    struct sandbox *s = c->sandbox;
+    struct pool *p = c->pool;
+    c->invocation = NULL;
+    c->sandbox = NULL;
+    c->is_paused = false;
+    if (!s) {
+        forward_ended(c, r, reason, err);
+        call_settle(c);
+        return;
+    }
+    p->n_calls++; /* also if the call goes */
+    load_changed(g, p, -1, 0);
+    p->finished++;
+    p->duration_us += gateway_now_us() - c->started_us;
+    if (r == -ECONNREFUSED)
+        sandbox_eject(g, s);
+    if (c->is_lost && r == -ECANCELED)
+        r = -ECONNRESET, reason = "SandboxLost";
+    bool cut_short = r == 0 && (!c->head_sent || (c->answer_left && c->answer_left != UINT64_MAX));
+    if (cut_short)
+        r = E_PARSE, reason = c->head_sent ? "AnswerCutShort" : "MalformedHead";
+    if (c->sm.at == CALL_OVER) {
+        /* The client has gone or was told already. */
+    } else if (r == 0) {
+        call_end(c);
+    } else if (can_retry(c, r)) {
+        retry(c, s);
+    } else {
+        struct refusal why = refusal_of(r, reason);
+        call_fail(c, &why, err && err->text[0] ? err->text : err_strerror(r));
+    }
+    sandbox_left(g, s);
+    call_settle(c);
+    pool_hand_off(g, p);
+    pool_release(g, p);
+}
+
+/* ---------------------------------------------------------------- the answer */
+
+static const struct refusal malformed = { 502, "MalformedHead", 0 };
+static const struct refusal too_large = { 502, "ResponseTooLarge", 0 };
+
+static bool has_body_with(const struct gateway_call *c, int status)
+{
+    return !str_is(c->method, "HEAD") && status != 204 && status != 304;
+}
+
+static void on_head(void *arg, int status, const struct headers *h)
+{
+    struct gateway_call *c = arg;
+    struct gateway *g = c->g;
+    if (c->sm.at == CALL_OVER)
+        return;
+    c->head_us = gateway_now_us();
+    c->moved_ms = loop_now_ms(g->loop);
+    bool is_upgrade = status == 101 && c->wants_upgrade && c->x;
+    uint64_t length;
+    headers_reset(&c->answer);
+    if ((!is_upgrade && (status < 200 || status > 599)) ||
+        fields_for_client(&c->answer, h, is_upgrade, &length) < 0) {
+        call_fail(c, &malformed, "the sandbox's answer");
+        return;
+    }
+    c->status = status;
+    if (c->answer_max && length != UINT64_MAX && length > c->answer_max &&
+        has_body_with(c, status)) {
+        call_fail(c, &too_large, "the answer is longer than spec.limits.responseBytes");
+        return;
+    }
+    buf_reset(&c->body); /* no retry any more */
+    c->body_lost = true;
+    c->head_sent = true;
+    if (c->ops) {
+        c->ops->on_head(c->arg, status, h);
+        return;
+    }
+    if (is_upgrade) {
+        c->is_upgraded = true;
+        c->deadline_ms = UINT64_MAX; /* only idleness ends a tunnel */
+        http_upgrade(c->x, &c->answer);
+        c->has_body = true;
+        c->body_ended = false;
+        http_read_body(c->x, UINT64_MAX);
+        return;
+    }
+    /* A gRPC answer that consists of its trailers alone must end with its head. */
+    if (c->fields.is_grpc && headers_get(h, "grpc-status").p)
+        length = 0;
+    if (has_body_with(c, status))
+        c->answer_left = length;
+    http_respond(c->x, status, &c->answer, length == UINT64_MAX ? HTTP_CHUNKED : length);
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct gateway_call *c = arg;
+    if (c->sm.at == CALL_OVER)
+        return;
+    c->moved_ms = loop_now_ms(c->g->loop);
+    c->answer_seen += chunk.n;
+    if (!c->head_sent || (c->answer_left != UINT64_MAX && chunk.n > c->answer_left)) {
+        call_fail(c, &malformed, "the answer is longer than it said");
+        return;
+    }
+    if (c->answer_max && !c->is_upgraded && c->answer_seen > c->answer_max) {
+        call_fail(c, &too_large, "the answer is longer than spec.limits.responseBytes");
+        return;
+    }
+    if (c->answer_left != UINT64_MAX)
+        c->answer_left -= chunk.n;
+    if (c->ops) {
+        if (c->ops->on_data)
+            c->ops->on_data(c->arg, chunk);
+        return;
+    }
+    if (!http_write(c->x, chunk) && !c->is_paused) {
+        c->is_paused = true;
+        invoke_pause(c->invoker, c->invocation);
+    }
+}
+
+static void on_trailers(void *arg, const struct headers *trailers)
+{
+    struct gateway_call *c = arg;
+    if (c->sm.at == CALL_OVER || !c->head_sent)
+        return;
+    if (c->x)
+        http_trailers(c->x, trailers);
+    else if (c->ops && c->ops->on_trailers)
+        c->ops->on_trailers(c->arg, trailers);
+}
+
+static void on_writable(void *arg)
+{
+    struct gateway_call *c = arg;
+    if (c->sm.at == CALL_OVER)
+        return;
+    c->moved_ms = loop_now_ms(c->g->loop);
+    if (c->ops) {
+        c->body_full = false;
+        if (c->ops->on_writable)
+            c->ops->on_writable(c->arg);
+        return;
+    }
+    if (c->body_full) {
+        c->body_full = false;
+        http_resume_body(c->x);
+    }
+}
+
+static void on_end(void *arg, int r, const char *reason, const struct err *err)
+{
+    attempt_ended(arg, r, reason, err);
+}
+
+/* ---------------------------------------------------------------- the request's body */
+
+/* false: full. */
+static bool take_body(struct gateway_call *c, struct str chunk)
+{
+    c->body_seen += chunk.n;
+    c->moved_ms = loop_now_ms(c->g->loop);
+    bool room = true;
+    if (c->invocation)
+        room = invoke_write(c->invoker, c->invocation, chunk);
+    if (c->body_lost)
+        return room;
+    if (c->invocation && c->body.n + chunk.n > GATEWAY_KEEP_BYTES) {
+        buf_fini(&c->body);
+        buf_init(&c->body, GATEWAY_SUBMIT_BODY_BYTES + GATEWAY_KEEP_BYTES);
+        c->body_lost = true;
+        return room;
+    }
+    if (buf_add_str(&c->body, chunk) < 0)
+        c->body_lost = true; /* from inside, past what was said to be full */
+    return room && (c->invocation || c->body.n < GATEWAY_KEEP_BYTES);
+}
+
+static void x_on_body(struct http_exchange *x, struct str chunk)
+{
+    struct gateway_call *c = http_exchange_data(x);
+    if (c->sm.at == CALL_OVER)
+        return;
+    if (!take_body(c, chunk) && c->sm.at != CALL_BODY) {
+        c->body_full = true;
+        http_pause_body(x);
+    }
+}
+
+static void x_on_body_end(struct http_exchange *x, int r)
+{
+    static const struct refusal large = { 413, "BodyTooLarge", 0 };
+    struct gateway_call *c = http_exchange_data(x);
+    if (c->sm.at == CALL_OVER || r == -ECANCELED)
+        return;
+    if (r == -EMSGSIZE) {
+        call_fail(c, &large, "the request is longer than spec.limits.bodyBytes");
+        return;
+    }
+    if (r < 0) { /* the server says why to the client, if it is still there */
+        stats_answered(c->g, c, STATS_CLIENT_GONE, gateway_now_us());
+        call_leave_queue(c);
+        call_over(c);
+        return;
+    }
+    c->body_ended = true;
+    if (c->sm.at == CALL_BODY)
+        call_place(c);
+    else if (c->invocation)
+        invoke_end_body(c->invoker, c->invocation,
+                        c->is_upgraded ? NULL : http_request_trailers(x));
+}
+
+static void x_on_writable(struct http_exchange *x)
+{
+    struct gateway_call *c = http_exchange_data(x);
+    c->moved_ms = loop_now_ms(c->g->loop);
+    if (c->is_paused && c->invocation) {
+        c->is_paused = false;
+        invoke_resume(c->invoker, c->invocation);
+    }
+}
+
+static void x_on_gone(struct http_exchange *x, int r)
+{
+    struct gateway_call *c = http_exchange_data(x);
+    c->x = NULL;
+    if (c->sm.at != CALL_OVER) {
+        stats_answered(c->g, c, STATS_CLIENT_GONE, gateway_now_us());
+        call_leave_queue(c);
+        call_over(c);
+    }
+    call_settle(c);
+}
+
+static const struct http_exchange_ops exchange_ops = { .on_body = x_on_body,
+                                                       .on_body_end = x_on_body_end,
+                                                       .on_writable = x_on_writable,
+                                                       .on_gone = x_on_gone };
+
+/* ---------------------------------------------------------------- forwarding */
+
+static void forward(struct gateway_call *c, size_t member)
+{
+    static const struct refusal lost = { 502, "GatewayLost", 1 };
+    struct gateway *g = c->g;
+    struct err err = { 0 };
+    const struct upstream_opts o = { .address = g->members.at[member].address,
+                                     .protocol = c->is_http2 ? FN_H2C : FN_HTTP1,
+                                     .is_gateway = true };
+    int r = upstream_ref(g, &o, &c->peer, &err);
+    if (r < 0) {
+        c->peer = NULL;
+        call_fail(c, &lost, err_text(&err));
+        return;
+    }
+    c->member = member;
+    c->invoker = upstream_invoker(c->peer);
+    g->n_forwarded++;
+    attempt_start(c);
+}
+
+/* Where a call goes whose function, or whose gateway, has changed. */
+static void route_again(struct gateway_call *c)
+{
+    static const struct refusal gone = { 404, "UnknownFunction", 0 };
+    struct gateway *g = c->g;
+    struct function *f = map_get(&g->functions, str_of(c->function_key));
+    size_t member;
+    if (!f) {
+        call_fail(c, &gone, "the function is not there any more");
+        return;
+    }
+    if (!directory_owns(g, f, &member)) {
+        forward(c, member);
+        return;
+    }
+    if (!c->pool) {
+        c->pool = pool_get(g, f, function_has(f, c->revision) ? c->revision : f->latest);
+        c->pool->n_calls++;
+        c->pool->arrived++;
+    }
+    call_place(c);
+}
+
+void calls_reroute(struct gateway *g)
+{
+    VEC(struct gateway_call *) away = { 0 };
+    list_each (node, &g->live) {
+        struct gateway_call *c = list_entry(node, struct gateway_call, live);
+        size_t member;
+        if (c->sm.at == CALL_QUEUED && !c->is_forwarded && c->pool->fn &&
+            !directory_owns(g, c->pool->fn, &member))
+            vec_push(&away, c);
+    }
+    vec_each (at, &away) {
+        struct gateway_call *c = *at;
+        size_t member = 0;
+        (void)directory_owns(g, c->pool->fn, &member);
+        call_leave_queue(c);
+        pool_release(g, c->pool);
+        c->pool = NULL;
+        forward(c, member);
+    }
+    vec_fini(&away);
+}
+
+/* ---------------------------------------------------------------- from the control plane */
+
+void pool_refuse_all(struct gateway *g, struct pool *p)
+{
+    static const struct refusal gone = { 404, "UnknownFunction", 0 };
+    while (p->queue.n) {
+        struct gateway_call *c = container_of(queue_first(&p->queue), struct gateway_call, waiting);
+        call_fail(c, &gone, "the function was deleted");
+        call_settle(c);
+    }
+}
+
+void pool_fail_waiting(struct gateway *g, struct pool *p, const struct failure *why)
+{
+    while (p->queue.n) {
+        struct gateway_call *c = container_of(queue_first(&p->queue), struct gateway_call, waiting);
+        fail_as(c, why);
+        call_settle(c);
+    }
+}
+
+void calls_lose_sandbox(struct gateway *g, struct sandbox *s)
+{
+    list_each (node, &g->live) {
+        struct gateway_call *c = list_entry(node, struct gateway_call, live);
+        if (c->sandbox == s && c->invocation && !c->is_lost) {
+            c->is_lost = true;
+            invoke_cancel(c->invoker, c->invocation);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- overdue */
+
+static void on_tick(struct timer *t)
+{
+    static const struct refusal queue_timeout = { 503, "QueueTimeout", 1 };
+    static const struct refusal request_timeout = { 504, "RequestTimeout", 0 };
+    static const struct refusal idle_timeout = { 504, "IdleTimeout", 0 };
+    struct gateway *g = container_of(t, struct gateway, tick);
+    uint64_t now = loop_now_ms(g->loop), next = UINT64_MAX;
+    list_each_safe (node, &g->live) {
+        struct gateway_call *c = list_entry(node, struct gateway_call, live);
+        uint64_t due = call_due(c);
+        if (due > now) {
+            next = MIN(next, due);
+            continue;
+        }
+        if (c->sm.at == CALL_QUEUED)
+            call_fail(c, &queue_timeout, "no sandbox had room in time");
+        else if (c->deadline_ms <= now)
+            call_fail(c, &request_timeout,
+                      "the function took longer than spec.timeouts.requestMilliseconds");
+        else
+            call_fail(c, &idle_timeout, "no byte came for spec.timeouts.idleMilliseconds");
+        call_settle(c);
+    }
+    if (next != UINT64_MAX)
+        tick_by(g, MAX(next, now + GATEWAY_TICK_MIN_MS));
+}
+
+/* ---------------------------------------------------------------- policies of namespaces */
+
+static bool is_good_token(const struct policy *p, struct str authorization)
+{
+    struct str scheme, token;
+    if (!str_cut(authorization, ' ', &scheme, &token) || !str_ieq(scheme, STR("Bearer")))
+        return false;
+    token = str_trim(token);
+    uint8_t digest[32];
+    SHA256((const uint8_t *)token.p, token.n, digest);
+    bool good = false;
+    for (size_t i = 0; i < p->n_tokens; i++)
+        good |= CRYPTO_memcmp(digest, p->tokens[i], sizeof digest) == 0;
+    return good;
+}
+
+/* One request from a bucket that holds what a second allows. */
+static bool take_credit(struct policy *p)
+{
+    if (!p->per_second)
+        return true;
+    uint64_t now = gateway_now_us(), cost = 1000000 / p->per_second;
+    p->credit_us = MIN(p->credit_us + (now - p->credit_at_us), (uint64_t)1000000);
+    p->credit_at_us = now;
+    if (p->credit_us < cost)
+        return false;
+    p->credit_us -= cost;
+    return true;
+}
+
+/* NULL: it may go on. */
+static const struct refusal *check_policy(struct gateway *g, const struct function *f,
+                                          const struct fn_spec *spec, const struct fields *fields)
+{
+    static const struct refusal no_token = { 401, "TokenRequired", 0 };
+    static const struct refusal too_many = { 429, "RateLimited", 1 };
+    struct policy *p = directory_policy(g, function_namespace(f));
+    if (!p)
+        return NULL;
+    if (p->require_token && !spec->is_public && !is_good_token(p, fields->authorization))
+        return &no_token;
+    return take_credit(p) ? NULL : &too_many;
+}
+
+/* ---------------------------------------------------------------- a request arrives */
+
+static struct function *find(struct gateway *g, const struct fields *f,
+                             const struct http_request *req, struct route *route,
+                             size_t *ret_prefix_n, bool *ret_named)
+{
+    char clean[ROUTE_HOST_MAX + 1];
+    struct str host = route_clean_host(f->host, clean);
+    struct function *fn = host.n ? directory_find_host(g, host) : NULL;
+    *route = (struct route){ .tag = f->tag };
+    *ret_prefix_n = 0;
+    *ret_named = false;
+    if (fn)
+        return fn;
+    struct route by_host;
+    if (host.n && route_host(host, str_of(g->domain), &by_host)) {
+        fn = directory_find(g, by_host.namespace, by_host.name);
+        if (fn) {
+            if (by_host.tag.n) /* it points into `clean` */
+                route->tag = str_slice(f->host, 0, by_host.tag.n);
+            return fn;
+        }
+    }
+    fn = directory_find_path(g, req->target);
+    if (fn)
+        return fn;
+    struct route by_path;
+    if (!route_path(req->target, &by_path, ret_prefix_n))
+        return NULL;
+    route->namespace = by_path.namespace;
+    route->name = by_path.name;
+    *ret_named = true;
+    return directory_find(g, by_path.namespace, by_path.name);
+}
+
+/* A tag in a host may have capitals; tags have none. */
+static struct str lower_tag(struct str tag, char to[FN_NAME_MAX + 1])
+{
+    size_t n = MIN(tag.n, (size_t)FN_NAME_MAX);
+    for (size_t i = 0; i < n; i++)
+        to[i] = tag.p[i] >= 'A' && tag.p[i] <= 'Z' ? (char)(tag.p[i] | 0x20) : tag.p[i];
+    return str_n(to, n);
+}
+
+static void use_spec(struct gateway_call *c, const struct fn_spec *spec)
+{
+    c->queue_ms = (uint32_t)MIN(spec->queue_ms, (uint64_t)UINT32_MAX);
+    c->request_ms = (uint32_t)MIN(spec->request_ms, (uint64_t)UINT32_MAX);
+    c->idle_ms = (uint32_t)MIN(spec->idle_ms, (uint64_t)UINT32_MAX);
+    c->answer_max = spec->response_max;
+    c->body_max = spec->body_max;
+}
+
+static void use_function(struct gateway_call *c, const struct function *f, uint32_t revision)
+{
+    memcpy(c->function_key, f->key.p, MIN(f->key.n, sizeof c->function_key - 1));
+    c->function_key[MIN(f->key.n, sizeof c->function_key - 1)] = 0;
+    c->revision = revision;
+}
+
+static void use_pool(struct gateway_call *c, struct function *f)
+{
+    c->pool = pool_get(c->g, f, c->revision);
+    c->pool->n_calls++;
+    c->pool->arrived++;
+}
+
+static struct gateway_call *call_of_exchange(struct gateway *g, struct http_exchange *x,
+                                             const struct http_request *req, const struct fields *f,
+                                             size_t prefix_n)
+{
+    struct gateway_call *c = call_new(g);
+    c->x = x;
+    c->method = req->method;
+    c->target = req->target;
+    c->peer_address = req->peer;
+    c->request = req->headers;
+    c->fields = *f;
+    c->prefix = str_slice(req->target, 0, prefix_n);
+    c->has_body = req->has_body;
+    c->body_ended = !req->has_body;
+    c->body_bytes = req->content_length;
+    c->wants_upgrade = req->upgrade;
+    c->is_http2 = req->http2;
+    c->is_tls = g->opts.tls != NULL;
+    call_id_make(c);
+    http_exchange_set(x, &exchange_ops, c);
+    return c;
+}
+
+void calls_on_request(struct http_exchange *x, const struct http_request *req, void *arg)
+{
+    static const struct refusal bad_spec = { 503, "InvalidFunction", 0 };
+    static const struct refusal no_tag = { 404, "UnknownTag", 0 };
+    static const struct refusal not_owner = { 503, "NotOwner", 1 };
+    static const struct refusal large = { 413, "BodyTooLarge", 0 };
+    struct gateway *g = arg;
+    struct fields f;
+    struct route route;
+    size_t prefix_n, member = 0;
+    bool is_named;
+    fields_scan(req->headers, &f);
+    struct function *fn = find(g, &f, req, &route, &prefix_n, &is_named);
+    if (!fn) {
+        bool is_ours = str_has_prefix(req->target, STR("/v1/async/")) ||
+                       str_has_prefix(req->target, STR("/v1/events/"));
+        if (!is_ours || !g->opts.async.serve || !g->opts.async.serve(g->opts.async.arg, x, req))
+            refuse_unknown(g, x, &f, is_named ? &route : NULL);
+        return;
+    }
+    const struct fn_spec *spec = function_spec(g, fn);
+    if (!spec) {
+        refuse(x, f.is_grpc, &bad_spec, NULL, "the function's spec cannot be read here");
+        return;
+    }
+    bool is_trusted = f.forwarded_by.n && members_knows(&g->members, f.forwarded_by);
+    const struct refusal *why = is_trusted ? NULL : check_policy(g, fn, spec, &f);
+    if (why) {
+        refuse(x, f.is_grpc, why, NULL, "the namespace's policy");
+        return;
+    }
+    if (f.is_async && !is_trusted && g->opts.async.take &&
+        g->opts.async.take(g->opts.async.arg, x, req, function_namespace(fn), function_name(fn),
+                           spec))
+        return;
+    bool is_owner = is_trusted || directory_owns(g, fn, &member);
+    if (!is_owner && f.forwarded_by.n) {
+        refuse(x, f.is_grpc, &not_owner, NULL, "the gateways do not agree who owns the function");
+        return;
+    }
+    if (req->content_length != UINT64_MAX && req->content_length > spec->body_max) {
+        refuse(x, f.is_grpc, &large, NULL, "the request is longer than spec.limits.bodyBytes");
+        return;
+    }
+    uint32_t revision = 0;
+    char tag[FN_NAME_MAX + 1];
+    if (is_owner && split_choose(&fn->split, &g->random, spec, lower_tag(route.tag, tag),
+                                 req->headers, fn->latest, &revision) < 0) {
+        refuse(x, f.is_grpc, &no_tag, NULL, "no revision has this tag");
+        return;
+    }
+    struct gateway_call *c = call_of_exchange(g, x, req, &f, prefix_n);
+    c->is_forwarded = is_trusted;
+    use_spec(c, spec);
+    use_function(c, fn, revision);
+    if (!is_owner) {
+        c->request_ms = 0; /* the owner's business, as is the queue; it answers in time */
+        forward(c, member);
+        return;
+    }
+    use_pool(c, fn);
+    if (req->has_body && req->content_length <= GATEWAY_EAGER_BYTES) {
+        c->body_asked = true;
+        http_read_body(x, spec->body_max);
+        return;
+    }
+    call_place(c);
+}
+
+/* ---------------------------------------------------------------- from inside */
+
+int gateway_submit(struct gateway *g, struct str namespace, struct str name,
+                   const struct invoke_request *req, const struct invoke_ops *ops, void *arg,
+                   struct gateway_call **ret, struct err *err)
+{
+    struct function *f = directory_find(g, namespace, name);
+    const struct fn_spec *spec = f ? function_spec(g, f) : NULL;
+    size_t member = 0;
+    uint32_t revision;
+    if (!f)
+        return err_set(err, -ENOENT, "no function '" STR_FMT "/" STR_FMT "'", STR_ARG(namespace),
+                       STR_ARG(name));
+    if (!spec)
+        return err_set(err, E_INVALID, "the spec of '" STR_FMT "' cannot be read", STR_ARG(f->key));
+    if (req->body.n > GATEWAY_SUBMIT_BODY_BYTES && !req->body_is_whole)
+        return err_set(err, -EMSGSIZE, "the beginning of a body");
+    bool is_owner = directory_owns(g, f, &member);
+    (void)split_choose(&f->split, &g->random, spec, STR(""), req->headers, f->latest, &revision);
+    if (is_owner) {
+        const struct pool *p = f->pools;
+        while (p && p->revision != revision)
+            p = p->next;
+        if (p && p->queue.n >= p->queue.max)
+            return err_set(err, -EBUSY, "the queue of '" STR_FMT "' is full", STR_ARG(f->key));
+    }
+    struct gateway_call *c = call_new(g);
+    c->ops = ops;
+    c->arg = arg;
+    c->arena = xnew(struct arena);
+    struct headers *h = arena_new(c->arena, struct headers);
+    int r = req->headers ? headers_copy(h, req->headers) : 0;
+    /* What is whole may be as long as the function allows; others are written bit by bit. */
+    c->body.max = MAX(c->body.max, req->body.n + 1);
+    if (r >= 0)
+        r = buf_add_str(&c->body, req->body);
+    c->request = h;
+    c->method = str_copy_arena(c->arena, req->method);
+    c->target = str_copy_arena(c->arena, req->target);
+    c->peer_address = str_copy_arena(c->arena, req->peer);
+    fields_scan(h, &c->fields);
+    c->fields.is_async = false;
+    c->fields.host =
+        str_of(arena_printf(c->arena, STR_FMT "." STR_FMT, STR_ARG(name), STR_ARG(namespace)));
+    if (r >= 0)
+        r = headers_set(h, STR("host"), c->fields.host);
+    if (r < 0) {
+        sm_move(&c->sm, CALL_OVER);
+        call_free(c);
+        return err_sys(err, r, "copy a request");
+    }
+    fields_scan(h, &c->fields); /* the list may have moved */
+    c->has_body = req->has_body;
+    c->body_ended = req->body_is_whole || !req->has_body;
+    c->body_bytes = req->body_bytes;
+    c->is_tls = req->is_tls;
+    if (req->call_id.n && req->call_id.n < sizeof c->call_id)
+        memcpy(c->call_id, req->call_id.p, req->call_id.n);
+    else
+        call_id_make(c);
+    use_spec(c, spec);
+    use_function(c, f, revision);
+    *ret = c;
+    if (is_owner) {
+        use_pool(c, f);
+        call_place(c);
+    } else {
+        c->request_ms = 0;
+        forward(c, member);
+    }
+    return 0;
+}
+
+bool gateway_write(struct gateway_call *c, struct str chunk)
+{
+    if (c->sm.at == CALL_OVER)
+        return true;
+    c->body_full = !take_body(c, chunk);
+    return !c->body_full;
+}
+
+void gateway_end_body(struct gateway_call *c)
+{
+    if (c->sm.at == CALL_OVER || c->body_ended)
+        return;
+    c->body_ended = true;
+    if (c->invocation)
+        invoke_end_body(c->invoker, c->invocation, NULL);
+}
+
+void gateway_pause(struct gateway_call *c)
+{
+    if (c->invocation)
+        invoke_pause(c->invoker, c->invocation);
+}
+
+void gateway_resume(struct gateway_call *c)
+{
+    if (c->invocation)
+        invoke_resume(c->invoker, c->invocation);
+}
+
+void gateway_cancel(struct gateway_call *c)
+{
+    if (c->sm.at == CALL_OVER)
+        return;
+    stats_answered(c->g, c, STATS_CLIENT_GONE, gateway_now_us());
+    call_leave_queue(c);
+    c->failed = -ECANCELED;
+    c->failed_reason = "Canceled";
+    defer_start(c->g->loop, &c->later, on_later);
+    call_over(c);
+}
+
+/* ---------------------------------------------------------------- begin and end */
+
+void calls_init(struct gateway *g)
+{
+    list_init(&g->live);
+}
+
+void calls_fini(struct gateway *g)
+{
+    assert(g->n_live == 0);
+    timer_stop(g->loop, &g->tick);
+    vec_each (c, &g->idle_calls) {
+        headers_fini(&(*c)->answer);
+        buf_fini(&(*c)->body);
+        free(*c);
+    }
+    vec_fini(&g->idle_calls);
+}
+
+/* Requests that are still there when the time of a drain is over. */
+void calls_cut(struct gateway *g)
+{
+    static const struct refusal leaving = { 503, "GatewayStopped", 1 };
+    list_each_safe (node, &g->live) {
+        struct gateway_call *c = list_entry(node, struct gateway_call, live);
+        if (c->sm.at == CALL_OVER)
+            continue;
+        call_fail(c, &leaving, "the gateway stops");
+        call_settle(c);
+    }
+}

@@ -1,0 +1,768 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the control plane has told: functions, where their sandboxes are, what namespaces demand.
+ * It holds, and serves, also while no control plane is there.
+ *
+ * A new stream numbers all functions anew. They are known again by namespace and name, sandboxes by
+ * their ids, so that nothing which runs or waits is disturbed; what a welcome does not name goes
+ * when its last message is here.
+ */
+#include "fn/gateway/gateway_int.h"
+
+#include <errno.h>
+
+typedef Dormouse__Fn__V1__Function function_message;
+typedef Dormouse__Fn__V1__Endpoint endpoint_message;
+
+static struct str number_key(const uint32_t *n)
+{
+    return str_n(n, sizeof *n);
+}
+
+static struct str id_key(const uint64_t *id)
+{
+    return str_n(id, sizeof *id);
+}
+
+/* ---------------------------------------------------------------- specs */
+
+static struct spec *spec_ref(struct gateway *g, struct str text)
+{
+    struct spec *s = map_get(&g->specs, text);
+    if (!s) {
+        s = xnew(struct spec);
+        (void)map_put(&g->specs, text, s);
+        s->text = map_find(&g->specs, text)->key;
+    }
+    s->refs++;
+    return s;
+}
+
+static void spec_forget(struct spec *s)
+{
+    list_remove(&s->node);
+    arena_fini(&s->arena);
+    s->parsed = NULL;
+}
+
+static void spec_unref(struct gateway *g, struct spec *s)
+{
+    if (!s || --s->refs)
+        return;
+    spec_forget(s);
+    (void)map_del(&g->specs, s->text);
+    free(s);
+}
+
+static void on_trim(struct defer *d)
+{
+    struct gateway *g = container_of(d, struct gateway, trim);
+    list_each_safe (node, &g->parsed) {
+        struct spec *s = list_entry(node, struct spec, node);
+        if (!s->awake)
+            spec_forget(s);
+    }
+}
+
+static const struct fn_spec *spec_read(struct gateway *g, struct spec *s)
+{
+    if (s->parsed || s->is_bad)
+        return s->parsed;
+    struct err err = { 0 };
+    struct json *json;
+    struct fn_spec *parsed = arena_new(&s->arena, struct fn_spec);
+    const struct json_parse_opts opts = { 0 };
+    int r = json_parse(&s->arena, s->text, &opts, &json, &err);
+    if (r >= 0)
+        r = fn_spec_read(&s->arena, json, parsed, &err);
+    if (r < 0) {
+        log_error("gateway: a function's spec cannot be read", "error=\"%s\"", err_text(&err));
+        s->is_bad = true;
+        arena_fini(&s->arena);
+        return NULL;
+    }
+    s->parsed = parsed;
+    list_push_back(&g->parsed, &s->node);
+    defer_start(g->loop, &g->trim, on_trim);
+    return parsed;
+}
+
+const struct fn_spec *function_spec(struct gateway *g, struct function *f)
+{
+    return spec_read(g, f->spec);
+}
+
+/* ---------------------------------------------------------------- functions */
+
+struct function *directory_find(const struct gateway *g, struct str namespace, struct str name)
+{
+    char key[2 * FN_NAME_MAX + 1];
+    if (namespace.n + name.n + 1 > sizeof key)
+        return NULL;
+    memcpy(key, namespace.p, namespace.n);
+    key[namespace.n] = '/';
+    memcpy(key + namespace.n + 1, name.p, name.n);
+    return map_get(&g->functions, str_n(key, namespace.n + name.n + 1));
+}
+
+struct function *directory_find_host(const struct gateway *g, struct str host)
+{
+    return g->hosts.n ? map_get(&g->hosts, host) : NULL;
+}
+
+/* The longest path of a spec that is the target's or a beginning of whole segments of it. */
+struct function *directory_find_path(const struct gateway *g, struct str target)
+{
+    if (g->paths.n == 0)
+        return NULL;
+    struct str path, query;
+    (void)str_cut(target, '?', &path, &query);
+    if (path.n > ROUTE_PATH_MAX)
+        path.n = ROUTE_PATH_MAX;
+    for (size_t n = path.n; n > 0; n--) {
+        bool is_end = n == path.n || path.p[n] == '/' || path.p[n - 1] == '/';
+        struct function *f = is_end ? map_get(&g->paths, str_slice(path, 0, n)) : NULL;
+        if (f)
+            return f;
+    }
+    return NULL;
+}
+
+bool function_has(const struct function *f, uint32_t revision)
+{
+    for (size_t i = 0; i < f->n_revisions; i++)
+        if (f->revisions[i] == revision)
+            return true;
+    return false;
+}
+
+static void forget_routes_in(struct map *m, const struct function *f)
+{
+    VEC(struct str) keys = { 0 };
+    map_each (e, m)
+        if (e->value == f)
+            vec_push(&keys, str_n(str_dup(e->key), e->key.n));
+    vec_each (key, &keys) {
+        (void)map_del(m, *key);
+        free((char *)key->p);
+    }
+    vec_fini(&keys);
+}
+
+static void forget_routes(struct gateway *g, struct function *f)
+{
+    if (f->n_own_routes == 0)
+        return;
+    forget_routes_in(&g->hosts, f);
+    forget_routes_in(&g->paths, f);
+    f->n_own_routes = 0;
+}
+
+/* Whoever was first keeps a host or a path. */
+static void add_route(struct map *m, const char *what, struct str text, struct function *f)
+{
+    struct function *first = map_get(m, text);
+    if (first && first != f) {
+        log_warn("gateway: two functions want the same route",
+                 "%s=" STR_FMT " first=" STR_FMT " ignored=" STR_FMT, what, STR_ARG(text),
+                 STR_ARG(first->key), STR_ARG(f->key));
+        return;
+    }
+    (void)map_put(m, text, f);
+    f->n_own_routes++;
+}
+
+static void add_routes(struct gateway *g, struct function *f)
+{
+    /* Most functions have none, and most texts say so. */
+    if (str_find(f->spec->text, STR("\"hosts\"")) < 0 &&
+        str_find(f->spec->text, STR("\"paths\"")) < 0)
+        return;
+    const struct fn_spec *spec = function_spec(g, f);
+    for (size_t i = 0; spec && i < spec->n_hosts; i++) {
+        char clean[ROUTE_HOST_MAX + 1];
+        struct str host = route_clean_host(spec->hosts[i], clean);
+        if (host.n)
+            add_route(&g->hosts, "host", host, f);
+    }
+    for (size_t i = 0; spec && i < spec->n_paths; i++) {
+        struct str path = spec->paths[i];
+        if (path.n > 1 && path.p[path.n - 1] == '/')
+            path.n--;
+        if (path.n && path.n <= ROUTE_PATH_MAX)
+            add_route(&g->paths, "path", path, f);
+    }
+}
+
+static void tell(struct gateway *g, struct function *f, bool is_there)
+{
+    const struct fn_spec *spec = is_there && g->listeners.n ? function_spec(g, f) : NULL;
+    vec_each (l, &g->listeners)
+        l->fn(l->arg, function_namespace(f), function_name(f), spec);
+}
+
+static void failure_remove(struct function *f, uint32_t revision)
+{
+    for (struct failure **at = &f->failures; *at; at = &(*at)->next)
+        if ((*at)->revision == revision) {
+            struct failure *gone = *at;
+            *at = gone->next;
+            free(gone->reason);
+            free(gone->message);
+            free(gone);
+            return;
+        }
+}
+
+const struct failure *function_failure(const struct function *f, uint32_t revision)
+{
+    for (const struct failure *x = f->failures; x; x = x->next)
+        if (x->revision == revision)
+            return x;
+    return NULL;
+}
+
+static void pool_set_spec(struct gateway *g, struct pool *p, struct spec *s)
+{
+    if (p->spec == s)
+        return;
+    if (p->spec)
+        p->spec->awake--;
+    p->spec = s;
+    if (s)
+        s->awake++;
+    defer_start(g->loop, &g->trim, on_trim);
+}
+
+static void pool_configure(struct gateway *g, struct pool *p)
+{
+    pool_set_spec(g, p, p->fn->spec);
+    const struct fn_spec *spec = function_spec(g, p->fn);
+    if (!spec)
+        return;
+    balance_set(&p->balance, spec->balance, spec->concurrency, spec->scale.target);
+    p->queue.max = spec->queue_max;
+}
+
+static void function_remove(struct gateway *g, struct function *f)
+{
+    tell(g, f, false);
+    forget_routes(g, f);
+    if (f->number)
+        (void)map_del(&g->numbers, number_key(&f->number));
+    for (struct pool *p = f->pools, *next; p; p = next) {
+        next = p->next;
+        p->fn = NULL;
+        pool_set_spec(g, p, NULL);
+        load_forget(g, p);
+        p->n_calls++; /* not while it is looked at */
+        pool_refuse_all(g, p);
+        pool_release(g, p);
+    }
+    while (f->failures)
+        failure_remove(f, f->failures->revision);
+    stats_free(f);
+    free(f->revisions);
+    spec_unref(g, f->spec);
+    (void)map_del(&g->functions, f->key);
+    free(f);
+}
+
+static void set_revisions(struct function *f, const function_message *m)
+{
+    size_t n = MIN(m->n_revisions, 4 * (size_t)FN_REVISIONS_MAX);
+    f->latest = m->latest;
+    if (f->n_revisions != n) {
+        free(f->revisions);
+        f->revisions = n ? xnew_n(uint32_t, n) : NULL;
+        f->n_revisions = (uint16_t)n;
+    }
+    uint32_t newest = 0;
+    for (size_t i = 0; i < n; i++) {
+        f->revisions[i] = m->revisions[i]->revision;
+        newest = MAX(newest, f->revisions[i]);
+    }
+    if (!f->latest)
+        f->latest = newest;
+}
+
+static struct function *function_add(struct gateway *g, const function_message *m)
+{
+    struct str namespace = str_of(m->namespace_), name = str_of(m->name);
+    struct function *f = directory_find(g, namespace, name);
+    if (f)
+        return f;
+    if (!route_is_label(namespace) || !route_is_label(name) ||
+        g->functions.n >= GATEWAY_FUNCTIONS_MAX) {
+        log_error("gateway: a function is left out", "namespace=%s name=%s functions=%zu",
+                  m->namespace_, m->name, g->functions.n);
+        return NULL;
+    }
+    scoped(free_scoped) char *key = xasprintf("%s/%s", m->namespace_, m->name);
+    f = xnew(struct function);
+    (void)map_put(&g->functions, str_of(key), f);
+    f->key = map_find(&g->functions, str_of(key))->key;
+    f->namespace_n = (uint16_t) namespace.n;
+    return f;
+}
+
+static void apply_function(struct gateway *g, const function_message *m)
+{
+    struct function *f = function_add(g, m);
+    if (!f)
+        return;
+    if (f->number != m->function) {
+        if (f->number)
+            (void)map_del(&g->numbers, number_key(&f->number));
+        f->number = m->function;
+        struct function *other = map_put(&g->numbers, number_key(&f->number), f);
+        if (other)
+            other->number = 0;
+    }
+    f->is_confirmed = true;
+    set_revisions(f, m);
+    struct spec *former = f->spec;
+    f->spec = spec_ref(g, str_n(m->spec.data, m->spec.len));
+    bool is_changed = f->spec != former;
+    if (is_changed) {
+        forget_routes(g, f);
+        add_routes(g, f);
+        for (struct pool *p = f->pools; p; p = p->next)
+            pool_configure(g, p);
+    }
+    spec_unref(g, former);
+    if (is_changed)
+        tell(g, f, true);
+    for (struct pool *p = f->pools, *next; p; p = next) {
+        next = p->next;
+        pool_hand_off(g, p); /* the limit may have grown */
+    }
+}
+
+static struct function *by_number(const struct gateway *g, uint32_t number)
+{
+    return map_get(&g->numbers, number_key(&number));
+}
+
+static void apply_failure(struct gateway *g, const Dormouse__Fn__V1__Failure *m)
+{
+    struct function *f = by_number(g, m->function);
+    if (!f)
+        return;
+    failure_remove(f, m->revision);
+    if (!m->reason[0])
+        return;
+    struct failure *x = xnew(struct failure);
+    *x = (struct failure){ .next = f->failures,
+                           .revision = m->revision,
+                           .is_permanent = m->is_permanent,
+                           .reason = xstrndup(m->reason, MIN(strlen(m->reason), (size_t)64)),
+                           .message = xstrndup(m->message, MIN(strlen(m->message), (size_t)512)) };
+    f->failures = x;
+    if (!x->is_permanent)
+        return;
+    for (struct pool *p = f->pools; p; p = p->next)
+        if (p->revision == m->revision && p->n_sandboxes == 0) {
+            p->n_calls++;
+            pool_fail_waiting(g, p, x);
+            pool_release(g, p);
+            return;
+        }
+}
+
+/* ---------------------------------------------------------------- pools */
+
+struct pool *pool_get(struct gateway *g, struct function *f, uint32_t revision)
+{
+    for (struct pool *p = f->pools; p; p = p->next)
+        if (p->revision == revision)
+            return p;
+    struct pool *p = xnew(struct pool);
+    p->fn = f;
+    p->revision = revision;
+    p->next = f->pools;
+    f->pools = p;
+    queue_init(&p->queue, FN_QUEUE_MAX_DEFAULT);
+    balance_init(&p->balance, FN_FIRST_FREE, 1, 0, rng_next(&g->random));
+    pool_configure(g, p);
+    return p;
+}
+
+static void pool_drop_if_unused(struct gateway *g, struct pool *p)
+{
+    if (p->n_calls || p->n_sandboxes || list_is_linked(&p->active))
+        return;
+    for (struct pool **at = p->fn ? &p->fn->pools : NULL; at && *at; at = &(*at)->next)
+        if (*at == p) {
+            *at = p->next;
+            break;
+        }
+    pool_set_spec(g, p, NULL);
+    balance_fini(&p->balance);
+    free(p);
+}
+
+void pool_release(struct gateway *g, struct pool *p)
+{
+    assert(p->n_calls > 0);
+    p->n_calls--;
+    pool_drop_if_unused(g, p);
+}
+
+void pool_rest(struct gateway *g, struct pool *p)
+{
+    pool_drop_if_unused(g, p);
+}
+
+/* ---------------------------------------------------------------- sandboxes */
+
+static void sandbox_free(struct gateway *g, struct sandbox *s)
+{
+    struct pool *p = s->pool;
+    balance_remove(&p->balance, &s->place);
+    list_remove(&s->of_upstream);
+    upstream_unref(s->upstream);
+    (void)map_del(&g->sandboxes, id_key(&s->id));
+    free(s);
+    p->n_sandboxes--;
+    pool_drop_if_unused(g, p);
+}
+
+static void drained(struct gateway *g, uint64_t id)
+{
+    vec_push(&g->drained, id);
+    load_urgent(g);
+}
+
+/* It takes no new requests; with the last one it goes. */
+static void sandbox_retire(struct gateway *g, struct sandbox *s)
+{
+    balance_remove(&s->pool->balance, &s->place);
+    if (s->place.running)
+        return;
+    if (s->is_draining)
+        drained(g, s->id);
+    sandbox_free(g, s);
+}
+
+void sandbox_left(struct gateway *g, struct sandbox *s)
+{
+    balance_give(&s->pool->balance, &s->place);
+    if (s->place.running)
+        return;
+    s->idle_us = gateway_now_us();
+    if (s->is_draining || !s->is_listed)
+        sandbox_retire(g, s);
+}
+
+void sandbox_eject(struct gateway *g, struct sandbox *s)
+{
+    struct list *same = s->upstream ? upstream_sandboxes(s->upstream) : NULL;
+    if (same) {
+        list_each (node, same) {
+            struct sandbox *other = list_entry(node, struct sandbox, of_upstream);
+            if (other->is_ejected)
+                continue;
+            other->is_ejected = true;
+            balance_remove(&other->pool->balance, &other->place);
+            vec_push(&g->broken, other->id);
+            g->n_ejected++;
+        }
+    } else if (!s->is_ejected) {
+        s->is_ejected = true;
+        balance_remove(&s->pool->balance, &s->place);
+        vec_push(&g->broken, s->id);
+        g->n_ejected++;
+    }
+    load_urgent(g);
+}
+
+static int open_endpoint(struct gateway *g, struct sandbox *s, const struct fn_spec *spec,
+                         const endpoint_message *m, struct err *err)
+{
+    bool is_here =
+        m->by_worker && g->opts.local && g->local_worker && strcmp(m->worker, g->local_worker) == 0;
+    if (is_here) {
+        s->invoker = g->opts.local;
+        return 0;
+    }
+    const struct upstream_opts o = { .address = m->address,
+                                     .protocol = spec->t.protocol,
+                                     .by_worker = m->by_worker,
+                                     .max_connections = m->by_worker ? 0 : spec->concurrency };
+    int r = upstream_ref(g, &o, &s->upstream, err);
+    if (r < 0)
+        return r;
+    s->invoker = upstream_invoker(s->upstream);
+    list_push_back(upstream_sandboxes(s->upstream), &s->of_upstream);
+    return 0;
+}
+
+static void apply_add(struct gateway *g, const endpoint_message *m)
+{
+    struct sandbox *s = map_get(&g->sandboxes, id_key(&m->sandbox));
+    if (s) {
+        bool was_out = !balance_has(&s->place);
+        s->is_listed = true;
+        s->is_draining = s->is_ejected = false;
+        if (was_out)
+            balance_add(&s->pool->balance, &s->place);
+        pool_hand_off(g, s->pool);
+        return;
+    }
+    struct function *f = by_number(g, m->function);
+    const struct fn_spec *spec = f ? function_spec(g, f) : NULL;
+    struct err err = { 0 };
+    if (!spec || g->sandboxes.n >= GATEWAY_SANDBOXES_MAX) {
+        log_warn("gateway: a sandbox is left out", "sandbox=%llu function=%u sandboxes=%zu",
+                 (unsigned long long)m->sandbox, m->function, g->sandboxes.n);
+        return;
+    }
+    s = xnew(struct sandbox);
+    *s = (struct sandbox){ .id = m->sandbox, .is_listed = true, .idle_us = gateway_now_us() };
+    balance_place_init(&s->place);
+    int r = open_endpoint(g, s, spec, m, &err);
+    if (r < 0) {
+        log_warn("gateway: a sandbox is left out", "sandbox=%llu error=\"%s\"",
+                 (unsigned long long)m->sandbox, err_text(&err));
+        free(s);
+        vec_push(&g->broken, m->sandbox);
+        load_urgent(g);
+        return;
+    }
+    s->pool = pool_get(g, f, m->revision);
+    s->pool->n_sandboxes++;
+    failure_remove(f, m->revision);
+    (void)map_put(&g->sandboxes, id_key(&s->id), s);
+    balance_add(&s->pool->balance, &s->place);
+    pool_hand_off(g, s->pool);
+}
+
+static void apply_drain(struct gateway *g, uint64_t id)
+{
+    struct sandbox *s = map_get(&g->sandboxes, id_key(&id));
+    if (!s) {
+        drained(g, id);
+        return;
+    }
+    s->is_draining = true;
+    sandbox_retire(g, s);
+}
+
+static void apply_remove(struct gateway *g, uint64_t id)
+{
+    struct sandbox *s = map_get(&g->sandboxes, id_key(&id));
+    if (!s)
+        return;
+    s->is_listed = s->is_draining = false;
+    balance_remove(&s->pool->balance, &s->place);
+    if (s->place.running)
+        calls_lose_sandbox(g, s); /* it goes with the last of them */
+    else
+        sandbox_free(g, s);
+}
+
+static int apply_endpoints(struct gateway *g, const Dormouse__Fn__V1__EndpointUpdate *u,
+                           struct err *err)
+{
+    if (!u->is_all && (!g->has_endpoints || u->from_version != g->endpoints_version))
+        return err_set(err, E_CONFLICT, "endpoints change from version %llu, but are at %llu",
+                       (unsigned long long)u->from_version,
+                       (unsigned long long)g->endpoints_version);
+    if (u->is_all) {
+        g->all_endpoints = true;
+        map_each (e, &g->sandboxes)
+            ((struct sandbox *)e->value)->is_listed = false;
+    }
+    g->has_endpoints = true;
+    g->endpoints_version = u->version;
+    for (size_t i = 0; i < u->n_adds; i++)
+        apply_add(g, u->adds[i]);
+    for (size_t i = 0; i < u->n_drains; i++)
+        apply_drain(g, u->drains[i]);
+    for (size_t i = 0; i < u->n_removes; i++)
+        apply_remove(g, u->removes[i]);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- policies */
+
+static void policy_free(struct policy *p)
+{
+    if (p)
+        free(p->tokens);
+    free(p);
+}
+
+struct policy *directory_policy(const struct gateway *g, struct str namespace)
+{
+    return g->policies.n ? map_get(&g->policies, namespace) : NULL;
+}
+
+static void apply_policy(struct gateway *g, const Dormouse__Fn__V1__Policy *m)
+{
+    struct str namespace = str_of(m->namespace_);
+    if (m->is_gone) {
+        policy_free(map_del(&g->policies, namespace));
+        return;
+    }
+    struct policy *p = map_get(&g->policies, namespace);
+    if (!p) {
+        p = xnew(struct policy);
+        p->credit_us = 1000000;
+        (void)map_put(&g->policies, namespace, p);
+    }
+    p->is_confirmed = true;
+    p->require_token = m->require_token;
+    p->per_second = m->requests_per_second;
+    free(p->tokens);
+    p->n_tokens = 0;
+    p->tokens = m->n_token_sha256 ? xalloc_n(32, m->n_token_sha256) : NULL;
+    for (size_t i = 0; i < m->n_token_sha256; i++)
+        if (m->token_sha256[i].len == 32)
+            memcpy(p->tokens[p->n_tokens++], m->token_sha256[i].data, 32);
+}
+
+/* ---------------------------------------------------------------- orders */
+
+static void apply_members(struct gateway *g, const Dormouse__Fn__V1__Members *m)
+{
+    members_begin(&g->members, m->epoch, str_n(m->secret.data, m->secret.len));
+    for (size_t i = 0; i < m->n_gateways; i++)
+        if (!members_add(&g->members, str_of(m->gateways[i]->name), str_of(m->gateways[i]->address),
+                         strcmp(m->gateways[i]->name, g->name) == 0))
+            log_error("gateway: too many gateways", "ignored=%s", m->gateways[i]->name);
+    g->members_seen++;
+    upstreams_follow_members(g);
+    calls_reroute(g);
+    if (g->on_members)
+        g->on_members(g->on_members_arg);
+}
+
+bool directory_owns(struct gateway *g, struct function *f, size_t *ret_member)
+{
+    const struct members *m = &g->members;
+    if (m->n == 0 || (m->n == 1 && m->self == 0))
+        return true;
+    if (f->owner_epoch != g->members_seen) {
+        size_t owner = members_owner(m, f->key, loop_now_ms(g->loop));
+        f->owner_epoch = g->members_seen;
+        f->owner = owner == SIZE_MAX ? UINT16_MAX : (uint16_t)owner;
+    }
+    *ret_member = f->owner;
+    return f->owner == UINT16_MAX || f->owner == m->self;
+}
+
+/* After the last message of a welcome: what it has not named. */
+static void sweep(struct gateway *g)
+{
+    if (g->all_functions) {
+        VEC(struct function *) gone = { 0 };
+        map_each (e, &g->functions) {
+            struct function *f = e->value;
+            if (!f->is_confirmed)
+                vec_push(&gone, f);
+        }
+        vec_each (f, &gone)
+            function_remove(g, *f);
+        vec_fini(&gone);
+    }
+    if (g->all_endpoints) {
+        VEC(struct sandbox *) gone = { 0 };
+        map_each (e, &g->sandboxes) {
+            struct sandbox *s = e->value;
+            if (!s->is_listed)
+                vec_push(&gone, s);
+        }
+        vec_each (s, &gone)
+            sandbox_retire(g, *s); /* what runs there may well end by itself */
+        vec_fini(&gone);
+    }
+    if (g->all_policies) {
+        VEC(char *) gone = { 0 };
+        map_each (e, &g->policies)
+            if (!((struct policy *)e->value)->is_confirmed)
+                vec_push(&gone, str_dup(e->key));
+        vec_each (name, &gone) {
+            policy_free(map_del(&g->policies, str_of(*name)));
+            free(*name);
+        }
+        vec_fini(&gone);
+    }
+    g->all_functions = g->all_endpoints = g->all_policies = false;
+}
+
+static void begin_all(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o)
+{
+    if (o->functions_are_all) {
+        g->all_functions = true;
+        map_fini(&g->numbers);
+        map_each (e, &g->functions) {
+            struct function *f = e->value;
+            f->number = 0;
+            f->is_confirmed = false;
+            while (f->failures)
+                failure_remove(f, f->failures->revision);
+        }
+    }
+    if (o->policies_are_all) {
+        g->all_policies = true;
+        map_each (e, &g->policies)
+            ((struct policy *)e->value)->is_confirmed = false;
+    }
+}
+
+int directory_apply(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o, struct err *err)
+{
+    begin_all(g, o);
+    for (size_t i = 0; i < o->n_functions; i++)
+        apply_function(g, o->functions[i]);
+    for (size_t i = 0; i < o->n_functions_gone; i++) {
+        struct function *f = by_number(g, o->functions_gone[i]);
+        if (f)
+            function_remove(g, f);
+    }
+    int r = o->endpoints ? apply_endpoints(g, o->endpoints, err) : 0;
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < o->n_failures; i++)
+        apply_failure(g, o->failures[i]);
+    for (size_t i = 0; i < o->n_policies; i++)
+        apply_policy(g, o->policies[i]);
+    if (o->members)
+        apply_members(g, o->members);
+    if (!o->more)
+        sweep(g);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- begin and end */
+
+void directory_init(struct gateway *g)
+{
+    list_init(&g->parsed);
+    g->members.self = SIZE_MAX;
+}
+
+/* No call is left. */
+void directory_fini(struct gateway *g)
+{
+    g->listeners.n = 0;
+    while (g->sandboxes.n) {
+        struct sandbox *s = map_next(&g->sandboxes, NULL)->value;
+        load_forget(g, s->pool);
+        sandbox_free(g, s);
+    }
+    while (g->functions.n)
+        function_remove(g, map_next(&g->functions, NULL)->value);
+    map_each (e, &g->policies)
+        policy_free(e->value);
+    members_fini(&g->members);
+    upstreams_follow_members(g);
+    defer_cancel(&g->trim);
+    struct map *maps[] = { &g->functions, &g->numbers,   &g->hosts,    &g->paths,
+                           &g->specs,     &g->sandboxes, &g->policies, &g->upstreams };
+    for (size_t i = 0; i < ARRAY_LEN(maps); i++)
+        map_fini(maps[i]);
+    vec_fini(&g->listeners);
+}

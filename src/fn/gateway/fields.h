@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a gateway reads from the fields of a request, and which fields it passes on. Pure.
+ *
+ * Left out, both ways: what speaks of the connection (RFC 9110 section 7.6.1), also what
+ * `connection` names; from requests also every x-dormouse-*, which only we may say. Added to a
+ * request, as nginx's and Knative's proxies do:
+ *
+ *     x-forwarded-for       the client's address behind those that the request came with
+ *     x-forwarded-proto, x-forwarded-host    ours; what the client claims is not passed on
+ *     x-forwarded-prefix    the part of the path that was taken away, if any
+ *     forwarded             RFC 7239: an element of ours behind those that came
+ *     traceparent           W3C trace context, unless the request has a good one
+ *     x-call-id             unless the request has one
+ *
+ * `via` is left alone, as by nginx.
+ */
+#pragma once
+
+#include "base/random.h"
+#include "codec/headers.h"
+
+struct fields { /* of a request; borrowed from its headers */
+    struct str host, tag, forwarded_by, for_, forwarded, trace, call_id, authorization;
+    bool is_async; /* prefer: respond-async, or what others say for it */
+    bool is_grpc;
+    bool te_trailers;
+    bool names_connection; /* `connection` names fields that go */
+};
+
+void fields_scan(const struct headers *h, struct fields *ret);
+
+struct fields_add {
+    struct str peer, prefix, call_id; /* peer: "address:port" */
+    const char *trace;                /* NULL: the request's own */
+    bool is_tls;
+    bool add_host; /* for invokers that speak HTTP */
+    bool upgrade;
+    bool is_trusted; /* from another gateway, which has added all these already */
+};
+/* to: empty. Errors: -EMSGSIZE too many fields. */
+int fields_for_sandbox(struct headers *to, const struct headers *h, const struct fields *f,
+                       const struct fields_add *add);
+/* to: empty. What else is added, the caller adds. */
+int fields_for_gateway(struct headers *to, const struct headers *h, const struct fields *f,
+                       const struct fields_add *add);
+/* An answer's; content-length goes to *ret_length (UINT64_MAX: none). upgrade: keep `upgrade`. */
+int fields_for_client(struct headers *to, const struct headers *h, bool upgrade,
+                      uint64_t *ret_length);
+
+enum { FIELDS_TRACE_BYTES = 56, FIELDS_CALL_ID_BYTES = 17 };
+void fields_make_trace(struct rng *random, char to[FIELDS_TRACE_BYTES]);
+bool fields_is_trace(struct str s);

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the gateway share. Each file says at its top which of these it moves:
+ *
+ *     directory.c  functions, pools, sandboxes, upstreams; orders of the control plane applied
+ *     calls.c      the life of a request
+ *     upstream.c   requests that travel by HTTP: struct invoker over an http_client
+ *     uplink.c     the stream to the control plane
+ *     load.c       what is reported, and when
+ *     stats.c      Prometheus, proxy_trace.csv
+ *     gateway.c    start, stop, the listener
+ *
+ * A function that sleeps is a struct function and two entries of maps; its spec is the text, shared
+ * with all functions of the same text. What a request needs beyond that is made with the first one
+ * and goes with the last sandbox.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/sm.h"
+#include "base/vec.h"
+#include "fn/fn.pb-c.h"
+#include "fn/gateway/balance.h"
+#include "fn/gateway/fields.h"
+#include "fn/gateway/gateway.h"
+#include "fn/gateway/members.h"
+#include "fn/gateway/queue.h"
+#include "fn/gateway/route.h"
+#include "fn/gateway/split.h"
+#include "io/tls.h"
+
+enum {
+    GATEWAY_EAGER_BYTES = 16 << 10, /* a body of known length up to this is here before it queues */
+    GATEWAY_KEEP_BYTES = 64 << 10,  /* of other bodies, so that a request can be made again */
+    GATEWAY_IDLE_CALLS = 64,        /* records of calls that are kept for the next ones */
+    GATEWAY_SUSPECT_MS = 2000,      /* a gateway that refused a connection owns nothing so long */
+    GATEWAY_REPORT_QUEUED_MS = 20,  /* between reports while requests wait for a sandbox */
+    GATEWAY_REPORT_MS = 400,        /* while requests run */
+    GATEWAY_REPORT_LOADS = 4096,    /* in one message */
+    GATEWAY_TICK_MIN_MS = 5,        /* between two looks for calls that are overdue */
+    GATEWAY_SUBMIT_BODY_BYTES = 1 << 20 /* of a request from inside that still waits */
+};
+
+/* A spec's text, and what it says while somebody uses it. */
+struct spec {
+    unsigned refs;   /* functions */
+    unsigned awake;  /* pools */
+    struct str text; /* key in gateway.specs */
+    struct arena arena;
+    struct fn_spec *parsed; /* NULL: not read, or not readable */
+    bool is_bad;
+    struct list node; /* in gateway.parsed, while parsed */
+};
+
+struct stats; /* stats.c: made by the first request */
+
+/* Why sandboxes of a revision cannot be made, as the control plane says. */
+struct failure {
+    struct failure *next;
+    uint32_t revision;
+    bool is_permanent;
+    char *reason, *message;
+};
+
+/* What a namespace demands of calls. */
+struct policy {
+    bool require_token, is_confirmed;
+    uint8_t (*tokens)[32]; /* SHA-256 */
+    size_t n_tokens;
+    uint32_t per_second; /* 0: any number */
+    uint64_t credit_us;  /* of a token bucket that holds one second, */
+    uint64_t credit_at_us;
+};
+
+struct function {
+    uint32_t number; /* of the control plane, in its term; 0: not confirmed yet */
+    uint32_t latest; /* revision */
+    struct str key;  /* "namespace/name", in gateway.functions */
+    struct spec *spec;
+    struct pool *pools;
+    struct stats *stats;
+    struct failure *failures;
+    uint32_t *revisions; /* that exist, n_revisions */
+    uint16_t n_revisions;
+    uint16_t namespace_n;
+    uint16_t owner; /* in members, as of owner_epoch */
+    uint8_t n_own_routes;
+    bool is_confirmed; /* by the control plane that leads now */
+    struct split split;
+    uint64_t owner_epoch;
+};
+
+/* A revision that is in use: sandboxes, waiting and running requests. */
+struct pool {
+    struct pool *next;   /* of the function */
+    struct function *fn; /* NULL: deleted */
+    struct spec *spec;   /* the function's; NULL then */
+    uint32_t revision;
+    uint32_t n_calls; /* that hold it */
+    uint32_t n_sandboxes;
+    uint32_t running, queued; /* requests in sandboxes, and waiting for one */
+    struct balance balance;
+    struct queue queue;
+    bool is_handing; /* pool_hand_off() runs */
+    /* What the next report says (load.c). */
+    struct list active;
+    uint64_t since_us;
+    uint64_t concurrency_us, duration_us;
+    uint32_t arrived, finished;
+    bool is_changed; /* since the last report */
+};
+
+struct sandbox {
+    struct balance_place place;
+    uint64_t id;
+    struct pool *pool;
+    struct invoker *invoker;
+    struct upstream *upstream; /* NULL: in this process */
+    struct list of_upstream;
+    uint64_t idle_us; /* since when; while place.running is 0 */
+    bool is_listed;   /* by the control plane */
+    bool is_draining;
+    bool is_ejected; /* it refused a connection */
+};
+
+struct upstream; /* upstream.c */
+
+/* How a request came and where its answer goes: a client's exchange, or somebody inside. */
+enum call_at { CALL_BODY, CALL_QUEUED, CALL_RUNNING, CALL_OVER };
+
+struct gateway_call {
+    struct gateway *g;
+    struct list live; /* of the gateway */
+    struct sm sm;
+    struct queue_item waiting;
+    struct pool *pool;       /* NULL: forwarded */
+    struct sandbox *sandbox; /* whose room it has */
+    struct upstream *peer;   /* the gateway it is forwarded to */
+    size_t member;           /* of it */
+    struct invoker *invoker;
+    struct invocation *invocation;
+    /* the client */
+    struct http_exchange *x;      /* NULL: gone, or from inside */
+    const struct invoke_ops *ops; /* from inside */
+    void *arg;
+    struct arena *arena; /* of a request from inside */
+    struct str method, target, peer_address;
+    const struct headers *request;
+    struct fields fields;
+    struct str prefix; /* of the target, taken away */
+    char call_id[FIELDS_CALL_ID_BYTES];
+    /* the request's body */
+    struct buf body; /* what is kept of it */
+    uint64_t body_bytes, body_seen;
+    /* the answer */
+    struct headers answer; /* also the fields of the request, until it has started */
+    uint64_t answer_left;  /* UINT64_MAX: not known */
+    uint64_t answer_max, answer_seen;
+    int status;
+    uint32_t idle_ms, request_ms;
+    uint32_t queue_ms;
+    uint64_t body_max;
+    uint64_t moved_ms;    /* when bytes last went either way */
+    uint64_t deadline_ms; /* UINT64_MAX: none */
+    uint64_t arrived_us, queued_us, started_us, head_us;
+    bool has_body : 1, body_ended : 1, body_lost : 1, body_full : 1, body_asked : 1;
+    bool wants_upgrade : 1, is_upgraded : 1, is_http2 : 1, is_forwarded : 1;
+    bool head_sent : 1, is_paused : 1, is_retried : 1, is_cold : 1, is_tls : 1;
+    bool is_lost : 1; /* its sandbox is gone, as the control plane says */
+    char function_key[2 * FN_NAME_MAX + 2];
+    uint32_t revision;
+    uint64_t last_sandbox; /* for traces */
+    /* The end, for who is inside. */
+    struct defer later;
+    int failed;
+    const char *failed_reason;
+};
+
+struct listener {
+    void (*fn)(void *arg, struct str namespace, struct str name, const struct fn_spec *spec);
+    void *arg;
+};
+
+enum { STATS_COLD_BUCKETS = 20 };
+struct histogram {
+    uint64_t n, sum_us;
+    uint32_t bucket[STATS_COLD_BUCKETS];
+};
+
+struct gateway {
+    struct loop *loop;
+    struct gateway_opts opts; /* strings are ours */
+    char *name, *domain, *local_worker, *worker_token, *address;
+    struct http_server *server;
+    struct rng random;
+    uint64_t call_seed, n_calls_ever;
+
+    /* directory.c */
+    struct map functions;    /* by "namespace/name" */
+    struct map numbers;      /* by the bytes of function.number */
+    struct map hosts, paths; /* of specs, to functions */
+    struct map specs;        /* by text */
+    struct list parsed;
+    struct map sandboxes; /* by the bytes of their id */
+    struct map upstreams; /* by address and protocol */
+    struct map policies;  /* by namespace */
+    struct defer trim;
+    VEC(struct listener) listeners;
+    uint64_t endpoints_version;
+    bool has_endpoints;                              /* a snapshot came in this stream */
+    bool all_functions, all_endpoints, all_policies; /* what a welcome does not name is to go */
+    struct members members;
+    uint64_t members_seen; /* counts changes, for function.owner_epoch */
+
+    /* calls.c */
+    struct list live;
+    size_t n_live;
+    VEC(struct gateway_call *) idle_calls;
+    struct timer tick;
+    struct timer trust; /* suspicions against members end */
+
+    /* uplink.c */
+    struct fn_stream *stream;
+    struct timer redial, heartbeat, welcome_by;
+    uint64_t term; /* the highest seen */
+    uint64_t lease_ms;
+    uint64_t seq;
+    uint32_t backoff_ms;
+    unsigned n_redirects;
+    char redirect[264];
+    bool is_welcome, is_syncing, was_synced, is_closing;
+
+    /* load.c */
+    struct list active; /* pools */
+    VEC(uint64_t) broken;
+    VEC(uint64_t) drained;
+    struct defer report_soon;
+    struct timer report_later;
+    bool report_all;
+    uint32_t n_queued, n_running;
+
+    /* stats.c */
+    struct histogram cold_start, queue_wait, first_byte;
+    uint64_t n_unknown, n_forwarded, n_retries, n_ejected, n_aborted, n_refused_terms;
+    struct trace *trace;
+
+    /* gateway.c */
+    void (*on_members)(void *arg);
+    void *on_members_arg;
+    struct timer cut;
+    struct defer stop_later;
+    bool is_leaving;
+    void (*stopped)(void *arg);
+    void *stopped_arg;
+    bool server_closed;
+};
+
+/* ---- directory.c ---- */
+void directory_init(struct gateway *g);
+void directory_fini(struct gateway *g);
+struct function *directory_find(const struct gateway *g, struct str namespace, struct str name);
+/* By the hosts and paths of specs. host: clean. */
+struct function *directory_find_host(const struct gateway *g, struct str host);
+struct function *directory_find_path(const struct gateway *g, struct str target);
+static inline struct str function_namespace(const struct function *f)
+{
+    return str_n(f->key.p, f->namespace_n);
+}
+static inline struct str function_name(const struct function *f)
+{
+    return str_n(f->key.p + f->namespace_n + 1, f->key.n - f->namespace_n - 1u);
+}
+/* NULL: it cannot be read. Valid until the caller returns to the loop, or while a pool is there. */
+const struct fn_spec *function_spec(struct gateway *g, struct function *f);
+bool function_has(const struct function *f, uint32_t revision);
+const struct failure *function_failure(const struct function *f, uint32_t revision);
+/* NULL: none. */
+struct policy *directory_policy(const struct gateway *g, struct str namespace);
+struct pool *pool_get(struct gateway *g, struct function *f, uint32_t revision);
+void pool_release(struct gateway *g, struct pool *p); /* a call lets go */
+void pool_rest(struct gateway *g, struct pool *p);    /* nothing is left to report; it may go */
+/* No new requests; it is reported. Others at the same address go with it. */
+void sandbox_eject(struct gateway *g, struct sandbox *s);
+/* A request has left it. */
+void sandbox_left(struct gateway *g, struct sandbox *s);
+/* One order of the control plane. E_CONFLICT: the endpoints are at another version. */
+int directory_apply(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o, struct err *err);
+/* Does this gateway own it? Otherwise the member that does. */
+bool directory_owns(struct gateway *g, struct function *f, size_t *ret_member);
+
+/* ---- calls.c ---- */
+void calls_init(struct gateway *g);
+void calls_fini(struct gateway *g);
+void calls_on_request(struct http_exchange *x, const struct http_request *req, void *arg);
+/* Waiting requests go to sandboxes with room. */
+void pool_hand_off(struct gateway *g, struct pool *p);
+/* Its function is gone: what waits is answered. */
+void pool_refuse_all(struct gateway *g, struct pool *p);
+/* Its sandboxes cannot be made: what waits is answered. */
+void pool_fail_waiting(struct gateway *g, struct pool *p, const struct failure *why);
+/* What runs in this sandbox has failed. */
+void calls_lose_sandbox(struct gateway *g, struct sandbox *s);
+/* Whatever has not ended is cut. */
+void calls_cut(struct gateway *g);
+/* What waits here and belongs elsewhere now is forwarded. */
+void calls_reroute(struct gateway *g);
+
+/* ---- upstream.c ---- */
+struct upstream_opts {
+    const char *address; /* host:port or unix:PATH */
+    enum fn_protocol protocol;
+    bool by_worker; /* the worker's listener: worker/worker_http.h */
+    bool is_gateway;
+    uint32_t max_connections; /* 0: many */
+};
+/* Shared: one for each address and protocol. E_INVALID the address. */
+int upstream_ref(struct gateway *g, const struct upstream_opts *o, struct upstream **ret,
+                 struct err *err);
+void upstream_unref(struct upstream *u);
+/* invoke_request.headers has the field host. */
+struct invoker *upstream_invoker(struct upstream *u);
+/* Connections to gateways that are no members any more end. */
+void upstreams_follow_members(struct gateway *g);
+struct list *upstream_sandboxes(struct upstream *u); /* sandbox.of_upstream */
+
+/* ---- uplink.c ---- */
+void uplink_start(struct gateway *g);
+void uplink_stop(struct gateway *g);
+void uplink_send(struct gateway *g, const Dormouse__Fn__V1__GatewayReport *r);
+/* The stream is of no use any more: dial again. */
+void uplink_drop(struct gateway *g, const char *why);
+
+/* ---- load.c ---- */
+void load_init(struct gateway *g);
+void load_fini(struct gateway *g);
+/* So many more requests of the pool run, and wait. */
+void load_changed(struct gateway *g, struct pool *p, int running, int queued);
+/* A report at the end of this turn. */
+void load_urgent(struct gateway *g);
+void load_everything(struct gateway *g); /* after a welcome */
+void load_forget(struct gateway *g, struct pool *p);
+
+/* ---- stats.c ---- */
+enum { STATS_CLIENT_GONE = 499 };
+void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint64_t now_us);
+void stats_free(struct function *f);
+int trace_start(struct gateway *g, const char *dir, struct err *err);
+void trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us);
+void trace_stop(struct gateway *g);
+void histogram_add(struct histogram *h, uint64_t us);
+
+/* ---- gateway.c ---- */
+void gateway_check_stopped(struct gateway *g);
+void gateway_on_trust(struct timer *t);
+
+static inline uint64_t gateway_now_us(void)
+{
+    return clock_mono_ns() / 1000;
+}

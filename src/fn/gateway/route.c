@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hosts and paths; see route.h. */
+#include "fn/gateway/route.h"
+
+bool route_is_label(struct str s)
+{
+    if (s.n == 0 || s.n > 63 || s.p[0] == '-' || s.p[s.n - 1] == '-')
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-')
+            return false;
+    }
+    return true;
+}
+
+static bool is_port(struct str s)
+{
+    uint64_t port;
+    return s.n == 0 || parse_u64(s, 0, UINT16_MAX, &port) == 0;
+}
+
+struct str route_clean_host(struct str host, char to[ROUTE_HOST_MAX + 1])
+{
+    struct str name = host, port;
+    if (host.n && host.p[0] != '[' && str_cut(host, ':', &name, &port) && !is_port(port))
+        return STR("");
+    if (name.n && name.p[name.n - 1] == '.')
+        name.n--;
+    if (name.n > ROUTE_HOST_MAX)
+        return STR("");
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+        to[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+    }
+    to[name.n] = 0;
+    return str_n(to, name.n);
+}
+
+/* "NAME.DOMAIN" without ".DOMAIN". */
+static struct str without_domain(struct str host, struct str domain)
+{
+    if (domain.n && host.n > domain.n + 1 && str_has_suffix(host, domain) &&
+        host.p[host.n - domain.n - 1] == '.')
+        host.n -= domain.n + 1;
+    return host;
+}
+
+bool route_host(struct str host, struct str domain, struct route *ret)
+{
+    struct str part[3] = { 0 }, rest = without_domain(host, domain);
+    size_t n = 0;
+    for (bool more = rest.n > 0; more; n++) {
+        if (n == 3)
+            return false;
+        more = str_cut(rest, '.', &part[n], &rest);
+        if (!route_is_label(part[n]))
+            return false;
+    }
+    switch (n) {
+    case 1:
+        *ret = (struct route){ STR("default"), part[0], STR("") };
+        return true;
+    case 2:
+        *ret = (struct route){ part[1], part[0], STR("") };
+        return true;
+    case 3:
+        *ret = (struct route){ part[2], part[1], part[0] };
+        return true;
+    default:
+        return false;
+    }
+}
+
+static struct str segment(struct str *rest)
+{
+    size_t n = 0;
+    while (n < rest->n && rest->p[n] != '/' && rest->p[n] != '?')
+        n++;
+    struct str s = str_slice(*rest, 0, n);
+    *rest = str_slice(*rest, n, rest->n);
+    return s;
+}
+
+bool route_path(struct str target, struct route *ret, size_t *ret_prefix_n)
+{
+    if (!str_has_prefix(target, STR("/fn/")))
+        return false;
+    struct str rest = str_slice(target, 4, target.n), namespace = segment(&rest);
+    if (rest.n == 0 || rest.p[0] != '/' || !route_is_label(namespace))
+        return false;
+    rest = str_slice(rest, 1, rest.n);
+    struct str name = segment(&rest);
+    if (!route_is_label(name))
+        return false;
+    *ret = (struct route){ namespace, name, STR("") };
+    *ret_prefix_n = target.n - rest.n;
+    return true;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which function a request names by its host or path. Pure; whether there is such a function is
+ * asked elsewhere (directory.h), as are hosts and paths that functions have of their own.
+ *
+ *     host  NAME                       in the namespace "default"
+ *           NAME.NAMESPACE
+ *           TAG.NAME.NAMESPACE
+ *           each also with .DOMAIN behind it, and with a port
+ *     path  /fn/NAMESPACE/NAME[/...]   the function sees what is behind NAME
+ */
+#pragma once
+
+#include "base/str.h"
+
+enum { ROUTE_HOST_MAX = 255, ROUTE_PATH_MAX = 512 };
+
+struct route {
+    struct str namespace, name, tag; /* tag "": none */
+};
+
+/* In lower case without port and final dot, in `to`; n 0: too long, or none. */
+struct str route_clean_host(struct str host, char to[ROUTE_HOST_MAX + 1]);
+/* host: clean. Borrowed from it. false: no host of this form. */
+bool route_host(struct str host, struct str domain, struct route *ret);
+/*
+ * target: origin form. *ret_prefix_n: bytes of it that are the function's address, "/fn/NS/NAME".
+ */
+bool route_path(struct str target, struct route *ret, size_t *ret_prefix_n);
+/* A DNS label (RFC 1123) in lower case: what names of functions and namespaces are. */
+bool route_is_label(struct str s);

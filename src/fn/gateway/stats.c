@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is counted: Prometheus text with Knative's names where it has one (durations in
+ * milliseconds, as there), and proxy_trace.csv with Dirigent's columns.
+ *
+ * A function's counters are made by its first request and stay with it. Rows of the trace are
+ * gathered and written by a worker thread; rows that the disk does not take in time are dropped and
+ * counted.
+ */
+#include "fn/gateway/gateway_int.h"
+
+#include "base/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Knative's, of its activator and queue-proxy, as far as they matter here. */
+static const uint32_t bounds_ms[] = { 1,   2,    5,    10,   20,    40,    60,    100,   200,
+                                      500, 1000, 2000, 5000, 10000, 30000, 60000, 300000 };
+/* Cold starts, in us: the interesting ones are short. */
+static const uint64_t bounds_us[STATS_COLD_BUCKETS] = {
+    50,     100,    200,    500,     1000,    2000,    5000,     10000,    20000,    50000,
+    100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, 20000000, 60000000, UINT64_MAX
+};
+
+enum { CLASSES = 6, LATENCIES = ARRAY_LEN(bounds_ms) };
+
+struct stats { /* of one revision */
+    struct stats *next;
+    uint32_t revision;
+    uint64_t by_class[CLASSES]; /* statuses / 100; [0]: the client left */
+    uint64_t latency_us, app_us, n_app;
+    uint32_t latency[LATENCIES], app[LATENCIES]; /* not cumulative */
+};
+
+void histogram_add(struct histogram *h, uint64_t us)
+{
+    size_t i = 0;
+    while (us > bounds_us[i])
+        i++;
+    h->bucket[i]++;
+    h->n++;
+    h->sum_us += us;
+}
+
+static void add(uint32_t *buckets, uint64_t us)
+{
+    for (size_t i = 0; i < LATENCIES; i++)
+        if (us <= bounds_ms[i] * UINT64_C(1000)) {
+            buckets[i]++;
+            return;
+        }
+}
+
+static struct stats *stats_of(struct function *f, uint32_t revision)
+{
+    for (struct stats *s = f->stats; s; s = s->next)
+        if (s->revision == revision)
+            return s;
+    struct stats *s = xnew(struct stats);
+    s->revision = revision;
+    s->next = f->stats;
+    f->stats = s;
+    return s;
+}
+
+void stats_free(struct function *f)
+{
+    while (f->stats) {
+        struct stats *s = f->stats;
+        f->stats = s->next;
+        free(s);
+    }
+}
+
+void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint64_t now_us)
+{
+    if (c->pool && c->pool->fn) {
+        struct stats *s = stats_of(c->pool->fn, c->pool->revision);
+        bool client_left = status == STATS_CLIENT_GONE;
+        s->by_class[client_left ? 0 : MIN(status / 100, CLASSES - 1)]++;
+        s->latency_us += now_us - c->arrived_us;
+        add(s->latency, now_us - c->arrived_us);
+        if (c->started_us) {
+            s->n_app++;
+            s->app_us += now_us - c->started_us;
+            add(s->app, now_us - c->started_us);
+        }
+    }
+    if (c->pool && c->started_us) {
+        histogram_add(&g->queue_wait, c->started_us - c->queued_us);
+        if (c->is_cold)
+            histogram_add(&g->cold_start, c->started_us - c->queued_us);
+        if (c->head_us)
+            histogram_add(&g->first_byte, c->head_us - c->started_us);
+    }
+    if (g->trace && c->pool)
+        trace_call(g, c, now_us);
+}
+
+/* ---------------------------------------------------------------- Prometheus */
+
+static void head(struct buf *to, const char *name, const char *type, const char *help)
+{
+    (void)buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void value(struct buf *to, const char *name, const char *type, const char *help, uint64_t v)
+{
+    head(to, name, type, help);
+    (void)buf_printf(to, "%s %llu\n", name, (unsigned long long)v);
+}
+
+static void labels(struct buf *to, const struct function *f, uint32_t revision)
+{
+    struct str ns = function_namespace(f), name = function_name(f);
+    (void)buf_printf(to,
+                     "{namespace_name=\"" STR_FMT "\",configuration_name=\"" STR_FMT
+                     "\",revision_name=\"" STR_FMT "-%05u\"",
+                     STR_ARG(ns), STR_ARG(name), STR_ARG(name), revision);
+}
+
+static void write_counts(const struct gateway *g, struct buf *to)
+{
+    static const char *const classes[CLASSES] = { "499", "1xx", "2xx", "3xx", "4xx", "5xx" };
+    head(to, "revision_request_count", "counter", "Requests answered, by class of status.");
+    map_each (e, &g->functions)
+        for (const struct stats *s = ((struct function *)e->value)->stats; s; s = s->next)
+            for (size_t i = 0; i < CLASSES; i++) {
+                if (!s->by_class[i])
+                    continue;
+                (void)buf_add_cstr(to, "revision_request_count");
+                labels(to, e->value, s->revision);
+                (void)buf_printf(to, ",response_code_class=\"%s\"} %llu\n", classes[i],
+                                 (unsigned long long)s->by_class[i]);
+            }
+}
+
+static void write_latency(struct buf *to, const char *name, const struct function *f,
+                          uint32_t revision, const uint32_t *buckets, uint64_t n, uint64_t sum_us)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i <= LATENCIES; i++) {
+        (void)buf_printf(to, "%s_bucket", name);
+        labels(to, f, revision);
+        sum = i < LATENCIES ? sum + buckets[i] : n;
+        if (i < LATENCIES)
+            (void)buf_printf(to, ",le=\"%u\"} %llu\n", bounds_ms[i], (unsigned long long)sum);
+        else
+            (void)buf_printf(to, ",le=\"+Inf\"} %llu\n", (unsigned long long)sum);
+    }
+    (void)buf_printf(to, "%s_sum", name);
+    labels(to, f, revision);
+    (void)buf_printf(to, "} %.3f\n%s_count", (double)sum_us / 1000, name);
+    labels(to, f, revision);
+    (void)buf_printf(to, "} %llu\n", (unsigned long long)n);
+}
+
+static void write_latencies(const struct gateway *g, struct buf *to)
+{
+    head(to, "revision_request_latencies", "histogram",
+         "From the request's arrival to its answer's end, in ms.");
+    map_each (e, &g->functions)
+        for (const struct stats *s = ((struct function *)e->value)->stats; s; s = s->next) {
+            uint64_t n = 0;
+            for (size_t i = 0; i < CLASSES; i++)
+                n += s->by_class[i];
+            write_latency(to, "revision_request_latencies", e->value, s->revision, s->latency, n,
+                          s->latency_us);
+        }
+    head(to, "revision_app_request_latencies", "histogram", "The part in the sandbox, in ms.");
+    map_each (e, &g->functions)
+        for (const struct stats *s = ((struct function *)e->value)->stats; s; s = s->next)
+            write_latency(to, "revision_app_request_latencies", e->value, s->revision, s->app,
+                          s->n_app, s->app_us);
+}
+
+static void write_gauge(const struct gateway *g, struct buf *to, const char *name, const char *help,
+                        uint32_t (*read)(const struct pool *p))
+{
+    head(to, name, "gauge", help);
+    map_each (e, &g->functions)
+        for (const struct pool *p = ((struct function *)e->value)->pools; p; p = p->next) {
+            (void)buf_add_cstr(to, name);
+            labels(to, e->value, p->revision);
+            (void)buf_printf(to, "} %u\n", read(p));
+        }
+}
+
+static uint32_t read_concurrency(const struct pool *p)
+{
+    return p->running + p->queued;
+}
+
+static uint32_t read_queued(const struct pool *p)
+{
+    return p->queued;
+}
+
+static uint32_t read_sandboxes(const struct pool *p)
+{
+    return p->n_sandboxes;
+}
+
+static void write_histogram(struct buf *to, const char *name, const char *phase,
+                            const struct histogram *h)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < STATS_COLD_BUCKETS; i++) {
+        sum += h->bucket[i];
+        (void)buf_printf(to, "%s_bucket{phase=\"%s\",le=\"", name, phase);
+        if (bounds_us[i] == UINT64_MAX)
+            (void)buf_add_cstr(to, "+Inf");
+        else
+            (void)buf_printf(to, "%g", (double)bounds_us[i] / 1e6);
+        (void)buf_printf(to, "\"} %llu\n", (unsigned long long)sum);
+    }
+    (void)buf_printf(to, "%s_sum{phase=\"%s\"} %.6f\n%s_count{phase=\"%s\"} %llu\n", name, phase,
+                     (double)h->sum_us / 1e6, name, phase, (unsigned long long)h->n);
+}
+
+void gateway_metrics(const struct gateway *g, struct buf *to)
+{
+    write_counts(g, to);
+    write_latencies(g, to);
+    write_gauge(g, to, "request_concurrency", "Requests that run or wait.", read_concurrency);
+    write_gauge(g, to, "queue_depth", "Requests that wait for a sandbox.", read_queued);
+    write_gauge(g, to, "dormouse_gateway_sandboxes", "Sandboxes that are known.", read_sandboxes);
+    head(
+        to, "dormouse_gateway_seconds", "histogram",
+        "Waiting for room in a sandbox (queue; cold_start: those that found none at all), and from "
+        "there to the answer's head (first_byte).");
+    write_histogram(to, "dormouse_gateway_seconds", "queue", &g->queue_wait);
+    write_histogram(to, "dormouse_gateway_seconds", "cold_start", &g->cold_start);
+    write_histogram(to, "dormouse_gateway_seconds", "first_byte", &g->first_byte);
+    value(to, "dormouse_gateway_functions", "gauge", "Functions that are known.", g->functions.n);
+    value(to, "dormouse_gateway_unknown_total", "counter", "Requests for no known function.",
+          g->n_unknown);
+    value(to, "dormouse_gateway_forwarded_total", "counter", "Requests sent to the owner.",
+          g->n_forwarded);
+    value(to, "dormouse_gateway_retries_total", "counter", "Second attempts.", g->n_retries);
+    value(to, "dormouse_gateway_ejected_total", "counter", "Sandboxes that refused a connection.",
+          g->n_ejected);
+    value(to, "dormouse_gateway_cut_total", "counter", "Answers cut after their head.",
+          g->n_aborted);
+    value(to, "dormouse_gateway_refused_terms_total", "counter",
+          "Welcomes of deposed control planes.", g->n_refused_terms);
+    value(to, "dormouse_gateway_connected", "gauge", "A control plane is there.", g->is_welcome);
+}
+
+/* ---------------------------------------------------------------- proxy_trace.csv */
+
+enum { TRACE_MAX_BYTES = 1 << 20, TRACE_WRITE_BYTES = 64 << 10, TRACE_WRITE_MS = 1000 };
+
+struct trace {
+    struct gateway *g;
+    int fd;
+    struct buf rows, writing;
+    struct job job;
+    struct timer later;
+    bool busy, stopping;
+    uint64_t dropped;
+};
+
+static void on_write(struct job *j)
+{
+    struct trace *t = container_of(j, struct trace, job);
+    for (size_t at = 0; at < t->writing.n;) {
+        ssize_t n = write(t->fd, t->writing.p + at, t->writing.n - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return;
+        at += (size_t)n;
+    }
+}
+
+static void trace_free(struct trace *t)
+{
+    (void)close(t->fd);
+    buf_fini(&t->rows);
+    buf_fini(&t->writing);
+    free(t);
+}
+
+static void trace_write(struct trace *t);
+
+static void on_written(struct job *j, int r)
+{
+    struct trace *t = container_of(j, struct trace, job);
+    t->busy = false;
+    buf_reset(&t->writing);
+    if (t->rows.n >= TRACE_WRITE_BYTES || (t->stopping && t->rows.n))
+        trace_write(t);
+    else if (t->stopping)
+        trace_free(t);
+}
+
+static void trace_write(struct trace *t)
+{
+    if (t->busy || t->rows.n == 0)
+        return;
+    struct buf full = t->rows;
+    t->rows = t->writing;
+    t->writing = full;
+    t->busy = job_start(t->g->loop, &t->job) >= 0;
+}
+
+static void on_trace_timer(struct timer *timer)
+{
+    trace_write(container_of(timer, struct trace, later));
+}
+
+int trace_start(struct gateway *g, const char *dir, struct err *err)
+{
+    static const char columns[] =
+        "time,service_name,container_id,get_metadata,add_deployment,cold_start,load_balancing,"
+        "cc_throttling,proxying,serialization,persistence_layer,other\n";
+    scoped(free_scoped) char *path = xasprintf("%s/proxy_trace.csv", dir);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_sys(err, -errno, "open '%s'", path);
+    struct trace *t = xnew(struct trace);
+    *t = (struct trace){ .g = g,
+                         .fd = fd,
+                         .rows = BUF_INIT(TRACE_MAX_BYTES),
+                         .writing = BUF_INIT(TRACE_MAX_BYTES),
+                         .job = { .work = on_write, .done = on_written } };
+    if (lseek(fd, 0, SEEK_END) == 0)
+        (void)buf_add_cstr(&t->rows, columns);
+    g->trace = t;
+    return 0;
+}
+
+/*
+ * Times in us. cold_start: waiting where there was no sandbox; cc_throttling: waiting where all
+ * were busy; other: what is left of the whole.
+ */
+void trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us)
+{
+    struct trace *t = g->trace;
+    uint64_t total = now_us - c->arrived_us, waited = 0, proxying = 0;
+    if (c->started_us) {
+        waited = c->started_us - c->queued_us;
+        proxying = now_us - c->started_us;
+    }
+    size_t was = t->rows.n;
+    const char *name = c->function_key;
+    (void)buf_printf(&t->rows, "%lld,%s,%llu,0,0,%llu,0,%llu,%llu,0,0,%llu\n",
+                     (long long)clock_wall_us() * 1000, name,
+                     (unsigned long long)(c->sandbox ? c->sandbox->id : c->last_sandbox),
+                     (unsigned long long)(c->is_cold ? waited : 0),
+                     (unsigned long long)(c->is_cold ? 0 : waited), (unsigned long long)proxying,
+                     (unsigned long long)(total - waited - proxying));
+    if (!buf_ok(&t->rows)) {
+        t->rows.n = was;
+        t->rows.failed = 0;
+        t->dropped++;
+    }
+    if (t->rows.n >= TRACE_WRITE_BYTES)
+        trace_write(t);
+    else if (!timer_is_armed(&t->later))
+        timer_start(g->loop, &t->later, TRACE_WRITE_MS, on_trace_timer);
+}
+
+void trace_stop(struct gateway *g)
+{
+    struct trace *t = g->trace;
+    if (!t)
+        return;
+    g->trace = NULL;
+    timer_stop(g->loop, &t->later);
+    t->stopping = true;
+    trace_write(t);
+    if (!t->busy)
+        trace_free(t);
+}
