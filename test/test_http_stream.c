@@ -792,6 +792,29 @@ TEST(a_streamed_request_waits_for_its_head_after_its_end)
     peer_close();
 }
 
+/* "Too large", and the rest of the body is not read: its answer counts, not the broken pipe. */
+TEST(an_answer_before_a_broken_connection_counts)
+{
+    peer_listen();
+    client_setup((struct http_client_opts){ 0 });
+    begin_stream("/", HTTP_CHUNKED);
+    reply.left = 64 << 20;
+    pour(NULL);
+    peer_accept();
+    while (peer_read().n == 0)
+        turns(1);
+    turns(20);
+    CHECK(reply.left > 0);
+    peer_say(STR("HTTP/1.1 413 Content Too Large\r\ncontent-length: 8\r\n\r\nno more!"));
+    (void)close(peer); /* with bytes unread: a reset */
+    peer = -1;
+    WAIT_FOR(reply.ends);
+    CHECK_INT(reply.r, 0);
+    CHECK_INT(reply.status, 413);
+    CHECK_STR(buf_str(&reply.body), "no more!");
+    peer_close();
+}
+
 static void answer(const char *text)
 {
     client_setup((struct http_client_opts){ 0 });

@@ -351,7 +351,7 @@ static void response_done(struct link *l, bool left)
 {
     struct http_call *call = l->call;
     bool reusable = l->parse.keep_alive && !left && !stream_pending(&l->s) && !l->s.eof &&
-                    call->body_done && !l->client->closing;
+                    call->body_done && !l->s.muted && !l->client->closing;
     if (l->parse.trailers.n && call->ops->on_trailers) {
         call->ops->on_trailers(call->arg, &l->parse.trailers);
         if (l->call != call) /* cancelled: the link is gone with it */
@@ -668,6 +668,7 @@ static void on_open(struct stream *s)
         return;
     }
     timer_stop(l->client->loop, &l->connect_timer);
+    s->reads_on = true; /* a server that refuses a body may close before it is all sent */
     if (speaks_http2(l))
         h2_link_open(l);
     else if (l->call)

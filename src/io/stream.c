@@ -46,6 +46,15 @@ void stream_fail(struct stream *s, int r, const char *why)
     stream_kick(s);
 }
 
+static void write_failed(struct stream *s, int code)
+{
+    bool lost = code == -EPIPE || code == -ECONNRESET;
+    if (lost && s->reads_on && !s->eof && s->opened)
+        s->muted = true;
+    else
+        (void)fail(s, code, "write");
+}
+
 static void fail_tls(struct stream *s)
 {
     if (s->failed)
@@ -101,7 +110,7 @@ static void on_written(uv_write_t *req, int status)
     if (more)
         status = send_piece(f);
     if (status < 0)
-        (void)fail(s, status, "write");
+        write_failed(s, status);
     if (!more || status < 0)
         end_flight(f);
     if (!s->closing)
@@ -118,7 +127,7 @@ static void take_off(struct stream *s, struct buf *b, size_t at)
     int r = send_piece(f);
     if (r < 0) {
         end_flight(f);
-        (void)fail(s, r, "write");
+        write_failed(s, r);
     }
 }
 
@@ -145,7 +154,7 @@ static ptrdiff_t try_write(struct stream *s, const uv_buf_t *bufs, unsigned n_bu
     if (n == UV_EAGAIN)
         return 0;
     if (n < 0) {
-        (void)fail(s, n, "write");
+        write_failed(s, n);
         return -1;
     }
     s->sent_bytes += (uint64_t)n;
@@ -180,6 +189,10 @@ static void flush_tls(struct stream *s)
 
 static void flush(struct stream *s)
 {
+    if (s->muted) {
+        buf_fini(&s->out);
+        buf_fini(&s->wire);
+    }
     if (s->flight || s->failed || s->closing || s->finished)
         return;
     if (!s->opened) {
@@ -224,7 +237,7 @@ static struct str write_through(struct stream *s, struct str bytes)
 
 void stream_write(struct stream *s, struct str bytes)
 {
-    if (s->failed || s->closing || s->finishing || !bytes.n)
+    if (s->failed || s->closing || s->finishing || s->muted || !bytes.n)
         return;
     if (bytes.n >= STREAM_DIRECT_BYTES && s->opened && !s->flight && buf_ok(&s->out)) {
         if (!s->ssl) {
@@ -244,7 +257,8 @@ void stream_write(struct stream *s, struct str bytes)
 
 void stream_send(struct stream *s, struct str bytes)
 {
-    bool idle = s->opened && !s->ssl && !s->flight && !s->failed && !s->closing && !s->finishing;
+    bool idle = s->opened && !s->ssl && !s->flight && !s->failed && !s->closing && !s->finishing &&
+                !s->muted;
     if (idle && !s->out.n && buf_ok(&s->out))
         bytes = write_through(s, bytes);
     stream_write(s, bytes);

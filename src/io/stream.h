@@ -76,6 +76,8 @@ struct stream {
     uint32_t read_max;   /* bytes per read; 0: as much as comes */
     bool is_pipe, opened, paused, reading, corked, kicked;
     bool eof, eof_is_clean, finishing, finished;
+    bool reads_on; /* by the owner: a peer that takes no more bytes may still have an answer */
+    bool muted;    /* it is so: what is written goes nowhere, and reading tells how it ends */
     bool failed, reported, closing;
 };
 
