@@ -4,12 +4,13 @@
  * not depend on how the bytes were cut into pieces (two readers that differ there can be played
  * against each other).
  *
- * Input: one byte of mode (bit 0: responses, bit 1: to HEAD requests), one byte of piece size, the
- * bytes.
+ * Input: one byte of mode (bit 0: responses, bit 1: to HEAD requests, bit 2: that may upgrade), one
+ * byte of piece size, the bytes.
  */
 #include "fuzz.h"
 #include "io/http.h"
 #include "io/http_parse.h"
+#include "io/http_text.h"
 
 #include "base/mem.h"
 
@@ -19,7 +20,7 @@
 struct reading {
     struct http_parse p;
     struct buf said;
-    bool responses, to_head, in_body, over;
+    bool responses, to_head, may_upgrade, in_body, over;
 };
 
 static void say_head(struct reading *r)
@@ -41,7 +42,22 @@ static void say_head(struct reading *r)
         (void)buf_printf(&r->said, "|%.*s:%.*s", STR_ARG(name), STR_ARG(value));
     }
     FUZZ_CHECK(bytes <= HTTP_HEAD_MAX_BYTES);
-    (void)buf_printf(&r->said, "|%d%d%d>", p->has_body, p->keep_alive, p->until_eof);
+    FUZZ_CHECK(!p->upgrade || !p->has_body);
+    FUZZ_CHECK(!r->responses || p->upgrade == (p->status == 101));
+    (void)buf_printf(&r->said, "|%d%d%d%d>", p->has_body, p->keep_alive, p->until_eof, p->upgrade);
+}
+
+static void say_trailers(struct reading *r)
+{
+    const struct headers *t = &r->p.trailers;
+    size_t bytes = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        struct str name = headers_name(t, i), value = headers_value(t, i);
+        bytes += name.n + value.n;
+        FUZZ_CHECK(http_is_trailer(name) && !memchr(value.p, '\n', value.n));
+        (void)buf_printf(&r->said, "|%.*s:%.*s", STR_ARG(name), STR_ARG(value));
+    }
+    FUZZ_CHECK(bytes <= HTTP_TRAILERS_MAX_BYTES);
 }
 
 /* One event; bytes used. */
@@ -63,10 +79,13 @@ static size_t read_once(struct reading *r, const char *at, size_t n)
         (void)buf_add_str(&r->said, r->p.chunk);
         break;
     case HTTP_EVENT_END:
-        (void)buf_add_cstr(&r->said, "<end>");
+        (void)buf_add_cstr(&r->said, "<end");
+        say_trailers(r);
+        (void)buf_add_cstr(&r->said, ">");
         r->over = !r->p.keep_alive;
         http_parse_reset(&r->p, r->responses ? HTTP_RESPONSE : HTTP_REQUEST);
         r->p.to_head_request = r->to_head;
+        r->p.may_upgrade = r->may_upgrade;
         break;
     default:
         FUZZ_CHECK((event == E_PARSE || event == E_LIMIT) && r->p.error && r->p.status >= 400);
@@ -95,9 +114,13 @@ static void read_piece(struct reading *r, const char *at, size_t n)
 
 static struct buf read_all(const char *p, size_t n, uint8_t mode, size_t piece)
 {
-    struct reading r = { .said = BUF_INIT(16 << 20), .responses = mode & 1, .to_head = mode & 2 };
+    struct reading r = { .said = BUF_INIT(16 << 20),
+                         .responses = mode & 1,
+                         .to_head = mode & 2,
+                         .may_upgrade = mode & 4 };
     http_parse_reset(&r.p, r.responses ? HTTP_RESPONSE : HTTP_REQUEST);
     r.p.to_head_request = r.to_head;
+    r.p.may_upgrade = r.may_upgrade;
     for (size_t at = 0; at < n && !r.over; at += piece)
         read_piece(&r, p + at, MIN(piece, n - at));
     if (!r.over)

@@ -7,7 +7,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "io/http.h"
+#include "io/grpc.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,6 +19,7 @@
 static struct {
     struct loop loop;
     struct http_server *server;
+    struct grpc_server *methods;
     struct sockaddr_un addr;
     size_t begun, gone;
 } f;
@@ -61,14 +62,35 @@ static void on_gone(struct http_exchange *x, int r)
     free(h);
 }
 
+static void echo_body(struct http_exchange *x, struct str chunk)
+{
+    FUZZ_CHECK(!http_request_trailers(x));
+    if (!http_write(x, chunk))
+        http_pause_body(x);
+}
+
+static void echo_end(struct http_exchange *x, int r)
+{
+    struct handled *h = http_exchange_data(x);
+    FUZZ_CHECK(!h->gone && h->body_ends++ == 0);
+    if (r < 0)
+        return;
+    if (http_request_trailers(x))
+        http_trailers(x, http_request_trailers(x));
+    http_end(x);
+}
+
 static void on_request(struct http_exchange *x, const struct http_request *req, void *arg)
 {
     static const struct http_exchange_ops ops = { on_body, on_body_end, on_writable, on_gone };
+    static const struct http_exchange_ops echo = { echo_body, echo_end, http_resume_body, on_gone };
     static const char big[200 << 10];
+    if (grpc_server_take(f.methods, x, req))
+        return;
     struct handled *h = xnew(struct handled);
     f.begun++;
     http_exchange_set(x, &ops, h);
-    FUZZ_CHECK(req->method.n && req->target.n && req->headers->n <= HEADERS_MAX);
+    FUZZ_CHECK(req->method.n && req->target.n && req->headers->n <= HEADERS_MAX && req->http2);
     switch (req->target.n > 1 ? req->target.p[1] : 0) {
     case 'b':
         h->asked = true;
@@ -81,6 +103,14 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
         return;
     case 'h':
         return;
+    case 'e':
+        h->asked = true;
+        http_exchange_set(x, &echo, h);
+        http_inform(x, 103, req->headers);
+        http_respond(x, 200, NULL, HTTP_CHUNKED);
+        http_let_body_idle(x);
+        http_read_body(x, UINT64_MAX);
+        return;
     case 'a':
         http_respond(x, 200, NULL, 10);
         http_abort(x);
@@ -89,6 +119,41 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
         http_reply(x, 200, req->headers, STR("hello"));
     }
 }
+
+/* ------------------------------------------------------------------ gRPC */
+
+static void on_message(struct grpc_stream *st, struct str message)
+{
+    FUZZ_CHECK(message.n <= 1000);
+    if (message.n && message.p[0] == 'p') {
+        grpc_stream_pause(st);
+        grpc_stream_resume(st);
+    }
+    if (message.n && message.p[0] == 'e')
+        grpc_stream_end(st, GRPC_ABORTED, "as you wish", grpc_stream_metadata(st));
+    (void)grpc_stream_send(st, message);
+}
+
+static void on_half_close(struct grpc_stream *st)
+{
+    grpc_stream_end(st, GRPC_OK, NULL, NULL);
+}
+
+static void on_stream_gone(struct grpc_stream *st, int r)
+{
+    FUZZ_CHECK(r <= 0);
+    f.gone++;
+}
+
+static void begin_call(struct grpc_stream *st, void *arg)
+{
+    static const struct grpc_stream_ops ops = { on_message, on_half_close, grpc_stream_resume,
+                                                on_stream_gone };
+    f.begun++;
+    grpc_stream_set(st, &ops, NULL);
+}
+
+/* ------------------------------------------------------------------ the server */
 
 static void setup(void)
 {
@@ -99,6 +164,8 @@ static void setup(void)
                                            .on_request = on_request,
                                            .http2 = true };
     FUZZ_CHECK(loop_init(&f.loop, &err) == 0);
+    f.methods = grpc_server_new(&f.loop);
+    grpc_server_add(f.methods, "/g", 1000, begin_call, NULL);
     FUZZ_CHECK(http_server_start(&f.loop, &opts, &f.server, &err) == 0);
 }
 

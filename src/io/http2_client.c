@@ -237,6 +237,10 @@ static void got_head(struct http_call *call)
     struct h2_call *h = call->h2;
     struct err err = { 0 };
     bool interim = h->status < 200;
+    if (h->status < 100 || h->status == 101) {
+        http_call_fail(call, err_set(&err, E_PARSE, "malformed response: status"), &err);
+        return;
+    }
     if (h->too_large ||
         (interim && !http_call_got_interim(call, &h->interim, h->status, &h->got))) {
         http_call_fail(call, err_set(&err, E_LIMIT, "response head too large"), &err);

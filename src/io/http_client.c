@@ -432,9 +432,11 @@ static size_t advance(struct link *l, const char *p, size_t n)
     size_t used = 0;
     for (;;) {
         if (call->tunnel) {
-            if (used < n && !call->paused && call->ops->on_data)
+            if (call->paused)
+                return used;
+            if (used < n && call->ops->on_data)
                 call->ops->on_data(call->arg, str_n(p + used, n - used));
-            return l->call == call && call->paused ? used : n;
+            return n;
         }
         size_t took;
         int event = http_parse_feed(&l->parse, p + used, n - used, &took);
