@@ -15,6 +15,9 @@ static const char *abi_label(const struct guest_stats *s)
         return "g2";
     case GUEST_ABI_V1:
         return "v1";
+    case GUEST_ABI_COMMAND: /* functions */
+    case GUEST_ABI_HTTP:
+        break;
     }
     return "";
 }

@@ -117,6 +117,8 @@ int abi_define(wasmtime_linker_t *linker, enum guest_abi abi, struct err *err)
     int status = wasi_define(linker, false, err);
     if (status == 0 && abi == GUEST_ABI_V1)
         return v1_define(linker, err);
+    if (status == 0 && abi == GUEST_ABI_HTTP)
+        return fn_define(linker, err);
     if (status == 0 && abi == GUEST_ABI_G1)
         status = wasi_define(linker, true, err);
     for (size_t i = 0; i < ARRAY_LEN(rows) && status == 0; i++)

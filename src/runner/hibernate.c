@@ -2,6 +2,9 @@
 /* Writing guests to their swap files and back; see hibernate.h. */
 #include "runner/hibernate.h"
 
+#include "runner/dirty.h"
+#include "runner/globals.h"
+
 #include "base/sys.h"
 #include "wasm/engine_config.h"
 #include "wasm/snapshot.h"
@@ -10,8 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
-#include <stdio.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,119 +29,6 @@ static uint64_t page_down(uint64_t n)
 static uint64_t page_up(uint64_t n)
 {
     return page_down(n + PAGE - 1);
-}
-
-/* ---- which pages the guest owns ---- */
-
-/*
- * PAGEMAP_SCAN, Linux 6.7; older headers lack it. A memory is a private mapping, so a page that is
- * there, not the file's and not the shared page of zeros, was written since it was mapped.
- */
-struct page_region {
-    uint64_t start, end, categories;
-};
-struct pm_scan_arg {
-    uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
-    uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
-};
-#define PM_SCAN       _IOWR('f', 16, struct pm_scan_arg)
-#define PM_IS_FILE    (UINT64_C(1) << 2)
-#define PM_IS_PRESENT (UINT64_C(1) << 3)
-#define PM_IS_SWAPPED (UINT64_C(1) << 4)
-#define PM_IS_PFNZERO (UINT64_C(1) << 5)
-
-/* A walk over dirty ranges of [base, base + size), in order. */
-struct dirty {
-    int fd;
-    bool old_way;
-    uint64_t base, at, end; /* addresses; at: not scanned yet */
-    struct page_region found[64];
-    size_t n, next;
-};
-
-static int scan(struct dirty *d)
-{
-    struct pm_scan_arg arg = {
-        .size = sizeof arg,
-        .start = d->at,
-        .end = d->end,
-        .vec = (uint64_t)(uintptr_t)d->found,
-        .vec_len = ARRAY_LEN(d->found),
-        .category_inverted = PM_IS_FILE | PM_IS_PFNZERO,
-        .category_mask = PM_IS_FILE | PM_IS_PFNZERO,
-        .category_anyof_mask = PM_IS_PRESENT | PM_IS_SWAPPED,
-        .return_mask = PM_IS_FILE, /* the same for all, so that neighbours are one region */
-    };
-    int n = ioctl(d->fd, PM_SCAN, &arg);
-    if (n < 0)
-        return -errno;
-    d->n = (size_t)n;
-    d->at = arg.walk_end;
-    return 0;
-}
-
-bool hibernate_has_scan(int pagemap_fd)
-{
-    struct pm_scan_arg arg = { .size = sizeof arg }; /* an empty range */
-    return ioctl(pagemap_fd, PM_SCAN, &arg) >= 0;
-}
-
-/* Bits of /proc/self/pagemap. */
-#define PAGEMAP_PRESENT (UINT64_C(1) << 63)
-#define PAGEMAP_SWAPPED (UINT64_C(1) << 62)
-#define PAGEMAP_FILE    (UINT64_C(1) << 61)
-
-/* The shared page of zeros counts here; it is written as a hole. */
-static int scan_old(struct dirty *d)
-{
-    uint64_t entries[512];
-    size_t want = MIN((size_t)((d->end - d->at) / PAGE), ARRAY_LEN(entries));
-    ssize_t got = sys_pread_full(d->fd, entries, want * 8, d->at / PAGE * 8);
-    if (got < 0)
-        return (int)got;
-    if ((size_t)got != want * 8)
-        return -EIO;
-    d->n = 0;
-    for (size_t i = 0; i < want; i++, d->at += PAGE) {
-        bool is_dirty =
-            (entries[i] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) && !(entries[i] & PAGEMAP_FILE);
-        if (!is_dirty)
-            continue;
-        if (d->n && d->found[d->n - 1].end == d->at) {
-            d->found[d->n - 1].end += PAGE;
-            continue;
-        }
-        if (d->n == ARRAY_LEN(d->found))
-            return 0; /* goes on here */
-        d->found[d->n++] = (struct page_region){ .start = d->at, .end = d->at + PAGE };
-    }
-    return 0;
-}
-
-static void dirty_init(struct dirty *d, struct instance *in, bool use_pagemap)
-{
-    d->fd = in->runner->pagemap_fd;
-    d->old_way = use_pagemap || !in->runner->has_pagemap_scan;
-    d->base = d->at = (uint64_t)(uintptr_t)wasmtime_memory_data(in->cx, &in->memory);
-    d->end = d->base + wasmtime_memory_data_size(in->cx, &in->memory);
-    d->n = d->next = 0;
-}
-
-/* 1: [*from, *to) of the memory is dirty; 0: no more; else an error. */
-static int dirty_next(struct dirty *d, uint64_t *from, uint64_t *to)
-{
-    while (d->next == d->n) {
-        if (d->at >= d->end)
-            return 0;
-        d->next = d->n = 0;
-        int r = d->old_way ? scan_old(d) : scan(d);
-        if (r < 0)
-            return r;
-    }
-    const struct page_region *found = &d->found[d->next++];
-    *from = found->start - d->base;
-    *to = found->end - d->base;
-    return 1;
 }
 
 int64_t hibernate_count_dirty(struct instance *in, bool use_pagemap)
@@ -242,74 +130,6 @@ static int write_memory(struct instance *in, const struct saving *s, bool use_pa
     return r < 0 ? r : more;
 }
 
-static size_t global_bytes(char letter)
-{
-    return letter == 'v' ? 16 : 8;
-}
-
-static bool find_global(struct instance *in, size_t i, wasmtime_global_t *ret)
-{
-    char name[24];
-    int n = snprintf(name, sizeof name, "__dm_g%zu", i);
-    wasmtime_extern_t e;
-    if (!wasmtime_instance_export_get(in->cx, &in->handle, name, (size_t)n, &e) ||
-        e.kind != WASMTIME_EXTERN_GLOBAL)
-        return false;
-    *ret = e.of.global;
-    return true;
-}
-
-static wasmtime_valkind_t kind_of(char letter)
-{
-    switch (letter) {
-    case 'i':
-        return WASMTIME_I32;
-    case 'I':
-        return WASMTIME_I64;
-    case 'f':
-        return WASMTIME_F32;
-    case 'F':
-        return WASMTIME_F64;
-    default:
-        return WASMTIME_V128;
-    }
-}
-
-static int save_globals(struct instance *in, struct hibernated *to, struct err *err)
-{
-    to->n_globals = 0;
-    for (size_t i = 0; in->module->globals[i]; i++) {
-        wasmtime_global_t global;
-        wasmtime_val_t value = { 0 };
-        if (!find_global(in, i, &global))
-            return err_set(err, E_UNSUPPORTED, "global %zu is not exported", i);
-        wasmtime_global_get(in->cx, &global, &value);
-        size_t n = global_bytes(in->module->globals[i]);
-        if (value.kind != kind_of(in->module->globals[i]))
-            return err_set(err, E_UNSUPPORTED, "global %zu has another type", i);
-        memcpy(to->globals + to->n_globals, &value.of, n);
-        to->n_globals += n;
-    }
-    return 0;
-}
-
-static int restore_globals(struct instance *in, struct str saved, struct err *err)
-{
-    struct rd r = rd_init(saved.p, saved.n);
-    for (size_t i = 0; in->module->globals[i]; i++) {
-        wasmtime_global_t global;
-        struct str bytes = rd_str(&r, global_bytes(in->module->globals[i]));
-        wasmtime_val_t value = { .kind = kind_of(in->module->globals[i]) };
-        if (!rd_ok(&r) || !find_global(in, i, &global))
-            return err_set(err, E_CORRUPT, "the saved globals are not those of the module");
-        memcpy(&value.of, bytes.p, bytes.n);
-        wasmtime_error_t *e = wasmtime_global_set(in->cx, &global, &value);
-        if (e)
-            return engine_err(err, E_CORRUPT, e, "restore a global");
-    }
-    return r.n ? err_set(err, E_CORRUPT, "the saved globals are not those of the module") : 0;
-}
-
 /* ---- the record, for the next process ---- */
 
 /* Room for the header, and behind it the sums as the file has them. NULL: see *ret. */
@@ -369,7 +189,7 @@ int hibernate_save(struct instance *in, const struct proto_run *run, struct hibe
     if (in->swap_fd < 0 || fstat(in->swap_fd, &st) < 0 || (uint64_t)st.st_size < needed ||
         (has_record && size > run->memory_max_bytes))
         return err_set(err, E_INVALID, "the swap file is missing or too small");
-    int r = save_globals(in, ret, err);
+    int r = globals_save(in, ret->globals, &ret->n_globals, err);
     if (r < 0)
         return r;
     size_t sums_bytes = size / PAGE * 4;
@@ -571,5 +391,5 @@ int hibernate_restore(struct instance *in, const struct proto_run *run, struct e
         populate(in);
     if (r < 0 && !is_small)
         r = read_file(in, err);
-    return r < 0 ? r : restore_globals(in, run->globals, err);
+    return r < 0 ? r : globals_restore(in, run->globals, err);
 }

@@ -11,9 +11,6 @@
 
 #include "runner/instance.h"
 
-/* Does the kernel have PAGEMAP_SCAN (Linux 6.7)? Otherwise pages are looked up one by one. */
-bool hibernate_has_scan(int pagemap_fd);
-
 struct hibernated {
     uint32_t memory_pages, dirty_pages;
     uint64_t swap_bytes, swap_mtime_ns;

@@ -107,18 +107,27 @@ uint64_t instance_time_left(const struct instance *in)
     return in->deadline > now ? in->deadline - now : 1;
 }
 
-static uint64_t slice(const struct instance *in, uint64_t left)
+/* Guests that may be parked share the runner's time. */
+static bool has_slices(enum guest_abi abi)
 {
-    return in->abi == GUEST_ABI_V1 ? MIN(left, (uint64_t)RUNNER_SLICE_TICKS) : left;
+    return abi == GUEST_ABI_V1 || abi_is_function(abi);
 }
 
-/* A slice of a guest of V1 is over: has it had its time, does somebody else wait? */
+static uint64_t slice(const struct instance *in, uint64_t left)
+{
+    return has_slices(in->abi) ? MIN(left, (uint64_t)RUNNER_SLICE_TICKS) : left;
+}
+
+/* A slice is over: has it had its time, does somebody else wait? */
 static wasmtime_error_t *on_epoch(wasmtime_context_t *cx, void *data, uint64_t *delta,
                                   wasmtime_update_deadline_kind_t *kind)
 {
     struct instance *in = data;
     const char *what = in->phase == V1_ACTIVATION ? "activate" : "setup";
-    if (runner_ticks() >= in->deadline)
+    in->is_late = runner_ticks() >= in->deadline;
+    if (in->is_late && abi_is_function(in->abi))
+        (void)snprintf(in->failed, sizeof in->failed, "used more CPU time than it may");
+    else if (in->is_late)
         (void)snprintf(in->failed, sizeof in->failed, "%s: ran longer than an activation may",
                        what);
     else if (in->worker && worker_slice(in) < 0)
@@ -256,7 +265,7 @@ int instance_new(struct runner *r, const struct proto_run *run, struct instance 
     in->cx = wasmtime_store_context(in->store);
     in->memory_max = run->memory_max_bytes;
     wasmtime_store_limiter(in->store, (int64_t)run->memory_max_bytes, -1, 1, -1, 1);
-    if (in->abi == GUEST_ABI_V1)
+    if (has_slices(in->abi))
         wasmtime_store_epoch_deadline_callback(in->store, on_epoch, in, NULL);
     instance_go_on(in, 1 + in->activation_ms / RUNNER_TICK_MS);
     wasm_trap_t *trap = NULL;
@@ -285,6 +294,8 @@ void instance_free(struct instance *in)
     free(in->setup_bytes);
     free(in->declaration);
     free(in->kept_result);
+    free(in->request.kept_body);
+    free(in->globals);
     free(in);
 }
 
@@ -368,6 +379,46 @@ static int v1_activate(struct instance *in, const struct proto_delivery *d, stru
     return worker_flush(in, err);
 }
 
+/* ---- functions ---- */
+
+static int reactor_init(struct instance *in, struct err *err)
+{
+    wasmtime_val_raw_t v[1];
+    wasmtime_extern_t e;
+    int status = in->is_reactor ? call_once(in, ABI_INITIALIZE, err) : 0;
+    if (status < 0 || !get_export(in, FN_INIT, WASMTIME_EXTERN_FUNC, &e))
+        return status;
+    if (!has_sig(in, &e.of.func, ":i"))
+        return err_set(err, E_UNSUPPORTED, "'%s' is of another type than :i", FN_INIT);
+    status = call(in, &e.of.func, v, 0, "init", err);
+    if (status == 0 && v[0].i32 != 0)
+        return err_set(err, E_TRAP, "init returned %d", v[0].i32);
+    return status;
+}
+
+int instance_init(struct instance *in, struct err *err)
+{
+    wasmtime_extern_t e;
+    begin_phase(in, V1_SETUP, 0, STR_NULL);
+    int status = in->module->has_start ? call_once(in, "__dm_start", err) : 0;
+    if (status == 0 && in->abi == GUEST_ABI_HTTP)
+        status = reactor_init(in, err);
+    else if (status == 0 && get_export(in, FN_COMMAND_INIT, WASMTIME_EXTERN_FUNC, &e))
+        status = call_once(in, FN_COMMAND_INIT, err);
+    return end_phase(in, status, err);
+}
+
+int instance_handle(struct instance *in, uint64_t token, int32_t *ret, struct err *err)
+{
+    wasmtime_val_raw_t v[1] = { { .i32 = 0 } };
+    const char *what = in->abi == GUEST_ABI_HTTP ? "handle" : "_start";
+    begin_phase(in, V1_ACTIVATION, token, STR_NULL);
+    int status = call(in, &in->entries[ENTRY_WAKEUP], v, 0, what, err);
+    in->phase = V1_IDLE;
+    *ret = in->abi == GUEST_ABI_HTTP ? v[0].i32 : 0;
+    return status;
+}
+
 int instance_start(struct instance *in, struct err *err)
 {
     wasmtime_val_raw_t none[1];
@@ -428,6 +479,8 @@ int instance_deliver(struct instance *in, const struct proto_delivery *d, struct
         status = call(in, &in->entries[ENTRY_WAKEUP], v, 4, "wakeup", err);
         break;
     case GUEST_ABI_V1:
+    case GUEST_ABI_COMMAND:
+    case GUEST_ABI_HTTP:
         break;
     }
     if (in->has_exited)
@@ -451,7 +504,7 @@ bool instance_note(struct instance *in, const struct proto_note *note)
 void instance_log(struct instance *in, uint32_t fd, struct str line)
 {
     struct outcome *o = &in->worker->outcome;
-    if (in->abi == GUEST_ABI_V1) {
+    if (has_slices(in->abi)) {
         struct proto_note note = {
             .kind = NOTE_LINE, .number = fd, .token = in->token, .head = line
         };

@@ -2,6 +2,9 @@
 /*
  * One awake guest: store, instance, and what its host functions need.
  *
+ * Instances of functions come from a template (template.h) and serve one request at a time
+ * (function.h).
+ *
  * A guest is called only through instance_call(), which bounds its CPU time. After any failure the
  * instance is useless: instance_free().
  */
@@ -10,6 +13,20 @@
 #include "runner/runner.h"
 
 struct worker;
+struct template;
+
+/* What an instance of a function knows of its request. */
+struct request {
+    struct str head; /* of a reactor; lies in the order */
+    struct str body; /* not read yet; lies in the order, or in: */
+    char *kept_body;
+    bool body_ended;   /* nothing follows `body` */
+    bool has_head;     /* the answer was begun, */
+    bool has_trailers; /* and ended */
+    bool is_too_large;
+    int64_t credit; /* bytes of the answer that may leave */
+    uint64_t left;  /* bytes that the answer may still have */
+};
 
 struct instance {
     struct runner *runner;
@@ -55,6 +72,15 @@ struct instance {
     uint32_t declaration_n;
     struct str result; /* what result_read() has not read yet; lies in the worker, */
     char *kept_result; /* or here, after a slice */
+
+    /* functions */
+    struct template *template;
+    struct list kept,
+        kept_all; /* of the template and of the runner, while it waits for a request */
+    struct request request;
+    bool is_late;               /* it used up its CPU time */
+    wasmtime_global_t *globals; /* globals_find_all() */
+    size_t n_globals;
 };
 
 /*
@@ -69,6 +95,10 @@ DEFINE_SCOPED(instance, instance_free)
 
 /* The start function, if the module had one, and the entry point. */
 int instance_start(struct instance *in, struct err *err);
+/* Functions: what runs once for a module, and then each request; *ret: what the handler returned.
+ */
+int instance_init(struct instance *in, struct err *err);
+int instance_handle(struct instance *in, uint64_t token, int32_t *ret, struct err *err);
 /* Hand over one completion: allocate, copy, wake up. V1: one activation, whose result is noted. */
 int instance_deliver(struct instance *in, const struct proto_delivery *d, struct err *err);
 /* The time that the running call has left goes on now, whatever others did meanwhile. `left`: of
@@ -99,6 +129,8 @@ void instance_log(struct instance *in, uint32_t fd, struct str line);
 int abi_define(wasmtime_linker_t *linker, enum guest_abi abi, struct err *err);
 /* Those of ABI v1 beside WASI. */
 int v1_define(wasmtime_linker_t *linker, struct err *err);
+/* Those of functions that are reactors. */
+int fn_define(wasmtime_linker_t *linker, struct err *err);
 int wasi_define(wasmtime_linker_t *linker, bool is_old, struct err *err);
 /* One function by name, its type from the letters of wasm/module_info.h. */
 int define_func(wasmtime_linker_t *linker, const char *module, const char *name, const char *sig,

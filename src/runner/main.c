@@ -7,7 +7,7 @@
  * shares main's core: a message there and back costs a few microseconds on one core and ten times
  * as much across two. The one for slow guests gives way to all others.
  */
-#include "runner/hibernate.h"
+#include "runner/dirty.h"
 #include "runner/sandbox.h"
 #include "runner/worker.h"
 
@@ -93,7 +93,7 @@ static int set_up(struct runner *r, struct err *err)
     r->pagemap_fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (r->pagemap_fd < 0)
         return err_sys(err, -errno, "open /proc/self/pagemap");
-    r->has_pagemap_scan = hibernate_has_scan(r->pagemap_fd);
+    r->has_pagemap_scan = dirty_has_scan(r->pagemap_fd);
     status = engine_new(NULL, &r->engine, err);
     for (unsigned i = 0; i < GUEST_ABI_COUNT && status == 0; i++) {
         r->linkers[i] = wasmtime_linker_new(r->engine);

@@ -2,7 +2,9 @@
 /* Carrying out what main orders: modules, and the turns of guests; see orders.h. */
 #include "runner/orders.h"
 
+#include "runner/function.h"
 #include "runner/hibernate.h"
+#include "runner/template.h"
 
 #include "base/clock.h"
 #include "wasm/engine_config.h"
@@ -79,9 +81,13 @@ static void drop_instance(struct runner *r, uint32_t slot)
     struct instance *in = r->slots.p[slot];
     if (!in)
         return;
+    r->slots.p[slot] = NULL;
+    if (in->template) {
+        template_give(in, false);
+        return;
+    }
     r->dissolved_bytes += 16 << 10;
     instance_free(in);
-    r->slots.p[slot] = NULL;
 }
 
 int order_drop(struct worker *w, struct err *err)
@@ -91,6 +97,7 @@ int order_drop(struct worker *w, struct err *err)
     int status = proto_get_slot(w->msg.body, &p, err);
     if (status < 0)
         return status;
+    template_drop(r, p.slot);
     if (p.slot < r->slots.n)
         drop_instance(r, p.slot); /* may have ended by itself meanwhile */
     return 0;
@@ -199,13 +206,16 @@ static int take_order(struct worker *w, struct err *err)
     while (r->slots.n <= run->slot)
         vec_push(&r->slots, NULL);
     struct instance *in = r->slots.p[run->slot];
-    if (makes ? in != NULL : !in || in->guest != run->guest || in->is_parked)
+    bool has_template = run->slot < r->templates.n && r->templates.p[run->slot];
+    bool may_make = abi_is_function(run->abi) && !makes;
+    if (makes ? in || has_template
+        : in  ? in->guest != run->guest || in->is_parked || in->abi != run->abi
+              : !may_make || has_template)
         return err_set(err, E_INVALID, "RUN for the wrong slot");
     return 0;
 }
 
-static int send_answer(struct worker *w, struct proto_answer *a, const struct err *why,
-                       struct err *err)
+int order_answer(struct worker *w, struct proto_answer *a, const struct err *why, struct err *err)
 {
     const struct outcome *o = &w->outcome;
     a->text = str_of(why->text);
@@ -229,6 +239,8 @@ int order_run(struct worker *w, struct err *err)
     int status = take_order(w, err);
     if (status < 0)
         return status;
+    if (abi_is_function(run->abi))
+        return function_order(w, err);
     struct proto_answer a = { .slot = run->slot,
                               .incarnation = run->incarnation,
                               .guest = run->guest,
@@ -256,14 +268,14 @@ int order_run(struct worker *w, struct err *err)
         if (in)
             instance_flush_lines(in);
         drop_instance(r, run->slot);
-        return send_answer(w, &a, &why, err);
+        return order_answer(w, &a, &why, err);
     }
     a.flags = ANSWER_DONE;
     a.memory_pages = (uint32_t)wasmtime_memory_size(in->cx, &in->memory);
     a.dirty_pages = in->dirty_pages;
     if ((run->flags & RUN_SUSPEND) && (w->outcome.n_ops || w->outcome.n_notes)) {
         a.flags |= ANSWER_MORE;
-        status = send_answer(w, &a, &why, err);
+        status = order_answer(w, &a, &why, err);
         if (status < 0)
             return status;
         a.flags = 0;
@@ -275,5 +287,5 @@ int order_run(struct worker *w, struct err *err)
         count_dirty(in, run);
         a.dirty_pages = in->dirty_pages;
     }
-    return send_answer(w, &a, &why, err);
+    return order_answer(w, &a, &why, err);
 }

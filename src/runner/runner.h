@@ -5,8 +5,8 @@
  * One busy thread. It does what main orders (wasm/proto.h), one turn after the other, and knows
  * nothing beyond that: no files, no network, no clock events, no other guest's name. Reading order:
  * main.c (life of the process), worker.c (threads and who has the baton), orders.c (one order
- * each), instance.c (one guest), abi.c, v1.c and wasi.c (what guests call), hibernate.c (dissolve
- * and resume), sandbox.c.
+ * each), instance.c (one guest), function.c and template.c (requests to functions), abi.c, v1.c and
+ * wasi.c (what guests call), hibernate.c (dissolve and resume), sandbox.c.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ enum {
     RUNNER_SOCKET = 3, /* the descriptor that main leaves us */
     RUNNER_SLOTS_MAX = 65536,
     RUNNER_TICK_MS = 4,          /* CPU time between epochs; the kernel looks about that often */
-    RUNNER_SLICE_TICKS = 1,      /* then a guest of V1 lets others have their turns */
+    RUNNER_SLICE_TICKS = 1,      /* then a guest that may be parked lets others have their turns */
     RUNNER_TRIM_BYTES = 1 << 20, /* dissolved since the heap was last returned to the system */
     RUNNER_COUNT_DIRTY_MS = 100  /* dirty pages of an awake guest are counted this often at most */
 };
@@ -39,6 +39,7 @@ struct run_module {
 };
 
 struct instance;
+struct template;
 
 struct runner {
     wasm_engine_t *engine;
@@ -46,6 +47,9 @@ struct runner {
     struct run_module **modules; /* by id */
     size_t n_modules;
     VEC(struct instance *) slots;
+    VEC(struct template *) templates; /* by slot as well; never both */
+    struct list kept;                 /* instances of functions that wait, longest first */
+    unsigned n_kept;
     pthread_mutex_t lock; /* of every worker's has_baton */
     struct list spares;   /* workers without anything to do */
     unsigned n_spares;

@@ -56,6 +56,7 @@ static const int allowed[] = {
     SCMP_SYS(newfstatat),
     SCMP_SYS(lseek),
     SCMP_SYS(fallocate),
+    SCMP_SYS(ftruncate),
     SCMP_SYS(fcntl),
     SCMP_SYS(memfd_create),
     SCMP_SYS(mmap),

@@ -7,7 +7,7 @@
  * wasi_unstable, the version before, has other layouts in fd_filestat_get and poll_oneoff; both
  * are here because G1 modules may import it.
  */
-#include "runner/instance.h"
+#include "runner/function.h"
 
 #include "base/clock.h"
 #include "base/sys.h"
@@ -18,13 +18,21 @@ enum wasi_errno {
     WASI_SUCCESS = 0,
     WASI_BADF = 8,
     WASI_FAULT = 21,
+    WASI_FBIG = 22,
     WASI_INVAL = 28,
+    WASI_IO = 29,
     WASI_NOSYS = 52,
     WASI_NOTSUP = 58,
+    WASI_PIPE = 64,
     WASI_SPIPE = 70
 };
 
-enum { FILETYPE_CHARACTER_DEVICE = 2, RIGHT_FD_READ = 1 << 1, RIGHT_FD_WRITE = 1 << 6 };
+enum {
+    FILETYPE_CHARACTER_DEVICE = 2,
+    FILETYPE_STREAM = 6,
+    RIGHT_FD_READ = 1 << 1,
+    RIGHT_FD_WRITE = 1 << 6
+};
 enum { EVENT_CLOCK = 0, EVENT_FD_WRITE = 2, SUBSCRIPTION_ABSTIME = 1 };
 
 enum {
@@ -210,13 +218,22 @@ WASI(fd_write)
     if (!iovecs)
         return fault(in, "fd_write");
     uint64_t written = 0;
+    wasm_trap_t *trap = NULL;
     for (uint32_t i = 0; i < n_iovecs; i++) {
         uint32_t at = (uint32_t)get_le(iovecs + 8 * i, 4),
                  len = (uint32_t)get_le(iovecs + 8 * i + 4, 4);
         const char *p = instance_range(in, at, len);
         if (!p)
             return fault(in, "fd_write");
-        write_output(in, fd, str_n(p, len));
+        int32_t e = 0;
+        if (fd == 1 && function_has_body(in))
+            e = function_write(in, str_n(p, len), &trap);
+        else
+            write_output(in, fd, str_n(p, len));
+        if (trap)
+            return trap;
+        if (e < 0)
+            RETURN(e == GUEST_E_TOO_LARGE ? WASI_FBIG : WASI_PIPE);
         written += len;
     }
     if (written > UINT32_MAX || !put_u32(in, at_written, (uint32_t)written))
@@ -229,11 +246,39 @@ WASI(fd_write)
 WASI(fd_read)
 {
     struct instance *in = instance_of(caller);
+    uint32_t at_list = U32(1), n_iovecs = U32(2), at_count = U32(3), total = 0;
     if (U32(0) != 0)
         RETURN(WASI_BADF);
-    if (!put_u32(in, U32(3), 0)) /* end of file */
+    if (n_iovecs > IOVECS_MAX)
+        RETURN(WASI_INVAL);
+    const uint8_t *iovecs = instance_range(in, at_list, 8 * (uint64_t)n_iovecs);
+    if (!iovecs)
+        return fault(in, "fd_read");
+    wasm_trap_t *trap = NULL;
+    for (uint32_t i = 0; i < n_iovecs && function_has_body(in); i++) {
+        uint32_t len = (uint32_t)get_le(iovecs + 8 * i + 4, 4);
+        char *p = instance_range(in, (uint32_t)get_le(iovecs + 8 * i, 4), len);
+        if (!p)
+            return fault(in, "fd_read");
+        int32_t got = function_read(in, p, len, total == 0, &trap);
+        if (trap)
+            return trap;
+        if (got < 0)
+            RETURN(WASI_IO);
+        total += (uint32_t)got;
+        if ((uint32_t)got < len)
+            break;
+    }
+    if (!put_u32(in, at_count, total)) /* 0: the end */
         return fault(in, "fd_read");
     RETURN(WASI_SUCCESS);
+}
+
+/* What a command reads and answers by is no terminal, which a library would write to line by line.
+ */
+static uint8_t filetype(const struct instance *in, uint32_t fd)
+{
+    return function_has_body(in) && fd < 2 ? FILETYPE_STREAM : FILETYPE_CHARACTER_DEVICE;
 }
 
 WASI(fd_close)
@@ -250,7 +295,7 @@ WASI(fd_fdstat_get)
     if (!p)
         return fault(in, "fd_fdstat_get");
     memset(p, 0, 24);
-    p[0] = FILETYPE_CHARACTER_DEVICE;
+    p[0] = filetype(in, U32(0));
     /* No right to seek: wasi-libc then buffers by lines. */
     put_le(p + 8, U32(0) == 0 ? RIGHT_FD_READ : RIGHT_FD_WRITE, 8);
     RETURN(WASI_SUCCESS);
@@ -271,7 +316,7 @@ static wasm_trap_t *filestat(struct instance *in, wasmtime_val_raw_t *v, uint64_
     if (!p)
         return fault(in, "fd_filestat_get");
     memset(p, 0, size);
-    p[16] = FILETYPE_CHARACTER_DEVICE;
+    p[16] = filetype(in, U32(0));
     RETURN(WASI_SUCCESS);
 }
 
@@ -353,7 +398,9 @@ static wasm_trap_t *poll(struct instance *in, wasmtime_val_raw_t *v, const struc
         if (sub[8] > EVENT_FD_WRITE)
             RETURN(WASI_INVAL);
         if (sub[8] != EVENT_CLOCK)
-            put_event(event, sub, WASI_BADF);
+            put_event(event, sub,
+                      function_has_body(in) && get_le(sub + l->clock, 4) < 2 ? WASI_SUCCESS
+                                                                             : WASI_BADF);
         else if (!clock_wait(in, l, sub, &wait))
             put_event(event, sub, WASI_INVAL);
         else if (wait <= earliest)

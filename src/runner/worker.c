@@ -2,6 +2,7 @@
 /* Threads, the baton, parked guests; see worker.h. */
 #include "runner/worker.h"
 
+#include "runner/function.h"
 #include "runner/orders.h"
 
 #include "base/log.h"
@@ -33,6 +34,7 @@ void outcome_reset(struct outcome *o)
     buf_reset(&o->ops);
     buf_reset(&o->logs);
     buf_reset(&o->notes);
+    buf_reset(&o->data);
     o->n_ops = o->n_logs = o->n_notes = o->logs_left_out = o->n_lines = 0;
 }
 
@@ -46,6 +48,7 @@ static struct worker *worker_new(struct runner *r)
     buf_init(&w->outcome.ops, PROTO_OPS_BYTES_MAX + PROTO_OPS_MAX * 32);
     buf_init(&w->outcome.logs, PROTO_LOGS_BYTES_MAX + 16);
     buf_init(&w->outcome.notes, PROTO_NOTES_BYTES_MAX);
+    buf_init(&w->outcome.data, FUNCTION_GATHER);
     return w;
 }
 
@@ -57,6 +60,7 @@ static void worker_free(struct worker *w)
     buf_fini(&w->outcome.ops);
     buf_fini(&w->outcome.logs);
     buf_fini(&w->outcome.notes);
+    buf_fini(&w->outcome.data);
     (void)pthread_cond_destroy(&w->turn);
     free(w);
 }
@@ -233,6 +237,7 @@ static void serve(struct worker *w)
 int worker_serve(struct runner *r, struct err *err)
 {
     list_init(&r->spares);
+    list_init(&r->kept);
     (void)pthread_mutex_init(&r->lock, NULL);
     struct worker *w = worker_new(r);
     w->is_first = true;
@@ -281,14 +286,18 @@ static void send_call(struct instance *in, enum proto_kind kind, struct proto_ca
         buf_fini(&w->out);
 }
 
+void worker_send_notes(struct instance *in)
+{
+    send_call(in, PROTO_NOTES, &(struct proto_call){ 0 });
+}
+
 int worker_flush(struct instance *in, struct err *err)
 {
     const struct outcome *o = &in->worker->outcome;
     if (!buf_ok(&o->notes))
         return err_set(err, -ENOMEM, "no memory for what it has posted");
-    if (o->n_notes < FLUSH_NOTES && o->notes.n < FLUSH_BYTES)
-        return 0;
-    send_call(in, PROTO_NOTES, &(struct proto_call){ 0 });
+    if (o->n_notes >= FLUSH_NOTES || o->notes.n >= FLUSH_BYTES)
+        worker_send_notes(in);
     return 0;
 }
 

@@ -31,6 +31,7 @@ enum {
 /* What the turns of a command have produced since main was told. */
 struct outcome {
     struct buf ops, logs, notes;
+    struct buf data; /* functions: of the answer's body, not a note yet */
     uint32_t n_ops, n_logs, n_notes, logs_left_out;
     uint32_t n_lines; /* of output, among the notes */
 };
@@ -70,7 +71,9 @@ int worker_call(struct instance *in, const struct proto_call *call, int64_t *ret
 int worker_slice(struct instance *in);
 /* CPU time of this command that main has not been told of. */
 uint32_t worker_take_cpu_us(struct worker *w);
-/* Tell main what the command has done so far, when that is much. */
+/* Tell main what the command has done so far. */
+void worker_send_notes(struct instance *in);
+/* The same, when that is much. */
 int worker_flush(struct instance *in, struct err *err);
 
 void outcome_reset(struct outcome *o);

@@ -26,6 +26,12 @@ static const struct func_row v1[] = {
 #undef ROW
 };
 
+static const struct func_row fn[] = {
+#define ROW(name, sig) { GUEST_ABI_HTTP, FN_MODULE, #name, sig, 0 },
+    FN_IMPORTS(ROW)
+#undef ROW
+};
+
 static const struct func_row exports[] = {
 #define ROW(abi, role, name, sig) { abi, "", name, sig, role },
     ABI_EXPORTS(ROW)
@@ -46,22 +52,31 @@ const char *abi_name(enum guest_abi abi)
         return "G2";
     case GUEST_ABI_V1:
         return "v1";
+    case GUEST_ABI_COMMAND:
+        return "command";
+    case GUEST_ABI_HTTP:
+        return "reactor";
     }
     return "?";
+}
+
+static bool is_in(const struct func_row *rows, size_t n, const struct module_extern *e,
+                  enum guest_abi abi)
+{
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].abi == abi && str_is(e->module, rows[i].module) &&
+            str_is(e->name, rows[i].name) && str_is(e->sig, rows[i].sig))
+            return true;
+    return false;
 }
 
 static bool is_offered(const struct module_extern *e, enum guest_abi abi)
 {
     if (e->kind != MODULE_FUNC)
         return false;
-    for (size_t i = 0; i < ARRAY_LEN(imports); i++)
-        if (imports[i].abi == abi && str_is(e->module, imports[i].module) &&
-            str_is(e->name, imports[i].name) && str_is(e->sig, imports[i].sig))
-            return true;
-    for (size_t i = 0; i < ARRAY_LEN(v1) && abi == GUEST_ABI_V1; i++)
-        if (str_is(e->module, V1_MODULE) && str_is(e->name, v1[i].name) &&
-            str_is(e->sig, v1[i].sig))
-            return true;
+    if (is_in(imports, ARRAY_LEN(imports), e, abi) || is_in(v1, ARRAY_LEN(v1), e, abi) ||
+        is_in(fn, ARRAY_LEN(fn), e, abi))
+        return true;
     if (!str_is(e->module, WASI_MODULE) &&
         !(abi == GUEST_ABI_G1 && str_is(e->module, WASI_MODULE_OLD)))
         return false;

@@ -9,8 +9,13 @@
 
 #include "wasm/module_info.h"
 
-enum guest_abi { GUEST_ABI_G1, GUEST_ABI_G2, GUEST_ABI_V1 };
-enum { GUEST_ABI_COUNT = 3 };
+/* The first three are operators, the others functions (docs/function-abi.md). */
+enum guest_abi { GUEST_ABI_G1, GUEST_ABI_G2, GUEST_ABI_V1, GUEST_ABI_COMMAND, GUEST_ABI_HTTP };
+enum { GUEST_ABI_COUNT = 5 };
+static inline bool abi_is_function(enum guest_abi abi)
+{
+    return abi >= GUEST_ABI_COMMAND;
+}
 
 /* What docs/guest-abi.md calls "parks": main answers, the guest waits. The numbers travel in
  * messages. */
@@ -19,9 +24,12 @@ enum guest_call_kind {
     GUEST_CALL_API_REQUEST,
     GUEST_CALL_CACHE_GET,
     GUEST_CALL_CACHE_LIST,
-    GUEST_CALL_CONFIG_GET
+    GUEST_CALL_CONFIG_GET,
+    GUEST_CALL_FN_BODY,   /* functions: more of the request's body */
+    GUEST_CALL_FN_CREDIT, /* that more of the answer may leave */
+    GUEST_CALL_FN_SECRET
 };
-enum { GUEST_CALL_COUNT = 5 };
+enum { GUEST_CALL_V1_COUNT = 5, GUEST_CALL_COUNT = 8 };
 
 /* "posted": nobody waits. */
 enum guest_post_kind { GUEST_POST_LOG, GUEST_POST_ENQUEUE, GUEST_POST_EVENT, GUEST_POST_METRIC };
@@ -58,6 +66,26 @@ enum {
     GUEST_V1_REQUEUE_MS_BITS = 40   /* result of an activation: at most 2^40 ms */
 };
 
+/* Of functions. */
+enum {
+    GUEST_FN_HEAD_MAX = 64 << 10, /* of a request and of an answer, trailers too */
+    GUEST_FN_PIECE_MAX = 1 << 20, /* of a body, in one message */
+    GUEST_FN_LOG_MAX = 4 << 10,   /* a line; cut */
+    GUEST_FN_LOGS_MAX = 256,      /* lines between two messages to main; the rest is counted */
+    GUEST_FN_SECRET_MAX = 1 << 20,
+    GUEST_FN_SECRET_NAME_MAX = 4 << 10
+};
+
+/* How a request ended, as far as its guest knows. */
+enum guest_fn_end {
+    GUEST_FN_DONE,     /* it returned 0, or exited so */
+    GUEST_FN_EXITED,   /* with another value */
+    GUEST_FN_TRAPPED,  /* memory and stack included */
+    GUEST_FN_LATE,     /* CPU time */
+    GUEST_FN_TOO_LARGE /* it answered with more than it may */
+};
+enum { GUEST_FN_ENDS = 5 };
+
 /* One variable of a guest's environment. */
 struct guest_env {
     struct str name, value;
@@ -87,6 +115,22 @@ struct guest_env {
     X(enqueue, "ii:")                                                                              \
     X(event, "ii:")                                                                                \
     X(metric, "iiiI:")
+
+/* name, signature; all of FN_MODULE, for reactors. */
+#define FN_MODULE "dormouse_http_v1"
+#define FN_IMPORTS(X)                                                                              \
+    X(request_head, "ii:i")                                                                        \
+    X(body_read, "ii:i")                                                                           \
+    X(respond, "iii:i")                                                                            \
+    X(body_write, "ii:i")                                                                          \
+    X(flush, ":i")                                                                                 \
+    X(trailers, "ii:i")                                                                            \
+    X(secret_get, "iiii:i")                                                                        \
+    X(log, "iii:")
+
+/* Called once for a module, where it has them. */
+#define FN_INIT         "dormouse_http_v1_init" /* ":i" */
+#define FN_COMMAND_INIT "wizer.initialize"      /* ":" */
 
 /* name, signature; all of wasi_snapshot_preview1, and for G1 the same names in wasi_unstable. */
 #define WASI_IMPORTS(X)                                                                            \
@@ -154,7 +198,9 @@ struct guest_env {
     X(GUEST_ABI_G2, ENTRY_ALLOCATE, "allocate", "i:i")                                             \
     X(GUEST_ABI_G2, ENTRY_WAKEUP, "wakeup", "Iiii:")                                               \
     X(GUEST_ABI_V1, ENTRY_START, "dormouse_v1_setup", ":i")                                        \
-    X(GUEST_ABI_V1, ENTRY_WAKEUP, "dormouse_v1_activate", "i:I")
+    X(GUEST_ABI_V1, ENTRY_WAKEUP, "dormouse_v1_activate", "i:I")                                   \
+    X(GUEST_ABI_COMMAND, ENTRY_WAKEUP, "_start", ":")                                              \
+    X(GUEST_ABI_HTTP, ENTRY_WAKEUP, "dormouse_http_v1_handle", ":i")
 
 enum abi_entry { ENTRY_START, ENTRY_ALLOCATE, ENTRY_WAKEUP, ENTRY_WAKEUP_STREAM, ENTRY_COUNT };
 
@@ -165,5 +211,5 @@ enum abi_entry { ENTRY_START, ENTRY_ALLOCATE, ENTRY_WAKEUP, ENTRY_WAKEUP_STREAM,
 int abi_check(const struct module_info *info, enum guest_abi abi, struct err *err);
 /* Does an export with ABI_INITIALIZE do without this one? */
 bool abi_is_optional(enum guest_abi abi, enum abi_entry entry);
-/* "G1", "G2", "v1" */
+/* "G1", "G2", "v1", "command", "reactor" */
 const char *abi_name(enum guest_abi abi);

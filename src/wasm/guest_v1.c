@@ -34,6 +34,8 @@ int guest_check_notes(const struct guest *g, uint32_t n, struct rd notes, bool i
     for (uint32_t i = 0; i < n; i++) {
         struct proto_note note;
         proto_next_note(&notes, &note);
+        if (note.kind > NOTE_RESULT)
+            return err_set(err, E_INVALID, "a note that its ABI lacks");
         bool is_nobodys = note.token == 0 && (starts || note.kind == NOTE_LINE);
         if (note.token != token_at(a, at) && !is_nobodys)
             return err_set(err, E_INVALID, "a note about another activation");
@@ -100,7 +102,8 @@ static int check_call(const struct guest *g, const struct proto_call *c, bool is
                       struct err *err)
 {
     const struct active *a = g->active;
-    if (g->abi != GUEST_ABI_V1)
+    if (g->abi != GUEST_ABI_V1 || (is_call && c->kind >= (uint32_t)GUEST_CALL_V1_COUNT &&
+                                   c->kind != (uint32_t)PROTO_CALL_SLICE))
         return err_set(err, E_INVALID, "a call that its ABI lacks");
     if (c->incarnation != g->incarnation || a->is_parked)
         return err_set(err, E_INVALID, "another incarnation, or a second call");

@@ -92,6 +92,9 @@ void proto_put_run(struct buf *b, const struct proto_run *m)
     put_str(b, m->globals);
     put_str(b, m->setup);
     put_str(b, m->identity);
+    (void)buf_add_le32(b, m->template_slot);
+    (void)buf_add_le32(b, m->credit);
+    (void)buf_add_le64(b, m->response_max);
     (void)buf_add_le32(b, m->n_deliveries);
     for (uint32_t i = 0; i < m->n_deliveries; i++) {
         (void)buf_add_le64(b, m->deliveries[i].id);
@@ -279,6 +282,9 @@ int proto_get_run(struct str body, struct proto_run *ret, struct err *err)
     ret->globals = get_str(&r, PROTO_GLOBALS_MAX);
     ret->setup = get_str(&r, PROTO_SETUP_MAX);
     ret->identity = get_str(&r, PROTO_TEXT_MAX);
+    ret->template_slot = rd_le32(&r);
+    ret->credit = rd_le32(&r);
+    ret->response_max = rd_le64(&r);
     ret->n_deliveries = get_below(&r, PROTO_DELIVERIES_MAX);
     for (uint32_t i = 0; i < ret->n_deliveries; i++) {
         ret->deliveries[i].id = rd_le64(&r);
@@ -307,6 +313,19 @@ void proto_next_op(struct rd *r, struct proto_op *ret)
     ret->payload = get_str(r, PROTO_OPS_BYTES_MAX);
 }
 
+static size_t note_head_max(uint32_t kind)
+{
+    switch (kind) {
+    case NOTE_FN_DATA:
+        return GUEST_FN_PIECE_MAX;
+    case NOTE_FN_HEAD:
+    case NOTE_FN_TRAILERS:
+        return GUEST_FN_HEAD_MAX;
+    default:
+        return GUEST_V1_EVENT_MAX;
+    }
+}
+
 void proto_next_note(struct rd *r, struct proto_note *ret)
 {
     ret->kind = rd_u8(r);
@@ -315,7 +334,7 @@ void proto_next_note(struct rd *r, struct proto_note *ret)
     ret->number = rd_le32(r);
     ret->token = rd_le64(r);
     ret->value = (int64_t)rd_le64(r);
-    ret->head = get_str(r, GUEST_V1_EVENT_MAX);
+    ret->head = get_str(r, note_head_max(ret->kind));
     ret->body = get_str(r, GUEST_V1_LOG_MAX);
 }
 

@@ -26,6 +26,12 @@
  * guest of a CALL is parked, its RUN goes on with the turn of the REPLY. A DROP of a guest that is
  * not parked has no message; of one that is, its ANSWER says TRAPPED.
  *
+ * Functions. A RUN with TEMPLATE makes the start of all instances of a revision, once; it stays in
+ * its slot until its DROP. Any other RUN of a function is one request: deliveries[0] is its head
+ * (of a command: empty, its environment is in `setup`), deliveries[1] the beginning of its body,
+ * all of it with FINISHED. What it answers are notes, which leave with the next message, in NOTES
+ * when they are many; so many bytes as it has credit for, then it makes a call for more.
+ *
  * Decoders take any bytes: they fail with E_PARSE and never read outside. What the values mean is
  * checked by the receiver. Decoded strings point into the message.
  */
@@ -37,7 +43,7 @@
 #include "wasm/abi.h"
 
 enum {
-    PROTO_VERSION = 2,
+    PROTO_VERSION = 3,
     PROTO_FRAME_BYTES = 16,
     PROTO_MESSAGE_MAX = 64 << 10,   /* one packet; what is larger goes through a memfd */
     PROTO_BODY_MAX = 24 << 20,      /* one body: a payload of 16 MiB and what accompanies it */
@@ -95,7 +101,9 @@ enum proto_run_flags {
     RUN_RECORD = 1 << 6,    /* V1: a record (snapshot.h) belongs to the swap file */
     RUN_VERIFY = 1 << 7,    /* with WAKE and RECORD: of an earlier process, check the pages */
     RUN_AHEAD = 1 << 8,     /* with WAKE: nothing to do yet, bring its pages into memory */
-    RUN_FLAGS = (1 << 9) - 1
+    RUN_TEMPLATE = 1 << 9,  /* functions: make one, see above */
+    RUN_KEEP = 1 << 10,     /* functions: the instance stays for the next request to this slot */
+    RUN_FLAGS = (1 << 11) - 1
 };
 
 enum proto_delivery_flags {
@@ -132,6 +140,9 @@ struct proto_run {
     struct str globals;       /* WAKE: 8 bytes each, v128 16 */
     struct str setup;         /* START and WAKE: proto_add_setup() */
     struct str identity;      /* RECORD and SUSPEND: of the record, 32 bytes */
+    uint32_t template_slot;   /* functions: of its TEMPLATE, as the next two */
+    uint32_t credit;          /* bytes of the answer that main takes unasked */
+    uint64_t response_max;    /* bytes of the answer; 0: any */
     uint32_t n_deliveries;
     struct proto_delivery deliveries[PROTO_DELIVERIES_MAX];
 };
@@ -163,10 +174,14 @@ struct proto_log {
     struct str line;
 };
 
-/* What a guest of V1 did: guest_post_kind, or one of these. */
+/* What a guest of V1, or a function, did: guest_post_kind, or one of these. */
 enum proto_note_kind {
     NOTE_LINE = GUEST_POST_COUNT, /* number: 1 or 2, head: a line of output */
     NOTE_RESULT,                  /* an activation has ended: value, head: fail_message() */
+    NOTE_FN_HEAD, /* functions, which have no NOTE_RESULT. number: the status, head: fields */
+    NOTE_FN_DATA, /* head: of the answer's body; of a command: of what it prints */
+    NOTE_FN_TRAILERS,
+    NOTE_FN_END, /* last. number: guest_fn_end, value: what it returned, head: why it trapped */
     NOTE_COUNT
 };
 

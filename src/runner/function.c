@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests to functions; see function.h. */
+#include "runner/function.h"
+
+#include "runner/orders.h"
+#include "runner/template.h"
+
+#include <errno.h>
+
+/* ---- the answer ---- */
+
+/* What was written becomes a note. */
+static void note_data(struct instance *in)
+{
+    struct buf *data = &in->worker->outcome.data;
+    if (data->n == 0)
+        return;
+    (void)instance_note(in, &(struct proto_note){
+                                .kind = NOTE_FN_DATA, .token = in->token, .head = buf_str(data) });
+    in->request.credit -= (int64_t)data->n;
+    buf_reset(data);
+}
+
+static void send_answer(struct instance *in)
+{
+    note_data(in);
+    if (in->worker->outcome.n_notes)
+        worker_send_notes(in);
+}
+
+/* A call that parks; what was written leaves with it. */
+static int64_t ask(struct instance *in, enum guest_call_kind kind, struct str head,
+                   wasm_trap_t **trap)
+{
+    int64_t answer = 0;
+    note_data(in);
+    if (worker_call(in, &(struct proto_call){ .kind = kind, .head = head }, &answer) < 0)
+        *trap = instance_fail(in, "its request was given up");
+    return answer;
+}
+
+int32_t function_write(struct instance *in, struct str bytes, wasm_trap_t **trap)
+{
+    struct request *q = &in->request;
+    if (bytes.n > q->left) {
+        q->is_too_large = true;
+        return GUEST_E_TOO_LARGE;
+    }
+    q->left -= bytes.n;
+    while (bytes.n) {
+        struct buf *data = &in->worker->outcome.data;
+        size_t n = MIN(bytes.n, (size_t)FUNCTION_GATHER - data->n);
+        if (buf_add_str(data, str_slice(bytes, 0, n)) < 0) {
+            *trap = instance_fail(in, "no memory for its answer");
+            return 0;
+        }
+        bytes = str_slice(bytes, n, bytes.n);
+        if (data->n < FUNCTION_GATHER)
+            continue;
+        send_answer(in);
+        if (q->credit > 0)
+            continue;
+        int64_t more = ask(in, GUEST_CALL_FN_CREDIT, STR_NULL, trap);
+        if (*trap || more < 0)
+            return (int32_t)more;
+        q->credit = more;
+    }
+    return 0;
+}
+
+/* ---- the body ---- */
+
+/* What main gave lies in a message, whose place the next one takes. */
+static void keep_body(struct request *q, struct str piece)
+{
+    free(q->kept_body);
+    q->kept_body = piece.n ? xstrndup(piece.p, piece.n) : NULL;
+    q->body = str_n(q->kept_body, piece.n);
+}
+
+int32_t function_read(struct instance *in, char *to, uint32_t n, bool may_wait, wasm_trap_t **trap)
+{
+    struct request *q = &in->request;
+    while (n && may_wait && q->body.n == 0 && !q->body_ended) {
+        int64_t more = ask(in, GUEST_CALL_FN_BODY, STR_NULL, trap);
+        if (*trap || more < 0)
+            return (int32_t)more;
+        keep_body(q, in->result);
+        in->result = STR_NULL;
+        q->body_ended = more == 0;
+    }
+    size_t count = MIN((size_t)n, q->body.n);
+    if (count)
+        memcpy(to, q->body.p, count);
+    q->body = str_slice(q->body, count, q->body.n);
+    return (int32_t)count;
+}
+
+/* ---- one request ---- */
+
+static int begin(struct instance *in, const struct proto_run *run, struct err *err)
+{
+    struct request *q = &in->request;
+    const struct proto_delivery *d = run->deliveries;
+    if (run->n_deliveries != 2 || !(d[0].flags & DELIVERY_ACTIVATE))
+        return err_set(err, E_INVALID, "RUN of a function without a request");
+    free(q->kept_body);
+    *q = (struct request){ .head = d[0].payload,
+                           .body = d[1].payload,
+                           .body_ended = (d[1].flags & DELIVERY_FINISHED) != 0,
+                           .credit = run->credit,
+                           .left = run->response_max ? run->response_max : UINT64_MAX };
+    in->next_id = run->next_id;
+    in->log_debug = (run->flags & RUN_LOG_DEBUG) != 0;
+    in->activation_ms = run->activation_ms;
+    in->has_exited = in->is_late = false;
+    in->failed[0] = 0;
+    if (in->abi == GUEST_ABI_COMMAND && proto_get_setup(run->setup, &in->setup) < 0)
+        return err_set(err, E_PARSE, "malformed environment");
+    return 0;
+}
+
+static enum guest_fn_end end_of(const struct instance *in, int status, int32_t value)
+{
+    if (in->request.is_too_large)
+        return GUEST_FN_TOO_LARGE;
+    if (in->is_late)
+        return GUEST_FN_LATE;
+    if (in->has_exited)
+        return in->abi == GUEST_ABI_COMMAND && in->exit_code == 0 ? GUEST_FN_DONE : GUEST_FN_EXITED;
+    if (status < 0)
+        return GUEST_FN_TRAPPED;
+    return value ? GUEST_FN_EXITED : GUEST_FN_DONE;
+}
+
+static void note_end(struct instance *in, enum guest_fn_end end, int32_t value,
+                     const struct err *why)
+{
+    instance_flush_lines(in);
+    note_data(in);
+    (void)instance_note(
+        in, &(struct proto_note){ .kind = NOTE_FN_END,
+                                  .number = end,
+                                  .token = in->token,
+                                  .value = in->has_exited ? in->exit_code : value,
+                                  .head = str_of(end == GUEST_FN_TRAPPED ? why->text : "") });
+}
+
+/* *ret_ok: its instance may serve another request. Errors are main's. */
+static int serve(struct worker *w, struct instance *in, bool *ret_ok, struct err *err)
+{
+    struct err why = { 0 };
+    int32_t value = 0;
+    int status = begin(in, &w->run, err);
+    if (status < 0)
+        return status;
+    status = instance_handle(in, w->run.deliveries[0].id, &value, &why);
+    enum guest_fn_end end = end_of(in, status, value);
+    note_end(in, end, value, &why);
+    in->setup = (struct proto_setup){ 0 }; /* lies in the order */
+    in->token = 0;
+    *ret_ok = end == GUEST_FN_DONE;
+    return 0;
+}
+
+static void note_no_instance(struct worker *w, const struct err *why)
+{
+    struct outcome *o = &w->outcome;
+    proto_add_note(&o->notes, &(struct proto_note){ .kind = NOTE_FN_END,
+                                                    .number = GUEST_FN_TRAPPED,
+                                                    .token = w->run.deliveries[0].id,
+                                                    .head = str_of(why->text) });
+    o->n_notes++;
+}
+
+static int order_request(struct worker *w, struct proto_answer *a, struct err *err)
+{
+    struct runner *r = w->runner;
+    const struct proto_run *run = &w->run;
+    struct instance *in = r->slots.p[run->slot];
+    struct err why = { 0 };
+    bool is_ok = false;
+    int status = 0;
+    if (!in) {
+        if (run->template_slot >= r->templates.n || !r->templates.p[run->template_slot])
+            return err_set(err, E_INVALID, "RUN of a function without its template");
+        status = template_take(w, r->templates.p[run->template_slot], &why);
+        in = r->slots.p[run->slot];
+    }
+    if (status < 0) {
+        note_no_instance(w, &why);
+    } else {
+        in->worker = w;
+        status = serve(w, in, &is_ok, err);
+        if (status < 0)
+            return status;
+    }
+    a->flags = is_ok ? ANSWER_DONE : ANSWER_TRAPPED;
+    a->code = is_ok ? 0 : E_TRAP;
+    a->next_id = in ? in->next_id : run->next_id;
+    status = order_answer(w, a, &why, err);
+    if (!in || (is_ok && (run->flags & RUN_KEEP)))
+        return status;
+    r->slots.p[run->slot] = NULL;
+    template_give(in, is_ok);
+    return status;
+}
+
+static int order_template(struct worker *w, struct proto_answer *a, struct err *err)
+{
+    struct err why = { 0 };
+    int status = template_new(w, &why);
+    a->flags = status < 0 ? ANSWER_TRAPPED : ANSWER_DONE;
+    a->code = status < 0 ? status : 0;
+    a->activations = status == 0;
+    return order_answer(w, a, &why, err);
+}
+
+int function_order(struct worker *w, struct err *err)
+{
+    const struct proto_run *run = &w->run;
+    struct proto_answer a = { .slot = run->slot,
+                              .incarnation = run->incarnation,
+                              .guest = run->guest,
+                              .seq = run->seq,
+                              .next_id = run->next_id };
+    return run->flags & RUN_TEMPLATE ? order_template(w, &a, err) : order_request(w, &a, err);
+}
+
+/* ---- the host functions of reactors ---- */
+
+#define FN(name)                                                                                   \
+    static wasm_trap_t *fn_##name(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,     \
+                                  size_t n)
+#define U32(i)    ((uint32_t)v[i].i32)
+#define RETURN(e) return v[0].i32 = (int32_t)(e), NULL
+
+/* The arguments at v[i] and v[i + 1]; an empty range may be anywhere. */
+static wasm_trap_t *get_range(struct instance *in, const char *name, const wasmtime_val_raw_t *v,
+                              unsigned i, struct str *ret)
+{
+    uint32_t at = U32(i), len = U32(i + 1);
+    const char *p = len ? instance_range(in, at, len) : "";
+    if (!p)
+        return instance_fail(in, "%s: [%u, %u + %u) is not in its memory", name, at, at, len);
+    *ret = str_n(p, len);
+    return NULL;
+}
+
+static bool is_handling(const struct instance *in)
+{
+    return in->phase == V1_ACTIVATION;
+}
+
+/* "name: value" and LF, each; main reads it again and decides what the names may be. */
+static bool are_fields(struct str text)
+{
+    struct str line, rest;
+    while (text.n) {
+        if (!str_cut(text, '\n', &line, &rest) || str_find_char(line, ':') <= 0)
+            return false;
+        for (size_t i = 0; i < line.n; i++)
+            if (line.p[i] == '\r' || line.p[i] == '\0')
+                return false;
+        text = rest;
+    }
+    return true;
+}
+
+static size_t copy_out(struct str to, struct str from)
+{
+    size_t count = MIN(to.n, from.n);
+    if (count)
+        memcpy((char *)to.p, from.p, count); /* the guest's memory, which we may write */
+    return from.n;
+}
+
+FN(request_head)
+{
+    struct instance *in = instance_of(caller);
+    struct str to;
+    wasm_trap_t *trap = get_range(in, "request_head", v, 0, &to);
+    if (trap)
+        return trap;
+    if (!is_handling(in))
+        RETURN(GUEST_E_INVALID);
+    RETURN(copy_out(to, in->request.head));
+}
+
+FN(body_read)
+{
+    struct instance *in = instance_of(caller);
+    struct str to;
+    wasm_trap_t *trap = get_range(in, "body_read", v, 0, &to);
+    if (trap)
+        return trap;
+    if (!is_handling(in))
+        RETURN(GUEST_E_INVALID);
+    int32_t count = function_read(in, (char *)to.p, (uint32_t)to.n, true, &trap);
+    v[0].i32 = count;
+    return trap;
+}
+
+FN(respond)
+{
+    struct instance *in = instance_of(caller);
+    struct str fields;
+    uint32_t status = U32(0);
+    wasm_trap_t *trap = get_range(in, "respond", v, 1, &fields);
+    if (trap)
+        return trap;
+    if (fields.n > GUEST_FN_HEAD_MAX)
+        RETURN(GUEST_E_TOO_LARGE);
+    if (!is_handling(in) || in->request.has_head || status < 200 || status > 599 ||
+        !are_fields(fields))
+        RETURN(GUEST_E_INVALID);
+    if (!instance_note(
+            in, &(struct proto_note){
+                    .kind = NOTE_FN_HEAD, .number = status, .token = in->token, .head = fields }))
+        return instance_fail(in, "respond: too much at once");
+    in->request.has_head = true;
+    RETURN(0);
+}
+
+FN(body_write)
+{
+    struct instance *in = instance_of(caller);
+    struct str bytes;
+    wasm_trap_t *trap = get_range(in, "body_write", v, 0, &bytes);
+    if (trap)
+        return trap;
+    if (!is_handling(in) || !in->request.has_head || in->request.has_trailers)
+        RETURN(GUEST_E_INVALID);
+    v[0].i32 = function_write(in, bytes, &trap);
+    return trap;
+}
+
+FN(flush)
+{
+    struct instance *in = instance_of(caller);
+    if (!is_handling(in))
+        RETURN(GUEST_E_INVALID);
+    send_answer(in);
+    RETURN(0);
+}
+
+FN(trailers)
+{
+    struct instance *in = instance_of(caller);
+    struct str fields;
+    wasm_trap_t *trap = get_range(in, "trailers", v, 0, &fields);
+    if (trap)
+        return trap;
+    if (fields.n > GUEST_FN_HEAD_MAX)
+        RETURN(GUEST_E_TOO_LARGE);
+    if (!is_handling(in) || !in->request.has_head || in->request.has_trailers ||
+        !are_fields(fields))
+        RETURN(GUEST_E_INVALID);
+    note_data(in);
+    if (!instance_note(in, &(struct proto_note){
+                               .kind = NOTE_FN_TRAILERS, .token = in->token, .head = fields }))
+        return instance_fail(in, "trailers: too much at once");
+    in->request.has_trailers = true;
+    RETURN(0);
+}
+
+FN(secret_get)
+{
+    struct instance *in = instance_of(caller);
+    struct str name, to;
+    wasm_trap_t *trap = get_range(in, "secret_get", v, 0, &name);
+    if (!trap)
+        trap = get_range(in, "secret_get", v, 2, &to);
+    if (trap)
+        return trap;
+    if (name.n > GUEST_FN_SECRET_NAME_MAX)
+        RETURN(GUEST_E_NOT_FOUND);
+    int64_t value = ask(in, GUEST_CALL_FN_SECRET, name, &trap);
+    if (trap)
+        return trap;
+    if (value < 0)
+        RETURN(value);
+    struct str secret = in->result;
+    in->result = STR_NULL;
+    RETURN(copy_out(to, secret));
+}
+
+FN(log)
+{
+    struct instance *in = instance_of(caller);
+    struct proto_note note = { .kind = GUEST_POST_LOG, .number = MIN(U32(0), 3u) };
+    wasm_trap_t *trap = get_range(in, "log", v, 1, &note.head);
+    if (trap)
+        return trap;
+    struct outcome *o = &in->worker->outcome;
+    note.token = in->token;
+    note.head = str_slice(note.head, 0, GUEST_FN_LOG_MAX);
+    if (o->n_lines >= GUEST_FN_LOGS_MAX || !instance_note(in, &note))
+        o->logs_left_out++;
+    else
+        o->n_lines++;
+    return NULL;
+}
+
+int fn_define(wasmtime_linker_t *linker, struct err *err)
+{
+    static const struct {
+        const char *name, *sig;
+        wasmtime_func_unchecked_callback_t fn;
+    } rows[] = {
+#define ROW(name, sig) { #name, sig, fn_##name },
+        FN_IMPORTS(ROW)
+#undef ROW
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        int status = define_func(linker, FN_MODULE, rows[i].name, rows[i].sig, rows[i].fn, err);
+        if (status < 0)
+            return status;
+    }
+    return 0;
+}

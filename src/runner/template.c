@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Snapshots of functions and the instances made from them; see template.h. */
+#include "runner/template.h"
+
+#include "runner/dirty.h"
+#include "runner/globals.h"
+
+#include "base/sys.h"
+#include "wasm/engine_config.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PAGE = RUNNER_PAGE };
+
+struct template
+{
+    unsigned refs; /* of its slot, and of each instance at work */
+    bool is_dropped;
+    bool is_snapshot; /* otherwise each instance is initialised */
+    struct run_module *module;
+    char *setup;
+    size_t setup_n;
+    uint64_t bytes; /* of the memory */
+    uint64_t clock_offset_ns;
+    char globals[PROTO_GLOBALS_MAX];
+    size_t n_globals;
+    int fd;              /* of the memory: byte n is byte n; -1: all of it is zeros */
+    const uint8_t *view; /* of its first view_bytes; behind are zeros */
+    uint64_t view_bytes;
+    uint64_t *nonzero;     /* a bit for each page of view; the others are holes, which reading
+                            * would fill */
+    VEC(uint32_t) touched; /* pages that a fresh instance has otherwise */
+    struct list kept;      /* instances that wait, the last used first */
+    unsigned n_kept;
+};
+
+/* ---- the snapshot ---- */
+
+static bool is_nonzero(const struct template *t, uint64_t at)
+{
+    uint64_t page = at / PAGE;
+    return at < t->view_bytes && t->nonzero[page / 64] >> (page % 64) & 1;
+}
+
+static void put_page(const struct template *t, uint8_t *memory, uint64_t at)
+{
+    if (is_nonzero(t, at))
+        memcpy(memory + at, t->view + at, PAGE);
+    else
+        memset(memory + at, 0, PAGE);
+}
+
+static bool is_zero(const uint8_t *page)
+{
+    uint64_t word;
+    memcpy(&word, page, 8);
+    return word == 0 && memcmp(page, page + 8, PAGE - 8) == 0;
+}
+
+/* One page of the instance into the file; zeros stay a hole. */
+static int save_page(struct template *t, const uint8_t *memory, uint64_t at)
+{
+    uint64_t page = at / PAGE;
+    if (is_zero(memory + at) || t->nonzero[page / 64] >> (page % 64) & 1)
+        return 0;
+    if (t->fd < 0)
+        t->fd = sys_memfd("dormouse-template");
+    if (t->fd < 0)
+        return t->fd;
+    t->nonzero[page / 64] |= UINT64_C(1) << (page % 64);
+    t->view_bytes = MAX(t->view_bytes, at + PAGE);
+    return sys_pwrite_all(t->fd, memory + at, PAGE, at);
+}
+
+/* What the module's data covers, and what initialisation has written. */
+static int save_memory(struct template *t, struct instance *in)
+{
+    const uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    struct dirty d;
+    uint64_t from, to;
+    int r = 0, more;
+    t->bytes = wasmtime_memory_data_size(in->cx, &in->memory);
+    t->nonzero = xnew_n(uint64_t, t->bytes / PAGE / 64 + 1);
+    uint64_t hi = MIN(in->module->image_hi, t->bytes);
+    for (uint64_t at = in->module->image_lo / PAGE * PAGE; at < hi && r == 0; at += PAGE)
+        r = save_page(t, memory, at);
+    dirty_init(&d, in, false);
+    while (r == 0 && (more = dirty_next(&d, &from, &to)) != 0) {
+        r = MIN(more, 0);
+        for (; r == 0 && from < to; from += PAGE) {
+            vec_push(&t->touched, (uint32_t)(from / PAGE));
+            r = save_page(t, memory, from);
+        }
+    }
+    if (r == 0 && t->fd >= 0)
+        r = sys_ftruncate(t->fd, t->bytes);
+    return r;
+}
+
+static int snapshot(struct template *t, struct instance *in, struct err *err)
+{
+    void *view;
+    int r = save_memory(t, in);
+    if (r == 0 && t->fd >= 0) {
+        r = sys_mmap(NULL, t->view_bytes, PROT_READ, MAP_SHARED, t->fd, 0, &view);
+        if (r == 0)
+            t->view = view;
+    }
+    if (r < 0)
+        return err_sys(err, r, "keep the memory after initialisation");
+    t->clock_offset_ns = in->clock_offset_ns;
+    r = globals_save(in, t->globals, &t->n_globals, err);
+    if (r == 0)
+        r = globals_find_all(in, err);
+    t->is_snapshot = r == 0;
+    return r;
+}
+
+static void template_unref(struct template *t)
+{
+    if (--t->refs)
+        return;
+    if (t->view)
+        (void)munmap((void *)t->view, t->view_bytes);
+    if (t->fd >= 0)
+        (void)close(t->fd);
+    t->module->n_instances--;
+    vec_fini(&t->touched);
+    free(t->nonzero);
+    free(t->setup);
+    free(t);
+}
+
+/* ---- instances that wait ---- */
+
+static void forget_kept(struct instance *in)
+{
+    struct runner *r = in->runner;
+    list_remove(&in->kept);
+    list_remove(&in->kept_all);
+    in->template->n_kept--;
+    r->n_kept--;
+}
+
+static void end_kept(struct instance *in)
+{
+    forget_kept(in);
+    in->runner->dissolved_bytes += 16 << 10;
+    instance_free(in);
+}
+
+static void keep(struct template *t, struct instance *in)
+{
+    struct runner *r = in->runner;
+    list_push_front(&t->kept, &in->kept);
+    list_push_back(&r->kept, &in->kept_all);
+    t->n_kept++;
+    if (++r->n_kept > RUNNER_KEPT_MAX)
+        end_kept(list_first(&r->kept, struct instance, kept_all));
+}
+
+/* As it was before its request; false: it cannot be. */
+static bool reset(const struct template *t, struct instance *in)
+{
+    uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    struct dirty d;
+    uint64_t from, to, pages = 0;
+    int more;
+    if (wasmtime_memory_data_size(in->cx, &in->memory) != t->bytes)
+        return false;
+    dirty_init(&d, in, false);
+    while ((more = dirty_next(&d, &from, &to)) > 0) {
+        pages += (to - from) / PAGE;
+        if (pages > TEMPLATE_RESET_PAGES)
+            return false;
+        for (; from < to; from += PAGE)
+            put_page(t, memory, from);
+    }
+    struct request *q = &in->request;
+    free(q->kept_body);
+    *q = (struct request){ 0 };
+    in->result = STR_NULL;
+    in->has_exited = false;
+    in->exit_code = 0;
+    in->failed[0] = 0;
+    in->clock_offset_ns = t->clock_offset_ns;
+    buf_reset(&in->lines[0]);
+    buf_reset(&in->lines[1]);
+    return more == 0 && globals_restore(in, str_n(t->globals, t->n_globals), NULL) == 0;
+}
+
+void template_give(struct instance *in, bool is_ok)
+{
+    struct template *t = in->template;
+    struct runner *r = in->runner;
+    if (is_ok && t->is_snapshot && !t->is_dropped && t->n_kept < TEMPLATE_KEPT_MAX &&
+        reset(t, in)) {
+        keep(t, in);
+    } else {
+        r->dissolved_bytes += 16 << 10;
+        instance_free(in);
+    }
+    template_unref(t);
+}
+
+/* ---- making ---- */
+
+static int map_memory(const struct template *t, struct instance *in, struct err *err)
+{
+    void *at;
+    int r = sys_mmap(wasmtime_memory_data(in->cx, &in->memory), t->bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, t->fd, 0, &at);
+    return r < 0 ? err_sys(err, r, "map the memory after initialisation") : 0;
+}
+
+/* A fresh instance gets what initialisation has made of it. */
+static int restore(const struct template *t, struct instance *in, struct err *err)
+{
+    uint64_t now = wasmtime_memory_data_size(in->cx, &in->memory), before;
+    int r = 0;
+    if (t->bytes > now) {
+        wasmtime_error_t *e = wasmtime_memory_grow(in->cx, &in->memory,
+                                                   (t->bytes - now) / MODULE_PAGE_BYTES, &before);
+        if (e)
+            return engine_err(err, -ENOMEM, e, "grow the memory");
+    }
+    uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    if (t->touched.n > TEMPLATE_COPY_PAGES && t->fd >= 0)
+        r = map_memory(t, in, err);
+    else
+        for (size_t i = 0; i < t->touched.n; i++)
+            put_page(t, memory, (uint64_t)t->touched.p[i] * PAGE);
+    in->clock_offset_ns = t->clock_offset_ns;
+    if (r == 0)
+        r = globals_find_all(in, err);
+    return r < 0 ? r : globals_restore(in, str_n(t->globals, t->n_globals), err);
+}
+
+/* `in` lies in the slot while its initialisation runs, since that may be parked. */
+static int initialise(struct worker *w, struct instance *in, struct err *err)
+{
+    w->runner->slots.p[w->run.slot] = in;
+    in->worker = w;
+    int r = instance_init(in, err);
+    instance_flush_lines(in);
+    w->runner->slots.p[w->run.slot] = NULL;
+    return r;
+}
+
+int template_take(struct worker *w, struct template *t, struct err *err)
+{
+    struct runner *r = w->runner;
+    scoped(instance_free_scoped) struct instance *in = NULL;
+    int status = 0;
+    t->refs++;
+    if (!list_is_empty(&t->kept)) {
+        in = list_first(&t->kept, struct instance, kept);
+        forget_kept(in);
+    } else {
+        struct proto_run *run = &w->run;
+        const struct str setup = run->setup;
+        run->setup = str_n(t->setup, t->setup_n);
+        status = instance_new(r, run, &in, err);
+        run->setup = setup;
+        if (status == 0 && t->is_snapshot)
+            status = restore(t, in, err);
+        else if (status == 0)
+            status = initialise(w, in, err);
+    }
+    if (status < 0) {
+        template_unref(t);
+        return status;
+    }
+    in->template = t;
+    in->guest = w->run.guest;
+    in->incarnation = w->run.incarnation;
+    r->slots.p[w->run.slot] = take_ptr(&in);
+    return 0;
+}
+
+int template_new(struct worker *w, struct err *err)
+{
+    struct runner *r = w->runner;
+    const struct proto_run *run = &w->run;
+    scoped(instance_free_scoped) struct instance *in = NULL;
+    int status = instance_new(r, run, &in, err);
+    if (status == 0)
+        status = initialise(w, in, err);
+    if (status < 0)
+        return status;
+    struct template *t = xnew(struct template);
+    t->refs = 1;
+    t->fd = -1;
+    t->module = in->module;
+    t->module->n_instances++;
+    t->setup = xstrndup(run->setup.p, run->setup.n);
+    t->setup_n = run->setup.n;
+    list_init(&t->kept);
+    if (in->module->is_dissolvable)
+        status = snapshot(t, in, err);
+    if (status < 0) {
+        template_unref(t);
+        return status;
+    }
+    while (r->templates.n <= run->slot)
+        vec_push(&r->templates, NULL);
+    r->templates.p[run->slot] = t;
+    if (!t->is_snapshot)
+        return 0;
+    in->template = t; /* it is just as the next one has to be */
+    keep(t, take_ptr(&in));
+    return 0;
+}
+
+void template_drop(struct runner *r, uint32_t slot)
+{
+    struct template *t = slot < r->templates.n ? r->templates.p[slot] : NULL;
+    if (!t)
+        return;
+    r->templates.p[slot] = NULL;
+    t->is_dropped = true;
+    while (!list_is_empty(&t->kept))
+        end_kept(list_first(&t->kept, struct instance, kept));
+    template_unref(t);
+}
