@@ -202,6 +202,30 @@ static void on_inotify(uv_poll_t *h, int status, int events)
         timer_start(s->opts.loop, &s->rest, MODULE_SOURCE_REST_MS, on_rest);
 }
 
+int module_find_file(char *const *dirs, size_t n_dirs, struct str file, char **ret, struct err *err)
+{
+    scoped(free_scoped) char *name = str_dup(file);
+    bool found_outside = false;
+    for (size_t i = 0; i < n_dirs; i++) {
+        scoped(free_scoped) char *path =
+            name[0] == '/' ? xstrdup(name) : xasprintf("%s/%s", dirs[i], name);
+        scoped(free_scoped) char *real = realpath(path, NULL);
+        if (!real)
+            continue;
+        size_t n = strlen(dirs[i]);
+        if (strncmp(real, dirs[i], n) == 0 && real[n] == '/') {
+            *ret = take_ptr(&real);
+            return 0;
+        }
+        found_outside = true;
+    }
+    if (found_outside)
+        return err_set(err, E_DENIED,
+                       "module file '%s' is outside of the module directories (--modules)", name);
+    return err_set(err, -ENOENT,
+                   "module file '%s' is in none of the module directories (--modules)", name);
+}
+
 int module_dir_watch_start(struct module_sources *s, const char *dir, void (*run)(void *arg),
                            void *arg, struct module_dir_watch **ret, struct err *err)
 {

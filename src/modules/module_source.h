@@ -73,6 +73,13 @@ int module_source_again(struct module_source *src, struct err *err);
 /* NULL is fine. */
 void module_source_close(struct module_source *src);
 
+/*
+ * The file below one of these directories (absolute, real paths); symbolic links may not lead out of
+ * them. `file`: relative, or absolute. ret: given, free(). Errors: -ENOENT, E_DENIED.
+ */
+int module_find_file(char *const *dirs, size_t n_dirs, struct str file, char **ret,
+                     struct err *err);
+
 /* Whether some name below a directory has changed; for those who look for files by name. */
 struct module_dir_watch;
 int module_dir_watch_start(struct module_sources *s, const char *dir, void (*run)(void *arg),

@@ -15,33 +15,6 @@
 enum { SIZE_MIN = 64 << 10 };
 #define SIZE_LIMIT ((uint64_t)4 << 30)
 
-/* The file below one of the module directories; symbolic links may not lead out of them. */
-static char *find_module(struct arena *a, const struct object_spec_opts *s, struct str file,
-                         struct err *err)
-{
-    scoped(free_scoped) char *name = str_dup(file);
-    bool found_outside = false;
-    for (size_t i = 0; i < s->n_module_dirs; i++) {
-        const char *dir = s->module_dirs[i];
-        scoped(free_scoped) char *path =
-            name[0] == '/' ? xstrdup(name) : xasprintf("%s/%s", dir, name);
-        scoped(free_scoped) char *real = realpath(path, NULL);
-        if (!real)
-            continue;
-        size_t n = strlen(dir);
-        if (strncmp(real, dir, n) == 0 && real[n] == '/')
-            return arena_printf(a, "%s", real);
-        found_outside = true;
-    }
-    if (found_outside)
-        (void)err_set(err, E_DENIED,
-                      "module file '%s' is outside of the module directories (--modules)", name);
-    else
-        (void)err_set(err, -ENOENT,
-                      "module file '%s' is in none of the module directories (--modules)", name);
-    return NULL;
-}
-
 static int read_allow(struct arena *a, const struct json *list, struct allow **ret, struct err *err)
 {
     json_each (rule, list) {
@@ -156,8 +129,11 @@ static int read_module(struct arena *a, const struct json *module,
         return r < 0 ? err_ctx(err, r, "spec.module.url") : 0;
     }
     o->from = MODULE_FROM_FILE;
-    o->path = find_module(a, opts, json_str(file), err);
-    return o->path ? 0 : err->code;
+    scoped(free_scoped) char *path = NULL;
+    int r = module_find_file(opts->module_dirs, opts->n_module_dirs, json_str(file), &path, err);
+    if (r == 0)
+        o->path = arena_printf(a, "%s", path);
+    return r;
 }
 
 static int read_abi(struct str abi)

@@ -29,7 +29,7 @@ static void send_answer(struct instance *in)
 }
 
 /* A call that parks; what was written leaves with it. */
-static int64_t ask(struct instance *in, enum guest_call_kind kind, struct str head,
+static int64_t ask(struct instance *in, enum guest_fn_call kind, struct str head,
                    wasm_trap_t **trap)
 {
     int64_t answer = 0;

@@ -24,12 +24,16 @@ enum guest_call_kind {
     GUEST_CALL_API_REQUEST,
     GUEST_CALL_CACHE_GET,
     GUEST_CALL_CACHE_LIST,
-    GUEST_CALL_CONFIG_GET,
-    GUEST_CALL_FN_BODY,   /* functions: more of the request's body */
-    GUEST_CALL_FN_CREDIT, /* that more of the answer may leave */
+    GUEST_CALL_CONFIG_GET
+};
+enum { GUEST_CALL_V1_COUNT = 5 };
+/* Those of functions. */
+enum guest_fn_call {
+    GUEST_CALL_FN_BODY = GUEST_CALL_V1_COUNT, /* more of the request's body */
+    GUEST_CALL_FN_CREDIT,                     /* that more of the answer may leave */
     GUEST_CALL_FN_SECRET
 };
-enum { GUEST_CALL_V1_COUNT = 5, GUEST_CALL_COUNT = 8 };
+enum { GUEST_CALL_COUNT = GUEST_CALL_V1_COUNT + 3 };
 
 /* "posted": nobody waits. */
 enum guest_post_kind { GUEST_POST_LOG, GUEST_POST_ENQUEUE, GUEST_POST_EVENT, GUEST_POST_METRIC };

@@ -463,7 +463,7 @@ static int load_module(struct runner *r, struct module *m, struct pool_module **
 static bool has_turns(const struct runner *r, bool may_park)
 {
     return r->n_commands < RUNNER_COMMANDS_MAX &&
-           (!may_park || r->n_commands + r->n_parked < RUNNER_PARKED_MAX);
+           (!may_park || r->n_commands + r->n_parked < r->pool->opts.parked_max);
 }
 
 static bool has_room(const struct runner *r, bool may_park)
@@ -523,6 +523,21 @@ static int find_runner(struct runner_pool *p, enum runner_share share, bool may_
     return 0;
 }
 
+static void settle(struct tenant *t, struct runner *r, struct pool_module *pm)
+{
+    if (pm->n_tenants++ == 0) {
+        list_remove(&pm->idle);
+        r->n_idle_modules--;
+    }
+    t->runner = r;
+    t->module = pm;
+    t->sent = NULL;
+    t->slot = r->free_slots.n ? r->free_slots.p[--r->free_slots.n] : r->n_slots++;
+    list_push_back(&r->tenants, &t->node);
+    r->n_tenants++;
+    timer_stop(r->pool->loop, &r->linger);
+}
+
 int pool_place(struct runner_pool *p, struct tenant *t, struct module *m, enum runner_share share,
                struct err *err)
 {
@@ -535,18 +550,27 @@ int pool_place(struct runner_pool *p, struct tenant *t, struct module *m, enum r
     status = load_module(r, m, &pm, err);
     if (status < 0)
         return status;
-    if (pm->n_tenants++ == 0) {
-        list_remove(&pm->idle);
-        r->n_idle_modules--;
-    }
-    t->runner = r;
-    t->module = pm;
-    t->sent = NULL;
-    t->slot = r->free_slots.n ? r->free_slots.p[--r->free_slots.n] : r->n_slots++;
-    list_push_back(&r->tenants, &t->node);
-    r->n_tenants++;
-    timer_stop(p->loop, &r->linger);
+    settle(t, r, pm);
     return 0;
+}
+
+int pool_place_beside(struct tenant *t, const struct tenant *of, struct err *err)
+{
+    assert(!t->runner && of->runner);
+    if (of->runner->n_tenants >= RUNNER_TENANTS_MAX)
+        return err_set(err, -EAGAIN, "its runner has no room");
+    settle(t, of->runner, of->module);
+    return 0;
+}
+
+unsigned pool_depth(const struct tenant *t)
+{
+    return t->runner->n_commands;
+}
+
+bool pool_is_deep(const struct tenant *t)
+{
+    return is_deep(t->runner);
 }
 
 static void on_linger(struct timer *timer)
@@ -1011,6 +1035,8 @@ struct runner_pool *pool_new(struct loop *loop, const struct runner_pool_opts *o
     p->opts = *opts;
     if (p->opts.max_runners == 0)
         p->opts.max_runners = core_count();
+    if (p->opts.parked_max == 0)
+        p->opts.parked_max = RUNNER_PARKED_MAX;
     p->ops = ops;
     p->arg = arg;
     list_init(&p->runners);

@@ -81,6 +81,7 @@ struct runner_pool_ops {
 struct runner_pool_opts {
     const char *runner_path; /* kept */
     unsigned max_runners;    /* 0: one per core */
+    unsigned parked_max;     /* 0: RUNNER_PARKED_MAX */
 };
 
 struct runner_pool_stats {
@@ -100,6 +101,12 @@ void pool_close(struct runner_pool *p, void (*done)(void *arg), void *arg);
  */
 int pool_place(struct runner_pool *p, struct tenant *t, struct module *m, enum runner_share share,
                struct err *err);
+/* `t` into the runner of `of`, and of its module. Errors: -EAGAIN it has no room. */
+int pool_place_beside(struct tenant *t, const struct tenant *of, struct err *err);
+/* Turns of its runner that have not ended. */
+unsigned pool_depth(const struct tenant *t);
+/* Its runner has had more work than it keeps up with, for a while. */
+bool pool_is_deep(const struct tenant *t);
 /* It is in a runner for the slow. */
 bool pool_is_slow(const struct tenant *t);
 bool pool_can_send(const struct tenant *t);
