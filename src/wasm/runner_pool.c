@@ -694,9 +694,11 @@ void pool_drop(struct tenant *t)
     struct runner *r = t->runner;
     if (!r)
         return;
-    proto_begin(&r->pool->message);
-    proto_put_slot(&r->pool->message, PROTO_DROP, t->slot);
-    send_message(r, -1);
+    if (r->sm.at != RUNNER_CLOSING) {
+        proto_begin(&r->pool->message);
+        proto_put_slot(&r->pool->message, PROTO_DROP, t->slot);
+        send_message(r, -1);
+    }
     if (t->sent)
         drop_command(r, t->sent); /* the slot is free when the answer has come */
     else

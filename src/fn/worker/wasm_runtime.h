@@ -3,10 +3,10 @@
  * The runtime `wasm`: functions as guests in runner processes of their own pool
  * (docs/function-abi.md is what they see, wasm/runner_pool.h the processes).
  *
- * A sandbox is a number of requests that may run at a time (concurrency, 1 unless the function says
- * otherwise) and has no address: invoker. For each revision that has sandboxes a runner holds one
- * template, the memory after initialisation, and every request gets an instance that starts from
- * it.
+ * A sandbox has no address but the runtime's invoker, and is the right to run requests: as many at
+ * a time as its callers start, each in an instance of its own. For each revision that has sandboxes
+ * a runner holds one template, the memory after initialisation, and every request gets an instance
+ * that starts from it.
  *
  *     prepare: module from its source -> compiled, or from the cache -> template in a runner
  *     create:  ready as soon as the template is, which it usually is
@@ -26,7 +26,8 @@
 
 enum {
     WASM_BODY_BUFFER =
-        256 << 10, /* of a request, or of an answer, that the other side does not take yet */
+        256 << 10,        /* of a request, or of an answer, that the other side does not take yet */
+    WASM_INIT_MS = 10000, /* CPU time of an initialisation */
     WASM_WAITING_MAX = 8192,    /* requests that no runner has room for; more end with -EBUSY */
     WASM_LOG_LINES_PER_S = 200, /* of one revision, */
     WASM_LOG_LINES_BURST = 1000 /* after silence */

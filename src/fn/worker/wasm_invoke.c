@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests to Wasm functions, as their caller sees them; see wasm_impl.h. */
+#include "fn/worker/wasm_impl.h"
+
+#include "base/clock.h"
+#include "fn/worker/wasm_http.h"
+
+#include <assert.h>
+#include <errno.h>
+
+enum {
+    PIECE = 60 << 10,     /* of a body, in one packet to a runner */
+    KEPT_BYTES = 64 << 10 /* of a spare invocation's buffers */
+};
+
+/* ---- memory ---- */
+
+static struct invocation *invocation_new(struct wasm_rt *rt)
+{
+    struct invocation *x;
+    rt->n_invocations++;
+    if (!list_is_empty(&rt->spare)) {
+        rt->n_spare--;
+        return list_entry(list_pop_front(&rt->spare), struct invocation, node);
+    }
+    x = xnew(struct invocation);
+    x->rt = rt;
+    buf_init(&x->head, PROTO_SETUP_MAX);
+    buf_init(&x->body, BUF_MAX_DEFAULT);
+    buf_init(&x->out, 4 * WASM_BODY_BUFFER);
+    buf_init(&x->text, GUEST_FN_HEAD_MAX);
+    return x;
+}
+
+void wasm_invocation_free(struct invocation *x)
+{
+    buf_fini(&x->head);
+    buf_fini(&x->body);
+    buf_fini(&x->out);
+    buf_fini(&x->text);
+    headers_fini(&x->trailers);
+    free(x);
+}
+
+static struct buf empty(struct buf b)
+{
+    if (b.cap > KEPT_BYTES)
+        buf_fini(&b);
+    buf_reset(&b);
+    return b;
+}
+
+/* After on_end, the last callback. */
+static void recycle(struct invocation *x)
+{
+    struct wasm_rt *rt = x->rt;
+    assert(!x->seat && !x->sandbox && !list_is_linked(&x->node));
+    defer_cancel(&x->later);
+    timer_stop(rt->opts.loop, &x->deadline);
+    rt->n_invocations--;
+    if (rt->n_spare >= WASM_SPARE_MAX || rt->is_closing) {
+        wasm_invocation_free(x);
+        wasm_free_if_closed(rt);
+        return;
+    }
+    headers_reset(&x->trailers);
+    *x = (struct invocation){ .rt = rt,
+                              .head = empty(x->head),
+                              .body = empty(x->body),
+                              .out = empty(x->out),
+                              .text = empty(x->text),
+                              .trailers = x->trailers };
+    list_push_front(&rt->spare, &x->node);
+    rt->n_spare++;
+}
+
+/* ---- where it waits ---- */
+
+static void line_up(struct invocation *x, bool is_first)
+{
+    struct wasm_rt *rt = x->rt;
+    if (is_first)
+        list_push_front(&rt->waiting, &x->node);
+    else
+        list_push_back(&rt->waiting, &x->node);
+    rt->n_waiting++;
+}
+
+static void hold(struct invocation *x)
+{
+    list_push_back(&x->rev->held, &x->node);
+    x->rt->n_waiting++;
+}
+
+static void leave_line(struct invocation *x)
+{
+    if (!list_is_linked(&x->node))
+        return;
+    list_remove(&x->node);
+    x->rt->n_waiting--;
+}
+
+/* ---- to a runner ---- */
+
+static void dispatch(struct invocation *x, struct wasm_seat *seat)
+{
+    static struct proto_run run; /* large, and filled anew each time */
+    struct wasm_rt *rt = x->rt;
+    const struct wasm_revision *rev = x->rev;
+    const struct fn_template *t = rev->r->t;
+    uint64_t now = loop_now_ms(rt->opts.loop);
+    uint64_t left = x->deadline_ms > now ? x->deadline_ms - now : 1;
+    uint32_t limit_ms = (uint32_t)MIN(left, (uint64_t)UINT32_MAX);
+    bool is_command = rev->abi == GUEST_ABI_COMMAND;
+    struct str body = str_slice(buf_str(&x->body), 0, GUEST_FN_PIECE_MAX);
+    bool is_whole = x->body_ended && body.n == x->body.n;
+    x->token = ++rt->serial;
+    x->in_run = body.n;
+    x->has_begun = false;
+    x->seat = seat;
+    seat->x = x;
+    seat->next_id = 0;
+    run = (struct proto_run){
+        .flags = t->reuse ? RUN_KEEP : 0,
+        .guest = seat->serial,
+        .abi = rev->abi,
+        .activation_ms = limit_ms,
+        .memory_max_bytes = t->memory,
+        .skipped_ms = clock_skipped_ms(),
+        .setup = is_command ? buf_str(&x->head) : STR_NULL,
+        .template_slot = seat->base->seat.tenant.slot,
+        .credit = WASM_BODY_BUFFER,
+        .response_max = x->response_max,
+        .n_deliveries = 2,
+        .deliveries = { { x->token, DELIVERY_ACTIVATE, is_command ? STR_NULL : buf_str(&x->head) },
+                        { x->token, is_whole ? DELIVERY_FINISHED : 0, body } }
+    };
+    rt->n_running++;
+    pool_send(&seat->tenant, &run, -1, limit_ms);
+}
+
+/* -EAGAIN: no room. */
+static int try_send(struct invocation *x)
+{
+    struct wasm_seat *seat;
+    int r = wasm_seat_get(x->rev, &seat);
+    if (r == -ENOENT) {
+        hold(x);
+        return 0;
+    }
+    if (r == 0)
+        dispatch(x, seat);
+    return r;
+}
+
+void wasm_pump(struct wasm_rt *rt)
+{
+    while (!list_is_empty(&rt->waiting)) {
+        struct invocation *x = list_first(&rt->waiting, struct invocation, node);
+        leave_line(x);
+        if (try_send(x) == -EAGAIN) {
+            line_up(x, true);
+            return;
+        }
+    }
+}
+
+void wasm_release_held(struct wasm_revision *rev)
+{
+    while (!list_is_empty(&rev->held)) {
+        struct invocation *x = list_first(&rev->held, struct invocation, node);
+        leave_line(x);
+        line_up(x, false);
+    }
+    wasm_pump(rev->rt);
+}
+
+void wasm_again(struct invocation *x)
+{
+    x->seat = NULL;
+    x->rt->n_running--;
+    line_up(x, true);
+}
+
+/* ---- the end ---- */
+
+static void on_later(struct defer *d)
+{
+    wasm_deliver(container_of(d, struct invocation, later));
+}
+
+static void deliver_later(struct invocation *x)
+{
+    defer_start(x->rt->opts.loop, &x->later, on_later);
+}
+
+static void leave_sandbox(struct invocation *x)
+{
+    struct wasm_sandbox *s = x->sandbox;
+    if (!s)
+        return;
+    x->sandbox = NULL;
+    list_remove(&x->in_sandbox);
+    s->running--;
+    wasm_sandbox_done(s);
+}
+
+void wasm_over(struct invocation *x, int end, const char *reason, const char *text)
+{
+    struct wasm_seat *seat = x->seat;
+    if (x->is_over)
+        return;
+    x->is_over = true;
+    x->end = end;
+    x->reason = reason;
+    if (end < 0)
+        (void)err_set(&x->err, end, "%s", text);
+    leave_line(x);
+    timer_stop(x->rt->opts.loop, &x->deadline);
+    if (seat) { /* still at work for it */
+        x->seat = NULL;
+        x->rt->n_running--;
+        wasm_seat_drop(seat);
+    }
+    leave_sandbox(x);
+    x->rev = NULL;
+    x->wants_body = x->wants_credit = false;
+}
+
+static void end(struct invocation *x)
+{
+    const struct invoke_ops *ops = x->ops;
+    void *arg = x->arg;
+    int r = x->end;
+    const char *reason = x->reason;
+    const struct err err = x->err;
+    if (r == 0 && x->has_trailers && ops->on_trailers) {
+        ops->on_trailers(arg, &x->trailers);
+        r = x->end; /* cancelled by now? */
+        reason = x->reason;
+    }
+    ops->on_end(arg, r, reason, &err);
+    recycle(x);
+}
+
+void wasm_deliver(struct invocation *x)
+{
+    while (x->out.n && !x->is_paused && x->end == 0) {
+        struct buf out = x->out;
+        buf_init(&x->out, out.max);
+        x->ops->on_data(x->arg, buf_str(&out));
+        buf_fini(&out);
+    }
+    if (x->is_over && (x->end < 0 || x->out.n == 0)) {
+        end(x);
+        return;
+    }
+    if (x->is_over)
+        return; /* it has not been taken yet */
+    wasm_feed(x);
+    if (x->was_full && x->body.n < WASM_BODY_BUFFER / 2) {
+        x->was_full = false;
+        if (x->ops->on_writable)
+            x->ops->on_writable(x->arg);
+    }
+}
+
+void wasm_fail_held(struct wasm_revision *rev, int code, const char *reason, const struct err *why)
+{
+    while (!list_is_empty(&rev->held)) {
+        struct invocation *x = list_first(&rev->held, struct invocation, node);
+        wasm_over(x, code, reason, err_text(why));
+        deliver_later(x);
+    }
+}
+
+void wasm_end_sandbox(struct wasm_sandbox *s, int code, const char *reason)
+{
+    while (!list_is_empty(&s->invocations)) {
+        struct invocation *x = list_first(&s->invocations, struct invocation, in_sandbox);
+        wasm_over(x, code, reason, "its sandbox was removed");
+        deliver_later(x);
+    }
+}
+
+static void on_deadline(struct timer *timer)
+{
+    struct invocation *x = container_of(timer, struct invocation, deadline);
+    wasm_log(x->rev, x, "host", LOG_ERROR,
+             STR("RequestTimeout: the request took longer than it may"));
+    wasm_over(x, -ETIMEDOUT, "RequestTimeout", "the request took longer than it may");
+    wasm_deliver(x);
+}
+
+/* ---- the parked guest ---- */
+
+static void feed_body(struct invocation *x)
+{
+    if (x->body.n == 0 && !x->body_ended)
+        return;
+    struct str piece = str_slice(buf_str(&x->body), 0, PIECE);
+    bool is_last = x->body_ended && piece.n == x->body.n;
+    x->wants_body = false;
+    pool_reply(&x->seat->tenant, x->call, is_last ? 0 : 1, piece);
+    buf_consume(&x->body, piece.n);
+}
+
+void wasm_feed(struct invocation *x)
+{
+    if (x->wants_body)
+        feed_body(x);
+    if (x->wants_credit && !x->is_paused && x->out.n < WASM_BODY_BUFFER / 2) {
+        x->wants_credit = false;
+        pool_reply(&x->seat->tenant, x->call, WASM_BODY_BUFFER, STR(""));
+    }
+}
+
+/* ---- what callers call ---- */
+
+static int put_request(struct invocation *x, const struct invoke_request *q, struct err *err)
+{
+    const struct wasm_revision *rev = x->rev;
+    if (rev->abi == GUEST_ABI_HTTP) {
+        wasm_put_head(&x->head, q);
+    } else {
+        (void)buf_add_str(&x->head, buf_str(&rev->args));
+        size_t at = x->head.n;
+        (void)buf_add_le64(&x->head, 0);
+        uint32_t n = wasm_put_cgi(&x->head, q) + rev->n_env;
+        (void)buf_add_str(&x->head, buf_str(&rev->env)); /* behind: the first of a name counts */
+        if (buf_ok(&x->head)) {
+            struct buf counts = BUF_INIT(16);
+            (void)buf_add_le32(&counts, n);
+            (void)buf_add_le32(&counts, (uint32_t)(x->head.n - at - 8));
+            memcpy(x->head.p + at, counts.p, 8);
+            buf_fini(&counts);
+        }
+    }
+    (void)buf_add_str(&x->body, q->body);
+    if (!buf_ok(&x->head) || !buf_ok(&x->body))
+        return err_set(err, -EMSGSIZE, "the request is too large for its function");
+    return 0;
+}
+
+static int wasm_start(struct invoker *v, const struct invoke_request *q,
+                      const struct invoke_ops *ops, void *arg, struct invocation **ret,
+                      struct err *err)
+{
+    struct wasm_rt *rt = container_of(v, struct wasm_rt, invoker);
+    struct wasm_sandbox *s = wasm_find_sandbox(rt, q->sandbox);
+    uint64_t now = loop_now_ms(rt->opts.loop);
+    if (!s || !s->is_ready || s->is_leaving || rt->is_closing)
+        return err_set(err, -ECONNREFUSED, "there is no such sandbox");
+    if (rt->n_waiting >= WASM_WAITING_MAX)
+        return err_set(err, -EBUSY, "too many requests wait for a runner");
+    struct invocation *x = invocation_new(rt);
+    x->rev = s->rev;
+    int r = put_request(x, q, err);
+    if (r < 0) {
+        recycle(x);
+        return r;
+    }
+    x->ops = ops;
+    x->arg = arg;
+    x->body_ended = !q->has_body || q->body_is_whole;
+    x->response_max = q->response_max;
+    x->is_head_request = str_is(q->method, "HEAD");
+    x->length = UINT64_MAX;
+    x->deadline_ms = q->deadline_ms ? MAX(q->deadline_ms, now + 1) : now + FN_REQUEST_MS_DEFAULT;
+    size_t n = MIN(q->call_id.n, sizeof x->call_id - 1);
+    if (n)
+        memcpy(x->call_id, q->call_id.p, n);
+    x->call_id[n] = '\0';
+    x->sandbox = s;
+    s->running++;
+    list_push_back(&s->invocations, &x->in_sandbox);
+    rt->requests++;
+    timer_start(rt->opts.loop, &x->deadline, x->deadline_ms - now, on_deadline);
+    if (!list_is_empty(&rt->waiting) || try_send(x) == -EAGAIN)
+        line_up(x, false);
+    *ret = x;
+    return 0;
+}
+
+static bool wasm_write(struct invoker *v, struct invocation *x, struct str chunk)
+{
+    if (x->is_over)
+        return true; /* on_end comes */
+    if (buf_add_str(&x->body, chunk) < 0) {
+        wasm_over(x, -ENOMEM, "BodyTooLarge", "no memory for the request's body");
+        deliver_later(x);
+        return true;
+    }
+    if (x->wants_body)
+        feed_body(x);
+    x->was_full = x->body.n >= WASM_BODY_BUFFER;
+    return !x->was_full;
+}
+
+static void wasm_end_body(struct invoker *v, struct invocation *x, const struct headers *trailers)
+{
+    x->body_ended = true; /* the ABI has no trailers of requests */
+    if (!x->is_over && x->wants_body)
+        feed_body(x);
+}
+
+static void wasm_pause(struct invoker *v, struct invocation *x)
+{
+    x->is_paused = true;
+}
+
+static void wasm_resume(struct invoker *v, struct invocation *x)
+{
+    x->is_paused = false;
+    deliver_later(x);
+}
+
+static void wasm_cancel(struct invoker *v, struct invocation *x)
+{
+    if (x->is_over)
+        x->end = -ECANCELED;
+    else
+        wasm_over(x, -ECANCELED, "Canceled", "the caller has gone");
+    deliver_later(x);
+}
+
+const struct invoker_ops wasm_invoker_ops = { .start = wasm_start,
+                                              .write = wasm_write,
+                                              .end_body = wasm_end_body,
+                                              .pause = wasm_pause,
+                                              .resume = wasm_resume,
+                                              .cancel = wasm_cancel };

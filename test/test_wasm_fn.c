@@ -1,0 +1,821 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Wasm functions in real runners, called as a gateway calls them. */
+#include "wasm_fn_rig.h"
+
+static const char *const both[] = { "fn-reactor.wasm", "fn-command.wasm" };
+static const char *const all[] = { "fn-reactor.wasm", "fn-init.wasm", "fn-command.wasm" };
+
+static void check_body(struct fn_call *c, int status, const char *body)
+{
+    if (c->end < 0)
+        TEST_FAIL("%s: %s", c->reason, err_text(&c->err));
+    CHECK_INT(c->status, status);
+    CHECK_STR(buf_str(&c->body), body);
+}
+
+static void check_end(struct fn_call *c, int end, const char *reason)
+{
+    CHECK_ERR(c->end, end);
+    CHECK_STR(str_of(c->reason), reason);
+}
+
+TEST(a_request_gets_its_answer)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        struct fn_under_test f = { 0 };
+        struct fn_call c = { 0 };
+        fn_open(&rig, &f, all[i]);
+        for (int n = 0; n < 20; n++) {
+            fn_do(&f, &c, "/hello", NULL);
+            check_body(&c, 200, "hello");
+            CHECK_STR(headers_get(&c.headers, "content-type"), "text/plain");
+            CHECK_STR(headers_get(&c.headers, "x-one"), "1");
+            CHECK(!headers_get(&c.headers, "status").p);
+        }
+        fn_do(&f, &c, "/nowhere", NULL);
+        check_body(&c, 404, "");
+        fn_do(&f, &c, "/echo", "what was sent");
+        check_body(&c, 200, "what was sent");
+        fn_call_fini(&c);
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
+/* What one request does is never seen by the next, also after a trap, and wherever it was. */
+TEST(every_request_finds_the_memory_as_after_initialisation)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        bool is_init = strcmp(all[i], "fn-init.wasm") == 0;
+        static const char *const deeds[] = { "/poke/3", "/poke/40", "/poke/255", "/trap",
+                                             "/grow",   "/hog",     "/exit/1",   "/exit/0",
+                                             "/deep",   "/wild",    "/poke/10",  "/return/2" };
+        struct fn_under_test f = { 0 };
+        struct fn_call c = { 0 };
+        fn_open(&rig, &f, all[i]);
+        for (size_t k = 0; k < 2 * ARRAY_LEN(deeds); k++) {
+            fn_do(&f, &c, "/count", NULL);
+            check_body(&c, 200, is_init ? "1001" : "1");
+            fn_do(&f, &c, "/late", NULL);
+            check_body(&c, 200, is_init ? "8" : "7");
+            fn_do(&f, &c, deeds[k % ARRAY_LEN(deeds)], NULL);
+            fn_do(&f, &c, "/peek", NULL);
+            /* one: the constant itself */
+            check_body(&c, 200, "1");
+        }
+        fn_call_fini(&c);
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
+TEST(with_reuse_an_instance_serves_one_request_after_another)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { .t.reuse = true };
+    struct fn_call c = { 0 };
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    fn_do(&f, &c, "/count", NULL);
+    check_body(&c, 200, "1");
+    fn_do(&f, &c, "/count", NULL);
+    check_body(&c, 200, "2");
+    fn_do(&f, &c, "/poke/40", NULL); /* what the test below looks for is found here */
+    fn_do(&f, &c, "/peek", NULL);
+    check_body(&c, 200, "41");
+    fn_do(&f, &c, "/trap", NULL); /* and a new one after it */
+    check_end(&c, E_TRAP, "GuestTrapped");
+    fn_do(&f, &c, "/count", NULL);
+    check_body(&c, 200, "1");
+    fn_call_fini(&c);
+    fn_close(&f);
+    fn_rig_close(&rig);
+}
+
+TEST(what_a_request_says_of_itself)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct headers h = { 0 };
+    CHECK_OK(headers_addc(&h, "accept", "a"));
+    CHECK_OK(headers_addc(&h, "accept", "b"));
+    CHECK_OK(headers_addc(&h, "authorization", "secret"));
+    CHECK_OK(headers_addc(&h, "proxy", "http://evil"));
+    CHECK_OK(headers_addc(&h, "x_call_id", "forged"));
+    CHECK_OK(headers_addc(&h, "content-type", "text/html"));
+    struct fn_name_value env = { STR("REQUEST_METHOD"), STR("forged") };
+    struct str arg = STR("one");
+    for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+        struct fn_under_test f = { .t = { .args = &arg, .n_args = 1 },
+                                   .r = { .env = &env, .n_env = 1 } };
+        struct fn_call c = { 0 };
+        fn_open(&rig, &f, both[i]);
+        struct invoke_request q = fn_request(&f, "/head");
+        q.method = STR("PUT");
+        q.headers = &h;
+        q.has_body = q.body_is_whole = true;
+        q.body = STR("abc");
+        q.body_bytes = 3;
+        q.is_tls = true;
+        q.script_name = STR("/fn/default/tested");
+        fn_start(&f, &c, &q);
+        FN_WAIT(&rig, c.is_over);
+        check_body(&c, 200,
+                   i == 0 ? ":method: PUT\n:target: /head\n:authority: tested.default:8080\n"
+                            ":scheme: https\n:peer: 10.1.2.3:4567\n:call-id: call-1\n"
+                            "content-length: 3\naccept: a\naccept: b\nauthorization: secret\n"
+                            "proxy: http://evil\nx_call_id: forged\ncontent-type: text/html\n"
+                          : "GATEWAY_INTERFACE=CGI/1.1\nSERVER_PROTOCOL=HTTP/1.1\n"
+                            "SERVER_SOFTWARE=dormouse/" DORMOUSE_VERSION "\n"
+                            "SERVER_NAME=tested.default\nSERVER_PORT=8080\nREQUEST_METHOD=PUT\n"
+                            "REQUEST_URI=/head\nPATH_INFO=/head\nQUERY_STRING=\n"
+                            "SCRIPT_NAME=/fn/default/tested\nREMOTE_ADDR=10.1.2.3\n"
+                            "REMOTE_PORT=4567\nHTTPS=on\nCONTENT_TYPE=text/html\n"
+                            "CONTENT_LENGTH=3\nX_CALL_ID=call-1\nHTTP_HOST=tested.default:8080\n"
+                            "HTTP_ACCEPT=a, b\nREQUEST_METHOD=forged\n");
+        fn_call_fini(&c);
+        fn_close(&f);
+    }
+    headers_fini(&h);
+    fn_rig_close(&rig);
+}
+
+TEST(bodies_of_any_size_travel_both_ways)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+        static const size_t sizes[] = { 0, 1, 60 << 10, 200 << 10, 3 << 20 };
+        struct fn_under_test f = { 0 };
+        fn_open(&rig, &f, both[i]);
+        for (size_t k = 0; k < ARRAY_LEN(sizes); k++) {
+            struct fn_call c = { 0 };
+            struct buf sent = BUF_INIT((size_t)8 << 20);
+            struct invoke_request q = fn_request(&f, "/echo");
+            q.has_body = true;
+            q.body_bytes = UINT64_MAX;
+            fn_start(&f, &c, &q);
+            for (size_t n = 0; n < sizes[k];) { /* in pieces, when there is room */
+                char piece[10000];
+                size_t m = MIN(sizeof piece, sizes[k] - n);
+                for (size_t b = 0; b < m; b++)
+                    piece[b] = (char)test_random();
+                CHECK_OK(buf_add(&sent, piece, m));
+                n += m;
+                unsigned before = c.writables;
+                if (invoke_write(c.v, c.x, str_n(piece, m)))
+                    continue;
+                FN_WAIT(&rig, c.writables > before);
+            }
+            invoke_end_body(c.v, c.x, NULL);
+            FN_WAIT(&rig, c.is_over);
+            CHECK_OK(c.end);
+            CHECK(str_eq(buf_str(&c.body), buf_str(&sent)));
+            buf_fini(&sent);
+            fn_call_fini(&c);
+        }
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
+TEST(small_writes_become_large_pieces)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+        struct fn_under_test f = { 0 };
+        struct fn_call c = { 0 };
+        fn_open(&rig, &f, both[i]);
+        fn_do(&f, &c, "/drip/20000", NULL);
+        CHECK_INT(c.body.n, 20000);
+        CHECK_INT(c.pieces, 1);
+        fn_call_fini(&c);
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
+TEST(a_flush_leaves_at_once_and_a_wait_for_the_body_as_well)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    struct fn_call c = { 0 };
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    struct invoke_request q = fn_request(&f, "/flush");
+    q.has_body = true;
+    q.body_bytes = UINT64_MAX;
+    fn_start(&f, &c, &q);
+    FN_WAIT(&rig, c.body.n);
+    check_body(&c, 200, "first");
+    CHECK(!c.is_over);
+    CHECK(invoke_write(c.v, c.x, STR("go on")));
+    FN_WAIT(&rig, c.is_over);
+    check_body(&c, 200, "firstsecond");
+    fn_call_fini(&c);
+    fn_close(&f);
+    fn_rig_close(&rig);
+}
+
+/* Its guest waits, little is kept here, and others are served meanwhile. */
+TEST(a_caller_that_stops_reading_stops_its_function)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+        struct fn_under_test f = { 0 };
+        struct fn_call slow = { .pause_after = 1 }, other = { 0 };
+        fn_open(&rig, &f, both[i]);
+        struct invoke_request q = fn_request(&f, "/big/30000000");
+        fn_start(&f, &slow, &q);
+        FN_WAIT(&rig, slow.is_paused);
+        for (int n = 0; n < 50; n++) {
+            fn_do(&f, &other, "/hello", NULL);
+            check_body(&other, 200, "hello");
+        }
+        CHECK(slow.body.n < 1 << 20 && !slow.is_over);
+        slow.pause_after = 0;
+        slow.is_paused = false;
+        invoke_resume(slow.v, slow.x);
+        FN_WAIT(&rig, slow.is_over);
+        CHECK_OK(slow.end);
+        CHECK_INT(slow.body.n, 30000000);
+        fn_call_fini(&slow);
+        fn_call_fini(&other);
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
+TEST(guests_that_end_badly_say_why)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    static const struct {
+        const char *path;
+        int end;
+        const char *reason, *text;
+    } rows[] = {
+        { "/trap", E_TRAP, "GuestTrapped", "unreachable code" },
+        { "/deep", E_TRAP, "GuestTrapped", "" },
+        { "/hog", E_TRAP, "GuestTrapped", "of memory in use" },
+        { "/wild", E_TRAP, "GuestTrapped", "" },
+        { "/exit/3", E_TRAP, "GuestExited", "with 3" },
+        { "/return/7", E_TRAP, "GuestExited", "with 7" },
+        { "/hello", 0, "", "" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(both); i++)
+        for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+            struct fn_under_test f = { .t.memory = 4 << 20 };
+            struct fn_call c = { 0 };
+            fn_open(&rig, &f, both[i]);
+            fn_do(&f, &c, rows[k].path, NULL);
+            check_end(&c, rows[k].end, rows[k].reason);
+            if (!strstr(c.err.text, rows[k].text))
+                TEST_FAIL("%s: '%s' lacks '%s'", rows[k].path, c.err.text, rows[k].text);
+            fn_call_fini(&c);
+            fn_close(&f);
+        }
+    struct wasm_runtime_stats s;
+    wasm_runtime_get_stats(rig.runtime, &s);
+    CHECK_INT(s.runner_losses, 0);
+    CHECK_INT(s.running, 0);
+    fn_rig_close(&rig);
+}
+
+TEST(a_reactor_that_says_nothing_answers_204_and_one_that_errs_is_told)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    struct fn_call c = { 0 };
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    fn_do(&f, &c, "/none", NULL);
+    check_body(&c, 204, "");
+    fn_do(&f, &c, "/badhead", NULL);
+    check_body(&c, 200, "-111");
+    fn_do(&f, &c, "/twice", NULL);
+    check_body(&c, 200, "-1");
+    fn_do(&f, &c, "/early", NULL);
+    check_body(&c, 200, "-1");
+    fn_do(&f, &c, "/badname", NULL);
+    check_end(&c, E_TRAP, "MalformedHead");
+    CHECK_INT(c.status, 0);
+    fn_do(&f, &c, "/trailers", NULL);
+    check_body(&c, 200, "body");
+    CHECK_STR(headers_get(&c.trailers, "x-sum"), "4");
+    fn_do(&f, &c, "/length/5", NULL);
+    check_body(&c, 200, "12345");
+    fn_do(&f, &c, "/length/4", NULL);
+    check_end(&c, E_TRAP, "WrongLength");
+    fn_do(&f, &c, "/length/6", NULL);
+    check_end(&c, E_TRAP, "WrongLength");
+    fn_call_fini(&c);
+    fn_close(&f);
+    fn_rig_close(&rig);
+}
+
+TEST(output_of_a_command_is_a_head_and_a_body_or_refused)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    static const struct {
+        const char *path;
+        int status; /* 0: refused */
+        const char *body;
+    } rows[] = {
+        { "/raw/Content-Type:x++body", 200, "body" },
+        { "/raw/Location:/x++", 302, "" },
+        { "/raw/Status:201 Made++a+b", 201, "a+b" },
+        { "/raw/Status:404+Content-Type:x++", 404, "" },
+        { "/raw/", 0, "" },
+        { "/raw/no head", 0, "" },
+        { "/raw/no head++", 0, "" },
+        { "/raw/Content-Type:x+", 0, "" },
+        { "/raw/X-Only:x++", 0, "" },
+        { "/raw/Status:20++", 0, "" },
+        { "/raw/Status:600++", 0, "" },
+        { "/raw/++", 0, "" },
+    };
+    struct fn_under_test f = { 0 };
+    struct fn_call c = { 0 };
+    fn_open(&rig, &f, "fn-command.wasm");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        fn_do(&f, &c, rows[i].path, NULL);
+        if (rows[i].status) {
+            CHECK_OK(c.end);
+            CHECK_INT(c.status, rows[i].status);
+            for (size_t k = 0; k < c.body.n; k++)
+                if (c.body.p[k] == '\n')
+                    c.body.p[k] = '+';
+            CHECK_STR(buf_str(&c.body), rows[i].body);
+        } else {
+            CHECK_INT(c.status, 0);
+            check_end(&c, E_TRAP, "MalformedHead");
+        }
+    }
+    fn_do(&f, &c, "/big/10", NULL);
+    check_body(&c, 200, "xxxxxxxxxx");
+    fn_call_fini(&c);
+    fn_close(&f);
+    fn_rig_close(&rig);
+}
+
+TEST(an_answer_over_the_limit_ends_the_request)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+        struct fn_under_test f = { 0 };
+        struct fn_call c = { 0 };
+        fn_open(&rig, &f, both[i]);
+        struct invoke_request q = fn_request(&f, "/big/200000");
+        q.response_max = 100000;
+        fn_start(&f, &c, &q);
+        FN_WAIT(&rig, c.is_over);
+        check_end(&c, E_TRAP, "ResponseTooLarge");
+        CHECK(c.body.n <= 100000);
+        fn_call_fini(&c);
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
+TEST(a_loop_ends_at_the_deadline_and_holds_up_nobody)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    struct fn_call spin = { 0 }, other = { 0 };
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    struct invoke_request q = fn_request(&f, "/spin");
+    uint64_t begun = clock_mono_ms();
+    q.deadline_ms = loop_now_ms(&rig.loop) + 300;
+    fn_start(&f, &spin, &q);
+    unsigned n = 0;
+    for (; !spin.is_over; n++) {
+        fn_do(&f, &other, "/hello", NULL);
+        check_body(&other, 200, "hello");
+    }
+    CHECK(n >= 5);
+    CHECK(clock_mono_ms() - begun >= 250);
+    check_end(&spin, -ETIMEDOUT, "RequestTimeout");
+    fn_do(&f, &other, "/peek", NULL);
+    check_body(&other, 200, "1");
+    fn_call_fini(&spin);
+    fn_call_fini(&other);
+    fn_close(&f);
+    fn_rig_close(&rig);
+}
+
+TEST(a_request_whose_body_never_comes_ends_at_the_deadline)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+        struct fn_under_test f = { 0 };
+        struct fn_call c = { 0 };
+        fn_open(&rig, &f, both[i]);
+        struct invoke_request q = fn_request(&f, "/echo");
+        q.has_body = true;
+        q.body_bytes = 10;
+        q.deadline_ms = loop_now_ms(&rig.loop) + 50;
+        fn_start(&f, &c, &q);
+        FN_WAIT(&rig, c.is_over);
+        check_end(&c, -ETIMEDOUT, "RequestTimeout");
+        fn_call_fini(&c);
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
+TEST(a_body_that_nobody_reads_does_no_harm)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+        struct fn_under_test f = { 0 };
+        struct fn_call c = { 0 };
+        fn_open(&rig, &f, both[i]);
+        for (int n = 0; n < 3; n++) {
+            fn_do(&f, &c, "/hello", "never read");
+            check_body(&c, 200, "hello");
+            struct invoke_request q = fn_request(&f, "/hello"); /* nor sent */
+            q.has_body = true;
+            q.body_bytes = 10;
+            fn_call_fini(&c);
+            fn_start(&f, &c, &q);
+            FN_WAIT(&rig, c.is_over);
+            check_body(&c, 200, "hello");
+        }
+        fn_call_fini(&c);
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
+TEST(cancelled_at_any_time_a_request_ends_once)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+        struct fn_under_test f = { 0 };
+        fn_open(&rig, &f, both[i]);
+        static const char *const paths[] = { "/hello", "/echo", "/spin", "/big/3000000" };
+        for (unsigned turns = 0; turns < 6; turns++)
+            for (size_t k = 0; k < ARRAY_LEN(paths); k++) {
+                struct fn_call c = { .pause_after = k == 3 ? 1 : 0 };
+                struct invoke_request q = fn_request(&f, paths[k]);
+                q.has_body = true;
+                q.body_bytes = UINT64_MAX;
+                fn_start(&f, &c, &q);
+                for (unsigned n = 0; n < turns && !c.is_over; n++)
+                    (void)loop_turn(&rig.loop, false);
+                if (!c.is_over) {
+                    invoke_cancel(c.v, c.x);
+                    FN_WAIT(&rig, c.is_over);
+                    CHECK_ERR(c.end, -ECANCELED);
+                }
+                fn_call_fini(&c);
+            }
+        struct fn_call c = { 0 };
+        fn_do(&f, &c, "/count", NULL);
+        check_body(&c, 200, "1");
+        fn_call_fini(&c);
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
+TEST(many_at_a_time_each_get_their_own)
+{
+    struct fn_rig rig;
+    enum { N = 600 };
+    fn_rig_open(&rig, 2);
+    for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+        struct fn_under_test f = { 0 };
+        fn_open(&rig, &f, both[i]);
+        static struct fn_call calls[N];
+        char bodies[N][16];
+        for (int n = 0; n < N; n++) {
+            struct invoke_request q = fn_request(&f, "/echo");
+            (void)snprintf(bodies[n], sizeof bodies[n], "body %d", n);
+            q.has_body = q.body_is_whole = true;
+            q.body = str_of(bodies[n]);
+            q.body_bytes = q.body.n;
+            calls[n] = (struct fn_call){ 0 };
+            fn_start(&f, &calls[n], &q);
+        }
+        for (int n = 0; n < N; n++) {
+            FN_WAIT(&rig, calls[n].is_over);
+            check_body(&calls[n], 200, bodies[n]);
+            fn_call_fini(&calls[n]);
+        }
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
+TEST(more_that_wait_for_their_bodies_than_a_runner_has_room_for)
+{
+    struct fn_rig rig;
+    enum { N = 400 };
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    static struct fn_call calls[N];
+    for (int n = 0; n < N; n++) {
+        struct invoke_request q = fn_request(&f, "/echo");
+        q.has_body = true;
+        q.body_bytes = 4;
+        calls[n] = (struct fn_call){ 0 };
+        fn_start(&f, &calls[n], &q);
+    }
+    for (int n = 0; n < N; n++) {
+        (void)invoke_write(calls[n].v, calls[n].x, STR("four"));
+        invoke_end_body(calls[n].v, calls[n].x, NULL);
+    }
+    for (int n = 0; n < N; n++) {
+        FN_WAIT(&rig, calls[n].is_over);
+        check_body(&calls[n], 200, "four");
+        fn_call_fini(&calls[n]);
+    }
+    fn_close(&f);
+    fn_rig_close(&rig);
+}
+
+TEST(a_runner_that_dies_takes_only_what_ran_there)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    struct fn_call parked = { 0 }, calls[40] = { 0 };
+    int pid;
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    struct invoke_request q = fn_request(&f, "/flush"); /* begun, and waits */
+    q.has_body = true;
+    q.body_bytes = 3;
+    fn_start(&f, &parked, &q);
+    FN_WAIT(&rig, parked.body.n);
+    CHECK_INT(wasm_runtime_pids(rig.runtime, &pid, 1), 1);
+    CHECK_OK(kill(pid, SIGSTOP));
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        struct invoke_request hello = fn_request(&f, "/hello");
+        fn_start(&f, &calls[i], &hello);
+    }
+    CHECK_OK(kill(pid, SIGKILL));
+    FN_WAIT(&rig, parked.is_over);
+    check_end(&parked, E_TRAP, "GuestTrapped");
+    unsigned failed = 0;
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        FN_WAIT(&rig, calls[i].is_over);
+        failed += calls[i].end < 0;
+        if (calls[i].end == 0)
+            check_body(&calls[i], 200, "hello");
+        fn_call_fini(&calls[i]);
+    }
+    CHECK(failed <= 1); /* the one whose turn it was */
+    fn_call_fini(&parked);
+    fn_close(&f);
+    fn_rig_close(&rig);
+}
+
+TEST(secrets_are_read_by_their_path)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    Dormouse__Fn__V1__SecretFile file = DORMOUSE__FN__V1__SECRET_FILE__INIT;
+    char path[] = "db/password";
+    uint8_t content[] = "open sesame";
+    file.path = path;
+    file.content.data = content;
+    file.content.len = sizeof content - 1;
+    const Dormouse__Fn__V1__SecretFile *const files[] = { &file };
+    struct fn_under_test f = { .r = { .secrets = files, .n_secrets = 1 } };
+    struct fn_call c = { 0 };
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    fn_do(&f, &c, "/secret/db/password", NULL);
+    check_body(&c, 200, "open sesame");
+    fn_do(&f, &c, "/secret/db", NULL);
+    check_body(&c, 200, "-2");
+    fn_call_fini(&c);
+    fn_close(&f);
+    fn_rig_close(&rig);
+}
+
+static void read_log(struct fn_rig *rig, struct buf *to)
+{
+    char dir[96];
+    (void)snprintf(dir, sizeof dir, "%s/logs", rig->dir);
+    scoped(free_scoped) char *path = guest_log_path(dir, "default", "tested", false);
+    FILE *file = fopen(path, "r");
+    CHECK(file);
+    char part[4096];
+    for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;)
+        CHECK_OK(buf_add(to, part, n));
+    (void)fclose(file);
+}
+
+TEST(what_a_function_logs_and_how_it_ended_is_in_its_log)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        struct fn_under_test f = { 0 };
+        struct fn_call c = { 0 };
+        struct buf log = BUF_INIT(1 << 20);
+        fn_open(&rig, &f, all[i]);
+        fn_do(&f, &c, "/log", NULL);
+        check_body(&c, 200, "logged");
+        fn_do(&f, &c, "/trap", NULL);
+        read_log(&rig, &log);
+        CHECK(str_find(buf_str(&log), STR("\"message\":\"watch out\"")) >= 0);
+        CHECK(str_find(buf_str(&log), STR("call-1")) >= 0);
+        CHECK(str_find(buf_str(&log), STR("GuestTrapped: handle: unreachable")) >= 0 ||
+              str_find(buf_str(&log), STR("GuestTrapped: _start: unreachable")) >= 0);
+        if (i == 1)
+            CHECK(str_find(buf_str(&log), STR("initialised")) >= 0);
+        buf_fini(&log);
+        fn_call_fini(&c);
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
+TEST(modules_that_are_no_functions_are_refused_with_a_reason)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    static const struct {
+        const char *file, *text;
+        int status;
+    } rows[] = {
+        { "missing.wasm", "in none of the module directories", -ENOENT },
+        { "/etc/passwd", "outside of the module directories", E_DENIED },
+        { "v1.wasm", "is no function", E_UNSUPPORTED },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct fn_under_test f = { 0 };
+        CHECK_ERR(fn_try_open(&rig, &f, rows[i].file), rows[i].status);
+        if (!strstr(rig.create_err.text, rows[i].text))
+            TEST_FAIL("'%s' lacks '%s'", rig.create_err.text, rows[i].text);
+        rig.runtime->ops->forget(rig.runtime, &f.r);
+    }
+    struct fn_under_test f = { .t.sha256 = STR("0000") };
+    CHECK_ERR(fn_try_open(&rig, &f, "fn-reactor.wasm"), E_DIGEST);
+    rig.runtime->ops->forget(rig.runtime, &f.r);
+    struct fn_under_test g = { .t.abi = FN_ABI_COMMAND };
+    CHECK_ERR(fn_try_open(&rig, &g, "fn-reactor.wasm"), E_UNSUPPORTED);
+    rig.runtime->ops->forget(rig.runtime, &g.r);
+    fn_rig_close(&rig);
+}
+
+TEST(an_initialisation_that_fails_makes_no_sandbox)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { .t.memory = 1 << 20 }; /* too small for what it grows */
+    int r = fn_try_open(&rig, &f, "fn-init.wasm");
+    CHECK(r < 0);
+    rig.runtime->ops->forget(rig.runtime, &f.r);
+    fn_rig_close(&rig);
+}
+
+TEST(a_revision_that_rests_holds_no_runner_and_is_back_at_once)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    struct fn_call c = { 0 };
+    struct wasm_runtime_stats s;
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    for (int i = 0; i < 5; i++) {
+        fn_do(&f, &c, "/count", NULL);
+        check_body(&c, 200, "1");
+        fn_close(&f);
+        f.sandbox = 0;
+        wasm_runtime_get_stats(rig.runtime, &s);
+        CHECK_INT(s.revisions, 0);
+        CHECK_INT(s.sandboxes, 0);
+        fn_open(&rig, &f, "fn-reactor.wasm");
+    }
+    fn_close(&f);
+    do {
+        (void)loop_turn(&rig.loop, true);
+        wasm_runtime_get_stats(rig.runtime, &s);
+    } while (s.runners);
+    CHECK_INT(s.runner_losses, 0);
+    fn_call_fini(&c);
+    fn_rig_close(&rig);
+}
+
+TEST(requests_of_a_sandbox_that_goes_may_end_first)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    struct fn_call c = { 0 }, late = { 0 };
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    struct invoke_request q = fn_request(&f, "/echo");
+    q.has_body = true;
+    q.body_bytes = UINT64_MAX;
+    fn_start(&f, &c, &q);
+    rig.runtime->ops->destroy(rig.runtime, f.sandbox, 60000);
+    (void)loop_turn(&rig.loop, false);
+    late.v = rig.runtime->invoker;
+    CHECK_ERR(invoke_start(late.v, &q, &fn_call_ops, &late, &late.x, NULL), -ECONNREFUSED);
+    invoke_write(c.v, c.x, STR("the end"));
+    invoke_end_body(c.v, c.x, NULL);
+    FN_WAIT(&rig, c.is_over);
+    check_body(&c, 200, "the end");
+    FN_WAIT(&rig, rig.destroyed == 1);
+    rig.runtime->ops->destroy(rig.runtime, 4711, 0); /* nobody knows it */
+    FN_WAIT(&rig, rig.destroyed == 2);
+    rig.runtime->ops->forget(rig.runtime, &f.r);
+    fn_call_fini(&c);
+    fn_rig_close(&rig);
+}
+
+TEST(after_the_grace_what_still_runs_is_ended)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    struct fn_call c = { 0 };
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    struct invoke_request q = fn_request(&f, "/spin");
+    fn_start(&f, &c, &q);
+    rig.runtime->ops->destroy(rig.runtime, f.sandbox, 20);
+    FN_WAIT(&rig, c.is_over && rig.destroyed);
+    check_end(&c, -ECONNRESET, "SandboxRemoved");
+    rig.runtime->ops->forget(rig.runtime, &f.r);
+    fn_call_fini(&c);
+    fn_rig_close(&rig);
+}
+
+TEST(closing_ends_what_runs_and_waits)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    struct fn_call calls[100] = { 0 };
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        struct invoke_request q = fn_request(&f, i % 2 ? "/spin" : "/echo");
+        q.has_body = i % 2 == 0;
+        q.body_bytes = UINT64_MAX;
+        fn_start(&f, &calls[i], &q);
+    }
+    (void)loop_turn(&rig.loop, false);
+    fn_rig_close(&rig);
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        CHECK(calls[i].is_over && calls[i].end == -ECANCELED);
+        fn_call_fini(&calls[i]);
+    }
+}
+
+static void copy_guest(const char *name, const char *dir)
+{
+    char from[512], to[512];
+    const char *guests = getenv("TEST_GUESTS_DIR");
+    (void)snprintf(from, sizeof from, "%s/%s", guests ? guests : ".", name);
+    (void)snprintf(to, sizeof to, "%s/moving.wasm", dir);
+    char part[65536];
+    FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+    CHECK(in && out);
+    for (size_t n; (n = fread(part, 1, sizeof part, in)) > 0;)
+        CHECK(fwrite(part, 1, n, out) == n);
+    (void)fclose(in);
+    (void)fclose(out);
+}
+
+TEST(a_module_file_that_is_replaced_serves_the_next_requests)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    struct fn_call c = { 0 };
+    char file[128];
+    (void)snprintf(file, sizeof file, "%s/moving.wasm", rig.dir);
+    copy_guest("fn-reactor.wasm", rig.dir);
+    fn_open(&rig, &f, file);
+    fn_do(&f, &c, "/count", NULL);
+    check_body(&c, 200, "1");
+    copy_guest("fn-init.wasm", rig.dir);
+    do {
+        (void)loop_turn(&rig.loop, false);
+        fn_do(&f, &c, "/count", NULL);
+        CHECK_OK(c.end);
+    } while (str_is(buf_str(&c.body), "1"));
+    check_body(&c, 200, "1001");
+    fn_call_fini(&c);
+    fn_close(&f);
+    fn_rig_close(&rig);
+}
+
+TEST_MAIN
