@@ -94,6 +94,6 @@ int cmd_setup_log(void);
 /* One declaration for each file in src/cmd/; the table stands in main.c. */
 extern const struct cmd cmd_version, cmd_api, cmd_kubeconfig, cmd_up, cmd_operator_run, cmd_guests,
     cmd_top, cmd_operator_init, cmd_operator_build, cmd_operator_describe, cmd_operator_logs,
-    cmd_operator_test, cmd_trace, cmd_manifest_operator;
+    cmd_operator_test, cmd_trace, cmd_manifest_operator, cmd_replay;
 extern const struct cmd cmd_fn_init, cmd_fn_build, cmd_fn_deploy, cmd_fn_call, cmd_fn_list,
     cmd_fn_delete, cmd_fn_rollback;
