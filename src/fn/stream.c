@@ -35,8 +35,7 @@ void fn_stream_close(struct fn_stream *s)
 
 int fn_stream_deliver(struct fn_stream *s, struct str bytes, struct err *err)
 {
-    ProtobufCMessage *m =
-        protobuf_c_message_unpack(s->in, NULL, bytes.n, (const uint8_t *)bytes.p);
+    ProtobufCMessage *m = protobuf_c_message_unpack(s->in, NULL, bytes.n, (const uint8_t *)bytes.p);
     if (!m)
         return err_set(err, E_PARSE, "a message that is no %s", s->in->short_name);
     s->ops->on_message(s->arg, m);

@@ -24,6 +24,7 @@ struct leader {
     struct leader_opts opts;
     char *target, *collection;
     char *namespace, *name, *identity;
+    char *gone; /* a holder that is known to have ended */
     enum at at;
     bool leads;
     struct seen seen;
@@ -70,7 +71,9 @@ static bool is_free(const struct leader *l)
 {
     uint64_t age = loop_now_ms(l->opts.loop) - l->seen.at_ms;
     uint64_t life = (uint64_t)MIN(MAX(l->seen.duration_s, 1), (int64_t)3600) * 1000;
-    return !l->seen.holder || l->seen.holder[0] == '\0' || is_mine(l) || age > life;
+    bool has_ended = l->gone && l->seen.holder && strcmp(l->gone, l->seen.holder) == 0;
+    return !l->seen.holder || l->seen.holder[0] == '\0' || is_mine(l) || age > life || has_ended ||
+           l->opts.alone;
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -88,14 +91,18 @@ static void read_lease(struct leader *l, const struct json *lease)
 {
     const struct json *spec = json_getc(lease, "spec");
     struct seen *s = &l->seen;
-    bool differs = replace(&s->holder, json_get_str(spec, "holderIdentity"));
+    bool is_another = replace(&s->holder, json_get_str(spec, "holderIdentity"));
+    bool differs = is_another;
     differs |= replace(&s->renewed, json_get_str(spec, "renewTime"));
     differs |= replace(&s->version, json_get_str(json_getc(lease, "metadata"), "resourceVersion"));
     (void)replace(&s->since, json_get_str(spec, "acquireTime"));
     s->transitions = json_int_or(json_getc(spec, "leaseTransitions"), 0);
-    s->duration_s = json_int_or(json_getc(spec, "leaseDurationSeconds"), LEADER_LEASE_MS / 1000);
+    s->duration_s =
+        json_int_or(json_getc(spec, "leaseDurationSeconds"), (int64_t)(l->opts.lease_ms / 1000));
     if (differs || s->at_ms == 0)
         s->at_ms = loop_now_ms(l->opts.loop);
+    if (is_another && l->opts.on_holder && !l->stopping)
+        l->opts.on_holder(l->opts.arg, s->holder);
 }
 
 /* ---------------------------------------------------------------- writing */
@@ -115,7 +122,8 @@ static void write_lease(const struct leader *l, bool release, struct buf *to)
     if (l->at != AT_MAKING)
         json_set_str(&a, meta, "resourceVersion", str_of(l->seen.version));
     json_set_str(&a, spec, "holderIdentity", str_of(release ? "" : l->identity));
-    json_set_int(&a, spec, "leaseDurationSeconds", release ? 1 : LEADER_LEASE_MS / 1000);
+    json_set_int(&a, spec, "leaseDurationSeconds",
+                 release ? 1 : (int64_t)MAX(l->opts.lease_ms / 1000, (uint64_t)1));
     json_set_str(&a, spec, "acquireTime",
                  is_new || !l->seen.since || !l->seen.since[0] ? str_of(now)
                                                                : str_of(l->seen.since));
@@ -137,6 +145,7 @@ static void free_leader(struct leader *l)
     free(l->namespace);
     free(l->name);
     free(l->identity);
+    free(l->gone);
     free(l->seen.holder);
     free(l->seen.version);
     free(l->seen.since);
@@ -182,7 +191,8 @@ static void on_tick(struct timer *t)
 static void rest(struct leader *l)
 {
     l->at = AT_REST;
-    timer_start(l->opts.loop, &l->tick, LEADER_RETRY_MS, on_tick);
+    uint64_t ms = l->opts.alone && l->leads ? LEADER_ALONE_MS : l->opts.retry_ms;
+    timer_start(l->opts.loop, &l->tick, ms, on_tick);
 }
 
 static void on_lease(struct leader *l, const struct json *lease)
@@ -208,8 +218,10 @@ static void on_lease(struct leader *l, const struct json *lease)
         if (good) {
             uint64_t took = loop_now_ms(l->opts.loop) - l->sent_ms;
             read_lease(l, lease);
-            if (took < LEADER_DEADLINE_MS) {
-                timer_start(l->opts.loop, &l->deadline, LEADER_DEADLINE_MS - took, on_deadline);
+            if (l->opts.alone) {
+                set_leads(l, true);
+            } else if (took < l->opts.deadline_ms) {
+                timer_start(l->opts.loop, &l->deadline, l->opts.deadline_ms - took, on_deadline);
                 set_leads(l, true);
             }
             rest(l);
@@ -284,7 +296,7 @@ static void begin(struct leader *l, enum at at)
         .target = str_of(at == AT_MAKING ? l->collection : l->target),
         .headers = &h,
         .body = buf_str(&body),
-        .timeout_ms = LEADER_DEADLINE_MS / 2,
+        .timeout_ms = l->opts.deadline_ms / 2,
     };
     buf_init(&l->in, LEADER_LEASE_MAX_BYTES);
     l->status = 0;
@@ -306,6 +318,11 @@ struct leader *leader_start(const struct leader_opts *opts)
 {
     struct leader *l = xnew(struct leader);
     l->opts = *opts;
+    l->opts.lease_ms = opts->alone      ? 3600000
+                       : opts->lease_ms ? opts->lease_ms
+                                        : (uint64_t)LEADER_LEASE_MS;
+    l->opts.deadline_ms = opts->deadline_ms ? opts->deadline_ms : (uint64_t)LEADER_DEADLINE_MS;
+    l->opts.retry_ms = opts->retry_ms ? opts->retry_ms : (uint64_t)LEADER_RETRY_MS;
     l->namespace = xstrdup(opts->namespace);
     l->name = xstrdup(opts->name);
     l->identity = xstrdup(opts->identity);
@@ -318,6 +335,29 @@ struct leader *leader_start(const struct leader_opts *opts)
 bool leader_leads(const struct leader *l)
 {
     return l->leads;
+}
+
+uint64_t leader_term(const struct leader *l)
+{
+    return (uint64_t)MAX(l->seen.transitions, (int64_t)0) + 1;
+}
+
+const char *leader_holder(const struct leader *l)
+{
+    return l->seen.holder ? l->seen.holder : "";
+}
+
+void leader_look(struct leader *l)
+{
+    if (!l->call && !l->stopping)
+        begin(l, AT_LOOKING);
+}
+
+void leader_holder_gone(struct leader *l, const char *identity)
+{
+    free(l->gone);
+    l->gone = xstrdup(identity);
+    leader_look(l);
 }
 
 void leader_stop(struct leader *l, void (*done)(void *arg), void *arg)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which of several hosts runs the operators: a Lease (coordination.k8s.io/v1), as client-go's
- * leader election keeps it, so that either can take it over from the other.
+ * Which of several processes works (runs the operators, controls the functions): a Lease
+ * (coordination.k8s.io/v1), as client-go's leader election keeps it, so that either can take it
+ * over from the other.
  *
  *     FOLLOWS: looks every LEADER_RETRY_MS -> nobody holds it, or its holder has not renewed it for
  *              its time -> takes it
@@ -21,21 +22,37 @@ enum {
     LEADER_LEASE_MS = 15000,    /* who has not renewed it for so long has lost it */
     LEADER_DEADLINE_MS = 10000, /* who could not renew it for so long gives up leading */
     LEADER_RETRY_MS = 2000,
-    LEADER_RELEASE_MS = 2000, /* to let go of it on the way out */
+    LEADER_RELEASE_MS = 2000,  /* to let go of it on the way out */
+    LEADER_ALONE_MS = 1200000, /* renewed so often by one that is alone */
     LEADER_LEASE_MAX_BYTES = 256 << 10
 };
 
 struct leader_opts {
     struct loop *loop;
-    struct transport *transport;             /* kept; asked with the host's own credentials */
-    const char *namespace, *name, *identity; /* copied; identity: of this process, unique */
+    struct transport *transport;              /* kept; asked with the host's own credentials */
+    const char *namespace, *name, *identity;  /* copied; identity: of this process, unique */
+    uint64_t lease_ms, deadline_ms, retry_ms; /* 0: the values above; whole seconds are written */
+    /* Nobody else can live as long as this process does not: the Lease is taken at once, whoever
+     * had it, and hardly ever renewed. */
+    bool alone;
     /* When it begins and ends to lead; never inside leader_start(). */
     void (*on_change)(void *arg, bool leads);
+    void (*on_holder)(void *arg, const char *identity); /* another holder was seen; may be NULL */
     void *arg;
 };
 
 struct leader *leader_start(const struct leader_opts *opts);
 bool leader_leads(const struct leader *l);
+/* leaseTransitions + 1 of the Lease as it was seen last: who leads has a higher one than all
+ * before.
+ */
+uint64_t leader_term(const struct leader *l);
+/* Who holds it, as seen last; "" nobody. */
+const char *leader_holder(const struct leader *l);
+/* This holder is known to have ended: if the Lease is still its, it is taken at once. */
+void leader_holder_gone(struct leader *l, const char *identity);
+/* Look now whose it is: somebody says that there is a later leader. */
+void leader_look(struct leader *l);
 /*
  * on_change does not come any more. Whoever leads lets go of the Lease, so that another one need
  * not wait; done() then, or when that takes too long.

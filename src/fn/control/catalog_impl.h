@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the catalog: catalog.c (objects in), catalog_write.c (status, revisions, Events),
+ * catalog_env.c (Secrets and ConfigMaps, policies). */
+#pragma once
+
+#include "base/clock.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "fn/control/ask.h"
+#include "fn/control/catalog.h"
+#include "kube/reflector.h"
+
+#define FN_GROUP_VERSION "dormouse.dev/v1alpha1"
+
+struct known_revision {
+    uint32_t number;
+    bool is_written;
+    char *template;
+};
+
+/* A Function, or what is left of one: revisions that came before it. */
+struct entry {
+    struct catalog *c;
+    char *namespace, *name, *uid; /* one block; uid "": the Function itself is not known */
+    uint32_t number;              /* in the plane; 0: not there */
+    uint32_t ready;               /* the newest revision that was ready */
+    uint64_t generation, status_hash, version;
+    int64_t since_s;                      /* of the condition as it was written last */
+    bool was_ready;                       /* the same: its status */
+    VEC(struct known_revision) revisions; /* ascending */
+    char *reason, *message;               /* of a spec that cannot be used; NULL: it can */
+    uint64_t event_at_ms;
+    struct ask *write;
+    bool seen;         /* in the list under way */
+    struct list dirty; /* to be written */
+};
+
+struct token_source {
+    char *secret, *key;
+};
+
+struct namespace_rule {
+    struct catalog *c;
+    char *namespace, *name; /* of the FunctionPolicy */
+    uint32_t functions;     /* quota */
+    bool seen;
+    struct plane_policy policy;
+    VEC(struct token_source) tokens;
+    struct token_read *read; /* under way */
+};
+
+struct resolve;
+
+struct catalog {
+    struct catalog_opts opts;
+    struct reflector *functions, *revisions, *policies;
+    struct map entries; /* "namespace/name" */
+    struct map counts;  /* namespace: number of functions, as a pointer */
+    struct map rules;   /* namespace: struct namespace_rule */
+    VEC(struct entry *) by_number;
+    struct list dirty;
+    struct list resolves;
+    unsigned n_writes;
+    struct timer write_timer;
+    bool synced, leads, closed, revisions_synced;
+};
+
+enum { ENTRY_KEY_MAX = 600 };
+struct str catalog_key(char buf[ENTRY_KEY_MAX], struct str namespace, struct str name);
+void catalog_set_trouble(struct entry *e, const char *reason, const char *message);
+
+/* ---- catalog_write.c ---- */
+void entry_touch(struct entry *e); /* something of it is to be written */
+/* Of the status as an object has it; what catalog_write.c compares with. */
+uint64_t status_hash_of(const struct json *status);
+void catalog_write_soon(struct catalog *c);
+
+/* ---- catalog_env.c ---- */
+int catalog_follow_policies(struct catalog *c, struct err *err);
+void catalog_close_env(struct catalog *c);

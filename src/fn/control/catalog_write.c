@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the leader writes: FunctionRevisions, status, Events. What is dirty waits a moment, so that
+ * a burst of changes is one write; one write of a function is under way at a time, and a bounded
+ * number of all. A status is only written if it differs from the one that is there.
+ */
+#include "fn/control/catalog_impl.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sys.h"
+#include "kube/meta.h"
+
+#include <inttypes.h>
+
+enum { WRITES_PER_TURN = 128 };
+
+static void write_next(struct catalog *c);
+
+/* ---------------------------------------------------------------- status */
+
+struct verdict {
+    bool is_ready;
+    const char *reason, *message;
+    struct plane_view view;
+};
+
+static void judge(const struct entry *e, struct verdict *ret)
+{
+    *ret = (struct verdict){ .is_ready = true, .reason = "Deployed", .message = "" };
+    if (e->number)
+        (void)plane_view(e->c->opts.plane, e->number, &ret->view);
+    if (ret->view.reason)
+        *ret = (struct verdict){ false, ret->view.reason, ret->view.message, ret->view };
+    if (e->reason)
+        *ret = (struct verdict){ false, e->reason, e->message, ret->view };
+}
+
+/* Without the time of the condition, which is not compared. */
+static struct json *new_status(struct arena *a, struct entry *e, const struct verdict *v)
+{
+    struct json *status = json_new_object(a), *conds = json_new_array(a),
+                *cond = json_new_object(a), *list = json_new_array(a);
+    if (e->number) {
+        json_set_str(a, status, "url",
+                     str_of(arena_printf(a, "%s/fn/%s/%s", e->c->opts.url, e->namespace, e->name)));
+        json_set_int(a, status, "latestRevision", v->view.latest);
+        json_set_int(a, status, "readyRevision", v->view.latest_ready);
+    }
+    json_set_int(a, status, "observedGeneration", (int64_t)e->generation);
+    json_set_str(a, status, "message", str_of(v->message));
+    vec_each (r, &e->revisions) {
+        struct json *one = json_new_object(a);
+        json_set_int(a, one, "revision", r->number);
+        json_add(list, one);
+    }
+    json_setc(a, status, "revisions", list);
+    json_set_str(a, cond, "type", STR("Ready"));
+    json_set_str(a, cond, "status", v->is_ready ? STR("True") : STR("False"));
+    json_set_str(a, cond, "reason", str_of(v->reason));
+    json_set_str(a, cond, "message", str_of(v->message));
+    json_set_int(a, cond, "observedGeneration", (int64_t)e->generation);
+    json_add(conds, cond);
+    json_setc(a, status, "conditions", conds);
+    return status;
+}
+
+static uint64_t hash_json(const struct json *v)
+{
+    struct buf text = BUF_INIT(1 << 20);
+    (void)json_write_sorted(&text, v);
+    uint64_t h = str_hash(buf_str(&text), 1);
+    buf_fini(&text);
+    return h;
+}
+
+uint64_t status_hash_of(const struct json *status)
+{
+    struct arena a = { 0 };
+    if (!status)
+        return 0;
+    struct json *copy = json_clone(&a, status);
+    json_each (cond, json_getc(copy, "conditions"))
+        (void)json_del(cond, STR("lastTransitionTime"));
+    uint64_t h = hash_json(copy);
+    arena_fini(&a);
+    return h;
+}
+
+/* ---------------------------------------------------------------- calls */
+
+static struct str object_path(struct arena *a, const struct entry *e, const char *plural)
+{
+    return str_of(
+        arena_printf(a, "/apis/" FN_GROUP_VERSION "/namespaces/%s/%s", e->namespace, plural));
+}
+
+static void on_write_timer(struct timer *t)
+{
+    write_next(container_of(t, struct catalog, write_timer));
+}
+
+static void on_written(void *arg, int status, struct str body, const struct json *json,
+                       const struct err *err)
+{
+    struct entry *e = arg;
+    struct catalog *c = e->c;
+    e->write = NULL;
+    c->n_writes--;
+    bool ok = status >= 200 && status < 300;
+    if (!ok && status != 404 && status != 409)
+        log_debug("status of a function", "function=%s/%s status=%d reason=\"%s\"", e->namespace,
+                  e->name, status, err_text(err));
+    if (!ok && status != 404) { /* 404: it is gone, and the watch will say so */
+        timer_start(c->opts.loop, &c->write_timer, CATALOG_RETRY_MS, on_write_timer);
+        entry_touch(e);
+    }
+    write_next(c);
+}
+
+static void on_revision_written(void *arg, int status, struct str body, const struct json *json,
+                                const struct err *err)
+{
+    struct entry *e = arg;
+    int64_t number = json_int_or(json_path(json, "spec", "revision", NULL), 0);
+    if (status == 201)
+        vec_each (r, &e->revisions)
+            r->is_written |= r->number == number;
+    on_written(arg, status == 201 ? 404 : status, body, json, err);
+    if (status == 201 && e->generation)
+        entry_touch(e);
+}
+
+static bool write_call(struct entry *e, const char *method, struct str target, const char *type,
+                       const struct json *body, ask_cb cb)
+{
+    struct buf text = BUF_INIT(FN_SPEC_MAX_BYTES * 2);
+    struct ask_request rq = { .method = method, .target = target, .content_type = type };
+    if (body)
+        (void)json_write(&text, body);
+    rq.body = buf_str(&text);
+    bool ok =
+        ask_start(e->c->opts.transport, e->c->opts.identity, &rq, cb, e, &e->write, NULL) >= 0;
+    buf_fini(&text);
+    e->c->n_writes += ok;
+    return ok;
+}
+
+static bool write_revision(struct entry *e, const struct known_revision *r)
+{
+    struct arena a = { 0 };
+    struct json *o = json_new_object(&a), *meta = json_obj(&a, o, "metadata"),
+                *spec = json_obj(&a, o, "spec"), *owners = json_new_array(&a),
+                *owner = json_new_object(&a), *template;
+    bool ok = json_parse(&a, str_of(r->template), NULL, &template, NULL) >= 0;
+    json_set_str(&a, o, "apiVersion", STR(FN_GROUP_VERSION));
+    json_set_str(&a, o, "kind", STR("FunctionRevision"));
+    json_set_str(&a, meta, "name", str_of(arena_printf(&a, "%s-%05u", e->name, r->number)));
+    json_set_str(&a, owner, "apiVersion", STR(FN_GROUP_VERSION));
+    json_set_str(&a, owner, "kind", STR("Function"));
+    json_set_str(&a, owner, "name", str_of(e->name));
+    json_set_str(&a, owner, "uid", str_of(e->uid));
+    json_add(owners, owner);
+    json_setc(&a, meta, "ownerReferences", owners);
+    json_set_str(&a, spec, "function", str_of(e->name));
+    json_set_int(&a, spec, "revision", r->number);
+    if (ok) {
+        json_setc(&a, spec, "template", template);
+        ok = write_call(e, "POST", object_path(&a, e, "functionrevisions"), "application/json", o,
+                        on_revision_written);
+    }
+    arena_fini(&a);
+    return ok;
+}
+
+/* The oldest that no traffic reaches, where there are too many. */
+static bool collect_revision(struct entry *e)
+{
+    struct arena a = { 0 };
+    bool ok = false;
+    if (e->revisions.n <= FN_REVISIONS_MAX)
+        return false;
+    for (size_t i = 0; i + FN_REVISIONS_MAX < e->revisions.n && !ok; i++) {
+        struct known_revision *r = &e->revisions.p[i];
+        if (!r->is_written || plane_has_revision(e->c->opts.plane, e->number, r->number))
+            continue;
+        struct str target = str_of(arena_printf(&a, STR_FMT "/%s-%05u",
+                                                STR_ARG(object_path(&a, e, "functionrevisions")),
+                                                e->name, r->number));
+        ok = write_call(e, "DELETE", target, NULL, NULL, on_written);
+        if (ok) {
+            free(r->template);
+            vec_remove(&e->revisions, i);
+        }
+    }
+    arena_fini(&a);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- events */
+
+static void on_event(void *arg, int status, struct str body, const struct json *json,
+                     const struct err *err)
+{
+}
+
+/* An Event that is refused is not worth another try. */
+static void write_event(struct entry *e, const struct verdict *v)
+{
+    struct arena a = { 0 };
+    char now[RFC3339_MAX];
+    uint64_t now_ms = loop_now_ms(e->c->opts.loop);
+    if (e->event_at_ms && now_ms - e->event_at_ms < CATALOG_EVENT_GAP_MS)
+        return;
+    e->event_at_ms = now_ms;
+    rfc3339_format(clock_wall_ms() / 1000, now);
+    struct json *ev = json_new_object(&a), *meta = json_obj(&a, ev, "metadata"),
+                *about = json_obj(&a, ev, "involvedObject"), *source = json_obj(&a, ev, "source");
+    json_set_str(&a, ev, "apiVersion", STR("v1"));
+    json_set_str(&a, ev, "kind", STR("Event"));
+    json_set_str(&a, meta, "namespace", str_of(e->namespace));
+    json_set_str(&a, meta, "name",
+                 str_of(arena_printf(&a, "%.200s.%016" PRIx64, e->name, sys_random_u64())));
+    json_set_str(&a, about, "apiVersion", STR(FN_GROUP_VERSION));
+    json_set_str(&a, about, "kind", STR("Function"));
+    json_set_str(&a, about, "namespace", str_of(e->namespace));
+    json_set_str(&a, about, "name", str_of(e->name));
+    json_set_str(&a, about, "uid", str_of(e->uid));
+    json_set_str(&a, source, "component", STR("dormouse"));
+    json_set_str(&a, ev, "type", STR("Warning"));
+    json_set_str(&a, ev, "reason", str_of(v->reason));
+    json_set_str(&a, ev, "message", str_of(v->message));
+    json_set_str(&a, ev, "firstTimestamp", str_of(now));
+    json_set_str(&a, ev, "lastTimestamp", str_of(now));
+    json_set_int(&a, ev, "count", 1);
+    struct buf text = BUF_INIT(64 << 10);
+    (void)json_write(&text, ev);
+    struct ask_request rq = {
+        .method = "POST",
+        .target = str_of(arena_printf(&a, "/api/v1/namespaces/%s/events", e->namespace)),
+        .content_type = "application/json",
+        .body = buf_str(&text),
+    };
+    struct ask *ask;
+    (void)ask_start(e->c->opts.transport, e->c->opts.identity, &rq, on_event, NULL, &ask, NULL);
+    buf_fini(&text);
+    arena_fini(&a);
+}
+
+/* ---------------------------------------------------------------- what is next */
+
+static void write_status(struct entry *e)
+{
+    struct arena a = { 0 };
+    struct verdict v;
+    char since[RFC3339_MAX];
+    judge(e, &v);
+    struct json *status = new_status(&a, e, &v);
+    uint64_t hash = hash_json(status);
+    if (hash != e->status_hash) {
+        if (v.is_ready != e->was_ready || e->since_s == 0)
+            e->since_s = clock_wall_ms() / 1000;
+        if (!v.is_ready)
+            write_event(e, &v);
+        e->was_ready = v.is_ready;
+        rfc3339_format(e->since_s, since);
+        json_set_str(&a, json_first(json_getc(status, "conditions")), "lastTransitionTime",
+                     str_of(since));
+        struct json *patch = json_new_object(&a), *meta = json_obj(&a, patch, "metadata");
+        json_set_str(&a, meta, "uid", str_of(e->uid));
+        json_set_str(&a, meta, "resourceVersion", str_of(arena_printf(&a, "%" PRIu64, e->version)));
+        json_setc(&a, patch, "status", status);
+        struct str target = str_of(arena_printf(&a, STR_FMT "/%s/status",
+                                                STR_ARG(object_path(&a, e, "functions")), e->name));
+        (void)write_call(e, "PATCH", target, "application/merge-patch+json", patch, on_written);
+    }
+    arena_fini(&a);
+}
+
+static void write_entry(struct entry *e)
+{
+    vec_each (r, &e->revisions)
+        if (!r->is_written) {
+            (void)write_revision(e, r);
+            return; /* what is left when it has been written */
+        }
+    if (!collect_revision(e))
+        write_status(e);
+}
+
+static void write_next(struct catalog *c)
+{
+    struct list skipped;
+    list_init(&skipped);
+    for (int n = 0; c->leads && !c->closed && c->n_writes < CATALOG_WRITES_MAX; n++) {
+        if (n == WRITES_PER_TURN) { /* thousands may be dirty after a change of leaders */
+            timer_start(c->opts.loop, &c->write_timer, 1, on_write_timer);
+            break;
+        }
+        struct list *node = list_pop_front(&c->dirty);
+        if (!node)
+            break;
+        struct entry *e = list_entry(node, struct entry, dirty);
+        if (e->write)
+            list_push_back(&skipped, &e->dirty); /* on_written() comes back here */
+        else
+            write_entry(e);
+    }
+    for (struct list *node; (node = list_pop_front(&skipped));)
+        list_push_back(&c->dirty, node);
+}
+
+void entry_touch(struct entry *e)
+{
+    struct catalog *c = e->c;
+    if (!c->leads || c->closed || !e->uid[0])
+        return;
+    if (!list_is_linked(&e->dirty))
+        list_push_back(&c->dirty, &e->dirty);
+    if (!timer_is_armed(&c->write_timer))
+        timer_start(c->opts.loop, &c->write_timer, CATALOG_WRITE_DELAY_MS, on_write_timer);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The control plane: follows Function objects, decides how many sandboxes there are and where, and
+ * tells gateways and workers. Several may run; one leads, by a Lease whose leaseTransitions is the
+ * term of everything it says.
+ *
+ *     FOLLOWS --the Lease is ours, and every function is known--> LEADS --the Lease is lost-->
+ * FOLLOWS
+ *
+ * A follower knows all functions, so that it can lead at once; it answers streams by a redirect.
+ * Loop thread only.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "fn/stream.h"
+#include "kube/transport.h"
+#include "kube/watch_hub.h"
+#include "place/evict.h"
+#include "place/place.h"
+
+struct control;
+struct http_exchange;
+struct http_request;
+
+enum {
+    CONTROL_LEASE_MS = 1000, /* who has not renewed it for so long has lost it */
+    CONTROL_RENEW_MS = 250
+};
+
+struct control_opts {
+    struct loop *loop;
+    struct transport *transport;          /* kept */
+    struct watch_hub *hub;                /* kept */
+    const struct kube_identity *identity; /* kept; NULL: the transport's own */
+    const char *name;                     /* of this control plane; unique; copied */
+    const char *address;   /* host:port of its streams, for redirects; "": none; copied */
+    const char *namespace; /* Functions of it alone; NULL: all; kept */
+    /* Where the Lease is; NULL: default, dormouse-functions. */
+    const char *lease_namespace, *lease_name;
+    uint64_t lease_ms, renew_ms; /* of that; 0: the values above */
+    /* The API lives in this process, so that no other control plane can outlive it: it takes the
+     * Lease at once and hardly ever renews it. */
+    bool is_alone;
+    uint64_t peer_lease_ms; /* of gateways and workers; 0: PLANE_LEASE_MS */
+    struct place_options place;
+    enum place_eviction eviction;
+    const char *trace_dir; /* cold_start_trace.csv there; NULL: none */
+    /* While it does not lead: a way to the one that does, to see it go; NULL: there is none. */
+    struct fn_dialer *peers;
+    void (*on_leads)(void *arg, bool leads); /* may be NULL */
+    void *arg;
+};
+
+/* The CustomResourceDefinitions must be there, or come. */
+int control_start(const struct control_opts *opts, struct control **ret, struct err *err);
+/* Streams end, the Lease is let go; done() last. */
+void control_stop(struct control *c, void (*done)(void *arg), void *arg);
+
+bool control_leads(const struct control *c);
+/* NULL: it can lead, or leads; else what it waits for. */
+const char *control_not_ready(const struct control *c);
+/* Before "/fn/NAMESPACE/NAME" in status; copied. */
+void control_set_url(struct control *c, const char *url);
+
+/* Taken; is_local: the peer lives in this process. */
+void control_accept_gateway(struct control *c, struct fn_stream *s, bool is_local);
+void control_accept_worker(struct control *c, struct fn_stream *s, bool is_local);
+void control_accept_peer(struct control *c, struct fn_stream *s);
+
+/* For gateways and workers of this process: streams without a socket. Valid until control_stop().
+ */
+struct fn_dialer *control_gateway_dialer(struct control *c);
+struct fn_dialer *control_worker_dialer(struct control *c);
+
+/*
+ * REST and Dirigent's forms (docs/functions.md). false: the path is none of ours.
+ */
+bool control_serve(struct control *c, struct http_exchange *x, const struct http_request *req);
+
+/* Prometheus text; JSON: who leads, workers, gateways. */
+void control_metrics(const struct control *c, struct buf *to);
+void control_json(const struct control *c, struct buf *to);

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts of the plane, for its files: plane.c (functions, leading), plane_scale.c (autoscaling,
+ * placement, lives of sandboxes), plane_worker.c and plane_gateway.c (sessions and what is sent).
+ */
+#pragma once
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "fn/control/plane.h"
+#include "fn/control/table.h"
+#include "fn/fn.pb-c.h"
+#include "fn/scale/scale.h"
+
+typedef VEC(uint64_t) ids;
+typedef VEC(uint32_t) numbers;
+
+/* What many revisions share: interned. */
+struct config {
+    uint32_t refs;
+    struct str key; /* of the plane's map */
+    struct scale_config scale;
+    struct place_amounts need;
+    struct place_label *selector;
+    uint32_t n_selector;
+    uint32_t grace_ms, drain_ms;
+};
+
+/* What one gateway said of a revision last. */
+struct share {
+    struct gateway *gateway;
+    uint32_t running, queued;
+    uint64_t at_ms;
+};
+
+/* A revision that is not at rest: load, back-off. */
+struct active {
+    struct revision *rev;
+    struct timer tick, retry;
+    VEC(struct share) shares;
+    uint32_t running, queued; /* of all shares */
+    unsigned failures;        /* creations, one after the other */
+    uint64_t retry_at_ms;     /* no creation before */
+    bool waits_env;
+    uint32_t avoid[4]; /* nodes where it failed */
+    uint32_t n_avoid;
+    ids idle;           /* as told last */
+    struct list hungry; /* waits for room on a worker */
+};
+
+struct revision {
+    struct plane *p;
+    struct function *f;
+    uint32_t number;
+    uint32_t template_n;
+    char *template;
+    struct config *config;
+    struct scale scale;
+    struct active *active; /* NULL: at rest */
+    uint32_t first;        /* slot of a sandbox */
+    uint32_t ready, creating, draining;
+    bool reachable, wants_env;
+    bool is_ready;  /* traffic may go to it */
+    bool is_proven; /* a sandbox of it was ready */
+    bool is_permanent;
+    char *reason, *message; /* what keeps it from sandboxes; NULL: nothing */
+    struct env *env;
+    uint64_t env_at_ms;
+};
+
+struct function {
+    uint32_t number;
+    uint32_t spec_n;
+    uint64_t generation;
+    char *uid, *name; /* one block with spec */
+    char *spec;
+    struct namespace *ns;
+    struct revision **revisions; /* ascending */
+    uint32_t n_revisions;
+    uint32_t latest, latest_ready;
+    uint32_t *traffic, n_traffic; /* revisions that the rules name; 0: the latest ready one */
+    bool dirty;                   /* gateways are to be told */
+    bool dropped;                 /* gone as soon as its last sandbox is */
+};
+
+struct namespace
+{
+    struct str name; /* key of the plane's map */
+    uint32_t functions;
+    uint32_t sandboxes;
+    uint64_t memory;
+    bool has_policy, dirty;
+    struct plane_policy policy; /* limits; tokens owned */
+};
+
+/* Numbers that a worker knows: open addressing; 0 is no number. */
+struct number_set {
+    uint64_t *at;
+    uint32_t n, cap;
+};
+
+/* A gateway or a worker, and the stream that it has now. */
+struct peer {
+    struct plane *p;
+    struct fn_stream *stream; /* NULL: it broke, and the lease still runs */
+    bool is_local;
+    uint64_t heard_ms, incarnation;
+    char *name, *address;
+};
+
+struct worker {
+    struct peer peer;
+    uint16_t index; /* in plane.workers; its node in the books has the same */
+    uint32_t node, epoch;
+    struct str host; /* of its address */
+    uint32_t n_sandboxes;
+    bool dirty;
+    struct number_set known; /* revisions: function << 32 | revision */
+    ids creates;
+    VEC(Dormouse__Fn__V1__Delete) deletes;
+    VEC(Dormouse__Fn__V1__Adopt) adopts;
+    numbers gone;
+    uint64_t memory_used;
+    uint32_t cpu_used, running;
+};
+
+struct gateway {
+    struct peer peer;
+    uint32_t bit;               /* of plane.gateways and of what is drained */
+    bool is_welcome;            /* has its snapshot: gets updates */
+    uint64_t endpoints_version; /* as it told last */
+};
+
+/* A stream whose hello has not come. */
+struct caller {
+    struct plane *p;
+    struct fn_stream *stream;
+    struct list node;
+    struct timer timer;
+    bool is_local, is_worker;
+};
+
+/* A sandbox whose requests are awaited. */
+struct drain {
+    uint64_t id, owed; /* gateways that have not said it is empty */
+    uint64_t due_ms;
+};
+
+struct failure {
+    uint32_t function, revision;
+};
+
+enum { PLANE_BUCKETS = 14 };
+extern const uint32_t plane_bucket_us[PLANE_BUCKETS];
+struct histogram {
+    uint64_t counts[PLANE_BUCKETS + 1], sum_us, n;
+};
+
+struct plane {
+    struct plane_opts opts;
+    struct loop *loop;
+    uint64_t lease_ms;
+    bool leads;
+    uint64_t term;
+    uint32_t next_sandbox;
+    char *leader;
+
+    VEC(struct function *) functions; /* by number; [0] is none */
+    struct map by_uid, namespaces, configs;
+    uint32_t n_functions, n_awake;
+
+    struct table table;
+    struct place_books *books;
+    struct place *place;
+    struct rng rng;
+    struct list hungry; /* struct active */
+
+    VEC(struct worker *) workers; /* by index; holes */
+    struct map workers_by_name;
+    uint32_t n_workers;
+    struct gateway *gateways[PLANE_GATEWAYS_MAX];
+    uint32_t n_gateways;
+    struct list callers;
+
+    uint64_t version, members_epoch;
+    /* For all gateways, at the end of this turn. */
+    struct defer feed;
+    ids adds, drains, removes;
+    numbers changed, gone;
+    VEC(struct failure) failures;
+    bool members_changed, policies_changed;
+    VEC(uint16_t) dirty_workers;
+    struct defer flush;
+
+    VEC(struct drain) draining;
+    struct timer drain_timer, lease_timer;
+    uint64_t lease_due_ms; /* of lease_timer */
+
+    uint64_t created, failed, died, deleted, orphans, refused;
+    struct histogram start[9]; /* by phase; the last: whole, from the decision */
+};
+
+/* ---- plane.c ---- */
+struct function *plane_function(const struct plane *p, uint32_t number);
+struct revision *plane_revision_of(const struct plane *p, uint32_t function, uint32_t revision);
+/* A revision of it has become ready, or turned out not to be. */
+void plane_judge(struct function *f);
+/* Drops revisions that nothing needs, and a dropped function without sandboxes. May free both. */
+void plane_tidy(struct plane *p, struct function *f);
+void plane_changed(struct plane *p, struct function *f); /* gateways are told */
+void plane_send_later(struct plane *p);
+void plane_tell(struct revision *rev); /* on_change, if the world may see a difference */
+
+/* ---- plane_scale.c ---- */
+void revision_begin(struct revision *rev);
+/* Reachability or configuration has changed. */
+void revision_recount(struct revision *rev);
+void revision_rest(struct revision *rev); /* timers and load are forgotten */
+void revision_load(struct revision *rev, struct gateway *g,
+                   const Dormouse__Fn__V1__FunctionLoad *m);
+/* The gateway's share of every load is none, or (keep) is none unless it tells again. */
+void plane_drop_shares(struct plane *p, struct gateway *g);
+void revision_env(struct revision *rev);
+void plane_feed_hungry(struct plane *p);
+/* It is ready, as the worker says. */
+void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
+void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
+/* It is no more, whatever the state; recreated if it is still wanted. */
+void sandbox_gone(struct plane *p, uint32_t slot, const char *reason);
+/* Orders its worker to delete it; endpoints are told. */
+void sandbox_delete(struct plane *p, uint32_t slot);
+void sandbox_drained(struct plane *p, uint64_t id, struct gateway *g);
+/* All of this gateway's drains are as good as done. */
+void plane_forget_drains(struct plane *p, struct gateway *g);
+/* Into the books: found at a worker. TABLE_NONE: no room. */
+uint32_t sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bool is_ready);
+void sandbox_set_address(struct plane *p, uint32_t slot, const char *address, bool by_worker);
+void sandbox_add_address(const struct plane *p, uint32_t slot, struct buf *to);
+bool plane_has_room(const struct plane *p);
+
+/* ---- plane_worker.c ---- */
+void plane_order_create(struct worker *w, uint64_t id);
+void plane_order_delete(struct worker *w, uint64_t id, uint32_t grace_ms);
+/* Its definition has changed: it is sent again before the next creation. is_last: the function goes
+ * with it. */
+void plane_unlearn(struct plane *p, uint32_t function, uint32_t revision, bool is_last);
+void plane_flush_workers(struct plane *p);
+void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *m);
+void plane_worker_lost(struct worker *w); /* its lease is over */
+/* All of them, without a word. */
+void plane_end_workers(struct plane *p);
+int plane_env_new(const struct plane_env *env, struct env **ret);
+bool plane_env_equal(const struct env *a, const struct env *b);
+void plane_env_free(struct env *env);
+
+/* ---- plane_gateway.c ---- */
+void plane_gateway_hello(struct caller *g, const Dormouse__Fn__V1__GatewayReport *m);
+void plane_gateway_lost(struct gateway *g);
+void plane_flush_gateways(struct plane *p);
+void plane_end_gateways(struct plane *p);
+
+/* ---- plane_session.c ---- */
+void plane_caller_free(struct caller *g); /* without its stream */
+/* It has seen a leader after us: it is sent away, we ask who leads. false: go on. */
+bool plane_caller_is_late(struct caller *g, uint64_t highest_term);
+void peer_heard(struct peer *peer);
+/* The stream has ended or is of no use; the lease decides what becomes of the peer. */
+void peer_broke(struct peer *peer);
+void plane_watch_leases(struct plane *p);

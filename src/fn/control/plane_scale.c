@@ -1,0 +1,809 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Autoscaling and placement are driven from here: load in, creations and deletions out. A revision
+ * that rests has no struct active and no timer.
+ */
+#include "fn/control/plane_impl.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+enum {
+    TICK_GRID_MS = 250,   /* ticks of all revisions fall on it, so that they wake us together */
+    FEED_MISSES_MAX = 32, /* revisions tried in vain when room has come */
+    DRAIN_CHECK_MS = 1000,
+};
+
+const uint32_t plane_bucket_us[PLANE_BUCKETS] = { 100,    250,     500,     1000,    2500,
+                                                  5000,   10000,   25000,   50000,   100000,
+                                                  250000, 1000000, 5000000, 30000000 };
+
+static uint64_t now_ms(const struct plane *p)
+{
+    return loop_now_ms(p->loop);
+}
+
+static struct scale_counts counts_of(const struct revision *rev)
+{
+    return (struct scale_counts){ .ready = rev->ready,
+                                  .creating = rev->creating,
+                                  .unreachable = !rev->reachable };
+}
+
+/* ---------------------------------------------------------------- awake or at rest */
+
+static void on_tick(struct timer *t);
+static void on_retry(struct timer *t);
+
+static struct active *need_active(struct revision *rev)
+{
+    if (rev->active)
+        return rev->active;
+    rev->active = xnew(struct active);
+    rev->active->rev = rev;
+    rev->p->n_awake++;
+    return rev->active;
+}
+
+void revision_rest(struct revision *rev)
+{
+    struct active *a = take_ptr(&rev->active);
+    if (!a)
+        return;
+    timer_stop(rev->p->loop, &a->tick);
+    timer_stop(rev->p->loop, &a->retry);
+    list_remove(&a->hungry);
+    vec_fini(&a->shares);
+    vec_fini(&a->idle);
+    free(a);
+    rev->p->n_awake--;
+}
+
+static void rest_if_idle(struct revision *rev)
+{
+    struct active *a = rev->active;
+    if (a && !timer_is_armed(&a->tick) && !timer_is_armed(&a->retry) && a->shares.n == 0 &&
+        !list_is_linked(&a->hungry) && !a->waits_env && rev->creating == 0)
+        revision_rest(rev);
+}
+
+static void arm_tick(struct revision *rev, uint64_t next_ms)
+{
+    struct plane *p = rev->p;
+    uint64_t now = now_ms(p);
+    if (next_ms == 0) {
+        if (rev->active)
+            timer_stop(p->loop, &rev->active->tick);
+        return;
+    }
+    uint64_t at = (MAX(next_ms, now + 1) + TICK_GRID_MS - 1) / TICK_GRID_MS * TICK_GRID_MS;
+    timer_start(p->loop, &need_active(rev)->tick, at - now, on_tick);
+}
+
+/* ---------------------------------------------------------------- what stands in the way */
+
+static void tell_gateways(struct revision *rev)
+{
+    struct failure f = { rev->f->number, rev->number };
+    vec_push(&rev->p->failures, f);
+    plane_send_later(rev->p);
+}
+
+static void set_trouble(struct revision *rev, const char *reason, const char *message,
+                        bool is_permanent)
+{
+    bool same = rev->reason && strcmp(rev->reason, reason) == 0 && rev->message &&
+                strcmp(rev->message, message) == 0 && rev->is_permanent == is_permanent;
+    if (same && !is_permanent)
+        return;
+    if (!same) {
+        free(rev->reason);
+        free(rev->message);
+        rev->reason = xstrdup(reason);
+        rev->message = xstrdup(message);
+        rev->is_permanent = is_permanent;
+        plane_tell(rev);
+    }
+    tell_gateways(rev);
+}
+
+static void clear_trouble(struct revision *rev)
+{
+    if (!rev->reason)
+        return;
+    free(take_ptr(&rev->reason));
+    free(take_ptr(&rev->message));
+    rev->is_permanent = false;
+    tell_gateways(rev);
+    plane_tell(rev);
+}
+
+/* No creation for some time. */
+static void back_off(struct revision *rev, bool is_permanent)
+{
+    struct active *a = need_active(rev);
+    uint64_t ms = (uint64_t)PLANE_RETRY_FIRST_MS << MIN(a->failures, 10u);
+    a->failures++;
+    ms = is_permanent ? (uint64_t)PLANE_PERMANENT_MS : MIN(ms, (uint64_t)PLANE_RETRY_MAX_MS);
+    a->retry_at_ms = now_ms(rev->p) + ms;
+    timer_start(rev->p->loop, &a->retry, ms, on_retry);
+}
+
+/* ---------------------------------------------------------------- creations */
+
+static void link_slot(struct revision *rev, uint32_t slot)
+{
+    struct table *t = &rev->p->table;
+    t->at[slot].function = rev->f->number;
+    t->at[slot].revision = rev->number;
+    t->at[slot].next = rev->first;
+    if (rev->first != TABLE_NONE)
+        t->at[rev->first].prev = slot;
+    rev->first = slot;
+}
+
+static void unlink_slot(struct revision *rev, uint32_t slot)
+{
+    struct table *t = &rev->p->table;
+    struct sandbox *s = &t->at[slot];
+    if (s->prev != TABLE_NONE)
+        t->at[s->prev].next = s->next;
+    else
+        rev->first = s->next;
+    if (s->next != TABLE_NONE)
+        t->at[s->next].prev = s->prev;
+}
+
+static void charge(struct revision *rev, struct worker *w, struct sandbox *s)
+{
+    uint64_t memory = (uint64_t)rev->config->need.at[PLACE_MEMORY_BYTES];
+    s->worker = w->index;
+    s->memory_kib = (uint32_t)MIN(memory >> 10, (uint64_t)UINT32_MAX);
+    w->n_sandboxes++;
+    rev->f->ns->sandboxes++;
+    rev->f->ns->memory += (uint64_t)s->memory_kib << 10;
+}
+
+/* The quota of its namespace has room for one more. */
+static bool is_within_quota(struct revision *rev, char why[160])
+{
+    const struct namespace *ns = rev->f->ns;
+    uint64_t memory = (uint64_t)rev->config->need.at[PLACE_MEMORY_BYTES];
+    if (ns->sandboxes >= ns->policy.sandboxes)
+        (void)snprintf(why, 160, "the namespace has %u sandboxes, its quota is %u", ns->sandboxes,
+                       ns->policy.sandboxes);
+    else if (ns->memory + memory > ns->policy.memory)
+        (void)snprintf(why, 160,
+                       "sandboxes of the namespace have %" PRIu64 " MiB, its quota is %" PRIu64
+                       " MiB",
+                       ns->memory >> 20, ns->policy.memory >> 20);
+    else
+        return true;
+    return false;
+}
+
+/* Waits until there is room: a worker comes, a sandbox goes, a quota is raised. */
+static void wait_for_room(struct revision *rev, const char *reason, const char *message)
+{
+    struct active *a = need_active(rev);
+    set_trouble(rev, reason, message, false);
+    if (!list_is_linked(&a->hungry))
+        list_push_back(&rev->p->hungry, &a->hungry);
+}
+
+static bool create_one(struct revision *rev)
+{
+    struct plane *p = rev->p;
+    struct active *a = need_active(rev);
+    struct place_choice where;
+    struct err err = { 0 };
+    char why[160];
+    if (!is_within_quota(rev, why)) {
+        wait_for_room(rev, "QuotaExceeded", why);
+        return false;
+    }
+    if (p->table.n_used >= PLANE_SANDBOXES_MAX || p->next_sandbox == UINT32_MAX) {
+        wait_for_room(rev, "TooManySandboxes", "the control plane's table is full");
+        return false;
+    }
+    struct place_constraints constraints = { .selector = rev->config->selector,
+                                             .n_selector = rev->config->n_selector };
+    struct place_request rq = { .need = rev->config->need,
+                                .constraints = &constraints,
+                                .key = str_hash(str_of(rev->f->uid), 0),
+                                .avoid = a->avoid,
+                                .n_avoid = a->n_avoid };
+    if (place_decide(p->place, &rq, &where, &err) < 0) {
+        wait_for_room(rev, "Unschedulable", err_text(&err));
+        return false;
+    }
+    struct worker *w = p->workers.p[where.node];
+    uint64_t id = p->term << 32 | p->next_sandbox++;
+    uint32_t slot = table_add(&p->table, id);
+    struct sandbox *s = &p->table.at[slot];
+    s->state = SANDBOX_CREATING;
+    s->at = (uint32_t)(clock_mono_ns() / 1000);
+    charge(rev, w, s);
+    link_slot(rev, slot);
+    rev->creating++;
+    list_remove(&a->hungry);
+    plane_order_create(w, id);
+    return true;
+}
+
+/* Environment and secret files must be here, and fresh; false: they were asked for. */
+static bool has_env(struct revision *rev)
+{
+    if (!rev->wants_env || (rev->env && now_ms(rev->p) - rev->env_at_ms < PLANE_ENV_MS))
+        return true;
+    struct active *a = need_active(rev);
+    if (!a->waits_env) {
+        a->waits_env = true;
+        rev->p->opts.ops->on_resolve(rev->p->opts.arg, rev->f->number, rev->number);
+    }
+    return false;
+}
+
+static void create(struct revision *rev, uint32_t n)
+{
+    struct active *a = rev->active;
+    if (a && now_ms(rev->p) < a->retry_at_ms)
+        return; /* on_retry() counts anew */
+    if (!has_env(rev))
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        if (!create_one(rev))
+            return;
+}
+
+/* ---------------------------------------------------------------- deletions */
+
+static void on_drain_timer(struct timer *t)
+{
+    struct plane *p = container_of(t, struct plane, drain_timer);
+    uint64_t now = now_ms(p);
+    for (size_t i = p->draining.n; i > 0; i--) {
+        struct drain d = p->draining.p[i - 1];
+        uint32_t slot = table_find(&p->table, d.id);
+        if (d.owed && now < d.due_ms && slot != TABLE_NONE)
+            continue;
+        p->draining.p[i - 1] = p->draining.p[--p->draining.n];
+        if (slot != TABLE_NONE && p->table.at[slot].state == SANDBOX_DRAINING)
+            sandbox_delete(p, slot);
+    }
+    if (p->draining.n)
+        timer_start(p->loop, &p->drain_timer, DRAIN_CHECK_MS, on_drain_timer);
+}
+
+static void begin_drain(struct revision *rev, uint32_t slot)
+{
+    struct plane *p = rev->p;
+    struct drain d = { .id = p->table.at[slot].id, .due_ms = now_ms(p) + rev->config->drain_ms };
+    for (uint32_t i = 0; i < PLANE_GATEWAYS_MAX; i++)
+        if (p->gateways[i])
+            d.owed |= UINT64_C(1) << i;
+    p->table.at[slot].state = SANDBOX_DRAINING;
+    rev->ready--;
+    rev->draining++;
+    vec_push(&p->drains, d.id);
+    vec_push(&p->draining, d);
+    plane_send_later(p);
+    if (!timer_is_armed(&p->drain_timer))
+        timer_start(p->loop, &p->drain_timer, d.owed ? DRAIN_CHECK_MS : 0, on_drain_timer);
+}
+
+/* All that were told to drain by a gateway at the moment are looked at on the next turn. */
+static void check_drains(struct plane *p)
+{
+    if (p->draining.n)
+        timer_start(p->loop, &p->drain_timer, 0, on_drain_timer);
+}
+
+void sandbox_drained(struct plane *p, uint64_t id, struct gateway *g)
+{
+    for (size_t i = 0; i < p->draining.n; i++)
+        if (p->draining.p[i].id == id) {
+            p->draining.p[i].owed &= ~(UINT64_C(1) << g->bit);
+            if (!p->draining.p[i].owed)
+                check_drains(p);
+        }
+}
+
+void plane_forget_drains(struct plane *p, struct gateway *g)
+{
+    for (size_t i = 0; i < p->draining.n; i++)
+        p->draining.p[i].owed &= ~(UINT64_C(1) << g->bit);
+    check_drains(p);
+}
+
+/* Those still being created go first, the newest before the others. */
+static uint32_t cancel_creations(struct revision *rev, uint32_t n)
+{
+    struct plane *p = rev->p;
+    uint32_t done = 0;
+    for (uint32_t slot = rev->first, next; slot != TABLE_NONE && done < n; slot = next) {
+        next = p->table.at[slot].next;
+        if (p->table.at[slot].state != SANDBOX_CREATING)
+            continue;
+        sandbox_delete(p, slot);
+        done++;
+    }
+    return done;
+}
+
+/* Rank among those that were told idle, the longest idle first; SIZE_MAX: it was not. */
+static size_t idle_rank(const struct active *a, uint64_t id)
+{
+    for (size_t i = 0; a && i < a->idle.n; i++)
+        if (a->idle.p[i] == id)
+            return i;
+    return SIZE_MAX;
+}
+
+static void shrink(struct revision *rev, uint32_t n)
+{
+    struct plane *p = rev->p;
+    VEC(struct place_victim) victims = { 0 };
+    numbers slots = { 0 };
+    if (p->n_gateways == 0)
+        return; /* nobody could say that they are empty, and nobody says that there is no load */
+    n -= cancel_creations(rev, n);
+    for (uint32_t slot = rev->first; slot != TABLE_NONE; slot = p->table.at[slot].next) {
+        const struct sandbox *s = &p->table.at[slot];
+        if (s->state != SANDBOX_READY)
+            continue;
+        size_t rank = idle_rank(rev->active, s->id);
+        struct place_victim v = { .node = p->workers.p[s->worker]->node,
+                                  .inflight = rank == SIZE_MAX,
+                                  .idle_since_ms = rank == SIZE_MAX ? 0 : rank,
+                                  .sequence = s->id };
+        vec_push(&victims, v);
+        vec_push(&slots, slot);
+    }
+    n = MIN(n, (uint32_t)victims.n);
+    if (n) {
+        size_t *at = xnew_n(size_t, n);
+        place_evict(p->books, p->opts.eviction, victims.p, victims.n, n, &p->rng, at);
+        for (uint32_t i = 0; i < n; i++)
+            begin_drain(rev, slots.p[at[i]]);
+        free(at);
+    }
+    vec_fini(&victims);
+    vec_fini(&slots);
+}
+
+void sandbox_delete(struct plane *p, uint32_t slot)
+{
+    struct sandbox *s = &p->table.at[slot];
+    struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    switch ((enum sandbox_state)s->state) {
+    case SANDBOX_CREATING:
+        rev->creating--;
+        rev->draining++;
+        break;
+    case SANDBOX_READY:
+        rev->ready--;
+        rev->draining++;
+        vec_push(&p->removes, s->id);
+        break;
+    case SANDBOX_DRAINING:
+        vec_push(&p->removes, s->id);
+        break;
+    case SANDBOX_DELETING:
+    case SANDBOX_FREE:
+        return;
+    }
+    s->state = SANDBOX_DELETING;
+    plane_order_delete(p->workers.p[s->worker], s->id, rev->config->grace_ms);
+    plane_send_later(p);
+}
+
+/* ---------------------------------------------------------------- decisions */
+
+static void apply(struct revision *rev, const struct scale_decision *d)
+{
+    if (d->create)
+        create(rev, d->create);
+    else if (d->remove)
+        shrink(rev, d->remove);
+    else if (rev->active && list_is_linked(&rev->active->hungry)) {
+        list_remove(&rev->active->hungry);
+        clear_trouble(rev);
+    }
+    arm_tick(rev, d->next_ms);
+    rest_if_idle(rev);
+}
+
+void revision_begin(struct revision *rev)
+{
+    struct scale_counts counts = counts_of(rev);
+    struct scale_decision d = { 0 };
+    if (!rev->p->leads)
+        return;
+    scale_begin(&rev->scale, &rev->config->scale, now_ms(rev->p), &counts, &d);
+    apply(rev, &d);
+}
+
+void revision_recount(struct revision *rev)
+{
+    struct scale_counts counts = counts_of(rev);
+    struct scale_decision d = { 0 };
+    if (!rev->p->leads || rev->f->dropped)
+        return;
+    if (rev->reachable)
+        scale_recount(&rev->scale, &rev->config->scale, now_ms(rev->p), &counts, &d);
+    else
+        scale_tick(&rev->scale, &rev->config->scale, now_ms(rev->p), &counts, &d);
+    apply(rev, &d);
+}
+
+static void on_tick(struct timer *t)
+{
+    struct revision *rev = container_of(t, struct active, tick)->rev;
+    struct scale_counts counts = counts_of(rev);
+    struct scale_decision d = { 0 };
+    scale_tick(&rev->scale, &rev->config->scale, now_ms(rev->p), &counts, &d);
+    apply(rev, &d);
+}
+
+static void on_retry(struct timer *t)
+{
+    struct revision *rev = container_of(t, struct active, retry)->rev;
+    if (rev->is_permanent) { /* who asks next may try again */
+        rev->active->retry_at_ms = 0;
+        tell_gateways(rev);
+        rest_if_idle(rev);
+    } else {
+        revision_recount(rev);
+    }
+}
+
+void revision_env(struct revision *rev)
+{
+    if (rev->env)
+        revision_recount(rev);
+    else if (rev->active)
+        back_off(rev, false);
+}
+
+static void on_feed(struct defer *d)
+{
+    struct plane *p = container_of(d, struct plane, feed);
+    struct list waiting;
+    int misses = 0;
+    list_move_all(&p->hungry, &waiting);
+    for (struct list *node; (node = list_pop_front(&waiting));) {
+        struct revision *rev = list_entry(node, struct active, hungry)->rev;
+        if (misses >= FEED_MISSES_MAX) {
+            list_push_back(&p->hungry, node);
+            continue;
+        }
+        revision_recount(rev);
+        misses += rev->active && list_is_linked(&rev->active->hungry);
+    }
+}
+
+void plane_feed_hungry(struct plane *p)
+{
+    if (!list_is_empty(&p->hungry))
+        defer_start(p->loop, &p->feed, on_feed);
+}
+
+/* ---------------------------------------------------------------- load */
+
+static struct share *find_share(struct active *a, const struct gateway *g)
+{
+    vec_each (s, &a->shares)
+        if (s->gateway == g)
+            return s;
+    return NULL;
+}
+
+static void report(struct revision *rev, const struct scale_report *r)
+{
+    struct scale_counts counts = counts_of(rev);
+    struct scale_decision d = { 0 };
+    if (scale_report(&rev->scale, &rev->config->scale, now_ms(rev->p), r, &counts, &d)) {
+        apply(rev, &d);
+    } else {
+        arm_tick(rev, d.next_ms);
+        rest_if_idle(rev);
+    }
+}
+
+static void take_idle(struct active *a, const Dormouse__Fn__V1__FunctionLoad *m)
+{
+    a->idle.n = 0;
+    for (size_t i = 0; i < m->n_idle; i++)
+        vec_push(&a->idle, m->idle[i]);
+}
+
+void revision_load(struct revision *rev, struct gateway *g, const Dormouse__Fn__V1__FunctionLoad *m)
+{
+    struct active *a = need_active(rev);
+    struct share *s = find_share(a, g);
+    uint64_t now = now_ms(rev->p);
+    struct scale_report r = { .concurrency_us = m->concurrency_us,
+                              .arrived = m->arrived,
+                              .finished = m->finished,
+                              .duration_us = m->duration_us };
+    if (s) {
+        r.interval_ms = now - s->at_ms;
+        a->running -= s->running;
+        a->queued -= s->queued;
+    } else {
+        struct share fresh = { .gateway = g };
+        vec_push(&a->shares, fresh);
+        s = &a->shares.p[a->shares.n - 1];
+    }
+    s->running = m->running;
+    s->queued = m->queued;
+    s->at_ms = now;
+    a->running += s->running;
+    a->queued += s->queued;
+    take_idle(a, m);
+    r.running = a->running;
+    r.queued = a->queued;
+    if (s->running == 0 && s->queued == 0)
+        vec_remove(&a->shares, (size_t)(s - a->shares.p));
+    report(rev, &r);
+}
+
+static void drop_share(struct revision *rev, struct gateway *g)
+{
+    struct active *a = rev->active;
+    struct share *s = a ? find_share(a, g) : NULL;
+    if (!s)
+        return;
+    a->running -= s->running;
+    a->queued -= s->queued;
+    vec_remove(&a->shares, (size_t)(s - a->shares.p));
+    struct scale_report r = { .running = a->running, .queued = a->queued };
+    report(rev, &r);
+}
+
+void plane_drop_shares(struct plane *p, struct gateway *g)
+{
+    for (size_t i = 1; i < p->functions.n; i++)
+        for (uint32_t k = 0; p->functions.p[i] && k < p->functions.p[i]->n_revisions; k++)
+            drop_share(p->functions.p[i]->revisions[k], g);
+}
+
+/* ---------------------------------------------------------------- what becomes of them */
+
+static void observe(struct histogram *h, uint64_t us)
+{
+    size_t i = 0;
+    while (i < PLANE_BUCKETS && us > plane_bucket_us[i])
+        i++;
+    h->counts[i]++;
+    h->sum_us += us;
+    h->n++;
+}
+
+static uint64_t trace_creation(struct plane *p, const struct sandbox *s,
+                               const Dormouse__Fn__V1__Created *m, bool ok)
+{
+    const Dormouse__Fn__V1__Breakdown *b = m ? m->breakdown : NULL;
+    const struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    uint64_t us = (uint32_t)(clock_mono_ns() / 1000) - s->at;
+    if (ok && b) {
+        uint32_t phases[] = { b->image_fetch,     b->sandbox_create,
+                              b->sandbox_start,   b->network_setup,
+                              b->readiness_probe, b->snapshot_creation,
+                              b->find_snapshot,   b->total };
+        for (size_t i = 0; i < ARRAY_LEN(phases); i++)
+            observe(&p->start[i], phases[i]);
+    }
+    if (ok)
+        observe(&p->start[8], us);
+    struct plane_created c = { .namespace = rev->f->ns->name,
+                               .name = str_of(rev->f->name),
+                               .sandbox = s->id,
+                               .revision = s->revision,
+                               .ok = ok,
+                               .decided_us = us,
+                               .breakdown = b };
+    p->opts.ops->on_created(p->opts.arg, &c);
+    return us;
+}
+
+void sandbox_set_address(struct plane *p, uint32_t slot, const char *address, bool by_worker)
+{
+    struct sandbox *s = &p->table.at[slot];
+    const struct worker *w = p->workers.p[s->worker];
+    struct str at = str_of(address), port;
+    uint64_t number;
+    s->flags &= (uint8_t)~SANDBOX_BY_WORKER;
+    s->port = 0;
+    if (by_worker) {
+        s->flags |= SANDBOX_BY_WORKER;
+        return;
+    }
+    if (w->host.n && str_has_prefix(at, w->host) && at.n > w->host.n && at.p[w->host.n] == ':') {
+        port = str_slice(at, w->host.n + 1, at.n);
+        if (parse_u64(port, 1, UINT16_MAX, &number) >= 0) {
+            s->port = (uint16_t)number;
+            return;
+        }
+    }
+    table_set_address(&p->table, slot, address);
+}
+
+void sandbox_add_address(const struct plane *p, uint32_t slot, struct buf *to)
+{
+    const struct sandbox *s = &p->table.at[slot];
+    const struct worker *w = p->workers.p[s->worker];
+    if (s->flags & SANDBOX_BY_WORKER)
+        buf_add_cstr(to, w->peer.address);
+    else if (s->flags & SANDBOX_HAS_TEXT)
+        buf_add_cstr(to, table_address(&p->table, slot));
+    else
+        buf_printf(to, STR_FMT ":%u", STR_ARG(w->host), s->port);
+}
+
+static void become_ready(struct revision *rev)
+{
+    struct active *a = rev->active;
+    if (a) {
+        a->failures = 0;
+        a->n_avoid = 0;
+        a->retry_at_ms = 0;
+        timer_stop(rev->p->loop, &a->retry);
+    }
+    rev->is_proven = true;
+    clear_trouble(rev);
+    if (rev->is_ready || rev->ready < MAX(rev->config->scale.initial, 1u))
+        return;
+    rev->is_ready = true;
+    plane_judge(rev->f);
+    plane_tell(rev);
+}
+
+void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
+{
+    struct sandbox *s = &p->table.at[slot];
+    struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    if (s->state != SANDBOX_CREATING)
+        return;
+    p->created++;
+    scale_started(&rev->scale, trace_creation(p, s, m, true) / 1000);
+    s->state = SANDBOX_READY;
+    s->at = (uint32_t)now_ms(p);
+    rev->creating--;
+    rev->ready++;
+    sandbox_set_address(p, slot, m->address, m->by_worker);
+    vec_push(&p->adds, s->id);
+    plane_send_later(p);
+    become_ready(rev);
+    rest_if_idle(rev);
+}
+
+/* Out of the books; the slot is free. */
+static void drop_slot(struct plane *p, uint32_t slot, struct revision *rev)
+{
+    struct sandbox *s = &p->table.at[slot];
+    struct worker *w = p->workers.p[s->worker];
+    switch ((enum sandbox_state)s->state) {
+    case SANDBOX_CREATING:
+        rev->creating--;
+        break;
+    case SANDBOX_READY:
+        vec_push(&p->removes, s->id);
+        rev->ready--;
+        break;
+    case SANDBOX_DRAINING:
+        vec_push(&p->removes, s->id);
+        rev->draining--;
+        break;
+    case SANDBOX_DELETING:
+        rev->draining--;
+        break;
+    case SANDBOX_FREE:
+        break;
+    }
+    rev->f->ns->sandboxes--;
+    rev->f->ns->memory -= (uint64_t)s->memory_kib << 10;
+    w->n_sandboxes--;
+    (void)place_release(p->books, w->node, w->epoch, &rev->config->need);
+    unlink_slot(rev, slot);
+    table_del(&p->table, slot);
+    plane_send_later(p);
+}
+
+static void avoid(struct active *a, uint32_t node)
+{
+    for (uint32_t i = 0; i < a->n_avoid; i++)
+        if (a->avoid[i] == node)
+            return;
+    a->avoid[a->n_avoid < ARRAY_LEN(a->avoid) ? a->n_avoid++ : a->failures % ARRAY_LEN(a->avoid)] =
+        node;
+}
+
+/* A revision whose sandboxes cannot be made, and that never had one, gives traffic back to the one
+ * before. */
+static void lose_ready(struct revision *rev)
+{
+    if (rev->is_proven || !rev->is_ready)
+        return;
+    rev->is_ready = false;
+    plane_judge(rev->f);
+}
+
+void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
+{
+    struct sandbox *s = &p->table.at[slot];
+    struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    bool was_wanted = s->state == SANDBOX_CREATING;
+    char why[LOG_QUOTE_MAX];
+    p->failed++;
+    if (was_wanted) {
+        (void)trace_creation(p, s, m, false);
+        log_warn("sandbox not made", "function=" STR_FMT "/%s revision=%u worker=%s reason=\"%s\"",
+                 STR_ARG(rev->f->ns->name), rev->f->name, rev->number,
+                 p->workers.p[s->worker]->peer.name, log_quote(why, str_of(m->error)));
+        avoid(need_active(rev), p->workers.p[s->worker]->node);
+    }
+    drop_slot(p, slot, rev);
+    if (was_wanted && !rev->f->dropped) {
+        bool is_permanent = m->is_permanent && rev->ready == 0;
+        back_off(rev, is_permanent);
+        set_trouble(rev, "SandboxFailed", m->error, is_permanent);
+        if (is_permanent)
+            lose_ready(rev);
+    }
+    plane_feed_hungry(p);
+    plane_tidy(p, rev->f);
+}
+
+void sandbox_gone(struct plane *p, uint32_t slot, const char *reason)
+{
+    struct sandbox *s = &p->table.at[slot];
+    struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    bool died = s->state == SANDBOX_READY;
+    bool was_wanted = died || s->state == SANDBOX_CREATING;
+    bool young = died && (uint32_t)now_ms(p) - s->at < PLANE_CRASH_MS && reason[0];
+    if (was_wanted) {
+        p->died++;
+        log_warn("sandbox lost", "function=" STR_FMT "/%s revision=%u worker=%s reason=\"%s\"",
+                 STR_ARG(rev->f->ns->name), rev->f->name, rev->number,
+                 p->workers.p[s->worker]->peer.name, reason);
+    } else {
+        p->deleted++;
+    }
+    drop_slot(p, slot, rev);
+    if (young && !rev->f->dropped)
+        back_off(rev, false);
+    if (was_wanted)
+        revision_recount(rev);
+    rest_if_idle(rev);
+    plane_feed_hungry(p);
+    plane_tidy(p, rev->f);
+}
+
+uint32_t sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bool is_ready)
+{
+    struct plane *p = rev->p;
+    if (p->table.n_used >= PLANE_SANDBOXES_MAX)
+        return TABLE_NONE;
+    uint32_t slot = table_add(&p->table, id);
+    struct sandbox *s = &p->table.at[slot];
+    struct scale_decision d = { 0 };
+    s->state = is_ready ? SANDBOX_READY : SANDBOX_CREATING;
+    s->flags = SANDBOX_RECOVERED;
+    s->at = is_ready ? (uint32_t)now_ms(p) : (uint32_t)(clock_mono_ns() / 1000);
+    place_reserve(p->books, w->node, &rev->config->need);
+    charge(rev, w, s);
+    link_slot(rev, slot);
+    if (is_ready)
+        rev->ready++;
+    else
+        rev->creating++;
+    rev->is_proven |= is_ready;
+    scale_recover(&rev->scale, &rev->config->scale, now_ms(p), rev->ready + rev->creating, &d);
+    arm_tick(rev, d.next_ms);
+    return slot;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams of gateways and workers until they have said who they are, and their leases: one timer
+ * for all, which runs only while there is a peer in another process or one that is lost.
+ */
+#include "fn/control/plane_impl.h"
+
+#include "base/log.h"
+
+#include <inttypes.h>
+
+/* ---------------------------------------------------------------- new streams */
+
+void plane_caller_free(struct caller *g)
+{
+    list_remove(&g->node);
+    timer_stop(g->p->loop, &g->timer);
+    free(g);
+}
+
+static void refuse(struct caller *g)
+{
+    fn_stream_close(g->stream);
+    plane_caller_free(g);
+}
+
+static void on_caller_message(void *arg, const ProtobufCMessage *m)
+{
+    struct caller *g = arg;
+    const Dormouse__Fn__V1__WorkerReport *w = (const Dormouse__Fn__V1__WorkerReport *)m;
+    const Dormouse__Fn__V1__GatewayReport *gw = (const Dormouse__Fn__V1__GatewayReport *)m;
+    if (g->is_worker ? !w->hello || !w->hello->name[0] : !gw->hello || !gw->hello->name[0])
+        refuse(g); /* a stream begins with a hello */
+    else if (g->is_worker)
+        plane_worker_hello(g, w);
+    else
+        plane_gateway_hello(g, gw);
+}
+
+static void on_caller_end(void *arg, int r, const struct err *err)
+{
+    refuse(arg);
+}
+
+static const struct fn_stream_ops caller_ops = { .on_message = on_caller_message,
+                                                 .on_end = on_caller_end };
+
+static void on_caller_timer(struct timer *t)
+{
+    refuse(container_of(t, struct caller, timer));
+}
+
+static void redirect(struct plane *p, struct fn_stream *s, bool is_worker)
+{
+    Dormouse__Fn__V1__Redirect to = DORMOUSE__FN__V1__REDIRECT__INIT;
+    Dormouse__Fn__V1__WorkerOrder w = DORMOUSE__FN__V1__WORKER_ORDER__INIT;
+    Dormouse__Fn__V1__GatewayOrder g = DORMOUSE__FN__V1__GATEWAY_ORDER__INIT;
+    to.address = p->leader;
+    w.redirect = g.redirect = &to;
+    fn_stream_send(s, is_worker ? &w.base : &g.base);
+    fn_stream_close(s);
+}
+
+static void accept_stream(struct plane *p, struct fn_stream *s, bool is_local, bool is_worker)
+{
+    if (!p->leads) {
+        redirect(p, s, is_worker);
+        return;
+    }
+    struct caller *g = xnew(struct caller);
+    *g = (struct caller){ .p = p, .stream = s, .is_local = is_local, .is_worker = is_worker };
+    list_push_back(&p->callers, &g->node);
+    fn_stream_set(s, &caller_ops, g);
+    timer_start(p->loop, &g->timer, PLANE_HELLO_MS, on_caller_timer);
+}
+
+void plane_accept_gateway(struct plane *p, struct fn_stream *s, bool is_local)
+{
+    accept_stream(p, s, is_local, false);
+}
+
+void plane_accept_worker(struct plane *p, struct fn_stream *s, bool is_local)
+{
+    accept_stream(p, s, is_local, true);
+}
+
+bool plane_caller_is_late(struct caller *g, uint64_t highest_term)
+{
+    struct plane *p = g->p;
+    if (highest_term <= p->term)
+        return false;
+    log_warn("functions: somebody has seen a higher term", "term=%" PRIu64 " seen=%" PRIu64,
+             p->term, highest_term);
+    redirect(p, g->stream, g->is_worker);
+    plane_caller_free(g);
+    p->opts.ops->on_deposed(p->opts.arg);
+    return true;
+}
+
+/* ---------------------------------------------------------------- leases */
+
+static bool is_watched(const struct peer *peer)
+{
+    return !peer->is_local || !peer->stream;
+}
+
+static bool is_over(const struct plane *p, const struct peer *peer)
+{
+    return is_watched(peer) && loop_now_ms(p->loop) - peer->heard_ms >= p->lease_ms;
+}
+
+static void on_lease_timer(struct timer *t)
+{
+    struct plane *p = container_of(t, struct plane, lease_timer);
+    bool goes_on = false;
+    /* Who was stopped himself has read nothing meanwhile: what waits in the sockets comes first. */
+    bool is_late = loop_now_ms(p->loop) > p->lease_due_ms + p->lease_ms / 4;
+    for (size_t i = 0; i < p->workers.n; i++) {
+        struct worker *w = p->workers.p[i];
+        if (w && !is_late && is_over(p, &w->peer))
+            plane_worker_lost(w);
+        else
+            goes_on |= w && is_watched(&w->peer);
+    }
+    for (size_t i = 0; i < PLANE_GATEWAYS_MAX; i++) {
+        struct gateway *g = p->gateways[i];
+        if (g && !is_late && is_over(p, &g->peer))
+            plane_gateway_lost(g);
+        else
+            goes_on |= g && is_watched(&g->peer);
+    }
+    if (goes_on)
+        plane_watch_leases(p);
+}
+
+void plane_watch_leases(struct plane *p)
+{
+    if (timer_is_armed(&p->lease_timer))
+        return;
+    p->lease_due_ms = loop_now_ms(p->loop) + p->lease_ms / 4;
+    timer_start(p->loop, &p->lease_timer, p->lease_ms / 4, on_lease_timer);
+}
+
+void peer_heard(struct peer *peer)
+{
+    peer->heard_ms = loop_now_ms(peer->p->loop);
+}
+
+void peer_broke(struct peer *peer)
+{
+    fn_stream_close(take_ptr(&peer->stream));
+    plane_watch_leases(peer->p);
+}

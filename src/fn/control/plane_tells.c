@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the plane tells of itself: metrics, and who is connected. */
+#include "fn/control/plane_impl.h"
+
+#include "codec/json.h"
+
+#include <inttypes.h>
+
+static const char *const phases[] = { "image_fetch",   "sandbox_create",  "sandbox_start",
+                                      "network_setup", "readiness_probe", "snapshot_creation",
+                                      "find_snapshot", "worker",          "total" };
+
+static void add_histogram(struct buf *to, const struct histogram *h, const char *phase)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i <= PLANE_BUCKETS; i++) {
+        sum += h->counts[i];
+        if (i < PLANE_BUCKETS)
+            buf_printf(
+                to, "dormouse_fn_cold_start_seconds_bucket{phase=\"%s\",le=\"%g\"} %" PRIu64 "\n",
+                phase, plane_bucket_us[i] / 1e6, sum);
+        else
+            buf_printf(
+                to, "dormouse_fn_cold_start_seconds_bucket{phase=\"%s\",le=\"+Inf\"} %" PRIu64 "\n",
+                phase, sum);
+    }
+    buf_printf(to,
+               "dormouse_fn_cold_start_seconds_sum{phase=\"%s\"} %.6f\n"
+               "dormouse_fn_cold_start_seconds_count{phase=\"%s\"} %" PRIu64 "\n",
+               phase, (double)h->sum_us / 1e6, phase, h->n);
+}
+
+static void add_one(struct buf *to, const char *name, const char *type, const char *help,
+                    uint64_t value)
+{
+    buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name, type, name,
+               value);
+}
+
+void plane_metrics(const struct plane *p, struct buf *to)
+{
+    struct plane_counts n;
+    plane_count(p, &n);
+    add_one(to, "dormouse_fn_control_leads", "gauge", "1: this control plane leads", p->leads);
+    add_one(to, "dormouse_fn_control_term", "gauge", "of the leader", p->term);
+    add_one(to, "dormouse_fn_functions", "gauge", "that are known", n.functions);
+    add_one(to, "dormouse_fn_workers", "gauge", "with a stream or a lease", n.workers);
+    add_one(to, "dormouse_fn_gateways", "gauge", "with a stream or a lease", n.gateways);
+    add_one(to, "dormouse_fn_revisions_awake", "gauge", "with load or a decision to come", n.awake);
+    add_one(to, "dormouse_fn_endpoints_version", "gauge", "of the endpoints", n.endpoints_version);
+    buf_printf(to,
+               "# HELP dormouse_fn_sandboxes by state\n# TYPE dormouse_fn_sandboxes gauge\n"
+               "dormouse_fn_sandboxes{state=\"creating\"} %u\n"
+               "dormouse_fn_sandboxes{state=\"ready\"} %u\n"
+               "dormouse_fn_sandboxes{state=\"going\"} %u\n",
+               n.creating, n.ready, n.draining);
+    add_one(to, "dormouse_fn_sandboxes_created_total", "counter", "that became ready", n.created);
+    add_one(to, "dormouse_fn_sandboxes_failed_total", "counter", "creations that failed", n.failed);
+    add_one(to, "dormouse_fn_sandboxes_died_total", "counter", "lost while wanted", n.died);
+    add_one(to, "dormouse_fn_sandboxes_deleted_total", "counter", "gone as ordered", n.deleted);
+    add_one(to, "dormouse_fn_orphans_total", "counter", "sandboxes that belonged to nothing",
+            n.orphans);
+    buf_add_cstr(to, "# HELP dormouse_fn_cold_start_seconds from the decision to a ready sandbox, "
+                     "and its parts\n# TYPE dormouse_fn_cold_start_seconds histogram\n");
+    for (size_t i = 0; i < ARRAY_LEN(phases); i++)
+        add_histogram(to, &p->start[i], phases[i]);
+}
+
+static void add_peer(struct arena *a, struct json *to, const struct peer *peer)
+{
+    json_set_str(a, to, "name", str_of(peer->name));
+    json_set_str(a, to, "address", str_of(peer->address));
+    json_set_int(a, to, "incarnation", (int64_t)peer->incarnation);
+    json_set_bool(a, to, "connected", peer->stream != NULL);
+}
+
+void plane_json(const struct plane *p, struct buf *to)
+{
+    struct arena a = { 0 };
+    struct json *out = json_new_object(&a), *workers = json_new_array(&a),
+                *gateways = json_new_array(&a);
+    json_set_bool(&a, out, "leads", p->leads);
+    json_set_int(&a, out, "term", (int64_t)p->term);
+    json_set_str(&a, out, "leader", str_of(p->leads ? p->opts.name : p->leader));
+    for (size_t i = 0; i < p->workers.n; i++) {
+        const struct worker *w = p->workers.p[i];
+        if (!w)
+            continue;
+        struct json *one = json_new_object(&a);
+        add_peer(&a, one, &w->peer);
+        json_set_int(&a, one, "sandboxes", w->n_sandboxes);
+        json_set_int(&a, one, "cpuMilliUsed", w->cpu_used);
+        json_set_int(&a, one, "memoryUsed", (int64_t)w->memory_used);
+        json_set_int(&a, one, "requests", w->running);
+        json_add(workers, one);
+    }
+    for (size_t i = 0; i < PLANE_GATEWAYS_MAX; i++) {
+        if (!p->gateways[i])
+            continue;
+        struct json *one = json_new_object(&a);
+        add_peer(&a, one, &p->gateways[i]->peer);
+        json_add(gateways, one);
+    }
+    json_setc(&a, out, "workers", workers);
+    json_setc(&a, out, "gateways", gateways);
+    (void)json_write(to, out);
+    arena_fini(&a);
+}

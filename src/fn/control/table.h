@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of sandboxes: a record of 40 bytes for each, found by its id, linked by revision.
+ * Strings do not live here: those of workers and functions live once, with them.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/vec.h"
+
+enum sandbox_state {
+    SANDBOX_FREE,
+    SANDBOX_CREATING,
+    SANDBOX_READY,
+    SANDBOX_DRAINING,
+    SANDBOX_DELETING
+};
+
+enum {
+    SANDBOX_BY_WORKER = 1, /* its address is the worker's */
+    SANDBOX_HAS_TEXT = 2,  /* its address is in the table's map, else worker's host and port */
+    SANDBOX_RECOVERED = 4, /* made in an earlier term */
+};
+
+struct sandbox {
+    uint64_t id;
+    uint32_t function, revision;
+    uint32_t next, prev; /* slots of the same revision; TABLE_NONE */
+    /* CREATING: us when it was decided; afterwards ms when it was ready. Low 32 bits. */
+    uint32_t at;
+    uint32_t memory_kib; /* of the namespace's quota */
+    uint16_t worker, port;
+    uint8_t state, flags;
+};
+
+#define TABLE_NONE UINT32_MAX
+
+struct table {
+    struct sandbox *at;
+    uint32_t n, cap;     /* slots in use or free; room */
+    uint32_t free_first; /* linked by next */
+    uint32_t n_used;
+    uint32_t *index; /* slot + 1 by hash of id, linear probing; 0: free */
+    uint32_t index_cap;
+    struct map addresses; /* by the bytes of the id: char * */
+};
+
+void table_init(struct table *t);
+void table_fini(struct table *t);
+/* A slot with this id, otherwise zeroed. */
+uint32_t table_add(struct table *t, uint64_t id);
+void table_del(struct table *t, uint32_t slot);
+/* TABLE_NONE: there is none. */
+uint32_t table_find(const struct table *t, uint64_t id);
+/* text: copied; NULL: none any more. */
+void table_set_address(struct table *t, uint32_t slot, const char *text);
+const char *table_address(const struct table *t, uint32_t slot);

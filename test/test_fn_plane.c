@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fn/control/plane: sessions, endpoints, lives of sandboxes, fencing and recovery. */
+#include "plane_rig.h"
+
+/* Two large structs: not on the stack. */
+static struct fake_worker w1, w2;
+static struct fake_gateway g1, g2;
+
+static void rig_lead(struct rig *r)
+{
+    rig_init(r);
+    plane_lead(r->plane, 1);
+    gateway_hello(r, &g1, "g1", 1, true);
+    worker_hello(r, &w1, "w1", 1, 0, NULL, 0);
+    CHECK(g1.is_whole);
+    CHECK(w1.welcome);
+}
+
+static void end(struct rig *r)
+{
+    rig_fini(r);
+    fn_stream_close(take_ptr(&w1.s));
+    fn_stream_close(take_ptr(&w2.s));
+    fn_stream_close(take_ptr(&g1.s));
+    fn_stream_close(take_ptr(&g2.s));
+}
+
+/* One sandbox of the function, ready. */
+static uint64_t one_ready(struct rig *r, uint32_t f)
+{
+    gateway_load(r, &g1, f, 1, 0, 1);
+    CHECK_INT(w1.n_creates, 1);
+    worker_created(r, &w1, w1.creates[0].id, NULL, false);
+    CHECK_INT(g1.n, 1);
+    return w1.creates[0].id;
+}
+
+static struct plane_counts counts(struct rig *r)
+{
+    struct plane_counts n;
+    plane_count(r->plane, &n);
+    return n;
+}
+
+TEST(a_waiting_request_makes_a_sandbox_at_once_and_its_endpoint_is_told)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    CHECK_INT(g1.n_functions, 1);
+    CHECK_INT(g1.latest, 1);
+    uint64_t id = one_ready(&r, f);
+    CHECK_INT(id >> 32, 1); /* the term is in the id */
+    CHECK_INT(g1.at[0].id, id);
+    CHECK_STR(str_of(g1.at[0].address), "127.0.0.1:1234");
+    CHECK_INT(w1.n_functions, 1);
+    CHECK_INT(w1.creates[0].function, f);
+    CHECK_INT(r.created, 1);
+    end(&r);
+}
+
+TEST(sandboxes_being_created_are_counted)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    for (int i = 0; i < 5; i++)
+        gateway_load(&r, &g1, f, 1, 0, 1);
+    CHECK_INT(w1.n_creates, 1);
+    end(&r);
+}
+
+TEST(a_failed_creation_is_made_elsewhere)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    worker_hello(&r, &w2, "w2", 1, 0, NULL, 0);
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    struct fake_worker *first = w1.n_creates ? &w1 : &w2, *second = first == &w1 ? &w2 : &w1;
+    CHECK_INT(first->n_creates, 1);
+    worker_created(&r, first, first->creates[0].id, "no room", false);
+    CHECK_INT(second->n_creates, 0);
+    skip(&r, PLANE_RETRY_FIRST_MS);
+    CHECK_INT(first->n_creates, 1);
+    CHECK_INT(second->n_creates, 1);
+    struct plane_view v;
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_STR(str_of(v.reason), "SandboxFailed");
+    worker_created(&r, second, second->creates[0].id, NULL, false);
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK(v.reason == NULL);
+    end(&r);
+}
+
+TEST(a_permanent_failure_is_told_to_gateways_and_tried_again_when_somebody_asks_later)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    worker_created(&r, &w1, w1.creates[0].id, "no such module", true);
+    CHECK_STR(str_of(g1.reason), "SandboxFailed");
+    CHECK(g1.is_permanent);
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    CHECK_INT(w1.n_creates, 1);
+    gateway_hello(&r, &g2, "g2", 1, true);
+    CHECK(g2.is_permanent); /* a new one is told too */
+    gateway_load(&r, &g1, f, 1, 0, 0);
+    skip(&r, PLANE_PERMANENT_MS);
+    CHECK_STR(str_of(g1.reason), "");
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    CHECK_INT(w1.n_creates, 2);
+    end(&r);
+}
+
+TEST(a_sandbox_that_dies_is_replaced)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    uint64_t id = one_ready(&r, f);
+    worker_hello(&r, &w2, "w2", 1, 0, NULL, 0);
+    worker_gone(&r, &w2, id, "Killed"); /* not its own: nothing happens */
+    CHECK_INT(g1.n, 1);
+    for (int i = 0; i < PLANE_CRASH_MS / 1000; i++) {
+        gateway_load(&r, &g1, f, 1, 1, 0);
+        skip(&r, 1000);
+        worker_breathe(&r, &w1);
+    }
+    worker_gone(&r, &w1, id, "Killed");
+    CHECK_INT(g1.n, 0);
+    CHECK_INT(w1.n_creates + w2.n_creates, 2);
+    end(&r);
+}
+
+TEST(one_that_dies_young_is_replaced_after_a_while)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    uint64_t id = one_ready(&r, f);
+    gateway_load(&r, &g1, f, 1, 1, 0);
+    worker_gone(&r, &w1, id, "Killed");
+    CHECK_INT(w1.n_creates, 1);
+    skip(&r, PLANE_RETRY_FIRST_MS);
+    CHECK_INT(w1.n_creates, 2);
+    end(&r);
+}
+
+TEST(an_endpoint_that_refuses_connections_goes_and_another_is_made)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    uint64_t id = one_ready(&r, f);
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    gateway_drained(&r, &g1, id, true);
+    CHECK_INT(g1.n, 0);
+    CHECK_INT(w1.n_deletes, 1);
+    CHECK_INT(w1.deletes[0], id);
+    CHECK_INT(w1.n_creates, 2);
+    end(&r);
+}
+
+TEST(idle_sandboxes_are_drained_then_deleted)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    uint64_t id = one_ready(&r, f);
+    gateway_load(&r, &g1, f, 1, 0, 0);
+    for (int i = 0; i < 100 && !g1.at[0].draining; i++) {
+        skip(&r, 1000);
+        worker_breathe(&r, &w1);
+    }
+    CHECK(g1.at[0].draining);
+    CHECK_INT(w1.n_deletes, 0);
+    gateway_drained(&r, &g1, id, false);
+    CHECK_INT(w1.n_deletes, 1);
+    CHECK_INT(g1.n, 0);
+    worker_gone(&r, &w1, id, "");
+    CHECK_INT(counts(&r).ready + counts(&r).draining, 0);
+    for (int i = 0; i < 100 && counts(&r).awake; i++) {
+        skip(&r, 1000);
+        worker_breathe(&r, &w1);
+    }
+    CHECK_INT(counts(&r).awake, 0); /* at rest: no timer */
+    end(&r);
+}
+
+TEST(a_worker_whose_lease_is_over_loses_its_sandboxes_to_others)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    (void)one_ready(&r, f);
+    gateway_load(&r, &g1, f, 1, 1, 0);
+    worker_hello(&r, &w2, "w2", 1, 0, NULL, 0);
+    for (int i = 0; i < 5; i++) { /* w1 says nothing any more, its stream stays */
+        skip(&r, 400);
+        worker_breathe(&r, &w2);
+    }
+    CHECK(w1.ended);
+    CHECK_INT(counts(&r).workers, 1);
+    CHECK_INT(g1.n, 0);
+    CHECK_INT(w2.n_creates, 1);
+    end(&r);
+}
+
+TEST(a_broken_stream_alone_costs_no_sandbox)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    uint64_t id = one_ready(&r, f);
+    fn_stream_close(take_ptr(&w1.s));
+    turn(&r);
+    skip(&r, 300);
+    CHECK_INT(g1.n, 1);
+    struct rig_existing there = { id, "uid-f", 1, true };
+    worker_hello(&r, &w1, "w1", 1, 1, &there, 1);
+    CHECK_INT(w1.n_adopts, 1);
+    CHECK_INT(w1.n_deletes, 0);
+    CHECK_INT(g1.n, 1);
+    skip(&r, 1000);
+    worker_breathe(&r, &w1);
+    skip(&r, 1000);
+    CHECK_INT(g1.n, 1);
+    end(&r);
+}
+
+TEST(an_order_that_was_lost_with_the_stream_is_given_again)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    uint64_t id = w1.creates[0].id;
+    fn_stream_close(take_ptr(&w1.s));
+    turn(&r);
+    worker_hello(&r, &w1, "w1", 1, 1, NULL, 0);
+    CHECK_INT(w1.n_creates, 1);
+    CHECK_INT(w1.creates[0].id, id);
+    CHECK_INT(w1.n_functions, 1); /* told again: it may be another process */
+    end(&r);
+}
+
+TEST(a_new_leader_adopts_what_workers_have_and_deletes_orphans)
+{
+    struct rig r;
+    rig_init(&r);
+    uint32_t f = rig_fake(&r, "f");
+    plane_lead(r.plane, 7);
+    gateway_hello(&r, &g1, "g1", 1, true);
+    struct rig_existing there[] = { { UINT64_C(6) << 32 | 1, "uid-f", 1, true },
+                                    { UINT64_C(6) << 32 | 2, "uid-f", 1, true },
+                                    { UINT64_C(6) << 32 | 3, "uid-other", 1, true },
+                                    { UINT64_C(6) << 32 | 4, "uid-f", 9, true } };
+    worker_hello(&r, &w1, "w1", 1, 6, there, 4);
+    CHECK_INT(w1.n_adopts, 2);
+    CHECK_INT(w1.n_deletes, 2);
+    CHECK_INT(counts(&r).orphans, 2);
+    CHECK_INT(g1.n, 2);
+    /* No scale-down for a stable window, however little load there is. */
+    gateway_load(&r, &g1, f, 1, 1, 0);
+    for (int i = 0; i < 50; i++) {
+        skip(&r, 1000);
+        worker_breathe(&r, &w1);
+        gateway_load(&r, &g1, f, 1, 1, 0);
+    }
+    CHECK_INT(g1.n, 2);
+    CHECK(!g1.at[0].draining && !g1.at[1].draining);
+    for (int i = 0; i < 60; i++) {
+        skip(&r, 1000);
+        worker_breathe(&r, &w1);
+        gateway_load(&r, &g1, f, 1, 1, 0);
+    }
+    CHECK(g1.at[0].draining || g1.at[1].draining);
+    end(&r);
+}
+
+TEST(a_follower_redirects_and_a_deposed_leader_ends_all_streams)
+{
+    struct rig r;
+    rig_init(&r);
+    plane_follow(r.plane, "10.0.0.9:7070");
+    worker_dial(&r, &w1);
+    turn(&r);
+    CHECK(w1.redirected && w1.ended);
+    fn_stream_close(take_ptr(&w1.s));
+    plane_lead(r.plane, 2);
+    gateway_hello(&r, &g1, "g1", 1, true);
+    worker_hello(&r, &w1, "w1", 1, 0, NULL, 0);
+    uint32_t f = rig_fake(&r, "f");
+    (void)one_ready(&r, f);
+    plane_follow(r.plane, "10.0.0.9:7070");
+    turn(&r);
+    CHECK(w1.ended && g1.ended);
+    CHECK_INT(w1.n_deletes, 0); /* it tells nobody to do anything */
+    CHECK_INT(counts(&r).ready, 0);
+    end(&r);
+}
+
+TEST(who_has_seen_a_higher_term_is_sent_away)
+{
+    struct rig r;
+    rig_init(&r);
+    plane_lead(r.plane, 3);
+    worker_hello(&r, &w1, "w1", 1, 4, NULL, 0);
+    CHECK(!w1.welcome);
+    CHECK(w1.redirected);
+    CHECK_INT(r.deposed, 1);
+    end(&r);
+}
+
+TEST(an_older_process_of_the_same_name_is_refused)
+{
+    struct rig r;
+    rig_lead(&r);
+    worker_hello(&r, &w2, "w1", 2, 0, NULL, 0);
+    CHECK(w2.welcome);
+    CHECK(w1.ended); /* the second stream ends the first */
+    fn_stream_close(take_ptr(&w1.s));
+    worker_hello(&r, &w1, "w1", 1, 0, NULL, 0);
+    CHECK(!w1.welcome && w1.ended);
+    CHECK(!w2.ended);
+    end(&r);
+}
+
+TEST(a_second_gateway_gets_a_snapshot_and_a_dead_one_leaves_members_and_load)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    uint64_t id = one_ready(&r, f);
+    gateway_hello(&r, &g2, "g2", 1, false);
+    CHECK_INT(g2.n_snapshots, 1);
+    CHECK_INT(g2.n, 1);
+    CHECK_INT(g2.at[0].id, id);
+    CHECK_INT(g2.version, g1.version);
+    CHECK_INT(g1.n_members, 2);
+    gateway_load(&r, &g2, f, 1, 5, 0);
+    struct plane_view v;
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_INT(v.running + v.queued, 6);
+    fn_stream_close(take_ptr(&g2.s));
+    turn(&r);
+    CHECK_INT(g1.n_members, 2); /* a broken stream may come back */
+    for (int i = 0; i < 5; i++) {
+        skip(&r, 400);
+        worker_breathe(&r, &w1);
+    }
+    CHECK_INT(g1.n_members, 1);
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_INT(v.running + v.queued, 1);
+    end(&r);
+}
+
+TEST(a_new_revision_with_initial_scale_gets_traffic_when_it_is_ready)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    (void)one_ready(&r, f);
+    struct rig_revision two[] = { { 1, "{\"fake\":{}}", true },
+                                  { 2, "{\"fake\":{\"createMilliseconds\":5}}", false } };
+    CHECK_INT(rig_function(&r, "f",
+                           "{\"fake\":{\"createMilliseconds\":5},\"scale\":{\"initial\":1}}", two,
+                           2),
+              f);
+    CHECK_INT(g1.latest, 1);
+    CHECK_INT(w1.n_creates, 2);
+    CHECK_INT(w1.creates[1].revision, 2);
+    worker_created(&r, &w1, w1.creates[1].id, NULL, false);
+    CHECK_INT(g1.latest, 2);
+    struct plane_view v;
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_INT(v.latest_ready, 2);
+    end(&r);
+}
+
+TEST(a_revision_that_cannot_be_made_gives_traffic_back)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    (void)one_ready(&r, f);
+    struct rig_revision two[] = { { 1, "{\"fake\":{}}", true },
+                                  { 2, "{\"fake\":{\"createMilliseconds\":5}}", false } };
+    (void)rig_function(&r, "f", "{\"fake\":{\"createMilliseconds\":5}}", two, 2);
+    CHECK_INT(g1.latest, 2);
+    gateway_load(&r, &g1, f, 2, 0, 1);
+    CHECK_INT(w1.creates[1].revision, 2);
+    worker_created(&r, &w1, w1.creates[1].id, "it does not compile", true);
+    CHECK_INT(g1.latest, 1);
+    end(&r);
+}
+
+TEST(quotas_of_a_namespace_bound_its_sandboxes)
+{
+    struct rig r;
+    rig_lead(&r);
+    struct plane_policy policy = { .sandboxes = 1, .memory = UINT64_MAX, .require_token = true };
+    plane_set_policy(r.plane, STR("ns"), &policy);
+    uint32_t f = rig_fake(&r, "f"), g = rig_fake(&r, "g");
+    CHECK(g1.requires_token);
+    uint64_t id = one_ready(&r, f);
+    gateway_load(&r, &g1, g, 1, 0, 1);
+    CHECK_INT(w1.n_creates, 1);
+    struct plane_view v;
+    CHECK(plane_view(r.plane, g, &v));
+    CHECK_STR(str_of(v.reason), "QuotaExceeded");
+    gateway_load(&r, &g1, f, 1, 0, 0);
+    plane_drop_function(r.plane, f);
+    turn(&r);
+    CHECK_INT(w1.deletes[0], id);
+    worker_gone(&r, &w1, id, "");
+    CHECK_INT(w1.n_creates, 2); /* as soon as there is room */
+    CHECK_INT(w1.creates[1].function, g);
+    CHECK_INT(w1.n_gone, 1);
+    plane_set_policy(r.plane, STR("ns"), NULL);
+    turn(&r);
+    CHECK(!g1.requires_token);
+    end(&r);
+}
+
+TEST(without_a_worker_requests_wait_until_one_comes)
+{
+    struct rig r;
+    rig_init(&r);
+    plane_lead(r.plane, 1);
+    gateway_hello(&r, &g1, "g1", 1, true);
+    uint32_t f = rig_fake(&r, "f");
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    struct plane_view v;
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_STR(str_of(v.reason), "Unschedulable");
+    worker_hello(&r, &w1, "w1", 1, 0, NULL, 0);
+    CHECK_INT(w1.n_creates, 1);
+    end(&r);
+}
+
+TEST(environments_are_asked_for_before_a_sandbox_is_made)
+{
+    static const char *const spec =
+        "{\"fake\":{},\"env\":[{\"name\":\"A\",\"valueFrom\":{\"secretKeyRef\":{\"name\":\"s\","
+        "\"key\":\"k\"}}}]}";
+    struct rig r;
+    rig_lead(&r);
+    struct rig_revision one = { 1, spec, false };
+    uint32_t f = rig_function(&r, "f", spec, &one, 1);
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    CHECK_INT(w1.n_creates, 0);
+    CHECK_INT(r.resolves, 1);
+    struct err err = { 0 };
+    (void)err_set(&err, E_INVALID, "Secret 's' is not there");
+    plane_set_env(r.plane, f, 1, NULL, E_INVALID, &err);
+    turn(&r);
+    struct plane_view v;
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_STR(str_of(v.reason), "EnvironmentUnavailable");
+    skip(&r, PLANE_RETRY_FIRST_MS);
+    CHECK_INT(r.resolves, 2);
+    struct fn_name_value var = { STR("A"), STR("secret") };
+    struct plane_env env = { .vars = &var, .n_vars = 1 };
+    plane_set_env(r.plane, f, 1, &env, 0, NULL);
+    turn(&r);
+    CHECK_INT(w1.n_creates, 1);
+    CHECK_STR(str_of(w1.env), "A=secret;");
+    end(&r);
+}
+
+TEST(min_sandboxes_are_there_before_any_request)
+{
+    struct rig r;
+    rig_lead(&r);
+    struct rig_revision one = { 1, "{\"fake\":{}}", false };
+    (void)rig_function(&r, "f", "{\"fake\":{},\"scale\":{\"min\":3}}", &one, 1);
+    CHECK_INT(w1.n_creates, 3);
+    end(&r);
+}
+
+TEST(a_function_that_sleeps_costs_little_and_no_timer)
+{
+    struct rig r;
+    rig_lead(&r);
+    for (int i = 0; i < 2000; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "f%d", i);
+        (void)rig_fake(&r, name);
+    }
+    CHECK_INT(g1.n_functions, 2000);
+    CHECK_INT(counts(&r).awake, 0);
+    gateway_hello(&r, &g2, "g2", 1, true);
+    CHECK_INT(g2.n_functions, 2000);
+    CHECK(g2.is_whole);
+    end(&r);
+}
+
+TEST_MAIN
