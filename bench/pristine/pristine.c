@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a request to a Wasm function costs, from the invoker's start to its end, without HTTP.
+ *
+ *   TEST_GUESTS_DIR=build/test/guests bench_pristine [seconds [runners]]
+ *
+ * Closed loop: so many requests are always under way. Prints the common result form: direct_rps
+ * [abi, request, concurrency], and for the same labels direct_us, latency; runner_cpu_us and
+ * main_cpu_us for each request. Requests: hello dirties 3 pages or so, poke/3 six, peek reads all.
+ */
+#include "wasm_fn_rig.h"
+
+#include "../histogram.h"
+
+#include <time.h>
+
+enum { CONCURRENCY_MAX = 64 };
+
+struct slot {
+    struct fn_under_test *f;
+    const char *path;
+    struct invocation *x;
+    uint64_t begun_ns;
+    uint64_t *left; /* requests that may still begin */
+    unsigned *n_running;
+    struct defer again;
+};
+
+static struct histogram histogram;
+static uint64_t n_done;
+
+static void start(struct slot *s);
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    CHECK_INT(status, 200);
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+}
+
+static void on_end(void *arg, int r, const char *reason, const struct err *err)
+{
+    struct slot *s = arg;
+    CHECK_OK(r);
+    histogram_add(&histogram, clock_mono_ns() - s->begun_ns);
+    n_done++;
+    (*s->n_running)--;
+    start(s);
+}
+
+static void start(struct slot *s)
+{
+    static const struct invoke_ops ops = { .on_head = on_head,
+                                           .on_data = on_data,
+                                           .on_end = on_end };
+    if (clock_mono_ns() > *s->left)
+        return;
+    struct invoke_request q = fn_request(s->f, s->path);
+    (*s->n_running)++;
+    s->begun_ns = clock_mono_ns();
+    CHECK_OK(invoke_start(s->f->rig->runtime->invoker, &q, &ops, s, &s->x, NULL));
+}
+
+static uint64_t cpu_ns(const struct fn_rig *rig, bool of_runners)
+{
+    struct timespec t = { 0 };
+    uint64_t ns = 0;
+    int pids[16];
+    size_t n = of_runners ? wasm_runtime_pids(rig->runtime, pids, ARRAY_LEN(pids)) : 1;
+    for (size_t i = 0; i < MIN(n, ARRAY_LEN(pids)); i++) {
+        clockid_t clock = CLOCK_PROCESS_CPUTIME_ID;
+        if (of_runners)
+            CHECK(clock_getcpuclockid(pids[i], &clock) == 0);
+        CHECK_OK(clock_gettime(clock, &t));
+        ns += (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    }
+    return ns;
+}
+
+static bool is_first = true;
+
+static void print(const char *metric, const char *labels, const char *unit, double value)
+{
+    (void)printf("%s\n  {\"metric\": \"%s\", \"labels\": {%s}, \"unit\": \"%s\", \"value\": %.2f}",
+                 is_first ? "" : ",", metric, labels, unit, value);
+    is_first = false;
+}
+
+static void load(struct fn_under_test *f, const char *path, unsigned concurrency, uint64_t ms)
+{
+    struct slot slots[CONCURRENCY_MAX];
+    unsigned n_running = 0;
+    uint64_t until = clock_mono_ns() + ms * 1000000;
+    for (unsigned i = 0; i < concurrency; i++) {
+        slots[i] = (struct slot){ .f = f, .path = path, .left = &until, .n_running = &n_running };
+        start(&slots[i]);
+    }
+    while (n_running)
+        (void)loop_turn(&f->rig->loop, true);
+}
+
+static void measure(struct fn_under_test *f, const char *abi, const char *path,
+                    unsigned concurrency, uint64_t ms)
+{
+    char labels[128];
+    load(f, path, concurrency, 200);
+    histogram = (struct histogram){ 0 };
+    n_done = 0;
+    uint64_t begun = clock_mono_ns(), runners = cpu_ns(f->rig, true), ours = cpu_ns(f->rig, false);
+    load(f, path, concurrency, ms);
+    double seconds = (double)(clock_mono_ns() - begun) / 1e9, n = (double)n_done;
+    (void)snprintf(labels, sizeof labels,
+                   "\"abi\": \"%s\", \"request\": \"%s\", \"concurrency\": \"%u\"", abi, path,
+                   concurrency);
+    print("direct_rps", labels, "1/s", n / seconds);
+    print("runner_cpu_us", labels, "us", (double)(cpu_ns(f->rig, true) - runners) / 1e3 / n);
+    print("main_cpu_us", labels, "us", (double)(cpu_ns(f->rig, false) - ours) / 1e3 / n);
+    (void)printf(
+        ",\n  {\"metric\": \"direct_us\", \"labels\": {%s}, \"unit\": \"us\", \"p50\": %.1f, "
+        "\"p90\": %.1f, \"p99\": %.1f, \"n\": %llu}",
+        labels, (double)histogram_percentile(&histogram, 50) / 1e3,
+        (double)histogram_percentile(&histogram, 90) / 1e3,
+        (double)histogram_percentile(&histogram, 99) / 1e3, (unsigned long long)histogram.n);
+    (void)fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *abi, *file, *path;
+        bool reuse;
+    } rows[] = {
+        { "reactor", "fn-reactor.wasm", "/hello", false },
+        { "reactor", "fn-reactor.wasm", "/poke/3", false },
+        { "init", "fn-init.wasm", "/hello", false },
+        { "reuse", "fn-reactor.wasm", "/hello", true },
+        { "command", "fn-command.wasm", "/hello", false },
+    };
+    static const unsigned concurrencies[] = { 1, 8, 64 };
+    uint64_t seconds = 2, runners = 0;
+    if (argc > 1)
+        CHECK_OK(parse_u64(str_of(argv[1]), 1, 60, &seconds));
+    if (argc > 2)
+        CHECK_OK(parse_u64(str_of(argv[2]), 0, 8, &runners));
+    (void)printf("{\"bench\": \"pristine\", \"results\": [");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct fn_rig rig;
+        fn_rig_open(&rig, (unsigned)runners);
+        struct fn_under_test f = { .t.reuse = rows[i].reuse };
+        fn_open(&rig, &f, rows[i].file);
+        for (size_t k = 0; k < ARRAY_LEN(concurrencies); k++)
+            measure(&f, rows[i].abi, rows[i].path, concurrencies[k], seconds * 1000);
+        fn_close(&f);
+        fn_rig_close(&rig);
+    }
+    (void)printf("\n]}\n");
+    return 0;
+}
