@@ -135,7 +135,7 @@ static void call_free(struct gateway_call *c)
     list_remove(&c->live);
     g->n_live--;
     if (c->pool)
-        pool_release(g, c->pool);
+        pool_let_go(g, c->pool);
     if (c->arena) {
         headers_fini((struct headers *)c->request);
         arena_fini(c->arena);
@@ -392,7 +392,7 @@ void pool_hand_off(struct gateway *g, struct pool *p)
         run_in(container_of(i, struct gateway_call, waiting), place);
     }
     p->is_handing = false;
-    pool_release(g, p);
+    pool_let_go(g, p);
 }
 
 static void refuse_queue_full(struct gateway_call *c)
@@ -571,7 +571,7 @@ static void attempt_ended(struct gateway_call *c, int r, const char *reason, con
     sandbox_left(g, s);
     call_settle(c);
     pool_hand_off(g, p);
-    pool_release(g, p);
+    pool_let_go(g, p);
 }
 
 /* ---------------------------------------------------------------- the answer */
@@ -837,7 +837,7 @@ void calls_reroute(struct gateway *g)
         size_t member = 0;
         (void)directory_owns(g, c->pool->fn, &member);
         call_leave_queue(c);
-        pool_release(g, c->pool);
+        pool_let_go(g, c->pool);
         c->pool = NULL;
         forward(c, member);
     }

@@ -257,7 +257,7 @@ static void function_remove(struct gateway *g, struct function *f)
         load_forget(g, p);
         p->n_calls++; /* not while it is looked at */
         pool_refuse_all(g, p);
-        pool_release(g, p);
+        pool_let_go(g, p);
     }
     while (f->failures)
         failure_remove(f, f->failures->revision);
@@ -365,7 +365,7 @@ static void apply_failure(struct gateway *g, const Dormouse__Fn__V1__Failure *m)
         if (p->revision == m->revision && p->n_sandboxes == 0) {
             p->n_calls++;
             pool_fail_waiting(g, p, x);
-            pool_release(g, p);
+            pool_let_go(g, p);
             return;
         }
 }
@@ -402,7 +402,7 @@ static void pool_drop_if_unused(struct gateway *g, struct pool *p)
     free(p);
 }
 
-void pool_release(struct gateway *g, struct pool *p)
+void pool_let_go(struct gateway *g, struct pool *p)
 {
     assert(p->n_calls > 0);
     p->n_calls--;

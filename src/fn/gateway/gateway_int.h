@@ -279,7 +279,7 @@ const struct failure *function_failure(const struct function *f, uint32_t revisi
 /* NULL: none. */
 struct policy *directory_policy(const struct gateway *g, struct str namespace);
 struct pool *pool_get(struct gateway *g, struct function *f, uint32_t revision);
-void pool_release(struct gateway *g, struct pool *p); /* a call lets go */
+void pool_let_go(struct gateway *g, struct pool *p); /* a call lets go */
 void pool_rest(struct gateway *g, struct pool *p);    /* nothing is left to report; it may go */
 /* No new requests; it is reported. Others at the same address go with it. */
 void sandbox_eject(struct gateway *g, struct sandbox *s);
