@@ -328,7 +328,7 @@ static void head(struct invocation *x, int status, const char *name, const char 
     headers_fini(&h);
 }
 
-static void answer(struct invocation *x, int status, const char *body)
+static __attribute__((unused)) void answer(struct invocation *x, int status, const char *body)
 {
     char n[24];
     (void)snprintf(n, sizeof n, "%zu", strlen(body));
@@ -414,7 +414,7 @@ static const struct invoker_ops rig_invoker_ops = { .start = rig_start,
                                                     .cancel = rig_cancel };
 
 /* The i-th that runs. */
-static struct invocation *running(size_t i)
+static __attribute__((unused)) struct invocation *running(size_t i)
 {
     CHECK(i < sandboxes.running.n);
     return sandboxes.running.p[i];
