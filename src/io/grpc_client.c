@@ -40,9 +40,15 @@ static void set_status(struct grpc_call *call, int code, int r, const char *text
     (void)buf_add_cstr(&call->text, text);
 }
 
-/* The call fails for a reason of ours; its end comes later. */
+/*
+ * The call fails for a reason of ours; its end comes later. A status that is here already does not
+ * count: messages before it are not delivered.
+ */
 static void fail(struct grpc_call *call, int code, int r, const char *text)
 {
+    if (call->over)
+        return;
+    call->has_status = false;
     set_status(call, code, r, text);
     call->over = true;
     if (call->http)

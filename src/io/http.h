@@ -272,7 +272,8 @@ void http_call_cancel(struct http_call *call);
 bool http_call_write(struct http_call *call, struct str chunk);
 /*
  * The end of the body. trailers, borrowed, may be NULL; sent after HTTP_CHUNKED bodies only. Fewer
- * bytes than body_n: the call fails with -EINVAL. Fine after the end of the call's response.
+ * bytes than body_n: the call fails with -EINVAL. Not needed after exactly body_n of them, and fine
+ * after the end of the response.
  */
 void http_call_end_body(struct http_call *call, const struct headers *trailers);
 size_t http_call_pending(const struct http_call *call); /* bytes waiting for the server */

@@ -591,6 +591,13 @@ size_t http_call_pending(const struct http_call *call)
     return call->link && call->link->h2 ? h2_call_pending(call) : call->request.n - call->head_n;
 }
 
+static void body_complete(struct http_call *call)
+{
+    call->body_done = true;
+    if (call->sm.at == CALL_SENT) /* now it is the server's turn */
+        http_call_start_timer(call);
+}
+
 bool http_call_write(struct http_call *call, struct str chunk)
 {
     if (call->sm.at == CALL_ENDED || !chunk.n)
@@ -599,6 +606,8 @@ bool http_call_write(struct http_call *call, struct str chunk)
     if (!call->tunnel && !call->chunked) {
         assert(chunk.n <= call->body_left);
         call->body_left -= chunk.n;
+        if (call->body_left == 0)
+            body_complete(call);
     }
     if (owns_link(call)) {
         call->added = true;
@@ -638,7 +647,7 @@ void http_call_end_body(struct http_call *call, const struct headers *trailers)
             link_abort(l);
         return;
     }
-    call->body_done = true;
+    body_complete(call);
     if (call->chunked && trailers)
         (void)headers_copy(&call->trailers, trailers);
     if (owns_link(call) && call->chunked) {
@@ -647,8 +656,6 @@ void http_call_end_body(struct http_call *call, const struct headers *trailers)
     } else if (l && l->h2) {
         h2_call_more(call);
     }
-    if (call->sm.at == CALL_SENT)
-        http_call_start_timer(call);
 }
 
 /* With TLS as ALPN has chosen, in clear text by prior knowledge. */
@@ -1102,12 +1109,12 @@ int http_call_start(struct http_client *c, const struct http_call_opts *opts,
         .ops = opts->ops,
         .arg = opts->arg,
         .chunked = opts->streams && opts->body_n == HTTP_CHUNKED,
-        .body_done = !opts->streams,
         .upgrade = opts->upgrade,
         .reset_code = -1,
     };
     if (opts->streams && !call->chunked)
         call->body_left = opts->body_n - opts->body.n;
+    call->body_done = !call->chunked && call->body_left == 0;
     call->repeatable = call->is_head || str_is(opts->method, "GET");
     sm_init(&call->sm, call_table, CALL_QUEUED);
     if (add_head(call, opts) < 0) {
