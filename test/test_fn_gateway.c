@@ -718,6 +718,39 @@ TEST(warm_requests_go_on_without_a_control_plane_and_cold_ones_are_told_to_the_n
     finish();
 }
 
+TEST(sandboxes_that_a_new_leader_has_not_heard_of_serve_on_for_a_while)
+{
+    begin();
+    welcome("", 2);
+    plane_hang_up(&plane);
+    WAIT_FOR(plane.hellos == 2);
+    struct order *o = order_new();
+    order_welcome(o, 2);
+    order_function(o, 1, "f", "");
+    order_endpoints(o, 0, 1, true); /* no worker has come yet */
+    order_send(o, &plane);
+    sandboxes.answers = true;
+    get("f");
+    WAIT_FOR(a.ends);
+    CHECK_INT(a.status, 200);
+    o = order_new();
+    order_endpoints(o, 1, 2, false);
+    order_add(o, 2, 1, NULL);
+    order_send(o, &plane);
+    pass(3100); /* the first one did not come */
+    for (int i = 0; i < 3; i++) {
+        get("f");
+        WAIT_FOR(a.ends);
+        CHECK_STR(buf_str(&a.body), "2");
+    }
+    sandboxes.answers = false;
+    get("f");
+    WAIT_FOR(sandboxes.running.n == 1);
+    request(client, &b, (struct http_call_opts){ 0 }, FIELDS("host", "f"));
+    WAIT_FOR(plane.load[1].queued == 1);
+    finish();
+}
+
 TEST(a_deposed_control_plane_is_refused)
 {
     begin();

@@ -451,7 +451,7 @@ void sandbox_left(struct gateway *g, struct sandbox *s)
     if (s->place.running)
         return;
     s->idle_us = gateway_now_us();
-    if (s->is_draining || !s->is_listed)
+    if (s->is_draining || !(s->is_listed || s->is_doubted))
         sandbox_retire(g, s);
 }
 
@@ -504,7 +504,7 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
     if (s) {
         bool was_out = !balance_has(&s->place);
         s->is_listed = true;
-        s->is_draining = s->is_ejected = false;
+        s->is_draining = s->is_ejected = s->is_doubted = false;
         if (was_out)
             balance_add(&s->pool->balance, &s->place);
         pool_hand_off(g, s->pool);
@@ -546,6 +546,7 @@ static void apply_drain(struct gateway *g, uint64_t id)
         return;
     }
     s->is_draining = true;
+    s->is_doubted = false;
     sandbox_retire(g, s);
 }
 
@@ -554,7 +555,7 @@ static void apply_remove(struct gateway *g, uint64_t id)
     struct sandbox *s = map_get(&g->sandboxes, id_key(&id));
     if (!s)
         return;
-    s->is_listed = s->is_draining = false;
+    s->is_listed = s->is_draining = s->is_doubted = false;
     balance_remove(&s->pool->balance, &s->place);
     if (s->place.running)
         calls_lose_sandbox(g, s); /* it goes with the last of them */
@@ -653,6 +654,22 @@ bool directory_owns(struct gateway *g, struct function *f, size_t *ret_member)
     return f->owner == UINT16_MAX || f->owner == m->self;
 }
 
+static void on_doubt_over(struct timer *t)
+{
+    struct gateway *g = container_of(t, struct gateway, doubt);
+    VEC(struct sandbox *) gone = { 0 };
+    map_each (e, &g->sandboxes) {
+        struct sandbox *s = e->value;
+        if (s->is_doubted)
+            vec_push(&gone, s);
+    }
+    vec_each (s, &gone) {
+        (*s)->is_doubted = false;
+        sandbox_retire(g, *s);
+    }
+    vec_fini(&gone);
+}
+
 /* After the last message of a welcome: what it has not named. */
 static void sweep(struct gateway *g)
 {
@@ -674,8 +691,18 @@ static void sweep(struct gateway *g)
             if (!s->is_listed)
                 vec_push(&gone, s);
         }
-        vec_each (s, &gone)
-            sandbox_retire(g, *s); /* what runs there may well end by itself */
+        /*
+         * A new leader may be welcomed here before the workers have told it what they have. So
+         * these go on to be used for a while: one that is really gone refuses, and is left then.
+         */
+        if (g->is_new_leader && gone.n)
+            timer_start(g->loop, &g->doubt, GATEWAY_DOUBT_MS, on_doubt_over);
+        vec_each (s, &gone) {
+            (*s)->is_doubted = g->is_new_leader;
+            if (!g->is_new_leader)
+                sandbox_retire(g, *s); /* what runs there may well end by itself */
+        }
+        g->is_new_leader = false;
         vec_fini(&gone);
     }
     if (g->all_policies) {
@@ -760,6 +787,7 @@ void directory_fini(struct gateway *g)
     members_fini(&g->members);
     upstreams_follow_members(g);
     defer_cancel(&g->trim);
+    timer_stop(g->loop, &g->doubt);
     struct map *maps[] = { &g->functions, &g->numbers,   &g->hosts,    &g->paths,
                            &g->specs,     &g->sandboxes, &g->policies, &g->upstreams };
     for (size_t i = 0; i < ARRAY_LEN(maps); i++)

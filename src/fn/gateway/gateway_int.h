@@ -35,11 +35,12 @@ enum {
     GATEWAY_EAGER_BYTES = 16 << 10, /* a body of known length up to this is here before it queues */
     GATEWAY_KEEP_BYTES = 64 << 10,  /* of other bodies, so that a request can be made again */
     GATEWAY_IDLE_CALLS = 64,        /* records of calls that are kept for the next ones */
-    GATEWAY_SUSPECT_MS = 2000,      /* a gateway that refused a connection owns nothing so long */
-    GATEWAY_REPORT_QUEUED_MS = 20,  /* between reports while requests wait for a sandbox */
-    GATEWAY_REPORT_MS = 400,        /* while requests run */
-    GATEWAY_REPORT_LOADS = 4096,    /* in one message */
-    GATEWAY_TICK_MIN_MS = 5,        /* between two looks for calls that are overdue */
+    GATEWAY_DOUBT_MS = 3000, /* for workers to tell a new leader of sandboxes that are known here */
+    GATEWAY_SUSPECT_MS = 2000,     /* a gateway that refused a connection owns nothing so long */
+    GATEWAY_REPORT_QUEUED_MS = 20, /* between reports while requests wait for a sandbox */
+    GATEWAY_REPORT_MS = 400,       /* while requests run */
+    GATEWAY_REPORT_LOADS = 4096,   /* in one message */
+    GATEWAY_TICK_MIN_MS = 5,       /* between two looks for calls that are overdue */
     GATEWAY_SUBMIT_BODY_BYTES = 1 << 20 /* of a request from inside that still waits */
 };
 
@@ -123,6 +124,7 @@ struct sandbox {
     bool is_listed;   /* by the control plane */
     bool is_draining;
     bool is_ejected; /* it refused a connection */
+    bool is_doubted; /* a new leader has not named it, but may not have heard of it yet */
 };
 
 struct upstream; /* upstream.c */
@@ -209,7 +211,9 @@ struct gateway {
     struct defer trim;
     VEC(struct listener) listeners;
     uint64_t endpoints_version;
-    bool has_endpoints;                              /* a snapshot came in this stream */
+    bool has_endpoints; /* a snapshot came in this stream */
+    bool is_new_leader; /* its snapshot may know less than is true */
+    struct timer doubt;
     bool all_functions, all_endpoints, all_policies; /* what a welcome does not name is to go */
     struct members members;
     uint64_t members_seen; /* counts changes, for function.owner_epoch */
@@ -280,7 +284,7 @@ const struct failure *function_failure(const struct function *f, uint32_t revisi
 struct policy *directory_policy(const struct gateway *g, struct str namespace);
 struct pool *pool_get(struct gateway *g, struct function *f, uint32_t revision);
 void pool_let_go(struct gateway *g, struct pool *p); /* a call lets go */
-void pool_rest(struct gateway *g, struct pool *p);    /* nothing is left to report; it may go */
+void pool_rest(struct gateway *g, struct pool *p);   /* nothing is left to report; it may go */
 /* No new requests; it is reported. Others at the same address go with it. */
 void sandbox_eject(struct gateway *g, struct sandbox *s);
 /* A request has left it. */

@@ -108,6 +108,7 @@ static bool take_welcome(struct gateway *g, const order *o)
     log_info("gateway: connected", "control_plane=%s term=%llu", o->welcome->leader,
              (unsigned long long)o->welcome->term);
     timer_stop(g->loop, &g->welcome_by);
+    g->is_new_leader = g->term && o->welcome->term > g->term;
     g->term = o->welcome->term;
     g->lease_ms = o->welcome->lease_ms;
     g->is_welcome = true;
