@@ -3,6 +3,7 @@
 #include "fn/control/plane_impl.h"
 
 #include "base/log.h"
+#include "base/sys.h"
 #include "codec/json.h"
 
 #include <errno.h>
@@ -515,6 +516,7 @@ void plane_lead(struct plane *p, uint64_t term)
     p->next_sandbox = 1;
     p->version = 1;
     p->members_epoch++;
+    sys_random(p->secret, sizeof p->secret);
     log_info("functions: leading", "name=%s term=%" PRIu64 " functions=%u", p->opts.name, term,
              p->n_functions);
     for (size_t i = 1; i < p->functions.n; i++) {

@@ -127,10 +127,11 @@ static void add_members(struct bulletin *b)
     Dormouse__Fn__V1__Members *m = arena_new(&b->arena, Dormouse__Fn__V1__Members);
     dormouse__fn__v1__members__init(m);
     m->epoch = b->p->members_epoch;
+    m->secret = bytes_of(str_n(b->p->secret, sizeof b->p->secret));
     m->gateways = arena_new_n(&b->arena, Dormouse__Fn__V1__Member *, PLANE_GATEWAYS_MAX);
     for (size_t i = 0; i < PLANE_GATEWAYS_MAX; i++) {
         const struct gateway *g = b->p->gateways[i];
-        if (!g)
+        if (!g || g->is_leaving)
             continue;
         Dormouse__Fn__V1__Member *one = arena_new(&b->arena, Dormouse__Fn__V1__Member);
         dormouse__fn__v1__member__init(one);
@@ -359,6 +360,13 @@ static void take_broken(struct gateway *g, uint64_t id)
     revision_recount(rev);
 }
 
+static void tell_members(struct plane *p)
+{
+    p->members_epoch++;
+    p->members_changed = true;
+    plane_send_later(p);
+}
+
 static void on_gateway_message(void *arg, const ProtobufCMessage *message)
 {
     struct gateway *g = arg;
@@ -366,6 +374,10 @@ static void on_gateway_message(void *arg, const ProtobufCMessage *message)
     const Dormouse__Fn__V1__GatewayReport *m = (const Dormouse__Fn__V1__GatewayReport *)message;
     peer_heard(&g->peer);
     g->endpoints_version = MAX(g->endpoints_version, m->endpoints_version);
+    if (g->is_leaving != m->is_leaving) {
+        g->is_leaving = m->is_leaving;
+        tell_members(p);
+    }
     if (m->loads_are_all)
         plane_drop_shares(p, g);
     for (size_t i = 0; i < m->n_loads; i++) {
@@ -392,13 +404,6 @@ static const struct fn_stream_ops gateway_ops = { .on_message = on_gateway_messa
                                                   .on_end = on_gateway_end };
 
 /* ---------------------------------------------------------------- coming and going */
-
-static void tell_members(struct plane *p)
-{
-    p->members_epoch++;
-    p->members_changed = true;
-    plane_send_later(p);
-}
 
 static void free_gateway(struct gateway *g)
 {
@@ -471,6 +476,7 @@ void plane_gateway_hello(struct caller *caller, const Dormouse__Fn__V1__GatewayR
     g->peer.is_local = caller->is_local;
     g->peer.incarnation = hello->incarnation;
     g->is_welcome = false;
+    g->is_leaving = m->is_leaving;
     free(g->peer.address);
     g->peer.address = xstrdup(hello->address);
     plane_caller_free(caller);

@@ -129,6 +129,7 @@ struct gateway {
     struct peer peer;
     uint32_t bit;               /* of plane.gateways and of what is drained */
     bool is_welcome;            /* has its snapshot: gets updates */
+    bool is_leaving;            /* finishes what it has: no member any more */
     uint64_t endpoints_version; /* as it told last */
 };
 
@@ -184,6 +185,7 @@ struct plane {
     struct list callers;
 
     uint64_t version, members_epoch;
+    uint8_t secret[32]; /* of this term; gateways show it to each other */
     /* For all gateways, at the end of this turn. */
     struct defer feed;
     ids adds, drains, removes;
