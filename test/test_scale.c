@@ -292,6 +292,28 @@ TEST(kpa_keeps_the_last_sandbox_for_the_stable_window_after_a_short_request)
     scale_fini(&r.s);
 }
 
+/* A gateway's first report of a burst cannot say what time its sums cover. */
+TEST(sums_without_their_time_count_all_the_same)
+{
+    struct rig r;
+    rig_plain(&r);
+    r.c.averaged = true;
+    report(&r, 1, 0);
+    obey(&r);
+    for (int i = 0; i < 60; i++) { /* each second five calls of 0.6 s that end before the report */
+        r.now_ms += 1000;
+        struct scale_report rep = {
+            .arrived = 5, .finished = 5, .duration_us = 3000000, .concurrency_us = 3000000
+        };
+        (void)scale_report(&r.s, &r.c, r.now_ms, &rep, &r.n, &r.d);
+        if (i % 2)
+            scale_tick(&r.s, &r.c, r.now_ms, &r.n, &r.d), obey(&r);
+    }
+    CHECK_INT(r.d.desired, 3);
+    CHECK(r.s.gap_ms > 150 && r.s.gap_ms < 250);
+    scale_fini(&r.s);
+}
+
 TEST(unreachable_revisions_go_at_once)
 {
     struct rig r;

@@ -18,6 +18,7 @@ struct scale_active {
     uint32_t hold; /* not below it until hold_until_ms: what was created between ticks */
     uint64_t hold_until_ms;
     uint32_t running, queued;
+    bool told_sums;   /* reports come with integrals: counts are not held between them */
     double rate;      /* calls per second, moving mean */
     uint32_t arrived; /* since rate_since_ms */
     uint64_t rate_since_ms;

@@ -18,6 +18,7 @@ enum { MINUTE_MS = 60000 };
 #define DURATION_WEIGHT 0.8
 #define RATE_WEIGHT     0.8
 #define START_WEIGHT    0.5
+#define GAP_WEIGHT      0.5
 
 void scale_init(struct scale *s)
 {
@@ -294,13 +295,22 @@ static bool queue_report(struct scale *s, const struct scale_config *c, uint64_t
     return ret->changed;
 }
 
+/* How long the sums cover is not told by a gateway's first report of a burst: the requests say at
+ * least so much. */
+static uint64_t covered_from(const struct scale_config *c, uint64_t now_ms,
+                             const struct scale_report *r)
+{
+    uint64_t ms = r->interval_ms ? r->interval_ms : MIN(r->concurrency_us / 1000, c->tick_ms);
+    return now_ms - MIN(ms, now_ms);
+}
+
 /* The samples of an awake function. */
 static void sample(struct scale *s, const struct scale_config *c, uint64_t now_ms,
                    const struct scale_report *r, const struct scale_counts *counts)
 {
     struct scale_active *a = s->active;
     double held = c->averaged ? scale_limited(s, c, now_ms, counts) : 0;
-    uint64_t from_ms = a->last_report_ms;
+    uint64_t held_ms = a->last_report_ms, from_ms;
     uint32_t held_total = total(a);
     if (r->finished || (total(a) == 0 && r->running + r->queued > 0))
         a->progress_ms = now_ms;
@@ -312,17 +322,20 @@ static void sample(struct scale *s, const struct scale_config *c, uint64_t now_m
         a->last_busy_ms = now_ms;
     if (!c->averaged)
         return;
+    from_ms = covered_from(c, now_ms, r);
     if (c->metric == SCALE_RPS) {
-        uint64_t from = now_ms - MIN(r->interval_ms, now_ms);
-        scale_window_add(&a->window, from, now_ms, (double)r->arrived * 1000);
-    } else if (r->interval_ms) {
+        scale_window_add(&a->window, from_ms, now_ms, (double)r->arrived * 1000);
+        return;
+    }
+    if (r->concurrency_us || r->interval_ms) {
+        a->told_sums = true;
         /* The share of requests that ask for a sandbox is taken from how it is now. */
         double integral = (double)r->concurrency_us / 1000;
         if (total(a) > 0)
             integral *= scale_limited(s, c, now_ms, counts) / total(a);
-        scale_window_add(&a->window, now_ms - MIN(r->interval_ms, now_ms), now_ms, integral);
-    } else if (held_total > 0) { /* no more is known than what was said last */
-        scale_window_add(&a->window, from_ms, now_ms, held * (double)(now_ms - from_ms));
+        scale_window_add(&a->window, from_ms, now_ms, integral);
+    } else if (held_total > 0 && !a->told_sums) { /* no more is known than what was said last */
+        scale_window_add(&a->window, held_ms, now_ms, held * (double)(now_ms - held_ms));
     } else if (r->arrived > 0) { /* they came and went */
         scale_window_add(&a->window, now_ms, now_ms, r->arrived);
     }
@@ -339,6 +352,14 @@ bool scale_report(struct scale *s, const struct scale_config *c, uint64_t now_ms
                                        : DURATION_WEIGHT * mean +
                                              (1 - DURATION_WEIGHT) * (double)s->duration_ms);
     }
+    if (r->arrived) {
+        double gap = (double)(now_ms - s->gap_since_ms) / r->arrived;
+        if (s->gap_since_ms)
+            s->gap_ms =
+                (float)(s->gap_ms > 0 ? GAP_WEIGHT * gap + (1 - GAP_WEIGHT) * (double)s->gap_ms
+                                      : gap);
+        s->gap_since_ms = now_ms;
+    }
     learn(s, c, now_ms, r);
     bool busy = r->running + r->queued > 0 || r->arrived > 0;
     bool was_awake = scale_is_awake(s);
@@ -346,8 +367,11 @@ bool scale_report(struct scale *s, const struct scale_config *c, uint64_t now_ms
         fill(s, counts, sleeping_next(s, c, now_ms), ret);
         return false;
     }
-    if (!was_awake)
+    if (!was_awake) {
         wake(s, c, now_ms);
+        s->active->window.begin_ms =
+            MAX(covered_from(c, now_ms, r), now_ms - MIN(c->tick_ms, now_ms));
+    }
     sample(s, c, now_ms, r, counts);
     if (!was_awake || (s->desired == 0 && total(s->active) > 0)) {
         first_report(s, c, now_ms, counts, ret);

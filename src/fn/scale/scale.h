@@ -95,7 +95,7 @@ const char *scale_policy_doc(enum scale_policy policy);
  * gateway that reports, since its previous report. */
 struct scale_report {
     uint32_t running, queued;
-    uint64_t interval_ms;    /* that the following cover; 0: they are not told */
+    uint64_t interval_ms;    /* that the following cover; 0: it is not known */
     uint64_t concurrency_us; /* integral of running + queued over it */
     uint32_t arrived, finished;
     uint64_t duration_us; /* of those finished, summed */
@@ -126,10 +126,12 @@ struct scale {
     uint32_t desired;
     uint32_t floor; /* not below it until floor_until_ms: recovered sandboxes */
     uint64_t floor_until_ms;
-    float duration_ms;    /* moving mean of requests, 0: unknown */
-    float start_ms;       /* moving mean of measured starts, 0: unknown */
-    uint16_t n_zeros;     /* momentary samples it went to sleep with, all of them 0 */
-    bool initial_reached; /* config's initial was ready once */
+    float duration_ms;     /* moving mean of requests, 0: unknown */
+    float start_ms;        /* moving mean of measured starts, 0: unknown */
+    float gap_ms;          /* moving mean between two calls, for placement; 0: unknown */
+    uint64_t gap_since_ms; /* the last call that was told of */
+    uint16_t n_zeros;      /* momentary samples it went to sleep with, all of them 0 */
+    bool initial_reached;  /* config's initial was ready once */
 };
 
 void scale_init(struct scale *s);
