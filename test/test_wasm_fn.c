@@ -521,6 +521,28 @@ TEST(many_at_a_time_each_get_their_own)
     fn_rig_close(&rig);
 }
 
+TEST(requests_that_take_turns_keep_what_they_have_written)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+        struct fn_under_test f = { 0 };
+        struct fn_call calls[4] = { 0 };
+        fn_open(&rig, &f, both[i]);
+        for (size_t n = 0; n < ARRAY_LEN(calls); n++) {
+            struct invoke_request q = fn_request(&f, "/slow");
+            fn_start(&f, &calls[n], &q);
+        }
+        for (size_t n = 0; n < ARRAY_LEN(calls); n++) {
+            FN_WAIT(&rig, calls[n].is_over);
+            check_body(&calls[n], 200, "before after");
+            fn_call_fini(&calls[n]);
+        }
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
 TEST(more_that_wait_for_their_bodies_than_a_runner_has_room_for)
 {
     struct fn_rig rig;

@@ -43,7 +43,8 @@ static void on_data(void *arg, struct str chunk)
 static void on_end(void *arg, int r, const char *reason, const struct err *err)
 {
     struct slot *s = arg;
-    CHECK_OK(r);
+    if (r < 0)
+        TEST_FAIL("%s: %s", reason, err_text(err));
     histogram_add(&histogram, clock_mono_ns() - s->begun_ns);
     n_done++;
     (*s->n_running)--;

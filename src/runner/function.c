@@ -110,6 +110,7 @@ static int begin(struct instance *in, const struct proto_run *run, struct err *e
                            .body_ended = (d[1].flags & DELIVERY_FINISHED) != 0,
                            .credit = run->credit,
                            .left = run->response_max ? run->response_max : UINT64_MAX };
+    buf_reset(&in->worker->outcome.data);
     in->next_id = run->next_id;
     in->log_debug = (run->flags & RUN_LOG_DEBUG) != 0;
     in->activation_ms = run->activation_ms;

@@ -50,6 +50,7 @@ struct runner {
     VEC(struct template *) templates; /* by slot as well; never both */
     struct list kept;                 /* instances of functions that wait, longest first */
     unsigned n_kept;
+    size_t kept_pages;    /* of these */
     pthread_mutex_t lock; /* of every worker's has_baton */
     struct list spares;   /* workers without anything to do */
     unsigned n_spares;

@@ -161,23 +161,37 @@ static void keep(struct template *t, struct instance *in)
         end_kept(list_first(&r->kept, struct instance, kept_all));
 }
 
-/* As it was before its request; false: it cannot be. */
-static bool reset(const struct template *t, struct instance *in)
+static int map_memory(const struct template *t, struct instance *in, struct err *err)
+{
+    void *at;
+    int r = sys_mmap(wasmtime_memory_data(in->cx, &in->memory), t->bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, t->fd, 0, &at);
+    return r < 0 ? err_sys(err, r, "map the memory after initialisation") : 0;
+}
+
+/* Page by page, or all of it at once where that is less. */
+static bool reset_memory(const struct template *t, struct instance *in)
 {
     uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
     struct dirty d;
     uint64_t from, to, pages = 0;
     int more;
-    if (wasmtime_memory_data_size(in->cx, &in->memory) != t->bytes)
-        return false;
     dirty_init(&d, in, false);
     while ((more = dirty_next(&d, &from, &to)) > 0) {
         pages += (to - from) / PAGE;
         if (pages > TEMPLATE_RESET_PAGES)
-            return false;
+            return t->fd >= 0 && map_memory(t, in, NULL) == 0;
         for (; from < to; from += PAGE)
             put_page(t, memory, from);
     }
+    return more == 0;
+}
+
+/* As it was before its request; false: it cannot be. */
+static bool reset(const struct template *t, struct instance *in)
+{
+    if (wasmtime_memory_data_size(in->cx, &in->memory) != t->bytes || !reset_memory(t, in))
+        return false;
     struct request *q = &in->request;
     free(q->kept_body);
     *q = (struct request){ 0 };
@@ -188,7 +202,7 @@ static bool reset(const struct template *t, struct instance *in)
     in->clock_offset_ns = t->clock_offset_ns;
     buf_reset(&in->lines[0]);
     buf_reset(&in->lines[1]);
-    return more == 0 && globals_restore(in, str_n(t->globals, t->n_globals), NULL) == 0;
+    return globals_restore(in, str_n(t->globals, t->n_globals), NULL) == 0;
 }
 
 void template_give(struct instance *in, bool is_ok)
@@ -206,14 +220,6 @@ void template_give(struct instance *in, bool is_ok)
 }
 
 /* ---- making ---- */
-
-static int map_memory(const struct template *t, struct instance *in, struct err *err)
-{
-    void *at;
-    int r = sys_mmap(wasmtime_memory_data(in->cx, &in->memory), t->bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, t->fd, 0, &at);
-    return r < 0 ? err_sys(err, r, "map the memory after initialisation") : 0;
-}
 
 /* A fresh instance gets what initialisation has made of it. */
 static int restore(const struct template *t, struct instance *in, struct err *err)
@@ -309,7 +315,10 @@ int template_new(struct worker *w, struct err *err)
     r->templates.p[run->slot] = t;
     if (!t->is_snapshot)
         return 0;
-    in->template = t; /* it is just as the next one has to be */
+    /* It is just as the next one has to be, but for pages that it owns without need. */
+    if (t->touched.n > TEMPLATE_COPY_PAGES && t->fd >= 0 && map_memory(t, in, NULL) < 0)
+        return 0;
+    in->template = t;
     keep(t, take_ptr(&in));
     return 0;
 }

@@ -6,8 +6,8 @@
  * An instance that has served a request is not thrown away. Its pages that were written to get the
  * template's bytes back, which costs a tenth of a microsecond each, where a new instance costs a
  * page fault for each and its making and unmaking besides. What the kernel says was never written
- * to is as it was. Whatever cannot be put right this way is ended: after a trap, when the memory
- * has grown, when many pages were written to. Tables and passive segments need no care, since a
+ * to is as it was; when many pages were, the template is mapped anew over all of them. What ended
+ * badly, or has grown, is ended for good. Tables and passive segments need no care, since a
  * module that could change them is none that can be dissolved; such a module has no snapshot, and
  * is initialised for every request.
  */
@@ -17,9 +17,10 @@
 
 enum {
     TEMPLATE_COPY_PAGES = 16,   /* written by the initialisation: copied, more are mapped */
-    TEMPLATE_RESET_PAGES = 256, /* of an instance that is put right */
+    TEMPLATE_RESET_PAGES = 256, /* of an instance that is put right page by page */
     TEMPLATE_KEPT_MAX = 8,      /* instances of one template that wait for a request, */
-    RUNNER_KEPT_MAX = 512       /* and of all: the oldest goes */
+    RUNNER_KEPT_MAX = 512,      /* and of all; with so many pages of their own: */
+    RUNNER_KEPT_PAGES = 8192    /* beyond, the one that has waited longest goes */
 };
 
 struct template;

@@ -34,7 +34,6 @@ void outcome_reset(struct outcome *o)
     buf_reset(&o->ops);
     buf_reset(&o->logs);
     buf_reset(&o->notes);
-    buf_reset(&o->data);
     o->n_ops = o->n_logs = o->n_notes = o->logs_left_out = o->n_lines = 0;
 }
 

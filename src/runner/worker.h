@@ -31,7 +31,7 @@ enum {
 /* What the turns of a command have produced since main was told. */
 struct outcome {
     struct buf ops, logs, notes;
-    struct buf data; /* functions: of the answer's body, not a note yet */
+    struct buf data; /* functions: of the answer's body, not a note yet; outlasts messages */
     uint32_t n_ops, n_logs, n_notes, logs_left_out;
     uint32_t n_lines; /* of output, among the notes */
 };

@@ -6,6 +6,7 @@
  *     /hello /count /echo /head /big/N /drip/N /none /log /secret/NAME
  *     /poke/N /peek    a mark in N pages, of the stack and of other memory; how many there are
  *     /grow /late      a mark in memory that has grown; in a global and behind a function pointer
+ *     /slow            answers in two parts, with some 20 ms of work between
  *     /trap /wild /deep /spin /hog /exit/N /return/N   end badly
  *     reactor: /badhead /twice /early /trailers /flush /length/N
  *     command: /raw/TEXT   prints TEXT and nothing else ('+': a line's end)
@@ -221,6 +222,11 @@ static int32_t handle(void)
         (void)put((const void *)0xfffffff0u, 64);
     } else if (is("/deep")) {
         sink = (uint32_t)deep(0);
+    } else if (is("/slow")) {
+        (void)say("before ");
+        for (uint32_t i = 0; i < 15000000; i++)
+            sink++;
+        (void)put("after", 5);
     } else if (is("/spin")) {
         for (;;)
             sink++;
