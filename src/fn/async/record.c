@@ -254,7 +254,10 @@ bool async_key_due_parse(struct str key, struct str *ret_lane, uint64_t *ret_wal
         key.n - tail - 3 >= ASYNC_LANE_MAX ||
         !parse_tail(str_slice(key, key.n - tail, key.n), ret_wall_ms, ret_id))
         return false;
-    *ret_lane = str_n(key.p + 2, key.n - tail - 3);
+    struct str lane = str_n(key.p + 2, key.n - tail - 3);
+    if (str_find_char(lane, 0) >= 0)
+        return false;
+    *ret_lane = lane;
     return true;
 }
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Time zones of the TZ database: the files below /usr/share/zoneinfo (RFC 9636), and the rule in
+ * their footer (a POSIX TZ string) for what comes after their last transition. The C library's own
+ * zone is one per process, which is why it is not used.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct zone;
+
+enum { ZONE_FILE_MAX_BYTES = 256 << 10, ZONE_NAME_MAX = 64 };
+
+/*
+ * Blocks for the time that a small file takes. name "" and "UTC": NULL, which all functions take
+ * for UTC. E_INVALID: no such zone, or its file does not read.
+ */
+int zone_load(const char *dir, struct str name, struct zone **ret, struct err *err);
+/* The bytes of such a file. E_PARSE. */
+int zone_parse(struct str bytes, struct zone **ret, struct err *err);
+void zone_free(struct zone *z);
+/* Seconds that local time is ahead of UTC at that moment. */
+int32_t zone_offset(const struct zone *z, int64_t utc_s);
+
+struct civil {
+    int64_t year;
+    unsigned month, day, weekday; /* 1.., 1.., 0 is Sunday */
+    unsigned hour, minute, second;
+};
+/* Of the proleptic Gregorian calendar; seconds as if there were no zone. */
+struct civil civil_of(int64_t s);
+int64_t civil_days(int64_t year, unsigned month, unsigned day); /* since 1970-01-01 */
