@@ -144,6 +144,10 @@ static int add_for_worker(const struct upstream *u, struct headers *h,
         r = headers_addc(h, "x-dormouse-scheme", "https");
     if (r == 0 && req->script_name.n)
         r = headers_add(h, STR("x-dormouse-script-name"), req->script_name);
+    if (r == 0 && req->response_max) {
+        (void)snprintf(number, sizeof number, "%llu", (unsigned long long)req->response_max);
+        r = headers_addc(h, "x-dormouse-response-max", number);
+    }
     if (r == 0 && u->g->worker_token)
         r = headers_addc(h, "x-dormouse-token", u->g->worker_token);
     if (r == 0 && req->deadline_ms) {
