@@ -397,7 +397,7 @@ void h2_link_send(struct link *l, struct http_call *call)
     }
     if (!call->chunked && (body_n || call->body_left)) {
         int len =
-            snprintf(length, sizeof length, "%llu", (unsigned long long)(body_n + call->body_left));
+            snprintf(length, sizeof length, "%llu", (unsigned long long)body_n + call->body_left);
         nv[n++] = h2_field(STR("content-length"), str_n(length, (size_t)len));
     }
     const nghttp2_data_provider body = { .read_callback = on_read_source };

@@ -147,14 +147,25 @@ static void seal(struct stream *s, struct str bytes)
     }
 }
 
-/* Number of bytes the kernel took, or -1 after a failure. */
+/*
+ * Number of bytes the kernel took, or -1 after a failure. Nothing is in flight: the socket may be
+ * asked directly, which spares the way through libuv's queue and the kernel's file layer.
+ */
 static ptrdiff_t try_write(struct stream *s, const uv_buf_t *bufs, unsigned n_bufs)
 {
-    int n = uv_try_write(&s->uv.stream, bufs, n_bufs);
-    if (n == UV_EAGAIN)
+    uv_os_fd_t fd;
+    ssize_t n;
+    if (uv_fileno(&s->uv.handle, &fd) < 0)
+        return 0;
+    const struct msghdr msg = { .msg_iov = (struct iovec *)bufs, .msg_iovlen = n_bufs };
+    do
+        n = n_bufs == 1 ? send(fd, bufs->base, bufs->len, MSG_NOSIGNAL | MSG_DONTWAIT)
+                        : sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && (errno == EAGAIN || errno == ENOBUFS))
         return 0;
     if (n < 0) {
-        write_failed(s, n);
+        write_failed(s, -errno);
         return -1;
     }
     s->sent_bytes += (uint64_t)n;
