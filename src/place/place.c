@@ -18,6 +18,7 @@ enum {
     RING_POINTS = 3,
     CHAIN = 4,
     BOUND_MILLI = 1000,
+    IMAGE_BONUS = 25,        /* of warm-first, in points of a score */
     DRAWS = 16,              /* of random, before it looks at all */
     AVOID_PENALTY = 1 << 24, /* below every score */
     FULLNESS_MAX = 1 << 20,
@@ -282,13 +283,23 @@ static void choose_image_locality(struct place *p, const struct place_request *r
         consider_some(p, rq, score_least, best);
 }
 
+/* Many sandboxes of one function still spread: a node that holds the image is only so much better
+ * than one that has to get it. */
+static int64_t score_warm(const struct place *p, const struct place_request *rq, uint32_t index,
+                          const struct place_node *node)
+{
+    return score_kubernetes(p, rq, index, node) +
+           (place_tally_of(rq->image, index) > 0 ? IMAGE_BONUS : 0);
+}
+
 static void choose_warm_first(struct place *p, const struct place_request *rq, struct best *best)
 {
-    consider_tally(p, rq, rq->warm, score_kubernetes, best);
-    if (!is_good(best))
-        consider_tally(p, rq, rq->image, score_kubernetes, best);
-    if (!is_good(best))
-        consider_some(p, rq, score_kubernetes, best);
+    consider_tally(p, rq, rq->warm, score_warm, best);
+    if (is_good(best))
+        return;
+    if (place_n_candidates(p->books) > PLACE_SAMPLE_ABOVE)
+        consider_tally(p, rq, rq->image, score_warm, best);
+    consider_some(p, rq, score_warm, best);
 }
 
 static void choose_power_of_d(struct place *p, const struct place_request *rq, struct best *best)

@@ -15,7 +15,8 @@
 
 /* enum, name on the command line, one line of documentation */
 #define PLACE_POLICIES(X)                                                                          \
-    X(PLACE_WARM_FIRST, "warm-first", "a kept sandbox, else the image, else as kubernetes")        \
+    X(PLACE_WARM_FIRST, "warm-first",                                                              \
+      "a kept sandbox, else as kubernetes, the image counting more")                               \
     X(PLACE_KUBERNETES, "kubernetes", "least allocated + balanced allocation, and image locality") \
     X(PLACE_POWER_OF_D, "power-of-d", "the least allocated of d random nodes")                     \
     X(PLACE_IMAGE_LOCALITY, "image-locality", "nodes that hold the image, the least allocated")    \
