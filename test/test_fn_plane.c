@@ -134,6 +134,25 @@ TEST(a_sandbox_that_dies_is_replaced)
     end(&r);
 }
 
+/* Equal workers, and yet every time the same: it holds the module. */
+TEST(the_next_sandbox_is_made_where_the_one_before_was)
+{
+    struct rig r;
+    rig_lead(&r);
+    worker_hello(&r, &w2, "w2", 1, 0, NULL, 0);
+    uint32_t f = rig_fake(&r, "f");
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    struct fake_worker *first = w1.n_creates ? &w1 : &w2;
+    for (uint32_t i = 1; i < 12; i++) {
+        uint64_t id = first->creates[i - 1].id;
+        worker_created(&r, first, id, NULL, false);
+        worker_gone(&r, first, id, "");
+        CHECK_INT(first->n_creates, i + 1);
+    }
+    CHECK_INT(w1.n_creates + w2.n_creates, 12);
+    end(&r);
+}
+
 TEST(one_that_dies_young_is_replaced_after_a_while)
 {
     struct rig r;

@@ -201,6 +201,7 @@ static void free_revision(struct revision *rev)
 {
     revision_rest(rev);
     scale_fini(&rev->scale);
+    place_tally_fini(&rev->held);
     drop_config(rev->p, rev->config);
     plane_env_free(rev->env);
     free(rev->template);
@@ -536,6 +537,7 @@ static void forget_sandboxes(struct plane *p)
             struct revision *rev = f->revisions[k];
             revision_rest(rev);
             scale_fini(&rev->scale);
+            place_tally_fini(&rev->held);
             scale_init(&rev->scale);
             rev->first = TABLE_NONE;
             rev->ready = rev->creating = rev->draining = 0;

@@ -57,7 +57,8 @@ struct revision {
     char *template;
     struct config *config;
     struct scale scale;
-    struct active *active; /* NULL: at rest */
+    struct place_tally held; /* nodes that have made a sandbox of it, and so have its module */
+    struct active *active;   /* NULL: at rest */
     uint32_t first;        /* slot of a sandbox */
     uint32_t ready, creating, draining;
     bool reachable, wants_env;
@@ -174,6 +175,7 @@ struct plane {
     struct table table;
     struct place_books *books;
     struct place *place;
+    uint64_t popular_at_ms, level_at_ms; /* plane_place.c looked at all functions last */
     struct rng rng;
     struct list hungry; /* struct active */
 
@@ -240,6 +242,16 @@ uint32_t sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bo
 void sandbox_set_address(struct plane *p, uint32_t slot, const char *address, bool by_worker);
 void sandbox_add_address(const struct plane *p, uint32_t slot, struct buf *to);
 bool plane_has_room(const struct plane *p);
+
+/* ---- plane_place.c ---- */
+/* Choose and reserve a place for one more sandbox; as place_decide(). */
+int revision_place(struct revision *rev, const uint32_t *avoid, uint32_t n_avoid,
+                   struct place_choice *ret, struct err *err);
+void revision_held_by(struct revision *rev, uint32_t node);
+/* The node goes: nobody's module is there. */
+void plane_forget_node(struct plane *p, uint32_t node);
+/* Before a decision of escargot: now and then what all functions have planned is levelled. */
+void revision_level(struct revision *rev);
 
 /* ---- plane_worker.c ---- */
 void plane_order_create(struct worker *w, uint64_t id);

@@ -209,14 +209,7 @@ static bool create_one(struct revision *rev)
         wait_for_room(rev, "TooManySandboxes", "the control plane's table is full");
         return false;
     }
-    struct place_constraints constraints = { .selector = rev->config->selector,
-                                             .n_selector = rev->config->n_selector };
-    struct place_request rq = { .need = rev->config->need,
-                                .constraints = &constraints,
-                                .key = str_hash(str_of(rev->f->uid), 0),
-                                .avoid = a->avoid,
-                                .n_avoid = a->n_avoid };
-    if (place_decide(p->place, &rq, &where, &err) < 0) {
+    if (revision_place(rev, a->avoid, a->n_avoid, &where, &err) < 0) {
         wait_for_room(rev, "Unschedulable", err_text(&err));
         return false;
     }
@@ -445,6 +438,7 @@ static void on_tick(struct timer *t)
     struct revision *rev = container_of(t, struct active, tick)->rev;
     struct scale_counts counts = counts_of(rev);
     struct scale_decision d = { 0 };
+    revision_level(rev);
     scale_tick(&rev->scale, &rev->config->scale, now_ms(rev->p), &counts, &d);
     apply(rev, &d);
 }
@@ -675,6 +669,7 @@ void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Creat
     s->at = (uint32_t)now_ms(p);
     rev->creating--;
     rev->ready++;
+    revision_held_by(rev, p->workers.p[s->worker]->node);
     sandbox_set_address(p, slot, m->address, m->by_worker);
     vec_push(&p->adds, s->id);
     plane_send_later(p);
@@ -803,6 +798,8 @@ uint32_t sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bo
     else
         rev->creating++;
     rev->is_proven |= is_ready;
+    if (is_ready)
+        revision_held_by(rev, w->node);
     scale_recover(&rev->scale, &rev->config->scale, now_ms(p), rev->ready + rev->creating, &d);
     arm_tick(rev, d.next_ms);
     return slot;

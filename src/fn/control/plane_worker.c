@@ -405,6 +405,7 @@ void plane_worker_lost(struct worker *w)
     for (uint32_t slot = 0; slot < p->table.n && w->n_sandboxes; slot++)
         if (p->table.at[slot].id && p->table.at[slot].worker == w->index)
             sandbox_gone(p, slot, "WorkerLost");
+    plane_forget_node(p, w->node);
     place_node_remove(p->books, w->node);
     free_worker(w);
 }
@@ -453,6 +454,7 @@ static struct worker *new_worker(struct plane *p, const char *name)
     w->peer.name = xstrdup(name);
     w->index = (uint16_t)node;
     w->node = (uint32_t)node;
+    place_node_set_key(p->books, w->node, str_hash(str_of(name), 0));
     w->epoch = place_node(p->books, w->node)->epoch;
     while (p->workers.n <= w->node)
         vec_push(&p->workers, NULL);
