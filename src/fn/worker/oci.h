@@ -7,8 +7,11 @@
  * capabilities, seccomp, masked paths, limits of CPU, memory and processes. What it decides:
  * program, working directory, user, mounts that are no bind mounts of the host.
  *
- *     DIR/sandboxes/ID/    config.json made by us, state.json, secrets (tmpfs), pid
- *     DIR/run/             crun's own state
+ *     RUN/s<ID>/     config.json, state.json, pid, log of crun, pipes out and err, secrets
+ *     RUN/crun/      crun's own state
+ *
+ * RUN lies in /run, in memory, and is named after the data directory: nothing of a container is
+ * written to a disk while it is made.
  *
  * docs/internals/functions.md describes networks and what happens after a crash.
  */
@@ -17,13 +20,13 @@
 #include "fn/worker/runtime.h"
 #include "wasm/guest_log.h"
 
+#define OCI_SUBNET_DEFAULT "10.213.0.0/16"
+
 enum {
     OCI_SANDBOXES_MAX = 1000,
-    OCI_STARTS_MAX = 16,       /* crun processes at a time; further creations wait */
-    OCI_CONFIG_MAX = 1 << 20,  /* a bundle's config.json */
-    OCI_NETWORKS_DEFAULT = 16, /* kept ready */
-    OCI_LOG_RATE = 256 << 10,  /* bytes of output per second and sandbox; more waits in the pipe */
-    OCI_PROBE_FIRST_US = 200
+    OCI_STARTS_MAX = 16,      /* crun processes at a time; further creations wait */
+    OCI_CONFIG_MAX = 1 << 20, /* a bundle's config.json */
+    OCI_NETWORKS_DEFAULT = 16 /* kept ready */
 };
 
 struct oci_opts { /* strings are copied */
@@ -32,6 +35,7 @@ struct oci_opts { /* strings are copied */
     struct guest_logs *logs; /* kept; NULL: output is dropped */
     const char *program;     /* NULL: crun, or runc where only that is installed */
     uint32_t n_networks;     /* 0: OCI_NETWORKS_DEFAULT */
+    const char *subnet;      /* of the containers, /16; NULL: OCI_SUBNET_DEFAULT */
     bool no_limits; /* also where the machine has no cgroups that we can use: CPU, memory and
                      * processes are not limited then */
 };

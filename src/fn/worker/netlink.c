@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A little rtnetlink (rtnetlink(7)); see netlink.h. */
+#include "fn/worker/netlink.h"
+
+#include "base/mem.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { REQUEST_MAX = 1024 };
+
+struct request {
+    struct nlmsghdr head;
+    char body[REQUEST_MAX];
+};
+
+static void *tail(struct request *q)
+{
+    return (char *)q + NLMSG_ALIGN(q->head.nlmsg_len);
+}
+
+static void *add_bytes(struct request *q, const void *p, size_t n)
+{
+    void *at = tail(q);
+    assert(NLMSG_ALIGN(q->head.nlmsg_len) + n <= sizeof *q);
+    memcpy(at, p, n);
+    q->head.nlmsg_len = (uint32_t)(NLMSG_ALIGN(q->head.nlmsg_len) + n);
+    return at;
+}
+
+static struct rtattr *begin(struct request *q, unsigned short type)
+{
+    struct rtattr a = { .rta_type = type };
+    return add_bytes(q, &a, sizeof a);
+}
+
+static void end(struct request *q, struct rtattr *a)
+{
+    a->rta_len = (unsigned short)((char *)q + q->head.nlmsg_len - (char *)a);
+}
+
+static void add_attr(struct request *q, unsigned short type, const void *p, size_t n)
+{
+    struct rtattr *a = begin(q, type);
+    add_bytes(q, p, n);
+    end(q, a);
+}
+
+static void add_u32(struct request *q, unsigned short type, uint32_t v)
+{
+    add_attr(q, type, &v, sizeof v);
+}
+
+static void init(struct request *q, unsigned short type, unsigned short flags, const void *p,
+                 size_t n)
+{
+    memset(q, 0, sizeof *q);
+    q->head.nlmsg_len = NLMSG_HDRLEN;
+    q->head.nlmsg_type = type;
+    q->head.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+    add_bytes(q, p, n);
+}
+
+/* The kernel answers each request before send() returns. */
+static int ask(int fd, const struct request *q)
+{
+    char answer[8192];
+    if (send(fd, q, q->head.nlmsg_len, 0) < 0)
+        return -errno;
+    ssize_t n = recv(fd, answer, sizeof answer, 0);
+    if (n < 0)
+        return -errno;
+    const struct nlmsghdr *h = (const struct nlmsghdr *)(const void *)answer;
+    if (!NLMSG_OK(h, (size_t)n) || h->nlmsg_type != NLMSG_ERROR)
+        return -EPROTO;
+    return ((const struct nlmsgerr *)NLMSG_DATA(h))->error;
+}
+
+int netlink_open(struct err *err)
+{
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    return fd < 0 ? err_sys(err, -errno, "netlink socket") : fd;
+}
+
+int netlink_find_link(int fd, const char *name, uint32_t *ret, struct err *err)
+{
+    struct request q;
+    struct ifinfomsg link = { .ifi_family = AF_UNSPEC };
+    char answer[16384];
+    init(&q, RTM_GETLINK, 0, &link, sizeof link);
+    q.head.nlmsg_flags = NLM_F_REQUEST;
+    add_attr(&q, IFLA_IFNAME, name, strlen(name) + 1);
+    ssize_t n = send(fd, &q, q.head.nlmsg_len, 0) < 0 ? -1 : recv(fd, answer, sizeof answer, 0);
+    const struct nlmsghdr *h = (const struct nlmsghdr *)(const void *)answer;
+    if (n < 0 || !NLMSG_OK(h, (size_t)n) || h->nlmsg_type != RTM_NEWLINK)
+        return err_sys(err, n < 0 ? -errno : -ENODEV, "network device '%s'", name);
+    *ret = (uint32_t)((const struct ifinfomsg *)NLMSG_DATA(h))->ifi_index;
+    return 0;
+}
+
+int netlink_add_veth(int fd, const char *name, const char *peer, int ns_fd, struct err *err)
+{
+    struct request q;
+    struct ifinfomsg link = { .ifi_family = AF_UNSPEC };
+    init(&q, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &link, sizeof link);
+    add_attr(&q, IFLA_IFNAME, name, strlen(name) + 1);
+    struct rtattr *info = begin(&q, IFLA_LINKINFO);
+    add_attr(&q, IFLA_INFO_KIND, "veth", 4);
+    struct rtattr *data = begin(&q, IFLA_INFO_DATA);
+    struct rtattr *other = begin(&q, VETH_INFO_PEER);
+    add_bytes(&q, &link, sizeof link);
+    add_attr(&q, IFLA_IFNAME, peer, strlen(peer) + 1);
+    add_u32(&q, IFLA_NET_NS_FD, (uint32_t)ns_fd);
+    end(&q, other);
+    end(&q, data);
+    end(&q, info);
+    int r = ask(fd, &q);
+    return r < 0 ? err_sys(err, r, "make a virtual network device") : 0;
+}
+
+int netlink_del_link(int fd, uint32_t index, struct err *err)
+{
+    struct request q;
+    struct ifinfomsg link = { .ifi_family = AF_UNSPEC, .ifi_index = (int)index };
+    init(&q, RTM_DELLINK, 0, &link, sizeof link);
+    int r = ask(fd, &q);
+    return r < 0 ? err_sys(err, r, "remove a network device") : 0;
+}
+
+int netlink_set_up(int fd, uint32_t index, struct err *err)
+{
+    struct request q;
+    struct ifinfomsg link = {
+        .ifi_family = AF_UNSPEC, .ifi_index = (int)index, .ifi_flags = IFF_UP, .ifi_change = IFF_UP
+    };
+    init(&q, RTM_NEWLINK, 0, &link, sizeof link);
+    int r = ask(fd, &q);
+    return r < 0 ? err_sys(err, r, "start a network device") : 0;
+}
+
+int netlink_add_address(int fd, uint32_t index, uint32_t address, struct err *err)
+{
+    struct request q;
+    struct ifaddrmsg m = { .ifa_family = AF_INET,
+                           .ifa_prefixlen = 32,
+                           .ifa_scope = RT_SCOPE_UNIVERSE,
+                           .ifa_index = index };
+    init(&q, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &m, sizeof m);
+    add_u32(&q, IFA_LOCAL, htonl(address));
+    add_u32(&q, IFA_ADDRESS, htonl(address));
+    int r = ask(fd, &q);
+    return r < 0 ? err_sys(err, r, "give a network device its address") : 0;
+}
+
+int netlink_add_route(int fd, uint32_t index, uint32_t to, uint8_t prefix, uint32_t gateway,
+                      uint32_t source, struct err *err)
+{
+    struct request q;
+    struct rtmsg m = { .rtm_family = AF_INET,
+                       .rtm_dst_len = prefix,
+                       .rtm_table = RT_TABLE_MAIN,
+                       .rtm_protocol = RTPROT_STATIC,
+                       .rtm_scope = gateway ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK,
+                       .rtm_type = RTN_UNICAST };
+    init(&q, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &m, sizeof m);
+    if (prefix)
+        add_u32(&q, RTA_DST, htonl(to));
+    if (gateway)
+        add_u32(&q, RTA_GATEWAY, htonl(gateway));
+    if (source)
+        add_u32(&q, RTA_PREFSRC, htonl(source));
+    add_u32(&q, RTA_OIF, index);
+    int r = ask(fd, &q);
+    return r < 0 ? err_sys(err, r, "add a route") : 0;
+}

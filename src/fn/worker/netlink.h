@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * As much of rtnetlink as a pair of virtual Ethernet devices with one address each needs. A socket
+ * speaks to the network namespace in which its thread was when it was opened. Any thread; blocks,
+ * but only on the kernel.
+ */
+#pragma once
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+int netlink_open(struct err *err); /* a descriptor */
+/* The index of a device. -ENODEV. */
+int netlink_find_link(int fd, const char *name, uint32_t *ret, struct err *err);
+/* A pair: `name` in this namespace, `peer` in the one of ns_fd. -EEXIST: the name is taken. */
+int netlink_add_veth(int fd, const char *name, const char *peer, int ns_fd, struct err *err);
+int netlink_del_link(int fd, uint32_t index, struct err *err);
+int netlink_set_up(int fd, uint32_t index, struct err *err);
+/* IPv4, in host byte order; /32. */
+int netlink_add_address(int fd, uint32_t index, uint32_t address, struct err *err);
+/*
+ * To `to`/prefix over the device; gateway and source 0: none. -EEXIST: there is one.
+ */
+int netlink_add_route(int fd, uint32_t index, uint32_t to, uint8_t prefix, uint32_t gateway,
+                      uint32_t source, struct err *err);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A pool of network namespaces for containers, made ahead on worker threads, so that none is made
+ * while a request waits.
+ *
+ *     host:      dmf<n>   gateway/32   route to address/32
+ *                  |
+ *     namespace: eth0     address/32   default route by the gateway;  lo
+ *
+ * All host ends have the same address, the first of the subnet. A namespace is held by a descriptor
+ * and nothing else: whatever ends this process frees those that no container lives in, and their
+ * devices with them. One whose container has ended is used again.
+ *
+ * Loop thread only.
+ */
+#pragma once
+
+#include "base/list.h"
+#include "io/loop.h"
+
+#include <stdint.h>
+
+struct oci_networks;
+
+struct oci_network {
+    struct list node;
+    int ns_fd;
+    uint32_t address; /* IPv4, host byte order */
+    uint32_t index;   /* of the device on the host; 0: not known (taken over) */
+};
+
+struct oci_network_wait { /* given by whoever waits; zeroed before first use */
+    struct list node;
+    /* n NULL: none can be made, see err. */
+    void (*run)(struct oci_network_wait *w, struct oci_network *n, const struct err *err);
+};
+
+enum { OCI_NETWORKS_MAX = 1024, OCI_NETWORK_FILLS = 2 /* made at a time */ };
+
+/*
+ * subnet: "10.213.0.0/16" or such, always /16. Makes the first at once, to see whether it can.
+ * keep: that many stand ready. Errors: E_INVALID the subnet; E_UNSUPPORTED with what is missing.
+ */
+int oci_networks_new(struct loop *loop, const char *subnet, uint32_t keep,
+                     struct oci_networks **ret, struct err *err);
+/* All have been given back. Waits for threads. */
+void oci_networks_close(struct oci_networks *p, void (*done)(void *arg), void *arg);
+
+/* NULL: none is ready; use the next one. Given back by oci_network_put(). */
+struct oci_network *oci_network_take(struct oci_networks *p);
+/* run() comes on a later turn. */
+void oci_network_wait(struct oci_networks *p, struct oci_network_wait *w);
+void oci_network_cancel(struct oci_network_wait *w);
+void oci_network_put(struct oci_networks *p, struct oci_network *n);
+/* That of a running container of an earlier process, by one of its processes. */
+int oci_network_adopt(struct oci_networks *p, int pid, uint32_t address, struct oci_network **ret,
+                      struct err *err);

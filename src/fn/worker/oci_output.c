@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a container prints; see oci_output.h. */
+#include "fn/worker/oci_output.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+enum { PAUSE_MS = 100 };
+
+struct oci_output {
+    struct loop *loop;
+    uv_poll_t poll;
+    int fd;
+    struct buf rest; /* of a line that has not ended */
+    struct timer pause;
+    int64_t budget; /* bytes that may be read now */
+    uint64_t budget_ms;
+    void (*on_line)(void *arg, struct str line);
+    void *arg;
+    char last[OCI_OUTPUT_LAST_MAX + 1];
+    bool is_closed;
+};
+
+static void tell(struct oci_output *o, struct str line)
+{
+    if (line.n && line.p[line.n - 1] == '\r')
+        line.n--;
+    if (line.n == 0)
+        return;
+    struct str shown = str_slice(line, 0, OCI_OUTPUT_LAST_MAX);
+    memcpy(o->last, shown.p, shown.n);
+    o->last[shown.n] = '\0';
+    for (size_t at = 0; at < line.n; at += OCI_OUTPUT_LINE_MAX)
+        o->on_line(o->arg, str_slice(line, at, at + OCI_OUTPUT_LINE_MAX));
+}
+
+static void take(struct oci_output *o, struct str bytes)
+{
+    struct str line;
+    while (str_find_char(bytes, '\n') >= 0) {
+        (void)str_cut(bytes, '\n', &line, &bytes);
+        if (o->rest.n == 0) {
+            tell(o, line);
+            continue;
+        }
+        (void)buf_add_str(&o->rest, line);
+        tell(o, buf_str(&o->rest));
+        buf_reset(&o->rest);
+    }
+    while (o->rest.n + bytes.n > OCI_OUTPUT_LINE_MAX) {
+        size_t room = OCI_OUTPUT_LINE_MAX - o->rest.n;
+        (void)buf_add(&o->rest, bytes.p, room);
+        tell(o, buf_str(&o->rest));
+        buf_reset(&o->rest);
+        bytes = str_slice(bytes, room, bytes.n);
+    }
+    (void)buf_add_str(&o->rest, bytes);
+}
+
+static void on_readable(uv_poll_t *h, int status, int events);
+
+static void on_pause(struct timer *t)
+{
+    struct oci_output *o = container_of(t, struct oci_output, pause);
+    (void)uv_poll_start(&o->poll, UV_READABLE, on_readable);
+}
+
+static void refill(struct oci_output *o)
+{
+    uint64_t now = loop_now_ms(o->loop), ms = MIN(now - o->budget_ms, (uint64_t)10000);
+    o->budget = MIN(o->budget + (int64_t)ms * OCI_OUTPUT_RATE / 1000, (int64_t)OCI_OUTPUT_BURST);
+    o->budget_ms = now;
+}
+
+/* What one turn takes; false at the end. */
+static bool read_once(struct oci_output *o)
+{
+    char *scratch = loop_scratch(o->loop);
+    ssize_t n = read(o->fd, scratch, LOOP_SCRATCH_BYTES);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR;
+    if (n > 0) {
+        o->budget -= n;
+        take(o, str_n(scratch, (size_t)n));
+    }
+    return n > 0;
+}
+
+static void on_readable(uv_poll_t *h, int status, int events)
+{
+    struct oci_output *o = h->data;
+    refill(o);
+    bool more = status == 0 && read_once(o);
+    if (o->is_closed)
+        return;
+    if (!more)
+        (void)uv_poll_stop(&o->poll);
+    else if (o->budget <= 0) {
+        (void)uv_poll_stop(&o->poll);
+        timer_start(o->loop, &o->pause, PAUSE_MS, on_pause);
+    }
+}
+
+int oci_output_start(struct loop *loop, int fd, void (*on_line)(void *arg, struct str line),
+                     void *arg, struct oci_output **ret, struct err *err)
+{
+    struct oci_output *o = xnew(struct oci_output);
+    int r = uv_poll_init(&loop->uv, &o->poll, fd);
+    if (r < 0) {
+        free(o);
+        return err_sys(err, r, "read what a container prints");
+    }
+    o->loop = loop;
+    o->poll.data = o;
+    o->fd = fd;
+    o->on_line = on_line;
+    o->arg = arg;
+    o->budget = OCI_OUTPUT_BURST;
+    o->budget_ms = loop_now_ms(loop);
+    buf_init(&o->rest, OCI_OUTPUT_LINE_MAX * 5); /* a line, and what one read adds */
+    (void)uv_poll_start(&o->poll, UV_READABLE, on_readable);
+    *ret = o;
+    return 0;
+}
+
+const char *oci_output_last(const struct oci_output *o)
+{
+    return o ? o->last : "";
+}
+
+static void on_closed(uv_handle_t *h)
+{
+    struct oci_output *o = h->data;
+    (void)close(o->fd);
+    buf_fini(&o->rest);
+    free(o);
+}
+
+void oci_output_drain(struct oci_output *o)
+{
+    if (!o)
+        return;
+    char *scratch = loop_scratch(o->loop);
+    ssize_t n = read(o->fd, scratch, LOOP_SCRATCH_BYTES); /* as much as a pipe holds */
+    if (n > 0)
+        take(o, str_n(scratch, (size_t)n));
+}
+
+void oci_output_close(struct oci_output *o)
+{
+    if (!o || o->is_closed)
+        return;
+    o->is_closed = true;
+    timer_stop(o->loop, &o->pause);
+    oci_output_drain(o);
+    if (o->rest.n)
+        tell(o, buf_str(&o->rest));
+    uv_close((uv_handle_t *)&o->poll, on_closed);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes by pidfd; see process.h. */
+#include "fn/worker/process.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/sys.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct process {
+    uv_poll_t poll;
+    int fd, pid;
+    process_exit_cb on_exit; /* NULL: forgotten, or told */
+    void *arg;
+};
+
+static void on_closed(uv_handle_t *h)
+{
+    struct process *p = h->data;
+    (void)close(p->fd);
+    free(p);
+}
+
+static int read_status(struct process *p)
+{
+    siginfo_t info = { 0 };
+    int r;
+    do
+        r = waitid(P_PIDFD, (id_t)p->fd, &info, WEXITED | WNOHANG);
+    while (r < 0 && errno == EINTR);
+    if (r < 0 || info.si_pid == 0)
+        return PROCESS_UNKNOWN;
+    return info.si_code == CLD_EXITED ? info.si_status : -info.si_status;
+}
+
+static void on_ready(uv_poll_t *h, int status, int events)
+{
+    struct process *p = h->data;
+    process_exit_cb cb = p->on_exit;
+    int code = read_status(p);
+    p->on_exit = NULL;
+    uv_close((uv_handle_t *)&p->poll, on_closed);
+    if (cb)
+        cb(p, code, p->arg);
+}
+
+static int watch(struct loop *loop, int pid, process_exit_cb on_exit, void *arg,
+                 struct process **ret, struct err *err)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0)
+        return err_sys(err, -errno, "process %d", pid);
+    struct process *p = xnew(struct process);
+    *p = (struct process){ .fd = fd, .pid = pid, .on_exit = on_exit, .arg = arg };
+    int r = uv_poll_init(&loop->uv, &p->poll, fd);
+    if (r < 0) {
+        (void)close(fd);
+        free(p);
+        return err_sys(err, r, "watch process %d", pid);
+    }
+    p->poll.data = p;
+    (void)uv_poll_start(&p->poll, UV_READABLE, on_ready);
+    *ret = p;
+    return 0;
+}
+
+int process_watch(struct loop *loop, int pid, process_exit_cb on_exit, void *arg,
+                  struct process **ret, struct err *err)
+{
+    return watch(loop, pid, on_exit, arg, ret, err);
+}
+
+/*
+ * In the child, which shares our memory until execve(): system calls only. Returns the errno that
+ * stopped it.
+ */
+static int become(const struct process_opts *o)
+{
+    struct sigaction plain = { .sa_handler = SIG_DFL };
+    sigset_t none;
+    for (int s = 1; s < NSIG; s++)
+        if (s != SIGKILL && s != SIGSTOP)
+            (void)sigaction(s, &plain, NULL);
+    (void)sigemptyset(&none);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (o->mount_ns >= 0 && setns(o->mount_ns, CLONE_NEWNS) < 0)
+        return errno;
+    if (dup2(o->in, 0) < 0 || dup2(o->out, 1) < 0 || dup2(o->err_out, 2) < 0)
+        return errno;
+    (void)syscall(SYS_close_range, 3, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)execve(o->argv[0], (char *const *)(uintptr_t)o->argv, (char *const *)(uintptr_t)o->env);
+    return errno;
+}
+
+int process_spawn(struct loop *loop, const struct process_opts *o, struct process **ret,
+                  struct err *err)
+{
+    volatile int failed = 0;
+    sigset_t all, before;
+    assert(o->in > 2 && o->out > 2 && o->err_out > 2); /* dup2() does not overwrite one of them */
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t pid = vfork();
+    if (pid == 0) {
+        failed = become(o);
+        _exit(127);
+    }
+    int code = errno;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (pid < 0)
+        return err_sys(err, -code, "start '%s'", o->argv[0]);
+    if (failed) {
+        (void)waitpid(pid, NULL, 0);
+        return err_sys(err, -failed, "start '%s'", o->argv[0]);
+    }
+    int r = watch(loop, pid, o->on_exit, o->arg, ret, err);
+    if (r < 0) {
+        (void)kill(pid, SIGKILL);
+        (void)waitpid(pid, NULL, 0);
+    }
+    return r;
+}
+
+int process_pid(const struct process *p)
+{
+    return p->pid;
+}
+
+void process_signal(struct process *p, int signum)
+{
+    (void)syscall(SYS_pidfd_send_signal, p->fd, signum, NULL, 0);
+}
+
+void process_forget(struct process *p)
+{
+    if (!p || !p->on_exit)
+        return;
+    p->on_exit = NULL;
+    uv_close((uv_handle_t *)&p->poll, on_closed);
+}
+
+/* Field 22 of /proc/PID/stat, counted from behind the name, which may hold anything (proc(5)). */
+uint64_t process_start_ticks(int pid)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
+    char path[64];
+    struct err ignored;
+    uint64_t ticks;
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    if (sys_read_file(AT_FDCWD, path, &text, &ignored) < 0)
+        return 0;
+    const char *end = strrchr(buf_cstr(&text), ')');
+    struct str left = str_of(end ? end + 1 : ""), word = STR_NULL;
+    left = str_trim(left);
+    for (int field = 3; field <= 22; field++)
+        (void)str_cut(left, ' ', &word, &left);
+    return parse_u64(word, 0, UINT64_MAX, &ticks) == 0 ? ticks : 0;
+}

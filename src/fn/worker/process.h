@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes by pidfd (pidfd_open(2)): started by us, in another mount namespace if need be, or only
+ * watched. No process id is ever signalled that might meanwhile be somebody else's.
+ *
+ * Loop thread only.
+ */
+#pragma once
+
+#include "io/loop.h"
+
+struct process;
+
+enum { PROCESS_UNKNOWN = -1000 }; /* it was not ours to wait for */
+
+/* status: what it exited with, -SIGNAL, or PROCESS_UNKNOWN. The last call; `p` is gone then. */
+typedef void (*process_exit_cb)(struct process *p, int status, void *arg);
+
+struct process_opts {
+    const char *const *argv; /* argv[0] is a path; NULL at the end */
+    const char *const *env;
+    int mount_ns;         /* -1: ours */
+    int in, out, err_out; /* descriptors 0, 1, 2; borrowed */
+    process_exit_cb on_exit;
+    void *arg;
+};
+
+/*
+ * Signals are as in a fresh program; no other descriptor is passed on. It is killed with us.
+ */
+int process_spawn(struct loop *loop, const struct process_opts *opts, struct process **ret,
+                  struct err *err);
+/* Of any running process. -ESRCH: there is none. */
+int process_watch(struct loop *loop, int pid, process_exit_cb on_exit, void *arg,
+                  struct process **ret, struct err *err);
+int process_pid(const struct process *p);
+void process_signal(struct process *p, int signum);
+/* No callback comes any more; it goes on. NULL is fine. */
+void process_forget(struct process *p);
+
+/* When it was started, in ticks since boot: with the id this names a process for ever. 0: none. */
+uint64_t process_start_ticks(int pid);
