@@ -3,7 +3,8 @@
  * http-hello: the trivial server that http-load is pointed at to measure io/ alone. Answers every
  * request with its body, or with "hello" (or --bytes N) when it has none.
  *
- * usage: http-hello [--tls CA_FILE] [--bytes N]       CA_FILE is written; "ready port=N" on stdout
+ * usage: http-hello [--tls CA_FILE] [--bytes N] [--unix PATH]
+ * CA_FILE is written; "ready port=N" on stdout
  */
 #include "base/buf.h"
 #include "base/mem.h"
@@ -87,6 +88,8 @@ int main(int argc, char **argv)
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--tls") == 0 && !(opts.tls = make_tls(argv[i + 1], &err)))
             return fail(&err);
+        if (strcmp(argv[i], "--unix") == 0)
+            opts.unix_path = argv[i + 1];
         if (strcmp(argv[i], "--bytes") == 0 &&
             parse_u64(str_of(argv[i + 1]), 1, 64 << 20, &bytes) < 0)
             return 2;

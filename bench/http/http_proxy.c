@@ -4,7 +4,8 @@
  * one side and goes out on the other: bodies stream both ways, trailers and interim responses pass,
  * upgrades become tunnels. Everything on one loop.
  *
- * usage: http-proxy [--h2] PORT      of the server behind it, at 127.0.0.1; --h2: by HTTP/2.
+ * usage: http-proxy [--h2] PORT | PATH
+ * of the server behind it, at 127.0.0.1 or on a Unix socket; --h2: by HTTP/2.
  * "ready port=N" on stdout; at SIGTERM one line of JSON: requests, and CPU of this process for
  * each.
  */
@@ -188,14 +189,17 @@ int main(int argc, char **argv)
 {
     struct err err = { 0 };
     bool http2 = argc > 2 && strcmp(argv[1], "--h2") == 0;
-    uint64_t port;
-    if (argc != 2 + http2 || parse_u64(str_of(argv[argc - 1]), 1, UINT16_MAX, &port) < 0) {
-        (void)fputs("usage: http-proxy [--h2] PORT\n", stderr);
+    uint64_t port = 0;
+    const char *to = argv[argc - 1];
+    if (argc != 2 + http2 || (*to != '/' && parse_u64(str_of(to), 1, UINT16_MAX, &port) < 0)) {
+        (void)fputs("usage: http-proxy [--h2] PORT | PATH\n", stderr);
         return 2;
     }
-    const struct http_client_opts copts = {
-        .host = "127.0.0.1", .port = (uint16_t)port, .max_connections = 4096, .http2 = http2
-    };
+    const struct http_client_opts copts = { .host = "127.0.0.1",
+                                            .port = (uint16_t)port,
+                                            .unix_path = port ? NULL : to,
+                                            .max_connections = 4096,
+                                            .http2 = http2 };
     const struct http_server_opts sopts = { .on_request = on_request, .http2 = true };
     struct http_server *server;
     struct sig_watch term;
