@@ -987,4 +987,30 @@ TEST_BOTH(a_server_that_drains_ends_what_runs_and_takes_no_more)
     CHECK_ERR(reply.r, -ECONNREFUSED);
 }
 
+/* A request may be on its way to a connection that lies idle as the server begins to drain. */
+TEST(a_draining_server_takes_a_last_request_on_an_idle_connection)
+{
+    setup_with((struct http_server_opts){ .drain_idle_ms = 1000 });
+    client_setup((struct http_client_opts){ 0 });
+    struct http_client *first = client;
+    for (int i = 0; i < 2; i++) {
+        if (i == 1)
+            client_setup((struct http_client_opts){ 0 });
+        begin((struct http_call_opts){ .target = STR("/early") });
+        WAIT_FOR(reply.ends);
+    }
+    CHECK_INT(http_server_connections(server), 2);
+    http_server_drain(server);
+    turns(10);
+    begin((struct http_call_opts){ .target = STR("/early") });
+    WAIT_FOR(reply.ends);
+    CHECK_INT(reply.r, 0);
+    WAIT_FOR(http_server_connections(server) == 1);
+    loop_skip(&loop, 1001);
+    WAIT_FOR(http_server_connections(server) == 0); /* nothing came on the other */
+    http_client_close(first);
+    client_teardown();
+    teardown();
+}
+
 TEST_MAIN

@@ -95,7 +95,13 @@ struct http_server_opts {
     uint64_t ping_ms;
     unsigned
         user_timeout_ms; /* TCP_USER_TIMEOUT: bytes that nobody acknowledges; 0: the kernel's */
-    bool reuse_port;     /* SO_REUSEPORT: several listeners, each on its loop, share the port */
+    /*
+     * When the server drains or closes, an idle HTTP/1.1 connection may bring a request for so
+     * long, which is answered with "connection: close": it may be under way already, and a client
+     * does not send it again. 0: such connections end at once. (HTTP/2 has GOAWAY for it.)
+     */
+    uint64_t drain_idle_ms;
+    bool reuse_port; /* SO_REUSEPORT: several listeners, each on its loop, share the port */
 };
 
 int http_server_start(struct loop *loop, const struct http_server_opts *opts,
@@ -108,7 +114,7 @@ void http_server_close(struct http_server *s, uint64_t grace_ms, void (*done)(vo
                        void *arg);
 /*
  * As the beginning of http_server_close(), which is to follow: accept no more, tell the clients
- * (GOAWAY, "connection: close"), close what is idle; what runs goes on.
+ * (GOAWAY, "connection: close"), close what is idle, see drain_idle_ms; what runs goes on.
  */
 void http_server_drain(struct http_server *s);
 

@@ -320,6 +320,7 @@ static void server_check_done(struct http_server *srv)
 {
     if (!srv->closing || srv->listening || srv->n_conns)
         return;
+    timer_stop(srv->loop, &srv->drain);
     timer_stop(srv->loop, &srv->grace);
     void (*done)(void *) = srv->done;
     void *arg = srv->done_arg;
@@ -434,6 +435,7 @@ int http_server_start(struct loop *loop, const struct http_server_opts *opts,
         .write_stall_ms = opts->write_stall_ms ? opts->write_stall_ms : HTTP_WRITE_STALL_MS,
         .half_closed_ms = opts->half_closed_ms ? opts->half_closed_ms : HTTP_HALF_CLOSED_MS,
         .ping_ms = opts->ping_ms,
+        .drain_idle_ms = opts->drain_idle_ms,
         .connections_max = opts->max_connections ? opts->max_connections : HTTP_CONNECTIONS_MAX,
     };
     list_init(&srv->idle);
@@ -484,13 +486,21 @@ static void cut_all(struct list *conns)
     }
 }
 
-static void finish_all(struct list *conns)
+/* kind: only those that speak it; NULL: all. */
+static void finish_all(struct http_server *srv, const struct conn_kind *kind)
 {
-    list_each_safe (node, conns) {
-        struct conn *c = list_entry(node, struct conn, node);
-        if (!c->lingering)
-            c->kind->finish(c);
-    }
+    struct list *const lists[] = { &srv->idle, &srv->busy };
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        list_each_safe (node, lists[i]) {
+            struct conn *c = list_entry(node, struct conn, node);
+            if (!c->lingering && (!kind || c->kind == kind))
+                c->kind->finish(c);
+        }
+}
+
+static void on_drain(struct timer *t)
+{
+    finish_all(container_of(t, struct http_server, drain), &http1_kind);
 }
 
 static void on_grace_over(struct timer *t)
@@ -509,8 +519,9 @@ void http_server_drain(struct http_server *srv)
     if (srv->unix_path)
         (void)unlink(srv->unix_path);
     uv_close(&srv->listener.handle, on_listener_closed);
-    finish_all(&srv->idle);
-    finish_all(&srv->busy);
+    finish_all(srv, srv->drain_idle_ms ? &http2_kind : NULL);
+    if (srv->drain_idle_ms)
+        timer_start(srv->loop, &srv->drain, srv->drain_idle_ms, on_drain);
 }
 
 void http_server_close(struct http_server *srv, uint64_t grace_ms, void (*done)(void *arg),
@@ -526,7 +537,7 @@ void http_server_close(struct http_server *srv, uint64_t grace_ms, void (*done)(
     if (waits) /* the listener has gone already: done() comes from the timer */
         timer_start(srv->loop, &srv->grace, 0, on_grace_over);
     else if (grace_ms == 0)
-        cut_all(&srv->busy);
+        on_grace_over(&srv->grace);
     else
         timer_start(srv->loop, &srv->grace, grace_ms, on_grace_over);
 }

@@ -39,7 +39,8 @@ struct http_server {
     struct list spares;      /* struct h1_exchange */
     size_t n_spares;
     struct log_rate accept_errors;
-    struct timer grace;
+    uint64_t drain_idle_ms;
+    struct timer drain, grace;
     void (*done)(void *arg);
     void *done_arg;
 };
