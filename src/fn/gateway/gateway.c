@@ -10,6 +10,8 @@
 
 #include <errno.h>
 
+enum { DRAIN_IDLE_MS = 1000 }; /* for requests that are on their way as we leave */
+
 static int listen_on(struct gateway *g, struct err *err)
 {
     const struct http_server_opts opts = { .host = g->opts.host,
@@ -17,7 +19,8 @@ static int listen_on(struct gateway *g, struct err *err)
                                            .tls = g->opts.tls,
                                            .on_request = calls_on_request,
                                            .arg = g,
-                                           .http2 = true };
+                                           .http2 = true,
+                                           .drain_idle_ms = DRAIN_IDLE_MS };
     if (g->opts.tls)
         tls_ctx_offer_h2(g->opts.tls);
     return http_server_start(g->loop, &opts, &g->server, err);
