@@ -635,6 +635,52 @@ TEST(counts_that_change_without_a_decision_are_made_good)
     scale_fini(&r.s);
 }
 
+TEST(a_configuration_changes_under_a_busy_function)
+{
+    struct rig r;
+    rig_init(&r, SCALE_KPA);
+    r.c.concurrency = 1;
+    r.c.utilization = 1;
+    report(&r, 4, 0);
+    obey(&r);
+    for (int i = 0; i < 40; i++)
+        (void)tick(&r, 4);
+    CHECK_INT(r.d.desired, 4);
+    static const uint64_t windows[] = { 6000, 600000, 60000 };
+    for (size_t i = 0; i < ARRAY_LEN(windows); i++) {
+        r.c.stable_ms = windows[i];
+        r.c.averaged = i != 2; /* even the kind of samples */
+        r.c.down_delay_ms = windows[i] / 2;
+        scale_recount(&r.s, &r.c, r.now_ms, &r.n, &r.d);
+        for (int k = 0; k < 10; k++)
+            CHECK_INT(tick(&r, 4), 4);
+    }
+    r.c.max = 3;
+    scale_recount(&r.s, &r.c, r.now_ms, &r.n, &r.d);
+    CHECK(r.d.changed && r.d.desired == 3 && r.d.remove == 1);
+    scale_fini(&r.s);
+}
+
+TEST(another_minimum_counts_while_a_function_sleeps)
+{
+    struct rig r;
+    rig_init(&r, SCALE_KPA);
+    r.c.min = 3;
+    scale_recount(&r.s, &r.c, r.now_ms, &r.n, &r.d);
+    CHECK(r.d.create == 3 && r.d.next_ms == 0);
+    obey(&r);
+    r.c.min = 0;
+    scale_recount(&r.s, &r.c, r.now_ms, &r.n, &r.d);
+    CHECK(r.d.desired == 3 && r.d.next_ms != 0); /* down by the ordinary rule */
+    while (r.d.next_ms) {
+        r.now_ms = r.d.next_ms;
+        scale_tick(&r.s, &r.c, r.now_ms, &r.n, &r.d);
+        obey(&r);
+    }
+    CHECK(r.d.desired == 0 && !scale_is_awake(&r.s));
+    scale_fini(&r.s);
+}
+
 TEST(recovered_sandboxes_stay_for_one_stable_window)
 {
     struct rig r;

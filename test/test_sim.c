@@ -93,7 +93,8 @@ TEST(a_second_call_waits_for_the_first_or_shares_the_sandbox)
     CHECK_OK(trace_parse_azure2021(t, "t", STR(AZURE_2021 "a,f,2,1\na,f,2,1\n"), NULL));
     struct sim_options o = options(SCALE_KPA);
     struct sim_result r = run(t, &o);
-    CHECK_INT(r.cold_starts, 2); /* nothing is known yet of how long calls take: one start for both */
+    CHECK_INT(r.cold_starts,
+              2); /* nothing is known yet of how long calls take: one start for both */
     CHECK(near(r.slowdown_p50, sqrt(1.04 * 2.04)));
     o.scale.concurrency = 2;
     r = run(t, &o);

@@ -8,6 +8,7 @@
 
 struct scale_active {
     struct scale_window window;
+    uint64_t stable_ms, tick_ms, down_delay_ms; /* that it was made for */
     uint64_t next_tick_ms;
     uint64_t last_report_ms;
     uint64_t last_busy_ms; /* there was a request */

@@ -62,6 +62,20 @@ static uint32_t add_up_to(uint32_t a, uint32_t b)
     return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
+/* Wishes of the past are taken for `before`. */
+static void make_delay(struct scale_active *a, const struct scale_config *c, uint64_t now_ms,
+                       uint32_t before)
+{
+    free(take_ptr(&a->delay));
+    a->down_delay_ms = c->down_delay_ms;
+    a->n_delay = (uint32_t)(c->down_delay_ms / c->tick_ms + 1);
+    a->delay_newest = now_ms / c->tick_ms;
+    if (!c->down_delay_ms)
+        return;
+    a->delay = xnew_n(uint32_t, a->n_delay);
+    a->delay[a->delay_newest % a->n_delay] = before;
+}
+
 static void wake(struct scale *s, const struct scale_config *c, uint64_t now_ms)
 {
     struct scale_active *a = s->active = xnew(struct scale_active);
@@ -70,10 +84,22 @@ static void wake(struct scale *s, const struct scale_config *c, uint64_t now_ms)
         scale_window_push_zeros(&a->window, s->n_zeros);
     a->next_tick_ms = now_ms + c->tick_ms;
     a->last_report_ms = a->last_busy_ms = a->progress_ms = a->rate_since_ms = now_ms;
-    if (c->down_delay_ms) {
-        a->n_delay = (uint32_t)(c->down_delay_ms / c->tick_ms + 1);
-        a->delay = xnew_n(uint32_t, a->n_delay);
-    }
+    a->stable_ms = c->stable_ms;
+    a->tick_ms = c->tick_ms;
+    make_delay(a, c, now_ms, 0);
+}
+
+/* The configuration may be another one than when it woke. */
+static void follow_config(struct scale *s, const struct scale_config *c, uint64_t now_ms)
+{
+    struct scale_active *a = s->active;
+    if (a->stable_ms != c->stable_ms || a->tick_ms != c->tick_ms ||
+        a->window.averaged != c->averaged)
+        scale_window_change(&a->window, c->averaged, c->stable_ms, c->tick_ms, now_ms);
+    if (a->down_delay_ms != c->down_delay_ms || a->tick_ms != c->tick_ms)
+        make_delay(a, c, now_ms, s->desired);
+    a->stable_ms = c->stable_ms;
+    a->tick_ms = c->tick_ms;
 }
 
 static void hold(struct scale *s, uint32_t n, uint64_t until_ms)
@@ -372,6 +398,7 @@ bool scale_report(struct scale *s, const struct scale_config *c, uint64_t now_ms
         s->active->window.begin_ms =
             MAX(covered_from(c, now_ms, r), now_ms - MIN(c->tick_ms, now_ms));
     }
+    follow_config(s, c, now_ms);
     sample(s, c, now_ms, r, counts);
     if (!was_awake || (s->desired == 0 && total(s->active) > 0)) {
         first_report(s, c, now_ms, counts, ret);
@@ -430,6 +457,7 @@ void scale_tick(struct scale *s, const struct scale_config *c, uint64_t now_ms,
         sleeping_tick(s, c, now_ms, counts, ret);
         return;
     }
+    follow_config(s, c, now_ms);
     double momentary = c->metric == SCALE_RPS && now_ms > a->rate_since_ms
                            ? a->arrived * 1000.0 / (double)(now_ms - a->rate_since_ms)
                            : scale_limited(s, c, now_ms, counts);
@@ -474,7 +502,12 @@ void scale_tick(struct scale *s, const struct scale_config *c, uint64_t now_ms,
 void scale_recount(struct scale *s, const struct scale_config *c, uint64_t now_ms,
                    const struct scale_counts *counts, struct scale_decision *ret)
 {
+    uint32_t before = s->desired;
+    s->desired = MIN(MAX(s->desired, c->min), c->max);
+    if (!s->active && !learned(s, c, now_ms) && s->desired > c->min)
+        wake(s, c, now_ms); /* the minimum is lower than it was: ticks go there */
     fill(s, counts, s->active ? 0 : sleeping_next(s, c, now_ms), ret);
+    ret->changed = s->desired != before;
 }
 
 void scale_recover(struct scale *s, const struct scale_config *c, uint64_t now_ms, uint32_t n,

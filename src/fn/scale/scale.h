@@ -48,7 +48,8 @@ enum {
 };
 
 /*
- * Of a function's revision; borrowed by every call, never kept. scale_config_default() fills it,
+ * Of a function's revision; borrowed by every call, never kept: it may be another one at the next
+ * call (samples are kept, call scale_recount() at once). scale_config_default() fills it,
  * then single members are changed, then scale_config_check() puts them into their bounds.
  */
 struct scale_config {
@@ -154,7 +155,8 @@ bool scale_report(struct scale *s, const struct scale_config *c, uint64_t now_ms
                   struct scale_decision *ret);
 void scale_tick(struct scale *s, const struct scale_config *c, uint64_t now_ms,
                 const struct scale_counts *counts, struct scale_decision *ret);
-/* The counts changed without a decision: the same wish, with what it takes now. */
+/* The counts or the configuration changed without a decision: the same wish within the bounds of
+ * now, with what it takes. */
 void scale_recount(struct scale *s, const struct scale_config *c, uint64_t now_ms,
                    const struct scale_counts *counts, struct scale_decision *ret);
 /* A new leader found n sandboxes: no scale-down below n for one stable window. */

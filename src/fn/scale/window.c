@@ -25,6 +25,27 @@ void scale_window_fini(struct scale_window *w)
     *w = (struct scale_window){ 0 };
 }
 
+void scale_window_change(struct scale_window *w, bool averaged, uint64_t length_ms,
+                         uint64_t step_ms, uint64_t now_ms)
+{
+    struct scale_window next;
+    scale_window_init(&next, averaged, length_ms, step_ms, now_ms);
+    uint32_t n = MIN(w->cap, next.cap);
+    if (averaged && w->averaged) {
+        next.newest_bucket = w->newest_bucket;
+        uint64_t oldest_ms =
+            n > w->newest_bucket ? 0 : (w->newest_bucket - n + 1) * SCALE_BUCKET_MS;
+        next.begin_ms = MAX(w->begin_ms, oldest_ms);
+        for (uint64_t i = 0; i < n && i <= w->newest_bucket; i++)
+            next.at[(w->newest_bucket - i) % next.cap] = w->at[(w->newest_bucket - i) % w->cap];
+    }
+    if (!averaged && !w->averaged)
+        for (uint32_t i = MIN(n, w->n); i > 0; i--)
+            scale_window_push(&next, (double)w->at[(w->newest + w->cap - (i - 1)) % w->cap]);
+    scale_window_fini(w);
+    *w = next;
+}
+
 void scale_window_push(struct scale_window *w, double value)
 {
     assert(!w->averaged);

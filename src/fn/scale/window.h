@@ -23,6 +23,9 @@ struct scale_window {
 void scale_window_init(struct scale_window *w, bool averaged, uint64_t length_ms, uint64_t step_ms,
                        uint64_t now_ms);
 void scale_window_fini(struct scale_window *w);
+/* To another kind or length: samples of the same kind are kept as far as there is room. */
+void scale_window_change(struct scale_window *w, bool averaged, uint64_t length_ms,
+                         uint64_t step_ms, uint64_t now_ms);
 
 void scale_window_push(struct scale_window *w, double value);
 /* n samples of 0 before the first: a ring that was given up while all of it was 0. */
