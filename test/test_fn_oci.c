@@ -129,6 +129,25 @@ static void rig_revision(struct rig *r)
     };
 }
 
+static void on_closed(void *arg)
+{
+    ((struct rig *)arg)->closed = true;
+}
+
+static void rig_close(struct rig *r)
+{
+    if (r->rev.data)
+        r->rt->ops->forget(r->rt, &r->rev);
+    r->rt->ops->close(r->rt, on_closed, r);
+    while (!r->closed)
+        (void)loop_turn(&r->loop, true);
+    guest_logs_free(r->logs);
+    arena_fini(&r->arena);
+    while (loop_turn(&r->loop, false))
+        ;
+    loop_fini(&r->loop);
+}
+
 static bool rig_open(struct rig *r, const char *dir, const char *bundle, struct err *err)
 {
     *r = (struct rig){ 0 };
@@ -149,7 +168,12 @@ static bool rig_open(struct rig *r, const char *dir, const char *bundle, struct 
     r->rt->events_arg = r;
     rig_revision(r);
     r->rt->ops->recover(r->rt);
-    return true;
+    code = oci_runtime_set_up(r->rt, err);
+    if (code < 0) {
+        CHECK_INT(code, E_UNSUPPORTED);
+        rig_close(r);
+    }
+    return code >= 0;
 }
 
 /* Starts with a directory of its own; false: this machine cannot. */
@@ -168,25 +192,6 @@ static bool rig_init(struct rig *r)
     (void)snprintf(why, sizeof why, "no containers here: %s", err_text(&err));
     test_skipped = why;
     return false;
-}
-
-static void on_closed(void *arg)
-{
-    ((struct rig *)arg)->closed = true;
-}
-
-static void rig_close(struct rig *r)
-{
-    if (r->rev.data)
-        r->rt->ops->forget(r->rt, &r->rev);
-    r->rt->ops->close(r->rt, on_closed, r);
-    while (!r->closed)
-        (void)loop_turn(&r->loop, true);
-    guest_logs_free(r->logs);
-    arena_fini(&r->arena);
-    while (loop_turn(&r->loop, false))
-        ;
-    loop_fini(&r->loop);
 }
 
 static void remove_tree(const char *dir)

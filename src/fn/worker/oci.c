@@ -36,7 +36,8 @@ enum {
     STATE_MAX = 64 << 10,
     CRUN_LOG_MAX = 64 << 10,
     ADDRESS_MAX = 32,
-    NAME_MAX_BYTES = 32
+    NAME_MAX_BYTES = 32,
+    PROGRAM_MAX = 64 << 20
 };
 
 struct oci {
@@ -45,7 +46,14 @@ struct oci {
     struct guest_logs *logs;
     char *run;     /* RUN */
     char *program; /* crun's path */
-    bool is_runc;
+    char *copy;    /* its sealed copy in memory, "/proc/self/fd/N"; runc: as program */
+    int copy_fd;
+    bool is_runc, no_limits;
+    char *subnet;
+    uint32_t n_networks;
+    enum { OCI_NEW, OCI_SET_UP, OCI_BROKEN } at; /* what containers need is made with the first */
+    struct err broken;
+    char *filter; /* seccomp program, base64 */
     enum oci_cgroups cgroups;
     int mount_ns; /* in which crun runs; -1: ours */
     int null_fd;
@@ -287,7 +295,7 @@ static int spawn_crun(struct box *b, const char *const *words, int out, int err_
     scoped(free_scoped) char *root = xasprintf("%s/crun", o->run);
     scoped(free_scoped) char *log = xasprintf("%s/log", b->dir);
     static const char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
-    const char *argv[20] = { o->program, "--root", root, "--log", log };
+    const char *argv[20] = { o->copy, "--root", root, "--log", log };
     size_t n = 5;
     if (!o->is_runc)
         argv[n++] = o->cgroups ? "--cgroup-manager=cgroupfs" : "--cgroup-manager=disabled";
@@ -778,6 +786,8 @@ static void destroy(struct runtime *rt, uint64_t id, uint32_t grace_ms)
 
 /* ---------------------------------------------------------------- revisions */
 
+static int ensure_set_up(struct oci *o, struct err *err);
+
 static int make_plan(struct oci *o, const struct runtime_revision *r, struct plan *p)
 {
     scoped(buf_fini_scoped) struct buf config = BUF_INIT(OCI_CONFIG_MAX);
@@ -792,10 +802,14 @@ static int make_plan(struct oci *o, const struct runtime_revision *r, struct pla
     int code = sys_read_file(AT_FDCWD, path, &config, &p->err);
     if (code < 0)
         return err_ctx(&p->err, E_INVALID, "bundle");
+    code = ensure_set_up(o, &p->err);
+    if (code < 0)
+        return code;
     struct oci_config_opts opts = { .bundle = real,
                                     .cgroup = o->cgroups ? OCI_CGROUP : NULL,
                                     .is_cgroup2 = o->cgroups == OCI_CGROUPS_V2,
                                     .counts_swap = oci_cgroups_count_swap(o->cgroups),
+                                    .filter = o->filter,
                                     .host_name = r->function };
     return oci_config_make(buf_str(&config), r, &opts, &p->config, &p->user, &p->err);
 }
@@ -882,11 +896,19 @@ static void recover_one(struct oci *o, const char *name)
 static void recover(struct runtime *rt)
 {
     struct oci *o = of(rt);
+    struct err err = { 0 };
     DIR *dir = opendir(o->run);
     struct dirent *e;
-    while (dir && (e = readdir(dir)))
-        if (e->d_name[0] == 's')
-            recover_one(o, e->d_name);
+    while (dir && (e = readdir(dir))) {
+        if (e->d_name[0] != 's')
+            continue;
+        if (ensure_set_up(o, &err) < 0) {
+            log_warn("containers of an earlier process are left alone", "error=\"%s\"",
+                     err_text(&err));
+            break;
+        }
+        recover_one(o, e->d_name);
+    }
     if (dir)
         (void)closedir(dir);
 }
@@ -903,15 +925,19 @@ static void remove_run(const struct oci *o)
 
 static void free_oci(struct oci *o)
 {
-    if (o->run)
-        remove_run(o);
+    remove_run(o);
     if (o->mount_ns >= 0)
         (void)close(o->mount_ns);
     if (o->null_fd >= 0)
         (void)close(o->null_fd);
+    if (o->copy_fd >= 0)
+        (void)close(o->copy_fd);
     map_fini(&o->boxes);
     free(o->run);
     free(o->program);
+    free(o->copy);
+    free(o->filter);
+    free(o->subnet);
     free(o);
 }
 
@@ -927,7 +953,10 @@ static void on_networks_closed(void *arg)
 static void on_closing(struct defer *d)
 {
     struct oci *o = container_of(d, struct oci, closing);
-    oci_networks_close(o->networks, on_networks_closed, o);
+    if (!o->networks)
+        on_networks_closed(o);
+    else
+        oci_networks_close(o->networks, on_networks_closed, o);
 }
 
 static void give_back(struct oci *o)
@@ -1014,24 +1043,21 @@ static int make_mount_ns(struct err *err)
                   : fd;
 }
 
-/* RUN: in memory, one for each data directory, for us alone. */
-static int make_run(struct oci *o, const char *dir, struct err *err)
+/* RUN: in memory, one for each data directory. */
+static char *run_of(const char *dir)
 {
     scoped(free_scoped) char *real = realpath(dir, NULL);
-    if (!real)
-        return err_sys(err, -errno, "'%s'", dir);
-    o->run = xasprintf("/run/dormouse-fn-%016llx",
-                       (unsigned long long)str_hash(str_of(real), UINT64_C(0x646f726d6f757365)));
-    scoped(free_scoped) char *crun = xasprintf("%s/crun", o->run);
-    return sys_mkdir_all(crun, 0700, err);
+    return xasprintf(
+        "/run/dormouse-fn-%016llx",
+        (unsigned long long)str_hash(str_of(real ? real : dir), UINT64_C(0x646f726d6f757365)));
 }
 
-static int find_cgroups(struct oci *o, bool no_limits, struct err *err)
+static int find_cgroups(struct oci *o, struct err *err)
 {
     struct err why = { 0 };
     if (oci_cgroups_find(&o->cgroups, &why) == 0)
         return 0;
-    if (!no_limits || o->is_runc)
+    if (!o->no_limits || o->is_runc)
         return err_set(err, E_UNSUPPORTED,
                        "%s; containers without limits of CPU, memory and processes have to be "
                        "asked for",
@@ -1041,21 +1067,40 @@ static int find_cgroups(struct oci *o, bool no_limits, struct err *err)
     return 0;
 }
 
-static int set_up(struct oci *o, const struct oci_opts *opts, struct err *err)
+/*
+ * crun copies itself into sealed memory whenever it starts, so that no container can reach the file
+ * by /proc/self/exe and change it (CVE-2019-5736), and then starts again from there. Started from
+ * such a copy it does not.
+ */
+static int copy_program(struct oci *o, struct err *err)
 {
-    if (geteuid() != 0)
-        return err_set(err, E_UNSUPPORTED,
-                       "containers need root: network namespaces and control groups are ours to "
-                       "make (functions as Wasm modules do not)");
-    o->program = find_program(opts->program);
-    if (!o->program)
-        return err_set(err, E_UNSUPPORTED, "containers need '%s', which is not installed",
-                       opts->program ? opts->program : "crun or runc");
-    const char *base = strrchr(o->program, '/') + 1;
-    o->is_runc = str_has_prefix(str_of(base), STR("runc"));
-    int r = find_cgroups(o, opts->no_limits, err);
+    scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(PROGRAM_MAX);
+    if (o->is_runc) {
+        o->copy = xstrdup(o->program);
+        return 0;
+    }
+    int r = sys_read_file(AT_FDCWD, o->program, &bytes, err);
+    if (r < 0)
+        return r;
+    o->copy_fd = sys_memfd("crun");
+    if (o->copy_fd < 0 || sys_write_all(o->copy_fd, bytes.p, bytes.n) < 0 ||
+        fcntl(o->copy_fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) <
+            0)
+        return err_sys(err, -errno, "copy '%s' into memory", o->program);
+    o->copy = xasprintf("/proc/self/fd/%d", o->copy_fd);
+    return 0;
+}
+
+static int set_up(struct oci *o, struct err *err)
+{
+    scoped(free_scoped) char *crun = xasprintf("%s/crun", o->run);
+    int r = find_cgroups(o, err);
     if (r == 0)
-        r = make_run(o, opts->dir, err);
+        r = sys_mkdir_all(crun, 0700, err);
+    if (r == 0)
+        r = copy_program(o, err);
+    if (r == 0 && !o->is_runc)
+        r = oci_filter_make(&o->filter, err);
     if (r < 0)
         return r;
     if (oci_cgroups_are_hybrid() && (o->mount_ns = make_mount_ns(err)) < 0)
@@ -1065,24 +1110,46 @@ static int set_up(struct oci *o, const struct oci_opts *opts, struct err *err)
         return err_sys(err, -errno, "/dev/null");
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) /* containers become our children: see how they end */
         return err_sys(err, -errno, "become a subreaper");
-    return oci_networks_new(opts->loop, opts->subnet ? opts->subnet : OCI_SUBNET_DEFAULT,
-                            opts->n_networks ? opts->n_networks : OCI_NETWORKS_DEFAULT,
-                            &o->networks, err);
+    return oci_networks_new(o->loop, o->subnet, o->n_networks, &o->networks, err);
+}
+
+/* Nothing is made before the first function that is a container. */
+static int ensure_set_up(struct oci *o, struct err *err)
+{
+    if (o->at == OCI_NEW)
+        o->at = set_up(o, &o->broken) < 0 ? OCI_BROKEN : OCI_SET_UP;
+    return o->at == OCI_SET_UP
+               ? 0
+               : err_set(err, E_UNSUPPORTED, "containers on this worker: %s", err_text(&o->broken));
 }
 
 int oci_runtime_new(const struct oci_opts *opts, struct runtime **ret, struct err *err)
 {
+    if (geteuid() != 0)
+        return err_set(err, E_UNSUPPORTED,
+                       "containers need root: network namespaces and control groups are ours to "
+                       "make (functions as Wasm modules do not)");
+    char *program = find_program(opts->program);
+    if (!program)
+        return err_set(err, E_UNSUPPORTED, "containers need '%s', which is not installed",
+                       opts->program ? opts->program : "crun or runc");
     struct oci *o = xnew(struct oci);
     o->base.ops = &oci_ops;
     o->loop = opts->loop;
     o->logs = opts->logs;
-    o->mount_ns = o->null_fd = -1;
+    o->program = program;
+    o->is_runc = str_has_prefix(str_of(strrchr(program, '/') + 1), STR("runc"));
+    o->no_limits = opts->no_limits;
+    o->run = run_of(opts->dir);
+    o->subnet = xstrdup(opts->subnet ? opts->subnet : OCI_SUBNET_DEFAULT);
+    o->n_networks = opts->n_networks ? opts->n_networks : OCI_NETWORKS_DEFAULT;
+    o->mount_ns = o->null_fd = o->copy_fd = -1;
     list_init(&o->queue);
-    int r = set_up(o, opts, err);
-    if (r < 0) {
-        free_oci(o);
-        return err_ctx(err, r, "runtime oci");
-    }
     *ret = &o->base;
     return 0;
+}
+
+int oci_runtime_set_up(struct runtime *rt, struct err *err)
+{
+    return ensure_set_up(of(rt), err);
 }

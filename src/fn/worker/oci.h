@@ -41,7 +41,10 @@ struct oci_opts { /* strings are copied */
 };
 
 /*
- * Errors: E_UNSUPPORTED with what is missing (program, privileges, namespaces, cgroups). Freed by
- * ops->close().
+ * Cheap: networks and all else that containers need are made with the first function that is one,
+ * whose creations tell what is missing. Errors: E_UNSUPPORTED neither crun nor runc, or not root.
+ * Freed by ops->close().
  */
 int oci_runtime_new(const struct oci_opts *opts, struct runtime **ret, struct err *err);
+/* Makes all that now. Errors: E_UNSUPPORTED with what this machine lacks. */
+int oci_runtime_set_up(struct runtime *rt, struct err *err);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { CLONE_NAMESPACES = 0x7e020000, ERRNO_PERM = 1, ERRNO_NOSYS = 38, CPU_PERIOD_US = 100000 };
+enum { ERRNO_PERM = 1, ERRNO_NOSYS = 38, CPU_PERIOD_US = 100000 };
 
 /* ---------------------------------------------------------------- process */
 
@@ -238,7 +238,7 @@ static void add_seccomp(struct buf *to)
                      "\"SCMP_ACT_ALLOW\",\"args\":[{\"index\":0,\"value\":%d,\"valueTwo\":0,"
                      "\"op\":\"SCMP_CMP_MASKED_EQ\"}]},{\"names\":[\"clone3\"],\"action\":"
                      "\"SCMP_ACT_ERRNO\",\"errnoRet\":%d}]}",
-                     CLONE_NAMESPACES, ERRNO_NOSYS);
+                     OCI_CLONE_NAMESPACES, ERRNO_NOSYS);
 }
 
 static void add_linux(struct buf *to, const struct fn_template *t, const struct oci_config_opts *o)
@@ -277,6 +277,9 @@ int oci_config_make(struct str text, const struct runtime_revision *r,
         (void)json_write_str(to, str_of(o->host_name));
         add_mounts(to, config, r);
         add_linux(to, r->t, o);
+        if (o->filter) /* a crun that does not know it uses the rules themselves */
+            (void)buf_printf(to, ",\"annotations\":{\"run.oci.seccomp_bpf_data\":\"%s\"}",
+                             o->filter);
         (void)buf_add_char(to, '}');
         *ret_user = user;
     }

@@ -14,6 +14,12 @@
 
 /* NULL at the end. */
 extern const char *const oci_allowed_calls[];
+enum { OCI_CLONE_NAMESPACES = 0x7e020000 }; /* flags that clone() must not have */
+/*
+ * The same rules as config.json has, compiled (takes 15 ms, which crun would otherwise need for
+ * each container) and in base64, for crun's annotation run.oci.seccomp_bpf_data. Given, free().
+ */
+int oci_filter_make(char **ret, struct err *err);
 
 /*
  * What is different for each sandbox of a revision stands in the text as one byte that JSON cannot
@@ -25,6 +31,7 @@ struct oci_config_opts {
     const char *bundle;           /* absolute, real path */
     const char *cgroup;           /* parent, "/dormouse-fn"; NULL: no limits */
     bool is_cgroup2, counts_swap; /* swap: the machine can limit it */
+    const char *filter;           /* oci_filter_make(); NULL: whoever runs it compiles the rules */
     const char *host_name;
 };
 

@@ -7,7 +7,16 @@
  * out of containers. clone is allowed where it makes no namespace (oci_config.c); clone3, whose
  * flags a filter cannot see, does not exist for them, and libraries then use clone.
  */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "codec/base64.h"
 #include "fn/worker/oci_config.h"
+
+#include <errno.h>
+#include <seccomp.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 const char *const oci_allowed_calls[] = { "_llseek",
                                           "_newselect",
@@ -366,3 +375,54 @@ const char *const oci_allowed_calls[] = { "_llseek",
                                           "write",
                                           "writev",
                                           NULL };
+
+static int add_rules(scmp_filter_ctx f)
+{
+    int r = 0;
+    for (size_t i = 0; oci_allowed_calls[i] && r == 0; i++) {
+        int nr = seccomp_syscall_resolve_name(oci_allowed_calls[i]);
+        if (nr >= 0) /* others are of other architectures */
+            r = seccomp_rule_add(f, SCMP_ACT_ALLOW, nr, 0);
+    }
+    if (r == 0)
+        r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                             SCMP_A0(SCMP_CMP_MASKED_EQ, OCI_CLONE_NAMESPACES, 0));
+    if (r == 0)
+        r = seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    return r;
+}
+
+/* A binary tree instead of a list of comparisons: each call of the guest passes through it. */
+static int compile(scmp_filter_ctx f, struct buf *to)
+{
+    struct stat st;
+    char *at;
+    scoped(fd_scoped) int fd = sys_memfd("seccomp");
+    int r = fd < 0 ? fd : add_rules(f);
+    (void)seccomp_attr_set(f, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+    if (r == 0)
+        r = seccomp_export_bpf(f, fd);
+    if (r < 0 || fstat(fd, &st) < 0)
+        return r < 0 ? r : -errno;
+    r = buf_reserve(to, (size_t)st.st_size, &at);
+    if (r < 0)
+        return r;
+    ssize_t n = sys_pread_full(fd, at, (size_t)st.st_size, 0);
+    if (n < 0)
+        return (int)n;
+    buf_advance(to, (size_t)n);
+    return 0;
+}
+
+int oci_filter_make(char **ret, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf program = BUF_INIT(1 << 20), text = BUF_INIT(2 << 20);
+    scmp_filter_ctx f = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+    int r = f ? compile(f, &program) : -ENOMEM;
+    seccomp_release(f);
+    if (r < 0)
+        return err_sys(err, r, "compile the filter of system calls");
+    (void)base64_encode(&text, buf_str(&program), BASE64_STD);
+    *ret = xstrdup(buf_cstr(&text));
+    return 0;
+}
