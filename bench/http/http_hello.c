@@ -83,7 +83,7 @@ static int fail(const struct err *err)
 int main(int argc, char **argv)
 {
     struct err err = { 0 };
-    struct http_server_opts opts = { .host = "127.0.0.1", .on_request = on_request };
+    struct http_server_opts opts = { .host = "127.0.0.1", .on_request = on_request, .http2 = true };
     uint64_t bytes = 0;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--tls") == 0 && !(opts.tls = make_tls(argv[i + 1], &err)))
