@@ -314,19 +314,21 @@ void plane_judge(struct function *f)
 }
 
 /* The ready one before a latest that has not shown yet that it works may get the traffic back. */
-static bool is_fallback(const struct function *f, const struct revision *rev)
+static bool is_fallback(const struct function *f, const struct revision *rev,
+                        const struct revision *latest)
 {
-    const struct revision *latest = find_revision(f, f->latest);
     return !f->dropped && rev->is_ready && latest && !latest->is_proven;
 }
 
 void plane_tidy(struct plane *p, struct function *f)
 {
     uint32_t n = 0;
+    /* It stays unless the function is dropped; the list must not be searched while it is packed. */
+    const struct revision *latest = find_revision(f, f->latest);
     for (uint32_t i = 0; i < f->n_revisions; i++) {
         struct revision *rev = f->revisions[i];
         if (rev->reachable || (rev->number == f->latest && !f->dropped) ||
-            rev->first != TABLE_NONE || is_fallback(f, rev)) {
+            rev->first != TABLE_NONE || is_fallback(f, rev, latest)) {
             f->revisions[n++] = rev;
             continue;
         }
