@@ -2,6 +2,7 @@
 /* Carrying out what main orders: modules, and the turns of guests; see orders.h. */
 #include "runner/orders.h"
 
+#include "runner/code.h"
 #include "runner/function.h"
 #include "runner/hibernate.h"
 #include "runner/template.h"
@@ -55,6 +56,8 @@ int order_module(struct worker *w, struct err *err)
     wasmtime_error_t *e = dm_engine_module_from_fd(r->engine, in->fd, &m->module);
     if (e)
         m->status = engine_err(&m->err, E_VERSION, e, "load the module");
+    else
+        code_loaded(m);
     r->modules[p.id] = m;
     return 0;
 }
@@ -69,6 +72,7 @@ int order_forget(struct worker *w, struct err *err)
     struct run_module *m = p.slot < r->n_modules ? r->modules[p.slot] : NULL;
     if (!m || m->n_instances)
         return err_set(err, E_INVALID, "FORGET of a module that is not there or in use");
+    code_forget(r, m);
     module_free(m);
     r->modules[p.slot] = NULL;
     return 0;
@@ -252,6 +256,7 @@ int order_run(struct worker *w, struct err *err)
         status = make_instance(w, &a, &why);
     struct instance *in = r->slots.p[run->slot];
     if (in) {
+        code_used(r, in->module);
         in->worker = w;
         if (w->order.fd >= 0 && in->swap_fd < 0)
             in->swap_fd = take_fd(&w->order.fd);

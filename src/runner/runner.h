@@ -24,6 +24,7 @@ enum {
     RUNNER_TICK_MS = 4,          /* CPU time between epochs; the kernel looks about that often */
     RUNNER_SLICE_TICKS = 1,      /* then a guest that may be parked lets others have their turns */
     RUNNER_TRIM_BYTES = 1 << 20, /* dissolved since the heap was last returned to the system */
+    RUNNER_CODE_MAPPED_BYTES = 16 << 20, /* of modules, those used last; see code.h */
     RUNNER_COUNT_DIRTY_MS = 100  /* dirty pages of an awake guest are counted this often at most */
 };
 
@@ -34,6 +35,8 @@ struct run_module {
     uint64_t image_lo, image_hi;
     char globals[MODULE_GLOBALS_MAX + 1];
     uint32_t n_instances;
+    struct list code_node; /* on runner->code while its code may be mapped */
+    size_t code_bytes;
     int status; /* why it could not be loaded */
     struct err err;
 };
@@ -54,6 +57,8 @@ struct runner {
     pthread_mutex_t lock; /* of every worker's has_baton */
     struct list spares;   /* workers without anything to do */
     unsigned n_spares;
+    struct list code; /* run_module.code_node; used last at the end */
+    size_t code_bytes;
     int pagemap_fd;
     bool has_pagemap_scan;
     size_t dissolved_bytes; /* since the last trim */

@@ -2,6 +2,7 @@
 /* Threads, the baton, parked guests; see worker.h. */
 #include "runner/worker.h"
 
+#include "runner/code.h"
 #include "runner/function.h"
 #include "runner/orders.h"
 
@@ -237,6 +238,7 @@ int worker_serve(struct runner *r, struct err *err)
 {
     list_init(&r->spares);
     list_init(&r->kept);
+    list_init(&r->code);
     (void)pthread_mutex_init(&r->lock, NULL);
     struct worker *w = worker_new(r);
     w->is_first = true;
@@ -345,6 +347,7 @@ int worker_call(struct instance *in, const struct proto_call *call, int64_t *ret
     in->is_parked = false;
     if (w->msg.kind == PROTO_DROP)
         return -ECANCELED;
+    code_used(w->runner, in->module);
     (void)proto_get_reply(w->msg.body, &reply, NULL); /* find_parked() has checked it */
     in->result = reply.bytes;
     *ret = reply.value;
