@@ -477,8 +477,8 @@ static void answer_reset(struct answer *a)
 }
 
 /* fields: "name", "value", ..., NULL */
-static void request(struct http_client *client, struct answer *a, struct http_call_opts opts,
-                    const char *const *fields)
+static __attribute__((unused)) void request(struct http_client *client, struct answer *a,
+                                            struct http_call_opts opts, const char *const *fields)
 {
     struct headers h = { 0 };
     struct err err = { 0 };
@@ -498,7 +498,8 @@ static void request(struct http_client *client, struct answer *a, struct http_ca
 
 #define FIELDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-static void check_refused(const struct answer *a, int status, const char *reason)
+static __attribute__((unused)) void check_refused(const struct answer *a, int status,
+                                                  const char *reason)
 {
     CHECK_INT(a->ends, 1);
     CHECK_INT(a->r, 0);

@@ -31,7 +31,7 @@ enum kind {
 
 static enum kind kind_of(struct str name)
 {
-    if (name.n > 11 && memcmp(name.p, "x-dormouse-", 11) == 0) {
+    if (name.n >= 11 && memcmp(name.p, "x-dormouse-", 11) == 0) {
         if (str_is(name, "x-dormouse-tag"))
             return TAG;
         return str_is(name, "x-dormouse-forwarded-by") ? FORWARDED_BY : OURS;
@@ -168,7 +168,7 @@ void fields_scan(const struct headers *h, struct fields *ret)
             ret->forwarded = value;
             break;
         case TRACE:
-            ret->trace = value;
+            ret->trace = ret->trace.p ? STR("") : value; /* two of them are none */
             break;
         case CALL_ID:
             ret->call_id = value;
