@@ -54,6 +54,24 @@ TEST(bytes_that_could_split_a_message_are_refused)
     headers_fini(&h);
 }
 
+TEST(every_byte_is_judged_alike_wherever_it_stands)
+{
+    for (int c = 0; c < 256; c++)
+        for (size_t at = 1; at < 20; at++) {
+            char text[22] = "abcdefghijklmnopqrstu";
+            struct headers h = { 0 };
+            text[at] = (char)c;
+            bool control = (c < 0x20 && c != '\t') || c == 0x7f;
+            CHECK_INT(headers_add(&h, STR("n"), str_n(text, 21)), control ? -EINVAL : 0);
+            bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+            bool token = alnum || (c && strchr("!#$%&'*+-.^_`|~", c));
+            CHECK_INT(headers_add(&h, str_n(text, 21), STR("v")), token ? 0 : -EINVAL);
+            if (token)
+                CHECK_INT(headers_name(&h, h.n - 1).p[at], c >= 'A' && c <= 'Z' ? c + 32 : c);
+            headers_fini(&h);
+        }
+}
+
 TEST(limits_refuse_and_change_nothing)
 {
     struct headers h = { 0 };

@@ -15,12 +15,21 @@
 
 enum { BLOCK_FIRST_BYTES = 512, ENTRIES_FIRST = 16 };
 
-/* RFC 9110 section 5.6.2, "tchar" */
-static const bool token_chars[256] = {
-    ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1,         ['\''] = 1,
-    ['*'] = 1, ['+'] = 1, ['-'] = 1, ['.'] = 1, ['0' ... '9'] = 1, ['A' ... 'Z'] = 1,
-    ['^'] = 1, ['_'] = 1, ['`'] = 1, ['|'] = 1, ['~'] = 1,         ['a' ... 'z'] = 1,
+/* RFC 9110 section 5.6.2, "tchar", each in lower case; 0: none. */
+#define SAME(c)   [c] = (c)
+#define LETTER(c) [c] = (c) | 0x20, [(c) | 0x20] = (c) | 0x20
+static const char token_chars[256] = {
+    SAME('!'),   SAME('#'),   SAME('$'),   SAME('%'),   SAME('&'),   SAME('\''),  SAME('*'),
+    SAME('+'),   SAME('-'),   SAME('.'),   SAME('^'),   SAME('_'),   SAME('`'),   SAME('|'),
+    SAME('~'),   SAME('0'),   SAME('1'),   SAME('2'),   SAME('3'),   SAME('4'),   SAME('5'),
+    SAME('6'),   SAME('7'),   SAME('8'),   SAME('9'),   LETTER('A'), LETTER('B'), LETTER('C'),
+    LETTER('D'), LETTER('E'), LETTER('F'), LETTER('G'), LETTER('H'), LETTER('I'), LETTER('J'),
+    LETTER('K'), LETTER('L'), LETTER('M'), LETTER('N'), LETTER('O'), LETTER('P'), LETTER('Q'),
+    LETTER('R'), LETTER('S'), LETTER('T'), LETTER('U'), LETTER('V'), LETTER('W'), LETTER('X'),
+    LETTER('Y'), LETTER('Z'),
 };
+#undef SAME
+#undef LETTER
 
 bool headers_is_token(struct str s)
 {
@@ -30,20 +39,32 @@ bool headers_is_token(struct str s)
     return s.n > 0;
 }
 
+static bool is_value_byte(uint8_t c)
+{
+    return (c >= 0x20 || c == '\t') && c != 0x7f;
+}
+
+/* Whether some byte of the eight may be a control character; tabs count as such here. */
+static bool has_control(uint64_t eight)
+{
+    const uint64_t ones = ~0ULL / 255, tops = ones * 0x80;
+    uint64_t low = (eight - ones * 0x20) & ~eight, del = eight ^ ones * 0x7f;
+    return ((low | ((del - ones) & ~del)) & tops) != 0;
+}
+
 /* Section 5.5: visible characters, blanks and bytes above ASCII. */
 static bool is_value(struct str s)
 {
-    for (size_t i = 0; i < s.n; i++) {
-        uint8_t c = (uint8_t)s.p[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7f)
-            return false;
+    size_t i = 0;
+    for (uint64_t eight; s.n - i >= sizeof eight; i += sizeof eight) {
+        memcpy(&eight, s.p + i, sizeof eight);
+        if (has_control(eight))
+            break;
     }
+    for (; i < s.n; i++)
+        if (!is_value_byte((uint8_t)s.p[i]))
+            return false;
     return true;
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
 static size_t live_bytes(const struct headers *h)
@@ -136,10 +157,10 @@ int headers_add(struct headers *h, struct str name, struct str value)
     if (r < 0)
         return r;
     size_t i = h->n;
-    h->at[i].name = put(h, name);
+    h->at[i].name = (uint32_t)h->used;
     h->at[i].name_n = (uint32_t)name.n;
-    for (char *p = h->block + h->at[i].name; p < h->block + h->used; p++)
-        *p = lower(*p);
+    for (size_t j = 0; j < name.n; j++)
+        h->block[h->used++] = token_chars[(uint8_t)name.p[j]];
     h->at[i].value = put(h, value);
     h->at[i].value_n = (uint32_t)value.n;
     h->n++;
@@ -218,14 +239,19 @@ int headers_copy(struct headers *to, const struct headers *from)
 {
     if (to == from)
         return 0;
-    struct headers copy = { 0 };
-    for (size_t i = 0; i < from->n; i++) {
-        int r = headers_add(&copy, headers_name(from, i), headers_value(from, i));
-        if (r < 0) {
-            headers_fini(&copy);
-            return r;
-        }
+    struct headers copy = { .used = from->used, .n = from->n };
+    copy.cap = from->used;
+    copy.n_cap = from->n;
+    copy.block = from->used ? mem_try(from->used) : NULL;
+    copy.at = from->n ? mem_try(from->n * sizeof *from->at) : NULL;
+    if ((from->used && !copy.block) || (from->n && !copy.at)) {
+        headers_fini(&copy);
+        return -ENOMEM;
     }
+    if (from->used)
+        memcpy(copy.block, from->block, from->used);
+    if (from->n)
+        memcpy(copy.at, from->at, from->n * sizeof *from->at);
     headers_fini(to);
     *to = copy;
     return 0;
