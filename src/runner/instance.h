@@ -76,7 +76,8 @@ struct instance {
     /* functions */
     struct template *template;
     struct list kept,
-        kept_all; /* of the template and of the runner, while it waits for a request */
+        kept_all;        /* of the template and of the runner, while it waits for a request */
+    uint32_t kept_pages; /* that it owns then */
     struct request request;
     bool is_late;               /* it used up its CPU time */
     wasmtime_global_t *globals; /* globals_find_all() */

@@ -142,6 +142,7 @@ static void forget_kept(struct instance *in)
     list_remove(&in->kept_all);
     in->template->n_kept--;
     r->n_kept--;
+    r->kept_pages -= in->kept_pages;
 }
 
 static void end_kept(struct instance *in)
@@ -157,7 +158,9 @@ static void keep(struct template *t, struct instance *in)
     list_push_front(&t->kept, &in->kept);
     list_push_back(&r->kept, &in->kept_all);
     t->n_kept++;
-    if (++r->n_kept > RUNNER_KEPT_MAX)
+    r->n_kept++;
+    r->kept_pages += in->kept_pages;
+    while (r->n_kept > RUNNER_KEPT_MAX || r->kept_pages > RUNNER_KEPT_PAGES)
         end_kept(list_first(&r->kept, struct instance, kept_all));
 }
 
@@ -176,6 +179,7 @@ static bool reset_memory(const struct template *t, struct instance *in)
     struct dirty d;
     uint64_t from, to, pages = 0;
     int more;
+    in->kept_pages = 0;
     dirty_init(&d, in, false);
     while ((more = dirty_next(&d, &from, &to)) > 0) {
         pages += (to - from) / PAGE;
@@ -184,6 +188,7 @@ static bool reset_memory(const struct template *t, struct instance *in)
         for (; from < to; from += PAGE)
             put_page(t, memory, from);
     }
+    in->kept_pages = (uint32_t)pages;
     return more == 0;
 }
 
