@@ -708,6 +708,55 @@ TEST(an_initialisation_that_fails_makes_no_sandbox)
     fn_rig_close(&rig);
 }
 
+/* In C, Rust and Go, as far as this machine could build them. */
+TEST(the_examples_greet_echo_and_forget)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    static const char *const files[] = { "fn-hello-c.wasm", "fn-hello-rust.wasm",
+                                         "fn-hello-go.wasm" };
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        struct fn_under_test f = { 0 };
+        struct fn_call c = { 0 };
+        if (fn_try_open(&rig, &f, files[i]) == -ENOENT) {
+            rig.runtime->ops->forget(rig.runtime, &f.r);
+            continue;
+        }
+        if (rig.create_status < 0)
+            TEST_FAIL("%s: %s", files[i], err_text(&rig.create_err));
+        for (int n = 0; n < 10; n++) {
+            fn_do(&f, &c, "/", NULL);
+            check_body(&c, 200, "hello, world\n");
+            fn_do(&f, &c, "/?a=b&name=J%C3%BCrgen+M.", NULL);
+            check_body(&c, 200, "hello, J\xc3\xbcrgen M.\n");
+            fn_do(&f, &c, "/", "what was sent");
+            check_body(&c, 200, "what was sent");
+            CHECK_STR(headers_get(&c.headers, "content-type"), "text/plain");
+        }
+        fn_do(&f, &c, "/elsewhere", NULL);
+        check_body(&c, 404, "there is only /\n");
+        fn_call_fini(&c);
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
+TEST(a_program_that_prints_is_a_function)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    struct fn_call c = { 0 };
+    fn_open(&rig, &f, "fn-cgi-c.wasm");
+    fn_do(&f, &c, "/a%20b", NULL);
+    check_body(&c, 200, "GET /a b\n");
+    fn_do(&f, &c, "/x", "two\nlines\n");
+    check_body(&c, 200, "POST /x\n2 lines, 10 bytes\n");
+    fn_call_fini(&c);
+    fn_close(&f);
+    fn_rig_close(&rig);
+}
+
 TEST(a_revision_that_rests_holds_no_runner_and_is_back_at_once)
 {
     struct fn_rig rig;

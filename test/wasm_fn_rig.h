@@ -99,13 +99,15 @@ static inline void fn_rig_open(struct fn_rig *rig, unsigned max_runners)
     rig->logs = guest_logs_new(logs);
     const char *guests = getenv("TEST_GUESTS_DIR");
     scoped(free_scoped) char *real = realpath(guests ? guests : ".", NULL);
-    const char *dirs[] = { real, rig->dir };
+    const char *examples = getenv("TEST_EXAMPLES_DIR");
+    scoped(free_scoped) char *real_examples = realpath(examples ? examples : ".", NULL);
+    const char *dirs[] = { real, rig->dir, real_examples };
     const struct wasm_runtime_opts opts = { .loop = &rig->loop,
                                             .modules = rig->cache,
                                             .sources = rig->sources,
                                             .logs = rig->logs,
                                             .module_dirs = dirs,
-                                            .n_module_dirs = 2,
+                                            .n_module_dirs = 3,
                                             .max_runners = max_runners };
     if (wasm_runtime_new(&opts, &rig->runtime, &err) < 0)
         TEST_FAIL("%s", err.text);
