@@ -2,8 +2,11 @@
 /* dormouse up: a cluster and its operators in one process. */
 #include "base/mem.h"
 #include "cmd/cluster_opts.h"
+#include "cmd/fn_roles.h"
 #include "cmd/host_opts.h"
 #include "node/server.h"
+
+#include <string.h>
 
 static const char *data_dir, *listen_at = "127.0.0.1:6443", *kubeconfig;
 static struct cmd_list modules;
@@ -16,8 +19,25 @@ static const struct cmd_opt opts[] = {
     { "kubeconfig", 0, "FILE", "write the kubeconfig here (DIR/kubeconfig)", CMD_STRING,
       &kubeconfig, 0, 0 },
     { "modules", 0, "DIR",
-      "Operator objects may name modules below it; repeatable (DIR/operators always)", CMD_LIST,
-      &modules, 0, 0 },
+      "Operators and Functions may name modules below it; repeatable (DIR/operators and "
+      "DIR/functions always)",
+      CMD_LIST, &modules, 0, 0 },
+    { "gateway", 0, "HOST:PORT",
+      "where functions are called; port 0 picks a free one (127.0.0.1:8080, or any port if that is "
+      "taken or --listen says 0); none: no functions",
+      CMD_STRING, &fn_role.gateway, 0, 0 },
+    { "fn-listen", 0, "HOST:PORT",
+      "for gateways and workers of other processes, and REST (nowhere)", CMD_STRING,
+      &fn_role.control, 0, 0 },
+    { "fn-worker-listen", 0, "HOST:PORT",
+      "for requests of those gateways to modules here (127.0.0.1:0 with --fn-listen)", CMD_STRING,
+      &fn_role.worker, 0, 0 },
+    { "fn-simulate", 0, "N", "be N workers with fake sandboxes, to measure", CMD_U64,
+      &fn_role.simulate, 0, 10000 },
+    FN_CONTROL_OPTS,
+    FN_GATEWAY_OPTS,
+    FN_WORKER_OPTS,
+    FN_COMMON_OPTS,
     CMD_CLUSTER_OPTS,
     CMD_HOST_OPTS,
     CMD_LOG_OPTS,
@@ -27,6 +47,25 @@ static const struct cmd_opt opts[] = {
 static const struct cmd_opt *up_opts(void)
 {
     return opts;
+}
+
+/* All three roles, unless they are not wanted. */
+static int set_functions(struct server_opts *server)
+{
+    struct functions_opts *f = &server->functions;
+    bool by_default = !fn_role.gateway;
+    if (fn_role.gateway && strcmp(fn_role.gateway, "none") == 0)
+        return 0;
+    if (by_default)
+        fn_role.gateway = server->port == 0 ? "127.0.0.1:0" : "127.0.0.1:8080";
+    if ((fn_role.control || fn_role.simulate) && !fn_role.worker)
+        fn_role.worker = "127.0.0.1:0";
+    int r = fn_role_options(f);
+    f->gateway.or_any = by_default;
+    f->roles = FUNCTIONS_CONTROL | FUNCTIONS_GATEWAY | FUNCTIONS_WORKER;
+    f->module_dirs = modules.at;
+    f->n_module_dirs = modules.n;
+    return r;
 }
 
 static int run(int argc, char **argv)
@@ -53,7 +92,7 @@ static int run(int argc, char **argv)
     };
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
-    if ((r = cmd_operator_identity(&server.identity)))
+    if ((r = cmd_operator_identity(&server.identity)) || (r = set_functions(&server)))
         return r;
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }

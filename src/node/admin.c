@@ -30,8 +30,8 @@ static void render(const struct admin *a, const struct admin_page *page,
 
 static void answer(const struct admin *a, const struct url_target *target, struct http_exchange *x)
 {
-    for (const struct admin_page *p = a->pages; p->path; p++) {
-        if (!str_is(target->raw_path, p->path))
+    for (const struct admin_page *p = a->pages; p->path || p->serve; p++) {
+        if (!p->path || !str_is(target->raw_path, p->path))
             continue;
         if (p->stream)
             p->stream(a->arg, target, x);
@@ -42,8 +42,19 @@ static void answer(const struct admin *a, const struct url_target *target, struc
     http_reply(x, 404, NULL, STR("no such page; node/admin.h lists them\n"));
 }
 
+static bool is_served(const struct admin *a, struct http_exchange *x,
+                      const struct http_request *req)
+{
+    for (const struct admin_page *p = a->pages; p->path || p->serve; p++)
+        if (p->serve && p->serve(a->arg, x, req))
+            return true;
+    return false;
+}
+
 static void on_request(struct http_exchange *x, const struct http_request *req, void *arg)
 {
+    if (is_served(arg, x, req))
+        return;
     struct arena arena = { 0 };
     struct url_target target;
     struct err err;

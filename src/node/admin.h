@@ -7,6 +7,7 @@
  *     GET /status    JSON: process ids (runners included) and counts
  *     GET /operator?namespace=NS&name=NAME   JSON: operator/describe.h
  *     GET /trace?namespace=NS&name=NAME      JSON lines as they happen: operator/v1/trace.h
+ *     /v1/namespaces/NS/functions...         functions by REST: fn/control/rest.c
  */
 #pragma once
 
@@ -16,19 +17,23 @@
 
 struct admin;
 struct http_exchange;
+struct http_request;
 struct url_target;
 
 struct admin_page {
     const char *path, *content_type;
     /* One of both. render: the answer into `to`, and its status; text that says why, if not 200. */
     int (*render)(void *arg, const struct url_target *target, struct buf *to);
+    /* Instead, whatever path and method: true if the request is its own, and has been taken. */
+    bool (*serve)(void *arg, struct http_exchange *x, const struct http_request *req);
     /* Answers by itself, now or over time. */
     void (*stream)(void *arg, const struct url_target *target, struct http_exchange *x);
 };
 
 enum { ADMIN_PAGE_MAX_BYTES = 64 << 20 };
 
-/* pages: kept, ends with a NULL path. Replaces a socket that a dead process left behind. */
+/* pages: kept, ends with one that has no path and no serve(). Replaces a socket that a dead process
+ * left behind. */
 int admin_start(struct loop *loop, const char *data_dir, const struct admin_page *pages, void *arg,
                 struct admin **ret, struct err *err);
 /* done() on a later turn. */

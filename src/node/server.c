@@ -5,16 +5,18 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "codec/json.h"
 #include "codec/url.h"
+#include "fn/function.h"
 #include "io/http.h"
 #include "kube/http_transport.h"
+#include "kube/leader.h"
 #include "node/admin.h"
 #include "node/cluster.h"
 #include "node/health.h"
 #include "node/host.h"
 #include "node/trace_page.h"
 #include "operator/describe.h"
-#include "kube/leader.h"
 #include "operator/objects.h"
 
 #include <fcntl.h>
@@ -34,6 +36,7 @@ struct server {
     struct cluster *cluster;
     struct http_transport *remote;
     struct host *host;
+    struct functions *functions;
     struct admin *admin;
     struct health *health;
     struct leader *leader;
@@ -93,13 +96,22 @@ static void stop_host(void *arg)
         stop_leader(s);
 }
 
+static void stop_functions(void *arg)
+{
+    struct server *s = arg;
+    if (s->functions)
+        functions_stop(take_ptr(&s->functions), stop_host, s);
+    else
+        stop_host(s);
+}
+
 static void stop_admin(void *arg)
 {
     struct server *s = arg;
     if (s->admin)
-        admin_close(take_ptr(&s->admin), stop_host, s);
+        admin_close(take_ptr(&s->admin), stop_functions, s);
     else
-        stop_host(s);
+        stop_functions(s);
 }
 
 static void on_stop(struct defer *d)
@@ -148,6 +160,8 @@ static int render_metrics(void *arg, const struct url_target *target, struct buf
         api_metrics(cluster_api(s->cluster), to);
     if (s->host)
         host_metrics(s->host, to);
+    if (s->functions)
+        functions_metrics(s->functions, to);
     return 200;
 }
 
@@ -171,11 +185,23 @@ static int render_status(void *arg, const struct url_target *target, struct buf 
                "{\"version\":\"%s\",\"pid\":%d,\"uptimeSeconds\":%" PRIu64
                ",\"operators\":%zu,\"guests\":%zu,"
                "\"awake\":%zu,\"asleep\":%zu,\"failed\":%zu,\"runners\":%u,\"wakes\":%" PRIu64
-               ",\"activations\":%" PRIu64 "}\n",
+               ",\"activations\":%" PRIu64,
                DORMOUSE_VERSION, (int)getpid(), (clock_mono_ms() - s->started_ms) / 1000,
                n.operators, n.guests, n.awake, n.asleep, n.failed, n.runners, n.wakes,
                n.activations);
+    if (s->functions) {
+        buf_add_char(to, ',');
+        functions_status(s->functions, to);
+    }
+    buf_add_cstr(to, "}\n");
     return 200;
+}
+
+/* Whoever may use the admin socket may use functions over it. */
+static bool serve_functions(void *arg, struct http_exchange *x, const struct http_request *req)
+{
+    struct server *s = arg;
+    return s->functions && functions_serve(s->functions, x, req);
 }
 
 #define NO_OPERATOR "there is no such operator here; 'dormouse guests' lists them"
@@ -210,11 +236,12 @@ static void stream_trace(void *arg, const struct url_target *target, struct http
 }
 
 static const struct admin_page pages[] = {
-    { "/metrics", "text/plain; version=0.0.4", render_metrics, NULL },
-    { "/guests", "application/json", render_guests, NULL },
-    { "/status", "application/json", render_status, NULL },
-    { "/operator", "application/json", render_operator, NULL },
-    { "/trace", NULL, NULL, stream_trace },
+    { "/metrics", "text/plain; version=0.0.4", .render = render_metrics },
+    { "/guests", "application/json", .render = render_guests },
+    { "/status", "application/json", .render = render_status },
+    { "/operator", "application/json", .render = render_operator },
+    { "/trace", .stream = stream_trace },
+    { .serve = serve_functions },
     { .path = NULL }
 };
 
@@ -249,12 +276,18 @@ static void tell_ready(struct server *s)
 {
     s->ready = true;
     if (s->cluster)
-        (void)printf("ready url=%s kubeconfig=%s data-dir=%s pid=%d listen=%s\n",
+        (void)printf("ready url=%s kubeconfig=%s data-dir=%s pid=%d listen=%s",
                      cluster_url(s->cluster), cluster_kubeconfig(s->cluster), s->opts.data_dir,
                      (int)getpid(), cluster_listen(s->cluster));
     else
-        (void)printf("ready data-dir=%s pid=%d%s\n", s->opts.data_dir, (int)getpid(),
+        (void)printf("ready data-dir=%s pid=%d%s", s->opts.data_dir, (int)getpid(),
                      health_word(s, (char[32]){ 0 }));
+    if (s->functions && functions_gateway(s->functions)[0])
+        (void)printf(" gateway=%s://%s", s->opts.functions.gateway_cert ? "https" : "http",
+                     functions_gateway(s->functions));
+    if (s->functions && functions_control(s->functions)[0])
+        (void)printf(" control-plane=%s", functions_control(s->functions));
+    (void)putchar('\n');
     (void)fflush(stdout);
     if (s->host && isatty(STDOUT_FILENO))
         timer_start(&s->loop, &s->status_line, STATUS_LINE_MS, on_status_line);
@@ -298,7 +331,9 @@ static const char *not_ready(void *arg)
     struct server *s = arg;
     if (s->stopping)
         return "it is being stopped";
-    return s->host && !host_is_synced(s->host) ? "its operators are not known yet" : NULL;
+    if (s->host && !host_is_synced(s->host))
+        return "its operators are not known yet";
+    return s->functions ? functions_not_ready(s->functions) : NULL;
 }
 
 static void render_all_metrics(void *arg, struct buf *to)
@@ -322,7 +357,7 @@ static void request_progress(void *api)
     api_tell_progress(api);
 }
 
-static void start_host(struct server *s, struct transport *transport)
+static int start_host(struct server *s, struct transport *transport, struct err *err)
 {
     const struct server_opts *o = &s->opts;
     struct host_opts opts = { .loop = &s->loop,
@@ -342,21 +377,48 @@ static void start_host(struct server *s, struct transport *transport)
         opts.request_progress = request_progress;
         opts.progress_arg = cluster_api(s->cluster);
     }
-    struct err err = { 0 };
-    int r = host_start(&opts, &s->host, &err);
-    if (r >= 0)
-        r = admin_start(&s->loop, o->data_dir, pages, s, &s->admin, &err);
-    if (r >= 0)
-        r = start_health(s, &err);
-    if (r >= 0 && o->leader_elect)
-        start_leader(s, transport);
-    if (r < 0)
-        begin_stop(s, r, &err);
-    else
+    return o->with_operators ? host_start(&opts, &s->host, err) : 0;
+}
+
+static void on_functions_ready(void *arg)
+{
+    struct server *s = arg;
+    if (!s->stopping)
         tell_ready(s);
 }
 
-static void on_crd(void *arg, int r, const struct err *err)
+static int start_functions(struct server *s, struct transport *transport, struct err *err)
+{
+    struct functions_opts opts = s->opts.functions;
+    opts.loop = &s->loop;
+    opts.data_dir = s->opts.data_dir;
+    opts.transport = transport;
+    opts.embedded = s->cluster != NULL;
+    opts.on_ready = on_functions_ready;
+    opts.arg = s;
+    return opts.roles ? functions_start(&opts, &s->functions, err) : 0;
+}
+
+/* transport NULL: roles that need none. */
+static void start_services(struct server *s, struct transport *transport)
+{
+    struct err err = { 0 };
+    int r = start_host(s, transport, &err);
+    if (r >= 0)
+        r = start_functions(s, transport, &err);
+    if (r >= 0)
+        r = admin_start(&s->loop, s->opts.data_dir, pages, s, &s->admin, &err);
+    if (r >= 0)
+        r = start_health(s, &err);
+    if (r >= 0 && s->opts.leader_elect)
+        start_leader(s, transport);
+    if (r < 0)
+        begin_stop(s, r, &err);
+    else if (!s->functions)
+        tell_ready(s);
+}
+
+static void on_function_crds(void *arg, int r, const struct err *err)
 {
     struct server *s = arg;
     if (s->stopping)
@@ -364,7 +426,22 @@ static void on_crd(void *arg, int r, const struct err *err)
     if (r < 0)
         begin_stop(s, r, err);
     else
-        start_host(s, api_transport(cluster_api(s->cluster)));
+        start_services(s, api_transport(cluster_api(s->cluster)));
+}
+
+static void on_crd(void *arg, int r, const struct err *err)
+{
+    struct server *s = arg;
+    if (s->stopping)
+        return;
+    struct err why = { 0 };
+    if (r < 0)
+        begin_stop(s, r, err);
+    else if (s->opts.functions.roles && (r = api_ensure_objects(cluster_api(s->cluster), fn_crds(),
+                                                                on_function_crds, s, &why)) < 0)
+        begin_stop(s, r, &why);
+    else if (!s->opts.functions.roles)
+        on_function_crds(s, 0, NULL);
 }
 
 static void on_cluster_ready(void *arg, int r, const struct err *cause)
@@ -424,6 +501,10 @@ static int lock_data_dir(struct server *s, struct err *err)
 static int start_remote(struct server *s, struct err *err)
 {
     scoped(kubeconfig_free_scoped) struct kubeconfig *config = NULL;
+    if (s->opts.without_cluster) {
+        start_services(s, NULL);
+        return 0;
+    }
     int r = kubeconfig_load(s->opts.kubeconfig, s->opts.context, &config, err);
     if (r >= 0)
         r = http_transport_new(&s->loop, config, &s->remote, err);
@@ -431,7 +512,7 @@ static int start_remote(struct server *s, struct err *err)
         return r;
     const char *namespace = s->opts.lease_namespace ? s->opts.lease_namespace : config->namespace;
     s->lease_namespace = xstrdup(namespace ? namespace : "default");
-    start_host(s, http_transport_base(s->remote));
+    start_services(s, http_transport_base(s->remote));
     return 0;
 }
 

@@ -3,14 +3,16 @@
  * One server process: which parts run in it, started in order and stopped in the reverse order.
  *
  *     dormouse api            cluster
- *     dormouse up             cluster + operator host + admin socket
+ *     dormouse up             cluster + operator host + roles of functions + admin socket
  *     dormouse operator run   transport to some cluster + operator host + admin socket
+ *     dormouse fn ROLE        roles of functions + admin socket, with a transport or without
  *
  * server_run() blocks until SIGTERM or SIGINT, or until a part fails to start.
  */
 #pragma once
 
 #include "base/err.h"
+#include "node/functions.h"
 #include "node/host.h"
 
 enum {
@@ -42,6 +44,9 @@ struct server_opts {
     uint16_t health_port;
     enum host_identity identity;
     struct guest_host_opts guests;
+    /* roles 0: none. loop, data_dir, transport, embedded and on_ready are filled in. */
+    struct functions_opts functions;
+    bool without_cluster; /* no transport at all: gateways and workers can do without */
 };
 
 /* 0 after an orderly end; the error of what could not start. Prints the "ready " line on stdout. */

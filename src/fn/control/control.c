@@ -83,6 +83,8 @@ static void on_synced(void *arg)
     struct control *c = arg;
     log_info("functions are known", "");
     update(c);
+    if (!plane_leads(c->plane) && c->opts.on_leads)
+        c->opts.on_leads(c->opts.arg, false); /* a follower is ready, too */
 }
 
 /* ---------------------------------------------------------------- the leader's end, noticed */

@@ -48,7 +48,8 @@ struct control_opts {
     const char *trace_dir; /* cold_start_trace.csv there; NULL: none */
     /* While it does not lead: a way to the one that does, to see it go; NULL: there is none. */
     struct fn_dialer *peers;
-    void (*on_leads)(void *arg, bool leads); /* may be NULL */
+    /* It leads, does not lead any more, or could lead; may be NULL. */
+    void (*on_leads)(void *arg, bool leads);
     void *arg;
 };
 

@@ -397,7 +397,10 @@ static void on_gateway_end(void *arg, int r, const struct err *err)
     log_info("gateway's stream has ended", "gateway=%s reason=\"%s\"", g->peer.name,
              r < 0 && err ? err_text(err) : "");
     g->is_welcome = false;
-    peer_broke(&g->peer);
+    if (g->is_leaving)
+        plane_gateway_lost(g); /* as it said */
+    else
+        peer_broke(&g->peer);
 }
 
 static const struct fn_stream_ops gateway_ops = { .on_message = on_gateway_message,

@@ -116,7 +116,7 @@ struct worker {
     uint32_t node, epoch;
     struct str host; /* of its address */
     uint32_t n_sandboxes;
-    bool dirty;
+    bool dirty, is_leaving;
     struct number_set known; /* revisions: function << 32 | revision */
     ids creates;
     VEC(Dormouse__Fn__V1__Delete) deletes;
@@ -234,6 +234,8 @@ void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Crea
 void sandbox_gone(struct plane *p, uint32_t slot, const char *reason);
 /* Orders its worker to delete it; endpoints are told. */
 void sandbox_delete(struct plane *p, uint32_t slot);
+/* Its worker is to be free of it: drained and deleted, and made elsewhere if it is still wanted. */
+void sandbox_withdraw(struct plane *p, uint32_t slot);
 void sandbox_drained(struct plane *p, uint64_t id, struct gateway *g);
 /* All of this gateway's drains are as good as done. */
 void plane_forget_drains(struct plane *p, struct gateway *g);

@@ -394,6 +394,19 @@ void sandbox_delete(struct plane *p, uint32_t slot)
     plane_send_later(p);
 }
 
+void sandbox_withdraw(struct plane *p, uint32_t slot)
+{
+    struct sandbox *s = &p->table.at[slot];
+    struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    if (s->state == SANDBOX_READY)
+        begin_drain(rev, slot);
+    else if (s->state == SANDBOX_CREATING)
+        sandbox_delete(p, slot);
+    else
+        return;
+    revision_recount(rev);
+}
+
 /* ---------------------------------------------------------------- decisions */
 
 static void apply(struct revision *rev, const struct scale_decision *d)

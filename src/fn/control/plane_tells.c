@@ -43,23 +43,29 @@ void plane_metrics(const struct plane *p, struct buf *to)
     plane_count(p, &n);
     add_one(to, "dormouse_fn_control_leads", "gauge", "1: this control plane leads", p->leads);
     add_one(to, "dormouse_fn_control_term", "gauge", "of the leader", p->term);
-    add_one(to, "dormouse_fn_functions", "gauge", "that are known", n.functions);
-    add_one(to, "dormouse_fn_workers", "gauge", "with a stream or a lease", n.workers);
-    add_one(to, "dormouse_fn_gateways", "gauge", "with a stream or a lease", n.gateways);
-    add_one(to, "dormouse_fn_revisions_awake", "gauge", "with load or a decision to come", n.awake);
-    add_one(to, "dormouse_fn_endpoints_version", "gauge", "of the endpoints", n.endpoints_version);
+    add_one(to, "dormouse_fn_control_functions", "gauge", "that are known", n.functions);
+    add_one(to, "dormouse_fn_control_workers", "gauge", "with a stream or a lease", n.workers);
+    add_one(to, "dormouse_fn_control_gateways", "gauge", "with a stream or a lease", n.gateways);
+    add_one(to, "dormouse_fn_control_revisions_awake", "gauge", "with load or a decision to come",
+            n.awake);
+    add_one(to, "dormouse_fn_control_endpoints_version", "gauge", "of the endpoints",
+            n.endpoints_version);
     buf_printf(to,
-               "# HELP dormouse_fn_sandboxes by state\n# TYPE dormouse_fn_sandboxes gauge\n"
-               "dormouse_fn_sandboxes{state=\"creating\"} %u\n"
-               "dormouse_fn_sandboxes{state=\"ready\"} %u\n"
-               "dormouse_fn_sandboxes{state=\"going\"} %u\n",
+               "# HELP dormouse_fn_control_sandboxes by state\n# TYPE "
+               "dormouse_fn_control_sandboxes gauge\n"
+               "dormouse_fn_control_sandboxes{state=\"creating\"} %u\n"
+               "dormouse_fn_control_sandboxes{state=\"ready\"} %u\n"
+               "dormouse_fn_control_sandboxes{state=\"going\"} %u\n",
                n.creating, n.ready, n.draining);
-    add_one(to, "dormouse_fn_sandboxes_created_total", "counter", "that became ready", n.created);
-    add_one(to, "dormouse_fn_sandboxes_failed_total", "counter", "creations that failed", n.failed);
-    add_one(to, "dormouse_fn_sandboxes_died_total", "counter", "lost while wanted", n.died);
-    add_one(to, "dormouse_fn_sandboxes_deleted_total", "counter", "gone as ordered", n.deleted);
-    add_one(to, "dormouse_fn_orphans_total", "counter", "sandboxes that belonged to nothing",
-            n.orphans);
+    add_one(to, "dormouse_fn_control_sandboxes_created_total", "counter", "that became ready",
+            n.created);
+    add_one(to, "dormouse_fn_control_sandboxes_failed_total", "counter", "creations that failed",
+            n.failed);
+    add_one(to, "dormouse_fn_control_sandboxes_died_total", "counter", "lost while wanted", n.died);
+    add_one(to, "dormouse_fn_control_sandboxes_deleted_total", "counter", "gone as ordered",
+            n.deleted);
+    add_one(to, "dormouse_fn_control_orphans_total", "counter",
+            "sandboxes that belonged to nothing", n.orphans);
     buf_add_cstr(to, "# HELP dormouse_fn_cold_start_seconds from the decision to a ready sandbox, "
                      "and its parts\n# TYPE dormouse_fn_cold_start_seconds histogram\n");
     for (size_t i = 0; i < ARRAY_LEN(phases); i++)
@@ -80,6 +86,7 @@ void plane_json(const struct plane *p, struct buf *to)
     struct json *out = json_new_object(&a), *workers = json_new_array(&a),
                 *gateways = json_new_array(&a);
     json_set_bool(&a, out, "leads", p->leads);
+    json_set_int(&a, out, "functions", p->n_functions);
     json_set_int(&a, out, "term", (int64_t)p->term);
     json_set_str(&a, out, "leader", str_of(p->leads ? p->opts.name : p->leader));
     for (size_t i = 0; i < p->workers.n; i++) {

@@ -349,6 +349,20 @@ static void take_gone(struct worker *w, const Dormouse__Fn__V1__Gone *m)
         sandbox_gone(p, slot, m->reason);
 }
 
+/* It is about to stop: its sandboxes go when their requests have ended, others take their place. */
+static void leave(struct worker *w)
+{
+    struct plane *p = w->peer.p;
+    if (w->is_leaving)
+        return;
+    w->is_leaving = true;
+    log_info("worker leaves", "worker=%s sandboxes=%u", w->peer.name, w->n_sandboxes);
+    place_node_set_schedulable(p->books, w->node, false);
+    for (uint32_t slot = 0; slot < p->table.n; slot++)
+        if (p->table.at[slot].id && p->table.at[slot].worker == w->index)
+            sandbox_withdraw(p, slot);
+}
+
 static void on_worker_message(void *arg, const ProtobufCMessage *message)
 {
     struct worker *w = arg;
@@ -358,6 +372,8 @@ static void on_worker_message(void *arg, const ProtobufCMessage *message)
         take_created(w, m->created[i]);
     for (size_t i = 0; i < m->n_gone; i++)
         take_gone(w, m->gone[i]);
+    if (m->leaving)
+        leave(w);
     if (m->load) {
         w->cpu_used = m->load->cpu_milli_used;
         w->memory_used = m->load->memory_used;
@@ -567,6 +583,7 @@ void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *
     w->peer.stream = g->stream;
     w->peer.is_local = g->is_local;
     w->peer.incarnation = hello->incarnation;
+    w->is_leaving = false;
     plane_caller_free(g);
     fn_stream_set(w->peer.stream, &worker_ops, w);
     peer_heard(&w->peer);

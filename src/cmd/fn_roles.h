@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of the commands that run roles of functions, and the struct that they fill. */
+#pragma once
+
+#include "cmd/cmd.h"
+#include "node/functions.h"
+
+enum { FN_ADDRESS_MAX = 256 };
+
+struct fn_role_args {
+    const char *name, *token_file, *trace_dir, *placement, *eviction;
+    const char *gateway, *gateway_advertise, *cert, *key, *domain;
+    const char *control, *control_advertise, *worker, *worker_advertise;
+    struct cmd_list control_planes, labels, bundles;
+    uint64_t simulate, cpu, memory, lease_ms, peer_lease_ms;
+    bool private_urls;
+    char gateway_host[FN_ADDRESS_MAX], control_host[FN_ADDRESS_MAX], worker_host[FN_ADDRESS_MAX];
+};
+extern struct fn_role_args fn_role;
+
+/* All of the above into `to`; a cmd_exit when something is wrong, else 0. */
+int fn_role_options(struct functions_opts *to);
+
+#define FN_COMMON_OPTS                                                                             \
+    { "name",     0,                                                                               \
+      "NAME",     "of this node; kept in DIR/worker.json (host name and a number)",                \
+      CMD_STRING, &fn_role.name,                                                                   \
+      0,          0 },                                                                             \
+        { "token-file",                                                                            \
+          0,                                                                                       \
+          "FILE",                                                                                  \
+          "what roles in different processes show each other; needed beyond loopback",             \
+          CMD_STRING,                                                                              \
+          &fn_role.token_file,                                                                     \
+          0,                                                                                       \
+          0 },                                                                                     \
+    {                                                                                              \
+        "trace-dir", 0, "DIR", "write cold_start_trace.csv and proxy_trace.csv there (nowhere)",   \
+            CMD_STRING, &fn_role.trace_dir, 0, 0                                                   \
+    }
+
+#define FN_CONTROL_OPTS                                                                            \
+    { "placement",                                                                                 \
+      0,                                                                                           \
+      "POLICY",                                                                                    \
+      "warm-first, kubernetes, power-of-d, image-locality, hermod, ch-rlu, round-robin or random " \
+      "(warm-first)",                                                                              \
+      CMD_STRING,                                                                                  \
+      &fn_role.placement,                                                                          \
+      0,                                                                                           \
+      0 },                                                                                         \
+        { "eviction", 0,                                                                           \
+          "POLICY",   "which sandbox goes first: idlest or random (idlest)",                       \
+          CMD_STRING, &fn_role.eviction,                                                           \
+          0,          0 },                                                                         \
+    {                                                                                              \
+        "peer-lease", 0, "TIME",                                                                   \
+            "a gateway or worker that is silent for so long is taken for dead (1500ms)",           \
+            CMD_DURATION, &fn_role.peer_lease_ms, 0, 0                                             \
+    }
+
+#define FN_GATEWAY_OPTS                                                                            \
+    { "gateway-cert",                                                                              \
+      0,                                                                                           \
+      "FILE",                                                                                      \
+      "serve functions by HTTPS with this certificate (HTTP)",                                     \
+      CMD_STRING,                                                                                  \
+      &fn_role.cert,                                                                               \
+      0,                                                                                           \
+      0 },                                                                                         \
+        { "gateway-key", 0, "FILE", "and its key", CMD_STRING, &fn_role.key, 0, 0 },               \
+        { "domain",   0,                                                                           \
+          "NAME",     "functions are NAME.NAMESPACE.DOMAIN, too (fn.local)",                       \
+          CMD_STRING, &fn_role.domain,                                                             \
+          0,          0 },                                                                         \
+    {                                                                                              \
+        "private-callbacks", 0, NULL,                                                              \
+            "callbacks of asynchronous calls may go to private addresses", CMD_FLAG,               \
+            &fn_role.private_urls, 0, 0                                                            \
+    }
+
+#define FN_WORKER_OPTS                                                                             \
+    { "bundles", 0,                                                                                \
+      "DIR",     "Functions may name OCI bundles below it; repeatable (none)",                     \
+      CMD_LIST,  &fn_role.bundles,                                                                 \
+      0,         0 },                                                                              \
+        { "cpu",   0,                                                                              \
+          "MILLI", "CPU that sandboxes may reserve, in thousandths (all)",                         \
+          CMD_U64, &fn_role.cpu,                                                                   \
+          0,       100000000 },                                                                    \
+        { "memory", 0, "SIZE", "and memory (all)", CMD_SIZE, &fn_role.memory, 0, 0 },              \
+    {                                                                                              \
+        "label", 0, "KEY=VALUE", "of this node, for node selectors; repeatable", CMD_LIST,         \
+            &fn_role.labels, 0, 0                                                                  \
+    }

@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Roles of functions in one process; see functions.h. Read from functions_start() at the end. */
+#include "node/functions.h"
+
+#include "base/log.h"
+#include "base/sys.h"
+#include "codec/json.h"
+#include "fn/async/async.h"
+#include "fn/control/control.h"
+#include "fn/gateway/gateway.h"
+#include "fn/link/link.h"
+#include "fn/worker/fake.h"
+#include "fn/worker/logs.h"
+#include "fn/worker/simulate.h"
+#include "fn/worker/wasm_runtime.h"
+#include "fn/worker/worker.h"
+#include "fn/worker/worker_http.h"
+#include "io/http.h"
+#include "io/tls.h"
+#include "kube/http_transport.h"
+#include "kube/watch_hub.h"
+#include "modules/module_source.h"
+#include "wasm/guest_log.h"
+#include "wasm/module.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+
+enum {
+    TOKEN_MAX_BYTES = 4096,
+    PEM_MAX_BYTES = 1 << 20,
+    /* Against a cluster that is not ours, as for operators. */
+    MAX_UPSTREAMS = HTTP_TRANSPORT_CONNECTIONS * 3 / 4
+};
+
+struct functions {
+    struct functions_opts opts;
+    char *name, *token;
+    uint64_t incarnation;
+    struct watch_hub *hub;
+    struct control *control;
+    struct link_server *link;
+    struct http_server *control_http;
+    struct fn_dialer *dialer; /* to control planes of other processes */
+    struct gateway *gateway;
+    struct async *async;
+    bool async_runs;
+    struct tls_ctx *tls;
+    struct worker *worker;
+    struct worker_http *worker_http;
+    struct simulation *simulation;
+    struct module_cache *modules;
+    struct module_sources *sources;
+    struct guest_logs *logs;
+    char *gateway_address, *control_address, *worker_address;
+    bool gateway_synced, worker_synced, told, stopping;
+    void (*done)(void *arg);
+    void *done_arg;
+};
+
+static bool has(const struct functions *f, enum functions_role role)
+{
+    return (f->opts.roles & role) != 0;
+}
+
+/* ---------------------------------------------------------------- readiness */
+
+const char *functions_not_ready(const struct functions *f)
+{
+    if (f->stopping)
+        return "it is being stopped";
+    if (f->control && control_not_ready(f->control))
+        return control_not_ready(f->control);
+    if (has(f, FUNCTIONS_WORKER) && !f->worker_synced)
+        return "no control plane has welcomed the worker yet";
+    if (has(f, FUNCTIONS_GATEWAY) && !f->gateway_synced)
+        return "no control plane has welcomed the gateway yet";
+    return NULL;
+}
+
+static void check_ready(struct functions *f)
+{
+    if (f->told || f->stopping || functions_not_ready(f))
+        return;
+    f->told = true;
+    f->opts.on_ready(f->opts.arg);
+}
+
+static void on_gateway_synced(void *arg)
+{
+    struct functions *f = arg;
+    f->gateway_synced = true;
+    if (f->async) {
+        async_start(f->async, async_over_gateway(f->gateway));
+        f->async_runs = true;
+    }
+    check_ready(f);
+}
+
+static void on_worker_synced(void *arg)
+{
+    struct functions *f = arg;
+    f->worker_synced = true;
+    check_ready(f);
+}
+
+/* ---------------------------------------------------------------- small things */
+
+static int read_token(struct functions *f, struct err *err)
+{
+    struct buf text = BUF_INIT(TOKEN_MAX_BYTES);
+    f->token = xstrdup("");
+    if (!f->opts.token_file)
+        return 0;
+    int r = sys_read_file(AT_FDCWD, f->opts.token_file, &text, err);
+    if (r >= 0 && str_trim(buf_str(&text)).n < LINK_TOKEN_MIN)
+        r = err_set(err, E_INVALID, "token in '%s' has fewer than %d bytes", f->opts.token_file,
+                    LINK_TOKEN_MIN);
+    if (r >= 0) {
+        free(f->token);
+        f->token = str_dup(str_trim(buf_str(&text)));
+    }
+    buf_fini(&text);
+    return r;
+}
+
+static bool is_loopback(const char *host)
+{
+    return str_has_prefix(str_of(host), STR("127.")) || strcmp(host, "::1") == 0 ||
+           strcmp(host, "localhost") == 0;
+}
+
+/* Where anybody could reach it, whoever calls shows a token. */
+static int check_open(const struct functions *f, const char *what, const char *host,
+                      struct err *err)
+{
+    if (f->token[0] || is_loopback(host))
+        return 0;
+    return err_set(err, E_INVALID, "%s on '%s' needs --token-file: it is not loopback", what, host);
+}
+
+static char *address_of(const struct functions_address *a, uint16_t port)
+{
+    bool v6 = strchr(a->host, ':') != NULL;
+    bool all = strcmp(a->host, "0.0.0.0") == 0 || strcmp(a->host, "::") == 0;
+    if (a->advertise && strrchr(a->advertise, ':') &&
+        !str_has_suffix(str_of(a->advertise), STR(":0")))
+        return xstrdup(a->advertise);
+    if (all)
+        return xasprintf("127.0.0.1:%u", port);
+    return xasprintf(v6 ? "[%s]:%u" : "%s:%u", a->host, port);
+}
+
+static char *make_dir(const struct functions *f, const char *name, struct err *err)
+{
+    char *path = xasprintf("%s/%s", f->opts.data_dir, name);
+    if (sys_mkdir_all(path, 0700, err) >= 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- control plane */
+
+static void accept_gateway(void *arg, struct fn_stream *s)
+{
+    control_accept_gateway(((struct functions *)arg)->control, s, false);
+}
+
+static void accept_worker(void *arg, struct fn_stream *s)
+{
+    control_accept_worker(((struct functions *)arg)->control, s, false);
+}
+
+static void accept_peer(void *arg, struct fn_stream *s)
+{
+    control_accept_peer(((struct functions *)arg)->control, s);
+}
+
+static const struct link_accept link_accept = { .gateway = accept_gateway,
+                                                .worker = accept_worker,
+                                                .peer = accept_peer };
+
+bool functions_serve(struct functions *f, struct http_exchange *x, const struct http_request *req)
+{
+    return f->control && control_serve(f->control, x, req);
+}
+
+static bool shows_token(const struct functions *f, const struct http_request *req)
+{
+    struct str shown = headers_get(req->headers, "authorization");
+    scoped(free_scoped) char *want = xasprintf("Bearer %s", f->token);
+    return f->token[0] == '\0' || str_is(shown, want);
+}
+
+/* Streams of gateways, workers and followers; and REST. */
+static void on_control_request(struct http_exchange *x, const struct http_request *req, void *arg)
+{
+    struct functions *f = arg;
+    if (!f->control || f->stopping)
+        http_reply(x, 503, NULL, STR("it is not ready\n"));
+    else if (link_server_take(f->link, x, req))
+        return;
+    else if (!shows_token(f, req))
+        http_reply(x, 401, NULL, STR("a token is wanted\n"));
+    else if (!control_serve(f->control, x, req))
+        http_reply(x, 404, NULL, STR("there is no such path\n"));
+}
+
+static int listen_control(struct functions *f, struct err *err)
+{
+    const struct functions_address *a = &f->opts.control;
+    if (!a->host) {
+        f->control_address = xstrdup("");
+        return 0;
+    }
+    int r = check_open(f, "the control plane", a->host, err);
+    if (r < 0)
+        return r;
+    struct http_server_opts opts = { .host = a->host,
+                                     .port = a->port,
+                                     .http2 = true,
+                                     .ping_ms = LINK_PING_MS,
+                                     .user_timeout_ms = LINK_PING_MS * 2,
+                                     .on_request = on_control_request,
+                                     .arg = f };
+    f->link = link_server_new(f->opts.loop, f->token, &link_accept, f);
+    r = http_server_start(f->opts.loop, &opts, &f->control_http, err);
+    if (r < 0)
+        return err_ctx(err, r, "control plane's listener");
+    f->control_address = address_of(a, http_server_port(f->control_http));
+    return 0;
+}
+
+static void on_leads(void *arg, bool leads)
+{
+    check_ready(arg);
+}
+
+static int start_control(struct functions *f, struct err *err)
+{
+    const struct functions_opts *o = &f->opts;
+    int r = listen_control(f, err);
+    if (r < 0)
+        return r;
+    struct control_opts opts = { .loop = o->loop,
+                                 .transport = o->transport,
+                                 .hub = f->hub,
+                                 .name = f->name,
+                                 .address = f->control_address,
+                                 .namespace = o->namespace,
+                                 .lease_namespace = o->lease_namespace,
+                                 .lease_name = o->lease_name,
+                                 .lease_ms = o->lease_ms,
+                                 .renew_ms = o->renew_ms,
+                                 .is_alone = o->embedded,
+                                 .peer_lease_ms = o->peer_lease_ms,
+                                 .place = { .policy = o->placement, .seed = sys_random_u64() },
+                                 .eviction = o->eviction,
+                                 .trace_dir = o->trace_dir,
+                                 .peers = f->dialer,
+                                 .on_leads = on_leads,
+                                 .arg = f };
+    return control_start(&opts, &f->control, err);
+}
+
+/* ---------------------------------------------------------------- worker */
+
+static int start_wasm(struct functions *f, struct runtime **ret, struct err *err)
+{
+    const struct functions_opts *o = &f->opts;
+    const char *dirs[FUNCTIONS_DIRS_MAX + 1];
+    char real[PATH_MAX];
+    scoped(free_scoped) char *cache_dir = make_dir(f, "fn-modules", err);
+    scoped(free_scoped) char *downloads = make_dir(f, "fn-downloads", err);
+    scoped(free_scoped) char *own = make_dir(f, "functions", err);
+    if (!cache_dir || !downloads || !own)
+        return err && err->code ? err->code : -EACCES;
+    struct module_cache_config cache = { .dir = cache_dir };
+    int r = module_cache_new(o->loop, &cache, &f->modules, err);
+    if (r < 0)
+        return err_ctx(err, r, "module cache");
+    if (f->hub) {
+        struct module_sources_opts sources = {
+            .loop = o->loop, .transport = o->transport, .hub = f->hub, .dir = downloads
+        };
+        r = module_sources_new(&sources, &f->sources, err);
+        if (r < 0)
+            return r;
+    }
+    struct wasm_runtime_opts opts = { .loop = o->loop,
+                                      .modules = f->modules,
+                                      .sources = f->sources,
+                                      .logs = f->logs,
+                                      .module_dirs = dirs };
+    scoped(free_scoped) char *own_real = xstrdup(realpath(own, real) ? real : own);
+    dirs[opts.n_module_dirs++] = own_real;
+    for (size_t i = 0; i < o->n_module_dirs && opts.n_module_dirs < FUNCTIONS_DIRS_MAX; i++)
+        dirs[opts.n_module_dirs++] = o->module_dirs[i];
+    return wasm_runtime_new(&opts, ret, err);
+}
+
+static int listen_worker(struct functions *f, struct err *err)
+{
+    const struct functions_address *a = &f->opts.worker;
+    if (!a->host) {
+        f->worker_address = xstrdup("");
+        return 0;
+    }
+    struct worker_http_opts opts = { .loop = f->opts.loop,
+                                     .host = a->host,
+                                     .port = a->port,
+                                     .token = f->token[0] ? f->token : NULL };
+    int r = worker_http_start(&opts, &f->worker_http, err);
+    if (r < 0)
+        return err_ctx(err, r, "worker's listener");
+    f->worker_address = address_of(a, worker_http_port(f->worker_http));
+    return 0;
+}
+
+static struct fn_dialer *worker_dialer(struct functions *f)
+{
+    return f->control ? control_worker_dialer(f->control) : f->dialer;
+}
+
+static int start_simulation(struct functions *f, struct err *err)
+{
+    struct simulation_opts opts = { .loop = f->opts.loop,
+                                    .dialer = worker_dialer(f),
+                                    .n_workers = f->opts.simulate,
+                                    .prefix = f->name,
+                                    .incarnation = f->incarnation,
+                                    .address = f->worker_address,
+                                    .cpu_milli = f->opts.cpu_milli,
+                                    .memory_bytes = f->opts.memory_bytes,
+                                    .seed = 1,
+                                    .on_synced = on_worker_synced,
+                                    .arg = f };
+    int r = simulation_start(&opts, &f->simulation, err);
+    if (r >= 0 && f->worker_http)
+        worker_http_serve(f->worker_http, simulation_invoker(f->simulation));
+    return r;
+}
+
+static size_t read_labels(const struct functions_opts *o, struct arena *a, struct worker_label *to)
+{
+    for (size_t i = 0; i < o->n_labels; i++) {
+        struct str key, value;
+        (void)str_cut(str_of(o->labels[i]), '=', &key, &value);
+        to[i] = (struct worker_label){ str_dup_arena(a, key), str_dup_arena(a, value) };
+    }
+    return o->n_labels;
+}
+
+static int start_worker(struct functions *f, struct err *err)
+{
+    const struct functions_opts *o = &f->opts;
+    struct arena a = { 0 };
+    struct err why = { 0 };
+    int r = listen_worker(f, err);
+    if (r < 0)
+        return r;
+    if (o->simulate)
+        return start_simulation(f, err);
+    struct worker_opts opts = { .loop = o->loop,
+                                .name = f->name,
+                                .incarnation = f->incarnation,
+                                .dialer = worker_dialer(f),
+                                .address = f->worker_address,
+                                .cpu_milli = o->cpu_milli,
+                                .memory_bytes = o->memory_bytes,
+                                .on_synced = on_worker_synced,
+                                .arg = f };
+    struct worker_label *labels = arena_new_n(&a, struct worker_label, o->n_labels + 1);
+    scoped(free_scoped) char *logs_dir = xasprintf("%s/" FN_LOGS_DIR, o->data_dir);
+    opts.labels = labels;
+    opts.n_labels = read_labels(o, &a, labels);
+    f->logs = guest_logs_new(logs_dir);
+    opts.runtimes[opts.n_runtimes++] = fake_runtime_new(o->loop, 0, 1);
+    if (start_wasm(f, &opts.runtimes[opts.n_runtimes], &why) >= 0)
+        opts.n_runtimes++;
+    else
+        log_warn("functions that are modules cannot run here", "reason=\"%s\"", err_text(&why));
+    r = worker_start(&opts, &f->worker, err);
+    arena_fini(&a);
+    if (r >= 0 && f->worker_http)
+        worker_http_serve(f->worker_http, worker_invoker(f->worker));
+    return r;
+}
+
+/* ---------------------------------------------------------------- gateway */
+
+static int read_tls(struct functions *f, struct err *err)
+{
+    struct buf cert = BUF_INIT(PEM_MAX_BYTES), key = BUF_INIT(PEM_MAX_BYTES);
+    int r = sys_read_file(AT_FDCWD, f->opts.gateway_cert, &cert, err);
+    if (r >= 0)
+        r = sys_read_file(AT_FDCWD, f->opts.gateway_key, &key, err);
+    if (r >= 0)
+        r = tls_ctx_new_server(buf_str(&cert), buf_str(&key), STR(""), &f->tls, err);
+    if (r >= 0)
+        tls_ctx_offer_h2(f->tls);
+    buf_fini(&cert);
+    buf_fini(&key);
+    return r;
+}
+
+static int open_async(struct functions *f, struct err *err)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/async.db", f->opts.data_dir);
+    struct async_opts opts = { .loop = f->opts.loop,
+                               .name = f->name,
+                               .path = path,
+                               .allow_private_urls = f->opts.private_urls };
+    return async_open(&opts, &f->async, err);
+}
+
+static int start_gateway(struct functions *f, struct err *err)
+{
+    const struct functions_opts *o = &f->opts;
+    int r = o->gateway_cert && o->gateway_key ? read_tls(f, err) : 0;
+    if (r >= 0)
+        r = open_async(f, err);
+    if (r < 0)
+        return r;
+    struct gateway_opts opts = { .loop = o->loop,
+                                 .name = f->name,
+                                 .incarnation = f->incarnation,
+                                 .host = o->gateway.host,
+                                 .port = o->gateway.port,
+                                 .tls = f->tls,
+                                 .advertise = o->gateway.advertise,
+                                 .dialer =
+                                     f->control ? control_gateway_dialer(f->control) : f->dialer,
+                                 .local = f->worker ? worker_invoker(f->worker) : NULL,
+                                 .local_worker = f->worker ? f->name : NULL,
+                                 .worker_token = f->token[0] ? f->token : NULL,
+                                 .domain = o->domain,
+                                 .trace_dir = o->trace_dir,
+                                 .async = async_hooks(f->async),
+                                 .on_synced = on_gateway_synced,
+                                 .arg = f };
+    r = gateway_start(&opts, &f->gateway, err);
+    if (r == -EADDRINUSE && o->gateway.or_any) {
+        log_warn("the gateway's port is taken, listening elsewhere", "port=%u", o->gateway.port);
+        opts.port = 0;
+        r = gateway_start(&opts, &f->gateway, err);
+    }
+    if (r < 0)
+        return err_ctx(err, r, "gateway");
+    f->gateway_address = address_of(&o->gateway, gateway_port(f->gateway));
+    scoped(free_scoped) char *url =
+        xasprintf("%s://%s", f->tls ? "https" : "http", f->gateway_address);
+    if (f->control)
+        control_set_url(f->control, url);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- stopping, one after the other */
+
+static void free_functions(struct functions *f)
+{
+    void (*done)(void *) = f->done;
+    void *arg = f->done_arg;
+    link_dialer_free(f->dialer);
+    link_server_free(f->link);
+    tls_ctx_free(f->tls);
+    if (f->logs)
+        guest_logs_free(f->logs);
+    free(f->name);
+    free(f->token);
+    free(f->gateway_address);
+    free(f->control_address);
+    free(f->worker_address);
+    free(f);
+    if (done)
+        done(arg);
+}
+
+static void stop_hub(void *arg)
+{
+    struct functions *f = arg;
+    if (f->hub)
+        watch_hub_close(take_ptr(&f->hub), (void (*)(void *))free_functions, f);
+    else
+        free_functions(f);
+}
+
+static void stop_sources(void *arg)
+{
+    struct functions *f = arg;
+    module_sources_close(take_ptr(&f->sources));
+    stop_hub(f);
+}
+
+static void stop_modules(void *arg)
+{
+    struct functions *f = arg;
+    if (f->modules)
+        module_cache_close(take_ptr(&f->modules), stop_sources, f);
+    else
+        stop_sources(f);
+}
+
+static void stop_control_http(void *arg)
+{
+    struct functions *f = arg;
+    f->control = NULL;
+    if (f->control_http)
+        http_server_close(take_ptr(&f->control_http), 0, stop_modules, f);
+    else
+        stop_modules(f);
+}
+
+static void stop_control(void *arg)
+{
+    struct functions *f = arg;
+    if (f->control)
+        control_stop(f->control, stop_control_http, f);
+    else
+        stop_control_http(f);
+}
+
+static void stop_worker(void *arg)
+{
+    struct functions *f = arg;
+    if (f->worker)
+        /* Without gateways in other processes nobody can still be asking for anything. */
+        worker_stop(take_ptr(&f->worker),
+                    has(f, FUNCTIONS_CONTROL) && !f->control_http ? 0 : FUNCTIONS_DRAIN_MS / 2,
+                    stop_control, f);
+    else if (f->simulation)
+        simulation_stop(take_ptr(&f->simulation), stop_control, f);
+    else
+        stop_control(f);
+}
+
+static void stop_worker_http(void *arg)
+{
+    struct functions *f = arg;
+    if (f->worker_http)
+        worker_http_close(take_ptr(&f->worker_http), FUNCTIONS_DRAIN_MS / 2, stop_worker, f);
+    else
+        stop_worker(f);
+}
+
+static void stop_async(void *arg)
+{
+    struct functions *f = arg;
+    f->gateway = NULL;
+    if (f->async)
+        async_close(take_ptr(&f->async), stop_worker_http, f);
+    else
+        stop_worker_http(f);
+}
+
+void functions_stop(struct functions *f, void (*done)(void *arg), void *arg)
+{
+    f->stopping = true;
+    f->done = done;
+    f->done_arg = arg;
+    if (f->gateway)
+        gateway_stop(f->gateway, FUNCTIONS_DRAIN_MS, stop_async, f);
+    else
+        stop_async(f);
+}
+
+/* ---------------------------------------------------------------- what it tells */
+
+const char *functions_gateway(const struct functions *f)
+{
+    return f->gateway_address ? f->gateway_address : "";
+}
+
+const char *functions_control(const struct functions *f)
+{
+    return f->control_address ? f->control_address : "";
+}
+
+void functions_metrics(const struct functions *f, struct buf *to)
+{
+    if (f->control)
+        control_metrics(f->control, to);
+    if (f->gateway)
+        gateway_metrics(f->gateway, to);
+    if (f->worker)
+        worker_metrics(f->worker, to);
+    if (f->async)
+        async_metrics(f->async, to);
+}
+
+void functions_status(const struct functions *f, struct buf *to)
+{
+    struct buf text = BUF_INIT(16 << 20);
+    if (f->control)
+        control_json(f->control, &text);
+    buf_printf(to, "\"gateway\":\"%s\",\"controlPlane\":\"%s\",\"node\":\"%s\",\"functions\":%s",
+               functions_gateway(f), functions_control(f), f->name, text.n ? text.p : "{}");
+    buf_fini(&text);
+}
+
+/* ---------------------------------------------------------------- starting */
+
+static int start_roles(struct functions *f, struct err *err)
+{
+    const struct functions_opts *o = &f->opts;
+    struct link_dialer_opts dialer = { .loop = o->loop,
+                                       .addresses = o->control_planes,
+                                       .n_addresses = o->n_control_planes,
+                                       .token = f->token };
+    int r = link_dialer_new(&dialer, &f->dialer, err);
+    if (r >= 0 && o->transport) {
+        struct watch_hub_opts hub = { .transport = o->transport,
+                                      .max_upstreams = o->embedded ? 0 : MAX_UPSTREAMS };
+        r = watch_hub_new(o->loop, &hub, &f->hub, err);
+    }
+    if (r >= 0 && has(f, FUNCTIONS_CONTROL))
+        r = start_control(f, err);
+    if (r >= 0 && has(f, FUNCTIONS_WORKER))
+        r = start_worker(f, err);
+    if (r >= 0 && has(f, FUNCTIONS_GATEWAY))
+        r = start_gateway(f, err);
+    return r;
+}
+
+int functions_start(const struct functions_opts *opts, struct functions **ret, struct err *err)
+{
+    struct functions *f = xnew(struct functions);
+    f->opts = *opts;
+    int r = read_token(f, err);
+    if (r >= 0)
+        r = worker_identity(opts->data_dir, opts->name ? opts->name : "", &f->name, &f->incarnation,
+                            err);
+    if (r >= 0)
+        r = start_roles(f, err);
+    if (r < 0) {
+        functions_stop(f, NULL, NULL);
+        return r;
+    }
+    *ret = f;
+    return 0;
+}

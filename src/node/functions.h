@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The roles of functions that this process has, put together: control plane, gateway, worker. Roles
+ * of one process speak over streams in it; others dial the control planes' addresses.
+ *
+ * Below the data directory: worker.json (who this node is), fn-modules/ (compiled code),
+ * fn-downloads/, function-logs/, functions/ (a place for modules that Functions name), async.db,
+ * oci/.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "io/loop.h"
+#include "place/evict.h"
+#include "place/place.h"
+
+struct functions;
+struct transport;
+struct http_exchange;
+struct http_request;
+
+enum functions_role { FUNCTIONS_CONTROL = 1, FUNCTIONS_GATEWAY = 2, FUNCTIONS_WORKER = 4 };
+
+enum {
+    FUNCTIONS_DRAIN_MS = 5000, /* of requests, when the process is told to end */
+    FUNCTIONS_DIRS_MAX = 16
+};
+
+struct functions_address {
+    const char *host;      /* NULL: does not listen */
+    uint16_t port;         /* 0: any free one */
+    bool or_any;           /* if the port is taken, any other */
+    const char *advertise; /* "host:port" as others reach it; NULL: as it listens */
+};
+
+struct functions_opts { /* strings are kept */
+    struct loop *loop;
+    unsigned roles;
+    const char *data_dir;
+    const char *name;            /* of this node; NULL: as worker.json keeps it */
+    struct transport *transport; /* kept; NULL: neither control plane nor what reads objects */
+    bool embedded;               /* the API is in this process */
+
+    struct functions_address control;  /* streams of other processes, and REST */
+    const char *const *control_planes; /* without the control role: where it is; with it: others */
+    size_t n_control_planes;
+    const char *namespace;                      /* Functions of it alone; NULL: all */
+    const char *lease_namespace, *lease_name;   /* NULL: defaults */
+    uint64_t lease_ms, renew_ms, peer_lease_ms; /* 0: defaults */
+    enum place_policy placement;
+    enum place_eviction eviction;
+
+    struct functions_address gateway;
+    const char *gateway_cert, *gateway_key; /* files; NULL: plain */
+    const char *domain;
+    bool private_urls; /* callbacks may go to addresses of this machine and its networks */
+
+    struct functions_address worker; /* for gateways of other processes */
+    uint64_t cpu_milli, memory_bytes;
+    const char *const *labels; /* "key=value" */
+    size_t n_labels;
+    const char *const *module_dirs, *const *bundle_dirs;
+    size_t n_module_dirs, n_bundle_dirs;
+    uint32_t simulate; /* so many workers with fake sandboxes, instead of a real one */
+
+    const char *token_file; /* what the roles show each other; NULL: none, and only loopback */
+    const char *trace_dir;
+    void (*on_ready)(void *arg); /* every role works; once */
+    void *arg;
+};
+
+/* The definitions of functions (fn_crds()) exist, or come. */
+int functions_start(const struct functions_opts *opts, struct functions **ret, struct err *err);
+/* Requests end first, then sandboxes, then the rest; done() last. */
+void functions_stop(struct functions *f, void (*done)(void *arg), void *arg);
+
+/* NULL: every role is ready; else what is missing. */
+const char *functions_not_ready(const struct functions *f);
+/* "host:port" as clients reach the gateway, other roles the control plane; "": it is not here. */
+const char *functions_gateway(const struct functions *f);
+const char *functions_control(const struct functions *f);
+/* REST; false: none of its paths. */
+bool functions_serve(struct functions *f, struct http_exchange *x, const struct http_request *req);
+
+/* Prometheus text; members of a JSON object, without braces. */
+void functions_metrics(const struct functions *f, struct buf *to);
+void functions_status(const struct functions *f, struct buf *to);

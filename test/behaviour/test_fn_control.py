@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The control plane of functions in one process: from an object to an answer, revisions, REST, quotas."""
+import base64
+import time
+
+import pytest
+
+from conftest import wait_for
+from functions_kit import FAKE, FUNCTIONS, FunctionServer, ask_socket, call, function
+
+REVISIONS = "/apis/dormouse.dev/v1alpha1/namespaces/default/functionrevisions"
+POLICIES = "/apis/dormouse.dev/v1alpha1/namespaces/{}/functionpolicies"
+REST = "/v1/namespaces/default/functions"
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory):
+    server = FunctionServer(tmp_path_factory.mktemp("fn") / "data")
+    yield server
+    assert server.stop() == 0
+
+
+def condition(up, name, namespace="default"):
+    status = up.get(FUNCTIONS.format(namespace) + "/" + name).json().get("status", {})
+    return next((c for c in status.get("conditions", []) if c["type"] == "Ready"), None)
+
+
+def test_from_an_object_to_an_answer(up):
+    up.deploy("first")
+    answer = call(up.gateway, "first.default", "/x?y=1", "POST", b"hello")
+    assert (answer.status, answer.body) == (200, b"hello")
+    wait_for(lambda: (condition(up, "first") or {}).get("status") == "True", "its status says so")
+    status = up.get(FUNCTIONS.format("default") + "/first").json()["status"]
+    assert (status["latestRevision"], status["readyRevision"], status["observedGeneration"]) == (1, 1, 1)
+    assert call(up.gateway, "x", "/fn/default/first/").status == 200
+
+
+def test_status_is_not_written_for_sleep_and_wake(up):
+    up.deploy("quiet")
+    wait_for(lambda: condition(up, "quiet"), "its status is there")
+    before = up.get(FUNCTIONS.format("default") + "/quiet").json()["metadata"]["resourceVersion"]
+    assert call(up.gateway, "quiet.default").status == 200
+    assert up.get(FUNCTIONS.format("default") + "/quiet").json()["metadata"]["resourceVersion"] == before
+
+
+def test_revisions_and_rollback(up):
+    up.deploy("rev")
+    path = FUNCTIONS.format("default") + "/rev"
+    merge = {"Content_Type": "application/merge-patch+json"}
+    assert call(up.gateway, "rev.default").status == 200
+    up.ask("PATCH", path, {"spec": {"fake": {"createMilliseconds": 6}}}, **merge)
+    wait_for(lambda: up.get(path).json().get("status", {}).get("readyRevision") == 2, "the second revision is ready")
+    wait_for(lambda: {"rev-00001", "rev-00002"} <= {o["metadata"]["name"] for o in up.get(REVISIONS).json()["items"]}, "both are kept")
+    up.ask("PATCH", path, {"spec": {"scale": {"max": 7}}}, **merge)
+    wait_for(lambda: up.get(path).json().get("status", {}).get("observedGeneration") == 3, "the change is seen")
+    assert up.get(path).json()["status"]["latestRevision"] == 2, "scaling makes no revision"
+    up.ask("PATCH", path, {"spec": {"traffic": [{"revision": 1, "percent": 100}]}}, **merge)
+    wait_for(lambda: up.get(path).json().get("status", {}).get("observedGeneration") == 4, "the rollback is seen")
+    assert call(up.gateway, "rev.default").status == 200
+    bad = up.ask("PATCH", path, {"spec": {"traffic": [{"revision": 9, "percent": 100}]}}, **merge)
+    assert bad.status == 200
+    wait_for(lambda: condition(up, "rev")["reason"] == "InvalidSpec", "there is no such revision")
+    assert call(up.gateway, "rev.default").status == 200, "what was there before goes on"
+
+
+def test_a_spec_that_makes_no_sense_is_told_in_status(up):
+    spec = FAKE | {"scale": {"min": 5, "max": 2}}
+    answer = up.ask("POST", FUNCTIONS.format("default"), function("senseless", spec))
+    if answer.status != 201:
+        assert answer.status == 422
+        return
+    wait_for(lambda: (condition(up, "senseless") or {}).get("reason") == "InvalidSpec", "its status says so")
+    assert call(up.gateway, "senseless.default").status == 404
+
+
+def test_environment_comes_from_secrets(up):
+    env = [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "later", "key": "k"}}}]
+    up.deploy("env", FAKE | {"env": env, "timeouts": {"queueMilliseconds": 300}})
+    assert call(up.gateway, "env.default").status in (503, 504)
+    wait_for(lambda: condition(up, "env")["reason"] == "EnvironmentUnavailable", "its status says so")
+    up.create("/api/v1/namespaces/default/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "later"},
+                                                     "data": {"k": base64.b64encode(b"v").decode()}})
+    wait_for(lambda: call(up.gateway, "env.default").status == 200, "it runs with the Secret")
+    wait_for(lambda: condition(up, "env")["status"] == "True", "its status says so")
+
+
+def test_rest_and_forms(up):
+    def rest(method, path, body=None, headers=None):
+        return ask_socket(up.data_dir, method, path, body, headers)
+    assert rest("POST", REST, {"name": "r", "spec": FAKE}).status == 201
+    assert rest("POST", REST, {"name": "r", "spec": FAKE}).status == 409
+    assert rest("POST", REST, "no json").status == 400
+    assert rest("POST", REST, {"name": "bad", "spec": {"nonsense": 1}}).status in (400, 422)
+    assert rest("PATCH", REST + "/r", {"scale": {"max": 3}}).json()["spec"]["scale"] == {"max": 3}
+    assert rest("PUT", REST + "/r", {"spec": {"fake": {}}}).json()["spec"] == {"fake": {}}
+    assert rest("PUT", REST + "/r2", {"spec": {"fake": {}}}).status == 201
+    assert {"r", "r2"} <= {o["metadata"]["name"] for o in rest("GET", REST).json()["items"]}
+    assert rest("GET", REST + "/r").json()["metadata"]["name"] == "r"
+    assert rest("DELETE", REST + "/r").status == 200
+    assert rest("GET", REST + "/r").status == 404
+    assert rest("GET", "/v1/status").json()["leads"] is True
+
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    words = "name={}&image=fake:3&port_forwarding=80&port_forwarding=tcp&scaling_upper_bound=4&scaling_lower_bound=0"
+    answer = rest("POST", "/registerService", words.format("formed"), form)
+    assert (answer.status, answer.body.decode()) == (200, "http://" + up.gateway)
+    assert call(up.gateway, "formed.default").status == 200
+    assert rest("POST", "/registerService", words.format("formed"), form).status == 409
+    assert rest("POST", "/registerService", "name=x", form).status == 400
+    assert rest("POST", "/registerService", "name=x&image=fake&port_forwarding=80", form).status == 400
+    assert rest("GET", "/registerService").status == 405
+    assert rest("POST", "/patch", "function=formed&scaling_upper_bound=2", form).status == 200
+    assert up.get(FUNCTIONS.format("default") + "/formed").json()["spec"]["scale"]["max"] == 2
+    assert rest("POST", "/patch", "function=nobody&scaling_upper_bound=2", form).status == 404
+    assert rest("GET", "/check?name=formed").status == 200
+    assert rest("GET", "/check?name=nobody").status == 404
+    assert rest("GET", "/health").status == 200
+
+
+def test_quotas_and_tokens_of_a_namespace(up):
+    up.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "small"}})
+    up.create("/api/v1/namespaces/small/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "t"},
+                                                   "data": {"token": base64.b64encode(b"open sesame").decode()}})
+    up.create(POLICIES.format("small"), {"apiVersion": "dormouse.dev/v1alpha1", "kind": "FunctionPolicy", "metadata": {"name": "p"},
+                                         "spec": {"quota": {"functions": 1}, "tokens": [{"name": "one", "secretName": "t"}]}})
+    up.deploy("a", namespace="small")
+    wait_for(lambda: call(up.gateway, "a.small").status == 401, "a token is wanted")
+    assert call(up.gateway, "a.small", headers={"Authorization": "Bearer open sesame"}).status == 200
+    assert call(up.gateway, "a.small", headers={"Authorization": "Bearer wrong"}).status in (401, 403)
+    up.deploy("b", namespace="small")
+    wait_for(lambda: (condition(up, "b", "small") or {}).get("reason") == "QuotaExceeded", "one too many")
+    assert call(up.gateway, "b.small", headers={"Authorization": "Bearer open sesame"}).status in (401, 404)
+    assert ask_socket(up.data_dir, "POST", "/v1/namespaces/small/functions", {"name": "c", "spec": FAKE}).status == 403
+
+
+def test_a_deleted_function_is_gone_and_its_sandboxes_with_it(up):
+    up.deploy("gone")
+    assert call(up.gateway, "gone.default").status == 200
+    assert up.ask("DELETE", FUNCTIONS.format("default") + "/gone").status == 200
+    wait_for(lambda: call(up.gateway, "gone.default").status == 404, "it is not known any more")
+    wait_for(lambda: not any(o["spec"]["function"] == "gone" for o in up.get(REVISIONS).json()["items"]), "its revisions go, too")
+
+
+def test_a_restart_keeps_functions_and_revisions(tmp_path):
+    up = FunctionServer(tmp_path / "data")
+    up.deploy("kept")
+    path = FUNCTIONS.format("default") + "/kept"
+    up.ask("PATCH", path, {"spec": {"fake": {"createMilliseconds": 7}}}, Content_Type="application/merge-patch+json")
+    wait_for(lambda: up.get(path).json().get("status", {}).get("readyRevision") == 2, "the second revision is ready")
+    assert call(up.gateway, "kept.default").status == 200
+    up.kill()
+    up = FunctionServer(tmp_path / "data")
+    began = time.monotonic()
+    assert call(up.gateway, "kept.default").status == 200
+    assert time.monotonic() - began < 5
+    assert up.status()["functions"]["term"] == 2
+    up.ask("PATCH", path, {"spec": {"traffic": [{"revision": 1, "percent": 100}]}}, Content_Type="application/merge-patch+json")
+    wait_for(lambda: up.get(path).json()["status"]["observedGeneration"] == 3, "the rollback is seen")
+    assert call(up.gateway, "kept.default").status == 200
+    assert condition(up, "kept")["status"] == "True"
+    assert up.stop() == 0
