@@ -139,7 +139,7 @@ static struct fn_stream *plane_dial(struct fn_dialer *d, const ProtobufCMessageD
 
 static const struct fn_dialer_ops plane_dialer_ops = { .dial = plane_dial };
 
-static void plane_fini(struct plane *p)
+static __attribute__((unused)) void plane_fini(struct plane *p)
 {
     plane_hang_up(p);
     vec_fini(&p->broken);
@@ -282,7 +282,8 @@ struct invocation {
     bool body_ended, canceled, paused, has_body;
     unsigned n_trailers;
     struct defer later;
-    bool full; /* say so to writes */
+    bool full;  /* say so to writes */
+    bool begun; /* the head has left */
 };
 
 static struct rig_invoker {
@@ -324,6 +325,7 @@ static void head(struct invocation *x, int status, const char *name, const char 
     struct headers h = { 0 };
     if (name)
         CHECK_OK(headers_addc(&h, name, value));
+    x->begun = true;
     x->ops->on_head(x->arg, status, &h);
     headers_fini(&h);
 }
