@@ -18,7 +18,7 @@
 
 #include <sys/stat.h>
 
-struct fake_call {
+struct played_call {
     struct list node; /* in rig.calls: runs */
     struct defer turn;
     const struct invoke_ops *ops;
@@ -30,7 +30,7 @@ struct fake_call {
 };
 
 /* What the next calls are answered with, one after the other; the last one stays. */
-struct fake_answer {
+struct played_answer {
     int status; /* 0: r */
     int r;
     const char *reason;
@@ -48,7 +48,7 @@ struct rig {
     struct http_client *client;
     struct list calls;
     size_t n_calls, n_running, n_running_most;
-    struct fake_answer answers[16];
+    struct played_answer answers[16];
     size_t n_answers, at_answer;
     const char *peer;
     bool unknown; /* no function is known */
@@ -66,7 +66,7 @@ struct answer {
 
 /* ------------------------------------------------------------------ functions */
 
-static inline void fake_call_free(struct fake_call *c)
+static inline void played_free(struct played_call *c)
 {
     list_remove(&c->node);
     defer_cancel(&c->turn);
@@ -79,7 +79,7 @@ static inline void fake_call_free(struct fake_call *c)
     free(c);
 }
 
-static inline void fake_call_end(struct rig *g, struct fake_call *c, const struct fake_answer *a)
+static inline void played_end(struct rig *g, struct played_call *c, const struct played_answer *a)
 {
     g->n_running--;
     if (a->status) {
@@ -98,32 +98,32 @@ static inline void fake_call_end(struct rig *g, struct fake_call *c, const struc
         c->ops->on_end(c->arg, -ECANCELED, "Canceled", &err);
     else
         c->ops->on_end(c->arg, a->r, a->reason ? a->reason : "", &err);
-    fake_call_free(c);
+    played_free(c);
 }
 
 static struct rig *the_rig;
 
-static inline struct fake_answer next_answer(struct rig *g)
+static inline struct played_answer next_answer(struct rig *g)
 {
     if (g->n_answers == 0)
-        return (struct fake_answer){ .status = 200 };
+        return (struct played_answer){ .status = 200 };
     size_t at = MIN(g->at_answer, g->n_answers - 1);
     g->at_answer++;
     return g->answers[at];
 }
 
-static inline void on_fake_turn(struct defer *d)
+static inline void on_played_turn(struct defer *d)
 {
-    struct fake_call *c = container_of(d, struct fake_call, turn);
-    struct fake_answer a =
-        c->canceled ? (struct fake_answer){ .r = -ECANCELED } : next_answer(the_rig);
+    struct played_call *c = container_of(d, struct played_call, turn);
+    struct played_answer a =
+        c->canceled ? (struct played_answer){ .r = -ECANCELED } : next_answer(the_rig);
     if (!a.hold)
-        fake_call_end(the_rig, c, &a);
+        played_end(the_rig, c, &a);
 }
 
-static inline int fake_submit(void *arg, struct str namespace, struct str name,
-                              const struct invoke_request *req, const struct invoke_ops *ops,
-                              void *op_arg, void **ret, struct err *err)
+static inline int played_submit(void *arg, struct str namespace, struct str name,
+                                const struct invoke_request *req, const struct invoke_ops *ops,
+                                void *op_arg, void **ret, struct err *err)
 {
     struct rig *g = arg;
     if (g->unknown)
@@ -133,7 +133,7 @@ static inline int fake_submit(void *arg, struct str namespace, struct str name,
         g->at_answer++;
         return err_set(err, g->answers[at].refuse, "refused");
     }
-    struct fake_call *c = xnew(struct fake_call);
+    struct played_call *c = xnew(struct played_call);
     c->ops = ops;
     c->arg = op_arg;
     c->function = xasprintf(STR_FMT "/" STR_FMT, STR_ARG(namespace), STR_ARG(name));
@@ -150,40 +150,40 @@ static inline int fake_submit(void *arg, struct str namespace, struct str name,
     g->n_running_most = MAX(g->n_running_most, g->n_running);
     vec_push(&g->order, xstrdup(c->function));
     vec_push(&g->bodies, str_dup(req->body));
-    defer_start(&g->loop, &c->turn, on_fake_turn);
+    defer_start(&g->loop, &c->turn, on_played_turn);
     *ret = c;
     return 0;
 }
 
-static inline void fake_cancel(void *arg, void *call)
+static inline void played_cancel(void *arg, void *call)
 {
     struct rig *g = arg;
-    struct fake_call *c = call;
+    struct played_call *c = call;
     c->canceled = 1;
-    defer_start(&g->loop, &c->turn, on_fake_turn);
+    defer_start(&g->loop, &c->turn, on_played_turn);
 }
 
-static inline const struct fn_spec *fake_spec(void *arg, struct str namespace, struct str name)
+static inline const struct fn_spec *played_spec(void *arg, struct str namespace, struct str name)
 {
     struct rig *g = arg;
     return g->unknown ? NULL : &g->spec;
 }
 
-static inline const char *fake_peer(void *arg, uint32_t owner)
+static inline const char *played_peer(void *arg, uint32_t owner)
 {
     return ((struct rig *)arg)->peer;
 }
 
-static const struct async_functions_ops fake_functions = { fake_submit, fake_cancel, fake_spec,
-                                                           fake_peer };
+static const struct async_functions_ops played_functions = { played_submit, played_cancel,
+                                                             played_spec, played_peer };
 
 /* The oldest call that is held. */
-static inline struct fake_call *rig_held(struct rig *g)
+static inline struct played_call *rig_held(struct rig *g)
 {
-    return list_is_empty(&g->calls) ? NULL : list_first(&g->calls, struct fake_call, node);
+    return list_is_empty(&g->calls) ? NULL : list_first(&g->calls, struct played_call, node);
 }
 
-static inline void rig_answers(struct rig *g, size_t n, const struct fake_answer *answers)
+static inline void rig_answers(struct rig *g, size_t n, const struct played_answer *answers)
 {
     memcpy(g->answers, answers, n * sizeof *answers);
     g->n_answers = n;
@@ -225,7 +225,7 @@ static inline void rig_open(struct rig *g)
 
 static inline void rig_run(struct rig *g)
 {
-    async_start(g->async, (struct async_functions){ &fake_functions, g });
+    async_start(g->async, (struct async_functions){ &played_functions, g });
 }
 
 static inline void rig_init(struct rig *g)

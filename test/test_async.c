@@ -372,7 +372,7 @@ TEST(a_call_is_acknowledged_runs_and_leaves_its_answer)
     char id[ASYNC_ID_TEXT];
     rig_start(&g);
     CHECK(access(g.path, F_OK) != 0); /* no file before the first call */
-    rig_answers(&g, 1, &(struct fake_answer){ .hold = true });
+    rig_answers(&g, 1, &(struct played_answer){ .hold = true });
     rig_ask(&g, &a, "POST", "/fn/shop/pay/x?y=1", STR("\0bin\xff\r\n"), "prefer", "respond-async",
             "content-type", "application/octet-stream", "x-mine", "1", NULL);
     CHECK_INT(a.status, 202);
@@ -391,7 +391,7 @@ TEST(a_call_is_acknowledged_runs_and_leaves_its_answer)
     CHECK(str_find(buf_str(&a.body), STR("\"attempts\":0")) > 0);
     answer_fini(&a);
 
-    struct fake_call *c = rig_held(&g);
+    struct played_call *c = rig_held(&g);
     CHECK_STR(str_of(c->function), "shop/pay");
     CHECK_STR(str_of(c->method), "POST");
     CHECK_STR(str_of(c->target), "/x?y=1");
@@ -401,7 +401,7 @@ TEST(a_call_is_acknowledged_runs_and_leaves_its_answer)
     CHECK(!headers_get(&c->headers, "prefer").p); /* or the next gateway would take it again */
     CHECK(str_eq(headers_get(&c->headers, "x-faas-call-id"), str_of(id)));
     CHECK_STR(headers_get(&c->headers, "x-faas-attempt"), "1");
-    fake_call_end(&g, c, &(struct fake_answer){ .status = 201, .body = STR("\0out") });
+    played_end(&g, c, &(struct played_answer){ .status = 201, .body = STR("\0out") });
     rig_settle(&g);
 
     rig_look(&g, &a, id);
@@ -502,7 +502,7 @@ TEST(an_answer_over_the_limit_is_a_failure_that_is_not_repeated)
     rig_start(&g);
     char *large = xalloc(ASYNC_RESULT_MAX + 1);
     rig_answers(&g, 1,
-                &(struct fake_answer){ .status = 200, .body = { large, ASYNC_RESULT_MAX + 1 } });
+                &(struct played_answer){ .status = 200, .body = { large, ASYNC_RESULT_MAX + 1 } });
     rig_call(&g, id, "/fn/shop/pay", STR(""));
     rig_until(&g, rig_stats(&g).failed == 1);
     rig_look(&g, &a, id);
@@ -521,9 +521,9 @@ TEST(failures_are_tried_again_until_the_policy_says_enough)
     char id[ASYNC_ID_TEXT];
     rig_start(&g);
     rig_answers(&g, 3,
-                (struct fake_answer[]){ { .status = 503 },
-                                        { .r = -ETIMEDOUT, .reason = "RequestTimeout" },
-                                        { .status = 500, .body = STR("no") } });
+                (struct played_answer[]){ { .status = 503 },
+                                          { .r = -ETIMEDOUT, .reason = "RequestTimeout" },
+                                          { .status = 500, .body = STR("no") } });
     rig_call(&g, id, "/fn/shop/pay", STR("x"));
     rig_until(&g, rig_stats(&g).retries == 1);
     rig_settle(&g);
@@ -553,9 +553,9 @@ TEST(a_full_queue_is_not_the_calls_fault)
     char id[ASYNC_ID_TEXT];
     rig_start(&g);
     rig_answers(&g, 3,
-                (struct fake_answer[]){ { .refuse = -EBUSY },
-                                        { .r = -EBUSY, .reason = "QueueFull" },
-                                        { .status = 200 } });
+                (struct played_answer[]){ { .refuse = -EBUSY },
+                                          { .r = -EBUSY, .reason = "QueueFull" },
+                                          { .status = 200 } });
     rig_call(&g, id, "/fn/shop/pay", STR("x"));
     rig_until(&g, g.at_answer == 1);
     loop_skip(&g.loop, ASYNC_BUSY_RETRY_MS);
@@ -576,7 +576,7 @@ TEST(a_function_that_is_gone_is_said_so)
     struct answer a;
     char id[ASYNC_ID_TEXT];
     rig_start(&g);
-    rig_answers(&g, 1, &(struct fake_answer){ .refuse = -ENOENT });
+    rig_answers(&g, 1, &(struct played_answer){ .refuse = -ENOENT });
     rig_call(&g, id, "/fn/shop/pay", STR("x"));
     rig_until(&g, rig_stats(&g).failed == 1);
     rig_look(&g, &a, id);
@@ -593,7 +593,7 @@ TEST(calls_that_are_too_old_expire_without_an_attempt)
     struct answer a;
     char id[ASYNC_ID_TEXT];
     rig_start(&g);
-    rig_answers(&g, 1, &(struct fake_answer){ .refuse = -EBUSY });
+    rig_answers(&g, 1, &(struct played_answer){ .refuse = -EBUSY });
     g.spec.async.age_max_ms = 5000;
     rig_call(&g, id, "/fn/shop/pay", STR("x"));
     rig_until(&g, g.at_answer == 1);
@@ -656,7 +656,7 @@ TEST(calls_are_canceled_while_they_wait_and_while_they_run)
     struct answer a;
     char waits[ASYNC_ID_TEXT], runs[ASYNC_ID_TEXT];
     rig_start(&g);
-    rig_answers(&g, 2, (struct fake_answer[]){ { .status = 500 }, { .hold = true } });
+    rig_answers(&g, 2, (struct played_answer[]){ { .status = 500 }, { .hold = true } });
     rig_call(&g, waits, "/fn/shop/pay", STR("x"));
     rig_until(&g, rig_stats(&g).retries == 1);
     rig_call(&g, runs, "/fn/shop/pay", STR("y"));
@@ -685,7 +685,7 @@ TEST(calls_are_canceled_while_they_wait_and_while_they_run)
     CHECK_INT(g.n_calls, 2);
     CHECK_INT(rig_stats(&g).pending, 0);
     char done[ASYNC_ID_TEXT];
-    rig_answers(&g, 1, &(struct fake_answer){ .status = 200 });
+    rig_answers(&g, 1, &(struct played_answer){ .status = 200 });
     rig_call(&g, done, "/fn/shop/pay", STR("z"));
     rig_settle(&g);
     delete_call(&g, &a, done);
@@ -784,7 +784,7 @@ TEST(results_are_posted_to_a_callback_until_it_takes_them)
     rig_serve(&g);
     struct http_server *server = hook_start(&g, url);
     hook.status[0] = 503;
-    rig_answers(&g, 1, &(struct fake_answer){ .status = 201, .body = STR("\0result") });
+    rig_answers(&g, 1, &(struct played_answer){ .status = 201, .body = STR("\0result") });
     rig_ask(&g, &a, "POST", "/fn/shop/pay", STR("x"), "prefer", "respond-async", "x-callback-url",
             url, NULL);
     CHECK_INT(a.status, 202);
@@ -840,16 +840,16 @@ TEST(what_failed_for_good_goes_to_a_function_or_a_url)
     struct http_server *server = hook_start(&g, url);
     g.spec.async.attempts = 1;
     g.spec.async.dead_letter_function = STR("ops/morgue");
-    rig_answers(&g, 2, (struct fake_answer[]){ { .status = 500 }, { .hold = true } });
+    rig_answers(&g, 2, (struct played_answer[]){ { .status = 500 }, { .hold = true } });
     rig_call(&g, id, "/fn/shop/pay/a", STR("the request"));
     rig_until(&g, g.n_calls == 2);
-    struct fake_call *c = rig_held(&g);
+    struct played_call *c = rig_held(&g);
     CHECK_STR(str_of(c->function), "ops/morgue");
     CHECK_STR(buf_str(&c->body), "the request");
     CHECK_STR(str_of(c->target), "/a");
     CHECK_STR(headers_get(&c->headers, "x-faas-call-status"), "500");
     CHECK_STR(headers_get(&c->headers, "x-faas-parent-call-id"), id);
-    fake_call_end(&g, c, &(struct fake_answer){ .status = 500 }); /* a dead letter has none */
+    played_end(&g, c, &(struct played_answer){ .status = 500 }); /* a dead letter has none */
     rig_until(&g, rig_stats(&g).failed == 2);
     rig_settle(&g);
     CHECK_INT(g.n_calls, 2);
@@ -857,7 +857,7 @@ TEST(what_failed_for_good_goes_to_a_function_or_a_url)
 
     g.spec.async.dead_letter_function = STR("");
     g.spec.async.dead_letter_url = str_of(url);
-    rig_answers(&g, 1, &(struct fake_answer){ .status = 404 });
+    rig_answers(&g, 1, &(struct played_answer){ .status = 404 });
     rig_call(&g, id, "/fn/shop/pay/a", STR("the request"));
     rig_until(&g, hook.n == 1);
     CHECK_STR(buf_str(&hook.body), "the request");
@@ -935,14 +935,14 @@ TEST(a_restart_finds_all_calls_of_all_functions_with_little_in_memory)
     CHECK(rig_stats(&g).window_entries <= ASYNC_WINDOW + 2 * OTHERS);
     rig_close_async(&g);
     rig_open(&g);
-    rig_answers(&g, 1, &(struct fake_answer){ .refuse = -EBUSY });
+    rig_answers(&g, 1, &(struct played_answer){ .refuse = -EBUSY });
     g.opts.running_max = 1;
     rig_run(&g);
     rig_until(&g, rig_stats(&g).pending >= BUSY + 2 * OTHERS);
     rig_settle(&g);
     CHECK_INT(rig_stats(&g).pending, BUSY + 2 * OTHERS);
     CHECK(rig_stats(&g).window_entries <= ASYNC_WINDOW * 2 + 2 * OTHERS);
-    rig_answers(&g, 1, &(struct fake_answer){ .status = 200 });
+    rig_answers(&g, 1, &(struct played_answer){ .status = 200 });
     loop_skip(&g.loop, 2000);
     rig_until(&g, rig_stats(&g).succeeded == BUSY + 2 * OTHERS);
     CHECK_INT(g.n_calls, BUSY + 2 * OTHERS);
@@ -957,10 +957,10 @@ TEST(what_ran_when_it_was_stopped_runs_again)
     struct answer a;
     char id[ASYNC_ID_TEXT];
     rig_start(&g);
-    rig_answers(&g, 1, &(struct fake_answer){ .hold = true });
+    rig_answers(&g, 1, &(struct played_answer){ .hold = true });
     rig_call(&g, id, "/fn/shop/pay", STR("x"));
     rig_until(&g, g.n_calls == 1);
-    rig_answers(&g, 1, &(struct fake_answer){ .status = 200 });
+    rig_answers(&g, 1, &(struct played_answer){ .status = 200 });
     rig_reopen(&g);
     rig_until(&g, rig_stats(&g).succeeded == 1);
     CHECK_INT(g.n_calls, 2);
@@ -1137,12 +1137,12 @@ TEST(nothing_is_acknowledged_on_a_full_disk_and_no_result_is_lost)
     CHECK_INT(rig_stats(&g).pending, 0);
     store_works();
 
-    rig_answers(&g, 1, &(struct fake_answer){ .hold = true });
+    rig_answers(&g, 1, &(struct played_answer){ .hold = true });
     char id[ASYNC_ID_TEXT];
     rig_call(&g, id, "/fn/shop/pay", STR("x"));
     rig_until(&g, rig_held(&g));
     store_fails(FAULT_WRITES, "c/");
-    fake_call_end(&g, rig_held(&g), &(struct fake_answer){ .status = 200 });
+    played_end(&g, rig_held(&g), &(struct played_answer){ .status = 200 });
     rig_until(&g, faulty.n_struck == 3); /* it goes on trying */
     rig_look(&g, &a, id);
     CHECK_INT(a.status, 202);
@@ -1151,7 +1151,7 @@ TEST(nothing_is_acknowledged_on_a_full_disk_and_no_result_is_lost)
     rig_until(&g, rig_stats(&g).succeeded == 2);
     CHECK_INT(g.n_calls, 2);
 
-    rig_answers(&g, 1, &(struct fake_answer){ .status = 200 });
+    rig_answers(&g, 1, &(struct played_answer){ .status = 200 });
     store_fails(FAULT_READS, "c/"); /* a call that cannot be read now is read later */
     rig_call(&g, id, "/fn/shop/pay", STR("x"));
     rig_until(&g, faulty.n_struck > 0);

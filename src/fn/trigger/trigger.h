@@ -22,6 +22,9 @@ enum {
     TRIGGER_WATCHES_MAX = 4096, /* object watches */
     TRIGGER_EVENTS_MAX_BYTES = 4 << 20, /* body of one POST of events: 413 */
     TRIGGER_BATCH_MAX = 256,            /* events in one */
+    TRIGGER_CALLS_MAX = 4096,           /* made by one POST of events: 503 beyond */
+    TRIGGER_EVENTS_INFLIGHT_MAX = 64,   /* of these on their way to the disk */
+    TRIGGER_POSTS_MAX_BYTES = 32 << 20, /* bodies of events being taken: 503 beyond */
     TRIGGER_WATCH_INFLIGHT_MAX = 64,    /* changes of one watch on their way to the disk */
     TRIGGER_CATCH_UP_MS = 86400000      /* a firing missed longer ago is not made up for */
 };
@@ -38,6 +41,10 @@ struct trigger_functions_ops {
                               const struct fn_spec *spec),
                    void *fn_arg);
     bool (*owns)(void *arg, struct str namespace, struct str name);
+    /* No other gateway is alive. */
+    bool (*is_alone)(void *arg);
+    /* fn runs when owns() may say something else from now on. */
+    void (*on_members)(void *arg, void (*fn)(void *fn_arg), void *fn_arg);
 };
 struct trigger_functions trigger_over_gateway(struct gateway *g);
 
@@ -53,9 +60,10 @@ struct trigger_opts {
 
 /* After async_start(). */
 int triggers_start(const struct trigger_opts *opts, struct triggers **ret, struct err *err);
-/* Membership has changed: what this gateway owns now is looked at again. */
-void triggers_check_owned(struct triggers *t);
-/* Before async_close(); nothing fires any more. */
+/*
+ * Nothing fires any more. Before async_close(), and before a gateway that would tell of functions
+ * that go with it; what the gateway tells afterwards is not looked at, so it may not outlive it.
+ */
 void triggers_close(struct triggers *t, void (*done)(void *arg), void *arg);
 
 struct trigger_stats {

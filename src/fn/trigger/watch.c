@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Changes of objects:
+ *
+ *     NOTE -> RESOLVE -> BEGIN -> WATCH          BEGIN: the version that it is now; first time only
+ *               ^  \______________^  |
+ *               |                    v
+ *               +---- WAIT <---- any failure     GAP: a list, when history is gone (410)
+ *
+ * A note holds the version up to which calls are on disk, with the time; it is written in the
+ * transaction of each call. A start resumes the watch there, so nothing is lost or told twice while
+ * the API still has that history. Where it has not, objects with a later version are told as added
+ * (made after the note) or modified; what was deleted in between is not known to anybody.
+ *
+ * In the function's own namespace the process's rights hold, as they do for its secrets; elsewhere
+ * those of the service account "default" of its namespace.
+ */
+#include "fn/trigger/trigger_int.h"
+
+#include "base/log.h"
+#include "codec/url.h"
+#include "kube/transport.h"
+#include "kube/watch_hub.h"
+
+#include <errno.h>
+
+enum {
+    FETCH_MAX_BYTES = 32 << 20,
+    PAGE = 500,
+    RETRY_FIRST_MS = 1000,
+    RETRY_MAX_MS = 60000,
+    NOTE_EVERY_MS = 600000 /* versions that bring no change are noted so often */
+};
+
+enum watch_at { WATCH_NOTE, WATCH_RESOLVE, WATCH_BEGIN, WATCH_GAP, WATCH_LIVE, WATCH_WAIT };
+
+struct watch {
+    struct trigger *tr;
+    enum watch_at at;
+    bool ended; /* watch_stop(): goes with the last of what is owed */
+    unsigned owed;
+    uint64_t rv; /* told up to here; 0: not known */
+    int64_t wall_noted_ms;
+    char *plural;
+    bool namespaced;
+    struct arena identity_arena;
+    struct kube_identity *identity; /* NULL: the process's own */
+
+    struct kube_call *call; /* a GET */
+    int status;
+    struct buf body;
+    struct buf next;  /* continue */
+    uint64_t list_rv; /* of the last page */
+
+    struct watch_sub *sub;
+    size_t in_flight;
+    bool paused, failed, list_waits;
+    uint64_t before_failed; /* of calls that could not be stored, the version before the first */
+    struct timer retry;
+    uint64_t retry_ms;
+    struct defer turn; /* a failure that is told inside of a call */
+};
+
+static void run(struct watch *w);
+
+static void release(struct watch *w)
+{
+    if (!w->ended || w->owed > 0)
+        return;
+    struct trigger *tr = w->tr;
+    timer_stop(tr->t->loop, &w->retry);
+    defer_cancel(&w->turn);
+    free(w->plural);
+    buf_fini(&w->body);
+    buf_fini(&w->next);
+    arena_fini(&w->identity_arena);
+    free(w);
+    trigger_release(tr);
+}
+
+static void on_retry(struct timer *t)
+{
+    struct watch *w = container_of(t, struct watch, retry);
+    w->at = w->rv ? WATCH_RESOLVE : WATCH_NOTE;
+    run(w);
+}
+
+static void drop_sub(struct watch *w)
+{
+    if (w->sub)
+        watch_sub_cancel(take_ptr(&w->sub));
+    w->paused = false;
+}
+
+/* ------------------------------------------------------------------ notes */
+
+static void note_format(const struct watch *w, uint64_t rv, char ret[48])
+{
+    (void)snprintf(ret, 48, "%llu %lld", (unsigned long long)rv, (long long)clock_wall_ms());
+}
+
+static void note_now(struct watch *w, uint64_t rv)
+{
+    char note[48];
+    note_format(w, rv, note);
+    w->wall_noted_ms = clock_wall_ms();
+    (void)async_note_put(w->tr->t->async, w->tr->note, str_of(note), NULL, NULL, NULL);
+}
+
+/* From the note again, after a while; calls that are on their way find their keys taken. */
+static void wait_and_retry(struct watch *w, const char *what, const struct err *err)
+{
+    struct trigger *tr = w->tr;
+    drop_sub(w);
+    tr->t->stats.failures++;
+    log_warn("objects cannot be watched for a function, trying again",
+             "function=" STR_FMT "/" STR_FMT " trigger=" STR_FMT " what=%s err=\"%s\"",
+             STR_ARG(tr->namespace), STR_ARG(tr->name), STR_ARG(tr->spec.name), what,
+             err_text(err));
+    w->retry_ms = MIN(MAX(w->retry_ms * 2, (uint64_t)RETRY_FIRST_MS), (uint64_t)RETRY_MAX_MS);
+    w->at = WATCH_WAIT;
+    w->list_waits = false;
+    w->rv = w->before_failed; /* 0: what the note says */
+    if (w->before_failed)
+        note_now(w, w->before_failed);
+    w->before_failed = 0;
+    timer_start(tr->t->loop, &w->retry, w->retry_ms, on_retry);
+}
+
+/* ------------------------------------------------------------------ beginning */
+
+static void on_note(void *arg, int r, struct str value, const struct err *err)
+{
+    struct watch *w = arg;
+    struct str rv, time;
+    w->owed--;
+    if (w->ended) {
+        release(w);
+        return;
+    }
+    if (r < 0) {
+        wait_and_retry(w, "note", err);
+        return;
+    }
+    w->rv = 0;
+    w->wall_noted_ms = 0;
+    if (value.p && str_cut(value, ' ', &rv, &time) &&
+        parse_i64(time, 0, INT64_MAX, &w->wall_noted_ms) >= 0)
+        (void)parse_u64(rv, 1, UINT64_MAX, &w->rv);
+    w->at = WATCH_RESOLVE;
+    run(w);
+}
+
+/* ------------------------------------------------------------------ GET */
+
+static void on_fetched(struct watch *w, int r, const struct err *err);
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct watch *w = arg;
+    w->status = status;
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct watch *w = arg;
+    (void)buf_add_str(&w->body, chunk);
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct watch *w = arg;
+    w->call = NULL;
+    w->owed--;
+    if (w->ended)
+        release(w);
+    else
+        on_fetched(w, r < 0 ? r : w->body.failed, err);
+}
+
+static const struct kube_call_ops fetch_ops = { on_head, on_data, on_end };
+
+static void fetch(struct watch *w, struct str target)
+{
+    struct err err = { 0 };
+    struct kube_request req = { .identity = w->identity, .method = STR("GET"), .target = target };
+    buf_reset(&w->body);
+    w->status = 0;
+    int r = transport_start(w->tr->t->transport, &req, &fetch_ops, w, &w->call, &err);
+    if (r < 0)
+        wait_and_retry(w, "get", &err);
+    else
+        w->owed++;
+}
+
+static void add_group_version(struct buf *to, const struct watch *w)
+{
+    struct str gv = w->tr->spec.api_version;
+    (void)buf_printf(to, "%s" STR_FMT, str_find_char(gv, '/') < 0 ? "/api/" : "/apis/",
+                     STR_ARG(gv));
+}
+
+static struct str watched_namespace(const struct watch *w)
+{
+    struct str ns = w->tr->spec.namespace;
+    if (!w->namespaced || str_is(ns, "*"))
+        return STR("");
+    return ns.n ? ns : w->tr->namespace;
+}
+
+static void fetch_list(struct watch *w, unsigned limit)
+{
+    struct buf target;
+    struct str ns = watched_namespace(w);
+    buf_init(&target, 16 << 10);
+    add_group_version(&target, w);
+    if (ns.n)
+        (void)buf_printf(&target, "/namespaces/" STR_FMT, STR_ARG(ns));
+    (void)buf_printf(&target, "/%s?limit=%u", w->plural, limit);
+    if (w->tr->spec.label_selector.n) {
+        (void)buf_add_cstr(&target, "&labelSelector=");
+        (void)url_encode(&target, w->tr->spec.label_selector);
+    }
+    if (w->next.n) {
+        (void)buf_add_cstr(&target, "&continue=");
+        (void)url_encode(&target, buf_str(&w->next));
+    }
+    fetch(w, buf_str(&target));
+    buf_fini(&target);
+}
+
+static void fetch_resources(struct watch *w)
+{
+    struct buf target;
+    buf_init(&target, 1024);
+    add_group_version(&target, w);
+    fetch(w, buf_str(&target));
+    buf_fini(&target);
+}
+
+/* ------------------------------------------------------------------ calls */
+
+static void on_failed_turn(struct defer *d)
+{
+    struct watch *w = container_of(d, struct watch, turn);
+    struct err err = { 0 };
+    (void)err_set(&err, -EBUSY, "a call could not be stored");
+    w->failed = false;
+    wait_and_retry(w, "call", &err);
+}
+
+static void fail_later(struct watch *w)
+{
+    if (w->failed || w->ended || w->at == WATCH_WAIT)
+        return;
+    w->failed = true;
+    defer_start(w->tr->t->loop, &w->turn, on_failed_turn);
+}
+
+/* A call on its way to the disk. */
+struct change {
+    struct watch *w;
+    uint64_t before; /* the version that had been told */
+};
+
+static void on_list_stored(struct watch *w);
+
+static void note_failure(struct watch *w, uint64_t before)
+{
+    if (w->before_failed == 0 || before < w->before_failed)
+        w->before_failed = before;
+    fail_later(w);
+}
+
+static void on_submitted(void *arg, int r, const char id[ASYNC_ID_TEXT], bool is_repeat,
+                         const struct err *err)
+{
+    struct change *c = arg;
+    struct watch *w = c->w;
+    uint64_t before = c->before;
+    free(c);
+    w->owed--;
+    w->in_flight--;
+    if (w->ended) {
+        release(w);
+        return;
+    }
+    if (r < 0) {
+        note_failure(w, before);
+        return;
+    }
+    w->retry_ms = 0;
+    w->tr->t->stats.changes += !is_repeat;
+    if (w->paused && w->sub && w->in_flight < TRIGGER_WATCH_INFLIGHT_MAX / 2) {
+        w->paused = false;
+        watch_sub_resume(w->sub);
+    }
+    if (w->list_waits && w->in_flight == 0 && !w->failed)
+        on_list_stored(w);
+}
+
+static bool wants(const struct fn_trigger *s, const char *type)
+{
+    switch (type[0]) {
+    case 'a':
+        return s->on_added;
+    case 'm':
+        return s->on_modified;
+    default:
+        return s->on_deleted;
+    }
+}
+
+/* type: "added", "modified", "deleted". noted: what the note says once the call is stored. */
+static void tell(struct watch *w, const char *type, const struct json *object, uint64_t rv,
+                 uint64_t noted)
+{
+    struct trigger *tr = w->tr;
+    struct json *meta = json_getc(object, "metadata");
+    struct str uid = json_get_str(meta, "uid"), ns = json_get_str(meta, "namespace");
+    struct str name = json_get_str(meta, "name");
+    struct headers h = { 0 };
+    struct buf text, body;
+    char key[ASYNC_KEY_MAX_BYTES], note[48], time[RFC3339_MAX];
+    if (!wants(&tr->spec, type))
+        return;
+    buf_init(&text, 2048);
+    buf_init(&body, FETCH_MAX_BYTES);
+    (void)headers_addc(&h, "ce-specversion", "1.0");
+    (void)buf_printf(&text, "dev.dormouse.object.%s", type);
+    (void)headers_add(&h, STR("ce-type"), buf_str(&text));
+    buf_reset(&text);
+    add_group_version(&text, w);
+    if (ns.n)
+        (void)buf_printf(&text, "/namespaces/" STR_FMT, STR_ARG(ns));
+    (void)buf_printf(&text, "/%s", w->plural);
+    (void)headers_add(&h, STR("ce-source"), buf_str(&text));
+    (void)headers_add(&h, STR("ce-subject"), name);
+    buf_reset(&text);
+    (void)buf_printf(&text, STR_FMT "-%llu-%s", STR_ARG(uid), (unsigned long long)rv, type);
+    (void)headers_add(&h, STR("ce-id"), buf_str(&text));
+    rfc3339_format(trigger_now_s(), time);
+    (void)headers_addc(&h, "ce-time", time);
+    (void)headers_addc(&h, "content-type", "application/json");
+    (void)snprintf(key, sizeof key, "watch/" STR_FMT "/" STR_FMT, STR_ARG(tr->spec.name),
+                   STR_ARG(str_slice(buf_str(&text), 0, 160)));
+    (void)json_write(&body, object);
+    note_format(w, noted, note);
+    struct async_call call = { .namespace = tr->namespace,
+                               .name = tr->name,
+                               .method = STR("POST"),
+                               .target = tr->spec.path,
+                               .headers = &h,
+                               .body = buf_str(&body),
+                               .key = str_of(key),
+                               .note = tr->note,
+                               .note_value = str_of(note) };
+    struct change *c = xnew(struct change);
+    *c = (struct change){ w, w->rv };
+    if (async_submit(tr->t->async, &call, on_submitted, c, NULL) >= 0) {
+        w->owed++;
+        w->in_flight++;
+        w->wall_noted_ms = clock_wall_ms();
+        w->rv = MAX(w->rv, noted);
+    } else {
+        free(c);
+        note_failure(w, w->rv);
+    }
+    buf_fini(&text);
+    buf_fini(&body);
+    headers_fini(&h);
+}
+
+/* ------------------------------------------------------------------ lists */
+
+static bool take_plural(struct watch *w, const struct json *tree)
+{
+    json_each (res, json_getc(tree, "resources")) {
+        struct str name = json_get_str(res, "name");
+        if (!str_eq(json_get_str(res, "kind"), w->tr->spec.kind_name) ||
+            str_find_char(name, '/') >= 0 || name.n == 0 || name.n > 253)
+            continue;
+        free(w->plural);
+        w->plural = str_dup(name);
+        w->namespaced = json_bool(json_getc(res, "namespaced"));
+        return true;
+    }
+    return false;
+}
+
+static uint64_t version_of(const struct json *object)
+{
+    uint64_t rv = 0;
+    (void)parse_u64(json_get_str(json_getc(object, "metadata"), "resourceVersion"), 1, UINT64_MAX,
+                    &rv);
+    return rv;
+}
+
+/* After a gap: whatever has a later version than the last one told. */
+static void tell_later(struct watch *w, const struct json *list, uint64_t since)
+{
+    struct arena a = { 0 };
+    json_each (item, json_getc(list, "items")) {
+        int64_t us = 0;
+        uint64_t rv = version_of(item);
+        if (rv <= since)
+            continue;
+        (void)rfc3339_parse(json_get_str(json_getc(item, "metadata"), "creationTimestamp"), &us);
+        bool is_new = us / 1000 >= w->wall_noted_ms / 1000 * 1000;
+        struct json *whole = json_clone(&a, item);
+        json_set_str(&a, whole, "apiVersion", w->tr->spec.api_version);
+        json_set_str(&a, whole, "kind", w->tr->spec.kind_name);
+        /* A list is in no order of versions: the note stays behind until its end. */
+        tell(w, is_new ? "added" : "modified", whole, rv, since);
+    }
+    arena_fini(&a);
+}
+
+/* All of the page is on disk: the next one, or the watch. */
+static void on_list_stored(struct watch *w)
+{
+    w->list_waits = false;
+    if (w->next.n) {
+        fetch_list(w, PAGE);
+        return;
+    }
+    w->rv = w->list_rv;
+    note_now(w, w->rv);
+    w->at = WATCH_LIVE;
+    run(w);
+}
+
+static void on_listed(struct watch *w, const struct json *tree)
+{
+    struct str next = json_get_str(json_getc(tree, "metadata"), "continue");
+    w->list_rv = MAX(version_of(tree), UINT64_C(1));
+    buf_reset(&w->next);
+    if (w->at == WATCH_GAP) {
+        tell_later(w, tree, w->rv);
+        (void)buf_add_str(&w->next, next);
+    }
+    w->list_waits = true;
+    if (w->in_flight == 0 && !w->failed)
+        on_list_stored(w);
+}
+
+static void on_fetched(struct watch *w, int r, const struct err *err)
+{
+    struct arena a = { .max_bytes = 16 * (size_t)FETCH_MAX_BYTES };
+    struct json *tree = NULL;
+    struct err text = { 0 };
+    if (r >= 0 && w->status != 200)
+        r = err_set(&text, w->status == 403 ? E_DENIED : -EPROTO, "the API answers %d", w->status);
+    else if (r < 0)
+        (void)err_set(&text, r, "%s", err_text(err));
+    if (r >= 0)
+        r = json_parse(&a, buf_str(&w->body), NULL, &tree, &text);
+    buf_reset(&w->body);
+    if (r >= 0 && w->at == WATCH_RESOLVE && !take_plural(w, tree))
+        r = err_set(&text, -ENOENT, "there is no kind '" STR_FMT "'",
+                    STR_ARG(w->tr->spec.kind_name));
+    if (r < 0) {
+        buf_reset(&w->next);
+        wait_and_retry(w, w->at == WATCH_RESOLVE ? "kind" : "list", &text);
+    } else if (w->at == WATCH_RESOLVE) {
+        w->at = w->rv ? WATCH_LIVE : WATCH_BEGIN;
+        run(w);
+    } else {
+        on_listed(w, tree);
+    }
+    arena_fini(&a);
+}
+
+/* ------------------------------------------------------------------ watch */
+
+static void on_open(void *arg, int status, struct str body)
+{
+    struct watch *w = arg;
+    w->status = status;
+    if (status == 200)
+        w->retry_ms = 0;
+}
+
+static void on_event(void *arg, const struct watch_event *ev)
+{
+    struct watch *w = arg;
+    struct arena a = { 0 };
+    struct json *event;
+    if (ev->is_error) {
+        w->status = 410; /* on_sub_end() follows */
+        return;
+    }
+    if (ev->is_bookmark) {
+        if (w->in_flight == 0 && ev->rv > w->rv &&
+            clock_wall_ms() - w->wall_noted_ms > NOTE_EVERY_MS) {
+            w->rv = ev->rv;
+            note_now(w, ev->rv);
+        }
+        return;
+    }
+    if (json_parse(&a, ev->line, NULL, &event, NULL) >= 0) {
+        struct str type = json_get_str(event, "type");
+        const char *word = str_is(type, "ADDED")      ? "added"
+                           : str_is(type, "MODIFIED") ? "modified"
+                           : str_is(type, "DELETED")  ? "deleted"
+                                                      : NULL;
+        if (word)
+            tell(w, word, json_getc(event, "object"), ev->rv, ev->rv);
+    }
+    arena_fini(&a);
+    if (w->in_flight >= TRIGGER_WATCH_INFLIGHT_MAX && !w->paused) {
+        w->paused = true;
+        watch_sub_pause(w->sub);
+    }
+}
+
+static void on_sub_end(void *arg)
+{
+    struct watch *w = arg;
+    struct err err = { 0 };
+    w->sub = NULL;
+    w->paused = false;
+    if (w->status == 410) {
+        w->at = WATCH_GAP;
+        run(w);
+        return;
+    }
+    (void)err_set(&err, -EPROTO, "the API answers %d", w->status);
+    wait_and_retry(w, "watch", &err);
+}
+
+static const struct watch_sub_ops sub_ops = { .on_open = on_open,
+                                              .on_event = on_event,
+                                              .on_end = on_sub_end };
+
+static void subscribe(struct watch *w)
+{
+    struct err err = { 0 };
+    struct watch_key key = { .group_version = w->tr->spec.api_version,
+                             .plural = str_of(w->plural),
+                             .namespace = watched_namespace(w),
+                             .label_selector = w->tr->spec.label_selector,
+                             .identity = w->identity };
+    w->status = 0;
+    if (watch_hub_subscribe(w->tr->t->hub, &key, w->rv, true, &sub_ops, w, &w->sub, &err) < 0)
+        wait_and_retry(w, "watch", &err);
+}
+
+/* Do what the state says. */
+static void run(struct watch *w)
+{
+    struct err err = { 0 };
+    switch (w->at) {
+    case WATCH_NOTE:
+        w->owed++;
+        if (async_note_get(w->tr->t->async, w->tr->note, on_note, w, &err) < 0) {
+            w->owed--;
+            wait_and_retry(w, "note", &err);
+        }
+        break;
+    case WATCH_RESOLVE:
+        fetch_resources(w);
+        break;
+    case WATCH_BEGIN:
+        fetch_list(w, 1);
+        break;
+    case WATCH_GAP:
+        fetch_list(w, PAGE);
+        break;
+    case WATCH_LIVE:
+        subscribe(w);
+        break;
+    case WATCH_WAIT:
+        break;
+    }
+}
+
+/* ------------------------------------------------------------------ interface */
+
+static void make_identity(struct watch *w)
+{
+    const struct trigger *tr = w->tr;
+    struct str ns = tr->spec.namespace;
+    if (ns.n == 0 || str_eq(ns, tr->namespace))
+        return;
+    struct arena *a = &w->identity_arena;
+    struct str *groups = arena_new_n(a, struct str, 3);
+    groups[0] = STR("system:serviceaccounts");
+    groups[1] = str_of(arena_printf(a, "system:serviceaccounts:" STR_FMT, STR_ARG(tr->namespace)));
+    groups[2] = STR("system:authenticated");
+    w->identity = arena_new(a, struct kube_identity);
+    *w->identity = (struct kube_identity){
+        .user = str_of(
+            arena_printf(a, "system:serviceaccount:" STR_FMT ":default", STR_ARG(tr->namespace))),
+        .groups = groups,
+        .n_groups = 3,
+    };
+}
+
+void watch_check(struct trigger *tr)
+{
+    struct triggers *t = tr->t;
+    bool owns = t->functions.ops->owns(t->functions.arg, tr->namespace, tr->name);
+    if (!owns)
+        watch_stop(tr);
+    if (!owns || tr->watch)
+        return;
+    struct watch *w = xnew(struct watch);
+    w->tr = tr;
+    buf_init(&w->body, FETCH_MAX_BYTES);
+    buf_init(&w->next, 8192);
+    tr->watch = w;
+    trigger_hold(tr);
+    make_identity(w);
+    run(w);
+}
+
+void watch_stop(struct trigger *tr)
+{
+    struct watch *w = take_ptr(&tr->watch);
+    if (!w)
+        return;
+    w->ended = true;
+    timer_stop(tr->t->loop, &w->retry);
+    defer_cancel(&w->turn);
+    drop_sub(w);
+    if (w->call)
+        transport_cancel(tr->t->transport, w->call);
+    release(w);
+}
