@@ -63,9 +63,15 @@ static int grow(struct buf *b, size_t n)
     return 0;
 }
 
+/* For n more bytes and the terminator; `cap` is never beyond what `max` allows. */
+static bool has_room(const struct buf *b, size_t n)
+{
+    return !b->failed && n < b->cap - b->n;
+}
+
 int buf_add(struct buf *b, const void *p, size_t n)
 {
-    int r = grow(b, n);
+    int r = has_room(b, n) ? 0 : grow(b, n);
     if (r < 0)
         return r;
     if (n)
@@ -150,7 +156,7 @@ int buf_printf(struct buf *b, const char *fmt, ...)
 
 int buf_reserve(struct buf *b, size_t n, char **ret)
 {
-    int r = grow(b, n);
+    int r = has_room(b, n) ? 0 : grow(b, n);
     if (r < 0)
         return r;
     *ret = b->p + b->n;
