@@ -24,7 +24,8 @@
 #include <stdio.h>
 
 enum {
-    SPARES_MAX = 8,            /* exchanges kept for reuse: memory at rest */
+    SPARES_MAX = 64, /* exchanges kept for reuse, while there is load */
+    SPARES_AT_REST = 8,
     SPARE_MAX_BYTES = 8 << 10, /* one whose buffers grew larger is released instead */
     WATCH_READ_BYTES = 4096    /* while a handler works: what a pipelining peer can make us hold */
 };
@@ -111,7 +112,7 @@ static void exchange_recycle(struct h1_exchange *x)
         exchange_free(x);
         return;
     }
-    list_push_back(&srv->spares, &x->node);
+    list_push_front(&srv->spares, &x->node);
     srv->n_spares++;
 }
 
@@ -677,9 +678,10 @@ const struct conn_kind http1_kind = {
     .expire = h1_expire,
 };
 
-void http1_free_spares(struct http_server *srv)
+void http1_trim_spares(struct http_server *srv, bool all)
 {
-    struct list *node;
-    while ((node = list_pop_front(&srv->spares)))
-        exchange_free(list_entry(node, struct h1_exchange, node));
+    while (srv->n_spares > (all ? 0 : SPARES_AT_REST)) {
+        srv->n_spares--;
+        exchange_free(list_entry(list_pop_front(&srv->spares), struct h1_exchange, node));
+    }
 }

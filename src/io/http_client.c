@@ -35,6 +35,41 @@ static bool is_receiving(const struct http_call *call);
 
 /* ------------------------------------------------------------------ calls */
 
+/*
+ * Calls that have ended, of this thread, with the room for their heads: under load a call takes no
+ * memory. They go as connections are closed for their age, and with the last client.
+ */
+enum { SPARE_CALLS_MAX = 64, SPARE_REQUEST_BYTES = 1 << 10 };
+static _Thread_local struct http_call *spare_calls[SPARE_CALLS_MAX];
+static _Thread_local unsigned n_spare_calls, n_clients;
+
+static struct http_call *call_new(void)
+{
+    return n_spare_calls ? spare_calls[--n_spare_calls] : xnew(struct http_call);
+}
+
+static void call_free(struct http_call *call)
+{
+    h2_call_free(call);
+    headers_fini(&call->trailers);
+    if (n_spare_calls < SPARE_CALLS_MAX && call->request.cap <= SPARE_REQUEST_BYTES) {
+        spare_calls[n_spare_calls++] = call;
+        return;
+    }
+    buf_fini(&call->request);
+    free(call);
+}
+
+static void trim_spares(void)
+{
+    while (n_spare_calls) {
+        struct http_call *call = spare_calls[--n_spare_calls];
+        buf_fini(&call->request);
+        free(call);
+    }
+    http_parse_trim();
+}
+
 static void on_call_end(struct defer *d)
 {
     struct http_call *call = container_of(d, struct http_call, end);
@@ -42,9 +77,7 @@ static void on_call_end(struct defer *d)
     if (call->ops->on_end)
         call->ops->on_end(call->arg, call->err.code, &call->err);
     list_remove(&call->node);
-    h2_call_free(call);
-    headers_fini(&call->trailers);
-    free(call);
+    call_free(call);
     c->n_calls--;
     client_check_free(c);
 }
@@ -64,7 +97,8 @@ void http_call_finish(struct http_call *call, int r)
         call->link->call = NULL;
     call->link = NULL;
     timer_stop(call->client->loop, &call->head_timer);
-    buf_fini(&call->request);
+    if (call->request.cap > SPARE_REQUEST_BYTES)
+        buf_fini(&call->request);
     list_remove(&call->node);
     list_push_back(&call->client->calls, &call->node);
     defer_start(call->client->loop, &call->end, on_call_end);
@@ -216,6 +250,7 @@ static void on_idle_timer(struct timer *t)
             break;
         http_link_close(l);
     }
+    trim_spares();
     arm_idle_timer(c);
 }
 
@@ -319,7 +354,7 @@ static void link_send(struct link *l)
     } else {
         stream_send(&l->s, buf_str(&call->request));
     }
-    if (!l->used)
+    if (!l->used && call->request.cap > SPARE_REQUEST_BYTES)
         buf_fini(&call->request); /* never sent again */
     if (call->body_done)
         http_call_start_timer(call);
@@ -968,6 +1003,7 @@ int http_client_new(struct loop *loop, const struct http_client_opts *opts,
             opts->connect_timeout_ms ? opts->connect_timeout_ms : CONNECT_TIMEOUT_DEFAULT_MS,
         .idle_ms = opts->idle_ms ? opts->idle_ms : HTTP_CLIENT_IDLE_MS,
     };
+    n_clients++;
     c->server_name = xstrdup(opts->server_name ? opts->server_name : c->host);
     list_init(&c->queue);
     list_init(&c->calls);
@@ -992,6 +1028,8 @@ static void client_check_free(struct http_client *c)
     free(c->server_name);
     free(c->proxy_host);
     free(c);
+    if (--n_clients == 0)
+        trim_spares();
 }
 
 static void on_close_turn(struct defer *d)
@@ -1100,10 +1138,13 @@ int http_call_start(struct http_client *c, const struct http_call_opts *opts,
         return err_set(err, -EINVAL, "more body than announced");
     if (opts->upgrade && (c->http2 || opts->streams || opts->body.n))
         return err_set(err, -EINVAL, "an upgrade is for HTTP/1.1 and has no body");
-    struct http_call *call = xnew(struct http_call);
+    struct http_call *call = call_new();
+    struct buf room = call->request;
+    buf_reset(&room);
+    room.max = STREAM_OUT_MAX_BYTES / 2;
     *call = (struct http_call){
         .client = c,
-        .request = BUF_INIT(STREAM_OUT_MAX_BYTES / 2),
+        .request = room,
         .is_head = str_is(opts->method, "HEAD"),
         .head_timeout_ms = opts->head_timeout_ms,
         .ops = opts->ops,
@@ -1118,10 +1159,7 @@ int http_call_start(struct http_client *c, const struct http_call_opts *opts,
     call->repeatable = call->is_head || str_is(opts->method, "GET");
     sm_init(&call->sm, call_table, CALL_QUEUED);
     if (add_head(call, opts) < 0) {
-        buf_fini(&call->request);
-        h2_call_free(call);
-        headers_fini(&call->trailers);
-        free(call);
+        call_free(call);
         return err_set(err, -EMSGSIZE, "request too large");
     }
     list_push_back(&c->queue, &call->node);

@@ -264,7 +264,7 @@ static const llhttp_settings_t settings = {
 
 /* ------------------------------------------------------------------ interface */
 
-enum { SPARES_MAX = 8, SPARE_MAX_BYTES = 4 << 10 };
+enum { SPARES_MAX = 64, SPARE_MAX_BYTES = 2 << 10 };
 static _Thread_local struct {
     struct buf field;
     struct headers headers;
@@ -280,13 +280,22 @@ static void take_spare(struct http_parse *p)
     p->headers = spares[n_spares].headers;
 }
 
+void http_parse_trim(void)
+{
+    while (n_spares) {
+        n_spares--;
+        buf_fini(&spares[n_spares].field);
+        headers_fini(&spares[n_spares].headers);
+    }
+}
+
 void http_parse_rest(struct http_parse *p)
 {
     if (n_spares < SPARES_MAX && p->headers.cap + p->field.cap <= SPARE_MAX_BYTES) {
         spares[n_spares].field = p->field;
         spares[n_spares].headers = p->headers;
         n_spares++;
-        p->field = (struct buf){ 0 };
+        p->field.p = NULL;
         p->headers = (struct headers){ 0 };
     }
     http_parse_fini(p);

@@ -53,6 +53,7 @@ struct http_parse {
  * is zeroed.
  */
 void http_parse_rest(struct http_parse *p);
+void http_parse_trim(void); /* release them */
 /* Ready for a message; zero-initialised memory is fine. Keeps allocations of a former message. */
 void http_parse_reset(struct http_parse *p, llhttp_type_t type);
 void http_parse_fini(struct http_parse *p);

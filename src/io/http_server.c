@@ -147,6 +147,7 @@ static void on_idle_timer(struct timer *t)
             break;
         c->kind->expire(c);
     }
+    http1_trim_spares(srv, false);
     arm_idle_timer(srv);
 }
 
@@ -311,7 +312,7 @@ static void on_connection(uv_stream_t *listener, int status)
 
 static void server_free(struct http_server *srv)
 {
-    http1_free_spares(srv);
+    http1_trim_spares(srv, true);
     free(srv->unix_path);
     free(srv);
 }

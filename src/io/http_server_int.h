@@ -126,4 +126,5 @@ void http_conn_busy(struct conn *c);
 /* Our last words have been said: end the connection so that the peer can still read them. */
 void http_conn_retire(struct conn *c);
 
-void http1_free_spares(struct http_server *srv);
+/* Give memory back that was kept for the next requests; all: of a server that ends. */
+void http1_trim_spares(struct http_server *srv, bool all);
