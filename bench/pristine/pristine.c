@@ -6,7 +6,9 @@
  *
  * Closed loop: so many requests are always under way. Prints the common result form: direct_rps
  * [abi, request, concurrency], and for the same labels direct_us, latency; runner_cpu_us and
- * main_cpu_us for each request. Requests: hello dirties 3 pages or so, poke/3 six, peek reads all.
+ * main_cpu_us for each request; cold_direct_us [abi], from prepare() of a revision that rests to
+ * the end of its first request, in a runner that serves others. Requests: hello dirties 3 pages or
+ * so, poke/3 six, peek reads all.
  */
 #include "wasm_fn_rig.h"
 
@@ -127,6 +129,35 @@ static void measure(struct fn_under_test *f, const char *abi, const char *path,
     (void)fflush(stdout);
 }
 
+/* One after the other; another revision keeps the runner. */
+static void measure_cold(const char *abi, const char *file)
+{
+    enum { ROUNDS = 1000 };
+    struct fn_rig rig;
+    struct fn_under_test other = { 0 }, f = { 0 };
+    struct fn_call c = { 0 };
+    fn_rig_open(&rig, 1);
+    fn_open(&rig, &other, "fn-reactor.wasm");
+    histogram = (struct histogram){ 0 };
+    for (int i = 0; i < ROUNDS + 50; i++) {
+        uint64_t begun = clock_mono_ns();
+        fn_open(&rig, &f, file);
+        fn_do(&f, &c, "/hello", NULL);
+        if (i >= 50)
+            histogram_add(&histogram, clock_mono_ns() - begun);
+        fn_close(&f);
+    }
+    (void)printf(",\n  {\"metric\": \"cold_direct_us\", \"labels\": {\"abi\": \"%s\"}, \"unit\": "
+                 "\"us\", \"p50\": %.1f, \"p90\": %.1f, \"p99\": %.1f, \"n\": %llu}",
+                 abi, (double)histogram_percentile(&histogram, 50) / 1e3,
+                 (double)histogram_percentile(&histogram, 90) / 1e3,
+                 (double)histogram_percentile(&histogram, 99) / 1e3,
+                 (unsigned long long)histogram.n);
+    fn_call_fini(&c);
+    fn_close(&other);
+    fn_rig_close(&rig);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -156,6 +187,9 @@ int main(int argc, char **argv)
         fn_close(&f);
         fn_rig_close(&rig);
     }
+    measure_cold("reactor", "fn-reactor.wasm");
+    measure_cold("init", "fn-init.wasm");
+    measure_cold("command", "fn-command.wasm");
     (void)printf("\n]}\n");
     return 0;
 }
