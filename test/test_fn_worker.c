@@ -948,6 +948,167 @@ TEST(a_client_that_reads_slowly_or_leaves_holds_nothing_up)
     http_rig_fini(&r);
 }
 
+/* ---------------------------------------------------------------- sandboxes with an address */
+
+/* A runtime whose only sandbox is a server of the test. */
+struct addressed {
+    struct runtime base;
+    struct loop *loop;
+    char address[32];
+    struct defer turn;
+    uint64_t id;
+    bool created;
+    void (*done)(void *arg);
+    void *arg;
+};
+
+static void on_addressed(struct defer *d)
+{
+    struct addressed *a = container_of(d, struct addressed, turn);
+    if (a->done)
+        a->done(a->arg);
+    else if (!a->created) {
+        a->created = true;
+        a->base.events->on_created(a->base.events_arg, a->id, 0, a->address, NULL, NULL);
+    } else
+        a->base.events->on_destroyed(a->base.events_arg, a->id);
+}
+
+static void addressed_create(struct runtime *rt, uint64_t id, struct runtime_revision *r)
+{
+    struct addressed *a = container_of(rt, struct addressed, base);
+    a->id = id;
+    defer_start(a->loop, &a->turn, on_addressed);
+}
+
+static void addressed_destroy(struct runtime *rt, uint64_t id, uint32_t grace_ms)
+{
+    struct addressed *a = container_of(rt, struct addressed, base);
+    defer_start(a->loop, &a->turn, on_addressed);
+}
+
+static void addressed_close(struct runtime *rt, void (*done)(void *arg), void *arg)
+{
+    struct addressed *a = container_of(rt, struct addressed, base);
+    a->done = done;
+    a->arg = arg;
+    defer_start(a->loop, &a->turn, on_addressed);
+}
+
+static void addressed_nothing(struct runtime *rt)
+{
+}
+
+static void addressed_revision(struct runtime *rt, struct runtime_revision *r)
+{
+}
+
+static const struct runtime_ops addressed_ops = { .name = "oci",
+                                                  .prepare = addressed_revision,
+                                                  .forget = addressed_revision,
+                                                  .create = addressed_create,
+                                                  .destroy = addressed_destroy,
+                                                  .recover = addressed_nothing,
+                                                  .close = addressed_close };
+
+static void echo_body(struct http_exchange *x, struct str chunk)
+{
+    (void)http_write(x, chunk);
+}
+
+static void echo_body_end(struct http_exchange *x, int r)
+{
+    http_end(x);
+}
+
+static void echo_gone(struct http_exchange *x, int r)
+{
+}
+
+static const struct http_exchange_ops echo_ops = { .on_body = echo_body,
+                                                   .on_body_end = echo_body_end,
+                                                   .on_gone = echo_gone };
+
+static void on_echo_request(struct http_exchange *x, const struct http_request *req, void *arg)
+{
+    struct headers h = { 0 };
+    CHECK_OK(headers_add(&h, STR("x-host"), headers_get(req->headers, "host")));
+    if (str_is(req->target, "/never"))
+        return; /* the deadline is to end it */
+    http_exchange_set(x, &echo_ops, NULL);
+    http_respond(x, 201, &h, HTTP_CHUNKED);
+    headers_fini(&h);
+    http_read_body(x, 1 << 20);
+}
+
+TEST(a_worker_carries_requests_to_sandboxes_with_an_address_of_their_own)
+{
+    struct rig r = { .dialer.ops = &dialer_ops, .term = 5 };
+    struct http_server *server;
+    struct answer a;
+    struct invocation *x;
+    int n;
+    CHECK_OK(loop_init(&r.loop, NULL));
+    struct http_server_opts so = { .host = "127.0.0.1", .on_request = on_echo_request };
+    CHECK_OK(http_server_start(&r.loop, &so, &server, NULL));
+    struct addressed rt = { .base.ops = &addressed_ops, .loop = &r.loop };
+    (void)snprintf(rt.address, sizeof rt.address, "127.0.0.1:%u", http_server_port(server));
+    struct worker_opts o = { .loop = &r.loop,
+                             .name = "w",
+                             .dialer = &r.dialer,
+                             .address = "10.0.0.1:99",
+                             .n_runtimes = 1,
+                             .is_proxy = true };
+    o.runtimes[0] = &rt.base;
+    CHECK_OK(worker_start(&o, &r.w, NULL));
+    turns(&r);
+    send_welcome(&r, 5, 0);
+    send_function(&r, 1, "u-1", "{\"image\":{\"bundle\":\"/b\"}}");
+    send_create(&r, 1, 1);
+    CHECK(find_created(&r, 1, &n)->by_worker);
+    CHECK_STR(str_of(find_created(&r, 1, &n)->address), "10.0.0.1:99");
+    struct invoke_request req = { .sandbox = 1,
+                                  .method = STR("POST"),
+                                  .target = STR("/"),
+                                  .authority = STR("f.default"),
+                                  .has_body = true,
+                                  .body_bytes = UINT64_MAX,
+                                  .body = STR("one ") };
+    a = (struct answer){ .body = BUF_INIT(1 << 20) };
+    CHECK_OK(invoke_start(worker_invoker(r.w), &req, &call_ops, &a, &x, NULL));
+    while (a.body.n < 4)
+        (void)loop_turn(&r.loop, true);
+    CHECK_INT(a.status, 201);
+    (void)invoke_write(worker_invoker(r.w), x, STR("two"));
+    invoke_end_body(worker_invoker(r.w), x, NULL);
+    while (!a.ends)
+        (void)loop_turn(&r.loop, true);
+    CHECK_INT(a.r, 0);
+    CHECK_STR(buf_str(&a.body), "one two");
+    buf_fini(&a.body);
+    req = (struct invoke_request){ .sandbox = 1,
+                                   .method = STR("GET"),
+                                   .target = STR("/never"),
+                                   .deadline_ms = loop_now_ms(&r.loop) + 20 };
+    a = (struct answer){ 0 };
+    CHECK_OK(invoke_start(worker_invoker(r.w), &req, &call_ops, &a, &x, NULL));
+    while (!a.ends)
+        (void)loop_turn(&r.loop, true);
+    CHECK_INT(a.r, -ETIMEDOUT);
+    CHECK_STR(str_of(a.reason), "RequestTimeout");
+    struct http_rig closing = { 0 };
+    http_server_close(server, 0, on_listener_closed, &closing);
+    while (!closing.closed)
+        (void)loop_turn(&r.loop, true);
+    req.deadline_ms = 0;
+    a = (struct answer){ 0 };
+    CHECK_OK(invoke_start(worker_invoker(r.w), &req, &call_ops, &a, &x, NULL));
+    while (!a.ends)
+        (void)loop_turn(&r.loop, true);
+    CHECK_INT(a.r, -ECONNREFUSED);
+    rig_fini(&r);
+}
+
 /* ---------------------------------------------------------------- many, and names */
 
 struct crowd {

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/sm.h"
 #include "base/sys.h"
+#include "fn/worker/http_invoker.h"
 #include "fn/worker/worker_impl.h"
 
 #include <errno.h>
@@ -221,8 +222,10 @@ static void free_sandbox(struct worker *w, struct sandbox *s)
     map_del(&w->sandboxes, id_key(&s->id));
     if (s->revision)
         revision_unref(&w->revisions, s->revision);
+    http_invoker_close(s->proxy);
     free(s->uid);
     free(s->address);
+    free(s->direct);
     free(s);
     if (w->is_stopping && w->sandboxes.n == 0)
         timer_start(w->loop, &w->stop_timer, 0, on_stop_grace);
@@ -234,6 +237,17 @@ static void destroy_sandbox(struct worker *w, struct sandbox *s, uint32_t grace_
         return;
     move_sandbox(w, s, SANDBOX_DESTROYING);
     s->rt->ops->destroy(s->rt, s->id, grace_ms);
+}
+
+static void set_address(struct worker *w, struct sandbox *s, const char *address)
+{
+    s->by_worker = !address || w->is_proxy;
+    if (w->is_proxy && address)
+        s->direct = xstrdup(address);
+    if (!s->by_worker)
+        s->address = xstrdup(address);
+    else if (w->address[0])
+        s->address = xstrdup(w->address);
 }
 
 static void on_created(void *arg, uint64_t id, int r, const char *address,
@@ -251,8 +265,7 @@ static void on_created(void *arg, uint64_t id, int r, const char *address,
     }
     w->total.created++;
     move_sandbox(w, s, SANDBOX_READY);
-    s->by_worker = !address;
-    s->address = address ? xstrdup(address) : w->address[0] ? xstrdup(w->address) : NULL;
+    set_address(w, s, address);
     tell_ready(w, s, breakdown);
 }
 
@@ -286,7 +299,7 @@ static void on_recovered(void *arg, uint64_t id, const char *uid, uint32_t revis
     struct sandbox *s = add_sandbox(w, id, w->recovering);
     s->uid = xstrdup(uid);
     s->revision_number = revision;
-    s->address = xstrdup(address);
+    set_address(w, s, address);
     move_sandbox(w, s, SANDBOX_READY);
 }
 
@@ -576,6 +589,8 @@ static int check(const struct worker_opts *o, struct err *err)
 {
     if (!o->name || !o->name[0])
         return err_set(err, E_INVALID, "a worker needs a name");
+    if (o->is_proxy && !(o->address && o->address[0]))
+        return err_set(err, E_INVALID, "a worker that gateways go through needs an address");
     if (o->n_runtimes == 0 || o->n_runtimes > WORKER_RUNTIMES_MAX)
         return err_set(err, E_INVALID, "a worker needs one to %d runtimes", WORKER_RUNTIMES_MAX);
     return 0;
@@ -591,6 +606,7 @@ static void copy_opts(struct worker *w, const struct worker_opts *o)
     w->cpu_milli = o->cpu_milli ? o->cpu_milli : node_cpu_milli();
     w->memory_bytes = o->memory_bytes ? o->memory_bytes : node_memory_bytes();
     w->is_simulated = o->is_simulated;
+    w->is_proxy = o->is_proxy;
     w->on_synced = o->on_synced;
     w->arg = o->arg;
     for (size_t i = 0; i < o->n_labels; i++)

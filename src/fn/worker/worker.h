@@ -47,6 +47,11 @@ struct worker_opts { /* strings are copied */
     size_t n_labels;
     struct runtime *runtimes[WORKER_RUNTIMES_MAX]; /* taken */
     size_t n_runtimes;
+    /*
+     * Gateways on other machines cannot reach addresses of sandboxes: they come by `address`, and
+     * this worker carries their requests on. Without upgrades (WebSockets).
+     */
+    bool is_proxy;
     bool is_simulated;            /* its load is that of its sandboxes, not of the machine */
     void (*on_synced)(void *arg); /* the first welcome came; once; may be NULL */
     void *arg;

@@ -21,7 +21,9 @@ struct sandbox {
     uint32_t revision_number;
     char *address; /* NULL: only to be called in this process */
     bool by_worker;
-    bool is_adopted; /* the control plane of this stream wants it */
+    char *direct;               /* proxy: its own address */
+    struct http_invoker *proxy; /* made with the first call; NULL */
+    bool is_adopted;            /* the control plane of this stream wants it */
 };
 
 struct created {
@@ -49,7 +51,7 @@ struct worker {
     struct runtime *runtimes[WORKER_RUNTIMES_MAX];
     size_t n_runtimes;
     struct runtime *recovering; /* inside its recover() */
-    bool is_simulated;
+    bool is_simulated, is_proxy;
     void (*on_synced)(void *arg);
     void *arg;
 

@@ -3,6 +3,7 @@
  * Calls of sandboxes that live in this process: finds the runtime, counts what runs. The structs of
  * calls are kept for the next ones.
  */
+#include "fn/worker/http_invoker.h"
 #include "fn/worker/worker_impl.h"
 
 #include <errno.h>
@@ -71,16 +72,30 @@ static struct call *take_call(struct worker *w)
     return c;
 }
 
+/* NULL: it cannot be called here. */
+static struct invoker *invoker_of(struct worker *w, struct sandbox *s, struct err *err)
+{
+    if (!s || s->sm.at == SANDBOX_CREATING)
+        return NULL;
+    if (s->rt->invoker || !s->direct)
+        return s->rt->invoker;
+    bool h2c = s->revision && s->revision->pub.t->protocol != FN_HTTP1;
+    if (!s->proxy && http_invoker_new(w->loop, s->direct, h2c, &s->proxy, err) < 0)
+        return NULL;
+    return http_invoker_get(s->proxy);
+}
+
 static int start(struct invoker *v, const struct invoke_request *req, const struct invoke_ops *ops,
                  void *arg, struct invocation **ret, struct err *err)
 {
     struct worker *w = container_of(v, struct worker, invoker);
     struct sandbox *s = worker_sandbox(w, req->sandbox);
-    if (!s || s->sm.at == SANDBOX_CREATING || !s->rt->invoker)
+    struct invoker *to = invoker_of(w, s, err);
+    if (!to)
         return err_set(err, -ECONNREFUSED, "no sandbox %llu that can be called is here",
                        (unsigned long long)req->sandbox);
     struct call *c = take_call(w);
-    *c = (struct call){ .w = w, .to = s->rt->invoker, .ops = ops, .arg = arg };
+    *c = (struct call){ .w = w, .to = to, .ops = ops, .arg = arg };
     int r = invoke_start(c->to, req, &inner_ops, c, &c->x, err);
     if (r < 0) {
         c->next_spare = w->spare_calls;
