@@ -156,7 +156,13 @@ static bool rig_open(struct rig *r, const char *dir, const char *bundle, struct 
     (void)snprintf(r->bundle, sizeof r->bundle, "%s", bundle);
     scoped(free_scoped) char *logs = xasprintf("%s/" FN_LOGS_DIR, dir);
     r->logs = guest_logs_new(logs);
-    struct oci_opts o = { .loop = &r->loop, .dir = dir, .logs = r->logs, .n_networks = 2 };
+    const char *dirs[] = { r->dir };
+    struct oci_opts o = { .loop = &r->loop,
+                          .dir = dir,
+                          .logs = r->logs,
+                          .bundle_dirs = dirs,
+                          .n_bundle_dirs = 1,
+                          .n_networks = 2 };
     int code = oci_runtime_new(&o, &r->rt, err);
     if (code < 0) {
         guest_logs_free(r->logs);
@@ -526,10 +532,17 @@ TEST(a_container_that_never_gets_ready_says_why)
     CHECK_INT(t->r, -ETIMEDOUT);
     CHECK(strstr(t->text, "not ready within 100 ms"));
     r.rt->ops->forget(r.rt, &r.rev);
-    r.t.bundle = STR("/nowhere");
+    r.t.bundle = STR("../../etc");
     r.rt->ops->prepare(r.rt, &r.rev);
     t = create(&r, 3);
     CHECK_INT(t->r, E_INVALID);
+    CHECK(strstr(t->text, "not below"));
+    r.rt->ops->forget(r.rt, &r.rev);
+    r.t.bundle = STR("bundle");
+    r.t.n_args = 0;
+    r.t.readiness_ms = 30000;
+    r.rt->ops->prepare(r.rt, &r.rev);
+    CHECK_INT(create(&r, 4)->r, 0);
     rig_fini(&r);
 }
 

@@ -73,6 +73,8 @@ int fn_role_options(struct functions_opts *to)
     to->n_labels = fn_role.labels.n;
     to->bundle_dirs = fn_role.bundles.at;
     to->n_bundle_dirs = fn_role.bundles.n;
+    to->subnet = fn_role.subnet;
+    to->unlimited_containers = fn_role.unlimited_containers;
     to->simulate = (uint32_t)fn_role.simulate;
     to->lease_ms = fn_role.lease_ms;
     to->peer_lease_ms = fn_role.peer_lease_ms;

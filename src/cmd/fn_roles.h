@@ -12,8 +12,9 @@ struct fn_role_args {
     const char *gateway, *gateway_advertise, *cert, *key, *domain;
     const char *control, *control_advertise, *worker, *worker_advertise;
     struct cmd_list control_planes, labels, bundles;
+    const char *subnet;
     uint64_t simulate, cpu, memory, lease_ms, peer_lease_ms;
-    bool private_urls;
+    bool private_urls, unlimited_containers;
     char gateway_host[FN_ADDRESS_MAX], control_host[FN_ADDRESS_MAX], worker_host[FN_ADDRESS_MAX];
 };
 extern struct fn_role_args fn_role;
@@ -84,6 +85,22 @@ int fn_role_options(struct functions_opts *to);
       "DIR",     "Functions may name OCI bundles below it; repeatable (none)",                     \
       CMD_LIST,  &fn_role.bundles,                                                                 \
       0,         0 },                                                                              \
+        { "subnet",                                                                                \
+          0,                                                                                       \
+          "A.B.0.0/16",                                                                            \
+          "addresses of containers (10.213.0.0/16)",                                               \
+          CMD_STRING,                                                                              \
+          &fn_role.subnet,                                                                         \
+          0,                                                                                       \
+          0 },                                                                                     \
+        { "unlimited-containers",                                                                  \
+          0,                                                                                       \
+          NULL,                                                                                    \
+          "run containers also where control groups cannot limit them",                            \
+          CMD_FLAG,                                                                                \
+          &fn_role.unlimited_containers,                                                           \
+          0,                                                                                       \
+          0 },                                                                                     \
         { "cpu",   0,                                                                              \
           "MILLI", "CPU that sandboxes may reserve, in thousandths (all)",                         \
           CMD_U64, &fn_role.cpu,                                                                   \

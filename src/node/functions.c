@@ -11,6 +11,7 @@
 #include "fn/link/link.h"
 #include "fn/worker/fake.h"
 #include "fn/worker/logs.h"
+#include "fn/worker/oci.h"
 #include "fn/worker/simulate.h"
 #include "fn/worker/wasm_runtime.h"
 #include "fn/worker/worker.h"
@@ -355,6 +356,27 @@ static size_t read_labels(const struct functions_opts *o, struct arena *a, struc
     return o->n_labels;
 }
 
+static int start_oci(struct functions *f, struct runtime **ret, struct err *err)
+{
+    const struct functions_opts *o = &f->opts;
+    struct oci_opts opts = { .loop = o->loop,
+                             .dir = o->data_dir,
+                             .logs = f->logs,
+                             .bundle_dirs = o->bundle_dirs,
+                             .n_bundle_dirs = o->n_bundle_dirs,
+                             .subnet = o->subnet,
+                             .no_limits = o->unlimited_containers };
+    return oci_runtime_new(&opts, ret, err);
+}
+
+/* Gateways elsewhere come by our listener: addresses of containers are of this machine alone. */
+static bool is_proxy(const struct functions_opts *o)
+{
+    const char *host = o->worker.host;
+    return host && strcmp(host, "localhost") != 0 && strncmp(host, "127.", 4) != 0 &&
+           strcmp(host, "::1") != 0;
+}
+
 static int start_worker(struct functions *f, struct err *err)
 {
     const struct functions_opts *o = &f->opts;
@@ -372,6 +394,7 @@ static int start_worker(struct functions *f, struct err *err)
                                 .address = f->worker_address,
                                 .cpu_milli = o->cpu_milli,
                                 .memory_bytes = o->memory_bytes,
+                                .is_proxy = is_proxy(o),
                                 .on_synced = on_worker_synced,
                                 .arg = f };
     struct worker_label *labels = arena_new_n(&a, struct worker_label, o->n_labels + 1);
@@ -384,6 +407,10 @@ static int start_worker(struct functions *f, struct err *err)
         opts.n_runtimes++;
     else
         log_warn("functions that are modules cannot run here", "reason=\"%s\"", err_text(&why));
+    if (o->n_bundle_dirs && start_oci(f, &opts.runtimes[opts.n_runtimes], &why) >= 0)
+        opts.n_runtimes++;
+    else if (o->n_bundle_dirs)
+        log_warn("functions that are containers cannot run here", "reason=\"%s\"", err_text(&why));
     r = worker_start(&opts, &f->worker, err);
     arena_fini(&a);
     if (r >= 0 && f->worker_http)

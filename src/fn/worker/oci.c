@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/sm.h"
 #include "base/sys.h"
+#include "base/vec.h"
 #include "codec/json.h"
 #include "fn/worker/logs.h"
 #include "fn/worker/oci_cgroup.h"
@@ -50,6 +51,7 @@ struct oci {
     int copy_fd;
     bool is_runc, no_limits;
     char *subnet;
+    VEC(char *) bundle_dirs; /* real paths */
     uint32_t n_networks;
     enum { OCI_NEW, OCI_SET_UP, OCI_BROKEN } at; /* what containers need is made with the first */
     struct err broken;
@@ -788,16 +790,36 @@ static void destroy(struct runtime *rt, uint64_t id, uint32_t grace_ms)
 
 static int ensure_set_up(struct oci *o, struct err *err);
 
+static bool is_below(const char *dir, const char *path)
+{
+    size_t n = strlen(dir);
+    return strncmp(path, dir, n) == 0 && (path[n] == '/' || dir[n - 1] == '/');
+}
+
+/* Whoever may write a Function may name a bundle, but not any directory of this machine. */
+static char *find_bundle(const struct oci *o, struct str name, struct err *err)
+{
+    for (size_t i = 0; i < o->bundle_dirs.n; i++) {
+        const char *dir = o->bundle_dirs.p[i];
+        scoped(free_scoped) char *path = name.n && name.p[0] == '/'
+                                             ? str_dup(name)
+                                             : xasprintf("%s/" STR_FMT, dir, STR_ARG(name));
+        scoped(free_scoped) char *real = realpath(path, NULL);
+        if (real && is_below(dir, real))
+            return take_ptr(&real);
+    }
+    (void)err_set(err, E_INVALID,
+                  "the bundle '" STR_FMT "' is not below a directory of bundles of this worker%s",
+                  STR_ARG(name), o->bundle_dirs.n ? "" : " (--bundles; there is none)");
+    return NULL;
+}
+
 static int make_plan(struct oci *o, const struct runtime_revision *r, struct plan *p)
 {
     scoped(buf_fini_scoped) struct buf config = BUF_INIT(OCI_CONFIG_MAX);
-    scoped(free_scoped) char *bundle = str_dup(r->t->bundle);
-    scoped(free_scoped) char *real = realpath(bundle, NULL);
-    if (!real || bundle[0] != '/')
-        return err_set(&p->err, E_INVALID,
-                       "the bundle '%s' is not there (an absolute path of a "
-                       "directory on this worker)",
-                       bundle);
+    scoped(free_scoped) char *real = find_bundle(o, r->t->bundle, &p->err);
+    if (!real)
+        return E_INVALID;
     scoped(free_scoped) char *path = xasprintf("%s/config.json", real);
     int code = sys_read_file(AT_FDCWD, path, &config, &p->err);
     if (code < 0)
@@ -933,6 +955,9 @@ static void free_oci(struct oci *o)
     if (o->copy_fd >= 0)
         (void)close(o->copy_fd);
     map_fini(&o->boxes);
+    vec_each (dir, &o->bundle_dirs)
+        free(*dir);
+    vec_fini(&o->bundle_dirs);
     free(o->run);
     free(o->program);
     free(o->copy);
@@ -1143,6 +1168,13 @@ int oci_runtime_new(const struct oci_opts *opts, struct runtime **ret, struct er
     o->run = run_of(opts->dir);
     o->subnet = xstrdup(opts->subnet ? opts->subnet : OCI_SUBNET_DEFAULT);
     o->n_networks = opts->n_networks ? opts->n_networks : OCI_NETWORKS_DEFAULT;
+    for (size_t i = 0; i < opts->n_bundle_dirs; i++) {
+        char *real = realpath(opts->bundle_dirs[i], NULL);
+        if (real)
+            vec_push(&o->bundle_dirs, real);
+        else
+            log_warn("no directory of bundles", "dir=\"%s\"", opts->bundle_dirs[i]);
+    }
     o->mount_ns = o->null_fd = o->copy_fd = -1;
     list_init(&o->queue);
     *ret = &o->base;

@@ -31,13 +31,15 @@ enum {
 
 struct oci_opts { /* strings are copied */
     struct loop *loop;
-    const char *dir;         /* data directory */
-    struct guest_logs *logs; /* kept; NULL: output is dropped */
-    const char *program;     /* NULL: crun, or runc where only that is installed */
-    uint32_t n_networks;     /* 0: OCI_NETWORKS_DEFAULT */
-    const char *subnet;      /* of the containers, /16; NULL: OCI_SUBNET_DEFAULT */
-    bool no_limits; /* also where the machine has no cgroups that we can use: CPU, memory and
-                     * processes are not limited then */
+    const char *dir;                /* data directory */
+    struct guest_logs *logs;        /* kept; NULL: output is dropped */
+    const char *const *bundle_dirs; /* bundles lie below one of these and nowhere else */
+    size_t n_bundle_dirs;
+    const char *program; /* NULL: crun, or runc where only that is installed */
+    uint32_t n_networks; /* 0: OCI_NETWORKS_DEFAULT */
+    const char *subnet;  /* of the containers, /16; NULL: OCI_SUBNET_DEFAULT */
+    bool no_limits;      /* also where the machine has no cgroups that we can use: CPU, memory and
+                          * processes are not limited then */
 };
 
 /*
