@@ -20,6 +20,7 @@ struct link_stream {
     struct grpc_stream *in;
     struct grpc_call *out; /* at most one of both; none: it is over */
     bool closed;           /* the holder has gone */
+    bool telling;          /* on_end runs: a holder that closes in it frees nothing yet */
     bool ended;            /* on_end has run */
     int failed;
     struct err err;
@@ -28,7 +29,7 @@ struct link_stream {
 
 static void free_if_over(struct link_stream *s)
 {
-    if (!s->closed || s->in || s->out)
+    if (!s->closed || s->in || s->out || s->telling)
         return;
     defer_cancel(&s->turn);
     free(s);
@@ -39,13 +40,16 @@ static void tell_end(struct link_stream *s)
     if (s->ended || s->closed)
         return;
     s->ended = true;
+    s->telling = true;
     s->base.ops->on_end(s->base.arg, s->failed, &s->err);
+    s->telling = false;
 }
 
 static void on_turn(struct defer *d)
 {
     struct link_stream *s = container_of(d, struct link_stream, turn);
     tell_end(s);
+    free_if_over(s);
 }
 
 /* The call is of no use any more; on_end comes on the next turn. */
