@@ -3,6 +3,7 @@
  * The HTTP server and client: against each other, and each against raw bytes. Everything runs on
  * one loop and waits for events; a guard timer ends a test that waits in vain.
  */
+#include "io/address.h"
 #include "io/http.h"
 #include "io/tls.h"
 
@@ -10,6 +11,7 @@
 #include "base/mem.h"
 #include "test.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -1854,6 +1856,40 @@ TEST(a_unix_socket_serves_its_owner_only)
     }
     CHECK_OK(unlink(path));
     CHECK_OK(rmdir(dir));
+}
+
+static bool is_public(const char *text)
+{
+    struct sockaddr_in v4 = { .sin_family = AF_INET };
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+    if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
+        return address_is_public((const struct sockaddr *)&v4);
+    CHECK_INT(inet_pton(AF_INET6, text, &v6.sin6_addr), 1);
+    return address_is_public((const struct sockaddr *)&v6);
+}
+
+TEST(addresses_of_special_purpose_are_not_public)
+{
+    static const char *const special[] = {
+        "0.0.0.0",     "10.1.2.3",        "100.64.0.1",       "100.100.100.200", "127.0.0.1",
+        "127.255.0.1", "169.254.169.254", "172.16.0.1",       "172.31.255.255",  "192.0.0.1",
+        "192.0.2.1",   "192.168.1.1",     "198.18.0.1",       "198.19.0.1",      "198.51.100.9",
+        "203.0.113.9", "224.0.0.1",       "240.0.0.1",        "255.255.255.255", "::",
+        "::1",         "fe80::1",         "febf::1",          "fc00::1",         "fd00:ec2::254",
+        "ff02::1",     "::ffff:10.0.0.1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::",
+        "2001::1",     "2001:db8::1",     "100::1",           "::7f00:1",        "3fff::1"
+    };
+    static const char *const plain[] = { "1.1.1.1",        "11.0.0.1",         "100.63.0.1",
+                                         "100.128.0.1",    "172.15.0.1",       "172.32.0.1",
+                                         "192.0.1.1",      "198.17.0.1",       "198.20.0.1",
+                                         "223.255.255.1",  "2606:4700::1",     "2001:200::1",
+                                         "::ffff:1.1.1.1", "64:ff9b::101:101", "2002:101:101::" };
+    for (size_t i = 0; i < ARRAY_LEN(special); i++)
+        if (is_public(special[i]))
+            TEST_FAIL("%s", special[i]);
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+        if (!is_public(plain[i]))
+            TEST_FAIL("%s", plain[i]);
 }
 
 TEST_MAIN

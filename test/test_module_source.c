@@ -32,7 +32,7 @@ struct rig {
     struct buf got; /* the module that was told last */
     unsigned modules, troubles, requests, fail_first;
     char reason[40], text[244];
-    const char *body;
+    const char *body, *elsewhere;
 };
 
 static void take(struct rig *r, int fd)
@@ -90,6 +90,9 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
         http_reply(x, 503, NULL, STR(""));
     } else if (str_is(req->target, "/module")) {
         http_reply(x, 200, NULL, str_of(r->body));
+    } else if (str_is(req->target, "/elsewhere")) {
+        (void)headers_addc(&h, "location", r->elsewhere);
+        http_reply(x, 302, &h, STR(""));
     } else if (str_is(req->target, "/away") || str_is(req->target, "/loop")) {
         (void)headers_addc(&h, "location", str_is(req->target, "/away") ? "/module" : "/loop");
         http_reply(x, 302, &h, STR(""));
@@ -99,7 +102,8 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     headers_fini(&h);
 }
 
-static void rig_init(struct rig *r)
+/* hosts: from where URLs may be; NULL: the default. */
+static void rig_init_with(struct rig *r, const char *const *hosts, size_t n_hosts)
 {
     *r = (struct rig){ .dir = "/tmp/dm-test-source-XXXXXX",
                        .got = BUF_INIT(1 << 20),
@@ -109,12 +113,20 @@ static void rig_init(struct rig *r)
     fake_init(&r->fake);
     struct watch_hub_opts hub = { .transport = &r->fake.base, .widen_at = UINT_MAX };
     CHECK_OK(watch_hub_new(&r->loop, &hub, &r->hub, NULL));
-    struct module_sources_opts opts = {
-        .loop = &r->loop, .transport = &r->fake.base, .hub = r->hub, .dir = r->dir
-    };
+    struct module_sources_opts opts = { .loop = &r->loop,
+                                        .transport = &r->fake.base,
+                                        .hub = r->hub,
+                                        .dir = r->dir,
+                                        .hosts = { hosts, n_hosts } };
     CHECK_OK(module_sources_new(&opts, &r->sources, NULL));
     struct http_server_opts server = { .on_request = on_request, .arg = r };
     CHECK_OK(http_server_start(&r->loop, &server, &r->server, NULL));
+}
+
+static void rig_init(struct rig *r)
+{
+    static const char *const here[] = { "127.0.0.1", "*" };
+    rig_init_with(r, here, ARRAY_LEN(here));
 }
 
 static void rig_fini(struct rig *r)
@@ -269,7 +281,7 @@ TEST(a_server_that_is_down_is_asked_again)
     wait_for(&r, &r.modules, 1);
     CHECK_INT(r.troubles, 1);
     CHECK_STR(str_of(r.reason), "ModuleUnavailable");
-    CHECK_STR(str_of(r.text), "the server answers 503");
+    CHECK_STR(str_of(r.text), "the module cannot be fetched from its URL; the host's log says why");
     rig_fini(&r);
 }
 
@@ -283,6 +295,7 @@ TEST(other_bytes_than_the_digest_says_are_refused)
     CHECK_INT(open_source(&r, &o, &err), -EAGAIN);
     wait_for(&r, &r.troubles, 1);
     CHECK_STR(str_of(r.reason), "ModuleDigestWrong");
+    CHECK_STR(str_of(r.text), "what is at the URL has another digest than the spec names");
     CHECK_INT(r.modules, 0);
     scoped(free_scoped) char *ls = xasprintf("test -z \"$(ls %s)\"", r.dir);
     CHECK_INT(system(ls), 0); /* nothing of it stays */
@@ -298,8 +311,85 @@ TEST(redirects_without_end_are_an_error)
     struct module_origin o = url_of(&r, "/loop", "x", url, hex);
     CHECK_INT(open_source(&r, &o, &err), -EAGAIN);
     wait_for(&r, &r.troubles, 1);
-    CHECK_STR(str_of(r.text), "more than 5 redirects");
+    CHECK_STR(str_of(r.reason), "ModuleUnavailable");
     rig_fini(&r);
+}
+
+/* What was asked for, what was told, and that nobody was asked. */
+static void check_denied(const char *const *hosts, size_t n, const char *url, const char *reason)
+{
+    struct rig r;
+    struct err err = { 0 };
+    char own[128], hex[SHA256_HEX_SIZE];
+    rig_init_with(&r, hosts, n);
+    struct module_origin o = url_of(&r, "/module", "the module", own, hex);
+    o.url = url ? url : own;
+    CHECK_INT(open_source(&r, &o, &err), -EAGAIN);
+    wait_for(&r, &r.troubles, 1);
+    CHECK_STR(str_of(r.reason), reason);
+    CHECK_INT(r.requests, 0);
+    rig_fini(&r);
+}
+
+TEST(the_host_does_not_look_at_its_neighbours_for_whoever_writes_a_url)
+{
+    static const char *const any[] = { "*" }, *const other[] = { "modules.example", "127.0.0.1:1" };
+    check_denied(NULL, 0, NULL, "ModuleHostDenied"); /* 127.0.0.1 */
+    check_denied(any, 1, NULL, "ModuleHostDenied");
+    check_denied(other, 2, NULL, "ModuleHostDenied");
+    check_denied(NULL, 0, "http://169.254.169.254/latest/", "ModuleHostDenied");
+    check_denied(NULL, 0, "http://[::ffff:10.0.0.1]/", "ModuleHostDenied");
+    check_denied(other, 2, "https://example.org/", "ModuleHostDenied");
+    /* A name is found first; that it is here is not told. */
+    check_denied(NULL, 0, "http://localhost:1/", "ModuleUnavailable");
+}
+
+TEST(a_redirect_leads_to_no_other_host)
+{
+    struct rig r;
+    struct err err = { 0 };
+    static const char *const here[] = { "127.0.0.1" };
+    char url[128], hex[SHA256_HEX_SIZE], away[64];
+    rig_init_with(&r, here, 1);
+    struct module_origin o = url_of(&r, "/elsewhere", "the module", url, hex);
+    (void)snprintf(away, sizeof away, "http://[::1]:%u/module", http_server_port(r.server));
+    r.elsewhere = away;
+    CHECK_INT(open_source(&r, &o, &err), -EAGAIN);
+    wait_for(&r, &r.troubles, 1);
+    CHECK_STR(str_of(r.reason), "ModuleUnavailable"); /* and not to where */
+    CHECK(!strstr(r.text, "::1"));
+    CHECK_INT(r.requests, 1);
+    rig_fini(&r);
+}
+
+TEST(hosts_are_found_by_name_suffix_port_and_address)
+{
+    static const char *const entries[] = { "a.example", "b.example:444", ".c.example",
+                                           "10.0.0.1",  "fd00::1",       "[fd00::2]:80" };
+    static const struct {
+        const char *host;
+        uint16_t port;
+        enum module_host want;
+    } asked[] = {
+        { "a.example", 443, MODULE_HOST_NAMED },     { "A.Example.", 80, MODULE_HOST_NAMED },
+        { "x.a.example", 443, MODULE_HOST_DENIED },  { "b.example", 444, MODULE_HOST_NAMED },
+        { "b.example", 443, MODULE_HOST_DENIED },    { "c.example", 443, MODULE_HOST_DENIED },
+        { "x.y.c.example", 443, MODULE_HOST_NAMED }, { "xc.example", 443, MODULE_HOST_DENIED },
+        { "10.0.0.1", 1, MODULE_HOST_NAMED },        { "10.0.0.11", 1, MODULE_HOST_DENIED },
+        { "fd00::1", 443, MODULE_HOST_NAMED },       { "fd00::2", 80, MODULE_HOST_NAMED },
+        { "fd00::2", 81, MODULE_HOST_DENIED },       { "", 80, MODULE_HOST_DENIED }
+    };
+    struct module_hosts hosts = { entries, ARRAY_LEN(entries) }, none = { 0 };
+    CHECK_OK(module_hosts_check(&hosts, NULL));
+    for (size_t i = 0; i < ARRAY_LEN(asked); i++)
+        CHECK_INT(module_hosts_find(&hosts, asked[i].host, asked[i].port), asked[i].want);
+    CHECK_INT(module_hosts_find(&none, "a", 80), MODULE_HOST_PUBLIC);
+    static const char *const bad[] = { "",   "http://a", "a/b", "a:0", "a:65536",
+                                       "a:", "*.a",      ".",   "[::1" };
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        hosts = (struct module_hosts){ &bad[i], 1 };
+        CHECK_ERR(module_hosts_check(&hosts, NULL), E_INVALID);
+    }
 }
 
 TEST(closed_while_it_is_being_fetched_nothing_is_told)

@@ -2,12 +2,16 @@
 /* Options of the commands that run operators; see host_opts.h. */
 #include "cmd/host_opts.h"
 
+#include "modules/module_hosts.h"
+
 #include <string.h>
 
 struct guest_host_opts cmd_host = { .idle_ms = 1000, .swap_quota_bytes = (uint64_t)1 << 30 };
 const char *cmd_identity = "account";
 
-int cmd_operator_identity(enum host_identity *ret)
+struct cmd_list cmd_module_hosts;
+
+static int take_identity(enum host_identity *ret)
 {
     static const char *const names[] = { [HOST_IDENTITY_ACCOUNT] = "account",
                                          [HOST_IDENTITY_IMPERSONATE] = "impersonate",
@@ -19,4 +23,16 @@ int cmd_operator_identity(enum host_identity *ret)
         }
     return cmd_failf(CMD_USAGE, "--operator-identity is account, impersonate or host, not '%s'",
                      cmd_identity);
+}
+
+int cmd_take_host_opts(struct server_opts *to)
+{
+    struct module_hosts hosts = { cmd_module_hosts.at, cmd_module_hosts.n };
+    struct err err = { 0 };
+    if (module_hosts_check(&hosts, &err) < 0)
+        return cmd_fail(CMD_USAGE, &err);
+    to->guests = cmd_host;
+    to->module_hosts = hosts.entries;
+    to->n_module_hosts = hosts.n;
+    return take_identity(&to->identity);
 }

@@ -3,24 +3,38 @@
 #pragma once
 
 #include "cmd/cmd.h"
-#include "node/host.h"
+#include "node/server.h"
 
 /* Holds the defaults; .guests of struct server_opts. */
 extern struct guest_host_opts cmd_host;
 
-/* --operator-identity; cmd_operator_identity() is a cmd_exit when it is wrong, else 0. */
+/* --operator-identity */
 extern const char *cmd_identity;
-int cmd_operator_identity(enum host_identity *ret);
+
+extern struct cmd_list cmd_module_hosts; /* --module-host */
+
+/* What they say, checked: a cmd_exit when something is wrong, else 0. */
+int cmd_take_host_opts(struct server_opts *to);
 
 #define CMD_HOST_OPTS                                                                              \
-    { "idle",                                                                                      \
+    { "module-host",                                                                               \
       0,                                                                                           \
-      "TIME",                                                                                      \
-      "an operator without work for this long falls asleep (1s)",                                  \
-      CMD_DURATION,                                                                                \
-      &cmd_host.idle_ms,                                                                           \
+      "HOST[:PORT]",                                                                               \
+      "modules by URL may come from here alone: a name, .suffix or address, wherever it is; * "    \
+      "any "                                                                                       \
+      "at a public address; repeatable (*)",                                                       \
+      CMD_LIST,                                                                                    \
+      &cmd_module_hosts,                                                                           \
       0,                                                                                           \
       0 },                                                                                         \
+        { "idle",                                                                                  \
+          0,                                                                                       \
+          "TIME",                                                                                  \
+          "an operator without work for this long falls asleep (1s)",                              \
+          CMD_DURATION,                                                                            \
+          &cmd_host.idle_ms,                                                                       \
+          0,                                                                                       \
+          0 },                                                                                     \
         { "swap-quota",                                                                            \
           0,                                                                                       \
           "SIZE",                                                                                  \

@@ -72,8 +72,7 @@ static int run(int argc, char **argv)
     server.lease_name = lease_name;
     server.lease_namespace = lease_namespace;
     server.health_host = health_at ? health_host : NULL;
-    server.guests = cmd_host;
-    if ((r = cmd_operator_identity(&server.identity)))
+    if ((r = cmd_take_host_opts(&server)))
         return r;
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }

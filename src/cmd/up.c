@@ -88,11 +88,10 @@ static int run(int argc, char **argv)
         .with_operators = true,
         .module_dirs = modules.at,
         .n_module_dirs = modules.n,
-        .guests = cmd_host,
     };
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
-    if ((r = cmd_operator_identity(&server.identity)) || (r = set_functions(&server)))
+    if ((r = cmd_take_host_opts(&server)) || (r = set_functions(&server)))
         return r;
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }

@@ -14,6 +14,8 @@
 #include "codec/headers.h"
 #include "io/loop.h"
 
+#include <sys/socket.h>
+
 struct tls_ctx; /* io/tls.h */
 
 /* ------------------------------------------------------------------ server */
@@ -205,6 +207,9 @@ struct http_client_opts {
     /* As in http_server_opts; a lost peer's calls end with -ETIMEDOUT. */
     uint64_t ping_ms;
     unsigned user_timeout_ms;
+    /* Asked for each address before a connection to it; false: it is passed over. NULL: any. */
+    bool (*may_connect)(void *arg, const struct sockaddr *addr);
+    void *may_connect_arg;
 };
 
 /* Any may be NULL. */
@@ -216,6 +221,7 @@ struct http_call_ops {
      * Exactly once, the last call. 0: response complete, even if the request is not. Else a
      * negative code, err borrowed:
      *   -ECONNREFUSED, -ENOENT, -EHOSTUNREACH, ...  there was no connection, nothing is sent
+     *                 (-EACCES: may_connect() allowed no address)
      *   -ETIMEDOUT    no connection, no head, no answer to pings, or the server takes no bytes
      *   -ECONNRESET   the connection or stream broke off
      *   E_PARSE, E_LIMIT, E_TLS, -ECANCELED

@@ -743,11 +743,18 @@ static void on_error(struct stream *s, int r, const struct err *err)
 
 static int connect_to(struct link *l, const struct sockaddr *addr, struct err *err);
 
+static struct addrinfo *first_allowed(const struct http_client *c, struct addrinfo *at)
+{
+    while (at && c->may_connect && !c->may_connect(c->may_connect_arg, at->ai_addr))
+        at = at->ai_next;
+    return at;
+}
+
 static void connect_next(struct link *l)
 {
     struct err err = { 0 };
     struct addrinfo *at = l->next_addr;
-    l->next_addr = at->ai_next;
+    l->next_addr = first_allowed(l->client, at->ai_next);
     int r = connect_to(l, at->ai_addr, &err);
     if (r < 0)
         link_failed(l, r, &err);
@@ -829,7 +836,15 @@ static void on_lookup(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
         link_failed(l, r, &err);
         return;
     }
-    l->found = l->next_addr = found;
+    l->found = found;
+    l->next_addr = first_allowed(l->client, found);
+    if (!l->next_addr) {
+        struct err err = { 0 };
+        int r = err_set(&err, -EACCES, "'%s' is at no address that may be connected to",
+                        peer_host(l->client));
+        link_failed(l, r, &err);
+        return;
+    }
     connect_next(l);
 }
 
@@ -998,6 +1013,8 @@ int http_client_new(struct loop *loop, const struct http_client_opts *opts,
         .http2 = opts->http2,
         .ping_ms = opts->ping_ms,
         .user_timeout_ms = opts->user_timeout_ms,
+        .may_connect = opts->may_connect,
+        .may_connect_arg = opts->may_connect_arg,
         .max_links = opts->max_connections ? opts->max_connections : CONNECTIONS_DEFAULT,
         .connect_timeout_ms =
             opts->connect_timeout_ms ? opts->connect_timeout_ms : CONNECT_TIMEOUT_DEFAULT_MS,

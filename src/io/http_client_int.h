@@ -20,6 +20,8 @@ struct http_client {
     size_t max_links;
     uint64_t connect_timeout_ms, idle_ms, ping_ms;
     unsigned user_timeout_ms;
+    bool (*may_connect)(void *arg, const struct sockaddr *addr);
+    void *may_connect_arg;
     struct list queue;  /* struct http_call, waiting for a link */
     struct list calls;  /* struct http_call, all the others until on_end() has run */
     struct list idle;   /* struct link by idle_since, the oldest first */

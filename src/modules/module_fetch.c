@@ -6,9 +6,11 @@
 #include "base/log.h"
 #include "base/sys.h"
 #include "codec/digest.h"
+#include "io/address.h"
 #include "io/http.h"
 #include "io/tls.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -308,11 +310,33 @@ static const struct http_call_ops call_ops = { .on_head = on_head,
                                                .on_data = on_data,
                                                .on_end = on_end };
 
+static bool is_public(void *arg, const struct sockaddr *addr)
+{
+    return address_is_public(addr);
+}
+
+/* A proxy resolves names, and is itself wherever it is; an address is what it is. */
+static bool is_other_address(const char *host)
+{
+    struct sockaddr_in v4 = { .sin_family = AF_INET };
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+    if (inet_pton(AF_INET, host, &v4.sin_addr) == 1)
+        return !address_is_public((const struct sockaddr *)&v4);
+    if (inet_pton(AF_INET6, host, &v6.sin6_addr) == 1)
+        return !address_is_public((const struct sockaddr *)&v6);
+    return false;
+}
+
 static int begin_hop(struct module_fetch *f)
 {
     const char *proxy = find_proxy(&f->url);
     struct fetch_url via = { 0 };
     struct headers h = { 0 };
+    enum module_host allowed = module_hosts_find(f->opts.hosts, f->url.host, f->url.port);
+    if (allowed == MODULE_HOST_DENIED || (allowed == MODULE_HOST_PUBLIC && is_other_address(f->url.host)))
+        return err_set(&f->err, f->redirects ? E_DENIED : -EPERM,
+                       "modules may not come from '%.100s' port %u (--module-host)", f->url.host,
+                       (unsigned)f->url.port);
     int r = proxy ? fetch_url_parse(proxy, NULL, &via, &f->err) : 0;
     if (r < 0)
         return err_ctx(&f->err, r, "proxy");
@@ -324,6 +348,8 @@ static int begin_hop(struct module_fetch *f)
                                        .proxy_port = via.port,
                                        .tls = f->tls,
                                        .max_connections = 1 };
+    if (allowed == MODULE_HOST_PUBLIC && !proxy)
+        client.may_connect = is_public;
     if (r >= 0)
         r = http_client_new(f->opts.loop, &client, &f->client, &f->err);
     scoped(free_scoped) char *target =

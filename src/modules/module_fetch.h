@@ -7,13 +7,16 @@
 
 #include "base/err.h"
 #include "io/loop.h"
+#include "modules/module_hosts.h"
 
 struct module_fetch;
 
 /*
  * Once, on a later turn, unless cancelled. r 0: the file `path` holds exactly the bytes of the
  * digest, complete and on disk. Errors: E_DIGEST, E_LIMIT, E_DENIED (an HTTP status that says no),
- * others: it may work the next time.
+ * -EPERM (modules may not
+ * come from the URL's host; err tells nothing but that), others: it may work the next time.
+ * What err says is for the host's own log: it tells of servers that only the host can reach.
  */
 typedef void (*module_fetch_cb)(void *arg, int r, const struct err *err);
 
@@ -23,6 +26,7 @@ struct module_fetch_opts {
     const char *path;         /* of the file to be; its directory exists; copied */
     uint64_t max_bytes, idle_ms;
     unsigned max_redirects;
+    const struct module_hosts *hosts; /* kept */
 };
 
 /* Errors: E_INVALID the URL is none, what open(2) says. */

@@ -377,6 +377,25 @@ static void on_retry(struct timer *t)
     fetch_next(src->s);
 }
 
+/* What the answer was is for the log: whoever reads the status may be looking for servers. */
+static void tell_fetch_trouble(struct module_source *src, int r, const struct err *err)
+{
+    struct str url = str_of(src->text), query;
+    struct err public = { 0 };
+    (void)str_cut(url, '?', &url, &query); /* which may hold secrets */
+    log_warn("module not fetched", "url=" STR_FMT " reason=\"%s\"", STR_ARG(url), err_text(err));
+    if (r == -EPERM) {
+        trouble(src, "ModuleHostDenied", err);
+    } else if (r == E_DIGEST) {
+        (void)err_set(&public, r, "what is at the URL has another digest than the spec names");
+        trouble(src, "ModuleDigestWrong", &public);
+    } else {
+        (void)err_set(&public, r,
+                      "the module cannot be fetched from its URL; the host's log says why");
+        trouble(src, "ModuleUnavailable", &public);
+    }
+}
+
 static void retry_later(struct module_source *src, int r, const struct err *err)
 {
     uint64_t wait = MODULE_SOURCE_RETRY_FIRST_MS;
@@ -386,7 +405,7 @@ static void retry_later(struct module_source *src, int r, const struct err *err)
     timer_start(src->s->opts.loop, &src->url->retry,
                 MIN(wait, (uint64_t)MODULE_SOURCE_RETRY_MAX_MS), on_retry);
     if (src->url->failures++ == 0)
-        trouble(src, r == E_DIGEST ? "ModuleDigestWrong" : "ModuleUnavailable", err);
+        tell_fetch_trouble(src, r, err);
 }
 
 static void on_fetched(void *arg, int r, const struct err *err)
@@ -425,7 +444,8 @@ static void fetch_next(struct module_sources *s)
                                           .path = path,
                                           .max_bytes = MODULE_SOURCE_MAX_BYTES,
                                           .idle_ms = MODULE_SOURCE_IDLE_MS,
-                                          .max_redirects = MODULE_SOURCE_REDIRECTS_MAX };
+                                          .max_redirects = MODULE_SOURCE_REDIRECTS_MAX,
+                                          .hosts = &s->opts.hosts };
         int r = module_fetch_start(&opts, on_fetched, src, &src->url->fetch, &err);
         if (r >= 0)
             s->fetching++;

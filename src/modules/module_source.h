@@ -9,14 +9,17 @@
  *
  * A source tells the module as a descriptor: at first, and for files and ConfigMaps after every
  * change. What cannot be had now (no such ConfigMap, a server that does not answer) is told once
- * and tried again, with back-off, without end. One inotify descriptor serves all files.
- * Loop thread only; callbacks never run inside the function that asked for them.
+ * and tried again, with back-off, without end. Of a URL no more is told than that, since whoever
+ * may name one need not be allowed to know what this host can reach; the log has the reason. One
+ * inotify descriptor serves all files. Loop thread only; callbacks never run inside the function
+ * that asked for them.
  */
 #pragma once
 
 #include "base/err.h"
 #include "io/loop.h"
 #include "kube/watch_hub.h"
+#include "modules/module_hosts.h"
 
 struct module_sources;
 struct module_source;
@@ -45,6 +48,7 @@ struct module_sources_opts {
     struct transport *transport; /* kept; ConfigMaps are read as the host */
     struct watch_hub *hub;       /* kept */
     const char *dir;             /* of downloads; exists; copied */
+    struct module_hosts hosts;   /* that URLs may name; kept */
 };
 
 struct module_source_ops {
@@ -74,8 +78,8 @@ int module_source_again(struct module_source *src, struct err *err);
 void module_source_close(struct module_source *src);
 
 /*
- * The file below one of these directories (absolute, real paths); symbolic links may not lead out of
- * them. `file`: relative, or absolute. ret: given, free(). Errors: -ENOENT, E_DENIED.
+ * The file below one of these directories (absolute, real paths); symbolic links may not lead out
+ * of them. `file`: relative, or absolute. ret: given, free(). Errors: -ENOENT, E_DENIED.
  */
 int module_find_file(char *const *dirs, size_t n_dirs, struct str file, char **ret,
                      struct err *err);

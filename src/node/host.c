@@ -11,9 +11,9 @@
 #include "operator/describe.h"
 #include "operator/dir.h"
 #include "operator/discovery.h"
-#include "wasm/guest_log.h"
 #include "operator/identity_transport.h"
 #include "operator/objects.h"
+#include "wasm/guest_log.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -140,9 +140,11 @@ static int start_cache(struct host *h, const char *downloads_dir, struct err *er
                                .logs = h->logs,
                                .runners = o->guests.max_runners };
     h->v1 = v1_host_new(&v1);
-    struct module_sources_opts sources = {
-        .loop = o->loop, .transport = o->transport, .hub = h->hub, .dir = downloads_dir
-    };
+    struct module_sources_opts sources = { .loop = o->loop,
+                                           .transport = o->transport,
+                                           .hub = h->hub,
+                                           .dir = downloads_dir,
+                                           .hosts = { o->module_hosts, o->n_module_hosts } };
     return module_sources_new(&sources, &h->sources, err);
 }
 

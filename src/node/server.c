@@ -366,6 +366,8 @@ static int start_host(struct server *s, struct transport *transport, struct err 
                               .embedded = s->cluster != NULL,
                               .module_dirs = o->module_dirs,
                               .n_module_dirs = o->n_module_dirs,
+                              .module_hosts = o->module_hosts,
+                              .n_module_hosts = o->n_module_hosts,
                               .operators_dir = o->operators_dir,
                               .namespace = o->namespace,
                               .standby = o->leader_elect,

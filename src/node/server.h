@@ -36,6 +36,8 @@ struct server_opts {
     const char *operators_dir; /* NULL: Operator objects */
     const char *const *module_dirs;
     size_t n_module_dirs;
+    const char *const *module_hosts; /* as in host.h */
+    size_t n_module_hosts;
     const char *namespace; /* Operator objects of this one alone; NULL: of all */
     /* without with_cluster: run operators only while the process holds this Lease */
     bool leader_elect;

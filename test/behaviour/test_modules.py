@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not (BUILD / "guests/ring-g2.wasm").exists(), re
 
 @pytest.fixture
 def up(data_dir):
-    server = Up(data_dir)
+    server = Up(data_dir, "--module-host", "127.0.0.1")
     yield server
     assert server.stop() == 0
 
@@ -130,13 +130,13 @@ def test_a_module_from_a_url(up, files):
     up.operator("ring-1", "ring-g2.wasm", ring.env(1))
     Files.files["/two"] = two
     create(up, "ring-0", {"url": files + "/one", "sha256": one_sum.upper()}, ring.env(0))
-    assert "404" in up.becomes("ring-0", "False", "ModuleUnavailable")["message"]
+    assert "404" not in up.becomes("ring-0", "False", "ModuleUnavailable")["message"]
     Files.files["/one"] = one
     up.becomes("ring-0", "True", "Running")
     ring.round()
     assert module_of(up, "ring-0") == one_sum
     up.patch("ring-0", {"module": {"url": files + "/two", "sha256": one_sum[::-1]}})
-    assert two_sum in up.becomes("ring-0", "False", "ModuleDigestWrong")["message"]
+    assert two_sum not in up.becomes("ring-0", "False", "ModuleDigestWrong")["message"]
     up.patch("ring-0", {"module": {"url": files + "/two", "sha256": two_sum}})
     up.becomes("ring-0", "True", "Running")
     ring.round()
@@ -144,6 +144,17 @@ def test_a_module_from_a_url(up, files):
     up.patch("ring-0", {"module": {"url": files + "/one", "sha256": one_sum}})
     wait_for(lambda: module_of(up, "ring-0") == one_sum, "it is there again")
     assert len(Files.seen) == count, "and was not fetched again"
+
+
+def test_a_url_may_not_name_neighbours(data_dir, files):
+    up = Up(data_dir)
+    (one, one_sum), _ = two_versions(up)
+    Files.files["/one"] = one
+    ring = Ring(up, 2)
+    create(up, "ring-0", {"url": files + "/one", "sha256": one_sum}, ring.env(0))
+    assert "--module-host" in up.becomes("ring-0", "False", "ModuleHostDenied")["message"]
+    assert not Files.seen, "nobody was asked"
+    assert up.stop() == 0
 
 
 class Tunnels(http.server.BaseHTTPRequestHandler):

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses by their purpose; see address.h. */
+#include "io/address.h"
+
+#include "base/mem.h"
+
+#include <netinet/in.h>
+#include <string.h>
+
+struct block {
+    uint8_t prefix[16];
+    uint8_t bits;
+};
+
+/* The first `bits` bits are equal. */
+static bool is_in(const uint8_t *address, const struct block *b)
+{
+    unsigned bytes = b->bits / 8, rest = b->bits % 8;
+    if (memcmp(address, b->prefix, bytes) != 0)
+        return false;
+    return rest == 0 || (address[bytes] ^ b->prefix[bytes]) >> (8 - rest) == 0;
+}
+
+static bool is_public_v4(const uint8_t address[4])
+{
+    static const struct block special[] = {
+        { { 0 }, 8 },            /* this network */
+        { { 10 }, 8 },           /* private */
+        { { 100, 64 }, 10 },     /* shared by a carrier; a cloud has its metadata here */
+        { { 127 }, 8 },          /* loopback */
+        { { 169, 254 }, 16 },    /* link-local: metadata of most clouds */
+        { { 172, 16 }, 12 },     /* private */
+        { { 192, 0, 0 }, 24 },   /* protocol assignments */
+        { { 192, 0, 2 }, 24 },   /* documentation */
+        { { 192, 88, 99 }, 24 }, /* 6to4 relays */
+        { { 192, 168 }, 16 },    /* private */
+        { { 198, 18 }, 15 },     /* benchmarks */
+        { { 198, 51, 100 }, 24 },
+        { { 203, 0, 113 }, 24 }, /* documentation */
+        { { 224 }, 3 },          /* multicast and beyond */
+    };
+    for (size_t i = 0; i < ARRAY_LEN(special); i++)
+        if (is_in(address, &special[i]))
+            return false;
+    return true;
+}
+
+static bool is_public_v6(const uint8_t address[16])
+{
+    static const struct {
+        struct block block;
+        unsigned v4_at;                                     /* where an IPv4 address lies in it */
+    } carriers[] = { { { { [10] = 0xff, 0xff }, 96 }, 12 }, /* mapped */
+                     { { { 0x00, 0x64, 0xff, 0x9b }, 96 }, 12 },    /* NAT64 */
+                     { { { 0x20, 0x02 }, 16 }, 2 } };               /* 6to4 */
+    static const struct block unicast = { { 0x20 }, 3 };            /* 2000::/3 */
+    static const struct block special[] = { { { 0x20, 0x01 }, 23 }, /* Teredo and assignments */
+                                            { { 0x20, 0x01, 0x0d, 0xb8 }, 32 }, /* documentation */
+                                            { { 0x3f, 0xff }, 20 } };           /* the same */
+    for (size_t i = 0; i < ARRAY_LEN(carriers); i++)
+        if (is_in(address, &carriers[i].block))
+            return is_public_v4(address + carriers[i].v4_at);
+    if (!is_in(address, &unicast))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(special); i++)
+        if (is_in(address, &special[i]))
+            return false;
+    return true;
+}
+
+bool address_is_public(const struct sockaddr *addr)
+{
+    if (addr->sa_family == AF_INET)
+        return is_public_v4(
+            (const uint8_t *)&((const struct sockaddr_in *)(const void *)addr)->sin_addr);
+    if (addr->sa_family == AF_INET6)
+        return is_public_v6(
+            (const uint8_t *)&((const struct sockaddr_in6 *)(const void *)addr)->sin6_addr);
+    return false;
+}
