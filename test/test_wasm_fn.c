@@ -33,6 +33,7 @@ TEST(a_request_gets_its_answer)
             CHECK_STR(headers_get(&c.headers, "content-type"), "text/plain");
             CHECK_STR(headers_get(&c.headers, "x-one"), "1");
             CHECK(!headers_get(&c.headers, "status").p);
+            CHECK_STR(headers_get(&c.headers, "content-length"), "5");
         }
         fn_do(&f, &c, "/nowhere", NULL);
         check_body(&c, 404, "");

@@ -89,6 +89,18 @@ static void take_data(struct invocation *x, struct str data)
         wasm_over(x, -ENOMEM, "ResponseTooLarge", "no memory for the answer");
 }
 
+/* An answer that is here as a whole has its length told, so that it need not be sent in chunks.
+ * `more`: of its body, in the note being read. */
+static void add_length(struct invocation *x, int status, struct headers *h, size_t more)
+{
+    char text[24];
+    if (x->still_here == UINT64_MAX || x->is_head_request || status == 204 || status == 304 ||
+        headers_get(h, "content-length").p)
+        return;
+    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)(x->still_here + more));
+    (void)headers_addc(h, "content-length", text); /* without room for it, chunks do */
+}
+
 /* The caller may cancel inside. */
 static void take_head(struct invocation *x, int status, const struct headers *h)
 {
@@ -114,6 +126,8 @@ static void note_head(struct invocation *x, const struct proto_note *note)
 {
     struct headers h = { 0 };
     int r = wasm_read_fields(note->head, &h);
+    if (r == 0)
+        add_length(x, (int)note->number, &h, 0);
     if (r < 0)
         bad_head(x, r);
     else
@@ -128,6 +142,8 @@ static void note_output(struct invocation *x, struct str text)
     int status, r = 1;
     if (!x->has_head) {
         r = wasm_read_cgi_head(&x->text, text, &status, &h, &rest);
+        if (r > 0)
+            add_length(x, status, &h, rest.n);
         if (r < 0)
             bad_head(x, r);
         else if (r > 0)
@@ -216,6 +232,8 @@ static void take_notes(struct invocation *x, uint32_t n, struct rd notes)
             note_head(x, &note);
             break;
         case NOTE_FN_DATA:
+            if (x->still_here != UINT64_MAX)
+                x->still_here -= note.head.n;
             if (x->rev->abi == GUEST_ABI_COMMAND)
                 note_output(x, note.head);
             else
@@ -235,6 +253,24 @@ static void take_notes(struct invocation *x, uint32_t n, struct rd notes)
 }
 
 /* ---- messages ---- */
+
+/* Bytes of the answer in its last message; UINT64_MAX where it does not end well, or has trailers.
+ */
+static uint64_t count_data(uint32_t n, struct rd notes)
+{
+    uint64_t bytes = 0;
+    bool is_whole = false;
+    for (uint32_t i = 0; i < n; i++) {
+        struct proto_note note;
+        proto_next_note(&notes, &note);
+        if (note.kind == NOTE_FN_DATA)
+            bytes += note.head.n;
+        if (note.kind == NOTE_FN_TRAILERS)
+            return UINT64_MAX;
+        is_whole = note.kind == NOTE_FN_END && note.number == GUEST_FN_DONE;
+    }
+    return is_whole ? bytes : UINT64_MAX;
+}
 
 /* Something of it was done: it cannot be done again. */
 static void note_begun(struct invocation *x)
@@ -266,6 +302,7 @@ static int on_answer(struct tenant *t, const struct proto_answer *a, struct err 
     rev->rt->n_running--;
     wasm_seat_put(seat);
     wasm_note_cost(rev, x->cpu_us);
+    x->still_here = x->has_head ? UINT64_MAX : count_data(a->n_notes, a->notes);
     take_notes(x, a->n_notes, a->notes);
     wasm_deliver(x);
     return 0;

@@ -147,6 +147,7 @@ struct invocation {
     struct buf text; /* of a command's head */
     bool has_head, is_head_request;
     uint64_t length, got; /* of the answer: as promised, so far */
+    uint64_t still_here; /* UINT64_MAX, or all that is to come: it lies in the message being read */
     struct headers trailers;
     bool has_trailers;
     bool is_over; /* the next four are set, and only on_end is left */
