@@ -34,7 +34,9 @@ TEST(a_spec_has_its_defaults)
           s.scale.max == UINT32_MAX);
     CHECK(s.scale.utilization == 70 && s.scale.panic_threshold_percent == 200);
     CHECK(s.async.attempts == 3 && s.async.age_max_ms == 21600000);
+    CHECK(s.t.cpu_milli == 0 && fn_reserved_memory(&s.t) == 1 << 20);
     s = read_spec(&a, "{\"image\":{\"bundle\":\"/b\"}}");
+    CHECK(s.t.cpu_milli == 100 && fn_reserved_memory(&s.t) == 64 << 20);
     CHECK(s.t.runtime == FN_OCI && s.concurrency == 0 && s.t.port == 8080);
     arena_fini(&a);
 }

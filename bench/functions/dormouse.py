@@ -22,7 +22,7 @@ class Role:
         self.start()
 
     def start(self):
-        command = [self.build / "dormouse", *self.words]
+        command = [str(w) for w in (self.build / "dormouse", *self.words)]
         if self.cores:
             command = ["taskset", "-c", self.cores, *command]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)

@@ -255,6 +255,8 @@ int fn_template_read(struct arena *a, const struct json *spec, struct fn_templat
                                  .bundle = json_get_str(image, "bundle") };
     if ((module != NULL) + (image != NULL) + (fake != NULL) != 1)
         return err_set(err, E_INVALID, "spec needs one of module, image and fake");
+    if (!image)
+        ret->cpu_milli = FN_LIGHT_CPU;
     if (module) {
         r = read_module(module, ret, err);
     } else if (image) {
@@ -263,6 +265,7 @@ int fn_template_read(struct arena *a, const struct json *spec, struct fn_templat
             return err_set(err, E_INVALID, "spec.image.bundle names nothing");
     } else {
         ret->runtime = FN_FAKE;
+        ret->memory = FN_LIGHT_MEMORY;
         r = read_u64(fake, "fake.", "createMilliseconds", 0, 600000, &ret->fake_create_ms, err);
         if (r >= 0)
             r = read_u64(fake, "fake.", "workMilliseconds", 0, 600000, &ret->fake_work_ms, err);
@@ -290,6 +293,11 @@ int fn_template_read(struct arena *a, const struct json *spec, struct fn_templat
     if (ret->readiness_path.n && ret->readiness_path.p[0] != '/')
         return err_set(err, E_INVALID, "spec.readiness.path does not begin with '/'");
     return 0;
+}
+
+uint64_t fn_reserved_memory(const struct fn_template *t)
+{
+    return t->runtime == FN_WASM ? MIN(t->memory, (uint64_t)FN_LIGHT_MEMORY) : t->memory;
 }
 
 /* ---------------------------------------------------------------- the rest */

@@ -43,7 +43,9 @@ enum {
     FN_QUEUE_MAX = 100000,
     FN_GRACE_MS_DEFAULT = 10000, /* SIGTERM to SIGKILL */
     FN_MEMORY_DEFAULT = 64 << 20,
-    FN_CPU_DEFAULT = 100
+    FN_CPU_DEFAULT = 100,
+    FN_LIGHT_MEMORY = 1 << 20, /* what is set aside for a sandbox that has nothing while it idles */
+    FN_LIGHT_CPU = 0
 };
 
 struct fn_name_value {
@@ -110,7 +112,7 @@ struct fn_template {
     enum fn_protocol protocol;
     struct fn_name_value *node_selector;
     size_t n_node_selector;
-    uint64_t cpu_milli, memory; /* reserved for placement and the limit of the sandbox */
+    uint64_t cpu_milli, memory; /* limits of a sandbox; see fn_reserved_memory() */
     uint64_t pids_max;          /* OCI */
     struct str readiness_path;  /* OCI: 200..399 there; "": the port accepts */
     uint64_t readiness_ms;      /* from start to ready at most; 30000 */
@@ -166,5 +168,11 @@ int fn_spec_read(struct arena *a, const struct json *spec, struct fn_spec *ret, 
 /* The template alone, as Revision.spec has it. */
 int fn_template_read(struct arena *a, const struct json *spec, struct fn_template *ret,
                      struct err *err);
+/*
+ * What placement sets aside for one sandbox: of a container its limit; of a Wasm module, which has
+ * neither memory nor threads between requests, at most FN_LIGHT_MEMORY. CPU: cpu_milli, which is
+ * FN_LIGHT_CPU by default where there is no container.
+ */
+uint64_t fn_reserved_memory(const struct fn_template *t);
 /* Its members that make up the template, in canonical order: equal text, equal revision. */
 void fn_template_json(const struct json *spec, struct buf *to);

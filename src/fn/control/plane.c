@@ -158,7 +158,7 @@ static int need_config(struct plane *p, const struct fn_spec *spec, const struct
     struct buf key = BUF_INIT(64 << 10);
     fill_scale(&c.scale, &spec->scale, spec->concurrency);
     c.need.at[PLACE_CPU_MILLI] = (int64_t)t->cpu_milli;
-    c.need.at[PLACE_MEMORY_BYTES] = (int64_t)t->memory;
+    c.need.at[PLACE_MEMORY_BYTES] = (int64_t)fn_reserved_memory(t);
     c.need.at[PLACE_SANDBOXES] = 1;
     c.grace_ms = (uint32_t)spec->grace_ms;
     c.drain_ms = (uint32_t)MAX(spec->request_ms, (uint64_t)PLANE_DRAIN_MS);
