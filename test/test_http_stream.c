@@ -2,9 +2,10 @@
 /*
  * Messages that stream: request bodies that come as they come, answers before their end, trailers,
  * interim responses, upgrades, and what a caller may conclude when something breaks. HTTP/1.1 and
- * HTTP/2 behave alike, so most tests run with both.
+ * HTTP/2 behave alike, with TLS and without, so most tests run with all four.
  */
 #include "io/http.h"
+#include "io/tls.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -102,7 +103,8 @@ static void note_end(struct http_exchange *x, int r)
 
 static void tunnel_body(struct http_exchange *x, struct str chunk)
 {
-    (void)http_write(x, chunk);
+    if (!seen.ended)
+        (void)http_write(x, chunk);
 }
 
 static void tunnel_end(struct http_exchange *x, int r)
@@ -336,20 +338,56 @@ static void client_teardown(void)
     reply = (struct reply){ 0 };
 }
 
-/* Once with each HTTP. */
-#define TEST_BOTH(name)                                                                            \
-    static void both_##name(bool http2);                                                           \
+static struct tls_ctx *server_tls, *client_tls;
+
+static void make_tls(void)
+{
+    static const char *const names[] = { "127.0.0.1" };
+    struct buf ca = BUF_INIT(1 << 16), ca_key = ca, cert = ca, key = ca;
+    struct err err = { 0 };
+    CHECK_OK(x509_make_ca("test", &ca, &ca_key, &err));
+    CHECK_OK(
+        x509_make_server(buf_str(&ca), buf_str(&ca_key), "test", names, 1, 1, &cert, &key, &err));
+    CHECK_OK(tls_ctx_new_server(buf_str(&cert), buf_str(&key), STR(""), &server_tls, &err));
+    CHECK_OK(tls_ctx_new_client(buf_str(&ca), STR(""), STR(""), false, &client_tls, &err));
+    buf_fini(&ca);
+    buf_fini(&ca_key);
+    buf_fini(&cert);
+    buf_fini(&key);
+}
+
+static void free_tls(void)
+{
+    tls_ctx_free(server_tls);
+    tls_ctx_free(client_tls);
+    server_tls = client_tls = NULL;
+}
+
+/* With each HTTP, or HTTP/1.1 only, in clear text and with TLS. */
+static void run_all(void (*run)(bool http2), bool both)
+{
+    for (int i = 0; i < 4; i += both ? 1 : 2) {
+        bool http2 = i & 1, tls = i & 2;
+        if (tls)
+            make_tls();
+        setup_with((struct http_server_opts){ .http2 = http2, .tls = server_tls });
+        client_setup((struct http_client_opts){ .http2 = http2, .tls = client_tls });
+        run(http2);
+        client_teardown();
+        teardown();
+        free_tls();
+    }
+}
+
+#define TEST_EACH(name, both)                                                                      \
+    static void each_##name(bool http2);                                                           \
     TEST(name)                                                                                     \
     {                                                                                              \
-        for (int http2 = 0; http2 < 2; http2++) {                                                  \
-            setup_with((struct http_server_opts){ .http2 = http2 });                               \
-            client_setup((struct http_client_opts){ .http2 = http2 });                             \
-            both_##name(http2);                                                                    \
-            client_teardown();                                                                     \
-            teardown();                                                                            \
-        }                                                                                          \
+        run_all(each_##name, both);                                                                \
     }                                                                                              \
-    static void both_##name(bool http2)
+    static void each_##name(bool http2)
+#define TEST_BOTH(name)  TEST_EACH(name, true)
+#define TEST_HTTP1(name) TEST_EACH(name, false)
 
 /* ------------------------------------------------------------------ bodies */
 
@@ -543,10 +581,8 @@ static void begin_upgrade(const char *target)
     headers_fini(&h);
 }
 
-TEST(an_upgrade_makes_a_tunnel)
+TEST_HTTP1(an_upgrade_makes_a_tunnel)
 {
-    setup_with((struct http_server_opts){ 0 });
-    client_setup((struct http_client_opts){ 0 });
     begin_upgrade("/upgrade");
     WAIT_FOR(reply.body.n == 3);
     CHECK_INT(reply.status, 101);
@@ -568,14 +604,10 @@ TEST(an_upgrade_makes_a_tunnel)
     CHECK_INT(seen.body_r, 0);
     CHECK_INT(seen.gone_r, 0);
     WAIT_FOR(http_server_connections(server) == 0);
-    client_teardown();
-    teardown();
 }
 
-TEST(a_tunnel_ends_with_its_server)
+TEST_HTTP1(a_tunnel_ends_with_its_server)
 {
-    setup_with((struct http_server_opts){ 0 });
-    client_setup((struct http_client_opts){ 0 });
     begin_upgrade("/upgrade");
     WAIT_FOR(reply.body.n == 3);
     seen.ended = true;
@@ -599,14 +631,41 @@ TEST(a_tunnel_ends_with_its_server)
     WAIT_FOR(reply.ends && seen.gones);
     CHECK_ERR(reply.r, -ECANCELED);
     CHECK_ERR(seen.gone_r, -ECONNRESET);
-    client_teardown();
+}
+
+TEST(a_peer_that_does_not_end_its_tunnel_is_cut)
+{
+    setup_with((struct http_server_opts){ .half_closed_ms = 1000 });
+    struct sockaddr_in a = { .sin_family = AF_INET,
+                             .sin_port = htons(port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    static const char hello[] =
+        "GET /upgrade HTTP/1.1\r\nhost: a\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n";
+    CHECK_OK(connect(fd, (struct sockaddr *)&a, sizeof a));
+    CHECK_INT(send(fd, hello, sizeof hello - 1, 0), sizeof hello - 1);
+    WAIT_FOR(seen.x);
+    seen.ended = true;
+    http_end(seen.x);
+    for (int i = 0; i < 3; i++) { /* not while it goes on */
+        CHECK_INT(send(fd, "more", 4, 0), 4);
+        WAIT_FOR(http_write_pending(seen.x) == 0);
+        for (int j = 0; j < 5; j++)
+            (void)loop_turn(&loop, false);
+        loop_skip(&loop, 700);
+        for (int j = 0; j < 5; j++)
+            (void)loop_turn(&loop, false);
+        CHECK_INT(seen.gones, 0);
+    }
+    loop_skip(&loop, 2000);
+    WAIT_FOR(seen.gones);
+    CHECK_ERR(seen.gone_r, -ETIMEDOUT);
+    (void)close(fd);
     teardown();
 }
 
-TEST(a_refused_upgrade_is_a_response_like_any_other)
+TEST_HTTP1(a_refused_upgrade_is_a_response_like_any_other)
 {
-    setup_with((struct http_server_opts){ 0 });
-    client_setup((struct http_client_opts){ 0 });
     begin_upgrade("/early");
     WAIT_FOR(reply.ends);
     CHECK_INT(reply.status, 200);
@@ -615,14 +674,10 @@ TEST(a_refused_upgrade_is_a_response_like_any_other)
     CHECK_INT(http_server_connections(server), 1);
     http_call_cancel(reply.call);
     WAIT_FOR(reply.ends);
-    client_teardown();
-    teardown();
 }
 
-TEST(a_large_tunnel_has_back_pressure)
+TEST_HTTP1(a_large_tunnel_has_back_pressure)
 {
-    setup_with((struct http_server_opts){ 0 });
-    client_setup((struct http_client_opts){ 0 });
     begin_upgrade("/upgrade");
     WAIT_FOR(reply.body.n == 3);
     reply.left = 32 << 20;
@@ -630,8 +685,6 @@ TEST(a_large_tunnel_has_back_pressure)
     CHECK(reply.left > 0);
     WAIT_FOR(reply.ends);
     CHECK_INT(reply.body.n, (32 << 20) + 6);
-    client_teardown();
-    teardown();
 }
 
 /* ------------------------------------------------------------------ a server made by hand */

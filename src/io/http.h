@@ -95,8 +95,8 @@ struct http_server_opts {
      * HTTP_PING_TIMEOUT_MS without an answer the connection is lost. 0: none.
      */
     uint64_t ping_ms;
-    unsigned
-        user_timeout_ms; /* TCP_USER_TIMEOUT: bytes that nobody acknowledges; 0: the kernel's */
+    /* TCP_USER_TIMEOUT: our bytes that nobody acknowledges; 0: as long as the kernel tries. */
+    unsigned user_timeout_ms;
     /*
      * When the server drains or closes, an idle HTTP/1.1 connection may bring a request for so
      * long, which is answered with "connection: close": it may be under way already, and a client
@@ -177,7 +177,8 @@ void http_abort(struct http_exchange *x);
  * Answer 101 with these fields, among them `upgrade`; `connection: upgrade` is added. From then on
  * http_write() and on_body() carry raw bytes both ways, the latter after http_read_body(), and no
  * deadline but write_stall_ms holds. http_end() ends our direction, on_body_end(0) tells of the end
- * of the peer's, and the exchange is over with both.
+ * of the peer's, and the exchange is over with both; after ours the peer may be silent for
+ * half_closed_ms.
  * Only if req->upgrade, before http_respond().
  */
 void http_upgrade(struct http_exchange *x, const struct headers *headers);
@@ -243,8 +244,10 @@ struct http_call_opts {
      * left out, and so is `upgrade` unless the call asks for it.
      */
     const struct headers *headers;
-    struct str body;          /* copied */
-    uint64_t head_timeout_ms; /* 0: none; until it is sent, and from then to the response head */
+    struct str body; /* copied */
+    /* 0: none; until it is sent, and from then, or from the end of a streamed body, to the
+     * response's head. */
+    uint64_t head_timeout_ms;
     const struct http_call_ops *ops;
     void *arg;
     /* The body comes by http_call_write(), after `body`: of body_n bytes in all, or HTTP_CHUNKED.

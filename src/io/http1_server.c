@@ -499,6 +499,13 @@ static void on_exchange_timer(struct timer *t)
         stream_fail(&c->s, -ECONNRESET, "peer closed the connection");
         return;
     }
+    if (x->in.at == IN_TUNNEL) {
+        if (silent >= c->srv->half_closed_ms)
+            stream_fail(&c->s, -ETIMEDOUT, "peer does not end the tunnel");
+        else
+            timer_start(c->srv->loop, t, c->srv->half_closed_ms - silent, on_exchange_timer);
+        return;
+    }
     if (x->in.at == IN_HEAD) {
         if (!x->got_byte || !c->s.opened) {
             stream_close(&c->s); /* a connection made in advance, perhaps; nothing to answer */
@@ -525,6 +532,8 @@ static void arm_timer(struct h1_exchange *x)
     if (timer_is_armed(&x->timer))
         return;
     if (x->half_closed && x->out.at != OUT_GONE)
+        timer_start(srv->loop, &x->timer, srv->half_closed_ms, on_exchange_timer);
+    else if (x->in.at == IN_TUNNEL && x->out.at == OUT_ENDED)
         timer_start(srv->loop, &x->timer, srv->half_closed_ms, on_exchange_timer);
     else if (x->in.at == IN_HEAD)
         timer_start(srv->loop, &x->timer, srv->head_timeout_ms, on_exchange_timer);
@@ -574,8 +583,11 @@ static void h1_eof(struct conn *c)
         stream_close(s);
         return;
     }
-    if (x->in.at == IN_TUNNEL && s->eof_is_clean) {
-        sm_move(&x->in, IN_DONE); /* told in exchange_settle(), if anybody reads */
+    if (x->in.at == IN_TUNNEL) {
+        if (s->eof_is_clean)
+            sm_move(&x->in, IN_DONE); /* told in exchange_settle(), if anybody reads */
+        else
+            stream_fail(s, -ECONNRESET, "peer closed the connection");
         return;
     }
     if (x->out.at == OUT_ENDED)

@@ -571,11 +571,7 @@ static void tunnel_done(struct link *l)
 {
     struct http_call *call = l->call;
     http_call_finish(call, 0);
-    if (!stream_pending(&l->s)) {
-        http_link_close(l);
-        return;
-    }
-    l->ending = true;
+    l->ending = true; /* closed in on_settled() */
     stream_finish(&l->s);
     timer_start(l->client->loop, &l->connect_timer, LAST_BYTES_MS, on_last_bytes_late);
 }
