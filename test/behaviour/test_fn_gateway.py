@@ -102,11 +102,11 @@ def test_a_full_queue_says_when_to_come_back(up):
 def test_waiting_requests_are_served_in_order(up):
     """Started one after the other, each seen in the queue before the next comes."""
     order, threads = [], []
-    hold = threading.Thread(target=call, args=(up.gateway, "many.default"), kwargs={"headers": {"x-fake-sleep-ms": "1500"}})
+    hold = threading.Thread(target=call, args=(up.gateway, "many.default"), kwargs={"headers": {"x-fake-sleep-ms": "800"}})
     hold.start()
     wait_for(lambda: metric(up, "request_concurrency") == 1, "the first one runs")
     for i in range(20):
-        threads.append(threading.Thread(target=lambda i=i: (call(up.gateway, "many.default", headers={"x-fake-sleep-ms": "50"}), order.append(i))))
+        threads.append(threading.Thread(target=lambda i=i: (call(up.gateway, "many.default", headers={"x-fake-sleep-ms": "25"}), order.append(i))))
         threads[-1].start()
         wait_for(lambda i=i: metric(up, "queue_depth") == i + 1, f"{i + 1} wait")
     for thread in [hold, *threads]:

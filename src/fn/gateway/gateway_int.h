@@ -35,6 +35,8 @@ enum {
     GATEWAY_EAGER_BYTES = 16 << 10, /* a body of known length up to this is here before it queues */
     GATEWAY_KEEP_BYTES = 64 << 10,  /* of other bodies, so that a request can be made again */
     GATEWAY_IDLE_CALLS = 64,        /* records of calls that are kept for the next ones */
+    /* A client that shut its side is gone, as for other proxies; but `nc -N` gets a quick answer. */
+    GATEWAY_HALF_CLOSED_MS = 250,
     GATEWAY_DOUBT_MS = 3000, /* for workers to tell a new leader of sandboxes that are known here */
     GATEWAY_SUSPECT_MS = 2000,     /* a gateway that refused a connection owns nothing so long */
     GATEWAY_REPORT_QUEUED_MS = 20, /* between reports while requests wait for a sandbox */
