@@ -197,10 +197,13 @@ static inline void rig_on_request(struct http_exchange *x, const struct http_req
 {
     struct rig *g = arg;
     struct gateway_async hooks = async_hooks(g->async);
-    if (str_has_prefix(req->target, STR("/v1/")) ||
-        str_has_prefix(req->target, STR("/async-function/"))) {
+    if (str_has_prefix(req->target, STR("/v1/"))) {
         if (!hooks.serve(hooks.arg, x, req))
             http_reply(x, 404, NULL, STR("no route"));
+        return;
+    }
+    if (str_has_prefix(req->target, STR("/async-function/"))) {
+        CHECK(hooks.take(hooks.arg, x, req, STR("shop"), STR("pay"), &g->spec));
         return;
     }
     struct str rest = str_slice(req->target, 4, req->target.n), namespace, name, tail;

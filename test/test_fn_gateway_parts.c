@@ -249,6 +249,10 @@ TEST(paths_name_functions)
     check_path("/fn/prod?/hello", "-");
     check_path("/fn/prod/Hello", "-");
     check_path("/fnord/prod/hello", "-");
+    check_path("/async-function/hello", "default/hello ");
+    check_path("/async-function/hello.prod/a?b", "prod/hello /a?b");
+    check_path("/async-function/", "-");
+    check_path("/async-function/a.b.c", "-");
     check_path("/", "-");
     check_path("", "-");
 }

@@ -9,6 +9,7 @@
 #include "fn/control/control.h"
 #include "fn/gateway/gateway.h"
 #include "fn/link/link.h"
+#include "fn/trigger/trigger.h"
 #include "fn/worker/fake.h"
 #include "fn/worker/logs.h"
 #include "fn/worker/oci.h"
@@ -49,6 +50,7 @@ struct functions {
     struct gateway *gateway;
     struct async *async;
     bool async_runs;
+    struct triggers *triggers;
     struct tls_ctx *tls;
     struct worker *worker;
     struct worker_http *worker_http;
@@ -90,6 +92,19 @@ static void check_ready(struct functions *f)
     f->opts.on_ready(f->opts.arg);
 }
 
+/* Object watches need an API; schedules and events do not. */
+static void start_triggers(struct functions *f)
+{
+    struct err err = { 0 };
+    struct trigger_opts opts = { .loop = f->opts.loop,
+                                 .async = f->async,
+                                 .functions = trigger_over_gateway(f->gateway),
+                                 .transport = f->opts.transport,
+                                 .hub = f->hub };
+    if (triggers_start(&opts, &f->triggers, &err) < 0)
+        log_error("triggers of functions do not work", "err=\"%s\"", err.text);
+}
+
 static void on_gateway_synced(void *arg)
 {
     struct functions *f = arg;
@@ -97,6 +112,7 @@ static void on_gateway_synced(void *arg)
     if (f->async) {
         async_start(f->async, async_over_gateway(f->gateway));
         f->async_runs = true;
+        start_triggers(f);
     }
     check_ready(f);
 }
@@ -574,14 +590,23 @@ static void stop_worker_http(void *arg)
         stop_worker(f);
 }
 
-static void stop_async(void *arg)
+static void close_async(void *arg)
 {
     struct functions *f = arg;
-    f->gateway = NULL;
     if (f->async)
         async_close(take_ptr(&f->async), stop_worker_http, f);
     else
         stop_worker_http(f);
+}
+
+static void stop_async(void *arg)
+{
+    struct functions *f = arg;
+    f->gateway = NULL;
+    if (f->triggers)
+        triggers_close(take_ptr(&f->triggers), close_async, f);
+    else
+        close_async(f);
 }
 
 void functions_stop(struct functions *f, void (*done)(void *arg), void *arg)
@@ -589,6 +614,8 @@ void functions_stop(struct functions *f, void (*done)(void *arg), void *arg)
     f->stopping = true;
     f->done = done;
     f->done_arg = arg;
+    if (f->async)
+        async_drain(f->async);
     if (f->gateway)
         gateway_stop(f->gateway, FUNCTIONS_DRAIN_MS, stop_async, f);
     else
@@ -617,6 +644,8 @@ void functions_metrics(const struct functions *f, struct buf *to)
         worker_metrics(f->worker, to);
     if (f->async)
         async_metrics(f->async, to);
+    if (f->triggers)
+        triggers_metrics(f->triggers, to);
 }
 
 void functions_status(const struct functions *f, struct buf *to)

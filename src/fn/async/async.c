@@ -366,6 +366,11 @@ void async_start(struct async *a, struct async_functions functions)
     async_rescan(a);
 }
 
+void async_drain(struct async *a)
+{
+    a->draining = true;
+}
+
 /* ------------------------------------------------------------------ what runs when */
 
 static void on_due(struct timer *t)
@@ -389,7 +394,7 @@ static void on_due(struct timer *t)
 static void on_pump(struct defer *d)
 {
     struct async *a = container_of(d, struct async, pump);
-    if (!a->started || a->closing)
+    if (!a->started || a->draining || a->closing)
         return;
     uint64_t now = async_wall_ms();
     while (a->lanes.running < a->running_max && a->running_bytes < ASYNC_RUNNING_MAX_BYTES) {

@@ -90,6 +90,11 @@ int async_open(const struct async_opts *opts, struct async **ret, struct err *er
 struct gateway_async async_hooks(struct async *a);
 /* The gateway has been welcomed (gateway_opts.on_synced): calls run from now on. */
 void async_start(struct async *a, struct async_functions functions);
+/*
+ * The gateway is about to stop: no further call begins, and one that is cut off is not counted as
+ * an attempt. Calls are still taken.
+ */
+void async_drain(struct async *a);
 /* Look for calls again whose owners are ours since. */
 void async_rescan(struct async *a);
 /*
@@ -135,7 +140,8 @@ void async_set_events(struct async *a,
 struct async_stats {
     uint64_t accepted, repeated, refused, succeeded, failed, expired, canceled, retries;
     uint64_t dead_letters, callbacks, results_deleted;
-    size_t pending, running, lanes, window_entries;
+    uint64_t pending;
+    size_t running, lanes, window_entries;
     uint64_t lag_ms; /* how long the call that is most overdue has been due */
 };
 void async_get_stats(const struct async *a, struct async_stats *ret);

@@ -23,7 +23,7 @@ struct async {
 
     struct store *store; /* NULL: there is no database yet */
     struct async_functions functions;
-    bool started, closing, scanning, rescan, pages_failed;
+    bool started, draining, closing, scanning, rescan, pages_failed;
     struct lanes lanes;
     struct map runs; /* struct run, by text of the id */
     size_t running_bytes, taking_bytes;
@@ -122,8 +122,6 @@ void url_post_cancel(struct url_post *p);
 
 bool async_take(void *arg, struct http_exchange *x, const struct http_request *req,
                 struct str namespace, struct str name, const struct fn_spec *spec);
-/* A path of the form /async-function/NAME; false: it is none. */
-bool async_take_openfaas(struct async *a, struct http_exchange *x, const struct http_request *req);
 bool async_serve(void *arg, struct http_exchange *x, const struct http_request *req);
 /* A refusal: {"reason","message"}, and field x-dormouse-reason. retry_s 0: no such field. */
 void async_refuse(struct http_exchange *x, int status, const char *reason, const char *message,

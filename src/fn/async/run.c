@@ -359,7 +359,8 @@ static void on_call_end(void *arg, int r, const char *reason, const struct err *
         run_end(run, false, 0);
         return;
     }
-    if (r == -EBUSY && run->status == 0 && !run->cancel) { /* no room: not the call's fault */
+    bool is_drained = r < 0 && run->a->draining;
+    if (is_drained || (r == -EBUSY && run->status == 0 && !run->cancel)) { /* not its fault */
         run_end(run, true, ASYNC_BUSY_RETRY_MS);
         return;
     }
@@ -445,6 +446,10 @@ static void run_call(struct run *run)
 /* All of it is here. */
 static void run_ready(struct run *run)
 {
+    if (run->a->draining && !run->cancel) {
+        run_end(run, true, 0);
+        return;
+    }
     const struct fn_async *policy = policy_of(run);
     bool is_old = async_is_too_old(policy, run->rec.wall_created_ms, async_wall_ms());
     if (run->cancel || is_old) {

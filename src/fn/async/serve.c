@@ -466,5 +466,5 @@ bool async_serve(void *arg, struct http_exchange *x, const struct http_request *
     }
     if (str_has_prefix(req->target, STR("/v1/events/")) && a->serve_events)
         return a->serve_events(a->events_arg, x, req);
-    return async_take_openfaas(a, x, req);
+    return false;
 }

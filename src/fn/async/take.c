@@ -172,6 +172,9 @@ static const struct http_exchange_ops take_ops = { .on_body = on_body,
 /* "/fn/NAMESPACE/NAME" is the function's address and not part of what it sees. */
 static struct str inner_target(struct str target, struct str namespace, struct str name)
 {
+    struct str of_namespace, of_name, tail;
+    if (async_openfaas_parse(target, &of_namespace, &of_name, &tail))
+        return tail.n && tail.p[0] == '/' ? tail : STR("/");
     struct str parts[] = { STR("/fn/"), namespace, STR("/"), name }, rest = target;
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         if (!str_has_prefix(rest, parts[i]))
@@ -219,22 +222,7 @@ bool async_take(void *arg, struct http_exchange *x, const struct http_request *r
                 struct str namespace, struct str name, const struct fn_spec *spec)
 {
     struct async *a = arg;
-    return async_is_asked(req->headers) &&
+    struct str prefix = STR("/async-function/");
+    return (async_is_asked(req->headers) || str_has_prefix(req->target, prefix)) &&
            take(a, x, req, namespace, name, inner_target(req->target, namespace, name), spec);
-}
-
-bool async_take_openfaas(struct async *a, struct http_exchange *x, const struct http_request *req)
-{
-    struct str namespace, name, rest;
-    if (!async_openfaas_parse(req->target, &namespace, &name, &rest))
-        return false;
-    const struct fn_spec *spec =
-        a->started ? a->functions.ops->spec(a->functions.arg, namespace, name) : NULL;
-    if (!spec) {
-        async_refuse(x, 404, "UnknownFunction", "there is no such function", 0);
-        return true;
-    }
-    if (rest.n == 0)
-        rest = STR("/");
-    return take(a, x, req, namespace, name, rest, spec);
 }

@@ -1070,7 +1070,8 @@ void calls_on_request(struct http_exchange *x, const struct http_request *req, v
         refuse(x, f.is_grpc, why, NULL, "the namespace's policy");
         return;
     }
-    if (f.is_async && !is_trusted && g->opts.async.take &&
+    bool is_async = f.is_async || route_is_async(req->target);
+    if (is_async && !is_trusted && g->opts.async.take &&
         g->opts.async.take(g->opts.async.arg, x, req, function_namespace(fn), function_name(fn),
                            spec))
         return;

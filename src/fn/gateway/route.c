@@ -82,8 +82,28 @@ static struct str segment(struct str *rest)
     return s;
 }
 
+bool route_is_async(struct str target)
+{
+    return str_has_prefix(target, STR(ROUTE_ASYNC_PREFIX));
+}
+
+/* "/async-function/NAME" or "/async-function/NAME.NAMESPACE" */
+static bool async_path(struct str target, struct route *ret, size_t *ret_prefix_n)
+{
+    struct str rest = str_slice(target, sizeof ROUTE_ASYNC_PREFIX - 1, target.n), name, namespace;
+    if (!str_cut(segment(&rest), '.', &name, &namespace))
+    namespace = STR("default");
+    if (!route_is_label(name) || !route_is_label(namespace))
+        return false;
+    *ret = (struct route){ namespace, name, STR("") };
+    *ret_prefix_n = target.n - rest.n;
+    return true;
+}
+
 bool route_path(struct str target, struct route *ret, size_t *ret_prefix_n)
 {
+    if (route_is_async(target))
+        return async_path(target, ret, ret_prefix_n);
     if (!str_has_prefix(target, STR("/fn/")))
         return false;
     struct str rest = str_slice(target, 4, target.n), namespace = segment(&rest);

@@ -8,11 +8,13 @@
  *           TAG.NAME.NAMESPACE
  *           each also with .DOMAIN behind it, and with a port
  *     path  /fn/NAMESPACE/NAME[/...]   the function sees what is behind NAME
+ *           /async-function/NAME[.NAMESPACE][/...]   the same, to be run later, as OpenFaaS has it
  */
 #pragma once
 
 #include "base/str.h"
 
+#define ROUTE_ASYNC_PREFIX "/async-function/"
 enum { ROUTE_HOST_MAX = 255, ROUTE_PATH_MAX = 512 };
 
 struct route {
@@ -27,5 +29,7 @@ bool route_host(struct str host, struct str domain, struct route *ret);
  * target: origin form. *ret_prefix_n: bytes of it that are the function's address, "/fn/NS/NAME".
  */
 bool route_path(struct str target, struct route *ret, size_t *ret_prefix_n);
+/* Does the path alone ask for an asynchronous call? */
+bool route_is_async(struct str target);
 /* A DNS label (RFC 1123) in lower case: what names of functions and namespaces are. */
 bool route_is_label(struct str s);

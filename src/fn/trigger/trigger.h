@@ -61,8 +61,8 @@ struct trigger_opts {
 /* After async_start(). */
 int triggers_start(const struct trigger_opts *opts, struct triggers **ret, struct err *err);
 /*
- * Nothing fires any more. Before async_close(), and before a gateway that would tell of functions
- * that go with it; what the gateway tells afterwards is not looked at, so it may not outlive it.
+ * Nothing fires any more. After the gateway is gone, which would go on telling of functions, and
+ * before async_close(). done() comes on a later turn.
  */
 void triggers_close(struct triggers *t, void (*done)(void *arg), void *arg);
 
