@@ -2,7 +2,8 @@
 /*
  * A runner that lies. The end of the path by which it was started says how: hello, garbage,
  * truncated, order, ids, incarnation, slot, silent-exit, memory, more, fd, call; for guests of ABI
- * v1: v1id, v1kind, v1twice, v1result, v1note, v1op.
+ * v1: v1id, v1kind, v1twice, v1result, v1note, v1op; for functions, to each request: fnend,
+ * fntoken, fndata, fnhead, fnstatus, fnresult, fntwice, fnearly, fncall, fnid, fnlog; fntemplate.
  */
 #include "wasm/proto.h"
 
@@ -95,6 +96,80 @@ static void answer_v1(const char *trick, const struct proto_run *run, struct buf
     buf_fini(&ops);
 }
 
+static void add_end(struct buf *notes, uint64_t token, uint32_t *n)
+{
+    proto_add_note(notes, &(struct proto_note){ .kind = NOTE_FN_END, .token = token });
+    ++*n;
+}
+
+/* What no request to a function does. */
+static void answer_request(const char *trick, const struct proto_run *run, struct buf *out)
+{
+    struct buf notes = BUF_INIT(4096);
+    uint64_t token = run->deliveries[0].id;
+    struct proto_note head = { .kind = NOTE_FN_HEAD, .number = 200, .token = token };
+    struct proto_note data = { .kind = NOTE_FN_DATA, .token = token, .head = STR("lie") };
+    struct proto_call call = { .slot = run->slot,
+                               .incarnation = run->incarnation,
+                               .guest = run->guest,
+                               .seq = run->seq,
+                               .kind = GUEST_CALL_FN_BODY };
+    struct proto_answer a = { .slot = run->slot,
+                              .incarnation = run->incarnation,
+                              .guest = run->guest,
+                              .seq = run->seq,
+                              .flags = ANSWER_DONE };
+    bool is_call = true;
+    uint32_t n = 0;
+    if (strcmp(trick, "fncall") == 0)
+        call.kind = GUEST_CALL_DECLARE;
+    else if (strcmp(trick, "fnid") == 0)
+        call.id = 5;
+    else
+        is_call = strcmp(trick, "fnearly") == 0;
+    if (strcmp(trick, "fndata") == 0 || strcmp(trick, "fnhead") == 0)
+        proto_add_note(&notes, strcmp(trick, "fndata") == 0 ? &data : &head), n++;
+    if (strcmp(trick, "fnstatus") == 0)
+        head.number = 99;
+    if (strcmp(trick, "fnstatus") == 0 || strcmp(trick, "fnhead") == 0)
+        proto_add_note(&notes, &head), n++;
+    if (strcmp(trick, "fnresult") == 0)
+        proto_add_note(&notes, &(struct proto_note){ .kind = NOTE_RESULT, .token = token }), n++;
+    if (strcmp(trick, "fnlog") == 0)
+        a.n_logs = 1;
+    if (strcmp(trick, "fnend") != 0 && strcmp(trick, "fncall") != 0 && strcmp(trick, "fnid") != 0)
+        add_end(&notes, token + (strcmp(trick, "fntoken") == 0), &n);
+    if (strcmp(trick, "fntwice") == 0)
+        add_end(&notes, token, &n);
+    struct buf logs = BUF_INIT(64);
+    proto_add_log(&logs, &(struct proto_log){ .fd = 1, .line = STR("x") });
+    a.n_notes = call.n_notes = n;
+    proto_begin(out);
+    if (is_call)
+        proto_put_call(out, PROTO_CALL, &call, buf_str(&notes));
+    else
+        proto_put_answer(out, &a, a.n_logs ? buf_str(&logs) : STR_NULL, STR_NULL, buf_str(&notes));
+    send_or_exit(out, -1);
+    buf_fini(&notes);
+    buf_fini(&logs);
+}
+
+static void answer_function(const char *trick, const struct proto_run *run, struct buf *out)
+{
+    if (!(run->flags & RUN_TEMPLATE)) {
+        answer_request(trick, run, out);
+        return;
+    }
+    struct proto_answer a = { .slot = run->slot,
+                              .incarnation = run->incarnation,
+                              .guest = run->guest,
+                              .seq = run->seq,
+                              .flags = strcmp(trick, "fntemplate") == 0 ? 0 : ANSWER_DONE };
+    proto_begin(out);
+    proto_put_answer(out, &a, STR_NULL, STR_NULL, STR_NULL);
+    send_or_exit(out, -1);
+}
+
 int main(void)
 {
     const char *path = (const char *)getauxval(AT_EXECFN), *trick = strrchr(path, '/');
@@ -137,6 +212,9 @@ int main(void)
             proto_begin(&out);
             proto_put_slot(&out, PROTO_DROP, 0);
             send_or_exit(&out, -1);
+        } else if (strncmp(trick, "fn", 2) == 0) {
+            if (proto_get_run(in.body, &run, NULL) == 0)
+                answer_function(trick, &run, &out);
         } else if (strncmp(trick, "v1", 2) == 0) {
             if (proto_get_run(in.body, &run, NULL) == 0)
                 answer_v1(trick, &run, &out);

@@ -40,6 +40,9 @@ static struct proto_run sample_run(struct str payload)
                              .memory_pages = 13,
                              .globals = STR("12345678"),
                              .setup = STR("setup"),
+                             .template_slot = 14,
+                             .credit = 15,
+                             .response_max = 16,
                              .n_deliveries = 2 };
     run.deliveries[0] = (struct proto_delivery){ 14, DELIVERY_FINISHED | DELIVERY_NULL, STR_NULL };
     run.deliveries[1] = (struct proto_delivery){ 15, DELIVERY_STREAM, payload };
@@ -53,6 +56,8 @@ static void check_run(const struct proto_run *a, const struct proto_run *b)
     CHECK(a->activation_ms == b->activation_ms && a->memory_max_bytes == b->memory_max_bytes &&
           a->ops_room == b->ops_room && a->next_id == b->next_id &&
           a->clock_offset_ns == b->clock_offset_ns && a->memory_pages == b->memory_pages);
+    CHECK(a->template_slot == b->template_slot && a->credit == b->credit &&
+          a->response_max == b->response_max);
     CHECK(str_eq(a->globals, b->globals) && str_eq(a->setup, b->setup));
     CHECK_INT(a->n_deliveries, b->n_deliveries);
     for (uint32_t i = 0; i < a->n_deliveries; i++)

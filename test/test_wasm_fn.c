@@ -74,6 +74,26 @@ TEST(every_request_finds_the_memory_as_after_initialisation)
     fn_rig_close(&rig);
 }
 
+TEST(tables_and_segments_are_as_after_initialisation_too)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    struct fn_call c = { 0 };
+    if (fn_try_open(&rig, &f, "fn-table.wasm") == -ENOENT) {
+        fn_rig_close(&rig);
+        SKIP("no wat2wasm: fn-table.wasm was not built");
+    }
+    CHECK_OK(rig.create_status);
+    for (int n = 0; n < 5; n++) {
+        fn_do(&f, &c, "/", NULL);
+        check_body(&c, 200, "AB5");
+    }
+    fn_call_fini(&c);
+    fn_close(&f);
+    fn_rig_close(&rig);
+}
+
 TEST(with_reuse_an_instance_serves_one_request_after_another)
 {
     struct fn_rig rig;
@@ -606,6 +626,61 @@ TEST(a_runner_that_dies_takes_only_what_ran_there)
     fn_call_fini(&parked);
     fn_close(&f);
     fn_rig_close(&rig);
+}
+
+/* Whatever it says, nothing of it reaches a caller, and it is ended. */
+TEST(a_runner_that_lies_is_not_believed)
+{
+    static const char *const tricks[] = { "fnend",    "fntoken",  "fndata",  "fnhead",
+                                          "fnstatus", "fnresult", "fntwice", "fnearly",
+                                          "fncall",   "fnid",     "fnlog" };
+    const char *fake = getenv("TEST_FAKE_RUNNER");
+    if (!fake)
+        SKIP("TEST_FAKE_RUNNER is not set");
+    for (size_t i = 0; i < ARRAY_LEN(tricks); i++) {
+        struct fn_rig rig;
+        struct fn_under_test f = { 0 };
+        struct fn_call c = { 0 };
+        struct wasm_runtime_stats s;
+        char path[512];
+        (void)snprintf(path, sizeof path, "%s-%s", fake, tricks[i]);
+        (void)unlink(path);
+        CHECK_OK(symlink(fake, path));
+        fn_rig_open_with(&rig, 1, path);
+        fn_open(&rig, &f, "fn-reactor.wasm");
+        struct invoke_request q = fn_request(&f, "/hello");
+        fn_start(&f, &c, &q);
+        FN_WAIT(&rig, c.is_over);
+        if (c.end != E_TRAP || c.status)
+            TEST_FAIL("%s: end %s, status %d", tricks[i], err_name(c.end), c.status);
+        wasm_runtime_get_stats(rig.runtime, &s);
+        CHECK_INT(s.runner_losses, 1);
+        fn_call_fini(&c);
+        fn_close(&f);
+        fn_rig_close(&rig);
+        (void)unlink(path);
+    }
+}
+
+TEST(a_template_that_takes_its_runner_down_is_a_failed_creation)
+{
+    static const char *const tricks[] = { "fntemplate", "silent-exit", "garbage" };
+    const char *fake = getenv("TEST_FAKE_RUNNER");
+    if (!fake)
+        SKIP("TEST_FAKE_RUNNER is not set");
+    for (size_t i = 0; i < ARRAY_LEN(tricks); i++) {
+        struct fn_rig rig;
+        struct fn_under_test f = { 0 };
+        char path[512];
+        (void)snprintf(path, sizeof path, "%s-%s", fake, tricks[i]);
+        (void)unlink(path);
+        CHECK_OK(symlink(fake, path));
+        fn_rig_open_with(&rig, 1, path);
+        CHECK_ERR(fn_try_open(&rig, &f, "fn-reactor.wasm"), E_TRAP);
+        rig.runtime->ops->forget(rig.runtime, &f.r);
+        fn_rig_close(&rig);
+        (void)unlink(path);
+    }
 }
 
 TEST(secrets_are_read_by_their_path)

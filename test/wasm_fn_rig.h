@@ -78,7 +78,7 @@ static void fn_on_destroyed(void *arg, uint64_t sandbox)
     ((struct fn_rig *)arg)->destroyed++;
 }
 
-static inline void fn_rig_open(struct fn_rig *rig, unsigned max_runners)
+static inline void fn_rig_open_with(struct fn_rig *rig, unsigned max_runners, const char *runner)
 {
     static const struct runtime_events events = { .on_created = fn_on_created,
                                                   .on_gone = fn_on_gone,
@@ -108,11 +108,17 @@ static inline void fn_rig_open(struct fn_rig *rig, unsigned max_runners)
                                             .logs = rig->logs,
                                             .module_dirs = dirs,
                                             .n_module_dirs = 3,
+                                            .runner_path = runner,
                                             .max_runners = max_runners };
     if (wasm_runtime_new(&opts, &rig->runtime, &err) < 0)
         TEST_FAIL("%s", err.text);
     rig->runtime->events = &events;
     rig->runtime->events_arg = rig;
+}
+
+static inline void fn_rig_open(struct fn_rig *rig, unsigned max_runners)
+{
+    fn_rig_open_with(rig, max_runners, NULL);
 }
 
 static void fn_on_closed(void *arg)
