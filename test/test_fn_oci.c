@@ -546,6 +546,20 @@ TEST(a_container_that_never_gets_ready_says_why)
     rig_fini(&r);
 }
 
+TEST(a_program_that_is_not_there_is_named)
+{
+    struct rig r;
+    if (!rig_init(&r))
+        return;
+    scoped(free_scoped) char *program = xasprintf("%s/bundle/rootfs/guest", r.dir);
+    CHECK_OK(unlink(program));
+    struct told *t = create(&r, 1);
+    CHECK(t->r < 0);
+    (void)printf("# %s\n", t->text);
+    CHECK(strstr(t->text, "/guest"));
+    rig_fini(&r);
+}
+
 TEST(a_path_decides_readiness_where_one_is_given)
 {
     struct rig r;
@@ -581,6 +595,8 @@ TEST(an_end_is_asked_for_first_and_forced_after_the_grace)
     CHECK(str_find(all, STR("\"message\":\"hullo\",\"revision\":3,\"sandbox\":1,\"stream\":\"stdout"
                             "\"")) > 0);
     CHECK(str_find(all, STR("\"message\":\"not hullo\"")) > 0);
+    CHECK(str_find(all, STR("\"level\":\"warn\",\"message\":\"told hullo\"")) > 0);
+    CHECK(str_find(all, STR("\"call\":\"c-9\"")) > 0);
     CHECK(str_find(all, STR("\"message\":\"terminated\"")) > 0);
     rig_fini(&r);
 }

@@ -11,7 +11,7 @@
  *     /memory/MIB  touches so much memory
  *     /forks/N     starts processes that wait, says how many it got
  *     /spin/MS     computes so long, says how long that took
- *     /say/TEXT    prints it
+ *     /say/TEXT    prints it, plain and as JSON
  *     /exit/N      ends
  *     /dial/A.B.C.D/PORT   says what connect() says
  *
@@ -167,6 +167,7 @@ static int answer(char *path, int argc, char **argv)
         dial(rest);
     else if (strncmp(path, "/say/", 5) == 0) {
         (void)printf("%s\n", rest);
+        (void)printf("{\"level\":\"WARN\",\"msg\":\"told %s\",\"callId\":\"c-9\"}\n", rest);
         (void)fprintf(stderr, "not %s\n", rest);
         (void)snprintf(out, sizeof out, "said");
     } else if (strncmp(path, "/exit/", 6) == 0) {

@@ -418,7 +418,7 @@ static void welcome(struct worker *w, const Dormouse__Fn__V1__Welcome *m)
         lose_stream(w, "earlier term");
         return;
     }
-    if (w->at != WORKER_WELCOME || m->term != w->term)
+    if (!w->is_simulated && (w->at != WORKER_WELCOME || m->term != w->term))
         log_info("worker is welcome", "worker=%s leader=\"%s\" term=%llu", w->name, m->leader,
                  (unsigned long long)m->term);
     w->term = m->term;
@@ -570,7 +570,8 @@ static uint64_t next_backoff(struct worker *w)
 static void lose_stream(struct worker *w, const char *why)
 {
     uint64_t skipped;
-    if (!w->is_closing && (w->at == WORKER_WELCOME || log_rate_ok(&w->lost_rate, 10000, &skipped)))
+    if (!w->is_closing && !w->is_simulated &&
+        (w->at == WORKER_WELCOME || log_rate_ok(&w->lost_rate, 10000, &skipped)))
         log_info("worker has lost its control plane", "worker=%s reason=\"%s\"", w->name, why);
     fn_stream_close(take_ptr(&w->stream));
     timer_stop(w->loop, &w->lease);

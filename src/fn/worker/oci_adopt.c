@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Containers outlive a worker that was killed. What each of them is stands in its state.json,
+ * written when it was ready; a worker that starts takes over those that still run, and removes the
+ * rest.
+ */
+#include "base/sys.h"
+#include "codec/json.h"
+#include "fn/worker/oci_impl.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+void box_write_state(const struct box *b)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(OCI_STATE_MAX);
+    scoped(free_scoped) char *path = xasprintf("%s/state.json", b->dir);
+    (void)buf_printf(&text, "{\"sandbox\":%llu,\"uid\":", (unsigned long long)b->id);
+    (void)json_write_str(&text, str_of(b->of.uid));
+    (void)buf_add_cstr(&text, ",\"namespace\":");
+    (void)json_write_str(&text, str_of(b->of.namespace));
+    (void)buf_add_cstr(&text, ",\"function\":");
+    (void)json_write_str(&text, str_of(b->of.function));
+    (void)buf_printf(&text,
+                     ",\"revision\":%u,\"address\":%u,\"port\":%u,\"pid\":%d,\"ticks\":%llu}\n",
+                     b->of.revision, b->network->address, b->port, b->pid,
+                     (unsigned long long)process_start_ticks(b->pid));
+    int fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0)
+        return; /* it will be removed instead of adopted */
+    (void)sys_write_all(fd, text.p, text.n);
+    (void)close(fd);
+}
+
+static bool adopt(struct box *b, const struct json *state)
+{
+    struct err err = { 0 };
+    uint64_t ticks = (uint64_t)json_int_or(json_getc(state, "ticks"), 0);
+    int pid = (int)json_int_or(json_getc(state, "pid"), 0);
+    b->port = (uint16_t)json_int_or(json_getc(state, "port"), 0);
+    uint32_t address = (uint32_t)json_int_or(json_getc(state, "address"), 0);
+    return pid > 1 && ticks && process_start_ticks(pid) == ticks &&
+           box_take_over(b, pid, &err) == 0 &&
+           oci_network_adopt(b->o->networks, pid, address, &b->network, &err) == 0;
+}
+
+static void tell_recovered(struct box *b)
+{
+    char address[OCI_ADDRESS_MAX];
+    box_address(b, address);
+    b->is_told = b->is_wanted = true;
+    b->o->base.events->on_recovered(b->o->base.events_arg, b->id, b->of.uid, b->of.revision,
+                                    address);
+}
+
+static void recover_one(struct oci *o, const char *name)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(OCI_STATE_MAX);
+    scoped(free_scoped) char *path = xasprintf("%s/%s/state.json", o->run, name);
+    struct arena a = { 0 };
+    struct json *state = NULL;
+    struct err ignored;
+    uint64_t id;
+    if (parse_u64(str_of(name + 1), 0, UINT64_MAX, &id) < 0)
+        return;
+    if (sys_read_file(AT_FDCWD, path, &text, &ignored) < 0 ||
+        json_parse(&a, buf_str(&text), NULL, &state, &ignored) < 0)
+        state = NULL;
+    scoped(free_scoped) char *namespace = str_dup(json_get_str(state, "namespace"));
+    scoped(free_scoped) char *function = str_dup(json_get_str(state, "function"));
+    scoped(free_scoped) char *uid = str_dup(json_get_str(state, "uid"));
+    struct runtime_revision of = { .namespace = namespace,
+                                   .function = function,
+                                   .uid = uid,
+                                   .revision =
+                                       (uint32_t)json_int_or(json_getc(state, "revision"), 0) };
+    struct box *b = box_new(o, id, &of);
+    b->sm.at = BOX_READY; /* where the process before us had it */
+    if (state && adopt(b, state)) {
+        log_info("container adopted", "name=%s function=%s/%s", b->name, namespace, function);
+        tell_recovered(b);
+    } else {
+        log_info("container of an earlier process is removed", "name=%s", b->name);
+        b->grace_ms = 0;
+        box_end(b);
+    }
+    arena_fini(&a);
+}
+
+void oci_recover(struct oci *o)
+{
+    struct err err = { 0 };
+    DIR *dir = opendir(o->run);
+    struct dirent *e;
+    while (dir && (e = readdir(dir))) {
+        if (e->d_name[0] != 's')
+            continue;
+        if (oci_ensure_set_up(o, &err) < 0) {
+            log_warn("containers of an earlier process are left alone", "error=\"%s\"",
+                     err_text(&err));
+            break;
+        }
+        recover_one(o, e->d_name);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
