@@ -162,6 +162,7 @@ static bool rig_open(struct rig *r, const char *dir, const char *bundle, struct 
                           .logs = r->logs,
                           .bundle_dirs = dirs,
                           .n_bundle_dirs = 1,
+                          .program = getenv("OCI_PROGRAM"), /* to try another than the first */
                           .n_networks = 2 };
     int code = oci_runtime_new(&o, &r->rt, err);
     if (code < 0) {
