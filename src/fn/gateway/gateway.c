@@ -19,6 +19,7 @@ static int listen_on(struct gateway *g, struct err *err)
                                            .tls = g->opts.tls,
                                            .on_request = calls_on_request,
                                            .arg = g,
+                                           .half_closed_ms = GATEWAY_HALF_CLOSED_MS,
                                            .http2 = true,
                                            .drain_idle_ms = DRAIN_IDLE_MS };
     if (g->opts.tls)
