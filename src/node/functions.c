@@ -301,9 +301,11 @@ static int start_wasm(struct functions *f, struct runtime **ret, struct err *err
     if (r < 0)
         return err_ctx(err, r, "module cache");
     if (f->hub) {
-        struct module_sources_opts sources = {
-            .loop = o->loop, .transport = o->transport, .hub = f->hub, .dir = downloads
-        };
+        struct module_sources_opts sources = { .loop = o->loop,
+                                               .transport = o->transport,
+                                               .hub = f->hub,
+                                               .dir = downloads,
+                                               .hosts = { o->module_hosts, o->n_module_hosts } };
         r = module_sources_new(&sources, &f->sources, err);
         if (r < 0)
             return r;

@@ -62,6 +62,8 @@ struct functions_opts { /* strings are kept */
     size_t n_labels;
     const char *const *module_dirs, *const *bundle_dirs;
     size_t n_module_dirs, n_bundle_dirs;
+    const char *const *module_hosts; /* that URLs of modules may name (module_hosts.h) */
+    size_t n_module_hosts;
     const char *subnet;        /* of containers, /16; NULL: default */
     bool unlimited_containers; /* also where the machine has no control groups */
     uint32_t simulate;         /* so many workers with fake sandboxes, instead of a real one */
