@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "codec/json.h"
 #include "kube/cel/cel.h"
+#include "kube/cel/cel_int.h"
 #include "kube/cel/cel_rules.h"
 
 static const struct json *parse(struct arena *a, const char *text)
@@ -381,6 +382,58 @@ TEST(cost_and_memory_are_bounded)
         CHECK(a.total_bytes < CEL_MEMORY_MAX * 8u);
         arena_fini(&a);
     }
+}
+
+/* What one step makes is bounded before it is made. */
+TEST(no_step_takes_more_memory_than_an_evaluation_may)
+{
+    enum { STEP_MAX = 4 << 20 };
+    static const struct {
+        const char *expr, *part;
+        size_t n; /* bytes of `big`, parts of it repeated */
+    } all[] = {
+        { "url('/?' + big).getQuery().size() > 0", "a&", 900000 },
+        { "url('/?' + big).getQuery().size() > 0", "a=&b=&", 900000 },
+        { "(big.split('x') + big.split('x')).size() > 0", "x", 500000 },
+        { "(big + big + big + big + big + big + big + big + big).size() > 0", "y", 4000000 },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        struct arena a = { 0 };
+        struct cel_run run = { .a = &a };
+        struct cel_flaw flaw;
+        struct cel_value v;
+        const struct cel_expr *e;
+        scoped(buf_fini_scoped) struct buf big = BUF_INIT(16 << 20);
+        while (big.n < all[i].n)
+            (void)buf_add_cstr(&big, all[i].part);
+        const struct cel_var var = { STR("big"), cel_string(buf_str(&big)), NULL };
+        CHECK_OK(cel_parse(&a, str_of(all[i].expr), &e, &flaw));
+        (void)cel_eval(&run, e, &var, &v);
+        if (a.total_bytes > CEL_MEMORY_MAX + STEP_MAX)
+            TEST_FAIL("%s: %zu bytes", all[i].expr, a.total_bytes);
+        arena_fini(&a);
+    }
+}
+
+/* Two lists that are sets are joined by comparing each with each. */
+TEST(joining_large_sets_ends_by_its_cost)
+{
+    enum { ITEMS = 60000 };
+    struct arena a = { 0 };
+    struct cel_run run = { .a = &a };
+    struct cel_flaw flaw;
+    struct cel_value v, *items = xnew_n(struct cel_value, ITEMS);
+    const struct cel_expr *e;
+    for (int i = 0; i < ITEMS; i++)
+        items[i] = cel_int(i);
+    struct cel_value set = cel_list(items, ITEMS);
+    set.list_type = SCHEMA_LIST_SET;
+    const struct cel_var var = { STR("big"), set, NULL };
+    CHECK_OK(cel_parse(&a, STR("(big + big).size() == 1"), &e, &flaw));
+    CHECK_ERR(cel_eval(&run, e, &var, &v), E_LIMIT);
+    CHECK(run.cost < 2 * CEL_COST_MAX);
+    free(items);
+    arena_fini(&a);
 }
 
 /* ------------------------------------------------------------------ with a schema */

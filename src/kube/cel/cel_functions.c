@@ -78,7 +78,10 @@ static int concat_strings(struct cel_run *run, struct cel_value x, struct cel_va
     int r = cel_spend(run, (x.s.n + y.s.n) / 10);
     if (r < 0)
         return r;
-    char *p = arena_alloc(run->a, x.s.n + y.s.n + 1);
+    char *p;
+    r = cel_take(run, x.s.n + y.s.n + 1, 1, (void **)&p);
+    if (r < 0)
+        return r;
     memcpy(p, x.s.p, x.s.n);
     memcpy(p + x.s.n, y.s.p, y.s.n);
     *ret = x;
@@ -88,7 +91,7 @@ static int concat_strings(struct cel_run *run, struct cel_value x, struct cel_va
 
 static bool contains(struct cel_run *run, const struct cel_value *in, size_t n, struct cel_value v)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && !cel_is_spent(run); i++)
         if (cel_equal(run, in[i], v))
             return true;
     return false;
@@ -117,15 +120,20 @@ static int concat_lists(struct cel_run *run, struct cel_value x, struct cel_valu
     int r = cel_spend(run, (x.n + y.n) / 2);
     if (r < 0)
         return r;
-    struct cel_value *all = arena_new_n(run->a, struct cel_value, x.n + y.n + 1);
+    struct cel_value *all;
+    r = cel_take(run, (size_t)x.n + y.n + 1, sizeof *all, (void **)&all);
+    if (r < 0)
+        return r;
     size_t n = x.n;
     if (x.n)
         memcpy(all, x.list, x.n * sizeof *all);
-    for (size_t i = 0; i < y.n; i++) {
+    for (size_t i = 0; i < y.n && !cel_is_spent(run); i++) {
         size_t at = n;
         if (x.list_type == SCHEMA_LIST_SET && contains(run, all, n, y.list[i]))
             continue;
-        for (size_t k = 0; x.list_type == SCHEMA_LIST_MAP && x.schema && k < x.n && at == n; k++)
+        for (size_t k = 0;
+             x.list_type == SCHEMA_LIST_MAP && x.schema && k < x.n && at == n && !cel_is_spent(run);
+             k++)
             if (same_key(run, x.schema, all[k], y.list[i]))
                 at = k;
         all[at] = y.list[i];
@@ -731,11 +739,12 @@ static int fn_find_all(struct cel_run *run, const struct cel_value *v, size_t n,
         r = find_regex(run, re, v[0].s, from, &at, &end, &found);
         if (r < 0 || !found)
             break;
-        cel_push(run->a, &all, cel_string(str_slice(v[0].s, at, end)));
+        r = cel_push(run, &all, cel_string(str_slice(v[0].s, at, end)));
         from = end > at ? end : end + 1;
         while (from < v[0].s.n && ((unsigned char)v[0].s.p[from] & 0xc0) == 0x80)
             from++;
-        r = cel_spend(run, 1);
+        if (r >= 0)
+            r = cel_spend(run, 1);
     }
     if (r >= 0)
         *ret = cel_list(all.p, all.n);
@@ -883,12 +892,13 @@ static int fn_split(struct cel_run *run, const struct cel_value *v, size_t n, st
             at = (ptrdiff_t)one;
         if (at < 0)
             break;
-        cel_push(run->a, &all, cel_string(str_slice(rest, 0, (size_t)at)));
+        r = cel_push(run, &all, cel_string(str_slice(rest, 0, (size_t)at)));
         rest = str_slice(rest, (size_t)at + by.n, rest.n);
-        r = cel_spend(run, 1);
+        if (r >= 0)
+            r = cel_spend(run, 1);
     }
-    if (most != 0 && (by.n || rest.n))
-        cel_push(run->a, &all, cel_string(rest));
+    if (r >= 0 && most != 0 && (by.n || rest.n))
+        r = cel_push(run, &all, cel_string(rest));
     *ret = cel_list(all.p, all.n);
     return r;
 }

@@ -76,12 +76,12 @@ struct cel_expr {
 void cel_fail_at(struct arena *a, struct cel_flaw *ret, struct str text, size_t at, const char *fmt,
                  ...) __attribute__((format(printf, 5, 6)));
 
-/* Values that are being gathered in an arena. */
+/* Values that are being gathered in the run's arena. */
 struct cel_items {
     struct cel_value *p;
     size_t n, cap;
 };
-void cel_push(struct arena *a, struct cel_items *to, struct cel_value v);
+int cel_push(struct cel_run *run, struct cel_items *to, struct cel_value v); /* as cel_take() */
 int cel_compare_semver(const struct cel_semver *x, const struct cel_semver *y);
 
 /* ---- values (cel_value.c) ---- */
@@ -103,6 +103,10 @@ struct str cel_unescape(struct arena *a, struct str name);
 size_t cel_runes(struct str s);
 /* Count it; E_LIMIT beyond the maximum. */
 int cel_spend(struct cel_run *run, uint64_t cost);
+bool cel_is_spent(const struct cel_run *run); /* the next step will fail: no need to go on */
+/* Room for n of `size` bytes, zeroed, for what an expression may make large; E_LIMIT, and nothing
+ * is taken. */
+int cel_take(struct cel_run *run, size_t n, size_t size, void **ret);
 struct buf;
 /* "10.0.0.0/8" */
 bool cel_print_address(struct buf *to, const struct cel_value *v);

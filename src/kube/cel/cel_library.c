@@ -380,6 +380,39 @@ static int fn_is_url(struct cel_run *run, const struct cel_value *v, size_t n,
     }
 URL_PARTS(URL_FUNCTION)
 
+/* One value of a query, and which of the names it is of. */
+struct query_value {
+    uint32_t name;
+    struct str text;
+};
+
+/* The names become keys with lists that know their length alone. */
+static int read_query(struct cel_run *run, struct str query, struct cel_value *map,
+                      struct cel_pair *names, struct query_value *values, size_t *ret_n)
+{
+    size_t n = 0;
+    while (query.n) {
+        struct str pair, name, value, key, text;
+        (void)str_cut(query, '&', &pair, &query);
+        (void)str_cut(pair, '=', &name, &value);
+        if (pair.n == 0 || url_decode(run->a, name, true, &key) < 0 ||
+            url_decode(run->a, value, true, &text) < 0)
+            continue;
+        const struct cel_value *list = cel_find(run, *map, cel_string(key));
+        uint32_t at =
+            list ? (uint32_t)(container_of(list, struct cel_pair, value) - names) : map->n;
+        if (!list)
+            names[map->n++] = (struct cel_pair){ cel_string(key), cel_list(NULL, 0) };
+        names[at].value.n++;
+        values[n++] = (struct query_value){ at, text };
+        int r = cel_spend(run, 1);
+        if (r < 0)
+            return r;
+    }
+    *ret_n = n;
+    return 0;
+}
+
 /* {name: [value, ...]} */
 static int fn_query(struct cel_run *run, const struct cel_value *v, size_t n, struct cel_value *ret)
 {
@@ -387,31 +420,33 @@ static int fn_query(struct cel_run *run, const struct cel_value *v, size_t n, st
     if (v->type != CEL_URL)
         return cel_no_overload(run);
     (void)parse_url(v->s, &u);
-    size_t most = 1;
+    size_t most = 1, n_values = 0;
     for (size_t i = 0; i < u.query.n; i++)
         most += u.query.p[i] == '&';
-    struct cel_pair *all = arena_new_n(run->a, struct cel_pair, most);
-    struct cel_value map = { .type = CEL_MAP, .pairs = all };
-    while (u.query.n) {
-        struct str pair, name, value, key, text;
-        (void)str_cut(u.query, '&', &pair, &u.query);
-        (void)str_cut(pair, '=', &name, &value);
-        if (pair.n == 0 || url_decode(run->a, name, true, &key) < 0 ||
-            url_decode(run->a, value, true, &text) < 0)
-            continue;
-        struct cel_value *list = (struct cel_value *)cel_find(run, map, cel_string(key));
-        if (!list) {
-            all[map.n] = (struct cel_pair){ cel_string(key), cel_list(NULL, 0) };
-            list = &all[map.n++].value;
-        }
-        struct cel_value *longer = arena_new_n(run->a, struct cel_value, list->n + 1);
-        if (list->n)
-            memcpy(longer, list->list, list->n * sizeof *longer);
-        longer[list->n] = cel_string(text);
-        *list = cel_list(longer, list->n + 1);
-        int r = cel_spend(run, list->n);
-        if (r < 0)
-            return r;
+    struct cel_pair *names;
+    struct query_value *values;
+    struct cel_value *lists;
+    int r = cel_take(run, most, sizeof *names, (void **)&names);
+    if (r >= 0)
+        r = cel_take(run, most, sizeof *values, (void **)&values);
+    if (r >= 0)
+        r = cel_take(run, most, sizeof *lists, (void **)&lists);
+    struct cel_value map = { .type = CEL_MAP };
+    if (r >= 0) {
+        map.pairs = names;
+        r = read_query(run, u.query, &map, names, values, &n_values);
+    }
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < map.n; i++) {
+        struct cel_value *list = &names[i].value;
+        list->list = lists;
+        lists += list->n;
+        list->n = 0;
+    }
+    for (size_t i = 0; i < n_values; i++) {
+        struct cel_value *list = &names[values[i].name].value;
+        ((struct cel_value *)(uintptr_t)list->list)[list->n++] = cel_string(values[i].text);
     }
     *ret = map;
     return 0;

@@ -73,17 +73,21 @@ int cel_no_overload(struct cel_run *run)
     return cel_error(run, "no such overload");
 }
 
-void cel_push(struct arena *a, struct cel_items *to, struct cel_value v)
+int cel_push(struct cel_run *run, struct cel_items *to, struct cel_value v)
 {
     if (to->n == to->cap) {
         size_t cap = to->cap ? to->cap * 2 : 8;
-        struct cel_value *p = arena_new_n(a, struct cel_value, cap);
+        struct cel_value *p;
+        int r = cel_take(run, cap, sizeof *p, (void **)&p);
+        if (r < 0)
+            return r;
         if (to->n)
             memcpy(p, to->p, to->n * sizeof *p);
         to->p = p;
         to->cap = cap;
     }
     to->p[to->n++] = v;
+    return 0;
 }
 
 int cel_spend(struct cel_run *run, uint64_t cost)
@@ -93,6 +97,21 @@ int cel_spend(struct cel_run *run, uint64_t cost)
         return 0;
     run->err = (struct err){ 0 };
     return err_set(&run->err, E_LIMIT, "operation cancelled: actual cost limit exceeded");
+}
+
+bool cel_is_spent(const struct cel_run *run)
+{
+    return run->cost > run->cost_max;
+}
+
+int cel_take(struct cel_run *run, size_t n, size_t size, void **ret)
+{
+    size_t bytes;
+    if (size_mul(n, size, &bytes) || bytes > CEL_MEMORY_MAX ||
+        run->a->total_bytes > CEL_MEMORY_MAX - bytes)
+        return cel_spend(run, run->cost_max + 1);
+    *ret = arena_alloc(run->a, bytes);
+    return 0;
 }
 
 /* ------------------------------------------------------------------ JSON */
@@ -328,10 +347,10 @@ static bool equal_maps(struct cel_run *run, const struct cel_value *x, const str
 bool cel_equal(struct cel_run *run, struct cel_value x, struct cel_value y)
 {
     int order;
-    x = cel_resolve(run, x);
-    y = cel_resolve(run, y);
     if (++run->cost > run->cost_max) /* the caller stops at its next step */
         return false;
+    x = cel_resolve(run, x);
+    y = cel_resolve(run, y);
     if (is_number(&x) && is_number(&y))
         return compare_numbers(&x, &y, &order) && order == 0;
     if (x.type != y.type)
