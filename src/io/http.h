@@ -206,7 +206,7 @@ struct http_client_opts {
      */
     bool http2;
     /* As in http_server_opts; a lost peer's calls end with -ETIMEDOUT. */
-    uint64_t ping_ms;
+    uint64_t ping_ms, ping_timeout_ms; /* the latter 0: HTTP_PING_TIMEOUT_MS */
     unsigned user_timeout_ms;
     /* Asked for each address before a connection to it; false: it is passed over. NULL: any. */
     bool (*may_connect)(void *arg, const struct sockaddr *addr);

@@ -948,7 +948,7 @@ static void h2_open(struct conn *c)
     (void)nghttp2_submit_settings(h2->ng, NGHTTP2_FLAG_NONE, settings, ARRAY_LEN(settings));
     (void)nghttp2_session_set_local_window_size(h2->ng, NGHTTP2_FLAG_NONE, 0,
                                                 CONNECTION_WINDOW_BYTES);
-    h2_ping_init(&h2->ping, &c->s, h2->ng, c->srv->ping_ms);
+    h2_ping_init(&h2->ping, &c->s, h2->ng, c->srv->ping_ms, 0);
     http_conn_rest(c);
     if (c->srv->draining)
         h2->finishing = true;

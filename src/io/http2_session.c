@@ -127,12 +127,17 @@ static void on_ping_due(struct timer *t)
     p->asked = true;
     (void)nghttp2_submit_ping(p->ng, NGHTTP2_FLAG_NONE, ping_text);
     stream_kick(p->s);
-    timer_start(p->loop, t, HTTP_PING_TIMEOUT_MS, on_ping_due);
+    timer_start(p->loop, t, p->timeout_ms, on_ping_due);
 }
 
-void h2_ping_init(struct h2_ping *p, struct stream *s, nghttp2_session *ng, uint64_t every_ms)
+void h2_ping_init(struct h2_ping *p, struct stream *s, nghttp2_session *ng, uint64_t every_ms,
+                  uint64_t timeout_ms)
 {
-    *p = (struct h2_ping){ .loop = s->loop, .s = s, .ng = ng, .every_ms = every_ms };
+    *p = (struct h2_ping){ .loop = s->loop,
+                           .s = s,
+                           .ng = ng,
+                           .every_ms = every_ms,
+                           .timeout_ms = timeout_ms ? timeout_ms : (uint64_t)HTTP_PING_TIMEOUT_MS };
 }
 
 void h2_ping_start(struct h2_ping *p)

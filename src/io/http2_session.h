@@ -26,17 +26,18 @@ int h2_send_data(struct stream *s, const uint8_t *head, const char *bytes, size_
 
 /*
  * Whether the peer is still there, asked only while start()ed: after every_ms without a byte of it
- * a PING, and without an answer in HTTP_PING_TIMEOUT_MS the stream fails with -ETIMEDOUT.
+ * a PING, and without an answer in timeout_ms the stream fails with -ETIMEDOUT.
  */
 struct h2_ping {
     struct timer timer;
     struct loop *loop;
     struct stream *s;
     nghttp2_session *ng;
-    uint64_t every_ms, heard_ms; /* every_ms 0: never */
+    uint64_t timeout_ms, every_ms, heard_ms; /* every_ms 0: never */
     bool asked;
 };
-void h2_ping_init(struct h2_ping *p, struct stream *s, nghttp2_session *ng, uint64_t every_ms);
+void h2_ping_init(struct h2_ping *p, struct stream *s, nghttp2_session *ng, uint64_t every_ms,
+                  uint64_t timeout_ms);
 void h2_ping_start(struct h2_ping *p);
 void h2_ping_stop(struct h2_ping *p);
 void h2_ping_heard(struct h2_ping *p); /* a byte came */

@@ -18,7 +18,7 @@ struct http_client {
     uint16_t port, proxy_port;
     struct tls_ctx *tls;
     size_t max_links;
-    uint64_t connect_timeout_ms, idle_ms, ping_ms;
+    uint64_t connect_timeout_ms, idle_ms, ping_ms, ping_timeout_ms;
     unsigned user_timeout_ms;
     bool (*may_connect)(void *arg, const struct sockaddr *addr);
     void *may_connect_arg;

@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 
-from conftest import BUILD, DEADLINE_S, Answer, Server
+from conftest import BUILD, DEADLINE_S, ROOT, Answer, Server
 
 FUNCTIONS = "/apis/dormouse.dev/v1alpha1/namespaces/{}/functions"
 FAKE = {"fake": {"createMilliseconds": 5}}
@@ -75,6 +75,11 @@ class Role:
         self.command = [str(BUILD / "dormouse"), "fn", role, "--data-dir", str(data_dir), *map(str, words)]
         self.start()
 
+    @staticmethod
+    def definitions():
+        """CustomResourceDefinitions of functions, as a cluster gets them."""
+        return json.loads((ROOT / "src/fn/crd.json").read_text())["items"]
+
     def start(self, wait=True):
         self.log = open(str(self.data_dir) + ".log", "ab")
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=self.log, text=True)
@@ -88,6 +93,11 @@ class Role:
 
     def status(self):
         return ask_socket(self.data_dir, "GET", "/status").json()
+
+    def metric(self, name):
+        """Its value; 0 where it is not told."""
+        lines = ask_socket(self.data_dir, "GET", "/metrics").body.decode().splitlines()
+        return next((float(line.split()[-1]) for line in lines if line.startswith(name + " ")), 0)
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)

@@ -318,12 +318,16 @@ static struct http_client *need_client(struct link_dialer *d, const char *addres
         (void)err_set(err, E_LIMIT, "too many addresses of control planes");
         return NULL;
     }
-    struct http_client_opts opts = { .host = host,
-                                     .tls = d->tls,
-                                     .connect_timeout_ms = LINK_CONNECT_MS,
-                                     .http2 = true,
-                                     .ping_ms = LINK_PING_MS,
-                                     .user_timeout_ms = LINK_PING_MS * 2 };
+    struct http_client_opts opts = {
+        .host = host,
+        .tls = d->tls,
+        .connect_timeout_ms = LINK_CONNECT_MS,
+        .http2 = true,
+        /* A control plane that was stopped lives on for the kernel, not for us. */
+        .ping_ms = LINK_PING_MS,
+        .ping_timeout_ms = LINK_PING_MS,
+        .user_timeout_ms = LINK_PING_MS * 2
+    };
     if (split_address(address, host, &opts.port, err) < 0 ||
         http_client_new(d->loop, &opts, &client, err) < 0)
         return NULL;

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Roles of functions in processes of their own, and what happens when one of them is killed."""
+import http.client
+import threading
+import time
+
+import pytest
+
+from conftest import Server, wait_for
+from functions_kit import FAKE, FUNCTIONS, Role, call, function
+
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/dormouse-functions"
+
+
+class Cell:
+    """An API, two control planes, two gateways, two workers."""
+
+    def __init__(self, base, controls=2, gateways=1, workers=1):
+        self.base, self.deployed = base, 0
+        self.api = Server(base / "api", extra=())
+        definitions = Role.definitions()
+        for definition in definitions:
+            self.api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+        self.controls = [Role("controlplane", base / f"c{i}", "--listen", "127.0.0.1:0", "--kubeconfig", self.api.kubeconfig,
+                              "--name", f"c{i}") for i in range(controls)]
+        self.addresses = [w for c in self.controls for w in ("-c", c.ready["control-plane"])]
+        self.workers = [self.worker(i) for i in range(workers)]
+        self.gateways = [Role("gateway", base / f"g{i}", "--listen", "127.0.0.1:0", "--name", f"g{i}", *self.addresses)
+                         for i in range(gateways)]
+
+    def worker(self, i):
+        return Role("worker", self.base / f"w{i}", "--name", f"w{i}", *self.addresses)
+
+    @property
+    def gateway(self):
+        return self.gateways[0].ready["gateway"].removeprefix("http://")
+
+    def leader(self):
+        return next((c for c in self.controls if c.process.poll() is None and c.status()["functions"]["leads"]), None)
+
+    def deploy(self, name, spec=None):
+        self.api.create(FUNCTIONS.format("default"), function(name, spec))
+        self.deployed += 1
+        for gateway in self.gateways:
+            wait_for(lambda: gateway.metric("dormouse_gateway_functions") == self.deployed, f"{name} is known")
+        return f"{name}.default"
+
+    def stop(self):
+        for role in self.gateways + self.workers + self.controls:
+            if role.process.poll() is None:
+                assert role.stop() == 0
+        assert self.api.stop() == 0
+
+
+@pytest.fixture
+def cell(tmp_path):
+    made = Cell(tmp_path)
+    yield made
+    made.stop()
+
+
+class Load:
+    """Requests to a warm function, one after the other, on a kept connection; what failed."""
+
+    def __init__(self, gateway, host):
+        self.gateway, self.host, self.failures, self.done, self.longest = gateway, host, [], 0, 0
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        connection = http.client.HTTPConnection(self.gateway, timeout=20)
+        while not self.over.is_set():
+            began = time.monotonic()
+            try:
+                connection.request("GET", "/", headers={"Host": self.host})
+                answer = connection.getresponse()
+                answer.read()
+                if answer.status != 200:
+                    self.failures.append(answer.status)
+            except OSError as e:
+                self.failures.append(repr(e))
+                connection.close()
+            self.longest = max(self.longest, time.monotonic() - began)
+            self.done += 1
+
+    def end(self):
+        self.over.set()
+        self.thread.join()
+        return self.failures
+
+
+def test_roles_apart_answer(cell):
+    host = cell.deploy("f")
+    answer = call(cell.gateway, host, "/", "POST", b"over there")
+    assert (answer.status, answer.body) == (200, b"over there")
+    leader = cell.leader()
+    status = leader.status()["functions"]
+    assert [w["name"] for w in status["workers"]] == ["w0"] and [g["name"] for g in status["gateways"]] == ["g0"]
+    follower = next(c for c in cell.controls if c is not leader)
+    assert follower.status()["functions"]["leader"] == leader.ready["control-plane"]
+
+
+def test_a_killed_leader_costs_no_request(cell):
+    warm, cold = cell.deploy("warm"), [cell.deploy(f"cold{i}") for i in range(3)]
+    assert call(cell.gateway, warm).status == 200
+    load = Load(cell.gateway, warm)
+    leader = cell.leader()
+    term = leader.status()["functions"]["term"]
+    began = time.monotonic()
+    leader.kill()
+    assert [call(cell.gateway, host).status for host in cold] == [200, 200, 200]
+    took = time.monotonic() - began
+    now = wait_for(cell.leader, "another one leads")
+    assert load.end() == []
+    assert now.status()["functions"]["term"] > term
+    assert took < 3, f"cold starts came back after {took:.2f} s"
+    # What was there before is known to the new one, and is not made a second time.
+    wait_for(lambda: sum(w["sandboxes"] for w in now.status()["functions"]["workers"]) == 4, "all are known")
+    assert cell.api.get(LEASE).json()["spec"]["holderIdentity"].startswith(now.ready["control-plane"] + "_")
+
+
+def test_a_leader_that_was_stopped_and_goes_on_changes_nothing(cell):
+    host = cell.deploy("f")
+    assert call(cell.gateway, host).status == 200
+    old = cell.leader()
+    old.process.send_signal(19)  # SIGSTOP
+    try:
+        fresh = wait_for(lambda: next((c for c in cell.controls if c is not old and c.status()["functions"]["leads"]), None),
+                         "another one leads")
+        other = cell.deploy("g")  # when the gateway has found out, too
+        assert call(cell.gateway, other).status == 200
+    finally:
+        old.process.send_signal(18)  # SIGCONT
+    wait_for(lambda: not old.status()["functions"]["leads"], "the old one has understood")
+    assert fresh.status()["functions"]["leads"]
+    assert call(cell.gateway, host).status == 200
+    assert len(fresh.status()["functions"]["workers"]) == 1
+
+
+def test_a_killed_worker_is_replaced(tmp_path):
+    cell = Cell(tmp_path, controls=1, workers=2)
+    host = cell.deploy("f", FAKE | {"scale": {"min": 1}})
+    assert call(cell.gateway, host).status == 200
+    busy = next(w["name"] for w in cell.leader().status()["functions"]["workers"] if w["sandboxes"])
+    cell.workers[int(busy[1:])].kill()
+    wait_for(lambda: call(cell.gateway, host).status == 200, "it runs elsewhere", 5)
+    wait_for(lambda: [w["name"] for w in cell.leader().status()["functions"]["workers"]] != [], "the dead one is forgotten")
+    cell.stop()
+
+
+def test_a_gateway_that_comes_back_gets_everything(cell):
+    host = cell.deploy("f")
+    assert call(cell.gateway, host).status == 200
+    cell.gateways[0].kill()
+    cell.gateways[0].start()
+    assert call(cell.gateway, host).status == 200
+    assert sum(w["sandboxes"] for w in cell.leader().status()["functions"]["workers"]) == 1
+
+
+def test_a_control_plane_alone_comes_back_to_living_sandboxes(tmp_path):
+    cell = Cell(tmp_path, controls=1)
+    host = cell.deploy("f", FAKE | {"fake": {"createMilliseconds": 50}})
+    first = call(cell.gateway, host).headers["x-fake-sandbox"]
+    address = cell.controls[0].ready["control-plane"]
+    cell.controls[0].kill()
+    assert call(cell.gateway, host).headers["x-fake-sandbox"] == first, "warm requests need no control plane"
+    cell.controls[0].command[cell.controls[0].command.index("--listen") + 1] = address
+    cell.controls[0].start()
+    wait_for(lambda: len(cell.controls[0].status()["functions"]["workers"]) == 1, "its worker is back")
+    assert call(cell.gateway, host).headers["x-fake-sandbox"] == first
+    cell.stop()
