@@ -534,13 +534,15 @@ TEST(deadlines_hold_on_both_sides)
 {
     setup();
     struct str message = STR("x");
-    begin((struct grpc_call_opts){ .path = "/t.T/Hold", .only = &message, .timeout_ms = 200 });
+    begin((struct grpc_call_opts){ .path = "/t.T/Hold", .only = &message, .timeout_ms = 60000 });
+    WAIT_FOR(seen.messages);
+    loop_skip(&loop, 60001);
     WAIT_FOR(reply.ends && seen.gones);
     CHECK_INT(reply.code, GRPC_DEADLINE_EXCEEDED);
     CHECK(reply.was_sent);
     CHECK(seen.r == -ETIMEDOUT || seen.r == -ECONNRESET); /* whoever was first */
     seen = (struct seen){ 0 };
-    begin((struct grpc_call_opts){ .path = "/t.T/Echo", .only = &message, .timeout_ms = 60000 });
+    begin((struct grpc_call_opts){ .path = "/t.T/Echo", .only = &message, .timeout_ms = 90000 });
     WAIT_FOR(reply.ends && seen.gones);
     CHECK_INT(reply.code, GRPC_OK);
     CHECK(seen.deadline_ms > loop_now_ms(&loop) && seen.deadline_ms < UINT64_MAX);
