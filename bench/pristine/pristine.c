@@ -2,8 +2,9 @@
 /*
  * What a request to a Wasm function costs, from the invoker's start to its end, without HTTP.
  *
- *   TEST_GUESTS_DIR=build/test/guests bench_pristine [seconds [runners]]
+ *   TEST_GUESTS_DIR=build/test/guests bench_pristine [seconds [runners [cold]]]
  *
+ * With "cold" nothing else is measured.
  * Closed loop: so many requests are always under way. Prints the common result form: direct_rps
  * [abi, request, concurrency], and for the same labels direct_us, latency; runner_cpu_us and
  * main_cpu_us for each request; cold_direct_us [abi], from prepare() of a revision that rests to
@@ -147,12 +148,13 @@ static void measure_cold(const char *abi, const char *file)
             histogram_add(&histogram, clock_mono_ns() - begun);
         fn_close(&f);
     }
-    (void)printf(",\n  {\"metric\": \"cold_direct_us\", \"labels\": {\"abi\": \"%s\"}, \"unit\": "
+    (void)printf("%s\n  {\"metric\": \"cold_direct_us\", \"labels\": {\"abi\": \"%s\"}, \"unit\": "
                  "\"us\", \"p50\": %.1f, \"p90\": %.1f, \"p99\": %.1f, \"n\": %llu}",
-                 abi, (double)histogram_percentile(&histogram, 50) / 1e3,
+                 is_first ? "" : ",", abi, (double)histogram_percentile(&histogram, 50) / 1e3,
                  (double)histogram_percentile(&histogram, 90) / 1e3,
                  (double)histogram_percentile(&histogram, 99) / 1e3,
                  (unsigned long long)histogram.n);
+    is_first = false;
     fn_call_fini(&c);
     fn_close(&other);
     fn_rig_close(&rig);
@@ -177,7 +179,7 @@ int main(int argc, char **argv)
     if (argc > 2)
         CHECK_OK(parse_u64(str_of(argv[2]), 0, 8, &runners));
     (void)printf("{\"bench\": \"pristine\", \"results\": [");
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows) && argc < 4; i++) {
         struct fn_rig rig;
         fn_rig_open(&rig, (unsigned)runners);
         struct fn_under_test f = { .t.reuse = rows[i].reuse };

@@ -26,28 +26,39 @@ struct template
     uint64_t clock_offset_ns;
     char globals[PROTO_GLOBALS_MAX];
     size_t n_globals;
-    int fd;              /* of the memory: byte n is byte n; -1: all of it is zeros */
-    const uint8_t *view; /* of its first view_bytes; behind are zeros */
+    VEC(uint32_t) touched; /* pages that a fresh instance has otherwise, in order */
+    VEC(uint32_t) stored;  /* pages that are not zeros, in order */
+    uint8_t *copies;       /* of the stored ones, when they are few; else they are in a file: */
+    int fd;                /* byte n of it is byte n of the memory; -1: there is none */
+    const uint8_t *view;   /* of its first view_bytes; holes are not read, which would fill them */
     uint64_t view_bytes;
-    uint64_t *nonzero;     /* a bit for each page of view; the others are holes, which reading
-                            * would fill */
-    VEC(uint32_t) touched; /* pages that a fresh instance has otherwise */
-    struct list kept;      /* instances that wait, the last used first */
+    struct list kept; /* instances that wait, the last used first */
     unsigned n_kept;
 };
 
 /* ---- the snapshot ---- */
 
-static bool is_nonzero(const struct template *t, uint64_t at)
+/* The bytes of a page; NULL: zeros. */
+static const uint8_t *stored_page(const struct template *t, uint32_t page)
 {
-    uint64_t page = at / PAGE;
-    return at < t->view_bytes && t->nonzero[page / 64] >> (page % 64) & 1;
+    size_t lo = 0, hi = t->stored.n;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (t->stored.p[mid] < page)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo == t->stored.n || t->stored.p[lo] != page)
+        return NULL;
+    return t->copies ? t->copies + lo * PAGE : t->view + (uint64_t)page * PAGE;
 }
 
 static void put_page(const struct template *t, uint8_t *memory, uint64_t at)
 {
-    if (is_nonzero(t, at))
-        memcpy(memory + at, t->view + at, PAGE);
+    const uint8_t *from = stored_page(t, (uint32_t)(at / PAGE));
+    if (from)
+        memcpy(memory + at, from, PAGE);
     else
         memset(memory + at, 0, PAGE);
 }
@@ -59,54 +70,64 @@ static bool is_zero(const uint8_t *page)
     return word == 0 && memcmp(page, page + 8, PAGE - 8) == 0;
 }
 
-/* One page of the instance into the file; zeros stay a hole. */
-static int save_page(struct template *t, const uint8_t *memory, uint64_t at)
+/* The next page in order. */
+static void note_page(struct template *t, const uint8_t *memory, uint64_t at)
 {
-    uint64_t page = at / PAGE;
-    if (is_zero(memory + at) || t->nonzero[page / 64] >> (page % 64) & 1)
-        return 0;
-    if (t->fd < 0)
-        t->fd = sys_memfd("dormouse-template");
-    if (t->fd < 0)
-        return t->fd;
-    t->nonzero[page / 64] |= UINT64_C(1) << (page % 64);
-    t->view_bytes = MAX(t->view_bytes, at + PAGE);
-    return sys_pwrite_all(t->fd, memory + at, PAGE, at);
+    if (!is_zero(memory + at))
+        vec_push(&t->stored, (uint32_t)(at / PAGE));
 }
 
 /* What the module's data covers, and what initialisation has written. */
-static int save_memory(struct template *t, struct instance *in)
+static int find_pages(struct template *t, struct instance *in)
 {
     const uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    uint64_t from, to, image = in->module->image_lo / PAGE * PAGE;
+    uint64_t image_end = MIN(in->module->image_hi, t->bytes);
     struct dirty d;
-    uint64_t from, to;
-    int r = 0, more;
-    t->bytes = wasmtime_memory_data_size(in->cx, &in->memory);
-    t->nonzero = xnew_n(uint64_t, t->bytes / PAGE / 64 + 1);
-    uint64_t hi = MIN(in->module->image_hi, t->bytes);
-    for (uint64_t at = in->module->image_lo / PAGE * PAGE; at < hi && r == 0; at += PAGE)
-        r = save_page(t, memory, at);
+    int more;
     dirty_init(&d, in, false);
-    while (r == 0 && (more = dirty_next(&d, &from, &to)) != 0) {
-        r = MIN(more, 0);
-        for (; r == 0 && from < to; from += PAGE) {
+    while ((more = dirty_next(&d, &from, &to)) > 0)
+        for (; from < to; from += PAGE) {
+            for (; image < image_end && image < from; image += PAGE)
+                note_page(t, memory, image);
+            image = image == from ? image + PAGE : image;
             vec_push(&t->touched, (uint32_t)(from / PAGE));
-            r = save_page(t, memory, from);
+            note_page(t, memory, from);
         }
+    for (; more == 0 && image < image_end; image += PAGE)
+        note_page(t, memory, image);
+    return more;
+}
+
+static int save_to_file(struct template *t, const uint8_t *memory)
+{
+    void *view;
+    int r = t->fd = sys_memfd("dormouse-template");
+    for (size_t i = 0; i < t->stored.n && r >= 0; i++) {
+        uint64_t at = (uint64_t)t->stored.p[i] * PAGE;
+        r = sys_pwrite_all(t->fd, memory + at, PAGE, at);
+        t->view_bytes = at + PAGE;
     }
-    if (r == 0 && t->fd >= 0)
+    if (r >= 0)
         r = sys_ftruncate(t->fd, t->bytes);
+    if (r == 0)
+        r = sys_mmap(NULL, t->view_bytes, PROT_READ, MAP_SHARED, t->fd, 0, &view);
+    if (r == 0)
+        t->view = view;
     return r;
 }
 
 static int snapshot(struct template *t, struct instance *in, struct err *err)
 {
-    void *view;
-    int r = save_memory(t, in);
-    if (r == 0 && t->fd >= 0) {
-        r = sys_mmap(NULL, t->view_bytes, PROT_READ, MAP_SHARED, t->fd, 0, &view);
-        if (r == 0)
-            t->view = view;
+    const uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    t->bytes = wasmtime_memory_data_size(in->cx, &in->memory);
+    int r = find_pages(t, in);
+    if (r == 0 && t->stored.n > TEMPLATE_COPY_PAGES) {
+        r = save_to_file(t, memory);
+    } else if (r == 0 && t->stored.n) {
+        t->copies = xalloc_n(PAGE, t->stored.n);
+        for (size_t i = 0; i < t->stored.n; i++)
+            memcpy(t->copies + i * PAGE, memory + (uint64_t)t->stored.p[i] * PAGE, PAGE);
     }
     if (r < 0)
         return err_sys(err, r, "keep the memory after initialisation");
@@ -128,7 +149,8 @@ static void template_unref(struct template *t)
         (void)close(t->fd);
     t->module->n_instances--;
     vec_fini(&t->touched);
-    free(t->nonzero);
+    vec_fini(&t->stored);
+    free(t->copies);
     free(t->setup);
     free(t);
 }

@@ -16,7 +16,8 @@
 #include "runner/worker.h"
 
 enum {
-    TEMPLATE_COPY_PAGES = 16,   /* written by the initialisation: copied, more are mapped */
+    TEMPLATE_COPY_PAGES = 16,   /* stored, or written by the initialisation: copied, more are
+                                 * mapped */
     TEMPLATE_RESET_PAGES = 256, /* of an instance that is put right page by page */
     TEMPLATE_KEPT_MAX = 8,      /* instances of one template that wait for a request, */
     RUNNER_KEPT_MAX = 512,      /* and of all; with so many pages of their own: */
