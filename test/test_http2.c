@@ -1007,6 +1007,24 @@ TEST(pings_are_answered_but_not_for_ever)
     end();
 }
 
+/* As clients do that measure the bandwidth. */
+TEST(a_ping_for_each_answer_is_not_too_many)
+{
+    begin();
+    for (uint32_t i = 0; i < 900; i++) {
+        get(2 * i + 1, "/hello");
+        send_all();
+        WAIT_FOR(seen(2 * i + 1)->ended);
+        frame(PING, 0, 0, STR("12345678"));
+    }
+    for (int i = 0; i < 900; i++) /* the others have not used up what is allowed */
+        frame(PING, 0, 0, STR("12345678"));
+    send_all();
+    WAIT_FOR(peer.pongs == 1800);
+    CHECK_INT(peer.goaways, 0);
+    end();
+}
+
 TEST(settings_and_empty_data_without_end_are_ended)
 {
     begin();

@@ -77,6 +77,7 @@ struct h2 {
     size_t out_bytes; /* that wait in all streams */
     struct bucket resets, chatter;
     struct h2_ping ping; /* while there are streams */
+    bool moved;          /* we have sent something of use since the last PING */
     bool finishing;      /* the server closes: GOAWAY is out, the streams come to their end */
     bool said_goodbye;
 };
@@ -170,6 +171,14 @@ static void count_chatter(struct h2 *h2)
 {
     if (!spend(&h2->chatter, now_ms(h2), CHATTER_BURST, CHATTER_PER_S))
         calm_down(h2, "too many frames without use");
+}
+
+/* Clients measure the way with a PING while data comes: one per answer is not too many. */
+static void count_ping(struct h2 *h2)
+{
+    if (!h2->moved)
+        count_chatter(h2);
+    h2->moved = false;
 }
 
 /* ------------------------------------------------------------------ streams */
@@ -776,7 +785,7 @@ static int on_frame(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
         if (ack && h2->finishing)
             say_goodbye(h2); /* what was under way when the notice arrived is here */
         else
-            count_chatter(h2);
+            count_ping(h2);
         break;
     case NGHTTP2_SETTINGS:
         if (!ack)
@@ -800,8 +809,9 @@ static int on_frame_sent(nghttp2_session *ng, const nghttp2_frame *frame, void *
             count_reset(h2);
         return 0;
     }
-    bool ends = (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
-                (frame->hd.flags & NGHTTP2_FLAG_END_STREAM);
+    bool moves = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
+    bool ends = moves && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM);
+    h2->moved |= moves;
     struct h2_stream *st = nghttp2_session_get_stream_user_data(ng, frame->hd.stream_id);
     if (!ends || !st)
         return 0;
