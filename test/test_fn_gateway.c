@@ -827,6 +827,49 @@ TEST(a_welcome_in_parts_forgets_only_after_the_last)
     finish();
 }
 
+TEST(a_cold_start_does_not_repeat_what_warm_functions_do)
+{
+    begin();
+    struct order *o = order_new();
+    order_welcome(o, 1);
+    order_function(o, 1, "f", "");
+    order_function(o, 2, "g", "");
+    order_endpoints(o, 0, 1, true);
+    order_add(o, 1, 1, NULL);
+    order_send(o, &plane);
+    get("f");
+    WAIT_FOR(plane.load[1].running == 1);
+    unsigned told = plane.load[1].told;
+    request(client, &b, (struct http_call_opts){ 0 }, FIELDS("host", "g"));
+    WAIT_FOR(plane.load[2].queued == 1);
+    CHECK_INT(plane.load[1].told, told);
+    WAIT_FOR(plane.load[1].told > told); /* in its own time */
+    CHECK(plane.load[1].concurrency_us > 300000);
+    finish();
+}
+
+TEST(a_body_that_comes_after_its_function_has_gone_is_answered)
+{
+    begin();
+    welcome("", 1);
+    request(client, &a,
+            (struct http_call_opts){ .method = STR("POST"), .streams = true, .body_n = 4 },
+            FIELDS("host", "f"));
+    (void)http_call_write(a.call, STR("da"));
+    turns(10);
+    CHECK_INT(sandboxes.starts, 0); /* small bodies are waited for */
+    struct order *o = order_new();
+    uint32_t gone = 1;
+    o->o.functions_gone = &gone;
+    o->o.n_functions_gone = 1;
+    order_send(o, &plane);
+    (void)http_call_write(a.call, STR("ta"));
+    http_call_end_body(a.call, NULL);
+    WAIT_FOR(a.ends);
+    check_refused(&a, 404, "UnknownFunction");
+    finish();
+}
+
 TEST(a_deleted_function_answers_what_waits)
 {
     begin();

@@ -414,6 +414,11 @@ static void call_place(struct gateway_call *c)
 {
     struct gateway *g = c->g;
     struct pool *p = c->pool;
+    static const struct refusal gone = { 404, "UnknownFunction", 0 };
+    if (!p->fn) {
+        call_fail(c, &gone, "the function was deleted");
+        return;
+    }
     c->queued_us = gateway_now_us();
     c->is_cold = p->n_sandboxes == 0;
     struct balance_place *place = p->queue.n ? NULL : balance_take(&p->balance);
@@ -422,8 +427,7 @@ static void call_place(struct gateway_call *c)
         run_in(c, place);
         return;
     }
-    const struct failure *f =
-        p->fn && p->n_sandboxes == 0 ? function_failure(p->fn, p->revision) : NULL;
+    const struct failure *f = p->n_sandboxes == 0 ? function_failure(p->fn, p->revision) : NULL;
     if (f && f->is_permanent) {
         fail_as(c, f);
         return;
@@ -453,7 +457,7 @@ static bool is_idempotent(struct str method)
  */
 static bool can_retry(const struct gateway_call *c, int r)
 {
-    if (c->is_retried || c->head_sent || c->body_lost)
+    if (c->is_retried || c->head_sent || c->body_lost || (c->pool && !c->pool->fn))
         return false;
     bool unsent = r == -ECONNREFUSED || r == -EBUSY;
     return unsent || ((r == -ECONNRESET || r == -EPIPE || r == E_EOF) && is_idempotent(c->method));

@@ -36,8 +36,8 @@ enum {
 /* Requests that are to be answered before they ran: src/fn/async takes them. */
 struct gateway_async {
     /*
-     * A request with `prefer: respond-async` or its like, or of such a path. Takes over the exchange (true), or leaves
-     * it to be run at once (false). function: as in gateway_submit().
+     * A request with `prefer: respond-async` or its like, or of such a path. Takes over the
+     * exchange (true), or leaves it to be run at once (false). function: as in gateway_submit().
      */
     bool (*take)(void *arg, struct http_exchange *x, const struct http_request *req,
                  struct str namespace, struct str name, const struct fn_spec *spec);

@@ -35,7 +35,8 @@ enum {
     GATEWAY_EAGER_BYTES = 16 << 10, /* a body of known length up to this is here before it queues */
     GATEWAY_KEEP_BYTES = 64 << 10,  /* of other bodies, so that a request can be made again */
     GATEWAY_IDLE_CALLS = 64,        /* records of calls that are kept for the next ones */
-    /* A client that shut its side is gone, as for other proxies; but `nc -N` gets a quick answer. */
+    /* A client that shut its side is gone, as for other proxies; but `nc -N` gets a quick answer.
+     */
     GATEWAY_HALF_CLOSED_MS = 250,
     GATEWAY_DOUBT_MS = 3000, /* for workers to tell a new leader of sandboxes that are known here */
     GATEWAY_SUSPECT_MS = 2000,     /* a gateway that refused a connection owns nothing so long */
@@ -108,11 +109,11 @@ struct pool {
     struct queue queue;
     bool is_handing; /* pool_hand_off() runs */
     /* What the next report says (load.c). */
-    struct list active;
+    struct list active, hungry;
     uint64_t since_us;
     uint64_t concurrency_us, duration_us;
     uint32_t arrived, finished;
-    bool is_changed; /* since the last report */
+    bool was_queued; /* as told last */
 };
 
 struct sandbox {
@@ -239,12 +240,13 @@ struct gateway {
     bool is_welcome, is_syncing, was_synced, is_closing;
 
     /* load.c */
-    struct list active; /* pools */
+    struct list active, hungry; /* pools */
     VEC(uint64_t) broken;
     VEC(uint64_t) drained;
     struct defer report_soon;
     struct timer report_later;
-    bool report_all;
+    uint64_t report_all_ms; /* when all that are active are due */
+    bool is_first_report;   /* of this stream: what it does not name has no load */
     uint32_t n_queued, n_running;
 
     /* stats.c */

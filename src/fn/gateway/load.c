@@ -2,10 +2,13 @@
 /*
  * What the control plane hears: how many requests run and wait, for each revision that is in use.
  *
- * The first request that waits is told at the end of the turn, since a sandbox is wanted now; after
- * that every 20 ms while any waits, every 400 ms while any runs, and once more when all is over.
- * Between, a time-weighted sum is kept, so that nothing is lost by reporting seldom. A function
- * without requests is told once and costs nothing afterwards.
+ * Two paces. A revision whose queue has news is *hungry*: the first request that waits is told at
+ * the end of the turn, since a sandbox is wanted now, what changes after that within 20 ms. These
+ * reports name the hungry alone, so that a thousand cold starts a second do not repeat what a
+ * thousand warm functions do. Every 400 ms all that are *active* are told, and who has come to rest
+ * is told once more and then costs nothing.
+ *
+ * Between reports a time-weighted sum is kept, so that nothing is lost by reporting seldom.
  */
 #include "fn/gateway/gateway_int.h"
 
@@ -21,16 +24,18 @@ static void integrate(struct pool *p)
     p->since_us = now;
 }
 
-static void report_within(struct gateway *g, uint64_t ms)
+static void report_by(struct gateway *g, uint64_t due_ms)
 {
-    uint64_t due = loop_now_ms(g->loop) + ms;
-    if (!g->is_welcome || (timer_is_armed(&g->report_later) && g->report_later.due_ms <= due))
+    if (!g->is_welcome || (timer_is_armed(&g->report_later) && g->report_later.due_ms <= due_ms))
         return;
-    timer_start(g->loop, &g->report_later, ms, on_report);
+    uint64_t now = loop_now_ms(g->loop);
+    timer_start(g->loop, &g->report_later, due_ms > now ? due_ms - now : 0, on_report);
 }
 
 void load_changed(struct gateway *g, struct pool *p, int running, int queued)
 {
+    if (list_is_empty(&g->active))
+        g->report_all_ms = loop_now_ms(g->loop) + GATEWAY_REPORT_MS;
     if (list_is_linked(&p->active)) {
         integrate(p);
     } else {
@@ -41,11 +46,14 @@ void load_changed(struct gateway *g, struct pool *p, int running, int queued)
     p->queued = (uint32_t)((int64_t)p->queued + queued);
     g->n_running = (uint32_t)((int64_t)g->n_running + running);
     g->n_queued = (uint32_t)((int64_t)g->n_queued + queued);
-    p->is_changed = true;
-    if (queued > 0 && p->queued == 1)
+    if ((p->queued || p->was_queued) && !list_is_linked(&p->hungry))
+        list_push_back(&g->hungry, &p->hungry);
+    if (queued > 0 && !p->was_queued)
         load_urgent(g);
+    else if (list_is_linked(&p->hungry))
+        report_by(g, loop_now_ms(g->loop) + GATEWAY_REPORT_QUEUED_MS);
     else
-        report_within(g, p->queued ? GATEWAY_REPORT_QUEUED_MS : GATEWAY_REPORT_MS);
+        report_by(g, g->report_all_ms);
 }
 
 void load_urgent(struct gateway *g)
@@ -57,6 +65,7 @@ void load_urgent(struct gateway *g)
 void load_forget(struct gateway *g, struct pool *p)
 {
     list_remove(&p->active);
+    list_remove(&p->hungry);
 }
 
 void load_everything(struct gateway *g)
@@ -67,7 +76,7 @@ void load_everything(struct gateway *g)
         p->concurrency_us = p->duration_us = 0;
         p->arrived = p->finished = 0;
     }
-    g->report_all = true;
+    g->is_first_report = true;
     load_urgent(g);
 }
 
@@ -125,28 +134,48 @@ static void fill(struct pool *p, load_message *m)
     add_idle(p, m);
     p->concurrency_us = p->duration_us = 0;
     p->arrived = p->finished = 0;
-    p->is_changed = false;
+    p->was_queued = p->queued > 0;
 }
 
-/* Up to GATEWAY_REPORT_LOADS; pools at rest leave the list. */
-static size_t gather(struct gateway *g, load_message *loads, load_message **at, size_t n_max)
+struct batch {
+    load_message *loads, **at;
+    size_t n, max;
+};
+
+/* false: there is no room for it. */
+static bool take(struct batch *b, struct pool *p)
 {
-    size_t n = 0;
+    if (!p->fn || !p->fn->number)
+        return true; /* the control plane does not know it */
+    if (b->n == b->max)
+        return false;
+    b->at[b->n] = &b->loads[b->n];
+    fill(p, &b->loads[b->n++]);
+    return true;
+}
+
+static void take_hungry(struct gateway *g, struct batch *b)
+{
+    while (!list_is_empty(&g->hungry)) {
+        struct pool *p = list_first(&g->hungry, struct pool, hungry);
+        if (!take(b, p))
+            return;
+        list_remove(&p->hungry);
+    }
+}
+
+static void take_active(struct gateway *g, struct batch *b)
+{
     list_each_safe (node, &g->active) {
         struct pool *p = list_entry(node, struct pool, active);
-        bool is_known = p->fn && p->fn->number;
-        if (is_known && (p->is_changed || p->running || p->queued || g->report_all)) {
-            if (n == n_max)
-                break;
-            at[n] = &loads[n];
-            fill(p, &loads[n++]);
-        }
+        if (!take(b, p))
+            return;
+        list_remove(&p->hungry);
         if (p->running + p->queued == 0) {
             list_remove(&p->active);
             pool_rest(g, p);
         }
     }
-    return n;
 }
 
 static size_t count(const struct list *head)
@@ -163,14 +192,19 @@ static void report(struct gateway *g)
     timer_stop(g->loop, &g->report_later);
     if (!g->is_welcome)
         return;
-    size_t n_max = MIN(count(&g->active), (size_t)GATEWAY_REPORT_LOADS);
-    load_message *loads = n_max ? xnew_n(load_message, n_max) : NULL;
-    load_message **at = n_max ? xnew_n(load_message *, n_max) : NULL;
+    bool all = g->is_first_report || loop_now_ms(g->loop) >= g->report_all_ms;
+    size_t n_max = MIN(count(all ? &g->active : &g->hungry), (size_t)GATEWAY_REPORT_LOADS);
+    struct batch b = { .max = n_max };
+    b.loads = n_max ? xnew_n(load_message, n_max) : NULL;
+    b.at = n_max ? xnew_n(load_message *, n_max) : NULL;
+    if (all)
+        take_active(g, &b);
+    else
+        take_hungry(g, &b);
     Dormouse__Fn__V1__GatewayReport r = DORMOUSE__FN__V1__GATEWAY_REPORT__INIT;
-    r.loads_are_all = g->report_all;
-    r.n_loads = gather(g, loads, at, n_max);
-    r.loads = at;
-    g->report_all = false;
+    r.loads_are_all = g->is_first_report;
+    r.n_loads = b.n;
+    r.loads = b.at;
     r.n_broken = g->broken.n;
     r.broken = g->broken.p;
     r.n_drained = g->drained.n;
@@ -178,13 +212,18 @@ static void report(struct gateway *g)
     r.endpoints_version = g->endpoints_version;
     r.is_leaving = g->is_leaving;
     uplink_send(g, &r);
+    g->is_first_report = false;
     g->broken.n = g->drained.n = 0;
-    for (size_t i = 0; i < r.n_loads; i++)
-        free(loads[i].idle);
-    free(loads);
-    free(at);
-    if (!list_is_empty(&g->active))
-        report_within(g, g->n_queued ? GATEWAY_REPORT_QUEUED_MS : GATEWAY_REPORT_MS);
+    for (size_t i = 0; i < b.n; i++)
+        free(b.loads[i].idle);
+    free(b.loads);
+    free(b.at);
+    if (all)
+        g->report_all_ms = loop_now_ms(g->loop) + GATEWAY_REPORT_MS;
+    if (!list_is_empty(&g->hungry))
+        report_by(g, loop_now_ms(g->loop) + GATEWAY_REPORT_QUEUED_MS);
+    else if (!list_is_empty(&g->active))
+        report_by(g, g->report_all_ms);
 }
 
 static void on_report(struct timer *t)
@@ -200,6 +239,7 @@ static void on_report_soon(struct defer *d)
 void load_init(struct gateway *g)
 {
     list_init(&g->active);
+    list_init(&g->hungry);
 }
 
 void load_fini(struct gateway *g)
@@ -208,7 +248,7 @@ void load_fini(struct gateway *g)
     timer_stop(g->loop, &g->report_later);
     while (!list_is_empty(&g->active)) {
         struct pool *p = list_first(&g->active, struct pool, active);
-        list_remove(&p->active);
+        load_forget(g, p);
         pool_rest(g, p);
     }
     vec_fini(&g->broken);
