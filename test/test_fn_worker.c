@@ -3,6 +3,7 @@
 #include "base/sys.h"
 #include "base/vec.h"
 #include "fn/worker/fake.h"
+#include "fn/worker/logs.h"
 #include "fn/worker/simulate.h"
 #include "fn/worker/worker.h"
 #include "fn/worker/worker_http.h"
@@ -82,7 +83,7 @@ static void turns(struct rig *r)
         (void)loop_turn(&r->loop, false);
 }
 
-static void rig_init(struct rig *r)
+static void rig_init_with(struct rig *r, struct guest_logs *logs)
 {
     *r = (struct rig){ .dialer.ops = &dialer_ops, .term = 5 };
     CHECK_OK(loop_init(&r->loop, NULL));
@@ -97,10 +98,16 @@ static void rig_init(struct rig *r)
                              .labels = &label,
                              .n_labels = 1,
                              .n_runtimes = 1,
+                             .logs = logs,
                              .is_simulated = true };
     o.runtimes[0] = fake_runtime_new(&r->loop, 0, 1);
     CHECK_OK(worker_start(&o, &r->w, NULL));
     turns(r);
+}
+
+static void rig_init(struct rig *r)
+{
+    rig_init_with(r, NULL);
 }
 
 static void on_stopped(void *arg)
@@ -514,6 +521,31 @@ TEST(numbers_of_functions_are_those_of_the_newest_welcome)
     skip(&r, 40);
     CHECK(!find_created(&r, 4, &n)->error[0]);
     rig_fini(&r);
+}
+
+TEST(the_log_of_a_deleted_function_goes)
+{
+    struct rig r;
+    char dir[] = "/tmp/test-fn-worker-XXXXXX";
+    CHECK(mkdtemp(dir));
+    struct guest_logs *logs = guest_logs_new(dir);
+    rig_init_with(&r, logs);
+    make_ready(&r, 1);
+    struct runtime_revision rev = { .namespace = "default", .function = "hello", .revision = 1 };
+    fn_log_output(logs, &rev, 1, "stdout", STR("a line"));
+    scoped(free_scoped) char *path = guest_log_path(dir, "default", "hello", false);
+    CHECK_OK(access(path, F_OK));
+    order m = DORMOUSE__FN__V1__WORKER_ORDER__INIT;
+    uint32_t gone[] = { 1 };
+    m.functions_gone = gone;
+    m.n_functions_gone = 1;
+    send_order(&r, &m);
+    CHECK(access(path, F_OK) < 0);
+    rig_fini(&r);
+    guest_logs_free(logs);
+    *strrchr(path, '/') = '\0';
+    (void)rmdir(path);
+    (void)rmdir(dir);
 }
 
 /* ---------------------------------------------------------------- leases */

@@ -419,7 +419,7 @@ static int start_worker(struct functions *f, struct err *err)
     scoped(free_scoped) char *logs_dir = xasprintf("%s/" FN_LOGS_DIR, o->data_dir);
     opts.labels = labels;
     opts.n_labels = read_labels(o, &a, labels);
-    f->logs = guest_logs_new(logs_dir);
+    f->logs = opts.logs = guest_logs_new(logs_dir);
     opts.runtimes[opts.n_runtimes++] = fake_runtime_new(o->loop, 0, 1);
     if (start_wasm(f, &opts.runtimes[opts.n_runtimes], &why) >= 0)
         opts.n_runtimes++;

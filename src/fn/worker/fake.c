@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { PIECE = 16 << 10, PIECES_PER_TURN = 16 };
+enum { PIECE = 16 << 10, PIECES_PER_TURN = 16, SPARE_CALLS_MAX = 256, SPARE_BUF_MAX = 16 << 10 };
 
 struct fake {
     struct runtime base;
@@ -21,8 +21,10 @@ struct fake {
     struct loop *loop;
     struct rng rng;
     uint32_t fail_permille;
-    struct map sandboxes; /* 8 bytes -> struct fake_sandbox */
-    size_t n_owed;        /* sandboxes and calls; closed when there are none */
+    struct map sandboxes;    /* 8 bytes -> struct fake_sandbox */
+    struct fake_call *spare; /* calls that have ended, with their memory */
+    unsigned n_spare;
+    size_t n_owed; /* sandboxes and calls; closed when there are none */
     void (*done)(void *arg);
     void *done_arg;
     struct defer released;
@@ -51,6 +53,8 @@ struct fake_call { /* a struct invocation */
     uint64_t n_bytes, chunk_ms; /* of an answer made up */
     bool is_made_up;
     struct buf echo; /* of the request, to be sent back */
+    struct buf out;  /* what of it is being sent */
+    struct fake_call *next_spare;
     struct headers head;
     char *trailer;
     bool is_past_head, is_body_whole, is_paused, is_full; /* full: write() has said so */
@@ -67,11 +71,61 @@ static struct fake *of(struct runtime *rt)
 
 static void on_turn(struct defer *d);
 
+static void wake(struct fake_call *c)
+{
+    if (!timer_is_armed(&c->timer))
+        defer_start(c->f->loop, &c->turn, on_turn);
+}
+
+static void free_call(struct fake_call *c)
+{
+    buf_fini(&c->echo);
+    buf_fini(&c->out);
+    headers_fini(&c->head);
+    free(c);
+}
+
+static void give_back_call(struct fake *f, struct fake_call *c)
+{
+    free(c->trailer);
+    if (f->n_spare == SPARE_CALLS_MAX || c->echo.cap + c->out.cap > SPARE_BUF_MAX) {
+        free_call(c);
+        return;
+    }
+    c->next_spare = f->spare;
+    f->spare = c;
+    f->n_spare++;
+}
+
+static struct fake_call *take_call(struct fake *f)
+{
+    struct fake_call *c = f->spare;
+    if (!c) {
+        c = xnew(struct fake_call);
+        buf_init(&c->echo, SIZE_MAX / 2);
+        buf_init(&c->out, SIZE_MAX / 2);
+        return c;
+    }
+    f->spare = c->next_spare;
+    f->n_spare--;
+    struct fake_call kept = *c;
+    *c = (struct fake_call){ .echo = kept.echo, .out = kept.out, .head = kept.head };
+    buf_reset(&c->echo);
+    buf_reset(&c->out);
+    headers_reset(&c->head);
+    return c;
+}
+
 static void on_released(struct defer *d)
 {
     struct fake *f = container_of(d, struct fake, released);
     void (*done)(void *) = f->done;
     void *arg = f->done_arg;
+    while (f->spare) {
+        struct fake_call *c = f->spare;
+        f->spare = c->next_spare;
+        free_call(c);
+    }
     map_fini(&f->sandboxes);
     free(f);
     done(arg);
@@ -81,12 +135,6 @@ static void give_back(struct fake *f)
 {
     if (--f->n_owed == 0 && f->done)
         defer_start(f->loop, &f->released, on_released);
-}
-
-static void wake(struct fake_call *c)
-{
-    if (!timer_is_armed(&c->timer))
-        defer_start(c->f->loop, &c->turn, on_turn);
 }
 
 static void end_call(struct fake_call *c)
@@ -99,12 +147,9 @@ static void end_call(struct fake_call *c)
         (void)err_set(&err, c->failed, "fake sandbox: %s", c->reason);
     list_remove(&c->node);
     c->ops->on_end(c->arg, c->failed, c->failed ? c->reason : "", &err);
-    timer_stop(c->f->loop, &c->timer);
+    timer_stop(f->loop, &c->timer);
     defer_cancel(&c->turn);
-    buf_fini(&c->echo);
-    headers_fini(&c->head);
-    free(c->trailer);
-    free(c);
+    give_back_call(f, c);
     struct fake_sandbox *s = dies ? map_get(&f->sandboxes, str_n(&id, sizeof id)) : NULL;
     if (s && !s->is_going) {
         map_del(&f->sandboxes, str_n(&id, sizeof id));
@@ -170,10 +215,11 @@ static bool send_made_up(struct fake_call *c)
 static bool send_echo(struct fake_call *c)
 {
     if (c->echo.n && !c->is_paused) {
-        struct buf out = c->echo;
-        buf_init(&c->echo, SIZE_MAX / 2);
-        c->ops->on_data(c->arg, buf_str(&out));
-        buf_fini(&out);
+        struct buf next = c->out; /* what comes meanwhile */
+        c->out = c->echo;
+        c->echo = next;
+        c->ops->on_data(c->arg, buf_str(&c->out));
+        buf_reset(&c->out);
     }
     return c->is_body_whole && c->echo.n == 0;
 }
@@ -262,12 +308,11 @@ static int start(struct invoker *v, const struct invoke_request *req, const stru
     if (!s || !s->is_ready || s->is_going)
         return err_set(err, -ECONNREFUSED, "there is no fake sandbox %llu",
                        (unsigned long long)req->sandbox);
-    struct fake_call *c = xnew(struct fake_call);
+    struct fake_call *c = take_call(f);
     c->f = f;
     c->s = s;
     c->ops = ops;
     c->arg = arg;
-    buf_init(&c->echo, SIZE_MAX / 2);
     read_wishes(c, req->headers);
     if (!c->is_made_up)
         (void)buf_add_str(&c->echo, req->body);

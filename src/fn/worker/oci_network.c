@@ -22,9 +22,11 @@ struct oci_networks {
     struct loop *loop;
     uint32_t subnet; /* x.y.0.0 */
     uint32_t next;   /* last 16 bits to try */
-    uint32_t keep, n_ready, n_filling;
+    uint32_t keep, n_ready, n_filling, n_used;
     struct list ready, waiting;
     struct timer retry; /* after a failure */
+    struct timer rest;  /* while none is in use and more than one is ready */
+    bool rests;         /* no more than one is kept ready */
     struct defer turn;  /* hands what is ready to who waits */
     void (*done)(void *arg);
     void *arg;
@@ -244,7 +246,7 @@ static uint32_t n_waiting(const struct oci_networks *p)
 /* Threads race for names only in make_devices(), where the loser takes the next. */
 static void fill_up(struct oci_networks *p)
 {
-    uint32_t want = p->keep + n_waiting(p);
+    uint32_t want = (p->rests ? MIN(p->keep, 1u) : p->keep) + n_waiting(p);
     while (p->n_ready + p->n_filling < want && p->n_filling < OCI_NETWORK_FILLS) {
         struct fill *f = xnew(struct fill);
         f->p = p;
@@ -276,6 +278,26 @@ static int parse_subnet(const char *text, uint32_t *ret, struct err *err)
     return 0;
 }
 
+static void on_rest(struct timer *t)
+{
+    struct oci_networks *p = container_of(t, struct oci_networks, rest);
+    p->rests = true;
+    while (p->n_ready > 1) {
+        free_network(list_entry(list_pop_front(&p->ready), struct oci_network, node));
+        p->n_ready--;
+    }
+}
+
+static void count_use(struct oci_networks *p, int n)
+{
+    p->n_used += n;
+    if (p->n_used) {
+        timer_stop(p->loop, &p->rest);
+        p->rests = false;
+    } else if (!p->rests)
+        timer_start(p->loop, &p->rest, OCI_NETWORKS_REST_MS, on_rest);
+}
+
 int oci_networks_new(struct loop *loop, const char *subnet, uint32_t keep,
                      struct oci_networks **ret, struct err *err)
 {
@@ -298,6 +320,7 @@ int oci_networks_new(struct loop *loop, const char *subnet, uint32_t keep,
     *n = first;
     add_ready(p, n);
     fill_up(p);
+    count_use(p, 0);
     *ret = p;
     return 0;
 }
@@ -306,6 +329,7 @@ void oci_networks_close(struct oci_networks *p, void (*done)(void *arg), void *a
 {
     assert(list_is_empty(&p->waiting));
     timer_stop(p->loop, &p->retry);
+    timer_stop(p->loop, &p->rest);
     defer_cancel(&p->turn);
     while (!list_is_empty(&p->ready))
         free_network(list_entry(list_pop_front(&p->ready), struct oci_network, node));
@@ -320,6 +344,7 @@ struct oci_network *oci_network_take(struct oci_networks *p)
         return NULL;
     struct oci_network *n = list_entry(list_pop_front(&p->ready), struct oci_network, node);
     p->n_ready--;
+    count_use(p, 1);
     fill_up(p);
     return n;
 }
@@ -332,6 +357,7 @@ static void on_turn(struct defer *d)
         struct oci_network_wait *w =
             list_entry(list_pop_front(&p->waiting), struct oci_network_wait, node);
         p->n_ready--;
+        count_use(p, 1);
         w->run(w, n, NULL);
     }
     fill_up(p);
@@ -340,6 +366,7 @@ static void on_turn(struct defer *d)
 void oci_network_wait(struct oci_networks *p, struct oci_network_wait *w)
 {
     list_push_back(&p->waiting, &w->node);
+    p->rests = false;
     if (!list_is_empty(&p->ready))
         defer_start(p->loop, &p->turn, on_turn);
     fill_up(p);
@@ -352,6 +379,7 @@ void oci_network_cancel(struct oci_network_wait *w)
 
 void oci_network_put(struct oci_networks *p, struct oci_network *n)
 {
+    count_use(p, -1);
     if (p->n_ready >= p->keep * 2)
         free_network(n);
     else
@@ -369,6 +397,7 @@ int oci_network_adopt(struct oci_networks *p, int pid, uint32_t address, struct 
     struct oci_network *n = xnew(struct oci_network);
     n->ns_fd = fd;
     n->address = address;
+    count_use(p, 1);
     *ret = n;
     return 0;
 }

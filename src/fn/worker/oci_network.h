@@ -35,7 +35,11 @@ struct oci_network_wait { /* given by whoever waits; zeroed before first use */
     void (*run)(struct oci_network_wait *w, struct oci_network *n, const struct err *err);
 };
 
-enum { OCI_NETWORKS_MAX = 1024, OCI_NETWORK_FILLS = 2 /* made at a time */ };
+enum {
+    OCI_NETWORKS_MAX = 1024,
+    OCI_NETWORK_FILLS = 2,       /* made at a time */
+    OCI_NETWORKS_REST_MS = 60000 /* with none in use for so long, all but one go */
+};
 
 /*
  * subnet: "10.213.0.0/16" or such, always /16. Makes the first at once, to see whether it can.

@@ -247,6 +247,11 @@ struct revision *revisions_find(const struct revisions *t, uint32_t number, uint
     return NULL;
 }
 
+const struct function *revisions_function(const struct revisions *t, uint32_t number)
+{
+    return map_get(&t->by_number, number_key(&number));
+}
+
 void revisions_fini(struct revisions *t)
 {
     revisions_new_term(t);

@@ -58,6 +58,8 @@ void revisions_sweep(struct revisions *t);
 /* NULL: not known. Borrowed until the next change. */
 struct revision *revisions_find(const struct revisions *t, uint32_t number, uint32_t revision);
 
+const struct function *revisions_function(const struct revisions *t, uint32_t number);
+
 /* For each sandbox. The first one lets the runtime prepare; the last one may end it. */
 void revision_ref(struct revision *v);
 void revision_unref(struct revisions *t, struct revision *v);

@@ -9,6 +9,7 @@
 #include "base/sys.h"
 #include "fn/worker/http_invoker.h"
 #include "fn/worker/worker_impl.h"
+#include "wasm/guest_log.h"
 
 #include <errno.h>
 #include <string.h>
@@ -373,6 +374,15 @@ static void do_functions(struct worker *w, const Dormouse__Fn__V1__WorkerOrder *
     }
 }
 
+/* It has been deleted, and its log goes with it. */
+static void forget_function(struct worker *w, uint32_t number)
+{
+    const struct function *f = revisions_function(&w->revisions, number);
+    if (f)
+        guest_log_remove(w->logs, f->namespace, f->name);
+    revisions_gone(&w->revisions, number);
+}
+
 static void do_orders(struct worker *w, const Dormouse__Fn__V1__WorkerOrder *m)
 {
     do_functions(w, m);
@@ -386,7 +396,7 @@ static void do_orders(struct worker *w, const Dormouse__Fn__V1__WorkerOrder *m)
     for (size_t i = 0; i < m->n_creates; i++)
         do_create(w, m->creates[i]);
     for (size_t i = 0; i < m->n_functions_gone; i++)
-        revisions_gone(&w->revisions, m->functions_gone[i]);
+        forget_function(w, m->functions_gone[i]);
 }
 
 /* ---------------------------------------------------------------- the stream */
@@ -608,6 +618,7 @@ static void copy_opts(struct worker *w, const struct worker_opts *o)
     w->memory_bytes = o->memory_bytes ? o->memory_bytes : node_memory_bytes();
     w->is_simulated = o->is_simulated;
     w->is_proxy = o->is_proxy;
+    w->logs = o->logs;
     w->on_synced = o->on_synced;
     w->arg = o->arg;
     for (size_t i = 0; i < o->n_labels; i++)

@@ -18,7 +18,7 @@
 #include "fn/worker/runtime.h"
 
 struct worker;
-struct tls_ctx;
+struct guest_logs;
 
 enum {
     WORKER_SANDBOXES_MAX = 16384, /* of all states: a hello with all of them is one message */
@@ -52,6 +52,7 @@ struct worker_opts { /* strings are copied */
      * this worker carries their requests on. Without upgrades (WebSockets).
      */
     bool is_proxy;
+    struct guest_logs *logs;      /* kept; a deleted function's go; NULL: none */
     bool is_simulated;            /* its load is that of its sandboxes, not of the machine */
     void (*on_synced)(void *arg); /* the first welcome came; once; may be NULL */
     void *arg;

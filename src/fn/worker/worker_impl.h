@@ -52,6 +52,7 @@ struct worker {
     size_t n_runtimes;
     struct runtime *recovering; /* inside its recover() */
     bool is_simulated, is_proxy;
+    struct guest_logs *logs;
     void (*on_synced)(void *arg);
     void *arg;
 
