@@ -53,8 +53,9 @@ struct rig {
     const char *peer;
     bool unknown; /* no function is known */
     struct async_opts opts;
+    /* Instead of `answers`, if set: what a call that begins is answered with. */
+    struct played_answer (*decide)(const struct played_call *c);
     VEC(char *) order; /* functions of the calls, as they began */
-    VEC(char *) bodies;
 };
 
 struct answer {
@@ -115,8 +116,9 @@ static inline struct played_answer next_answer(struct rig *g)
 static inline void on_played_turn(struct defer *d)
 {
     struct played_call *c = container_of(d, struct played_call, turn);
-    struct played_answer a =
-        c->canceled ? (struct played_answer){ .r = -ECANCELED } : next_answer(the_rig);
+    struct played_answer a = { .r = -ECANCELED };
+    if (!c->canceled)
+        a = the_rig->decide ? the_rig->decide(c) : next_answer(the_rig);
     if (!a.hold)
         played_end(the_rig, c, &a);
 }
@@ -148,8 +150,8 @@ static inline int played_submit(void *arg, struct str namespace, struct str name
     g->n_calls++;
     g->n_running++;
     g->n_running_most = MAX(g->n_running_most, g->n_running);
-    vec_push(&g->order, xstrdup(c->function));
-    vec_push(&g->bodies, str_dup(req->body));
+    if (!g->decide)
+        vec_push(&g->order, xstrdup(c->function));
     defer_start(&g->loop, &c->turn, on_played_turn);
     *ret = c;
     return 0;
@@ -310,10 +312,7 @@ static inline void rig_fini(struct rig *g)
     loop_fini(&g->loop);
     vec_each (o, &g->order)
         free(*o);
-    vec_each (o, &g->bodies)
-        free(*o);
     vec_fini(&g->order);
-    vec_fini(&g->bodies);
     static const char *const ends[] = { "", "-wal", "-shm", "-lock", ".lock" };
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
         char path[128];
