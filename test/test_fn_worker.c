@@ -7,6 +7,7 @@
 #include "fn/worker/simulate.h"
 #include "fn/worker/worker.h"
 #include "fn/worker/worker_http.h"
+#include "io/tls.h"
 #include "test.h"
 
 #include <errno.h>
@@ -941,6 +942,56 @@ TEST(who_has_no_token_or_names_no_sandbox_is_refused)
     struct worker_http_opts open = { .loop = &r.r.loop, .host = "0.0.0.0" };
     CHECK_ERR(worker_http_start(&open, &h, NULL), E_INVALID);
     http_rig_fini(&r);
+}
+
+/* A server context and a client context of one CA; the client is of `organisation`. */
+static void make_tls(const char *organisation, struct tls_ctx **server, struct tls_ctx **client)
+{
+    struct buf ca = BUF_INIT(1 << 16), ca_key = BUF_INIT(1 << 16), cert = BUF_INIT(1 << 16),
+               key = BUF_INIT(1 << 16), user_cert = BUF_INIT(1 << 16), user_key = BUF_INIT(1 << 16);
+    const char *names[] = { "127.0.0.1" };
+    struct str group = str_of(organisation);
+    struct x509_user user = { .name = STR("g-0"), .groups = &group, .n_groups = 1 };
+    CHECK_OK(x509_make_ca("test", &ca, &ca_key, NULL));
+    CHECK_OK(x509_make_server(buf_str(&ca), buf_str(&ca_key), "w", names, 1, 1, &cert, &key, NULL));
+    CHECK_OK(
+        x509_make_client(buf_str(&ca), buf_str(&ca_key), &user, 3600, &user_cert, &user_key, NULL));
+    CHECK_OK(tls_ctx_new_server(buf_str(&cert), buf_str(&key), buf_str(&ca), server, NULL));
+    CHECK_OK(tls_ctx_new_client(buf_str(&ca), buf_str(&user_cert), buf_str(&user_key), false,
+                                client, NULL));
+    struct buf *all[] = { &ca, &ca_key, &cert, &key, &user_cert, &user_key };
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        buf_fini(all[i]);
+}
+
+TEST(a_certificate_of_the_organisation_is_as_good_as_a_token)
+{
+    static const char *const fields[] = { "x-dormouse-sandbox", "1", NULL };
+    static const char *const organisations[] = { "dormouse:gateways", "others" };
+    for (size_t i = 0; i < ARRAY_LEN(organisations); i++) {
+        struct http_rig r = { 0 };
+        struct tls_ctx *server, *client;
+        struct http_answer a;
+        make_tls(organisations[i], &server, &client);
+        rig_init(&r.r);
+        make_ready(&r.r, 1);
+        struct worker_http_opts o = { .loop = &r.r.loop,
+                                      .tls = server,
+                                      .organisation = "dormouse:gateways" };
+        CHECK_OK(worker_http_start(&o, &r.h, NULL));
+        worker_http_serve(r.h, worker_invoker(r.r.w));
+        struct http_client_opts c = { .host = "127.0.0.1",
+                                      .port = worker_http_port(r.h),
+                                      .tls = client };
+        CHECK_OK(http_client_new(&r.r.loop, &c, &r.c, NULL));
+        (void)http_start(&r, fields, "", false, &a);
+        http_finish(&r, &a);
+        CHECK_INT(a.status, i == 0 ? 200 : 401);
+        buf_fini(&a.body);
+        http_rig_fini(&r);
+        tls_ctx_free(server);
+        tls_ctx_free(client);
+    }
 }
 
 TEST(a_client_that_reads_slowly_or_leaves_holds_nothing_up)

@@ -14,8 +14,6 @@
 #include <errno.h>
 #include <string.h>
 
-enum { LOAD_AGE_MS = 1000 }; /* a load that is younger need not be read again */
-
 /*
  *     CREATING -> READY -> DESTROYING -> (free)
  *         |         `-> (free: it died)
@@ -30,162 +28,6 @@ static const struct sm_state sandbox_table[] = {
 static void dial(struct worker *w);
 static void lose_stream(struct worker *w, const char *why);
 static void on_stop_grace(struct timer *t);
-
-/* ---------------------------------------------------------------- reports */
-
-static void on_report(struct defer *d);
-
-static void want_report(struct worker *w)
-{
-    if (w->at == WORKER_WELCOME)
-        defer_start(w->loop, &w->report, on_report);
-}
-
-static void clear_news(struct worker *w)
-{
-    vec_each (c, &w->created)
-        free(c->text);
-    vec_each (g, &w->gone)
-        free(g->reason);
-    w->created.n = w->gone.n = 0;
-}
-
-/* news: what the hello of a later stream does not tell anyway is worth nothing without a stream */
-static bool has_listener(const struct worker *w)
-{
-    return w->at == WORKER_HELLO || w->at == WORKER_WELCOME;
-}
-
-static void tell_created(struct worker *w, struct created c)
-{
-    if (!has_listener(w)) {
-        free(c.text);
-        return;
-    }
-    vec_push(&w->created, c);
-    want_report(w);
-}
-
-static void tell_gone(struct worker *w, uint64_t id, const char *reason)
-{
-    if (!has_listener(w))
-        return;
-    vec_push(&w->gone, ((struct gone){ id, xstrdup(reason) }));
-    want_report(w);
-}
-
-static void tell_ready(struct worker *w, const struct sandbox *s,
-                       const Dormouse__Fn__V1__Breakdown *breakdown)
-{
-    struct created c = { .sandbox = s->id, .by_worker = s->by_worker };
-    c.text = s->address ? xstrdup(s->address) : NULL;
-    if (breakdown)
-        c.breakdown = *breakdown;
-    else
-        dormouse__fn__v1__breakdown__init(&c.breakdown);
-    tell_created(w, c);
-}
-
-static void tell_failed(struct worker *w, uint64_t id, int r, const struct err *err)
-{
-    struct created c = { .sandbox = id, .is_error = true };
-    c.text = xstrdup(err_text(err));
-    c.is_permanent = r == E_INVALID || r == E_UNSUPPORTED || r == E_DIGEST;
-    dormouse__fn__v1__breakdown__init(&c.breakdown);
-    tell_created(w, c);
-}
-
-static void fill_load(struct worker *w, Dormouse__Fn__V1__WorkerLoad *load)
-{
-    uint64_t now = loop_now_ms(w->loop);
-    if (w->is_simulated) {
-        w->cpu_used = w->n_running * 1000;
-        w->memory_used = (uint64_t)w->sandboxes.n << 20;
-    } else if (!w->load_ms || now >= w->load_ms + LOAD_AGE_MS) {
-        node_load_read(&w->node, &w->cpu_used, &w->memory_used);
-        w->load_ms = now ? now : 1;
-    }
-    dormouse__fn__v1__worker_load__init(load);
-    load->cpu_milli_used = w->cpu_used;
-    load->memory_used = w->memory_used;
-    load->running = w->n_running;
-}
-
-static void add_created(struct arena *a, Dormouse__Fn__V1__WorkerReport *to, struct created *from,
-                        size_t n)
-{
-    to->created = arena_new_n(a, Dormouse__Fn__V1__Created *, n + 1);
-    Dormouse__Fn__V1__Created *all = arena_new_n(a, Dormouse__Fn__V1__Created, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        struct created *c = &from[i];
-        dormouse__fn__v1__created__init(&all[i]);
-        all[i].sandbox = c->sandbox;
-        if (c->text && c->is_error)
-            all[i].error = c->text;
-        else if (c->text)
-            all[i].address = c->text;
-        all[i].by_worker = c->by_worker;
-        all[i].is_permanent = c->is_permanent;
-        if (!c->is_error)
-            all[i].breakdown = &c->breakdown;
-        to->created[i] = &all[i];
-    }
-    to->n_created = n;
-}
-
-static void add_gone(struct arena *a, Dormouse__Fn__V1__WorkerReport *to, const struct gone *from,
-                     size_t n)
-{
-    to->gone = arena_new_n(a, Dormouse__Fn__V1__Gone *, n + 1);
-    Dormouse__Fn__V1__Gone *all = arena_new_n(a, Dormouse__Fn__V1__Gone, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        dormouse__fn__v1__gone__init(&all[i]);
-        all[i].sandbox = from[i].sandbox;
-        all[i].reason = from[i].reason;
-        to->gone[i] = &all[i];
-    }
-    to->n_gone = n;
-}
-
-static void send_report(struct worker *w, size_t created_at, size_t n_created, size_t gone_at,
-                        size_t n_gone)
-{
-    Dormouse__Fn__V1__WorkerReport m = DORMOUSE__FN__V1__WORKER_REPORT__INIT;
-    Dormouse__Fn__V1__WorkerLoad load;
-    add_created(&w->scratch, &m, w->created.p + created_at, n_created);
-    add_gone(&w->scratch, &m, w->gone.p + gone_at, n_gone);
-    fill_load(w, &load);
-    m.load = &load;
-    m.seq = ++w->seq;
-    m.leaving = w->is_stopping;
-    fn_stream_send(w->stream, &m.base);
-    arena_reset(&w->scratch);
-    w->sent_ms = loop_now_ms(w->loop);
-}
-
-/* All that this turn of the loop has brought, in pieces of WORKER_REPORT_MAX. */
-static void on_report(struct defer *d)
-{
-    struct worker *w = container_of(d, struct worker, report);
-    size_t c = 0, g = 0;
-    do {
-        size_t nc = MIN(w->created.n - c, (size_t)WORKER_REPORT_MAX);
-        size_t ng = MIN(w->gone.n - g, WORKER_REPORT_MAX - nc);
-        send_report(w, c, nc, g, ng);
-        c += nc;
-        g += ng;
-    } while (c < w->created.n || g < w->gone.n);
-    clear_news(w);
-}
-
-static void on_lease(struct timer *t)
-{
-    struct worker *w = container_of(t, struct worker, lease);
-    uint64_t quarter = MAX(w->lease_ms / 4, 1), age = loop_now_ms(w->loop) - w->sent_ms;
-    if (age + quarter / 4 >= quarter)
-        send_report(w, 0, 0, 0, 0);
-    timer_start(w->loop, &w->lease, quarter, on_lease);
-}
 
 /* ---------------------------------------------------------------- sandboxes */
 
@@ -260,14 +102,14 @@ static void on_created(void *arg, uint64_t id, int r, const char *address,
         return; /* ordered to go meanwhile: on_destroyed() follows */
     if (r < 0) {
         w->total.failed++;
-        tell_failed(w, id, r, err);
+        report_failed(w, id, r, err);
         free_sandbox(w, s);
         return;
     }
     w->total.created++;
     move_sandbox(w, s, SANDBOX_READY);
     set_address(w, s, address);
-    tell_ready(w, s, breakdown);
+    report_ready(w, s, breakdown);
 }
 
 static void on_gone(void *arg, uint64_t id, const char *reason)
@@ -277,7 +119,7 @@ static void on_gone(void *arg, uint64_t id, const char *reason)
     if (!s || s->sm.at != SANDBOX_READY)
         return;
     w->total.gone++;
-    tell_gone(w, id, reason);
+    report_gone(w, id, reason);
     free_sandbox(w, s);
 }
 
@@ -288,7 +130,7 @@ static void on_destroyed(void *arg, uint64_t id)
     if (!s || s->sm.at != SANDBOX_DESTROYING)
         return;
     w->total.destroyed++;
-    tell_gone(w, id, "");
+    report_gone(w, id, "");
     free_sandbox(w, s);
 }
 
@@ -316,14 +158,14 @@ static void refuse_create(struct worker *w, uint64_t id, int r, const char *text
 {
     struct err err = { 0 };
     w->total.failed++;
-    tell_failed(w, id, err_set(&err, r, "%s", text), &err);
+    report_failed(w, id, err_set(&err, r, "%s", text), &err);
 }
 
 static void create_again(struct worker *w, struct sandbox *s)
 {
     s->is_adopted = true;
     if (s->sm.at == SANDBOX_READY)
-        tell_ready(w, s, NULL);
+        report_ready(w, s, NULL);
     else if (s->sm.at == SANDBOX_DESTROYING)
         refuse_create(w, s->id, -ESTALE, "this sandbox is being deleted");
 }
@@ -361,7 +203,7 @@ static void do_delete(struct worker *w, const Dormouse__Fn__V1__Delete *d)
     if (s)
         destroy_sandbox(w, s, d->grace_ms);
     else
-        tell_gone(w, d->sandbox, ""); /* again: the first answer was lost */
+        report_gone(w, d->sandbox, ""); /* again: the first answer was lost */
 }
 
 static void do_functions(struct worker *w, const Dormouse__Fn__V1__WorkerOrder *m)
@@ -438,11 +280,9 @@ static void welcome(struct worker *w, const Dormouse__Fn__V1__Welcome *m)
     revisions_new_term(&w->revisions);
     timer_start(w->loop, &w->orphans, WORKER_ORPHAN_MS, on_orphans);
     w->at = WORKER_WELCOME;
-    timer_stop(w->loop, &w->lease);
-    if (w->lease_ms)
-        timer_start(w->loop, &w->lease, MAX(w->lease_ms / 4, 1), on_lease);
+    report_keep_lease(w);
     if (w->created.n || w->gone.n || w->is_stopping)
-        want_report(w);
+        report_want(w);
     if (w->on_synced) {
         void (*synced)(void *) = w->on_synced;
         w->on_synced = NULL;
@@ -484,69 +324,6 @@ static void on_end(void *arg, int r, const struct err *err)
 
 static const struct fn_stream_ops stream_ops = { .on_message = on_message, .on_end = on_end };
 
-static void add_existing(struct worker *w, Dormouse__Fn__V1__WorkerHello *hello)
-{
-    struct arena *a = &w->scratch;
-    hello->sandboxes = arena_new_n(a, Dormouse__Fn__V1__Existing *, w->sandboxes.n + 1);
-    map_each (e, &w->sandboxes) {
-        struct sandbox *s = e->value;
-        if (s->sm.at == SANDBOX_DESTROYING)
-            continue; /* going whatever anybody says */
-        Dormouse__Fn__V1__Existing *x = arena_new(a, Dormouse__Fn__V1__Existing);
-        dormouse__fn__v1__existing__init(x);
-        x->sandbox = s->id;
-        x->function_uid = s->uid;
-        x->revision = s->revision_number;
-        if (s->address)
-            x->address = s->address;
-        x->by_worker = s->by_worker;
-        x->is_ready = s->sm.at == SANDBOX_READY;
-        s->is_adopted = false;
-        hello->sandboxes[hello->n_sandboxes++] = x;
-    }
-}
-
-static void add_labels(struct worker *w, Dormouse__Fn__V1__WorkerHello *hello)
-{
-    typedef Dormouse__Fn__V1__WorkerHello__LabelsEntry entry;
-    hello->labels = arena_new_n(&w->scratch, entry *, w->labels.n + 1);
-    vec_each (l, &w->labels) {
-        entry *x = arena_new(&w->scratch, entry);
-        dormouse__fn__v1__worker_hello__labels_entry__init(x);
-        x->key = l->key;
-        x->value = l->value;
-        hello->labels[hello->n_labels++] = x;
-    }
-}
-
-static void send_hello(struct worker *w)
-{
-    Dormouse__Fn__V1__WorkerReport m = DORMOUSE__FN__V1__WORKER_REPORT__INIT;
-    Dormouse__Fn__V1__WorkerHello hello = DORMOUSE__FN__V1__WORKER_HELLO__INIT;
-    Dormouse__Fn__V1__WorkerLoad load;
-    char *runtimes[WORKER_RUNTIMES_MAX];
-    hello.name = w->name;
-    hello.incarnation = w->incarnation;
-    hello.address = w->address;
-    hello.cpu_milli = w->cpu_milli;
-    hello.memory_bytes = w->memory_bytes;
-    hello.highest_term = w->term;
-    for (size_t i = 0; i < w->n_runtimes; i++)
-        runtimes[i] = (char *)(uintptr_t)w->runtimes[i]->ops->name;
-    hello.runtimes = runtimes;
-    hello.n_runtimes = w->n_runtimes;
-    add_labels(w, &hello);
-    add_existing(w, &hello);
-    fill_load(w, &load);
-    m.hello = &hello;
-    m.load = &load;
-    m.seq = ++w->seq;
-    m.leaving = w->is_stopping;
-    fn_stream_send(w->stream, &m.base);
-    arena_fini(&w->scratch);
-    w->sent_ms = loop_now_ms(w->loop);
-}
-
 static void on_no_welcome(struct timer *t)
 {
     lose_stream(container_of(t, struct worker, dial_timer), "no welcome came");
@@ -560,7 +337,7 @@ static void dial(struct worker *w)
     fn_stream_set(w->stream, &stream_ops, w);
     w->at = WORKER_HELLO;
     w->seq = 0;
-    send_hello(w);
+    report_hello(w);
     timer_start(w->loop, &w->dial_timer, WORKER_WELCOME_MS, on_no_welcome);
 }
 
@@ -587,7 +364,7 @@ static void lose_stream(struct worker *w, const char *why)
     timer_stop(w->loop, &w->lease);
     timer_stop(w->loop, &w->orphans); /* sandboxes live on without a control plane */
     defer_cancel(&w->report);
-    clear_news(w);
+    report_clear(w);
     w->at = WORKER_AWAY;
     if (w->is_closing)
         return;
@@ -686,10 +463,7 @@ static void on_runtime_closed(void *arg)
 static void finish_stop(struct worker *w)
 {
     w->is_closing = true;
-    if (list_is_linked(&w->report.node)) {
-        defer_cancel(&w->report);
-        on_report(&w->report);
-    }
+    report_flush(w);
     timer_stop(w->loop, &w->dial_timer);
     lose_stream(w, "stopping");
     revisions_fini(&w->revisions);
@@ -716,7 +490,7 @@ void worker_stop(struct worker *w, uint64_t grace_ms, void (*done)(void *arg), v
     w->is_stopping = true;
     w->done = done;
     w->done_arg = arg;
-    want_report(w);
+    report_want(w);
     timer_start(w->loop, &w->stop_timer, w->sandboxes.n ? grace_ms : 0, on_stop_grace);
 }
 
