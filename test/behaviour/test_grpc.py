@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our gRPC and grpcio's understand each other, in both directions and for all kinds of calls."""
+"""Our gRPC, grpcio's and grpc-go's understand each other, in both directions and for all kinds of calls."""
 import concurrent.futures
 import itertools
 import subprocess
@@ -9,6 +9,7 @@ import time
 import pytest
 
 from conftest import BUILD
+from test_clients import go_program
 
 grpc = pytest.importorskip("grpc", reason="no grpcio here (python3-grpcio)")
 
@@ -175,3 +176,22 @@ def test_our_failures(theirs):
     assert ask(theirs, "Missing", "x")[-1].startswith("status UNIMPLEMENTED")
     assert ask(theirs, "Hold", "x", "-t", "200")[-1].startswith("status DEADLINE_EXCEEDED")
     assert ask(theirs, "Echo", "x" * 100000)[1].startswith("message 100000 xxx")
+
+
+# ---------------------------------------------------------------- grpc-go
+
+def test_grpc_go_as_a_client():
+    with subprocess.Popen([PEER, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        port = server.stdout.readline().strip()
+        done = subprocess.run([go_program("grpcgo"), "call", port], capture_output=True, text=True, timeout=90)
+        server.stdin.close()
+    assert done.returncode == 0 and done.stdout.endswith("done\n"), done.stdout + done.stderr
+
+
+def test_grpc_go_as_a_server():
+    with subprocess.Popen([go_program("grpcgo"), "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        port = server.stdout.readline().strip()
+        assert ask(port, "Echo", "a", "", "ccc") == ["head go", "message 1 a", "message 0 ", "message 3 ccc",
+                                                     "status OK '' 'from us'"]
+        assert ask(port, "Refuse", "x") == ["status FAILED_PRECONDITION 'nicht für 100%' ''"]
+        server.stdin.close()
