@@ -15,6 +15,7 @@ static struct {
     void (*members)(void *arg);
     void *members_arg;
     bool owns, alone;
+    int admits;
 } gw;
 
 static void follow(void *arg,
@@ -29,6 +30,10 @@ static bool owns(void *arg, struct str namespace, struct str name)
 {
     return gw.owns;
 }
+static int admits(void *arg, struct str namespace, const struct headers *h)
+{
+    return gw.admits;
+}
 static bool is_alone(void *arg)
 {
     return gw.alone;
@@ -38,7 +43,7 @@ static void on_members(void *arg, void (*fn)(void *fn_arg), void *fn_arg)
     gw.members = fn;
     gw.members_arg = fn_arg;
 }
-static const struct trigger_functions_ops gw_ops = { follow, owns, is_alone, on_members };
+static const struct trigger_functions_ops gw_ops = { follow, owns, admits, is_alone, on_members };
 
 static struct triggers *triggers;
 static struct fake api;
@@ -369,6 +374,12 @@ TEST(what_is_no_event_is_refused)
     rig_ask(&g, &a, "POST", "/v1/events/", STR("x"), NULL);
     CHECK_INT(a.status, 404);
     answer_fini(&a);
+    gw.admits = 401;
+    post(&g, &a, "application/cloudevents+json", EVENT("1", "t"));
+    CHECK_INT(a.status, 401);
+    CHECK_STR(headers_get(&a.headers, "x-dormouse-reason"), "TokenRequired");
+    answer_fini(&a);
+    gw.admits = 0;
     struct buf large;
     buf_init(&large, 8 << 20);
     while (large.n <= TRIGGER_EVENTS_MAX_BYTES)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asynchronous calls and triggers through a real gateway, with functions of the fake runtime."""
-import http.client
 import http.server
 import json
 import threading
@@ -197,3 +196,24 @@ def test_changes_of_objects_fire(up):
     wait_for(lambda: changes() > before, "and of what is deleted")
     assert up.ask("DELETE", FUNCTIONS.format("default") + "/seen").status == 200
     wait_for(lambda: metric(up, "dormouse_function_trigger_watches") == 0, "it watches no more")
+
+
+def test_a_namespace_with_tokens_takes_no_events_without(up):
+    up.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    up.create("/api/v1/namespaces/shop/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "partner"},
+                                                  "stringData": {"token": "0123456789abcdef"}})
+    up.create("/apis/dormouse.dev/v1alpha1/namespaces/shop/functionpolicies", {
+        "apiVersion": "dormouse.dev/v1alpha1", "kind": "FunctionPolicy", "metadata": {"name": "default"},
+        "spec": {"tokens": [{"name": "partner", "secretName": "partner"}]}})
+    up.deploy("all", {**FAKE, "triggers": [{"name": "t", "event": {}}]}, namespace="shop")
+    event = json.dumps({"specversion": "1.0", "id": "1", "source": "/s", "type": "t"})
+
+    def post(**fields):
+        return call(up.gateway, "gateway", "/v1/events/shop", "POST", event,
+                    {"Content-Type": "application/cloudevents+json", **fields})
+
+    wait_for(lambda: post().status == 401, "the policy is known")
+    good = wait_for(lambda: [a for a in [post(Authorization="Bearer 0123456789abcdef")] if a.json().get("calls") == 1],
+                    "the function is known")
+    assert good[0].status == 202
+    assert call(up.gateway, "gateway", "/async-function/all.shop", "POST", b"x").status == 401

@@ -953,6 +953,18 @@ static const struct refusal *check_policy(struct gateway *g, const struct functi
     return take_credit(p) ? NULL : &too_many;
 }
 
+int gateway_admits(struct gateway *g, struct str namespace, const struct headers *h)
+{
+    struct policy *p = directory_policy(g, namespace);
+    struct fields f;
+    if (!p)
+        return 0;
+    fields_scan(h, &f);
+    if (p->require_token && !is_good_token(p, f.authorization))
+        return 401;
+    return take_credit(p) ? 0 : 429;
+}
+
 /* ---------------------------------------------------------------- a request arrives */
 
 static struct function *find(struct gateway *g, const struct fields *f,

@@ -104,6 +104,11 @@ bool gateway_owns(const struct gateway *g, struct str namespace, struct str name
  */
 const char *gateway_peer(const struct gateway *g, bool (*is)(void *arg, struct str name),
                          void *arg);
+/*
+ * May whoever sent these fields make a request of this namespace, to nothing public? 0, or the
+ * status that says why not: 401, 429. Counts as a request.
+ */
+int gateway_admits(struct gateway *g, struct str namespace, const struct headers *h);
 /* After each change of those that are alive, and so maybe of gateway_owns(). One listener. */
 void gateway_on_members(struct gateway *g, void (*fn)(void *arg), void *arg);
 

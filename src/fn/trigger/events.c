@@ -230,6 +230,13 @@ bool events_serve(void *arg, struct http_exchange *x, const struct http_request 
         headers_fini(&h);
         return true;
     }
+    int refusal = t->functions.ops->admits(t->functions.arg, namespace, req->headers);
+    if (refusal) {
+        t->stats.events_refused++;
+        async_refuse(x, refusal, refusal == 401 ? "TokenRequired" : "RateLimited",
+                     "the namespace's policy", refusal == 401 ? 0 : 1);
+        return true;
+    }
     struct post_events *p = xnew(struct post_events);
     p->t = t;
     p->x = x;

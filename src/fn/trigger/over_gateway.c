@@ -15,6 +15,11 @@ static bool owns(void *arg, struct str namespace, struct str name)
     return gateway_owns(arg, namespace, name);
 }
 
+static int admits(void *arg, struct str namespace, const struct headers *h)
+{
+    return gateway_admits(arg, namespace, h);
+}
+
 static bool is_any(void *arg, struct str name)
 {
     return true;
@@ -32,6 +37,6 @@ static void on_members(void *arg, void (*fn)(void *fn_arg), void *fn_arg)
 
 struct trigger_functions trigger_over_gateway(struct gateway *g)
 {
-    static const struct trigger_functions_ops ops = { follow, owns, is_alone, on_members };
+    static const struct trigger_functions_ops ops = { follow, owns, admits, is_alone, on_members };
     return (struct trigger_functions){ &ops, g };
 }

@@ -41,6 +41,8 @@ struct trigger_functions_ops {
                               const struct fn_spec *spec),
                    void *fn_arg);
     bool (*owns)(void *arg, struct str namespace, struct str name);
+    /* As gateway_admits(). */
+    int (*admits)(void *arg, struct str namespace, const struct headers *h);
     /* No other gateway is alive. */
     bool (*is_alone)(void *arg);
     /* fn runs when owns() may say something else from now on. */
