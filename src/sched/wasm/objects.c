@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pods and nodes as plugins get them; see objects.h. */
+#include "sched/wasm/objects.h"
+
+#include "kube/builtin.h"
+#include "kube/proto.h"
+#include "sched/wasm/payload.h"
+
+#include <stdio.h>
+
+/* ---- one object ---- */
+
+void wobjects_fini(struct wobjects *cache)
+{
+    map_each (e, &cache->by_uid)
+        ((struct wobject *)e->value)->cache = NULL;
+    map_fini(&cache->by_uid);
+}
+
+struct wobject *wobject_ref(struct wobject *o)
+{
+    o->refs++;
+    return o;
+}
+
+void wobject_unref(struct wobject *o)
+{
+    if (!o || --o->refs)
+        return;
+    if (o->cache && map_get(&o->cache->by_uid, str_of(o->uid)) == o)
+        (void)map_del(&o->cache->by_uid, str_of(o->uid));
+    free((char *)o->bytes.p);
+    free(o->version);
+    free(o->uid);
+    free(o);
+}
+
+static int encode(enum wobject_kind kind, struct arena *a, struct json *obj, struct buf *to,
+                  struct err *err)
+{
+    const char *name = kind == WOBJECT_POD ? "Pod" : "Node";
+    const struct schema *s = builtin_schema(STR(""), STR("v1"), str_of(name));
+    if (!json_is(obj, JSON_OBJECT))
+        return err_set(err, E_INVALID, "a %s has to be an object", name);
+    int r = schema_normalize(a, s, obj, name, NULL, NULL, err);
+    if (r == 0)
+        r = proto_encode(a, s, obj, to);
+    return r == -EMSGSIZE
+               ? err_set(err, E_LIMIT, "a %s is larger than %zu bytes", name, WOBJECT_MAX_BYTES)
+               : r;
+}
+
+int wobject_get(struct wobjects *cache, enum wobject_kind kind, struct arena *a, struct json *obj,
+                struct wobject **ret, struct err *err)
+{
+    struct str uid = json_str(json_path(obj, "metadata", "uid", NULL));
+    struct str version = json_str(json_path(obj, "metadata", "resourceVersion", NULL));
+    bool is_cached = cache && uid.n && version.n;
+    struct wobject *known = is_cached ? map_get(&cache->by_uid, uid) : NULL;
+    if (known && str_is(version, known->version)) {
+        *ret = wobject_ref(known);
+        return 0;
+    }
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(WOBJECT_MAX_BYTES);
+    int r = encode(kind, a, obj, &b, err);
+    if (r < 0)
+        return r;
+    struct wobject *o = xnew(struct wobject);
+    o->refs = 1;
+    o->uid = str_dup(uid);
+    o->version = str_dup(version);
+    o->bytes.p = buf_take(&b, &o->bytes.n);
+    if (is_cached) {
+        if (known)
+            (void)map_del(&cache->by_uid, uid);
+        o->cache = cache;
+        (void)map_put(&cache->by_uid, uid, o);
+    }
+    *ret = o;
+    return 0;
+}
+
+/* ---- nodes ---- */
+
+struct wimage {
+    int64_t size_bytes;
+    uint32_t n_nodes, last; /* 1 + index of the node that was counted last */
+};
+
+struct wimage_name {
+    char *name;
+    struct wimage *image;
+};
+
+struct wnode {
+    char *name;
+    struct wobject *object;
+    VEC(struct wimage_name) images;
+    char *states; /* JSON */
+};
+
+struct wnodes {
+    VEC(struct wnode) at;
+    struct map by_name; /* 1 + index */
+    struct map images;  /* struct wimage by name */
+    struct buf list;
+};
+
+struct wnodes *wnodes_new(void)
+{
+    struct wnodes *nodes = xnew(struct wnodes);
+    nodes->list = BUF_INIT(UINT32_MAX);
+    return nodes;
+}
+
+static void forget_made(struct wnodes *nodes)
+{
+    buf_reset(&nodes->list);
+    vec_each (node, &nodes->at) {
+        free(node->states);
+        node->states = NULL;
+    }
+}
+
+void wnodes_free(struct wnodes *nodes)
+{
+    if (!nodes)
+        return;
+    forget_made(nodes);
+    vec_each (node, &nodes->at) {
+        vec_each (image, &node->images)
+            free(image->name);
+        vec_fini(&node->images);
+        wobject_unref(node->object);
+        free(node->name);
+    }
+    vec_fini(&nodes->at);
+    map_each (e, &nodes->images)
+        free(e->value);
+    map_fini(&nodes->images);
+    map_fini(&nodes->by_name);
+    buf_fini(&nodes->list);
+    free(nodes);
+}
+
+/* The size is that of the first node that has it. */
+static void add_image(struct wnodes *nodes, struct wnode *node, struct str name, int64_t size)
+{
+    uint32_t mark = (uint32_t)nodes->at.n + 1;
+    struct wimage *image = map_get(&nodes->images, name);
+    if (!image) {
+        image = xnew(struct wimage);
+        image->size_bytes = size;
+        (void)map_put(&nodes->images, name, image);
+    }
+    if (image->last == mark)
+        return;
+    image->last = mark;
+    image->n_nodes++;
+    vec_push(&node->images, ((struct wimage_name){ str_dup(name), image }));
+}
+
+int wnodes_add(struct wnodes *nodes, struct wobjects *cache, struct arena *a, struct json *obj,
+               struct err *err)
+{
+    struct wnode node = { 0 };
+    int r = wobject_get(cache, WOBJECT_NODE, a, obj, &node.object, err);
+    if (r < 0)
+        return r;
+    forget_made(nodes);
+    node.name = str_dup(json_str(json_path(obj, "metadata", "name", NULL)));
+    json_each (image, json_path(obj, "status", "images", NULL))
+        json_each (name, json_getc(image, "names"))
+            add_image(nodes, &node, json_str(name), json_int_or(json_getc(image, "sizeBytes"), 0));
+    vec_push(&nodes->at, node);
+    (void)map_put(&nodes->by_name, str_of(node.name), (void *)(uintptr_t)nodes->at.n);
+    return 0;
+}
+
+static struct wnode *find(const struct wnodes *nodes, struct str name)
+{
+    uintptr_t at = (uintptr_t)map_get(&nodes->by_name, name);
+    return at ? &nodes->at.p[at - 1] : NULL;
+}
+
+bool wnodes_get(const struct wnodes *nodes, struct str name, struct str *ret)
+{
+    const struct wnode *node = find(nodes, name);
+    if (node)
+        *ret = node->object->bytes;
+    return node != NULL;
+}
+
+static void add_length(struct buf *to, uint64_t n)
+{
+    for (; n >= 0x80; n >>= 7)
+        (void)buf_add_u8(to, (uint8_t)(n | 0x80));
+    (void)buf_add_u8(to, (uint8_t)n);
+}
+
+struct str wnodes_list(struct wnodes *nodes)
+{
+    /* NodeList{ 1: ListMeta{ all zero }, 2: nodes } */
+    if (nodes->list.n)
+        return buf_str(&nodes->list);
+    (void)buf_add(&nodes->list, "\x0a\x06\x0a\x00\x12\x00\x1a\x00", 8);
+    vec_each (node, &nodes->at) {
+        (void)buf_add_char(&nodes->list, 0x12);
+        add_length(&nodes->list, node->object->bytes.n);
+        (void)buf_add_str(&nodes->list, node->object->bytes);
+    }
+    return buf_str(&nodes->list);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct wimage_name *)a)->name, ((const struct wimage_name *)b)->name);
+}
+
+bool wnodes_image_states(struct wnodes *nodes, struct str name, struct str *ret)
+{
+    struct wnode *node = find(nodes, name);
+    if (!node)
+        return false;
+    if (!node->states) {
+        struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+        size_t n;
+        if (node->images.n)
+            qsort(node->images.p, node->images.n, sizeof *node->images.p, by_name);
+        (void)buf_add_char(&b, '{');
+        vec_each (image, &node->images) {
+            if (image != node->images.p)
+                (void)buf_add_char(&b, ',');
+            payload_add_json_string(&b, str_of(image->name));
+            (void)buf_printf(&b, ":{\"Size\":%lld,\"NumNodes\":%u,\"Nodes\":null}",
+                             (long long)image->image->size_bytes, image->image->n_nodes);
+        }
+        (void)buf_add_char(&b, '}');
+        node->states = buf_take(&b, &n);
+    }
+    *ret = str_of(node->states);
+    return true;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pods and nodes as plugins get them: protobuf messages as upstream's code writes them, encoded
+ * once per version and shared. Main thread; what was made may be read by any thread.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "codec/json.h"
+
+enum wobject_kind { WOBJECT_POD, WOBJECT_NODE };
+
+#define WOBJECT_MAX_BYTES ((size_t)4 << 20) /* one object */
+
+/* Counted. */
+struct wobject {
+    unsigned refs;
+    struct wobjects *cache; /* that knows it, or NULL */
+    char *uid;
+    char *version;
+    struct str bytes;
+};
+
+/* Objects in use, by uid. Zeroed: empty. */
+struct wobjects {
+    struct map by_uid;
+};
+/* Objects that are still referenced stay as they are. */
+void wobjects_fini(struct wobjects *cache);
+
+/*
+ * The message of a Pod or Node, which is normalized in place; one that the cache (or NULL) has by
+ * its uid and resource version is not encoded again. Errors: E_INVALID with Go's words when a field
+ * has the wrong type, E_LIMIT. ret: given, wobject_unref().
+ */
+int wobject_get(struct wobjects *cache, enum wobject_kind kind, struct arena *a, struct json *obj,
+                struct wobject **ret, struct err *err);
+struct wobject *wobject_ref(struct wobject *o);
+void wobject_unref(struct wobject *o);
+DEFINE_SCOPED(wobject, wobject_unref)
+
+/*
+ * The nodes of a snapshot in their order, with the images that they have. What is asked for is made
+ * when it is asked for first.
+ */
+struct wnodes;
+struct wnodes *wnodes_new(void);
+void wnodes_free(struct wnodes *nodes);
+DEFINE_SCOPED(wnodes, wnodes_free)
+/* Errors: as wobject_get(). A second node of a name replaces the first one, for lookups. */
+int wnodes_add(struct wnodes *nodes, struct wobjects *cache, struct arena *a, struct json *node,
+               struct err *err);
+/* false: unknown. Borrowed. */
+bool wnodes_get(const struct wnodes *nodes, struct str name, struct str *ret);
+/* A NodeList; borrowed until the next wnodes_add(). */
+struct str wnodes_list(struct wnodes *nodes);
+/* See wplugin_handle.image_states; borrowed until the next wnodes_add(). */
+bool wnodes_image_states(struct wnodes *nodes, struct str name, struct str *ret);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which instance serves which pod.
+ *
+ *     free --first hook of a pod--> bound --end, unreserve, postbind--> free
+ *                                     \---trap, exit, time--> gone, and its pod is "lost"
+ *
+ * A free instance still knows the pod that it served last, and serves that pod's hooks if more of
+ * them come. A pod that comes without prefilter to a guest that has one gets an instance no pod has
+ * used, since an older one would show it the state of another pod.
+ */
+#include "sched/wasm/internal.h"
+
+enum { LOST_MAX = 1024 };
+
+static bool key_is(const struct winstance *in, struct str key)
+{
+    return in->key && str_is(key, in->key);
+}
+
+static struct str cut_key(struct str key)
+{
+    return str_slice(key, 0, WPLUGIN_KEY_MAX_BYTES);
+}
+
+static struct winstance *find(struct wplugin *p, struct str key)
+{
+    list_each (node, &p->instances) {
+        struct winstance *in = list_entry(node, struct winstance, node);
+        if (key_is(in, key))
+            return in;
+    }
+    return NULL;
+}
+
+/* The one that rested longest. any: also one that is bound to a pod. */
+static struct winstance *find_resting(struct wplugin *p, bool any)
+{
+    list_each (node, &p->instances) {
+        struct winstance *in = list_entry(node, struct winstance, node);
+        if (!in->is_busy && (any || !in->is_bound))
+            return in;
+    }
+    return NULL;
+}
+
+/* ---- pods whose instance is gone ---- */
+
+static void forget_lost(struct wplugin *p, struct str key)
+{
+    free(map_del(&p->lost, key));
+}
+
+static void forget_all_lost(struct wplugin *p)
+{
+    map_each (e, &p->lost)
+        free(e->value);
+    map_fini(&p->lost);
+}
+
+static void lose(struct wplugin *p, const struct winstance *in)
+{
+    if (!in->key || !in->is_bound)
+        return;
+    if (p->lost.n >= LOST_MAX)
+        forget_all_lost(p);
+    free(map_put(&p->lost, str_of(in->key), xalloc(1)));
+}
+
+/* ---- taking ---- */
+
+static void bind_to(struct winstance *in, struct str key, enum wplugin_hook hook)
+{
+    in->is_busy = true;
+    list_remove(&in->node);
+    list_push_back(&in->plugin->instances, &in->node);
+    if (hook == WPLUGIN_HOOK_ENQUEUE)
+        return;
+    if (!key_is(in, key)) {
+        free(in->key);
+        in->key = str_dup(key);
+    }
+    in->is_bound = true;
+}
+
+static void retire(struct wplugin *p, struct winstance *in)
+{
+    p->n_instances--;
+    p->n_retired++;
+    winstance_free(in);
+}
+
+/* Under the lock, which is left while it is made. */
+static int make(struct wplugin *p, struct winstance **ret, struct buf *error)
+{
+    struct winstance *in;
+    p->n_instances++;
+    (void)pthread_mutex_unlock(&p->lock);
+    int r = winstance_new(p, p->image, &in, error);
+    (void)pthread_mutex_lock(&p->lock);
+    if (r < 0) {
+        p->n_instances--;
+        (void)pthread_cond_broadcast(&p->freed);
+        return r;
+    }
+    list_push_back(&p->instances, &in->node);
+    *ret = in;
+    return 0;
+}
+
+/* For a pod without an instance. 1: somebody has to give one back first. */
+static int find_or_make(struct wplugin *p, enum wplugin_hook hook, struct winstance **ret,
+                        struct buf *error)
+{
+    bool may_be_used = hook == WPLUGIN_HOOK_ENQUEUE || hook == WPLUGIN_HOOK_PREFILTER ||
+                       !wplugin_exports(p, WPLUGIN_HOOK_PREFILTER);
+    struct winstance *in = find_resting(p, false);
+    if (in && (may_be_used || !in->is_used)) {
+        *ret = in;
+        return 0;
+    }
+    if (p->n_instances < p->config.instances_max)
+        return make(p, ret, error);
+    in = in ? in : find_resting(p, true);
+    if (!in)
+        return 1;
+    lose(p, in);
+    in->is_bound = false;
+    if (may_be_used) {
+        *ret = in;
+        return 0;
+    }
+    retire(p, in);
+    return make(p, ret, error);
+}
+
+int wpool_take(struct wplugin *p, struct str key, enum wplugin_hook hook, struct winstance **ret,
+               bool *ret_is_lost, struct buf *error)
+{
+    struct winstance *in = NULL;
+    int r = 0;
+    key = cut_key(key);
+    (void)pthread_mutex_lock(&p->lock);
+    for (;;) {
+        in = hook == WPLUGIN_HOOK_ENQUEUE ? NULL : find(p, key);
+        if (in && !in->is_busy)
+            break;
+        r = in ? 1 : find_or_make(p, hook, &in, error);
+        if (r <= 0)
+            break;
+        (void)pthread_cond_wait(&p->freed, &p->lock);
+    }
+    if (r == 0) {
+        bind_to(in, key, hook);
+        *ret_is_lost = !in->is_used && map_has(&p->lost, key);
+        forget_lost(p, key);
+        *ret = in;
+    }
+    (void)pthread_mutex_unlock(&p->lock);
+    return r;
+}
+
+void wpool_give(struct winstance *in, enum wplugin_hook hook)
+{
+    struct wplugin *p = in->plugin;
+    (void)pthread_mutex_lock(&p->lock);
+    in->is_busy = false;
+    if (hook == WPLUGIN_HOOK_UNRESERVE || hook == WPLUGIN_HOOK_POSTBIND)
+        in->is_bound = false;
+    if (in->has_failed || in->has_exited) {
+        lose(p, in);
+        retire(p, in);
+    }
+    (void)pthread_cond_broadcast(&p->freed);
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+void wplugin_end(struct wplugin *p, struct str key)
+{
+    key = cut_key(key);
+    (void)pthread_mutex_lock(&p->lock);
+    struct winstance *in = find(p, key);
+    if (in)
+        in->is_bound = false;
+    forget_lost(p, key);
+    (void)pthread_cond_broadcast(&p->freed);
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- life ---- */
+
+int wpool_fill(struct wplugin *p, struct buf *error)
+{
+    struct winstance *in;
+    int r = winstance_new(p, NULL, &in, error);
+    if (r < 0)
+        return r;
+    p->image = wstate_new(in);
+    p->n_instances = 1;
+    list_push_back(&p->instances, &in->node);
+    return 0;
+}
+
+void wpool_drain(struct wplugin *p)
+{
+    list_each_safe (node, &p->instances) {
+        struct winstance *in = list_entry(node, struct winstance, node);
+        assert(!in->is_busy);
+        winstance_free(in);
+    }
+    forget_all_lost(p);
+    wstate_free(p->image);
+    p->image = NULL;
+}
+
+void wplugin_stats(struct wplugin *p, struct wplugin_stats *ret)
+{
+    (void)pthread_mutex_lock(&p->lock);
+    *ret = (struct wplugin_stats){ .instances = p->n_instances,
+                                   .created = p->n_created,
+                                   .retired = p->n_retired };
+    list_each (node, &p->instances)
+        ret->bound += list_entry(node, struct winstance, node)->is_bound;
+    (void)pthread_mutex_unlock(&p->lock);
+}
