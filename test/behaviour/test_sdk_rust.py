@@ -9,7 +9,7 @@ import pytest
 from conftest import BUILD, ROOT
 
 
-@pytest.mark.parametrize("package", ["sdk/rust", "guests/tenant", "guests/ring/rust"])
+@pytest.mark.parametrize("package", ["sdk/rust", "sdk/rust/function", "guests/tenant", "guests/ring/rust"])
 def test_a_rust_package_passes_its_tests(package):
     if not shutil.which("cargo"):
         pytest.skip("RUST IS NOT TESTED: no 'cargo' in PATH")

@@ -8,7 +8,8 @@
  *     /grow /late      a mark in memory that has grown; in a global and behind a function pointer
  *     /slow            answers in two parts, with some 20 ms of work between
  *     /trap /wild /deep /spin /hog /exit/N /return/N   end badly
- *     reactor: /badhead /twice /early /trailers /flush /length/N
+ *     reactor: /badhead /badname /twice /early /trailers /flush /length/N
+ *     reactor: /t.T/Echo    of gRPC: every message comes back, as it comes
  *     command: /raw/TEXT   prints TEXT and nothing else ('+': a line's end)
  */
 #include <stdbool.h>
@@ -265,6 +266,14 @@ static int32_t handle(void)
         (void)fn_trailers("x-sum: 4\n", 9);
         if (fn_body_write("x", 1) != -1 || fn_trailers("", 0) != -1)
             return 1;
+    } else if (is("/t.T/Echo")) {
+        static const char fields[] = "content-type: application/grpc\n",
+                          status[] = "grpc-status: 0\n";
+        (void)fn_respond(200, fields, sizeof fields - 1);
+        for (int32_t n; (n = get(piece, sizeof piece)) > 0;)
+            if (put(piece, (uint32_t)n) < 0 || fn_flush() < 0)
+                return 0;
+        (void)fn_trailers(status, sizeof status - 1);
     } else if (is("/flush")) {
         (void)say("first");
         (void)fn_flush();

@@ -101,11 +101,17 @@ static void add_length(struct invocation *x, int status, struct headers *h, size
     (void)headers_addc(h, "content-length", text); /* without room for it, chunks do */
 }
 
-/* The caller may cancel inside. */
-static void take_head(struct invocation *x, int status, const struct headers *h)
+/* The caller may cancel inside. `more`: as above. */
+static void take_head(struct invocation *x, int status, struct headers *h, size_t more)
 {
+    add_length(x, status, h, more);
     if (wasm_content_length(h, &x->length) < 0) {
         trapped(x, "MalformedHead", "its content-length is no number");
+        return;
+    }
+    if (x->length != UINT64_MAX && x->still_here != UINT64_MAX && !x->is_head_request &&
+        status != 204 && status != 304 && x->length != x->still_here + more) {
+        trapped(x, "WrongLength", "its answer is not as long as its content-length says");
         return;
     }
     if (status == 204 || status == 304)
@@ -126,12 +132,10 @@ static void note_head(struct invocation *x, const struct proto_note *note)
 {
     struct headers h = { 0 };
     int r = wasm_read_fields(note->head, &h);
-    if (r == 0)
-        add_length(x, (int)note->number, &h, 0);
     if (r < 0)
         bad_head(x, r);
     else
-        take_head(x, (int)note->number, &h);
+        take_head(x, (int)note->number, &h, 0);
     headers_fini(&h);
 }
 
@@ -142,12 +146,10 @@ static void note_output(struct invocation *x, struct str text)
     int status, r = 1;
     if (!x->has_head) {
         r = wasm_read_cgi_head(&x->text, text, &status, &h, &rest);
-        if (r > 0)
-            add_length(x, status, &h, rest.n);
         if (r < 0)
             bad_head(x, r);
         else if (r > 0)
-            take_head(x, status, &h);
+            take_head(x, status, &h, rest.n);
     }
     headers_fini(&h);
     if (r > 0 && !x->is_over)
@@ -165,7 +167,7 @@ static void note_trailers(struct invocation *x, const struct proto_note *note)
 
 static void note_end(struct invocation *x, const struct proto_note *note)
 {
-    static const struct headers none;
+    struct headers none = { 0 };
     char text[256];
     switch ((enum guest_fn_end)note->number) {
     case GUEST_FN_DONE:
@@ -174,7 +176,7 @@ static void note_end(struct invocation *x, const struct proto_note *note)
             return;
         }
         if (!x->has_head)
-            take_head(x, 204, &none);
+            take_head(x, 204, &none, 0);
         if (x->is_over)
             return;
         if (x->length != UINT64_MAX && x->got < x->length && !x->is_head_request)
@@ -227,6 +229,9 @@ static void take_notes(struct invocation *x, uint32_t n, struct rd notes)
     for (uint32_t i = 0; i < n && !x->is_over; i++) {
         struct proto_note note;
         proto_next_note(&notes, &note);
+        bool is_log = note.kind == NOTE_LINE || note.kind == GUEST_POST_LOG;
+        if (x->is_void && !is_log && note.kind != NOTE_FN_END)
+            continue;
         switch (note.kind) {
         case NOTE_FN_HEAD:
             note_head(x, &note);
@@ -254,22 +259,22 @@ static void take_notes(struct invocation *x, uint32_t n, struct rd notes)
 
 /* ---- messages ---- */
 
-/* Bytes of the answer in its last message; UINT64_MAX where it does not end well, or has trailers.
- */
-static uint64_t count_data(uint32_t n, struct rd notes)
+/* The last message about it, and none of its answer was there before: what will become of it? */
+static void look_ahead(struct invocation *x, uint32_t n, struct rd notes)
 {
     uint64_t bytes = 0;
-    bool is_whole = false;
+    bool is_whole = false, has_trailers = false;
     for (uint32_t i = 0; i < n; i++) {
         struct proto_note note;
         proto_next_note(&notes, &note);
         if (note.kind == NOTE_FN_DATA)
             bytes += note.head.n;
-        if (note.kind == NOTE_FN_TRAILERS)
-            return UINT64_MAX;
+        has_trailers |= note.kind == NOTE_FN_TRAILERS;
         is_whole = note.kind == NOTE_FN_END && note.number == GUEST_FN_DONE;
     }
-    return is_whole ? bytes : UINT64_MAX;
+    x->is_void = !is_whole;
+    if (is_whole && !has_trailers)
+        x->still_here = bytes;
 }
 
 /* Something of it was done: it cannot be done again. */
@@ -302,7 +307,8 @@ static int on_answer(struct tenant *t, const struct proto_answer *a, struct err 
     rev->rt->n_running--;
     wasm_seat_put(seat);
     wasm_note_cost(rev, x->cpu_us);
-    x->still_here = x->has_head ? UINT64_MAX : count_data(a->n_notes, a->notes);
+    if (!x->has_head)
+        look_ahead(x, a->n_notes, a->notes);
     take_notes(x, a->n_notes, a->notes);
     wasm_deliver(x);
     return 0;

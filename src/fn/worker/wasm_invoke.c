@@ -283,11 +283,16 @@ void wasm_end_sandbox(struct wasm_sandbox *s, int code, const char *reason)
     }
 }
 
+static void log_late(struct invocation *x)
+{
+    wasm_log(x->rev, x, "host", LOG_ERROR,
+             STR("RequestTimeout: the request took longer than it may"));
+}
+
 static void on_deadline(struct timer *timer)
 {
     struct invocation *x = container_of(timer, struct invocation, deadline);
-    wasm_log(x->rev, x, "host", LOG_ERROR,
-             STR("RequestTimeout: the request took longer than it may"));
+    log_late(x);
     wasm_over(x, -ETIMEDOUT, "RequestTimeout", "the request took longer than it may");
     wasm_deliver(x);
 }
@@ -417,6 +422,8 @@ static void wasm_resume(struct invoker *v, struct invocation *x)
 
 static void wasm_cancel(struct invoker *v, struct invocation *x)
 {
+    if (!x->is_over && loop_now_ms(x->rt->opts.loop) >= x->deadline_ms)
+        log_late(x); /* its caller has the same deadline, and was first */
     if (x->is_over)
         x->end = -ECANCELED;
     else

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wasm functions behind the gateway of a real `dormouse up`: examples, failures, limits, streams, gRPC."""
+import itertools
+import json
+import shutil
+import threading
+
+import pytest
+
+from conftest import BUILD, DEADLINE_S
+from functions_kit import FunctionServer, call
+
+EXAMPLES = ["fn-hello-c", "fn-hello-rust", "fn-hello-go"]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    modules = tmp_path_factory.mktemp("modules")
+    for path in [*(BUILD / "guests").glob("fn-*.wasm"), *(BUILD / "test/guests").glob("fn-*.wasm")]:
+        shutil.copy(path, modules / path.name)
+    server = FunctionServer(tmp_path_factory.mktemp("server") / "d", extra=["--modules", str(modules)])
+    yield server
+    assert server.stop() == 0
+
+
+@pytest.fixture(scope="module")
+def deploy(server):
+    """A function of a module, made once; its host."""
+    made = set()
+
+    def make(name, module, **spec):
+        if not (BUILD / "guests" / f"{module}.wasm").exists() and not (BUILD / "test/guests" / f"{module}.wasm").exists():
+            pytest.skip(f"{module} is not built")
+        if name not in made:
+            server.deploy(name, {"module": {"file": f"{module}.wasm"}, **spec})
+            made.add(name)
+        return f"{name}.default"
+    return make
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_greets_echoes_and_forgets(server, deploy, example):
+    host = deploy(example, example)
+    for _ in range(3):
+        answer = call(server.gateway, host, "/?name=J%C3%BCrgen", timeout=120)
+        assert (answer.status, answer.body.decode()) == (200, "hello, Jürgen\n")
+        assert int(answer.headers["content-length"]) == len(answer.body)
+    body = bytes(range(256)) * 8192
+    assert call(server.gateway, host, method="POST", body=body).body == body
+    pieces = (body[i:i + 10000] for i in range(0, len(body), 10000))
+    assert call(server.gateway, host, method="POST", body=pieces).body == body  # in chunks
+    assert call(server.gateway, host, "/elsewhere").status == 404
+
+
+def test_a_program_that_prints_is_a_function_also_by_its_path(server, deploy):
+    deploy("cgi", "fn-cgi-c")
+    answer = call(server.gateway, "anything", "/fn/default/cgi/a%20b?c=d", method="POST", body="one\ntwo\n")
+    assert answer.body.decode() == "POST /a b\n2 lines, 8 bytes\n"
+    deploy("variables", "fn-command")
+    lines = call(server.gateway, "anything", "/fn/default/variables/head").body.decode().splitlines()
+    assert "SCRIPT_NAME=/fn/default/variables" in lines and "PATH_INFO=/head" in lines
+    lines = call(server.gateway, "variables.default", "/head", headers={"X-Mine": "1", "Authorization": "x"}).body.decode().splitlines()
+    assert "HTTP_X_MINE=1" in lines and "HTTP_HOST=variables.default" in lines
+    assert not any(line.startswith("HTTP_AUTHORIZATION") for line in lines)
+
+
+@pytest.mark.parametrize("path, status, reason", [
+    ("/trap", 502, "GuestTrapped"), ("/hog", 502, "GuestTrapped"), ("/deep", 502, "GuestTrapped"),
+    ("/exit/3", 502, "GuestExited"), ("/badname", 502, "MalformedHead"), ("/length/7", 502, "WrongLength"),
+    ("/big/200000", 502, "ResponseTooLarge"), ("/spin", 504, "RequestTimeout")])
+def test_a_guest_that_ends_badly_is_an_answer_with_a_reason_and_a_line(server, deploy, path, status, reason):
+    host = deploy("bad", "fn-reactor", timeouts={"requestMilliseconds": 1000}, limits={"responseBytes": 100000})
+    answer = call(server.gateway, host, path)
+    assert (answer.status, answer.headers["x-dormouse-reason"]) == (status, reason)
+    lines = [json.loads(line) for line in (server.data_dir / "function-logs/default/bad.log").read_text().splitlines()]
+    assert any(line["message"].startswith(reason) and line["call"] for line in lines)
+    assert call(server.gateway, host, "/hello").body == b"hello"
+
+
+def test_no_request_sees_what_another_one_did(server, deploy):
+    host = deploy("pristine", "fn-init")
+    for path in ("/poke/50", "/trap", "/grow", "/poke/255", "/exit/1"):
+        assert call(server.gateway, host, "/count").body == b"1001"
+        call(server.gateway, host, path)
+        assert call(server.gateway, host, "/peek").body == b"1"
+    host = deploy("kept", "fn-reactor", reuse=True, scale={"max": 1})
+    counts = [int(call(server.gateway, host, "/count").body) for _ in range(3)]
+    assert counts == sorted(counts) and counts[-1] >= 3
+
+
+def test_grpc_reaches_a_guest_both_ways(server, deploy):
+    grpc = pytest.importorskip("grpc", reason="no grpcio here (python3-grpcio)")
+    host = deploy("remote", "fn-reactor", protocol="grpc")
+    with grpc.insecure_channel(server.gateway, options=[("grpc.default_authority", host)]) as channel:
+        assert channel.unary_unary("/t.T/Echo")(b"hello", timeout=DEADLINE_S) == b"hello"
+        sent = [threading.Event() for _ in range(5)]
+
+        def messages():
+            for i, event in enumerate(sent):
+                yield b"message %d" % i
+                assert event.wait(DEADLINE_S)
+
+        answers = channel.stream_stream("/t.T/Echo")(messages(), timeout=DEADLINE_S)
+        for i, event in zip(itertools.count(), sent):
+            assert next(answers) == b"message %d" % i  # before the next one is sent
+            event.set()
+        assert list(answers) == []
+        assert answers.code() is grpc.StatusCode.OK
