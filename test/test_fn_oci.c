@@ -296,6 +296,15 @@ static bool has_cgroup(uint64_t id)
     return access(v1, F_OK) == 0 || access(v2, F_OK) == 0;
 }
 
+static void quota_of(uint64_t id, struct buf *to)
+{
+    char v1[80], v2[80];
+    (void)snprintf(v1, sizeof v1, "/sys/fs/cgroup/cpu/dormouse-fn/s%d/cpu.cfs_quota_us", (int)id);
+    (void)snprintf(v2, sizeof v2, "/sys/fs/cgroup/dormouse-fn/s%d/cpu.max", (int)id);
+    buf_reset(to);
+    CHECK_OK(sys_read_file(AT_FDCWD, access(v1, R_OK) == 0 ? v1 : v2, to, NULL));
+}
+
 static unsigned count_mounts(const char *of)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20);
@@ -491,6 +500,22 @@ TEST(limits_of_memory_processes_and_cpu_hold)
     (void)get(&r, 2, "/memory/32", &body);
     CHECK_STR(buf_str(&body), "eaten");
     CHECK(get(&r, 2, "/memory/200", &body) < 0); /* the process that ate is killed */
+    rig_fini(&r);
+}
+
+TEST(cpu_is_limited_only_where_it_was_asked_for)
+{
+    struct rig r;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
+    if (!rig_init(&r))
+        return;
+    CHECK_INT(create(&r, 1)->r, 0);
+    quota_of(1, &text);
+    CHECK(str_has_prefix(buf_str(&text), STR("50000")));
+    r.t.has_cpu_limit = false;
+    CHECK_INT(create(&r, 2)->r, 0);
+    quota_of(2, &text);
+    CHECK(str_has_prefix(buf_str(&text), STR("-1")) || str_has_prefix(buf_str(&text), STR("max")));
     rig_fini(&r);
 }
 

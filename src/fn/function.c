@@ -287,6 +287,7 @@ int fn_template_read(struct arena *a, const struct json *spec, struct fn_templat
         (r = read_secrets(a, json_getc(spec, "secrets"), ret, err)) < 0 ||
         (r = read_node_selector(a, json_getc(spec, "nodeSelector"), ret, err)) < 0)
         return r;
+    ret->has_cpu_limit = json_getc(resources, "cpu") != NULL;
     ret->abi = (enum fn_abi)abi;
     ret->protocol = (enum fn_protocol)protocol;
     ret->port = (uint16_t)port;

@@ -113,6 +113,7 @@ struct fn_template {
     struct fn_name_value *node_selector;
     size_t n_node_selector;
     uint64_t cpu_milli, memory; /* limits of a sandbox; see fn_reserved_memory() */
+    bool has_cpu_limit; /* OCI: cpu_milli was asked for; otherwise it is set aside, and a weight */
     uint64_t pids_max;          /* OCI */
     struct str readiness_path;  /* OCI: 200..399 there; "": the port accepts */
     uint64_t readiness_ms;      /* from start to ready at most; 30000 */

@@ -60,7 +60,7 @@ static void refuse(struct box *b, int r, const char *text)
 static void take_plan(struct box *b, const struct runtime_revision *r)
 {
     const struct plan *p = r->data;
-    b->cpu_milli = r->t->cpu_milli;
+    b->cpu_milli = r->t->has_cpu_limit ? r->t->cpu_milli : 0;
     b->ready_ms = r->t->readiness_ms;
     b->port = r->t->port;
     b->path = str_dup(r->t->protocol == FN_HTTP1 ? r->t->readiness_path : STR(""));

@@ -268,7 +268,8 @@ static void on_probed(void *arg, int r, const struct err *err)
         return;
     }
     move(b, BOX_READY);
-    oci_cgroup_limit_cpu(b->o->cgroups, b->name, b->cpu_milli);
+    if (b->cpu_milli)
+        oci_cgroup_limit_cpu(b->o->cgroups, b->name, b->cpu_milli);
     tell_created(b);
 }
 

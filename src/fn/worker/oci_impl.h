@@ -70,7 +70,8 @@ struct box {
     struct sm sm;
     struct list queued;
     struct runtime_revision of; /* copies of its names; nothing else of it is used later */
-    uint64_t cpu_milli, ready_ms;
+    uint64_t cpu_milli;         /* limit; 0: none */
+    uint64_t ready_ms;
     uint16_t port;
     char *path; /* of the probe */
     char *config;
