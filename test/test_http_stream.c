@@ -1011,6 +1011,30 @@ TEST(a_client_at_rest_is_small_and_has_no_timer)
     loop_fini(&loop);
 }
 
+TEST(a_connection_in_use_is_kept_and_an_idle_one_closed_by_its_age)
+{
+    for (int http2 = 0; http2 < 2; http2++) {
+        setup_with((struct http_server_opts){ .http2 = http2, .keepalive_ms = 1000000000 });
+        client_setup((struct http_client_opts){ .http2 = http2 });
+        for (int i = 0; i < 5; i++) { /* the timer of the first rest is over in between */
+            begin((struct http_call_opts){ .target = STR("/early") });
+            WAIT_FOR(reply.ends);
+            CHECK_INT(reply.r, 0);
+            loop_skip(&loop, HTTP_CLIENT_IDLE_MS / 2);
+            turns(5);
+            CHECK_INT(http_server_connections(server), 1);
+        }
+        for (int i = 0; i < 4; i++) {
+            loop_skip(&loop, HTTP_CLIENT_IDLE_MS);
+            turns(5);
+        }
+        WAIT_FOR(http_server_connections(server) == 0);
+        CHECK(loop_next_timer_ms(&loop) > loop_now_ms(&loop) + 100000); /* the server's */
+        client_teardown();
+        teardown();
+    }
+}
+
 TEST(listeners_may_share_a_port)
 {
     setup_with((struct http_server_opts){ .reuse_port = true });

@@ -91,9 +91,26 @@ static void note(struct http_call *call)
     stream_kick(&l->s);
 }
 
+/* Armed lazily, as the pool's: calls that come and go in between leave it alone. */
+static void on_idle(struct timer *t);
+
+static void arm_idle(struct link *l)
+{
+    if (timer_is_armed(&l->connect_timer) || l->s.closing)
+        return;
+    uint64_t due = l->idle_since + l->client->idle_ms, now = loop_now_ms(l->client->loop);
+    timer_start(l->client->loop, &l->connect_timer, due > now ? due - now : 0, on_idle);
+}
+
 static void on_idle(struct timer *t)
 {
-    http_link_close(container_of(t, struct link, connect_timer));
+    struct link *l = container_of(t, struct link, connect_timer);
+    if (l->h2->n_calls)
+        return;
+    if (l->idle_since + l->client->idle_ms <= loop_now_ms(l->client->loop))
+        http_link_close(l);
+    else
+        arm_idle(l);
 }
 
 void h2_call_leave(struct http_call *call)
@@ -115,8 +132,8 @@ void h2_call_leave(struct http_call *call)
     stream_kick(&l->s); /* also to end a connection that serves nobody any more */
     if (--l->h2->n_calls == 0) {
         h2_ping_stop(&l->h2->ping);
-        if (!l->s.closing)
-            timer_start(c->loop, &l->connect_timer, c->idle_ms, on_idle);
+        l->idle_since = loop_now_ms(c->loop);
+        arm_idle(l);
     }
     http_client_kick(c);
 }
@@ -408,7 +425,6 @@ void h2_link_send(struct link *l, struct http_call *call)
     list_push_back(&l->h2->calls, &h->node);
     if (l->h2->n_calls++ == 0)
         h2_ping_start(&l->h2->ping);
-    timer_stop(l->client->loop, &l->connect_timer);
     sm_move(&call->sm, CALL_SENT);
     if (call->body_done)
         http_call_start_timer(call);
@@ -455,10 +471,11 @@ void h2_link_open(struct link *l)
     list_remove(&l->node);
     list_push_back(&c->shared, &l->node);
     l->call = NULL;
+    l->idle_since = loop_now_ms(c->loop);
     if (call)
         h2_link_send(l, call);
     else
-        timer_start(c->loop, &l->connect_timer, c->idle_ms, on_idle);
+        arm_idle(l);
     http_client_kick(c);
 }
 

@@ -230,7 +230,10 @@ static bool call_retry(struct http_call *call, const struct link *l)
 
 static void on_idle_timer(struct timer *t);
 
-/* One timer for all idle links, rounded up, as in the server. */
+/*
+ * One timer for all idle links, rounded up, as in the server. It stays armed while a link works, so
+ * that a request costs nothing of it; if it finds nobody idle it is not armed again.
+ */
 static void arm_idle_timer(struct http_client *c)
 {
     if (timer_is_armed(&c->idle_timer) || list_is_empty(&c->idle))
@@ -263,7 +266,8 @@ static void link_free(struct link *l)
     if (l->found)
         uv_freeaddrinfo(l->found);
     free(l);
-    c->n_links--;
+    if (--c->n_links == 0)
+        timer_stop(c->loop, &c->idle_timer);
     http_client_kick(c); /* a call may wait for the place */
     client_check_free(c);
 }
@@ -288,8 +292,6 @@ void http_link_close(struct link *l)
     l->next_addr = NULL;
     list_remove(&l->node);
     list_push_back(&c->busy, &l->node);
-    if (list_is_empty(&c->idle))
-        timer_stop(c->loop, &c->idle_timer);
     if (l->lookup) {
         l->lookup->link = NULL;
         (void)uv_cancel((uv_req_t *)&l->lookup->req);
@@ -975,8 +977,6 @@ static void serve(struct http_client *c)
 {
     while (!c->closing && !list_is_empty(&c->queue) && serve_one(c))
         ;
-    if (list_is_empty(&c->idle))
-        timer_stop(c->loop, &c->idle_timer);
 }
 
 static void on_turn(struct defer *d)

@@ -29,7 +29,7 @@ struct http_client {
     struct list shared; /* struct link that speaks HTTP/2: any number of calls each */
     bool http2;
     size_t n_links, n_calls;
-    struct timer idle_timer; /* armed only while `idle` has someone */
+    struct timer idle_timer; /* for `idle`; never without links */
     struct defer turn;       /* serve the queue */
     bool closing;
 };
