@@ -265,6 +265,25 @@ TEST(requests_beyond_the_rate_are_answered_429)
     rig_fini(&r);
 }
 
+TEST(what_is_forbidden_is_known_until_it_is_done_after_all)
+{
+    struct rig r;
+    struct asked a;
+    rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
+    ask(&r, &a);
+    answer(&r, 0, 200, account);
+    CHECK_STR(str_of(gate_denied(r.gate)), "");
+    answer(&r, 1, 403, "{}");
+    CHECK_STR(str_of(gate_denied(r.gate)), "GET /api/v1/pods");
+    ask(&r, &a);
+    answer(&r, 2, 404, "{}"); /* neither */
+    CHECK_STR(str_of(gate_denied(r.gate)), "GET /api/v1/pods");
+    ask(&r, &a);
+    answer(&r, 3, 200, "{}");
+    CHECK_STR(str_of(gate_denied(r.gate)), "");
+    rig_fini(&r);
+}
+
 TEST(a_cancelled_request_ends_once_whether_it_waits_or_runs)
 {
     struct rig r;
@@ -335,6 +354,7 @@ TEST(a_right_is_asked_for_as_the_operator_and_remembered)
     answer(&r, 1, 201, "{\"status\":{\"allowed\":true}}");
     CHECK_INT(v.n, 1);
     CHECK(v.r == 0 && v.allowed);
+    CHECK_STR(str_of(gate_denied(r.gate)), "");
     CHECK_INT(gate_known(r.gate, &pods), 1);
     (void)gate_ask(r.gate, &pods, on_verdict, &v);
     turn(&r);

@@ -313,17 +313,23 @@ TEST(a_replacement_that_does_not_compile_keeps_the_old_one_running_and_stays_rep
     start_first(&r);
     apply(&r, 2);
     fake_compile_fails(&fake_gets.at[1], E_PARSE, "bad magic");
-    check_phase(&r, OPERATOR_REFUSED, "ModuleInvalid", "bad magic");
+    check_phase(&r, OPERATOR_RUNNING, "Running", "");
+    CHECK_STR(str_of(view(&r).refused_reason), "ModuleInvalid");
+    CHECK(strstr(view(&r).refused_message, "bad magic"));
     CHECK_INT(view(&r).running_generation, 1);
     CHECK_INT(view(&r).generation, 2);
     CHECK(!fake_guests.at[0]->freed);
     fake_state(fake_guests.at[0], GUEST_RUNNING, NULL);
     fake_state(fake_guests.at[0], GUEST_AWAKE, NULL);
     fake_state(fake_guests.at[0], GUEST_FAILED, "trapped");
+    check_phase(&r, OPERATOR_RUNNING, "GuestFailed", "trapped");
+    CHECK(view(&r).refused_reason); /* both are told */
     fake_state(fake_guests.at[0], GUEST_RUNNING, NULL);
     fake_state(fake_guests.at[0], GUEST_AWAKE, NULL);
-    check_phase(&r, OPERATOR_REFUSED, "ModuleInvalid", "bad magic");
+    check_phase(&r, OPERATOR_RUNNING, "Running", "");
+    CHECK(view(&r).refused_reason);
     apply(&r, 3);
+    CHECK(!view(&r).refused_reason);
     fake_compile(&fake_gets.at[2], &fake_g1);
     check_phase(&r, OPERATOR_RUNNING, "Running", "");
     CHECK(fake_guests.at[0]->freed);
@@ -339,7 +345,9 @@ TEST(a_replacement_that_the_guest_host_refuses_keeps_the_old_one_running)
     apply(&r, 2);
     fake_guests.refuse = E_LIMIT;
     fake_compile(&fake_gets.at[1], &fake_g2);
-    check_phase(&r, OPERATOR_REFUSED, "GuestRefused", "the fake refuses");
+    check_phase(&r, OPERATOR_RUNNING, "Running", "");
+    CHECK_STR(str_of(view(&r).refused_reason), "GuestRefused");
+    CHECK(strstr(view(&r).refused_message, "the fake refuses"));
     CHECK(!fake_guests.at[0]->freed);
     CHECK_INT(view(&r).running_generation, 1);
     rig_fini(&r);

@@ -169,13 +169,15 @@ static void show(const struct json *o)
          STR_ARG(json_get_str(o, "reason")));
     line_if("Message", json_get_str(o, "message"));
     line_if("Returned", json_get_str(o, "returned"));
-    if (str_is(json_get_str(o, "phase"), "Refused") && number(o, "runningGeneration"))
-        line("  meanwhile", "generation %" PRId64 " goes on", number(o, "runningGeneration"));
+    if (json_get_str(o, "refusedReason").n)
+        line("Update refused", STR_FMT ": " STR_FMT, STR_ARG(json_get_str(o, "refusedReason")),
+             STR_ARG(json_get_str(o, "refusedMessage")));
     if (json_getc(o, "actsAs"))
         line("Acts as", STR_FMT, STR_ARG(json_get_str(o, "actsAs")));
     else if (number(o, "runningGeneration"))
         line("Acts as", "the host itself");
     line_if("  trouble", json_get_str(o, "identityTrouble"));
+    line_if("  may not", json_get_str(o, "denied"));
     if (limit)
         line("Limit hit", STR_FMT ", %" PRId64 " times, last %s ago: " STR_FMT,
              STR_ARG(json_get_str(limit, "name")), number(limit, "count"),

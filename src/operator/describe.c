@@ -88,8 +88,11 @@ void operator_describe(const struct operator* o, uint64_t now_ms, struct buf *to
     add_text(to, "reason", v.reason);
     add_text(to, "message", v.message);
     add_text(to, "returned", v.returned);
+    add_text(to, "refusedReason", v.refused_reason);
+    add_text(to, "refusedMessage", v.refused_message);
     add_text(to, "actsAs", v.user);
     add_text(to, "identityTrouble", v.trouble);
+    add_text(to, "denied", v.denied);
     add_limit(&v.limit, now_ms, to);
     (void)buf_add_cstr(to, ",\"guest\":{");
     operator_describe_guest(&v, to);

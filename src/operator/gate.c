@@ -31,6 +31,7 @@ struct call {
     struct defer answer; /* ANSWERED: 429, or the end with err */
     bool limited;
     struct err err;
+    char what[GATE_WHAT_MAX];
 };
 
 struct known {
@@ -53,6 +54,7 @@ struct gate_query {
     struct defer at_once; /* without asking: */
     bool allowed;
     bool cancelled; /* on_query_end() frees */
+    char what[GATE_WHAT_MAX];
 };
 
 struct gate {
@@ -62,6 +64,7 @@ struct gate {
     uint32_t n_waiting, n_known;
     uint64_t milli_tokens, filled_ms; /* of requests; 1000 are one */
     struct gate_stats *stats;         /* NULL: nothing to count so far */
+    char *denied;                     /* NULL: nothing was */
     unsigned ending;                  /* on_end() of so many calls run */
     bool closed;                      /* freed with its last call */
 };
@@ -71,6 +74,25 @@ static struct gate_stats *stats_of(struct gate *g)
     if (!g->stats)
         g->stats = record_new(struct gate_stats);
     return g->stats;
+}
+
+static void note_denied(struct gate *g, const char *what)
+{
+    if (g->denied && strcmp(g->denied, what) == 0)
+        return;
+    free(g->denied);
+    g->denied = xstrdup(what);
+    if (g->opts.on_denied && !g->closed)
+        g->opts.on_denied(g->opts.arg);
+}
+
+static void note_allowed(struct gate *g, const char *what)
+{
+    if (!g->denied || strcmp(g->denied, what) != 0)
+        return;
+    free(take_ptr(&g->denied));
+    if (g->opts.on_denied && !g->closed)
+        g->opts.on_denied(g->opts.arg);
 }
 
 /* ---------------------------------------------------------------- calls */
@@ -89,6 +111,7 @@ static void free_if_done(struct gate *g)
     if (!g->closed || g->ending > 0 || !list_is_empty(&g->calls))
         return;
     record_free(g->stats);
+    free(g->denied);
     record_free(g);
 }
 
@@ -117,6 +140,10 @@ static void on_head(void *arg, int status, const struct headers *headers)
     count_answer(c->gate, status);
     if (status == 401 && c->gate->opts.identity)
         identity_reject(c->gate->opts.identity);
+    if (c->what[0] && status == 403)
+        note_denied(c->gate, c->what);
+    else if (c->what[0] && status < 400)
+        note_allowed(c->gate, c->what);
     if (c->ops->on_head)
         c->ops->on_head(c->arg, status, headers);
 }
@@ -260,6 +287,12 @@ static int start_call(struct gate *g, bool is_counted, const struct kube_request
     c->ops = ops;
     c->arg = arg;
     c->wait.run = on_identity;
+    if (is_counted) {
+        struct str path, query;
+        (void)str_cut(req->target, '?', &path, &query);
+        (void)snprintf(c->what, sizeof c->what, STR_FMT " " STR_FMT, STR_ARG(req->method),
+                       STR_ARG(path));
+    }
     list_push_back(&g->calls, &c->node);
     if (is_counted && !take_token(g)) {
         stats_of(g)->limited++;
@@ -429,6 +462,10 @@ static void on_query_end(void *arg, int r, const struct err *cause)
     if (r >= 0) {
         allowed = json_bool(json_path(answer, "status", "allowed", NULL));
         remember(q->gate, q->key, allowed);
+        if (allowed)
+            note_allowed(q->gate, q->what);
+        else
+            note_denied(q->gate, q->what);
     }
     arena_fini(&a);
     list_remove(&q->node);
@@ -485,6 +522,9 @@ struct gate_query *gate_ask(struct gate *g, const struct access_query *question,
     q->cb = cb;
     q->arg = arg;
     q->key = write_key(question);
+    (void)snprintf(q->what, sizeof q->what, "%s " STR_FMT "%s" STR_FMT,
+                   kube_verb_name(question->verb), STR_ARG(question->resource),
+                   question->namespace.n ? " in " : "", STR_ARG(question->namespace));
     buf_init(&q->in, QUERY_MAX_BYTES);
     list_push_back(&g->queries, &q->node);
     const struct known *k = g->opts.identity ? find_known(g, q->key) : NULL;
@@ -577,6 +617,11 @@ void gate_free(struct gate *g)
     identity_unref(take_ptr(&g->opts.identity));
     g->closed = true;
     free_if_done(g);
+}
+
+const char *gate_denied(const struct gate *g)
+{
+    return g->denied ? g->denied : "";
 }
 
 void gate_get_stats(const struct gate *g, struct gate_stats *ret)

@@ -19,10 +19,11 @@ struct gate;
 struct gate_query;
 
 enum {
-    GATE_WAITING_MAX = 64,          /* requests waiting for the identity; -EBUSY beyond */
-    GATE_ACCESS_TTL_MS = 30000,     /* an answer of gate_ask() is remembered for this long, */
-    GATE_ACCESS_KEPT = 32,          /* for so many questions of one operator */
-    GATE_ACCESS_RECHECK_MS = 300000 /* whoever goes on using an answer asks again after this */
+    GATE_WAITING_MAX = 64,           /* requests waiting for the identity; -EBUSY beyond */
+    GATE_ACCESS_TTL_MS = 30000,      /* an answer of gate_ask() is remembered for this long, */
+    GATE_ACCESS_KEPT = 32,           /* for so many questions of one operator */
+    GATE_ACCESS_RECHECK_MS = 300000, /* whoever goes on using an answer asks again after this */
+    GATE_WHAT_MAX = 128              /* bytes that name a request for people; cut */
 };
 
 struct gate_opts {
@@ -32,6 +33,8 @@ struct gate_opts {
     uint32_t per_second, burst;  /* requests; 0: not bounded */
     /* A request was refused because of the rate; may be NULL. */
     void (*on_limited)(void *arg);
+    /* gate_denied() says something else now; may be NULL. */
+    void (*on_denied)(void *arg);
     void *arg;
 };
 
@@ -68,3 +71,8 @@ struct gate_stats {
     uint64_t by_class[6];               /* answers with 1xx to 5xx; 0: 429 of our own */
 };
 void gate_get_stats(const struct gate *g, struct gate_stats *ret);
+/*
+ * What the identity was last told that it may not do (403), until it was done after all: "GET
+ * /api/v1/namespaces/a/pods". "": nothing. A guest that has no rights need not fail by that.
+ */
+const char *gate_denied(const struct gate *g);

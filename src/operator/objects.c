@@ -19,14 +19,24 @@
 
 #define GROUP_VERSION "dormouse.dev/v1alpha1"
 
-enum { OBJECT_KEY_MAX = 600 };
+enum { OBJECT_KEY_MAX = 600, FORBIDDEN_MAX = 800 };
 
-enum cond { COND_READY, COND_PROGRESSING, COND_DEGRADED, COND_LIMITED, COND_RETURNED, COND_COUNT };
-static const char *const cond_names[] = { [COND_READY] = "Ready",
-                                          [COND_PROGRESSING] = "Progressing",
-                                          [COND_DEGRADED] = "Degraded",
-                                          [COND_LIMITED] = "LimitReached",
-                                          [COND_RETURNED] = "RolledBack" };
+enum cond {
+    COND_READY,
+    COND_PROGRESSING,
+    COND_DEGRADED,
+    COND_LIMITED,
+    COND_RETURNED,
+    COND_REFUSED,
+    COND_FORBIDDEN,
+    COND_COUNT
+};
+static const char *const cond_names[] = {
+    [COND_READY] = "Ready",         [COND_PROGRESSING] = "Progressing",
+    [COND_DEGRADED] = "Degraded",   [COND_LIMITED] = "LimitReached",
+    [COND_RETURNED] = "RolledBack", [COND_REFUSED] = "UpdateRefused",
+    [COND_FORBIDDEN] = "Forbidden"
+};
 
 /* A spec that could not even be applied. */
 struct bad_spec {
@@ -275,8 +285,9 @@ struct cond_value {
     const char *reason, *message;
 };
 
+/* forbidden: room for a message. */
 static void judge(const struct operator_view *v, const struct v1_summary *v1,
-                  struct cond_value ret[COND_COUNT])
+                  char forbidden[FORBIDDEN_MAX], struct cond_value ret[COND_COUNT])
 {
     const char *reason = v->reason, *message = v->message, *degraded = v->message;
     bool running = v->phase == OPERATOR_RUNNING, preparing = v->phase == OPERATOR_PREPARING;
@@ -291,20 +302,29 @@ static void judge(const struct operator_view *v, const struct v1_summary *v1,
         message = v1->waits;
     } else if (v->returned) {
         degraded = v->returned;
+    } else if (v->refused_reason) {
+        degraded = v->refused_message;
     }
-    bool is_degraded = failing || v->returned;
+    bool is_degraded = failing || v->returned || v->refused_reason;
     ret[COND_READY] = (struct cond_value){ running && !failing && !waits, reason, message };
     ret[COND_PROGRESSING] =
         (struct cond_value){ preparing || waits, preparing || waits ? reason : "Settled",
                              waits ? message : "" };
     ret[COND_DEGRADED] = (struct cond_value){ is_degraded,
-                                              failing       ? reason
-                                              : is_degraded ? "RolledBack"
-                                                            : "AsExpected",
+                                              failing             ? reason
+                                              : v->returned       ? "RolledBack"
+                                              : v->refused_reason ? v->refused_reason
+                                                                  : "AsExpected",
                                               is_degraded ? degraded : "" };
     ret[COND_LIMITED] =
         (struct cond_value){ true, v->limit.name ? "LimitReached" : NULL, v->limit.message };
     ret[COND_RETURNED] = (struct cond_value){ true, v->returned ? "CrashLoop" : NULL, v->returned };
+    ret[COND_REFUSED] = (struct cond_value){ true, v->refused_reason, v->refused_message };
+    if (v->denied[0])
+        (void)snprintf(forbidden, FORBIDDEN_MAX, "%s may not: %s",
+                       v->user ? v->user : "the host's own user", v->denied);
+    ret[COND_FORBIDDEN] =
+        (struct cond_value){ true, v->denied[0] ? "AccessDenied" : NULL, forbidden };
 }
 
 static void add_condition(struct arena *a, struct json *list, struct entry *e, enum cond which,
@@ -411,7 +431,8 @@ static void write_status(struct entry *e)
                                .reason = "SpecInvalid",
                                .generation = e->bad ? e->bad->generation : 0,
                                .uid = "",
-                               .trouble = "" };
+                               .trouble = "",
+                               .denied = "" };
     if (o)
         operator_view(o, &v);
     if (e->bad) {
@@ -427,7 +448,10 @@ static void write_status(struct entry *e)
     struct v1_summary v1 = { 0 };
     if (v.v1)
         v1_get_summary(v.v1, &v1);
-    judge(&v, &v1, conds);
+    char forbidden[FORBIDDEN_MAX] = "";
+    judge(&v, &v1, forbidden, conds);
+    bool forbidden_is_new =
+        conds[COND_FORBIDDEN].reason && e->conds[COND_FORBIDDEN] != COND_TRUE;
     bool limit_is_new = conds[COND_LIMITED].reason && e->conds[COND_LIMITED] != COND_TRUE;
     struct json *patch = json_new_object(&a), *status = json_obj(&a, patch, "status");
     struct json *conditions = json_new_array(&a);
@@ -475,6 +499,8 @@ static void write_status(struct entry *e)
         write_event(e, "Warning", conds[COND_DEGRADED].reason, conds[COND_DEGRADED].message);
     else if (first_try && limit_is_new)
         write_event(e, "Warning", "LimitReached", conds[COND_LIMITED].message);
+    else if (first_try && forbidden_is_new)
+        write_event(e, "Warning", "Forbidden", conds[COND_FORBIDDEN].message);
 }
 
 static void mark(struct entry *e)

@@ -6,8 +6,8 @@
 #include "base/map.h"
 #include "base/record.h"
 #include "base/sys.h"
-#include "wasm/guest_log.h"
 #include "operator/operator_plan.h"
+#include "wasm/guest_log.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,6 +31,11 @@ struct instance {
     bool settled;      /* it has been awake or asleep */
 };
 
+struct refusal {
+    const char *reason;
+    char message[];
+};
+
 struct operator
 {
     struct operators *os;
@@ -44,6 +49,7 @@ struct operator
     struct plan *good;
     struct module *good_module;
     char *returned;            /* why it was returned to; NULL: it was not */
+    struct refusal *refusal;   /* of what was to replace `run`; NULL: nothing was refused */
     struct identity *identity; /* of run; NULL: the host's own */
     struct identity_listener trouble;
     struct operator_limit *limit; /* that was hit; NULL: none was */
@@ -124,6 +130,14 @@ static void drop_fd(struct operator* o)
     o->fd = -1;
 }
 
+static void forget_refusal(struct operator* o)
+{
+    if (!o->refusal)
+        return;
+    free(take_ptr(&o->refusal));
+    notify(o);
+}
+
 /* Whatever runs goes on; what was to replace it is given up until the spec or the module changes.
  */
 static void refuse(struct operator* o, const char *reason, const struct err *err)
@@ -134,7 +148,16 @@ static void refuse(struct operator* o, const char *reason, const struct err *err
     drop_fd(o);
     if (o->v1)
         dispatch_release(v1_dispatch(o->v1), DISPATCH_HOLD_REPLACE);
-    changed(o, OPERATOR_REFUSED, reason, err_text(err));
+    forget_refusal(o);
+    if (!o->run.guest) {
+        changed(o, OPERATOR_REFUSED, reason, err_text(err));
+        return;
+    }
+    size_t n = strlen(err_text(err)) + 1;
+    o->refusal = xalloc(sizeof *o->refusal + n);
+    o->refusal->reason = reason;
+    memcpy(o->refusal->message, err_text(err), n);
+    notify(o);
 }
 
 /* ---------------------------------------------------------------- guests */
@@ -190,6 +213,11 @@ static void on_limited(void *arg)
     struct operator* o = arg;
     limit_hit(o, "requestsPerSecond", "requests are refused beyond %u a second",
               o->run.plan->requests_per_second);
+}
+
+static void on_denied(void *arg)
+{
+    notify(arg);
 }
 
 /* Was it a limit of its own that the guest failed by? */
@@ -275,10 +303,6 @@ static bool is_idle(const struct operator* o)
     return view.active == 0;
 }
 
-/*
- * While a replacement is refused, that is what the status tells: the old generation goes on with
- * its failures and recoveries, of which only the number of restarts shows.
- */
 static void on_state(struct guest *g, enum guest_state state, const struct err *why, void *arg)
 {
     struct operator* o = arg;
@@ -293,10 +317,7 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
             o->os->opts.logs, namespace_of(o), name_of(o),
             &(struct guest_log_line){
                 .level = LOG_ERROR, .message = str_of(why ? err_text(why) : "the guest failed") });
-        if (o->phase == OPERATOR_REFUSED)
-            notify(o);
-        else
-            changed(o, OPERATOR_RUNNING, "GuestFailed", why ? err_text(why) : "unknown");
+        changed(o, OPERATOR_RUNNING, "GuestFailed", why ? err_text(why) : "unknown");
     } else if (state == GUEST_AWAKE || state == GUEST_ASLEEP) {
         count_success(o);
         if (is_reason(o, "GuestFailed")) /* it survived an activation */
@@ -449,6 +470,7 @@ static void attach(struct operator* o, struct instance *run)
                               .per_second = p->requests_per_second,
                               .burst = p->request_burst,
                               .on_limited = on_limited,
+                              .on_denied = on_denied,
                               .arg = o };
     run->gate = gate_new(&gate);
     o->identity = identity;
@@ -532,6 +554,7 @@ static void take_over(struct operator* o)
     }
     o->must_return = false;
     free(take_ptr(&o->returned));
+    forget_refusal(o);
     changed(o, OPERATOR_RUNNING, "Running", NULL);
 }
 
@@ -589,6 +612,7 @@ static void free_operator(struct operator* o)
     plan_unref(o->spec);
     module_unref(o->module);
     free(o->limit);
+    free(o->refusal);
     free(o->returned);
     free(o->message);
     record_free(o);
@@ -635,8 +659,7 @@ static void on_module(struct module *m, int r, const struct err *cause, void *ar
         refuse(o, "ModuleDigestWrong", &err);
     } else if (is_running(o, m)) {
         module_unref(m);
-        if (o->phase == OPERATOR_REFUSED)
-            changed(o, OPERATOR_RUNNING, "Running", NULL);
+        forget_refusal(o);
     } else {
         module_unref(o->module);
         o->module = m;
@@ -694,6 +717,7 @@ static void pause_operator(struct operator* o)
     if (o->v1)
         dispatch_hold(v1_dispatch(o->v1), DISPATCH_HOLD_PAUSED);
     end_instance(o);
+    forget_refusal(o);
     changed(o, OPERATOR_PAUSED, "Paused", NULL);
 }
 
@@ -839,6 +863,7 @@ static void stand_by(struct operator* o)
     if (!o->module && o->run.plan == o->spec)
         o->module = module_ref(o->run.module);
     end_instance(o);
+    forget_refusal(o);
     changed(o, OPERATOR_PREPARING, "Standby", "another host leads");
 }
 
@@ -893,6 +918,7 @@ int operators_apply(struct operators *os, struct operator_spec *spec, struct err
     free(take_ptr(&o->limit));
     o->must_return = false;
     free(take_ptr(&o->returned));
+    forget_refusal(o);
     if (o->get) {
         o->restart = true;
         module_get_cancel(o->get); /* its callback makes the new spec true */
@@ -944,8 +970,11 @@ void operator_view(const struct operator* o, struct operator_view *ret)
                                    .message = o->message ? o->message : "",
                                    .user = o->identity ? identity_user(o->identity) : NULL,
                                    .trouble = identity_trouble(o->identity),
+                                   .denied = run->gate ? gate_denied(run->gate) : "",
                                    .limit = o->limit ? *o->limit : (struct operator_limit){ 0 },
                                    .returned = o->returned,
+                                   .refused_reason = o->refusal ? o->refusal->reason : NULL,
+                                   .refused_message = o->refusal ? o->refusal->message : NULL,
                                    .module = run->guest ? run->module : NULL,
                                    .guest = run->guest,
                                    .calls = run->calls,

@@ -10,16 +10,17 @@
  *              that is known               PAUSED, or another host leads: no guest; v1 keeps keys
  *
  * A replacement is prepared while the old generation runs; the old one ends when the new module is
- * compiled and accepted, so that a module that is refused changes nothing but phase, reason and
- * message.
+ * compiled and accepted, so that a module that is refused changes nothing: that it was is told
+ * beside phase, reason and message, which are those of what runs. With nothing running it is the
+ * phase.
  *
  * Where specs come from (Operator objects, a directory) is the business of objects.h and dir.h.
  * Loop thread only.
  */
 #pragma once
 
-#include "operator/calls.h"
 #include "modules/module_source.h"
+#include "operator/calls.h"
 #include "operator/v1/v1.h"
 #include "wasm/guest.h"
 #include "wasm/module.h"
@@ -127,9 +128,12 @@ struct operator_view {
     const char *reason;   /* CamelCase for conditions: "ModuleInvalid", ... */
     const char *message;  /* "" when all is well */
     const char *returned; /* why an older generation or module runs again; NULL: it does not */
+    /* What was to replace what runs, and why it does not; reason NULL: nothing. */
+    const char *refused_reason, *refused_message;
     const struct module *module; /* that runs */
     const char *user;            /* as whom it acts; NULL: as the host */
     const char *trouble;         /* why it cannot act as that user; "" when it can */
+    const char *denied;          /* what that user was last refused; "": nothing */
     struct operator_limit limit;
     struct guest *guest;       /* NULL unless running */
     const struct calls *calls; /* beside guest */

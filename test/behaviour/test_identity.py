@@ -26,17 +26,25 @@ def bare_ring(server, n=2):
     return ring
 
 
+def forbidden(up, name):
+    conditions = up.get(f"{OPERATORS}/{name}").json().get("status", {}).get("conditions", [])
+    return next((c["message"] for c in conditions if c["type"] == "Forbidden"), None)
+
+
 def test_an_operator_has_the_rights_of_its_account_and_no_others(up):
     ring = bare_ring(up)
     ring.apply("ring-g2.wasm")
     wait_for(lambda: "ring-0" in up.guests(), "it runs")
     log = wait_for(lambda: [line for line in up.text_of_log().splitlines() if "403" in line], "it is refused")
     assert "operator=operators/ring-" in log[0], log[0]
+    lacks = wait_for(lambda: forbidden(up, "ring-0"), "the status says what it may not")
+    assert lacks.startswith("system:serviceaccount:operators:ring-0 may not: "), lacks
     ring.begin().close()
     for i in range(2):  # each may read where it reads and write where it writes, and that is enough
         grant(up, f"in-{i}", [READ], account=f"ring-{i}", namespace=f"ring{i}")
         grant(up, f"out-{i}", [WRITE], account=f"ring-{i}", namespace=f"ring{(i + 1) % 2}")
     ring.round()
+    wait_for(lambda: not forbidden(up, "ring-0"), "it may now")
     account = up.get(f"{ACCOUNTS}/ring-0").json()
     operator = up.get(f"{OPERATORS}/ring-0").json()
     assert account["metadata"]["ownerReferences"][0]["uid"] == operator["metadata"]["uid"]

@@ -29,6 +29,11 @@ def module_of(up, name):
     return up.get(f"{OPERATORS}/{name}").json().get("status", {}).get("module", {}).get("sha256")
 
 
+def condition(up, name, kind):
+    status = up.get(f"{OPERATORS}/{name}").json().get("status", {})
+    return next((c for c in status.get("conditions", []) if c["type"] == kind), None)
+
+
 def create(up, name, module, env, **spec):
     return up.create(OPERATORS, {
         "apiVersion": "dormouse.dev/v1alpha1", "kind": "Operator", "metadata": {"name": name},
@@ -65,10 +70,14 @@ def test_a_file_that_comes_late_and_changes(up):
     wait_for(lambda: module_of(up, "ring-0") == module_of(up, "ring-1") == two_sum, "the new version runs")
     ring.round()
     write(up.modules / "late.wasm", b"garbage")
-    up.becomes("ring-0", "False", "ModuleInvalid")
-    ring.round()  # what ran before goes on
+    refused = wait_for(lambda: condition(up, "ring-0", "UpdateRefused"), "the new one is refused")
+    assert refused["reason"] == "ModuleInvalid" and condition(up, "ring-0", "Degraded")["status"] == "True"
+    up.becomes("ring-0", "True", "Running")  # what ran before goes on
+    ring.round()
     write(up.modules / "late.wasm", one)
-    wait_for(lambda: module_of(up, "ring-0") == one_sum, "it is mended")
+    wait_for(lambda: not condition(up, "ring-0", "UpdateRefused"), "it is mended")
+    assert module_of(up, "ring-0") in (one_sum, two_sum)
+    wait_for(lambda: module_of(up, "ring-0") == one_sum, "and runs")
     up.becomes("ring-0", "True", "Running")
 
 
@@ -136,7 +145,8 @@ def test_a_module_from_a_url(up, files):
     ring.round()
     assert module_of(up, "ring-0") == one_sum
     up.patch("ring-0", {"module": {"url": files + "/two", "sha256": one_sum[::-1]}})
-    assert two_sum not in up.becomes("ring-0", "False", "ModuleDigestWrong")["message"]
+    refused = wait_for(lambda: condition(up, "ring-0", "UpdateRefused"), "the new one is refused")
+    assert refused["reason"] == "ModuleDigestWrong" and two_sum not in refused["message"]
     up.patch("ring-0", {"module": {"url": files + "/two", "sha256": two_sum}})
     up.becomes("ring-0", "True", "Running")
     ring.round()

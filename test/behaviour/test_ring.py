@@ -218,14 +218,20 @@ def test_a_new_module_version_takes_over_and_the_ring_goes_on(up):
     ring.round()
 
 
+def refusal(up, name):
+    conditions = up.get(f"{OPERATORS}/{name}").json().get("status", {}).get("conditions", [])
+    return next((c["reason"] for c in conditions if c["type"] == "UpdateRefused"), None)
+
+
 def test_a_broken_version_changes_nothing_but_the_status(up):
     ring = small_ring(up)
     (up.modules / "garbage.wasm").write_bytes(b"\0asm\1\0\0\0" + b"\xff" * 100)
     up.patch("ring-1", {"module": {"file": "garbage.wasm"}})
-    up.becomes("ring-1", "False", "ModuleInvalid")
+    wait_for(lambda: refusal(up, "ring-1") == "ModuleInvalid", "the status tells it")
     ring.round()
-    assert up.ready("ring-1")["reason"] == "ModuleInvalid"
+    assert up.ready("ring-1")["status"] == "True" and refusal(up, "ring-1") == "ModuleInvalid"
     up.patch("ring-1", {"module": {"file": "ring-g2.wasm"}})
+    wait_for(lambda: not refusal(up, "ring-1"), "it is mended")
     up.becomes("ring-1", "True", "Running")
     ring.round()
 
