@@ -8,6 +8,7 @@ import pytest
 
 from conftest import wait_for
 from functions_kit import FAKE, FUNCTIONS, FunctionServer, ask_socket, call
+from test_fn_roles import Cell
 
 ASYNC = {"X-Faas-Invocation-Type": "Async"}
 
@@ -217,3 +218,38 @@ def test_a_namespace_with_tokens_takes_no_events_without(up):
                     "the function is known")
     assert good[0].status == 202
     assert call(up.gateway, "gateway", "/async-function/all.shop", "POST", b"x").status == 401
+
+
+def test_a_call_belongs_to_the_gateway_that_took_it_and_all_know_of_it(tmp_path):
+    cell = Cell(tmp_path, controls=1, gateways=2, workers=1)
+    cell.deploy("slow", {"fake": {"createMilliseconds": 1, "workMilliseconds": 400}, "concurrency": {"limit": 8}})
+    first, second = (g.ready["gateway"].removeprefix("http://") for g in cell.gateways)
+
+    def see(gateway, id, method="GET"):
+        return call(gateway, "gateway", f"/v1/async/{id}", method)
+
+    def end(gateway, id):
+        def ended():
+            answer = see(gateway, id)
+            return answer if answer.headers.get("X-Faas-Call-State") in ("succeeded", "canceled") else None
+        return wait_for(ended, f"{id} ends at {gateway}")
+
+    ids = [call(gateway, "slow.default", "/", "POST", b"x%d" % i, ASYNC).headers["X-Faas-Call-Id"]
+           for i in range(4) for gateway in (first, second)]
+    assert len({id[:8] for id in ids}) == 2
+    for i, id in enumerate(ids):
+        for gateway in (first, second):
+            answer = end(gateway, id)
+            assert answer.status == 200 and answer.body == b"x%d" % (i // 2)
+    id = call(first, "slow.default", "/", "POST", b"x", ASYNC).headers["X-Faas-Call-Id"]
+    assert see(second, id, "DELETE").status in (200, 202)
+    assert end(second, id).status == 410
+
+    ids = [call(first, "slow.default", "/", "POST", b"y%d" % i, ASYNC).headers["X-Faas-Call-Id"] for i in range(20)]
+    cell.gateways[0].kill()
+    assert see(second, ids[0]).status in (404, 502)
+    cell.gateways[0].start()
+    for i, id in enumerate(ids):
+        answer = end(second, id)
+        assert answer.status == 200 and answer.body == b"y%d" % i
+    cell.stop()
