@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from conftest import wait_for
-from functions_kit import FAKE, FUNCTIONS, FunctionServer, ask_socket, call
+from functions_kit import FAKE, FUNCTIONS, FunctionServer, Role, ask_socket, call
 from test_fn_roles import Cell
 
 ASYNC = {"X-Faas-Invocation-Type": "Async"}
@@ -252,4 +252,26 @@ def test_a_call_belongs_to_the_gateway_that_took_it_and_all_know_of_it(tmp_path)
     for i, id in enumerate(ids):
         answer = end(second, id)
         assert answer.status == 200 and answer.body == b"y%d" % i
+    cell.stop()
+
+
+def test_a_gateway_by_itself_watches_objects_if_it_has_a_cluster(tmp_path):
+    cell = Cell(tmp_path, controls=1, gateways=0, workers=1)
+    gateway = Role("gateway", tmp_path / "g", "--listen", "127.0.0.1:0", "--kubeconfig", cell.api.kubeconfig, *cell.addresses)
+    cell.gateways.append(gateway)
+    cell.deploy("seen", {**FAKE, "triggers": [{"name": "t", "watch": {"apiVersion": "v1", "kind": "ConfigMap"}}]})
+
+    def metric(name):
+        text = ask_socket(gateway.data_dir, "GET", "/metrics").body.decode()
+        return sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith(name))
+
+    numbers = iter(range(1000))
+
+    def make():
+        cell.api.create("/api/v1/namespaces/default/configmaps",
+                        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"m{next(numbers)}"}})
+        return metric("dormouse_function_trigger_changes_total") >= 2
+
+    wait_for(make, "it is told of changes")
+    wait_for(lambda: metric('dormouse_function_async_calls_total{state="succeeded"}') >= 2, "and calls the function")
     cell.stop()
