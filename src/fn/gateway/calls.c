@@ -13,11 +13,9 @@
  * An attempt ends in attempt_ended() and nowhere else. There the room in the sandbox is given back,
  * and the oldest waiting request takes it.
  */
-#include "fn/gateway/gateway_int.h"
+#include "fn/gateway/call.h"
 
 #include <errno.h>
-#include <openssl/crypto.h>
-#include <openssl/sha.h>
 #include <stdio.h>
 
 static const struct sm_state call_table[] = {
@@ -27,84 +25,11 @@ static const struct sm_state call_table[] = {
     [CALL_OVER] = { "over", 0 },
 };
 
-/* ---------------------------------------------------------------- refusals */
-
-struct refusal {
-    int status;
-    const char *reason;
-    unsigned retry_after_s; /* 0: not said */
-};
-
-static int grpc_status(int status)
-{
-    switch (status) {
-    case 400:
-        return 13; /* INTERNAL */
-    case 401:
-        return 16; /* UNAUTHENTICATED */
-    case 404:
-        return 12; /* UNIMPLEMENTED */
-    case 413:
-        return 8; /* RESOURCE_EXHAUSTED */
-    case 504:
-        return 4; /* DEADLINE_EXCEEDED */
-    default:
-        return 14; /* UNAVAILABLE: may be tried again */
-    }
-}
-
-static void refuse(struct http_exchange *x, bool is_grpc, const struct refusal *why,
-                   const char *call_id, const char *text)
-{
-    struct headers h = { 0 };
-    char number[16], body[640];
-    (void)headers_addc(&h, "x-dormouse-reason", why->reason);
-    if (call_id)
-        (void)headers_addc(&h, "x-call-id", call_id);
-    if (why->retry_after_s) {
-        (void)snprintf(number, sizeof number, "%u", why->retry_after_s);
-        (void)headers_addc(&h, "retry-after", number);
-    }
-    if (why->status == 401)
-        (void)headers_addc(&h, "www-authenticate", "Bearer");
-    if (is_grpc) { /* a trailers-only answer */
-        (void)snprintf(number, sizeof number, "%d", grpc_status(why->status));
-        (void)headers_addc(&h, "content-type", "application/grpc");
-        (void)headers_addc(&h, "grpc-status", number);
-        (void)headers_addc(&h, "grpc-message", why->reason);
-        http_respond(x, 200, &h, 0);
-        http_end(x);
-    } else {
-        (void)headers_addc(&h, "content-type", "text/plain; charset=utf-8");
-        (void)snprintf(body, sizeof body, "%s: %s\n", why->reason, text);
-        http_reply(x, why->status, &h, str_of(body));
-    }
-    headers_fini(&h);
-}
-
-static void refuse_unknown(struct gateway *g, struct http_exchange *x, const struct fields *f,
-                           const struct route *r)
-{
-    static const struct refusal why = { 404, "UnknownFunction", 0 };
-    char text[512];
-    g->n_unknown++;
-    if (r)
-        (void)snprintf(text, sizeof text,
-                       "there is no function '" STR_FMT "' in namespace '" STR_FMT "'",
-                       STR_ARG(r->name), STR_ARG(r->namespace));
-    else
-        (void)snprintf(text, sizeof text,
-                       "functions are called by host NAME.NAMESPACE or NAME.NAMESPACE.%s, or by "
-                       "path /fn/NAMESPACE/NAME/",
-                       g->domain);
-    refuse(x, f->is_grpc, &why, NULL, text);
-}
-
 /* ---------------------------------------------------------------- records */
 
 static void on_tick(struct timer *t);
 
-static struct gateway_call *call_new(struct gateway *g)
+struct gateway_call *call_new(struct gateway *g)
 {
     struct gateway_call *c = g->idle_calls.n ? g->idle_calls.p[--g->idle_calls.n] : NULL;
     if (!c) {
@@ -121,14 +46,14 @@ static struct gateway_call *call_new(struct gateway *g)
     return c;
 }
 
-static void call_id_make(struct gateway_call *c)
+void call_id_make(struct gateway_call *c)
 {
     struct rng r = rng_fork(c->g->call_seed, ++c->g->n_calls_ever, 0);
     (void)snprintf(c->call_id, sizeof c->call_id, "%016llx", (unsigned long long)rng_next(&r));
 }
 
 /* Keep what the next one can use: the memory of its fields and of a small body. */
-static void call_free(struct gateway_call *c)
+void call_free(struct gateway_call *c)
 {
     struct gateway *g = c->g;
     assert(!c->invocation && !c->sandbox && !c->peer && !c->x);
@@ -160,10 +85,33 @@ static void call_free(struct gateway_call *c)
         gateway_check_stopped(g);
 }
 
-static void call_settle(struct gateway_call *c)
+void call_settle(struct gateway_call *c)
 {
     if (c->sm.at == CALL_OVER && !c->invocation && !c->x && !c->later.node.next)
         call_free(c);
+}
+
+void call_use_spec(struct gateway_call *c, const struct fn_spec *spec)
+{
+    c->queue_ms = (uint32_t)MIN(spec->queue_ms, (uint64_t)UINT32_MAX);
+    c->request_ms = (uint32_t)MIN(spec->request_ms, (uint64_t)UINT32_MAX);
+    c->idle_ms = (uint32_t)MIN(spec->idle_ms, (uint64_t)UINT32_MAX);
+    c->answer_max = spec->response_max;
+    c->body_max = spec->body_max;
+}
+
+void call_use_function(struct gateway_call *c, const struct function *f, uint32_t revision)
+{
+    memcpy(c->function_key, f->key.p, MIN(f->key.n, sizeof c->function_key - 1));
+    c->function_key[MIN(f->key.n, sizeof c->function_key - 1)] = 0;
+    c->revision = revision;
+}
+
+void call_use_pool(struct gateway_call *c, struct function *f)
+{
+    c->pool = pool_get(c->g, f, c->revision);
+    c->pool->n_calls++;
+    c->pool->arrived++;
 }
 
 /* ---------------------------------------------------------------- deadlines */
@@ -207,6 +155,13 @@ static void on_later(struct defer *d)
     call_settle(c);
 }
 
+void call_tell_later(struct gateway_call *c, int code, const char *reason)
+{
+    c->failed = code;
+    c->failed_reason = reason;
+    defer_start(c->g->loop, &c->later, on_later);
+}
+
 static int code_of_status(int status)
 {
     switch (status) {
@@ -221,7 +176,7 @@ static int code_of_status(int status)
     }
 }
 
-static void call_leave_queue(struct gateway_call *c)
+void call_leave_queue(struct gateway_call *c)
 {
     if (c->sm.at != CALL_QUEUED)
         return;
@@ -229,7 +184,7 @@ static void call_leave_queue(struct gateway_call *c)
     load_changed(c->g, c->pool, 0, -1);
 }
 
-static void call_over(struct gateway_call *c)
+void call_over(struct gateway_call *c)
 {
     sm_move(&c->sm, CALL_OVER);
     if (c->invocation)
@@ -237,7 +192,7 @@ static void call_over(struct gateway_call *c)
 }
 
 /* Answer in our own words, or cut an answer that has begun. */
-static void call_fail(struct gateway_call *c, const struct refusal *why, const char *text)
+void call_fail(struct gateway_call *c, const struct refusal *why, const char *text)
 {
     struct gateway *g = c->g;
     call_leave_queue(c);
@@ -247,12 +202,9 @@ static void call_fail(struct gateway_call *c, const struct refusal *why, const c
     if (c->x && c->head_sent)
         http_abort(c->x);
     else if (c->x)
-        refuse(c->x, c->fields.is_grpc, why, c->call_id, text);
-    if (c->ops) {
-        c->failed = code_of_status(why->status);
-        c->failed_reason = why->reason;
-        defer_start(g->loop, &c->later, on_later);
-    }
+        refusal_send(c->x, c->fields.is_grpc, why, c->call_id, text);
+    if (c->ops)
+        call_tell_later(c, code_of_status(why->status), why->reason);
     call_over(c);
 }
 
@@ -410,7 +362,7 @@ static void fail_as(struct gateway_call *c, const struct failure *f)
 }
 
 /* Into a sandbox now, else behind all that wait. */
-static void call_place(struct gateway_call *c)
+void call_place(struct gateway_call *c)
 {
     struct gateway *g = c->g;
     struct pool *p = c->pool;
@@ -507,7 +459,6 @@ static struct refusal refusal_of(int r, const char *reason)
     return (struct refusal){ 502, reason ? reason : "SandboxBroke", 0 };
 }
 
-static void forward(struct gateway_call *c, size_t member);
 static void route_again(struct gateway_call *c);
 
 /* Of a forwarded call. */
@@ -699,7 +650,7 @@ static void on_end(void *arg, int r, const char *reason, const struct err *err)
 /* ---------------------------------------------------------------- the request's body */
 
 /* false: full. */
-static bool take_body(struct gateway_call *c, struct str chunk)
+bool call_take_body(struct gateway_call *c, struct str chunk)
 {
     c->body_seen += chunk.n;
     c->moved_ms = loop_now_ms(c->g->loop);
@@ -724,7 +675,7 @@ static void x_on_body(struct http_exchange *x, struct str chunk)
     struct gateway_call *c = http_exchange_data(x);
     if (c->sm.at == CALL_OVER)
         return;
-    if (!take_body(c, chunk) && c->sm.at != CALL_BODY) {
+    if (!call_take_body(c, chunk) && c->sm.at != CALL_BODY) {
         c->body_full = true;
         http_pause_body(x);
     }
@@ -776,14 +727,14 @@ static void x_on_gone(struct http_exchange *x, int r)
     call_settle(c);
 }
 
-static const struct http_exchange_ops exchange_ops = { .on_body = x_on_body,
-                                                       .on_body_end = x_on_body_end,
-                                                       .on_writable = x_on_writable,
-                                                       .on_gone = x_on_gone };
+const struct http_exchange_ops call_exchange_ops = { .on_body = x_on_body,
+                                                     .on_body_end = x_on_body_end,
+                                                     .on_writable = x_on_writable,
+                                                     .on_gone = x_on_gone };
 
 /* ---------------------------------------------------------------- forwarding */
 
-static void forward(struct gateway_call *c, size_t member)
+void call_forward(struct gateway_call *c, size_t member)
 {
     static const struct refusal lost = { 502, "GatewayLost", 1 };
     struct gateway *g = c->g;
@@ -815,7 +766,7 @@ static void route_again(struct gateway_call *c)
         return;
     }
     if (!directory_owns(g, f, &member)) {
-        forward(c, member);
+        call_forward(c, member);
         return;
     }
     if (!c->pool) {
@@ -843,7 +794,7 @@ void calls_reroute(struct gateway *g)
         call_leave_queue(c);
         pool_let_go(g, c->pool);
         c->pool = NULL;
-        forward(c, member);
+        call_forward(c, member);
     }
     vec_fini(&away);
 }
@@ -907,336 +858,6 @@ static void on_tick(struct timer *t)
     }
     if (next != UINT64_MAX)
         tick_by(g, MAX(next, now + GATEWAY_TICK_MIN_MS));
-}
-
-/* ---------------------------------------------------------------- policies of namespaces */
-
-static bool is_good_token(const struct policy *p, struct str authorization)
-{
-    struct str scheme, token;
-    if (!str_cut(authorization, ' ', &scheme, &token) || !str_ieq(scheme, STR("Bearer")))
-        return false;
-    token = str_trim(token);
-    uint8_t digest[32];
-    SHA256((const uint8_t *)token.p, token.n, digest);
-    bool good = false;
-    for (size_t i = 0; i < p->n_tokens; i++)
-        good |= CRYPTO_memcmp(digest, p->tokens[i], sizeof digest) == 0;
-    return good;
-}
-
-/* One request from a bucket that holds what a second allows. */
-static bool take_credit(struct policy *p)
-{
-    if (!p->per_second)
-        return true;
-    uint64_t now = gateway_now_us(), cost = 1000000 / p->per_second;
-    p->credit_us = MIN(p->credit_us + (now - p->credit_at_us), (uint64_t)1000000);
-    p->credit_at_us = now;
-    if (p->credit_us < cost)
-        return false;
-    p->credit_us -= cost;
-    return true;
-}
-
-/* NULL: it may go on. */
-static const struct refusal *check_policy(struct gateway *g, const struct function *f,
-                                          const struct fn_spec *spec, const struct fields *fields)
-{
-    static const struct refusal no_token = { 401, "TokenRequired", 0 };
-    static const struct refusal too_many = { 429, "RateLimited", 1 };
-    struct policy *p = directory_policy(g, function_namespace(f));
-    if (!p)
-        return NULL;
-    if (p->require_token && !spec->is_public && !is_good_token(p, fields->authorization))
-        return &no_token;
-    return take_credit(p) ? NULL : &too_many;
-}
-
-int gateway_admits(struct gateway *g, struct str namespace, const struct headers *h)
-{
-    struct policy *p = directory_policy(g, namespace);
-    struct fields f;
-    if (!p)
-        return 0;
-    fields_scan(h, &f);
-    if (p->require_token && !is_good_token(p, f.authorization))
-        return 401;
-    return take_credit(p) ? 0 : 429;
-}
-
-/* ---------------------------------------------------------------- a request arrives */
-
-static struct function *find(struct gateway *g, const struct fields *f,
-                             const struct http_request *req, struct route *route,
-                             size_t *ret_prefix_n, bool *ret_named)
-{
-    char clean[ROUTE_HOST_MAX + 1];
-    struct str host = route_clean_host(f->host, clean);
-    struct function *fn = host.n ? directory_find_host(g, host) : NULL;
-    *route = (struct route){ .tag = f->tag };
-    *ret_prefix_n = 0;
-    *ret_named = false;
-    if (fn)
-        return fn;
-    struct route by_host;
-    if (host.n && route_host(host, str_of(g->domain), &by_host)) {
-        fn = directory_find(g, by_host.namespace, by_host.name);
-        if (fn) {
-            if (by_host.tag.n) /* it points into `clean` */
-                route->tag = str_slice(f->host, 0, by_host.tag.n);
-            return fn;
-        }
-    }
-    fn = directory_find_path(g, req->target);
-    if (fn)
-        return fn;
-    struct route by_path;
-    if (!route_path(req->target, &by_path, ret_prefix_n))
-        return NULL;
-    route->namespace = by_path.namespace;
-    route->name = by_path.name;
-    *ret_named = true;
-    return directory_find(g, by_path.namespace, by_path.name);
-}
-
-/* A tag in a host may have capitals; tags have none. */
-static struct str lower_tag(struct str tag, char to[FN_NAME_MAX + 1])
-{
-    size_t n = MIN(tag.n, (size_t)FN_NAME_MAX);
-    for (size_t i = 0; i < n; i++)
-        to[i] = tag.p[i] >= 'A' && tag.p[i] <= 'Z' ? (char)(tag.p[i] | 0x20) : tag.p[i];
-    return str_n(to, n);
-}
-
-static void use_spec(struct gateway_call *c, const struct fn_spec *spec)
-{
-    c->queue_ms = (uint32_t)MIN(spec->queue_ms, (uint64_t)UINT32_MAX);
-    c->request_ms = (uint32_t)MIN(spec->request_ms, (uint64_t)UINT32_MAX);
-    c->idle_ms = (uint32_t)MIN(spec->idle_ms, (uint64_t)UINT32_MAX);
-    c->answer_max = spec->response_max;
-    c->body_max = spec->body_max;
-}
-
-static void use_function(struct gateway_call *c, const struct function *f, uint32_t revision)
-{
-    memcpy(c->function_key, f->key.p, MIN(f->key.n, sizeof c->function_key - 1));
-    c->function_key[MIN(f->key.n, sizeof c->function_key - 1)] = 0;
-    c->revision = revision;
-}
-
-static void use_pool(struct gateway_call *c, struct function *f)
-{
-    c->pool = pool_get(c->g, f, c->revision);
-    c->pool->n_calls++;
-    c->pool->arrived++;
-}
-
-static struct gateway_call *call_of_exchange(struct gateway *g, struct http_exchange *x,
-                                             const struct http_request *req, const struct fields *f,
-                                             size_t prefix_n)
-{
-    struct gateway_call *c = call_new(g);
-    c->x = x;
-    c->method = req->method;
-    c->target = req->target;
-    c->peer_address = req->peer;
-    c->request = req->headers;
-    c->fields = *f;
-    c->prefix = str_slice(req->target, 0, prefix_n);
-    c->has_body = req->has_body;
-    c->body_ended = !req->has_body;
-    c->body_bytes = req->content_length;
-    c->wants_upgrade = req->upgrade;
-    c->is_http2 = req->http2;
-    c->is_tls = g->opts.tls != NULL;
-    call_id_make(c);
-    http_exchange_set(x, &exchange_ops, c);
-    return c;
-}
-
-void calls_on_request(struct http_exchange *x, const struct http_request *req, void *arg)
-{
-    static const struct refusal bad_spec = { 503, "InvalidFunction", 0 };
-    static const struct refusal no_tag = { 404, "UnknownTag", 0 };
-    static const struct refusal not_owner = { 503, "NotOwner", 1 };
-    static const struct refusal large = { 413, "BodyTooLarge", 0 };
-    struct gateway *g = arg;
-    struct fields f;
-    struct route route;
-    size_t prefix_n, member = 0;
-    bool is_named;
-    fields_scan(req->headers, &f);
-    struct function *fn = find(g, &f, req, &route, &prefix_n, &is_named);
-    if (!fn) {
-        bool is_ours = str_has_prefix(req->target, STR("/v1/async/")) ||
-                       str_has_prefix(req->target, STR("/v1/events/"));
-        if (!is_ours || !g->opts.async.serve || !g->opts.async.serve(g->opts.async.arg, x, req))
-            refuse_unknown(g, x, &f, is_named ? &route : NULL);
-        return;
-    }
-    const struct fn_spec *spec = function_spec(g, fn);
-    if (!spec) {
-        refuse(x, f.is_grpc, &bad_spec, NULL, "the function's spec cannot be read here");
-        return;
-    }
-    bool is_trusted = f.forwarded_by.n && members_knows(&g->members, f.forwarded_by);
-    const struct refusal *why = is_trusted ? NULL : check_policy(g, fn, spec, &f);
-    if (why) {
-        refuse(x, f.is_grpc, why, NULL, "the namespace's policy");
-        return;
-    }
-    bool is_async = f.is_async || route_is_async(req->target);
-    if (is_async && !is_trusted && g->opts.async.take &&
-        g->opts.async.take(g->opts.async.arg, x, req, function_namespace(fn), function_name(fn),
-                           spec))
-        return;
-    bool is_owner = is_trusted || directory_owns(g, fn, &member);
-    if (!is_owner && f.forwarded_by.n) {
-        refuse(x, f.is_grpc, &not_owner, NULL, "the gateways do not agree who owns the function");
-        return;
-    }
-    if (req->content_length != UINT64_MAX && req->content_length > spec->body_max) {
-        refuse(x, f.is_grpc, &large, NULL, "the request is longer than spec.limits.bodyBytes");
-        return;
-    }
-    uint32_t revision = 0;
-    char tag[FN_NAME_MAX + 1];
-    if (is_owner && split_choose(&fn->split, &g->random, spec, lower_tag(route.tag, tag),
-                                 req->headers, fn->latest, &revision) < 0) {
-        refuse(x, f.is_grpc, &no_tag, NULL, "no revision has this tag");
-        return;
-    }
-    struct gateway_call *c = call_of_exchange(g, x, req, &f, prefix_n);
-    c->is_forwarded = is_trusted;
-    use_spec(c, spec);
-    use_function(c, fn, revision);
-    if (!is_owner) {
-        c->request_ms = 0; /* the owner's business, as is the queue; it answers in time */
-        forward(c, member);
-        return;
-    }
-    use_pool(c, fn);
-    if (req->has_body && req->content_length <= GATEWAY_EAGER_BYTES) {
-        c->body_asked = true;
-        http_read_body(x, spec->body_max);
-        return;
-    }
-    call_place(c);
-}
-
-/* ---------------------------------------------------------------- from inside */
-
-int gateway_submit(struct gateway *g, struct str namespace, struct str name,
-                   const struct invoke_request *req, const struct invoke_ops *ops, void *arg,
-                   struct gateway_call **ret, struct err *err)
-{
-    struct function *f = directory_find(g, namespace, name);
-    const struct fn_spec *spec = f ? function_spec(g, f) : NULL;
-    size_t member = 0;
-    uint32_t revision;
-    if (!f)
-        return err_set(err, -ENOENT, "no function '" STR_FMT "/" STR_FMT "'", STR_ARG(namespace),
-                       STR_ARG(name));
-    if (!spec)
-        return err_set(err, E_INVALID, "the spec of '" STR_FMT "' cannot be read", STR_ARG(f->key));
-    if (req->body.n > GATEWAY_SUBMIT_BODY_BYTES && !req->body_is_whole)
-        return err_set(err, -EMSGSIZE, "the beginning of a body");
-    bool is_owner = directory_owns(g, f, &member);
-    (void)split_choose(&f->split, &g->random, spec, STR(""), req->headers, f->latest, &revision);
-    if (is_owner) {
-        const struct pool *p = f->pools;
-        while (p && p->revision != revision)
-            p = p->next;
-        if (p && p->queue.n >= p->queue.max)
-            return err_set(err, -EBUSY, "the queue of '" STR_FMT "' is full", STR_ARG(f->key));
-    }
-    struct gateway_call *c = call_new(g);
-    c->ops = ops;
-    c->arg = arg;
-    c->arena = xnew(struct arena);
-    struct headers *h = arena_new(c->arena, struct headers);
-    int r = req->headers ? headers_copy(h, req->headers) : 0;
-    /* What is whole may be as long as the function allows; others are written bit by bit. */
-    c->body.max = MAX(c->body.max, req->body.n + 1);
-    if (r >= 0)
-        r = buf_add_str(&c->body, req->body);
-    c->request = h;
-    c->method = str_copy_arena(c->arena, req->method);
-    c->target = str_copy_arena(c->arena, req->target);
-    c->peer_address = str_copy_arena(c->arena, req->peer);
-    fields_scan(h, &c->fields);
-    c->fields.is_async = false;
-    c->fields.host =
-        str_of(arena_printf(c->arena, STR_FMT "." STR_FMT, STR_ARG(name), STR_ARG(namespace)));
-    if (r >= 0)
-        r = headers_set(h, STR("host"), c->fields.host);
-    if (r < 0) {
-        sm_move(&c->sm, CALL_OVER);
-        call_free(c);
-        return err_sys(err, r, "copy a request");
-    }
-    fields_scan(h, &c->fields); /* the list may have moved */
-    c->has_body = req->has_body;
-    c->body_ended = req->body_is_whole || !req->has_body;
-    c->body_bytes = req->body_bytes;
-    c->is_tls = req->is_tls;
-    if (req->call_id.n && req->call_id.n < sizeof c->call_id)
-        memcpy(c->call_id, req->call_id.p, req->call_id.n);
-    else
-        call_id_make(c);
-    use_spec(c, spec);
-    use_function(c, f, revision);
-    *ret = c;
-    if (is_owner) {
-        use_pool(c, f);
-        call_place(c);
-    } else {
-        c->request_ms = 0;
-        forward(c, member);
-    }
-    return 0;
-}
-
-bool gateway_write(struct gateway_call *c, struct str chunk)
-{
-    if (c->sm.at == CALL_OVER)
-        return true;
-    c->body_full = !take_body(c, chunk);
-    return !c->body_full;
-}
-
-void gateway_end_body(struct gateway_call *c)
-{
-    if (c->sm.at == CALL_OVER || c->body_ended)
-        return;
-    c->body_ended = true;
-    if (c->invocation)
-        invoke_end_body(c->invoker, c->invocation, NULL);
-}
-
-void gateway_pause(struct gateway_call *c)
-{
-    if (c->invocation)
-        invoke_pause(c->invoker, c->invocation);
-}
-
-void gateway_resume(struct gateway_call *c)
-{
-    if (c->invocation)
-        invoke_resume(c->invoker, c->invocation);
-}
-
-void gateway_cancel(struct gateway_call *c)
-{
-    if (c->sm.at == CALL_OVER)
-        return;
-    stats_answered(c->g, c, STATS_CLIENT_GONE, gateway_now_us());
-    call_leave_queue(c);
-    c->failed = -ECANCELED;
-    c->failed_reason = "Canceled";
-    defer_start(c->g->loop, &c->later, on_later);
-    call_over(c);
 }
 
 /* ---------------------------------------------------------------- begin and end */

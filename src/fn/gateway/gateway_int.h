@@ -3,6 +3,7 @@
  * What the files of the gateway share. Each file says at its top which of these it moves:
  *
  *     directory.c  functions, pools, sandboxes, upstreams; orders of the control plane applied
+ *     arrive.c, submit.c   requests of clients, and from inside
  *     calls.c      the life of a request
  *     upstream.c   requests that travel by HTTP: struct invoker over an http_client
  *     uplink.c     the stream to the control plane

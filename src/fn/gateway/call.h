@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files that move calls share: calls.c is their life, arrive.c and submit.c where they
+ * come from, refusal.c answers in our own words.
+ */
+#pragma once
+
+#include "fn/gateway/gateway_int.h"
+
+struct refusal {
+    int status;
+    const char *reason;
+    unsigned retry_after_s; /* 0: not said */
+};
+/* call_id may be NULL. */
+void refusal_send(struct http_exchange *x, bool is_grpc, const struct refusal *why,
+                  const char *call_id, const char *text);
+
+/* In CALL_BODY, without client, function and fields. */
+struct gateway_call *call_new(struct gateway *g);
+void call_id_make(struct gateway_call *c);
+/* Its limits; its function and revision; the pool, which is this gateway's. */
+void call_use_spec(struct gateway_call *c, const struct fn_spec *spec);
+void call_use_function(struct gateway_call *c, const struct function *f, uint32_t revision);
+void call_use_pool(struct gateway_call *c, struct function *f);
+/* Into a sandbox now, else behind all that wait; or it is refused. */
+void call_place(struct gateway_call *c);
+/* To the gateway that owns the function. */
+void call_forward(struct gateway_call *c, size_t member);
+/* A piece of the request's body; false: full. */
+bool call_take_body(struct gateway_call *c, struct str chunk);
+/* Callbacks of the exchange that a call belongs to. */
+extern const struct http_exchange_ops call_exchange_ops;
+
+/* Answer in our own words, or cut an answer that has begun. CALL_OVER afterwards. */
+void call_fail(struct gateway_call *c, const struct refusal *why, const char *text);
+/* Whoever submitted it hears of its end on the next turn. */
+void call_tell_later(struct gateway_call *c, int code, const char *reason);
+void call_leave_queue(struct gateway_call *c);
+/* Nobody waits for the answer any more. */
+void call_over(struct gateway_call *c);
+/* It goes if nothing can call back any more. */
+void call_settle(struct gateway_call *c);
+void call_free(struct gateway_call *c);

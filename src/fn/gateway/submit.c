@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests from inside this process: asynchronous calls, triggers. What they were made of is
+ * copied, and everything that ends them early is told on a later turn.
+ */
+#include "fn/gateway/call.h"
+
+#include <errno.h>
+
+int gateway_submit(struct gateway *g, struct str namespace, struct str name,
+                   const struct invoke_request *req, const struct invoke_ops *ops, void *arg,
+                   struct gateway_call **ret, struct err *err)
+{
+    struct function *f = directory_find(g, namespace, name);
+    const struct fn_spec *spec = f ? function_spec(g, f) : NULL;
+    size_t member = 0;
+    uint32_t revision;
+    if (!f)
+        return err_set(err, -ENOENT, "no function '" STR_FMT "/" STR_FMT "'", STR_ARG(namespace),
+                       STR_ARG(name));
+    if (!spec)
+        return err_set(err, E_INVALID, "the spec of '" STR_FMT "' cannot be read", STR_ARG(f->key));
+    if (req->body.n > GATEWAY_SUBMIT_BODY_BYTES && !req->body_is_whole)
+        return err_set(err, -EMSGSIZE, "the beginning of a body");
+    bool is_owner = directory_owns(g, f, &member);
+    (void)split_choose(&f->split, &g->random, spec, STR(""), req->headers, f->latest, &revision);
+    if (is_owner) {
+        const struct pool *p = f->pools;
+        while (p && p->revision != revision)
+            p = p->next;
+        if (p && p->queue.n >= p->queue.max)
+            return err_set(err, -EBUSY, "the queue of '" STR_FMT "' is full", STR_ARG(f->key));
+    }
+    struct gateway_call *c = call_new(g);
+    c->ops = ops;
+    c->arg = arg;
+    c->arena = xnew(struct arena);
+    struct headers *h = arena_new(c->arena, struct headers);
+    int r = req->headers ? headers_copy(h, req->headers) : 0;
+    /* What is whole may be as long as the function allows; others are written bit by bit. */
+    c->body.max = MAX(c->body.max, req->body.n + 1);
+    if (r >= 0)
+        r = buf_add_str(&c->body, req->body);
+    c->request = h;
+    c->method = str_copy_arena(c->arena, req->method);
+    c->target = str_copy_arena(c->arena, req->target);
+    c->peer_address = str_copy_arena(c->arena, req->peer);
+    fields_scan(h, &c->fields);
+    c->fields.is_async = false;
+    c->fields.host =
+        str_of(arena_printf(c->arena, STR_FMT "." STR_FMT, STR_ARG(name), STR_ARG(namespace)));
+    if (r >= 0)
+        r = headers_set(h, STR("host"), c->fields.host);
+    if (r < 0) {
+        sm_move(&c->sm, CALL_OVER);
+        call_free(c);
+        return err_sys(err, r, "copy a request");
+    }
+    fields_scan(h, &c->fields); /* the list may have moved */
+    c->has_body = req->has_body;
+    c->body_ended = req->body_is_whole || !req->has_body;
+    c->body_bytes = req->body_bytes;
+    c->is_tls = req->is_tls;
+    if (req->call_id.n && req->call_id.n < sizeof c->call_id)
+        memcpy(c->call_id, req->call_id.p, req->call_id.n);
+    else
+        call_id_make(c);
+    call_use_spec(c, spec);
+    call_use_function(c, f, revision);
+    *ret = c;
+    if (is_owner) {
+        call_use_pool(c, f);
+        call_place(c);
+    } else {
+        c->request_ms = 0;
+        call_forward(c, member);
+    }
+    return 0;
+}
+
+bool gateway_write(struct gateway_call *c, struct str chunk)
+{
+    if (c->sm.at == CALL_OVER)
+        return true;
+    c->body_full = !call_take_body(c, chunk);
+    return !c->body_full;
+}
+
+void gateway_end_body(struct gateway_call *c)
+{
+    if (c->sm.at == CALL_OVER || c->body_ended)
+        return;
+    c->body_ended = true;
+    if (c->invocation)
+        invoke_end_body(c->invoker, c->invocation, NULL);
+}
+
+void gateway_pause(struct gateway_call *c)
+{
+    if (c->invocation)
+        invoke_pause(c->invoker, c->invocation);
+}
+
+void gateway_resume(struct gateway_call *c)
+{
+    if (c->invocation)
+        invoke_resume(c->invoker, c->invocation);
+}
+
+void gateway_cancel(struct gateway_call *c)
+{
+    if (c->sm.at == CALL_OVER)
+        return;
+    stats_answered(c->g, c, STATS_CLIENT_GONE, gateway_now_us());
+    call_leave_queue(c);
+    call_tell_later(c, -ECANCELED, "Canceled");
+    call_over(c);
+}
