@@ -905,6 +905,180 @@ TEST(after_the_grace_what_still_runs_is_ended)
     fn_rig_close(&rig);
 }
 
+/* A revision whose requests take long goes to the runner for such, and comes back. */
+TEST(slow_functions_leave_the_quick_ones_alone)
+{
+    struct fn_rig rig;
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 }, quick = { 0 };
+    struct fn_call c = { 0 };
+    struct wasm_runtime_stats s;
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    fn_open(&rig, &quick, "fn-command.wasm");
+    wasm_runtime_get_stats(rig.runtime, &s);
+    CHECK_INT(s.runners, 1);
+    for (int n = 0; s.runners < 2; n++) {
+        CHECK(n < 100);
+        fn_do(&f, &c, "/slow", NULL);
+        check_body(&c, 200, "before after");
+        wasm_runtime_get_stats(rig.runtime, &s);
+    }
+    uint64_t starts = s.runner_starts;
+    for (int n = 0; n < 100; n++) {
+        fn_do(&f, &c, n % 10 ? "/count" : "/slow", NULL);
+        CHECK_OK(c.end);
+        fn_do(&quick, &c, "/count", NULL);
+        check_body(&c, 200, "1");
+    }
+    wasm_runtime_get_stats(rig.runtime, &s);
+    CHECK_INT(s.runner_losses, 0);
+    CHECK(s.runner_starts <= starts + 2);
+    fn_call_fini(&c);
+    fn_close(&f);
+    fn_close(&quick);
+    fn_rig_close(&rig);
+}
+
+enum { CHAOS_CALLS = 60, CHAOS_STEPS = 4000 };
+
+struct chaos {
+    struct fn_rig rig;
+    struct fn_under_test f[3];
+    struct fn_call calls[CHAOS_CALLS];
+    bool is_open[CHAOS_CALLS], is_writing[CHAOS_CALLS], may_fail[CHAOS_CALLS];
+    const char *path[CHAOS_CALLS];
+    size_t sent[CHAOS_CALLS];
+};
+
+static void chaos_begin(struct chaos *s, size_t i)
+{
+    static const char *const paths[] = {
+        "/count",  "/echo", "/echo",     "/big/700000", "/trap",
+        "/poke/9", "/peek", "/poke/200", "/spin",       "/drip/99"
+    };
+    struct fn_under_test *f = &s->f[test_random() % ARRAY_LEN(s->f)];
+    s->path[i] = paths[test_random() % ARRAY_LEN(paths)];
+    struct invoke_request q = fn_request(f, s->path[i]);
+    s->is_writing[i] = q.has_body = strcmp(s->path[i], "/echo") == 0;
+    q.body_bytes = UINT64_MAX;
+    s->may_fail[i] = strcmp(s->path[i], "/trap") == 0;
+    s->sent[i] = 0;
+    if (strcmp(s->path[i], "/spin") == 0 || test_random() % 20 == 0) {
+        q.deadline_ms = loop_now_ms(&s->rig.loop) + test_random() % 20;
+        s->may_fail[i] = true;
+    }
+    s->calls[i].pause_after = test_random() % 8 ? 0 : 1;
+    fn_start(f, &s->calls[i], &q);
+    s->is_open[i] = true;
+}
+
+static void chaos_check(const struct chaos *s, size_t i)
+{
+    const struct fn_call *c = &s->calls[i];
+    if (c->end < 0 && !s->may_fail[i])
+        TEST_FAIL("%s: %s %s", s->path[i], c->reason, err_text(&c->err));
+    if (c->end < 0)
+        return;
+    if (strcmp(s->path[i], "/count") == 0 || strcmp(s->path[i], "/peek") == 0)
+        CHECK_STR(buf_str(&c->body), "1");
+    if (strcmp(s->path[i], "/echo") == 0)
+        CHECK_INT(c->body.n, s->sent[i]);
+    if (strcmp(s->path[i], "/big/700000") == 0)
+        CHECK_INT(c->body.n, 700000);
+}
+
+static void chaos_write(struct chaos *s, size_t i)
+{
+    static char piece[30000];
+    struct fn_call *c = &s->calls[i];
+    size_t n = test_random() % sizeof piece;
+    if (test_random() % 4 == 0) {
+        invoke_end_body(c->v, c->x, NULL);
+        s->is_writing[i] = false;
+        return;
+    }
+    s->sent[i] += n;
+    (void)invoke_write(c->v, c->x, str_n(piece, n));
+}
+
+static void chaos_step(struct chaos *s)
+{
+    size_t i = test_random() % CHAOS_CALLS;
+    struct fn_call *c = &s->calls[i];
+    int pids[8];
+    if (!s->is_open[i]) {
+        chaos_begin(s, i);
+    } else if (c->is_over) {
+        chaos_check(s, i);
+        fn_call_fini(c);
+        s->is_open[i] = false;
+    } else if (c->is_paused) {
+        c->is_paused = false;
+        c->pause_after = 0;
+        invoke_resume(c->v, c->x);
+    } else if (s->is_writing[i]) {
+        chaos_write(s, i);
+    } else if (test_random() % 16 == 0) {
+        s->may_fail[i] = true;
+        invoke_cancel(c->v, c->x);
+    }
+    if (test_random() % 500 == 0) {
+        size_t n = wasm_runtime_pids(s->rig.runtime, pids, ARRAY_LEN(pids));
+        for (size_t k = 0; k < CHAOS_CALLS; k++)
+            s->may_fail[k] = true; /* whatever ran there */
+        if (n)
+            CHECK_OK(kill(pids[test_random() % n], SIGKILL));
+    }
+    if (test_random() % 3 == 0)
+        (void)loop_turn(&s->rig.loop, false);
+}
+
+static bool chaos_is_over(struct chaos *s)
+{
+    for (size_t i = 0; i < CHAOS_CALLS; i++) {
+        struct fn_call *c = &s->calls[i];
+        if (!s->is_open[i] || c->is_over)
+            continue;
+        if (c->is_paused) {
+            c->is_paused = false;
+            c->pause_after = 0;
+            invoke_resume(c->v, c->x);
+        } else if (s->is_writing[i]) {
+            s->is_writing[i] = false;
+            invoke_end_body(c->v, c->x, NULL);
+        }
+        return false;
+    }
+    return true;
+}
+
+TEST(whatever_happens_every_request_ends_once_and_sees_no_other)
+{
+    static struct chaos s;
+    s = (struct chaos){ 0 };
+    fn_rig_open(&s.rig, 2);
+    fn_open(&s.rig, &s.f[0], "fn-reactor.wasm");
+    fn_open(&s.rig, &s.f[1], "fn-command.wasm");
+    s.f[2].t.reuse = false;
+    fn_open(&s.rig, &s.f[2], "fn-reactor.wasm");
+    for (int n = 0; n < CHAOS_STEPS; n++)
+        chaos_step(&s);
+    while (!chaos_is_over(&s))
+        (void)loop_turn(&s.rig.loop, true);
+    for (size_t i = 0; i < CHAOS_CALLS; i++) {
+        if (s.is_open[i])
+            chaos_check(&s, i);
+        fn_call_fini(&s.calls[i]);
+    }
+    struct wasm_runtime_stats stats;
+    wasm_runtime_get_stats(s.rig.runtime, &stats);
+    CHECK_INT(stats.running, 0);
+    CHECK_INT(stats.waiting, 0);
+    for (size_t i = 0; i < ARRAY_LEN(s.f); i++)
+        fn_close(&s.f[i]);
+    fn_rig_close(&s.rig);
+}
+
 TEST(closing_ends_what_runs_and_waits)
 {
     struct fn_rig rig;
