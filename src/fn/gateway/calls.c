@@ -49,7 +49,8 @@ struct gateway_call *call_new(struct gateway *g)
 void call_id_make(struct gateway_call *c)
 {
     struct rng r = rng_fork(c->g->call_seed, ++c->g->n_calls_ever, 0);
-    (void)snprintf(c->call_id, sizeof c->call_id, "%016llx", (unsigned long long)rng_next(&r));
+    fields_hex(c->call_id, rng_next(&r));
+    c->call_id[FIELDS_CALL_ID_BYTES - 1] = '\0';
 }
 
 /* Keep what the next one can use: the memory of its fields and of a small body. */

@@ -202,27 +202,58 @@ static struct str address_of(struct str peer)
     return a;
 }
 
-/* "FORMER, NEW", cut to what a field may be: a list that long is nobody's. */
-static int add_list(struct headers *to, const char *name, struct str former, const char *item)
+/* A value being put together: in every request, so without the format of printf. */
+struct value {
+    char p[1024];
+    size_t n;
+};
+
+static void put(struct value *v, struct str s)
 {
-    char text[1024];
-    if (former.n > sizeof text / 2)
-        former.n = 0;
-    int n = snprintf(text, sizeof text, "%.*s%s%s", (int)former.n, former.n ? former.p : "",
-                     former.n ? ", " : "", item);
-    return headers_add(to, str_of(name), str_n(text, (size_t)n));
+    size_t n = MIN(s.n, sizeof v->p - v->n);
+    if (n)
+        memcpy(v->p + v->n, s.p, n);
+    v->n += n;
+}
+
+/* "FORMER, NEW", without a former list that is too long to be anybody's. */
+static int add_list(struct headers *to, const char *name, struct str former, struct str item)
+{
+    struct value v;
+    v.n = 0;
+    if (former.n && former.n <= sizeof v.p / 2) {
+        put(&v, former);
+        put(&v, STR(", "));
+    }
+    put(&v, item);
+    return headers_add(to, str_of(name), str_n(v.p, v.n));
+}
+
+static struct str forwarded(struct value *v, struct str address, struct str host, struct str scheme)
+{
+    bool is_v6 = str_find_char(address, ':') >= 0, quote = false;
+    for (size_t i = 0; i < host.n; i++)
+        quote = quote || host.p[i] == ':';
+    put(v, is_v6 ? STR("for=\"[") : STR("for="));
+    put(v, address);
+    put(v, is_v6 ? STR("]\"") : STR(""));
+    if (host.n) {
+        put(v, quote ? STR(";host=\"") : STR(";host="));
+        put(v, host);
+        put(v, quote ? STR("\"") : STR(""));
+    }
+    put(v, STR(";proto="));
+    put(v, scheme);
+    return str_n(v->p, v->n);
 }
 
 static int add_origin(struct headers *to, const struct fields *f, const struct fields_add *add)
 {
-    char element[512];
-    struct str a = address_of(add->peer), scheme = add->is_tls ? STR("https") : STR("http");
+    struct str address = address_of(add->peer), scheme = add->is_tls ? STR("https") : STR("http");
     struct str host = f->host.n <= 255 ? f->host : STR("");
-    bool is_v6 = str_find_char(a, ':') >= 0, quote = false;
-    for (size_t i = 0; i < host.n; i++)
-        quote = quote || host.p[i] == ':' || host.p[i] == '"' || host.p[i] == '\\';
-    char address[80];
-    (void)snprintf(address, sizeof address, "%.*s", (int)MIN(a.n, 64), a.n ? a.p : "");
+    struct value element;
+    element.n = 0;
+    address = str_slice(address, 0, MIN(address.n, (size_t)64));
     int r = add_list(to, "x-forwarded-for", f->for_, address);
     if (r == 0)
         r = headers_add(to, STR("x-forwarded-proto"), scheme);
@@ -230,13 +261,9 @@ static int add_origin(struct headers *to, const struct fields *f, const struct f
         r = headers_add(to, STR("x-forwarded-host"), host);
     if (str_find_char(host, '"') >= 0 || str_find_char(host, '\\') >= 0)
         host.n = 0;
-    (void)snprintf(element, sizeof element, is_v6 ? "for=\"[%s]\"" : "for=%s", address);
-    size_t n = strlen(element);
-    if (host.n)
-        n += (size_t)snprintf(element + n, sizeof element - n,
-                              quote ? ";host=\"%.*s\"" : ";host=%.*s", (int)host.n, host.p);
-    (void)snprintf(element + n, sizeof element - n, ";proto=%s", scheme.p);
-    return r < 0 ? r : add_list(to, "forwarded", f->forwarded, element);
+    return r < 0 ? r
+                 : add_list(to, "forwarded", f->forwarded,
+                            forwarded(&element, address, host, scheme));
 }
 
 static bool goes_on(enum kind k, const struct fields_add *add)
@@ -364,8 +391,19 @@ bool fields_is_trace(struct str s)
            (s.n == FIELDS_TRACE_BYTES - 1 || (!is_known && s.p[55] == '-'));
 }
 
+void fields_hex(char to[16], uint64_t v)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 15; i >= 0; i--, v >>= 4)
+        to[i] = digits[v & 15];
+}
+
 void fields_make_trace(struct rng *random, char to[FIELDS_TRACE_BYTES])
 {
-    unsigned long long a = rng_next(random), b = rng_next(random), span = rng_next(random) | 1;
-    (void)snprintf(to, FIELDS_TRACE_BYTES, "00-%016llx%016llx-%016llx-00", a, b | 1, span);
+    memcpy(to, "00-", 3);
+    fields_hex(to + 3, rng_next(random));
+    fields_hex(to + 19, rng_next(random) | 1);
+    to[35] = '-';
+    fields_hex(to + 36, rng_next(random) | 1);
+    memcpy(to + 52, "-00", 4);
 }

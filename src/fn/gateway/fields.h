@@ -49,5 +49,6 @@ int fields_for_client(struct headers *to, const struct headers *h, bool upgrade,
                       uint64_t *ret_length);
 
 enum { FIELDS_TRACE_BYTES = 56, FIELDS_CALL_ID_BYTES = 17 };
+void fields_hex(char to[16], uint64_t v); /* 16 digits */
 void fields_make_trace(struct rng *random, char to[FIELDS_TRACE_BYTES]);
 bool fields_is_trace(struct str s);
