@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 
-from conftest import BUILD, DEADLINE_S, ROOT, Answer, Server
+from conftest import BUILD, DEADLINE_S, Answer, Server
 
 FUNCTIONS = "/apis/dormouse.dev/v1alpha1/namespaces/{}/functions"
 FAKE = {"fake": {"createMilliseconds": 5}}
@@ -74,11 +74,6 @@ class Role:
         self.data_dir = data_dir
         self.command = [str(BUILD / "dormouse"), "fn", role, "--data-dir", str(data_dir), *map(str, words)]
         self.start()
-
-    @staticmethod
-    def definitions():
-        """CustomResourceDefinitions of functions, as a cluster gets them."""
-        return json.loads((ROOT / "src/fn/crd.json").read_text())["items"]
 
     def start(self, wait=True):
         self.log = open(str(self.data_dir) + ".log", "ab")

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Roles of functions in processes of their own, and what happens when one of them is killed."""
 import http.client
+import subprocess
 import threading
 import time
 
 import pytest
 
-from conftest import Server, wait_for
+from conftest import BUILD, Server, wait_for
 from functions_kit import FAKE, FUNCTIONS, Role, call, function
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/dormouse-functions"
@@ -18,9 +19,8 @@ class Cell:
     def __init__(self, base, controls=2, gateways=1, workers=1):
         self.base, self.deployed = base, 0
         self.api = Server(base / "api", extra=())
-        definitions = Role.definitions()
-        for definition in definitions:
-            self.api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+        manifest = subprocess.run([BUILD / "dormouse", "manifest", "fn"], capture_output=True, text=True, check=True).stdout
+        self.api.kubectl("apply", "-f", "-", input=manifest)
         self.controls = [Role("controlplane", base / f"c{i}", "--listen", "127.0.0.1:0", "--kubeconfig", self.api.kubeconfig,
                               "--name", f"c{i}") for i in range(controls)]
         self.addresses = [w for c in self.controls for w in ("-c", c.ready["control-plane"])]
