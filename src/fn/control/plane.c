@@ -88,7 +88,8 @@ void plane_set_policy(struct plane *p, struct str name, const struct plane_polic
     if (policy) {
         ns->policy = *policy;
         uint8_t(*tokens)[32] = xalloc_n(sizeof *tokens, policy->n_tokens + 1);
-        memcpy(tokens, policy->tokens, policy->n_tokens * sizeof *tokens);
+        for (size_t i = 0; i < policy->n_tokens; i++)
+            memcpy(tokens[i], policy->tokens[i], sizeof tokens[i]);
         ns->policy.tokens = (const uint8_t(*)[32])tokens;
     }
     ns->dirty = true;
