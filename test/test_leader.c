@@ -34,24 +34,29 @@ static void on_done(void *arg)
     r->done++;
 }
 
-static void rig_init(struct rig *r)
+static void rig_init_with(struct rig *r, struct leader_opts opts)
 {
     *r = (struct rig){ 0 };
     CHECK_OK(loop_init(&r->loop, NULL));
     fake_init(&r->fake);
-    struct leader_opts opts = { .loop = &r->loop,
-                                .transport = &r->fake.base,
-                                .namespace = "ns",
-                                .name = "l",
-                                .identity = "me",
-                                .on_change = on_change,
-                                .arg = r };
+    opts.loop = &r->loop;
+    opts.transport = &r->fake.base;
+    opts.namespace = "ns";
+    opts.name = "l";
+    opts.identity = "me";
+    opts.on_change = on_change;
+    opts.arg = r;
     r->leader = leader_start(&opts);
     turn(r);
     CHECK_INT(r->fake.n, 1);
     CHECK_STR(str_of(r->fake.call[0].method), "GET");
     CHECK_STR(str_of(r->fake.call[0].target),
               "/apis/coordination.k8s.io/v1/namespaces/ns/leases/l");
+}
+
+static void rig_init(struct rig *r)
+{
+    rig_init_with(r, (struct leader_opts){ 0 });
 }
 
 static void rig_fini(struct rig *r)
@@ -192,6 +197,58 @@ TEST(garbage_is_no_lease)
     answer(&r, 0, 200, "nonsense");
     CHECK_INT(r.fake.n, 1);
     CHECK(!r.leads);
+    rig_fini(&r);
+}
+
+TEST(the_lease_of_a_holder_that_has_ended_is_taken_at_once)
+{
+    struct rig r;
+    rig_init_with(&r,
+                  (struct leader_opts){ .lease_ms = 1000, .deadline_ms = 750, .retry_ms = 250 });
+    answer(&r, 0, 200, LEASE("other", "7", "3"));
+    CHECK_STR(str_of(leader_holder(r.leader)), "other");
+    leader_holder_gone(r.leader, "other");
+    turn(&r);
+    CHECK_INT(r.fake.n, 2);
+    answer(&r, 1, 200, LEASE("other", "7", "3"));
+    CHECK_STR(str_of(r.fake.call[2].method), "PUT");
+    CHECK_INT(json_int_or(json_getc(spec_of(&r, 2), "leaseTransitions"), 0), 4);
+    CHECK_INT(json_int_or(json_getc(spec_of(&r, 2), "leaseDurationSeconds"), 0), 1);
+    answer(&r, 2, 200, LEASE("me", "8", "4"));
+    CHECK(r.leads);
+    CHECK_INT(leader_term(r.leader), 5);
+    rig_fini(&r);
+}
+
+TEST(somebody_who_was_quicker_after_an_end_is_followed)
+{
+    struct rig r;
+    rig_init(&r);
+    answer(&r, 0, 200, LEASE("other", "7", "3"));
+    leader_holder_gone(r.leader, "other");
+    turn(&r);
+    answer(&r, 1, 200, LEASE("third", "8", "4"));
+    CHECK_INT(r.fake.n, 2);
+    CHECK(!r.leads);
+    rig_fini(&r);
+}
+
+TEST(one_that_is_alone_takes_any_lease_and_hardly_renews_it)
+{
+    struct rig r;
+    rig_init_with(&r, (struct leader_opts){ .alone = true });
+    answer(&r, 0, 200, LEASE("me before", "7", "3"));
+    answer(&r, 1, 200, LEASE("me", "8", "4"));
+    CHECK(r.leads);
+    loop_skip(&r.loop, LEADER_ALONE_MS - 1000);
+    turn(&r);
+    CHECK_INT(r.fake.n, 2);
+    CHECK(r.leads);
+    loop_skip(&r.loop, 1001);
+    turn(&r);
+    CHECK_INT(r.fake.n, 3);
+    answer(&r, 2, 200, LEASE("me", "9", "4"));
+    CHECK(r.leads);
     rig_fini(&r);
 }
 

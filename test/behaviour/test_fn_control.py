@@ -159,3 +159,39 @@ def test_a_restart_keeps_functions_and_revisions(tmp_path):
     assert call(up.gateway, "kept.default").status == 200
     assert condition(up, "kept")["status"] == "True"
     assert up.stop() == 0
+
+
+def test_old_revisions_go_and_creations_are_traced(tmp_path):
+    up = FunctionServer(tmp_path / "data", extra=["--trace-dir", str(tmp_path / "trace")])
+    up.deploy("many")
+    path = FUNCTIONS.format("default") + "/many"
+    for i in range(1, 24):
+        up.ask("PATCH", path, {"spec": {"fake": {"createMilliseconds": i}}}, Content_Type="application/merge-patch+json")
+        wait_for(lambda: up.get(path).json().get("status", {}).get("latestRevision") == i + 1, f"revision {i + 1}")
+    names = wait_for(lambda: [n for n in [sorted(o["metadata"]["name"] for o in up.get(REVISIONS).json()["items"])] if len(n) == 20],
+                     "twenty are kept")[0]
+    assert names[-1] == "many-00024" and names[0] == "many-00005"
+    assert call(up.gateway, "many.default").status == 200
+    assert up.stop() == 0
+    lines = (tmp_path / "trace/cold_start_trace.csv").read_text().splitlines()
+    assert lines[0].startswith("time,service_name,container_id,success,image_fetch,sandbox_create,") and lines[0].count(",") == 15
+    row = dict(zip(lines[0].split(","), lines[1].split(",")))
+    assert row["service_name"] == "default/many" and row["success"] == "true" and int(row["other_worker_node"]) < 1000000
+
+
+def test_tokens_and_listeners(tmp_path):
+    """Beyond loopback nobody listens without a token; with one, REST wants it."""
+    bad = FunctionServer(tmp_path / "bad", extra=["--fn-listen", "0.0.0.0:0"], wait=False)
+    assert bad.process.wait(30) != 0
+    bad.process.stdout.close()
+    bad.log.close()
+    assert "needs --token-file" in bad.text_of_log()
+    token = tmp_path / "token"
+    token.write_text("0123456789abcdef0123\n")
+    up = FunctionServer(tmp_path / "data", extra=["--fn-listen", "127.0.0.1:0", "--token-file", str(token)])
+    control = up.ready["control-plane"]
+    assert call(control, control, REST).status == 401
+    assert call(control, control, REST, headers={"Authorization": "Bearer wrong"}).status == 401
+    assert call(control, control, REST, headers={"Authorization": "Bearer 0123456789abcdef0123"}).status == 200
+    assert call(control, control, "/nothing", headers={"Authorization": "Bearer 0123456789abcdef0123"}).status == 404
+    assert up.stop() == 0

@@ -173,6 +173,15 @@ static bool write_revision(struct entry *e, const struct known_revision *r)
     return ok;
 }
 
+/* There may be more to collect, and the status has not been looked at. */
+static void on_collected(void *arg, int status, struct str body, const struct json *json,
+                         const struct err *err)
+{
+    struct entry *e = arg;
+    on_written(arg, status, body, json, err);
+    entry_touch(e);
+}
+
 /* The oldest that no traffic reaches, where there are too many. */
 static bool collect_revision(struct entry *e)
 {
@@ -187,7 +196,7 @@ static bool collect_revision(struct entry *e)
         struct str target = str_of(arena_printf(&a, STR_FMT "/%s-%05u",
                                                 STR_ARG(object_path(&a, e, "functionrevisions")),
                                                 e->name, r->number));
-        ok = write_call(e, "DELETE", target, NULL, NULL, on_written);
+        ok = write_call(e, "DELETE", target, NULL, NULL, on_collected);
         if (ok) {
             free(r->template);
             vec_remove(&e->revisions, i);

@@ -314,22 +314,31 @@ void plane_judge(struct function *f)
     judge_reachable(f);
 }
 
-/* The ready one before a latest that has not shown yet that it works may get the traffic back. */
-static bool is_fallback(const struct function *f, const struct revision *rev,
-                        const struct revision *latest)
+/*
+ * The one before a latest that has not shown yet that it works: it may get the traffic back. A
+ * proven one, or else the newest that is ready.
+ */
+static const struct revision *fallback_of(const struct function *f)
 {
-    return !f->dropped && rev->is_ready && latest && !latest->is_proven;
+    const struct revision *latest = find_revision(f, f->latest), *best = NULL;
+    if (f->dropped || !latest || latest->is_proven)
+        return NULL;
+    for (uint32_t i = 0; i < f->n_revisions; i++) {
+        const struct revision *rev = f->revisions[i];
+        if (rev != latest && rev->is_ready && (!best || rev->is_proven || !best->is_proven))
+            best = rev;
+    }
+    return best;
 }
 
 void plane_tidy(struct plane *p, struct function *f)
 {
     uint32_t n = 0;
-    /* It stays unless the function is dropped; the list must not be searched while it is packed. */
-    const struct revision *latest = find_revision(f, f->latest);
+    const struct revision *fallback = fallback_of(f); /* before the list is packed */
     for (uint32_t i = 0; i < f->n_revisions; i++) {
         struct revision *rev = f->revisions[i];
         if (rev->reachable || (rev->number == f->latest && !f->dropped) ||
-            rev->first != TABLE_NONE || is_fallback(f, rev, latest)) {
+            rev->first != TABLE_NONE || rev == fallback) {
             f->revisions[n++] = rev;
             continue;
         }

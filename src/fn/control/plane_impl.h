@@ -59,7 +59,7 @@ struct revision {
     struct scale scale;
     struct place_tally held; /* nodes that have made a sandbox of it, and so have its module */
     struct active *active;   /* NULL: at rest */
-    uint32_t first;        /* slot of a sandbox */
+    uint32_t first;          /* slot of a sandbox */
     uint32_t ready, creating, draining;
     bool reachable, wants_env;
     bool is_ready;  /* traffic may go to it */

@@ -254,6 +254,25 @@ static void create(struct revision *rev, uint32_t n)
 
 /* ---------------------------------------------------------------- deletions */
 
+/* While a sandbox drains, `at` is its place among those that do. */
+static struct drain *find_drain(struct plane *p, uint32_t slot)
+{
+    const struct sandbox *s = &p->table.at[slot];
+    bool drains = s->state == SANDBOX_DRAINING && s->at < p->draining.n;
+    return drains && p->draining.p[s->at].id == s->id ? &p->draining.p[s->at] : NULL;
+}
+
+static void drop_drain(struct plane *p, size_t i)
+{
+    struct drain last = p->draining.p[--p->draining.n];
+    if (i == p->draining.n)
+        return;
+    p->draining.p[i] = last;
+    uint32_t slot = table_find(&p->table, last.id);
+    if (slot != TABLE_NONE && p->table.at[slot].state == SANDBOX_DRAINING)
+        p->table.at[slot].at = (uint32_t)i;
+}
+
 static void on_drain_timer(struct timer *t)
 {
     struct plane *p = container_of(t, struct plane, drain_timer);
@@ -263,7 +282,7 @@ static void on_drain_timer(struct timer *t)
         uint32_t slot = table_find(&p->table, d.id);
         if (d.owed && now < d.due_ms && slot != TABLE_NONE)
             continue;
-        p->draining.p[i - 1] = p->draining.p[--p->draining.n];
+        drop_drain(p, i - 1);
         if (slot != TABLE_NONE && p->table.at[slot].state == SANDBOX_DRAINING)
             sandbox_delete(p, slot);
     }
@@ -279,6 +298,7 @@ static void begin_drain(struct revision *rev, uint32_t slot)
         if (p->gateways[i])
             d.owed |= UINT64_C(1) << i;
     p->table.at[slot].state = SANDBOX_DRAINING;
+    p->table.at[slot].at = (uint32_t)p->draining.n;
     rev->ready--;
     rev->draining++;
     vec_push(&p->drains, d.id);
@@ -297,12 +317,13 @@ static void check_drains(struct plane *p)
 
 void sandbox_drained(struct plane *p, uint64_t id, struct gateway *g)
 {
-    for (size_t i = 0; i < p->draining.n; i++)
-        if (p->draining.p[i].id == id) {
-            p->draining.p[i].owed &= ~(UINT64_C(1) << g->bit);
-            if (!p->draining.p[i].owed)
-                check_drains(p);
-        }
+    uint32_t slot = table_find(&p->table, id);
+    struct drain *d = slot == TABLE_NONE ? NULL : find_drain(p, slot);
+    if (!d)
+        return;
+    d->owed &= ~(UINT64_C(1) << g->bit);
+    if (!d->owed)
+        check_drains(p);
 }
 
 void plane_forget_drains(struct plane *p, struct gateway *g)

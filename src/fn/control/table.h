@@ -26,7 +26,8 @@ struct sandbox {
     uint64_t id;
     uint32_t function, revision;
     uint32_t next, prev; /* slots of the same revision; TABLE_NONE */
-    /* CREATING: us when it was decided; afterwards ms when it was ready. Low 32 bits. */
+    /* CREATING: us when it was decided; READY: ms when it became that; DRAINING: where it stands
+     * among those that drain. Low 32 bits. */
     uint32_t at;
     uint32_t memory_kib; /* of the namespace's quota */
     uint16_t worker, port;
