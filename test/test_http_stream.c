@@ -574,13 +574,28 @@ TEST_BOTH(fields_of_one_connection_stay_there)
 
 /* ------------------------------------------------------------------ tunnels */
 
-static void begin_upgrade(const char *target)
+static void begin_upgrade_to(const char *protocol, const char *target)
 {
     struct headers h = { 0 };
-    CHECK_OK(headers_addc(&h, "upgrade", "echo"));
+    CHECK_OK(headers_addc(&h, "upgrade", protocol));
     begin((struct http_call_opts){
         .method = STR("GET"), .target = str_of(target), .headers = &h, .upgrade = true });
     headers_fini(&h);
+}
+
+static void begin_upgrade(const char *target)
+{
+    begin_upgrade_to("echo", target);
+}
+
+TEST_HTTP1(nobody_is_upgraded_to_http2)
+{
+    begin_upgrade_to("h2c", "/upgrade");
+    WAIT_FOR(reply.ends);
+    CHECK_INT(reply.status, 426);
+    begin_upgrade_to("echo, H2C", "/upgrade");
+    WAIT_FOR(reply.ends);
+    CHECK_INT(reply.status, 426);
 }
 
 TEST_HTTP1(an_upgrade_makes_a_tunnel)

@@ -51,7 +51,9 @@ struct http_request {
     struct str target; /* origin form, "/api/v1/pods?watch=true" */
     const struct headers *headers;
     bool has_body;
-    bool upgrade; /* it asks for another protocol, and http_upgrade() can */
+    /* It asks for another protocol, and http_upgrade() can. Not for h2c: behind a proxy that would
+     * be a way past it for any number of requests. */
+    bool upgrade;
     bool http2;
     uint64_t content_length; /* UINT64_MAX: chunked, or HTTP/2 without one */
     struct str peer;         /* "127.0.0.1:3456" or "unix" */

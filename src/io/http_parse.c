@@ -213,7 +213,8 @@ static int on_headers_complete(llhttp_t *ll)
         r = check_request(p);
         if (r)
             return r;
-        p->upgrade = ll->upgrade && !p->has_body && ll->http_minor >= 1;
+        p->upgrade = ll->upgrade && !p->has_body && ll->http_minor >= 1 &&
+                     !headers_has_token(&p->headers, "upgrade", "h2c");
     } else {
         p->status = ll->status_code;
         p->upgrade = p->status == 101 && p->may_upgrade && ll->upgrade;
