@@ -533,7 +533,7 @@ TEST(the_log_of_a_deleted_function_goes)
     rig_init_with(&r, logs);
     make_ready(&r, 1);
     struct runtime_revision rev = { .namespace = "default", .function = "hello", .revision = 1 };
-    fn_log_output(logs, &rev, 1, "stdout", STR("a line"));
+    fn_log_output(logs, &rev, 1, STR(""), "stdout", STR("a line"));
     scoped(free_scoped) char *path = guest_log_path(dir, "default", "hello", false);
     CHECK_OK(access(path, F_OK));
     order m = DORMOUSE__FN__V1__WORKER_ORDER__INIT;

@@ -730,10 +730,12 @@ TEST(what_a_function_logs_and_how_it_ended_is_in_its_log)
         fn_open(&rig, &f, all[i]);
         fn_do(&f, &c, "/log", NULL);
         check_body(&c, 200, "logged");
+        fn_do(&f, &c, "/json", NULL);
         fn_do(&f, &c, "/trap", NULL);
         read_log(&rig, &log);
         CHECK(str_find(buf_str(&log), STR("\"message\":\"watch out\"")) >= 0);
         CHECK(str_find(buf_str(&log), STR("call-1")) >= 0);
+        CHECK(str_find(buf_str(&log), STR("\"level\":\"warn\",\"message\":\"structured\"")) >= 0);
         CHECK(str_find(buf_str(&log), STR("GuestTrapped: handle: unreachable")) >= 0 ||
               str_find(buf_str(&log), STR("GuestTrapped: _start: unreachable")) >= 0);
         if (i == 1)

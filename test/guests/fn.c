@@ -3,7 +3,7 @@
  * A function that does what the path of its request says, without an SDK in between. Built as a
  * reactor (-DREACTOR, with INIT also initialised), or as a command (-DCOMMAND).
  *
- *     /hello /count /echo /head /big/N /drip/N /none /log /secret/NAME
+ *     /hello /count /echo /head /big/N /drip/N /none /log /json /secret/NAME
  *     /poke/N /peek    a mark in N pages, of the stack and of other memory; how many there are
  *     /grow /late      a mark in memory that has grown; in a global and behind a function pointer
  *     /slow            answers in two parts, with some 20 ms of work between
@@ -208,6 +208,12 @@ static int32_t handle(void)
             (void)put("x", 1);
     } else if (is("/none")) {
         return 0;
+    } else if (is("/json")) {
+        static const char line[] = "{\"level\":\"warning\",\"msg\":\"structured\",\"n\":1}\n";
+        __wasi_ciovec_t v = { (const uint8_t *)line, sizeof line - 1 };
+        __wasi_size_t written;
+        (void)__wasi_fd_write(2, &v, 1, &written);
+        (void)say("logged");
     } else if ((rest = after("/poke/"))) {
         poke(number(rest));
     } else if (is("/peek")) {

@@ -40,19 +40,19 @@ static struct str either(const struct json *v, const char *one, const char *othe
 }
 
 void fn_log_output(struct guest_logs *logs, const struct runtime_revision *r, uint64_t sandbox,
-                   const char *stream, struct str text)
+                   struct str call_id, const char *stream, struct str text)
 {
     struct arena a = { 0 };
     struct json *v;
     struct err ignored;
     struct fn_log_line line = {
-        .level = LOG_INFO, .message = text, .sandbox = sandbox, .stream = stream
+        .level = LOG_INFO, .message = text, .sandbox = sandbox, .call_id = call_id, .stream = stream
     };
     if (logs && text.n && text.p[0] == '{' && json_parse(&a, text, NULL, &v, &ignored) == 0 &&
         either(v, "message", "msg").n) {
         line.message = either(v, "message", "msg");
         line.level = level_of(either(v, "level", "severity"));
-        line.call_id = either(v, "callId", "call_id");
+        line.call_id = call_id.n ? call_id : either(v, "callId", "call_id");
         line.fields = text;
     }
     fn_log_add(logs, r, &line);

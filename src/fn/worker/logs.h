@@ -25,7 +25,8 @@ void fn_log_add(struct guest_logs *logs, const struct runtime_revision *r,
                 const struct fn_log_line *line);
 /*
  * A line that a program has printed. One that is a JSON object is taken for what it says: "level"
- * or "severity", "message" or "msg", "callId" or "call_id"; all of it becomes the line's fields.
+ * or "severity", "message" or "msg", and where the call is not known, "callId" or "call_id"; all of
+ * it becomes the line's fields.
  */
 void fn_log_output(struct guest_logs *logs, const struct runtime_revision *r, uint64_t sandbox,
-                   const char *stream, struct str text);
+                   struct str call_id, const char *stream, struct str text);

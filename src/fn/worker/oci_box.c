@@ -87,13 +87,13 @@ static void log_host(struct box *b, enum log_level level, const char *text)
 static void on_out_line(void *arg, struct str text)
 {
     struct box *b = arg;
-    fn_log_output(b->o->logs, &b->of, b->id, "stdout", text);
+    fn_log_output(b->o->logs, &b->of, b->id, STR(""), "stdout", text);
 }
 
 static void on_err_line(void *arg, struct str text)
 {
     struct box *b = arg;
-    fn_log_output(b->o->logs, &b->of, b->id, "stderr", text);
+    fn_log_output(b->o->logs, &b->of, b->id, STR(""), "stderr", text);
 }
 
 /* ---------------------------------------------------------------- telling the worker */

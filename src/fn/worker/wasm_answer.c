@@ -211,7 +211,7 @@ static void note_line(struct wasm_revision *rev, const struct invocation *x,
     if (note->kind == GUEST_POST_LOG)
         wasm_log(rev, x, "log", levels[note->number], note->head);
     else
-        wasm_log(rev, x, note->number == 1 ? "stdout" : "stderr", LOG_INFO, note->head);
+        wasm_log_output(rev, x, note->number == 1 ? "stdout" : "stderr", note->head);
 }
 
 static void take_template_notes(struct wasm_revision *rev, uint32_t n, struct rd notes)

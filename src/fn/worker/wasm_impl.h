@@ -181,6 +181,9 @@ void wasm_free_if_closed(struct wasm_rt *rt);
 /* A line of its log; x may be NULL. */
 void wasm_log(struct wasm_revision *rev, const struct invocation *x, const char *stream,
               enum log_level level, struct str text);
+/* A line that it has printed. */
+void wasm_log_output(struct wasm_revision *rev, const struct invocation *x, const char *stream,
+                     struct str text);
 void wasm_log_left_out(struct wasm_revision *rev, uint64_t n);
 
 /* ---- wasm_base.c ---- */

@@ -27,30 +27,45 @@ static bool take_log_token(struct wasm_revision *rev)
     return true;
 }
 
+/* Is there room for one more line? Then what was left out before it is told. */
+static bool may_log(struct wasm_revision *rev)
+{
+    char text[64];
+    if (!rev->r || !rev->rt->opts.logs)
+        return false;
+    if (!take_log_token(rev)) {
+        rev->logs_left_out++;
+        return false;
+    }
+    if (rev->logs_left_out == 0)
+        return true;
+    (void)snprintf(text, sizeof text, "%" PRIu64 " lines were left out", rev->logs_left_out);
+    rev->logs_left_out = 0;
+    fn_log_add(
+        rev->rt->opts.logs, rev->r,
+        &(struct fn_log_line){ .level = LOG_WARN, .message = str_of(text), .stream = "host" });
+    return true;
+}
+
 void wasm_log(struct wasm_revision *rev, const struct invocation *x, const char *stream,
               enum log_level level, struct str text)
 {
-    if (!rev->r || !rev->rt->opts.logs)
+    if (!may_log(rev))
         return;
-    if (!take_log_token(rev)) {
-        rev->logs_left_out++;
-        return;
-    }
-    struct fn_log_line line = { .level = level,
-                                .message = text,
-                                .sandbox = x && x->sandbox ? x->sandbox->id : 0,
-                                .call_id = x ? str_of(x->call_id) : STR(""),
-                                .stream = stream };
-    if (rev->logs_left_out) {
-        char left_out[64];
-        (void)snprintf(left_out, sizeof left_out, "%" PRIu64 " lines were left out",
-                       rev->logs_left_out);
-        rev->logs_left_out = 0;
-        fn_log_add(rev->rt->opts.logs, rev->r,
-                   &(struct fn_log_line){
-                       .level = LOG_WARN, .message = str_of(left_out), .stream = "host" });
-    }
-    fn_log_add(rev->rt->opts.logs, rev->r, &line);
+    fn_log_add(rev->rt->opts.logs, rev->r,
+               &(struct fn_log_line){ .level = level,
+                                      .message = text,
+                                      .sandbox = x && x->sandbox ? x->sandbox->id : 0,
+                                      .call_id = x ? str_of(x->call_id) : STR(""),
+                                      .stream = stream });
+}
+
+void wasm_log_output(struct wasm_revision *rev, const struct invocation *x, const char *stream,
+                     struct str text)
+{
+    if (may_log(rev))
+        fn_log_output(rev->rt->opts.logs, rev->r, x && x->sandbox ? x->sandbox->id : 0,
+                      x ? str_of(x->call_id) : STR(""), stream, text);
 }
 
 void wasm_log_left_out(struct wasm_revision *rev, uint64_t n)
