@@ -527,7 +527,6 @@ TEST(a_container_that_ends_is_reported_with_its_last_words)
     struct told *t = create(&r, 1);
     CHECK_INT(t->r, 0);
     CHECK_INT(create(&r, 2)->r, 0);
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(64);
     scoped(free_scoped) char *find =
         xasprintf("pid=$(cat /run/dormouse-fn-*/s2/pid) && kill -9 $pid");
     CHECK_INT(system(find), 0);

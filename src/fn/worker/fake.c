@@ -251,12 +251,10 @@ static void on_turn(struct defer *d)
         if (c->ops->on_writable)
             c->ops->on_writable(c->arg);
     }
-    if (c->failed)
-        wake(c);
-    else if (whole && !c->is_paused) {
+    if (!c->failed && whole && !c->is_paused) {
         send_trailer(c);
         end_call(c);
-    } else if (c->is_made_up && c->n_bytes && !c->is_paused)
+    } else if (c->failed || (c->is_made_up && c->n_bytes && !c->is_paused))
         wake(c);
 }
 

@@ -360,7 +360,7 @@ static int read_output(struct box *b, int fd, void (*on_line)(void *, struct str
 
 static int run_crun(struct box *b, struct err *err)
 {
-    int out_read, err_read;
+    int out_read = -1, err_read = -1;
     scoped(fd_scoped) int out = -1, err_out = -1;
     scoped(free_scoped) char *pid_file = xasprintf("%s/pid", b->dir);
     int r = make_pipe(b, "out", true, &out_read, &out, err);
@@ -549,7 +549,7 @@ static void finish(struct box *b)
 
 int box_take_over(struct box *b, int pid, struct err *err)
 {
-    int fd, r = process_watch(b->o->loop, pid, on_init_exit, b, &b->init, err);
+    int fd = -1, r = process_watch(b->o->loop, pid, on_init_exit, b, &b->init, err);
     if (r < 0)
         return r;
     b->pid = pid;

@@ -127,7 +127,7 @@ static int make_network(uint32_t subnet, uint32_t *next, struct oci_network *ret
     scoped(fd_scoped) int outer = netlink_open(err);
     scoped(fd_scoped) int inner = -1;
     scoped(fd_scoped) int ns = -1;
-    uint32_t index, low, gateway = subnet + 1;
+    uint32_t index = 0, low = 0, gateway = subnet + 1;
     if (outer < 0)
         return outer;
     int r = make_namespace(&ns, &inner, err);
@@ -301,8 +301,8 @@ static void count_use(struct oci_networks *p, int n)
 int oci_networks_new(struct loop *loop, const char *subnet, uint32_t keep,
                      struct oci_networks **ret, struct err *err)
 {
-    uint32_t base, next = 2 + (uint32_t)(sys_random_u64() % 0xf000);
-    struct oci_network first;
+    uint32_t base = 0, next = 2 + (uint32_t)(sys_random_u64() % 0xf000);
+    struct oci_network first = { .ns_fd = -1 };
     int r = parse_subnet(subnet, &base, err);
     if (r < 0)
         return r;
