@@ -1162,4 +1162,107 @@ TEST(nothing_is_acknowledged_on_a_full_disk_and_no_result_is_lost)
     faulty_forget();
 }
 
+static struct {
+    bool done;
+    size_t n;
+} counted;
+
+static void on_rows(void *arg, int r, const struct store_page *page, const struct err *err)
+{
+    CHECK_OK(r);
+    counted.n = page->n;
+    counted.done = true;
+}
+
+static size_t rows(struct rig *g, const char *prefix)
+{
+    struct store_range range = { .prefix = str_of(prefix), .keys_only = true };
+    counted.done = false;
+    CHECK_OK(store_range(g->async->store, &range, on_rows, NULL, NULL));
+    rig_until(g, counted.done);
+    return counted.n;
+}
+
+static struct played_answer fails_at_first(const struct played_call *c)
+{
+    bool is_first = str_is(headers_get(&c->headers, "x-faas-attempt"), "1");
+    if (str_is(str_of(c->function), "shop/dead"))
+        return (struct played_answer){ .status = 400 };
+    return (struct played_answer){ .status = is_first ? 503 : 200 };
+}
+
+/*
+ * The disk fails from its nth write on for a while, for every n until there are no so many: what
+ * was refused was not taken, what was acknowledged ends, and no row is left.
+ */
+TEST(whichever_write_fails_what_was_acknowledged_ends)
+{
+    static char large[40000];
+    for (size_t spared = 0;; spared++) {
+        struct rig g;
+        struct submitted s[4] = { 0 };
+        struct async_call call = small_call();
+        rig_start(&g);
+        g.decide = fails_at_first;
+        g.spec.async.dead_letter_function = STR("shop/morgue");
+        CHECK_OK(async_note_put(g.async, STR("x"), STR("x"), NULL, NULL, NULL));
+        rig_settle(&g);
+        store_made_faulty(&g.loop, g.async->store);
+        store_fails(FAULT_WRITES, "");
+        faulty.n_spared = spared;
+        for (size_t i = 0; i < 4; i++) {
+            call.name = i == 1 ? STR("dead") : STR("pay");
+            call.body = i == 2 ? str_n(large, sizeof large) : STR("x");
+            call.key = i == 3 ? STR("key") : STR("");
+            CHECK_OK(async_submit(g.async, &call, on_submitted, &s[i], NULL));
+        }
+        rig_until(&g, s[0].done && s[1].done && s[2].done && s[3].done);
+        for (int i = 0; i < 3; i++) { /* attempts and retries, for as long as it goes well */
+            while (g.async->runs.n > 0 && faulty.n_struck == 0)
+                rig_turn(&g);
+            loop_skip(&g.loop, 5000);
+            (void)loop_turn(&g.loop, false);
+        }
+        bool struck = faulty.n_struck > 0;
+        store_works();
+        size_t n_acks = 0;
+        for (size_t i = 0; i < 4; i++)
+            n_acks += s[i].r >= 0;
+        while (rig_stats(&g).pending > 0) { /* over all that waits to be tried again */
+            loop_skip(&g.loop, 5000);
+            do
+                (void)loop_turn(&g.loop, false);
+            while (!loop_is_idle(&g.loop));
+        }
+        rig_settle(&g);
+        bool has_dead = s[1].r >= 0;
+        CHECK_INT(rig_stats(&g).accepted, n_acks);
+        CHECK_INT(rig_stats(&g).succeeded + rig_stats(&g).failed, n_acks + has_dead);
+        CHECK_INT(rig_stats(&g).failed, has_dead);
+        CHECK_INT(rows(&g, "c/"), n_acks + has_dead);
+        CHECK_INT(rows(&g, "x/"), n_acks + has_dead);
+        CHECK_INT(rows(&g, "d/"), 0);
+        CHECK_INT(rows(&g, "b/"), 0);
+        CHECK_INT(rows(&g, "i/"), s[3].r >= 0);
+        rig_fini(&g);
+        faulty_forget();
+        if (!struck)
+            break;
+    }
+}
+
+TEST(a_clock_that_is_put_back_delays_nothing)
+{
+    struct rig g;
+    char id[ASYNC_ID_TEXT];
+    rig_start(&g);
+    g.async->begin_wall_ms += 3600000; /* as if the wall clock had gone back by an hour since */
+    rig_answers(&g, 2, (struct played_answer[]){ { .status = 503 }, { .status = 200 } });
+    rig_call(&g, id, "/fn/shop/pay", STR("x"));
+    rig_until(&g, rig_stats(&g).retries == 1);
+    loop_skip(&g.loop, 1000);
+    rig_until(&g, rig_stats(&g).succeeded == 1);
+    rig_fini(&g);
+}
+
 TEST_MAIN

@@ -21,8 +21,29 @@ enum {
     SWEEP_MIN_MS = 1000, /* results that expire close together go together */
     SWEEP_PAGE = 64,
     SWEEP_OPS = 100,
-    RETRY_MS = 1000 /* after the store has failed */
+    RETRY_MS = 1000, /* after the store has failed */
+    LOOK_MS = 60000  /* while calls wait: a wall clock that was put forward is noticed so late */
 };
+
+/* ------------------------------------------------------------------ time */
+
+static uint64_t boot_ms(void)
+{
+    struct timespec ts;
+    (void)clock_gettime(CLOCK_BOOTTIME, &ts);
+    return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000 + clock_skipped_ms();
+}
+
+static uint64_t wall_ms(void)
+{
+    int64_t ms = clock_wall_ms();
+    return ms > 0 ? (uint64_t)ms : 0;
+}
+
+uint64_t async_wall_ms(const struct async *a)
+{
+    return MAX(wall_ms(), a->begin_wall_ms + (boot_ms() - a->begin_boot_ms));
+}
 
 /* ------------------------------------------------------------------ life */
 
@@ -56,6 +77,8 @@ int async_open(const struct async_opts *opts, struct async **ret, struct err *er
         .pending_max = opts->pending_max ? opts->pending_max : ASYNC_PENDING_MAX,
         .function_pending_max =
             opts->function_pending_max ? opts->function_pending_max : ASYNC_FUNCTION_PENDING_MAX,
+        .begin_wall_ms = wall_ms(),
+        .begin_boot_ms = boot_ms(),
         .wall_expires_ms = UINT64_MAX,
         .rng = { sys_random_u64() },
     };
@@ -396,7 +419,7 @@ static void on_pump(struct defer *d)
     struct async *a = container_of(d, struct async, pump);
     if (!a->started || a->draining || a->closing)
         return;
-    uint64_t now = async_wall_ms();
+    uint64_t now = async_wall_ms(a);
     while (a->lanes.running < a->running_max && a->running_bytes < ASYNC_RUNNING_MAX_BYTES) {
         struct due due;
         struct lane *l = lanes_next(&a->lanes, now, &due);
@@ -408,7 +431,8 @@ static void on_pump(struct defer *d)
     }
     uint64_t next = lanes_next_ms(&a->lanes);
     bool is_full = next <= now; /* then whatever ends looks again */
-    uint64_t after = next == UINT64_MAX || is_full ? UINT64_MAX : next - now;
+    uint64_t after =
+        next == UINT64_MAX || is_full ? UINT64_MAX : MIN(next - now, (uint64_t)LOOK_MS);
     if (a->pages_failed)
         after = MIN(after, (uint64_t)RETRY_MS);
     if (after == UINT64_MAX)
@@ -438,7 +462,7 @@ static void on_sweep_due(struct timer *t)
 
 static void sweep_later(struct async *a, uint64_t wall_ms)
 {
-    uint64_t now = async_wall_ms();
+    uint64_t now = async_wall_ms(a);
     a->wall_expires_ms = wall_ms;
     if (wall_ms == UINT64_MAX || a->closing)
         timer_stop(a->loop, &a->sweep_timer);
@@ -473,7 +497,7 @@ static void on_swept(void *arg, const struct store_txn_result *res, const struct
     if (res->r >= 0)
         sweep(a);
     else
-        sweep_later(a, async_wall_ms() + RETRY_MS);
+        sweep_later(a, async_wall_ms(a) + RETRY_MS);
 }
 
 static void add_leftover(struct batch *b, const struct store_kv *kv, const struct async_id *id)
@@ -497,10 +521,10 @@ static void on_expired(void *arg, int r, const struct store_page *page, const st
     struct async *a = arg;
     a->sweeping = false;
     if (r < 0) {
-        sweep_later(a, async_wall_ms() + RETRY_MS);
+        sweep_later(a, async_wall_ms(a) + RETRY_MS);
         return;
     }
-    uint64_t now = async_wall_ms(), next = UINT64_MAX;
+    uint64_t now = async_wall_ms(a), next = UINT64_MAX;
     struct batch b = { .n = 0 };
     size_t n = 0;
     for (size_t i = 0; i < page->n && b.n < SWEEP_OPS; i++) {
@@ -539,7 +563,7 @@ static void sweep(struct async *a)
     struct store_range range = { .prefix = STR("x/"), .limit = SWEEP_PAGE };
     a->wall_expires_ms = UINT64_MAX; /* those that finish meanwhile make it smaller again */
     if (store_range(a->store, &range, on_expired, a, NULL) < 0)
-        sweep_later(a, async_wall_ms() + RETRY_MS);
+        sweep_later(a, async_wall_ms(a) + RETRY_MS);
     else
         a->sweeping = true;
 }
@@ -638,7 +662,7 @@ void async_get_stats(const struct async *a, struct async_stats *ret)
     ret->running = a->lanes.running;
     ret->lanes = a->lanes.by_key.n;
     ret->window_entries = a->lanes.entries;
-    uint64_t now = async_wall_ms(), oldest = now;
+    uint64_t now = async_wall_ms(a), oldest = now;
     map_each (e, &a->lanes.by_key) {
         const struct lane *l = e->value;
         if (l->n > 0)

@@ -30,6 +30,7 @@ struct async {
     struct timer due_timer, sweep_timer;
     struct defer pump;
     struct rng rng;
+    uint64_t begin_wall_ms, begin_boot_ms;
     uint64_t wall_expires_ms; /* of the first result; UINT64_MAX: there is none */
     bool sweeping;
     struct tls_ctx *tls; /* for https URLs; made with the first one */
@@ -40,11 +41,12 @@ struct async {
     void *closed_arg;
 };
 
-static inline uint64_t async_wall_ms(void)
-{
-    int64_t ms = clock_wall_ms();
-    return ms > 0 ? (uint64_t)ms : 0;
-}
+/*
+ * Time of calls: the wall clock, but never behind what has passed since the start, suspended time
+ * included. So a wall clock that is put back delays nothing, and one that was wrong at boot counts
+ * once it is right.
+ */
+uint64_t async_wall_ms(const struct async *a);
 
 /* ---- async.c ---- */
 

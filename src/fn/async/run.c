@@ -71,7 +71,7 @@ static void run_end(struct run *run, bool again, uint64_t hold_ms)
     if (again) {
         lane_add(&a->lanes, l, &run->due);
         if (hold_ms)
-            lane_hold(&a->lanes, l, async_wall_ms() + hold_ms);
+            lane_hold(&a->lanes, l, async_wall_ms(run->a) + hold_ms);
     }
     lane_done(&a->lanes, l);
     (void)map_del(&a->runs, str_of(run->id));
@@ -232,7 +232,7 @@ static void add_delivery(struct run *run, struct async_record *r, const struct h
     if (!r->method.n)
         r->method = STR("POST");
     struct async_id id = async_id_new(run->a->owner);
-    batch_call(&run->batch, run->a->owner, &id, r, body, async_wall_ms());
+    batch_call(&run->batch, run->a->owner, &id, r, body, async_wall_ms(run->a));
     buf_fini(&text);
     buf_fini(&name);
     headers_fini(&h);
@@ -296,7 +296,7 @@ static void add_result(struct run *run, enum async_state state, const struct asy
     run->wall_expires_ms =
         batch_result(&run->batch, &run->due.id, &run->rec, run->rev, str_of(run->lane), state,
                      v->status, result.reason, buf_str(&fields), buf_str(&run->body),
-                     policy->result_ttl_ms, async_wall_ms());
+                     policy->result_ttl_ms, async_wall_ms(run->a));
     bool tells = run->rec.parent.n == 0 && state != ASYNC_CANCELED;
     if (tells && run->rec.callback.n)
         add_callback(run, &kept, &result);
@@ -314,7 +314,7 @@ static void run_judge(struct run *run, const struct async_outcome *o, bool was_t
     if (was_tried)
         run->rec.attempts++;
     struct async_verdict v = async_judge(policy, o, run->rec.attempts, run->rec.wall_created_ms,
-                                         async_wall_ms(), &a->rng);
+                                         async_wall_ms(run->a), &a->rng);
     const char *reason = o->reason;
     if (run->cancel) {
         v = (struct async_verdict){ .state = ASYNC_CANCELED };
@@ -451,7 +451,7 @@ static void run_ready(struct run *run)
         return;
     }
     const struct fn_async *policy = policy_of(run);
-    bool is_old = async_is_too_old(policy, run->rec.wall_created_ms, async_wall_ms());
+    bool is_old = async_is_too_old(policy, run->rec.wall_created_ms, async_wall_ms(run->a));
     if (run->cancel || is_old) {
         struct async_outcome o = { .r = -ETIMEDOUT, .reason = "TooOld" };
         run_judge(run, &o, false);

@@ -245,7 +245,7 @@ static void cancel(struct serving *s, const struct async_record *rec, uint64_t r
     struct batch b = { .n = 0 };
     struct err err = { 0 };
     uint64_t expires = batch_result(&b, &s->id, rec, rev, str_of(lane), ASYNC_CANCELED, 0,
-                                    STR("Canceled"), STR(""), STR(""), ttl, async_wall_ms());
+                                    STR("Canceled"), STR(""), STR(""), ttl, async_wall_ms(a));
     int r = store_txn(a->store, b.ops, b.n, on_canceled, s, &err);
     batch_fini(&b);
     if (r < 0) {
@@ -267,7 +267,7 @@ static const char *pending_state(const struct serving *s)
 
 static void answer(struct serving *s, const struct async_record *rec, uint64_t rev)
 {
-    if (rec->state != ASYNC_PENDING && rec->wall_expires_ms <= async_wall_ms())
+    if (rec->state != ASYNC_PENDING && rec->wall_expires_ms <= async_wall_ms(s->a))
         reply_absent(s);
     else if (s->is_delete && rec->state == ASYNC_PENDING)
         cancel(s, rec, rev);

@@ -116,7 +116,7 @@ static void fill(struct batch *b, struct submission *s, const struct async_call 
                               .method = call->method,
                               .target = call->target,
                               .fields = buf_str(&fields) };
-    batch_call(b, s->a->owner, id, &r, call->body, async_wall_ms());
+    batch_call(b, s->a->owner, id, &r, call->body, async_wall_ms(s->a));
     buf_fini(&fields);
     if (call->key.n) {
         async_key_by_key(&s->by_key, call->namespace, call->name, call->key);
