@@ -241,28 +241,57 @@ TEST(operators_of_one_account_share_its_identity)
     rig_fini(&r);
 }
 
-TEST(requests_beyond_the_rate_are_answered_429)
+TEST(requests_beyond_the_rate_wait_for_their_turn)
 {
     struct rig r;
-    struct asked a[3];
+    struct asked a[5];
     rig_init(&r, IDENTITY_IN_PROCESS, 1, 2);
-    ask(&r, &a[0]);
+    for (size_t i = 0; i < ARRAY_LEN(a); i++)
+        ask(&r, &a[i]);
     answer(&r, 0, 200, account);
-    ask(&r, &a[1]);
-    ask(&r, &a[2]);
+    CHECK_INT(r.fake.n, 3); /* the account and two of them */
+    transport_cancel(gate_transport(r.gate), a[3].call);
     turn(&r);
-    CHECK_INT(a[2].status, 429);
-    CHECK_INT(a[2].ends, 1);
-    CHECK_OK(a[2].r);
-    answer(&r, 1, 200, "{}");
-    answer(&r, 2, 200, "{}");
-    CHECK_INT(a[0].status, 200);
-    CHECK_INT(a[1].status, 200);
+    CHECK_INT(a[3].ends, 1);
+    CHECK_INT(a[3].r, -ECANCELED);
+    for (size_t n = 4; n <= 5; n++) {
+        CHECK_INT(r.fake.n, n - 1);
+        loop_skip(&r.loop, 1000);
+        turn(&r);
+        CHECK_INT(r.fake.n, n);
+    }
+    for (size_t i = 1; i < r.fake.n; i++)
+        answer(&r, i, 200, "{}");
+    for (size_t i = 0; i < ARRAY_LEN(a); i++)
+        CHECK_INT(a[i].status, i == 3 ? 0 : 200);
     struct gate_stats stats;
     gate_get_stats(r.gate, &stats);
-    CHECK_INT(stats.limited, 1);
-    CHECK_INT(stats.requests, 2);
+    CHECK_INT(stats.delayed, 3);
+    CHECK_INT(stats.limited, 0);
+    CHECK_INT(stats.requests, 4);
     rig_fini(&r);
+}
+
+TEST(requests_far_beyond_the_rate_are_answered_429)
+{
+    enum { PER_SECOND = 2, BURST = 2, WAIT = PER_SECOND * GATE_DELAY_MAX_MS / 1000 };
+    struct rig r;
+    struct asked a[BURST + WAIT + 1];
+    rig_init(&r, IDENTITY_IN_PROCESS, PER_SECOND, BURST);
+    for (size_t i = 0; i < ARRAY_LEN(a); i++)
+        ask(&r, &a[i]);
+    turn(&r);
+    CHECK_INT(a[BURST + WAIT].status, 429);
+    CHECK_INT(a[BURST + WAIT].ends, 1);
+    CHECK_OK(a[BURST + WAIT].r);
+    CHECK_INT(a[BURST + WAIT - 1].ends, 0);
+    struct gate_stats stats;
+    gate_get_stats(r.gate, &stats);
+    CHECK_INT(stats.delayed, WAIT);
+    CHECK_INT(stats.limited, 1);
+    rig_fini(&r); /* those that wait end with it */
+    for (size_t i = 0; i < ARRAY_LEN(a); i++)
+        CHECK_INT(a[i].ends, 1);
 }
 
 TEST(what_is_forbidden_is_known_until_it_is_done_after_all)

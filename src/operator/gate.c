@@ -2,8 +2,8 @@
 /*
  * The way of an operator to the API; see gate.h.
  *
- *     WAITING -> RUNNING -> on_end          the identity came, the transport took it
- *        \----> ANSWERED -> on_end          refused, failed or cancelled before it was sent
+ *     DELAYED -> WAITING -> RUNNING -> on_end   its turn, the identity came, the transport took it
+ *        \----------\----> ANSWERED -> on_end   refused, failed or cancelled before it was sent
  */
 #include "operator/gate.h"
 
@@ -18,7 +18,8 @@ enum { QUERY_MAX_BYTES = 64 << 10, MILLI = 1000 };
 struct call {
     struct list node; /* on gate->calls */
     struct gate *gate;
-    enum { CALL_WAITING, CALL_RUNNING, CALL_ANSWERED } at;
+    enum { CALL_WAITING, CALL_DELAYED, CALL_RUNNING, CALL_ANSWERED } at;
+    struct list delayed; /* DELAYED: on gate->drip->calls */
     const struct kube_call_ops *ops;
     void *arg;
     struct kube_call *under; /* RUNNING */
@@ -57,6 +58,14 @@ struct gate_query {
     char what[GATE_WHAT_MAX];
 };
 
+/* Requests that wait for their turn, in order; made by the first. */
+struct drip {
+    struct gate *gate;
+    struct list calls; /* call.delayed */
+    size_t n;
+    struct timer timer;
+};
+
 struct gate {
     struct transport base;
     struct gate_opts opts;
@@ -65,6 +74,7 @@ struct gate {
     uint64_t milli_tokens, filled_ms; /* of requests; 1000 are one */
     struct gate_stats *stats;         /* NULL: nothing to count so far */
     char *denied;                     /* NULL: nothing was */
+    struct drip *drip;                /* NULL: nothing had to wait so far */
     unsigned ending;                  /* on_end() of so many calls run */
     bool closed;                      /* freed with its last call */
 };
@@ -112,6 +122,7 @@ static void free_if_done(struct gate *g)
         return;
     record_free(g->stats);
     free(g->denied);
+    free(g->drip);
     record_free(g);
 }
 
@@ -216,16 +227,16 @@ static int run_call(struct call *c, const struct kube_request *req,
     return transport_start(c->gate->opts.transport, &as, &under_ops, c, &c->under, err);
 }
 
-static void on_identity(struct identity_wait *w, int r, const struct err *why)
+/* WAITING, and that is over: well, or (r) because of `why`. */
+static void send_kept(struct call *c, int r, const struct err *why)
 {
-    struct call *c = container_of(w, struct call, wait);
     struct gate *g = c->gate;
     struct identity_who as;
     struct err err = { 0 };
-    if (r >= 0)
-        r = identity_get(g->opts.identity, &as, &c->wait, &err);
-    else
+    if (r < 0)
         err = *why;
+    else if (g->opts.identity)
+        r = identity_get(g->opts.identity, &as, &c->wait, &err);
     if (r == -EAGAIN)
         return;
     if (r >= 0) {
@@ -235,7 +246,7 @@ static void on_identity(struct identity_wait *w, int r, const struct err *why)
                                     .body = str_n(c->body, c->body_n),
                                     .timeout_ms = c->timeout_ms };
         g->n_waiting--;
-        r = run_call(c, &req, &as.who, &err);
+        r = run_call(c, &req, g->opts.identity ? &as.who : NULL, &err);
         drop_request(c);
     }
     if (r < 0)
@@ -244,10 +255,13 @@ static void on_identity(struct identity_wait *w, int r, const struct err *why)
         transport_pause(g->opts.transport, c->under);
 }
 
+static void on_identity(struct identity_wait *w, int r, const struct err *why)
+{
+    send_kept(container_of(w, struct call, wait), r, why);
+}
+
 static void keep_request(struct call *c, const struct kube_request *req)
 {
-    c->at = CALL_WAITING;
-    c->gate->n_waiting++;
     c->method = str_dup(req->method);
     c->target = str_dup(req->target);
     c->body_n = req->body.n;
@@ -274,6 +288,59 @@ static bool take_token(struct gate *g)
     return true;
 }
 
+/* Until there is a token for one more, behind `ahead` others. */
+static uint64_t delay_ms(const struct gate *g, size_t ahead)
+{
+    uint64_t lacks = (ahead + 1) * (uint64_t)MILLI - MIN(g->milli_tokens, (uint64_t)MILLI - 1);
+    return (lacks + g->opts.per_second - 1) / g->opts.per_second;
+}
+
+static void on_drip(struct timer *t)
+{
+    struct drip *drip = container_of(t, struct drip, timer);
+    struct gate *g = drip->gate;
+    struct err err = { 0 };
+    while (drip->n && take_token(g)) {
+        struct call *c = list_entry(list_pop_front(&drip->calls), struct call, delayed);
+        drip->n--;
+        c->at = CALL_WAITING;
+        bool fits = g->n_waiting++ < GATE_WAITING_MAX;
+        if (!fits)
+            (void)err_set(&err, -EBUSY, "%d requests wait for their identity", GATE_WAITING_MAX);
+        stats_of(g)->requests += fits;
+        send_kept(c, fits ? 0 : -EBUSY, &err);
+    }
+    if (drip->n)
+        timer_start(g->opts.loop, t, delay_ms(g, 0), on_drip);
+}
+
+/* false: it would have to wait too long, or too many do. */
+static bool delay(struct call *c, const struct kube_request *req)
+{
+    struct gate *g = c->gate;
+    size_t ahead = g->drip ? g->drip->n : 0;
+    if (ahead >= GATE_DELAYED_MAX || delay_ms(g, ahead) > GATE_DELAY_MAX_MS)
+        return false;
+    if (!g->drip) {
+        g->drip = xnew(struct drip);
+        g->drip->gate = g;
+        list_init(&g->drip->calls);
+    }
+    c->at = CALL_DELAYED;
+    keep_request(c, req);
+    list_push_back(&g->drip->calls, &c->delayed);
+    g->drip->n++;
+    stats_of(g)->delayed++;
+    if (!timer_is_armed(&g->drip->timer))
+        timer_start(g->opts.loop, &g->drip->timer, delay_ms(g, 0), on_drip);
+    return true;
+}
+
+static bool is_its_turn(struct gate *g)
+{
+    return (!g->drip || g->drip->n == 0) && take_token(g);
+}
+
 static int start_call(struct gate *g, bool is_counted, const struct kube_request *req,
                       const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
                       struct err *err)
@@ -294,11 +361,13 @@ static int start_call(struct gate *g, bool is_counted, const struct kube_request
                        STR_ARG(path));
     }
     list_push_back(&g->calls, &c->node);
-    if (is_counted && !take_token(g)) {
-        stats_of(g)->limited++;
-        c->limited = true;
-        c->at = CALL_ANSWERED;
-        defer_start(g->opts.loop, &c->answer, on_answer);
+    if (is_counted && !is_its_turn(g)) {
+        if (!delay(c, req)) {
+            stats_of(g)->limited++;
+            c->limited = true;
+            c->at = CALL_ANSWERED;
+            defer_start(g->opts.loop, &c->answer, on_answer);
+        }
         if (g->opts.on_limited)
             g->opts.on_limited(g->opts.arg);
         *ret = (struct kube_call *)c;
@@ -309,6 +378,8 @@ static int start_call(struct gate *g, bool is_counted, const struct kube_request
     if (g->opts.identity)
         r = identity_get(g->opts.identity, &as, &c->wait, &why);
     if (r == -EAGAIN && g->n_waiting < GATE_WAITING_MAX) {
+        c->at = CALL_WAITING;
+        g->n_waiting++;
         keep_request(c, req);
         *ret = (struct kube_call *)c;
         return 0;
@@ -357,6 +428,13 @@ static void cancel(struct call *c)
     struct err err = { 0 };
     (void)err_set(&err, -ECANCELED, "cancelled");
     switch (c->at) {
+    case CALL_DELAYED:
+        list_remove(&c->delayed);
+        if (--c->gate->drip->n == 0)
+            timer_stop(c->gate->opts.loop, &c->gate->drip->timer);
+        drop_request(c);
+        answer_later(c, -ECANCELED, &err);
+        return;
     case CALL_WAITING:
         drop_request(c);
         answer_later(c, -ECANCELED, &err);

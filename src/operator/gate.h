@@ -3,7 +3,7 @@
  * The way of one operator to the API: a transport that speaks as the operator's identity and counts
  * its requests against its rate.
  *
- *     request -> rate (429 beyond) -> identity (waits while it is fetched) -> transport of the host
+ *     request -> rate (waits; 429 far beyond) -> identity (waits while it is fetched) -> transport
  *
  * Whoever makes requests for a guest uses this one, and nothing else. Watches that operators share
  * run under the host's identity; whether an operator may see what they bring is asked here
@@ -20,6 +20,8 @@ struct gate_query;
 
 enum {
     GATE_WAITING_MAX = 64,           /* requests waiting for the identity; -EBUSY beyond */
+    GATE_DELAYED_MAX = 64,           /* requests waiting because of the rate, */
+    GATE_DELAY_MAX_MS = 5000,        /* at most for so long; others are answered 429 at once */
     GATE_ACCESS_TTL_MS = 30000,      /* an answer of gate_ask() is remembered for this long, */
     GATE_ACCESS_KEPT = 32,           /* for so many questions of one operator */
     GATE_ACCESS_RECHECK_MS = 300000, /* whoever goes on using an answer asks again after this */
@@ -31,7 +33,7 @@ struct gate_opts {
     struct transport *transport; /* kept */
     struct identity *identity;   /* a reference of its own is taken; NULL: the host's own */
     uint32_t per_second, burst;  /* requests; 0: not bounded */
-    /* A request was refused because of the rate; may be NULL. */
+    /* A request has to wait, or was refused, because of the rate; may be NULL. */
     void (*on_limited)(void *arg);
     /* gate_denied() says something else now; may be NULL. */
     void (*on_denied)(void *arg);
@@ -67,7 +69,8 @@ void gate_ask_cancel(struct gate_query *q);
 int gate_known(struct gate *g, const struct access_query *q);
 
 struct gate_stats {
-    uint64_t requests, limited, failed; /* failed: without any answer */
+    uint64_t requests, limited, failed; /* limited: 429 of our own; failed: without any answer */
+    uint64_t delayed;                   /* had to wait because of the rate */
     uint64_t by_class[6];               /* answers with 1xx to 5xx; 0: 429 of our own */
 };
 void gate_get_stats(const struct gate *g, struct gate_stats *ret);

@@ -211,7 +211,7 @@ __attribute__((format(printf, 3, 4))) static void limit_hit(struct operator* o, 
 static void on_limited(void *arg)
 {
     struct operator* o = arg;
-    limit_hit(o, "requestsPerSecond", "requests are refused beyond %u a second",
+    limit_hit(o, "requestsPerSecond", "requests wait or are refused beyond %u a second",
               o->run.plan->requests_per_second);
 }
 
