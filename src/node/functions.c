@@ -650,6 +650,14 @@ void functions_metrics(const struct functions *f, struct buf *to)
         triggers_metrics(f->triggers, to);
 }
 
+void functions_table(const struct functions *f, struct buf *to)
+{
+    if (f->gateway)
+        gateway_functions_json(f->gateway, to);
+    else
+        buf_add_cstr(to, "[]");
+}
+
 void functions_status(const struct functions *f, struct buf *to)
 {
     struct buf text = BUF_INIT(16 << 20);

@@ -90,3 +90,5 @@ bool functions_serve(struct functions *f, struct http_exchange *x, const struct 
 /* Prometheus text; members of a JSON object, without braces. */
 void functions_metrics(const struct functions *f, struct buf *to);
 void functions_status(const struct functions *f, struct buf *to);
+/* JSON: gateway_functions_json(). */
+void functions_table(const struct functions *f, struct buf *to);

@@ -197,6 +197,16 @@ static int render_status(void *arg, const struct url_target *target, struct buf 
     return 200;
 }
 
+static int render_functions(void *arg, const struct url_target *target, struct buf *to)
+{
+    struct server *s = arg;
+    if (s->functions)
+        functions_table(s->functions, to);
+    else
+        buf_add_cstr(to, "[]");
+    return 200;
+}
+
 /* Whoever may use the admin socket may use functions over it. */
 static bool serve_functions(void *arg, struct http_exchange *x, const struct http_request *req)
 {
@@ -239,6 +249,7 @@ static const struct admin_page pages[] = {
     { "/metrics", "text/plain; version=0.0.4", .render = render_metrics },
     { "/guests", "application/json", .render = render_guests },
     { "/status", "application/json", .render = render_status },
+    { "/functions", "application/json", .render = render_functions },
     { "/operator", "application/json", .render = render_operator },
     { "/trace", .stream = stream_trace },
     { .serve = serve_functions },

@@ -112,5 +112,10 @@ int gateway_admits(struct gateway *g, struct str namespace, const struct headers
 /* After each change of those that are alive, and so maybe of gateway_owns(). One listener. */
 void gateway_on_members(struct gateway *g, void (*fn)(void *arg), void *arg);
 
+/*
+ * JSON, all functions: namespace, name, sandboxes, running, queued, and since the gateway has
+ * started requests, failures (5xx), coldStarts, p50Ms, p99Ms (upper bounds).
+ */
+void gateway_functions_json(const struct gateway *g, struct buf *to);
 /* Prometheus text. */
 void gateway_metrics(const struct gateway *g, struct buf *to);

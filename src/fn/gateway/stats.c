@@ -30,7 +30,7 @@ struct stats { /* of one revision */
     struct stats *next;
     uint32_t revision;
     uint64_t by_class[CLASSES]; /* statuses / 100; [0]: the client left */
-    uint64_t latency_us, app_us, n_app;
+    uint64_t latency_us, app_us, n_app, n_cold;
     uint32_t latency[LATENCIES], app[LATENCIES]; /* not cumulative */
 };
 
@@ -83,6 +83,7 @@ void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint6
         s->latency_us += now_us - c->arrived_us;
         add(s->latency, now_us - c->arrived_us);
         if (c->started_us) {
+            s->n_cold += c->is_cold;
             s->n_app++;
             s->app_us += now_us - c->started_us;
             add(s->app, now_us - c->started_us);
@@ -247,6 +248,59 @@ void gateway_metrics(const struct gateway *g, struct buf *to)
     value(to, "dormouse_gateway_refused_terms_total", "counter",
           "Welcomes of deposed control planes.", g->n_refused_terms);
     value(to, "dormouse_gateway_connected", "gauge", "A control plane is there.", g->is_welcome);
+}
+
+/* ---------------------------------------------------------------- a table */
+
+/* Upper bound in ms of the bucket that holds this part of all. */
+static uint32_t quantile_ms(const uint64_t *buckets, uint64_t n, double part)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < LATENCIES; i++)
+        if ((sum += buckets[i]) > 0 && (double)sum >= part * (double)n)
+            return bounds_ms[i];
+    return bounds_ms[LATENCIES - 1];
+}
+
+static void write_function(const struct function *f, struct buf *to)
+{
+    uint64_t n = 0, n_bad = 0, n_cold = 0, latency[LATENCIES] = { 0 };
+    uint32_t sandboxes = 0, running = 0, queued = 0;
+    for (const struct stats *s = f->stats; s; s = s->next) {
+        for (size_t i = 0; i < CLASSES; i++)
+            n += s->by_class[i];
+        for (size_t i = 0; i < LATENCIES; i++)
+            latency[i] += s->latency[i];
+        n_bad += s->by_class[5];
+        n_cold += s->n_cold;
+    }
+    for (const struct pool *p = f->pools; p; p = p->next) {
+        sandboxes += p->n_sandboxes;
+        running += p->running;
+        queued += p->queued;
+    }
+    (void)buf_printf(to,
+                     "{\"namespace\":\"" STR_FMT "\",\"name\":\"" STR_FMT
+                     "\",\"sandboxes\":%u,\"running\":%u,\"queued\":%u,\"requests\":%llu,"
+                     "\"failures\":%llu,\"coldStarts\":%llu",
+                     STR_ARG(function_namespace(f)), STR_ARG(function_name(f)), sandboxes, running,
+                     queued, (unsigned long long)n, (unsigned long long)n_bad,
+                     (unsigned long long)n_cold);
+    if (n)
+        (void)buf_printf(to, ",\"p50Ms\":%u,\"p99Ms\":%u", quantile_ms(latency, n, 0.5),
+                         quantile_ms(latency, n, 0.99));
+    (void)buf_add_char(to, '}');
+}
+
+void gateway_functions_json(const struct gateway *g, struct buf *to)
+{
+    const char *between = "[";
+    map_each (e, &g->functions) {
+        (void)buf_add_cstr(to, between);
+        write_function(e->value, to);
+        between = ",\n";
+    }
+    (void)buf_add_cstr(to, *between == '[' ? "[]" : "]");
 }
 
 /* ---------------------------------------------------------------- proxy_trace.csv */
