@@ -198,11 +198,12 @@ static void send_delete(struct rig *r, uint64_t id)
     send_order(r, &m);
 }
 
-static void send_adopt(struct rig *r, uint64_t id)
+static void send_adopt(struct rig *r, uint64_t id, uint32_t function)
 {
     order m = DORMOUSE__FN__V1__WORKER_ORDER__INIT;
     Dormouse__Fn__V1__Adopt a = DORMOUSE__FN__V1__ADOPT__INIT, *as[] = { &a };
     a.sandbox = id;
+    a.function = function;
     m.adopts = as;
     m.n_adopts = 1;
     send_order(r, &m);
@@ -495,7 +496,7 @@ TEST(what_is_not_adopted_is_removed_in_time_and_what_is_adopted_stays)
     skip(&r, 40);
     lose(&r);
     send_welcome(&r, 6, 0);
-    send_adopt(&r, 2);
+    send_adopt(&r, 2, 1);
     skip(&r, WORKER_ORPHAN_MS - 100);
     worker_count(r.w, &counts);
     CHECK_INT(counts.ready, 2);
@@ -1040,7 +1041,8 @@ struct addressed {
     char address[32];
     struct defer turn;
     uint64_t id;
-    bool created;
+    bool created, recovers;
+    unsigned prepared;
     void (*done)(void *arg);
     void *arg;
 };
@@ -1078,20 +1080,29 @@ static void addressed_close(struct runtime *rt, void (*done)(void *arg), void *a
     defer_start(a->loop, &a->turn, on_addressed);
 }
 
-static void addressed_nothing(struct runtime *rt)
+static void addressed_recover(struct runtime *rt)
 {
+    struct addressed *a = container_of(rt, struct addressed, base);
+    if (a->recovers)
+        rt->events->on_recovered(rt->events_arg, 1, "u-1", 1, a->address);
 }
 
-static void addressed_revision(struct runtime *rt, struct runtime_revision *r)
+static void addressed_prepare(struct runtime *rt, struct runtime_revision *r)
 {
+    container_of(rt, struct addressed, base)->prepared++;
+}
+
+static void addressed_forget(struct runtime *rt, struct runtime_revision *r)
+{
+    container_of(rt, struct addressed, base)->prepared--;
 }
 
 static const struct runtime_ops addressed_ops = { .name = "oci",
-                                                  .prepare = addressed_revision,
-                                                  .forget = addressed_revision,
+                                                  .prepare = addressed_prepare,
+                                                  .forget = addressed_forget,
                                                   .create = addressed_create,
                                                   .destroy = addressed_destroy,
-                                                  .recover = addressed_nothing,
+                                                  .recover = addressed_recover,
                                                   .close = addressed_close };
 
 static void echo_body(struct http_exchange *x, struct str chunk)
@@ -1120,6 +1131,38 @@ static void on_echo_request(struct http_exchange *x, const struct http_request *
     CHECK_STR(headers_get(req->headers, "host"), "f.default");
     http_respond(x, 201, NULL, HTTP_CHUNKED);
     http_read_body(x, 1 << 20);
+}
+
+TEST(a_sandbox_of_an_earlier_process_is_told_and_learns_its_revision_when_adopted)
+{
+    struct rig r = { .dialer.ops = &dialer_ops, .term = 5 };
+    CHECK_OK(loop_init(&r.loop, NULL));
+    struct addressed rt = { .base.ops = &addressed_ops,
+                            .loop = &r.loop,
+                            .address = "10.0.0.9:80",
+                            .id = 1,
+                            .created = true,
+                            .recovers = true };
+    struct worker_opts o = { .loop = &r.loop, .name = "w", .dialer = &r.dialer, .n_runtimes = 1 };
+    o.runtimes[0] = &rt.base;
+    CHECK_OK(worker_start(&o, &r.w, NULL));
+    turns(&r);
+    CHECK_INT(r.hello->hello->n_sandboxes, 1);
+    const Dormouse__Fn__V1__Existing *x = r.hello->hello->sandboxes[0];
+    CHECK(x->is_ready && !x->by_worker);
+    CHECK_STR(str_of(x->address), "10.0.0.9:80");
+    CHECK_STR(str_of(x->function_uid), "u-1");
+    send_welcome(&r, 5, 0);
+    send_function(&r, 7, "u-1", "{\"image\":{\"bundle\":\"/b\"}}");
+    CHECK_INT(rt.prepared, 0);
+    send_adopt(&r, 1, 7);
+    CHECK_INT(rt.prepared, 1);
+    skip(&r, WORKER_ORPHAN_MS);
+    CHECK(!find_gone(&r, 1));
+    send_delete(&r, 1);
+    CHECK(find_gone(&r, 1));
+    rig_fini(&r);
+    CHECK_INT(rt.prepared, 0);
 }
 
 TEST(a_worker_carries_requests_to_sandboxes_with_an_address_of_their_own)

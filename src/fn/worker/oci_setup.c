@@ -135,7 +135,9 @@ static int set_up(struct oci *o, struct err *err)
         return r;
     if (oci_cgroups_are_hybrid() && (o->mount_ns = make_mount_ns(err)) < 0)
         return o->mount_ns;
-    o->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    do /* 0 to 2 become it, if whoever started us had closed them */
+        o->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (o->null_fd >= 0 && o->null_fd <= 2);
     if (o->null_fd < 0)
         return err_sys(err, -errno, "/dev/null");
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) /* containers become our children: see how they end */

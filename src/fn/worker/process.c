@@ -19,8 +19,8 @@
 
 struct process {
     uv_poll_t poll;
-    int fd, pid;
-    process_exit_cb on_exit; /* NULL: forgotten, or told */
+    int fd;
+    process_exit_cb on_exit;
     void *arg;
 };
 
@@ -48,10 +48,8 @@ static void on_ready(uv_poll_t *h, int status, int events)
     struct process *p = h->data;
     process_exit_cb cb = p->on_exit;
     int code = read_status(p);
-    p->on_exit = NULL;
     uv_close((uv_handle_t *)&p->poll, on_closed);
-    if (cb)
-        cb(p, code, p->arg);
+    cb(p, code, p->arg);
 }
 
 static int watch(struct loop *loop, int pid, process_exit_cb on_exit, void *arg,
@@ -61,7 +59,7 @@ static int watch(struct loop *loop, int pid, process_exit_cb on_exit, void *arg,
     if (fd < 0)
         return err_sys(err, -errno, "process %d", pid);
     struct process *p = xnew(struct process);
-    *p = (struct process){ .fd = fd, .pid = pid, .on_exit = on_exit, .arg = arg };
+    *p = (struct process){ .fd = fd, .on_exit = on_exit, .arg = arg };
     int r = uv_poll_init(&loop->uv, &p->poll, fd);
     if (r < 0) {
         (void)close(fd);
@@ -132,22 +130,9 @@ int process_spawn(struct loop *loop, const struct process_opts *o, struct proces
     return r;
 }
 
-int process_pid(const struct process *p)
-{
-    return p->pid;
-}
-
 void process_signal(struct process *p, int signum)
 {
     (void)syscall(SYS_pidfd_send_signal, p->fd, signum, NULL, 0);
-}
-
-void process_forget(struct process *p)
-{
-    if (!p || !p->on_exit)
-        return;
-    p->on_exit = NULL;
-    uv_close((uv_handle_t *)&p->poll, on_closed);
 }
 
 /* Field 22 of /proc/PID/stat, counted from behind the name, which may hold anything (proc(5)). */

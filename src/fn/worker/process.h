@@ -33,10 +33,7 @@ int process_spawn(struct loop *loop, const struct process_opts *opts, struct pro
 /* Of any running process. -ESRCH: there is none. */
 int process_watch(struct loop *loop, int pid, process_exit_cb on_exit, void *arg,
                   struct process **ret, struct err *err);
-int process_pid(const struct process *p);
 void process_signal(struct process *p, int signum);
-/* No callback comes any more; it goes on. NULL is fine. */
-void process_forget(struct process *p);
 
 /* When it was started, in ticks since boot: with the id this names a process for ever. 0: none. */
 uint64_t process_start_ticks(int pid);

@@ -197,6 +197,20 @@ static void do_create(struct worker *w, const Dormouse__Fn__V1__Create *c)
     }
 }
 
+/* One of an earlier process learns what it is made of. */
+static void do_adopt(struct worker *w, const Dormouse__Fn__V1__Adopt *a)
+{
+    struct sandbox *s = worker_sandbox(w, a->sandbox);
+    if (!s)
+        return;
+    s->is_adopted = true;
+    struct revision *v = revisions_find(&w->revisions, a->function, s->revision_number);
+    if (s->revision || !v || v->rt != s->rt || strcmp(v->pub.uid, s->uid) != 0)
+        return;
+    s->revision = v;
+    revision_ref(v);
+}
+
 static void do_delete(struct worker *w, const Dormouse__Fn__V1__Delete *d)
 {
     struct sandbox *s = worker_sandbox(w, d->sandbox);
@@ -228,11 +242,8 @@ static void forget_function(struct worker *w, uint32_t number)
 static void do_orders(struct worker *w, const Dormouse__Fn__V1__WorkerOrder *m)
 {
     do_functions(w, m);
-    for (size_t i = 0; i < m->n_adopts; i++) {
-        struct sandbox *s = worker_sandbox(w, m->adopts[i]->sandbox);
-        if (s)
-            s->is_adopted = true;
-    }
+    for (size_t i = 0; i < m->n_adopts; i++)
+        do_adopt(w, m->adopts[i]);
     for (size_t i = 0; i < m->n_deletes; i++)
         do_delete(w, m->deletes[i]);
     for (size_t i = 0; i < m->n_creates; i++)
@@ -495,11 +506,6 @@ void worker_stop(struct worker *w, uint64_t grace_ms, void (*done)(void *arg), v
 }
 
 /* ---------------------------------------------------------------- what others see */
-
-const char *worker_name(const struct worker *w)
-{
-    return w->name;
-}
 
 void worker_count(const struct worker *w, struct worker_counts *ret)
 {

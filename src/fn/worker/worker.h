@@ -71,7 +71,6 @@ void worker_stop(struct worker *w, uint64_t grace_ms, void (*done)(void *arg), v
  * worker_stop(). For a sandbox that is not here invoke_start() fails with -ECONNREFUSED.
  */
 struct invoker *worker_invoker(struct worker *w);
-const char *worker_name(const struct worker *w);
 
 struct worker_counts {
     uint32_t creating, ready, destroying;               /* sandboxes */
