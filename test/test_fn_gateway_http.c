@@ -589,6 +589,33 @@ TEST(a_gateway_that_died_is_stood_in_for)
     finish();
 }
 
+TEST(a_forwarded_request_may_wait_where_it_is_owned)
+{
+    begin_with(2, (struct gateway_opts){ 0 });
+    const char *server = serve(NULL);
+    welcome_all(SANDBOXES(server), "\"timeouts\":{\"idleMilliseconds\":300}");
+    size_t owner;
+    const char *name = elsewhere(&owner);
+    uint32_t number = (uint32_t)(strchr("fghk", name[0]) - "fghk") + 1;
+    struct order *o = order_new();
+    order_endpoints(o, 1, 2, false);
+    o->ids[0] = number;
+    o->endpoints.removes = o->ids;
+    o->endpoints.n_removes = 1;
+    order_send(o, &planes[owner]);
+    request(client, &a, (struct http_call_opts){ 0 }, FIELDS("host", name));
+    WAIT_FOR(planes[owner].load[number].queued == 1);
+    pass(5000); /* no byte comes, and that is as it should be */
+    CHECK_INT(a.ends, 0);
+    o = order_new();
+    order_endpoints(o, 2, 3, false);
+    order_add(o, 9, number, server);
+    order_send(o, &planes[owner]);
+    WAIT_FOR(a.ends);
+    CHECK_INT(a.status, 200);
+    finish();
+}
+
 TEST(what_waits_follows_a_function_to_its_new_owner)
 {
     begin_with(2, (struct gateway_opts){ 0 });

@@ -209,7 +209,6 @@ void calls_on_request(struct http_exchange *x, const struct http_request *req, v
     call_use_spec(c, spec);
     call_use_function(c, fn, revision);
     if (!is_owner) {
-        c->request_ms = 0; /* the owner's business, as is the queue; it answers in time */
         call_forward(c, member);
         return;
     }

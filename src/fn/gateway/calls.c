@@ -462,32 +462,39 @@ static struct refusal refusal_of(int r, const char *reason)
 
 static void route_again(struct gateway_call *c);
 
-/* Of a forwarded call. */
-static void forward_ended(struct gateway_call *c, int r, const char *reason, const struct err *err)
+/* It refused a connection: for a while others own what it owned. */
+static void suspect(struct gateway *g, const struct upstream *peer)
 {
-    struct gateway *g = c->g;
+    for (size_t i = 0; i < g->members.n; i++) {
+        struct member *m = &g->members.at[i];
+        if (!str_is(upstream_address(peer), m->address))
+            continue;
+        m->suspect_until_ms = loop_now_ms(g->loop) + GATEWAY_SUSPECT_MS;
+        g->members_seen++;
+        /* Owners are computed anew once the suspicion is over, too. */
+        timer_start(g->loop, &g->trust, GATEWAY_SUSPECT_MS, gateway_on_trust);
+    }
+}
+
+/* Of a forwarded call. */
+static void forward_ended(struct gateway_call *c, int r, const struct err *err)
+{
+    static const struct refusal lost = { 502, "GatewayLost", 1 };
+    bool again = c->sm.at != CALL_OVER && r < 0 && can_retry(c, r);
+    if (again)
+        suspect(c->g, c->peer);
     upstream_unref(c->peer);
     c->peer = NULL;
     if (c->sm.at == CALL_OVER)
         return;
     if (r == 0 && c->head_sent) {
         call_end(c);
-        return;
-    }
-    if (can_retry(c, r)) {
-        if (c->member < g->members.n) {
-            g->members.at[c->member].suspect_until_ms = loop_now_ms(g->loop) + GATEWAY_SUSPECT_MS;
-            g->members_seen++;
-            /* Owners are computed anew once the suspicion is over, too. */
-            timer_start(g->loop, &g->trust, GATEWAY_SUSPECT_MS, gateway_on_trust);
-        }
+    } else if (again) {
         c->is_retried = r != -ECONNREFUSED; /* each refusal leaves one gateway fewer */
         route_again(c);
-        return;
+    } else {
+        call_fail(c, &lost, err ? err_text(err) : "the gateway of this function");
     }
-    struct refusal why = refusal_of(r, "GatewayLost");
-    why.reason = "GatewayLost";
-    call_fail(c, &why, err ? err_text(err) : "the gateway of this function");
 }
 
 static void attempt_ended(struct gateway_call *c, int r, const char *reason, const struct err *err)
@@ -499,7 +506,7 @@ static void attempt_ended(struct gateway_call *c, int r, const char *reason, con
     c->sandbox = NULL;
     c->is_paused = false;
     if (!s) {
-        forward_ended(c, r, reason, err);
+        forward_ended(c, r, err);
         call_settle(c);
         return;
     }
@@ -749,7 +756,8 @@ void call_forward(struct gateway_call *c, size_t member)
         call_fail(c, &lost, err_text(&err));
         return;
     }
-    c->member = member;
+    /* Deadlines are the owner's business, as is the queue there; it answers in time. */
+    c->request_ms = c->idle_ms = 0;
     c->invoker = upstream_invoker(c->peer);
     g->n_forwarded++;
     attempt_start(c);
@@ -770,12 +778,18 @@ static void route_again(struct gateway_call *c)
         call_forward(c, member);
         return;
     }
-    if (!c->pool) {
-        c->pool = pool_get(g, f, function_has(f, c->revision) ? c->revision : f->latest);
-        c->pool->n_calls++;
-        c->pool->arrived++;
+    const struct fn_spec *spec = function_spec(g, f);
+    if (!c->pool && spec) {
+        call_use_spec(c, spec);
+        if (split_choose(&f->split, &g->random, spec, c->fields.tag, c->request, f->latest,
+                         &c->revision) < 0)
+            c->revision = f->latest;
+        call_use_pool(c, f);
     }
-    call_place(c);
+    if (c->pool)
+        call_place(c);
+    else
+        call_fail(c, &gone, "the function's spec cannot be read here");
 }
 
 void calls_reroute(struct gateway *g)

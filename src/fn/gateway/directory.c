@@ -488,8 +488,7 @@ static int open_endpoint(struct gateway *g, struct sandbox *s, const struct fn_s
     }
     const struct upstream_opts o = { .address = m->address,
                                      .protocol = spec->t.protocol,
-                                     .by_worker = m->by_worker,
-                                     .max_connections = m->by_worker ? 0 : spec->concurrency };
+                                     .by_worker = m->by_worker };
     int r = upstream_ref(g, &o, &s->upstream, err);
     if (r < 0)
         return r;

@@ -144,7 +144,6 @@ struct gateway_call {
     struct pool *pool;       /* NULL: forwarded */
     struct sandbox *sandbox; /* whose room it has */
     struct upstream *peer;   /* the gateway it is forwarded to */
-    size_t member;           /* of it */
     struct invoker *invoker;
     struct invocation *invocation;
     /* the client */
@@ -322,7 +321,6 @@ struct upstream_opts {
     enum fn_protocol protocol;
     bool by_worker; /* the worker's listener: worker/worker_http.h */
     bool is_gateway;
-    uint32_t max_connections; /* 0: many */
 };
 /* Shared: one for each address and protocol. E_INVALID the address. */
 int upstream_ref(struct gateway *g, const struct upstream_opts *o, struct upstream **ret,
@@ -332,6 +330,7 @@ void upstream_unref(struct upstream *u);
 struct invoker *upstream_invoker(struct upstream *u);
 /* Connections to gateways that are no members any more end. */
 void upstreams_follow_members(struct gateway *g);
+struct str upstream_address(const struct upstream *u);
 struct list *upstream_sandboxes(struct upstream *u); /* sandbox.of_upstream */
 
 /* ---- uplink.c ---- */

@@ -72,7 +72,6 @@ int gateway_submit(struct gateway *g, struct str namespace, struct str name,
         call_use_pool(c, f);
         call_place(c);
     } else {
-        c->request_ms = 0;
         call_forward(c, member);
     }
     return 0;

@@ -41,6 +41,11 @@ struct invoker *upstream_invoker(struct upstream *u)
     return &u->invoker;
 }
 
+struct str upstream_address(const struct upstream *u)
+{
+    return str_slice(u->key, 2, u->key.n);
+}
+
 struct list *upstream_sandboxes(struct upstream *u)
 {
     return &u->sandboxes;
@@ -246,8 +251,7 @@ static int open_client(struct upstream *u, const struct upstream_opts *o, struct
     bool is_unix = strncmp(o->address, "unix:", 5) == 0;
     scoped(free_scoped) char *host = NULL;
     struct http_client_opts opts = { .unix_path = is_unix ? o->address + 5 : NULL,
-                                     .max_connections = o->max_connections ? o->max_connections
-                                                                           : UPSTREAM_CONNECTIONS,
+                                     .max_connections = UPSTREAM_CONNECTIONS,
                                      .connect_timeout_ms = UPSTREAM_CONNECT_MS,
                                      .http2 = u->http2,
                                      .tls = o->is_gateway  ? g->opts.gateway_tls
@@ -317,7 +321,7 @@ void upstreams_follow_members(struct gateway *g)
     VEC(struct upstream *) gone = { 0 };
     map_each (e, &g->upstreams) {
         struct upstream *u = e->value;
-        if (u->is_kept && !is_member(g, str_slice(u->key, 2, u->key.n)))
+        if (u->is_kept && !is_member(g, upstream_address(u)))
             vec_push(&gone, u);
     }
     vec_each (u, &gone) {
