@@ -21,7 +21,7 @@ static void check_end(struct fn_call *c, int end, const char *reason)
 
 TEST(a_request_gets_its_answer)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         struct fn_under_test f = { 0 };
@@ -48,7 +48,7 @@ TEST(a_request_gets_its_answer)
 /* What one request does is never seen by the next, also after a trap, and wherever it was. */
 TEST(every_request_finds_the_memory_as_after_initialisation)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         bool is_init = strcmp(all[i], "fn-init.wasm") == 0;
@@ -76,7 +76,7 @@ TEST(every_request_finds_the_memory_as_after_initialisation)
 
 TEST(tables_and_segments_are_as_after_initialisation_too)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { 0 };
     struct fn_call c = { 0 };
@@ -96,7 +96,7 @@ TEST(tables_and_segments_are_as_after_initialisation_too)
 
 TEST(with_reuse_an_instance_serves_one_request_after_another)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { .t.reuse = true };
     struct fn_call c = { 0 };
@@ -119,7 +119,7 @@ TEST(with_reuse_an_instance_serves_one_request_after_another)
 
 TEST(what_a_request_says_of_itself)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct headers h = { 0 };
     CHECK_OK(headers_addc(&h, "accept", "a"));
@@ -167,7 +167,7 @@ TEST(what_a_request_says_of_itself)
 
 TEST(bodies_of_any_size_travel_both_ways)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     for (size_t i = 0; i < ARRAY_LEN(both); i++) {
         static const size_t sizes[] = { 0, 1, 60 << 10, 200 << 10, 3 << 20 };
@@ -206,7 +206,7 @@ TEST(bodies_of_any_size_travel_both_ways)
 
 TEST(small_writes_become_large_pieces)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     for (size_t i = 0; i < ARRAY_LEN(both); i++) {
         struct fn_under_test f = { 0 };
@@ -223,7 +223,7 @@ TEST(small_writes_become_large_pieces)
 
 TEST(a_flush_leaves_at_once_and_a_wait_for_the_body_as_well)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { 0 };
     struct fn_call c = { 0 };
@@ -246,7 +246,7 @@ TEST(a_flush_leaves_at_once_and_a_wait_for_the_body_as_well)
 /* Its guest waits, little is kept here, and others are served meanwhile. */
 TEST(a_caller_that_stops_reading_stops_its_function)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     for (size_t i = 0; i < ARRAY_LEN(both); i++) {
         struct fn_under_test f = { 0 };
@@ -275,7 +275,7 @@ TEST(a_caller_that_stops_reading_stops_its_function)
 
 TEST(guests_that_end_badly_say_why)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     static const struct {
         const char *path;
@@ -311,7 +311,7 @@ TEST(guests_that_end_badly_say_why)
 
 TEST(a_reactor_that_says_nothing_answers_204_and_one_that_errs_is_told)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { 0 };
     struct fn_call c = { 0 };
@@ -343,7 +343,7 @@ TEST(a_reactor_that_says_nothing_answers_204_and_one_that_errs_is_told)
 
 TEST(output_of_a_command_is_a_head_and_a_body_or_refused)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     static const struct {
         const char *path;
@@ -389,7 +389,7 @@ TEST(output_of_a_command_is_a_head_and_a_body_or_refused)
 
 TEST(an_answer_over_the_limit_ends_the_request)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     for (size_t i = 0; i < ARRAY_LEN(both); i++) {
         struct fn_under_test f = { 0 };
@@ -409,7 +409,7 @@ TEST(an_answer_over_the_limit_ends_the_request)
 
 TEST(a_loop_ends_at_the_deadline_and_holds_up_nobody)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { 0 };
     struct fn_call spin = { 0 }, other = { 0 };
@@ -436,7 +436,7 @@ TEST(a_loop_ends_at_the_deadline_and_holds_up_nobody)
 
 TEST(a_request_whose_body_never_comes_ends_at_the_deadline)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     for (size_t i = 0; i < ARRAY_LEN(both); i++) {
         struct fn_under_test f = { 0 };
@@ -457,7 +457,7 @@ TEST(a_request_whose_body_never_comes_ends_at_the_deadline)
 
 TEST(a_body_that_nobody_reads_does_no_harm)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     for (size_t i = 0; i < ARRAY_LEN(both); i++) {
         struct fn_under_test f = { 0 };
@@ -482,7 +482,7 @@ TEST(a_body_that_nobody_reads_does_no_harm)
 
 TEST(cancelled_at_any_time_a_request_ends_once)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     for (size_t i = 0; i < ARRAY_LEN(both); i++) {
         struct fn_under_test f = { 0 };
@@ -515,7 +515,7 @@ TEST(cancelled_at_any_time_a_request_ends_once)
 
 TEST(many_at_a_time_each_get_their_own)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     enum { N = 600 };
     fn_rig_open(&rig, 2);
     for (size_t i = 0; i < ARRAY_LEN(both); i++) {
@@ -544,7 +544,7 @@ TEST(many_at_a_time_each_get_their_own)
 
 TEST(requests_that_take_turns_keep_what_they_have_written)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     for (size_t i = 0; i < ARRAY_LEN(both); i++) {
         struct fn_under_test f = { 0 };
@@ -566,7 +566,7 @@ TEST(requests_that_take_turns_keep_what_they_have_written)
 
 TEST(more_that_wait_for_their_bodies_than_a_runner_has_room_for)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     enum { N = 400 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { 0 };
@@ -594,7 +594,7 @@ TEST(more_that_wait_for_their_bodies_than_a_runner_has_room_for)
 
 TEST(a_runner_that_dies_takes_only_what_ran_there)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { 0 };
     struct fn_call parked = { 0 }, calls[40] = { 0 };
@@ -638,7 +638,7 @@ TEST(a_runner_that_lies_is_not_believed)
     if (!fake)
         SKIP("TEST_FAKE_RUNNER is not set");
     for (size_t i = 0; i < ARRAY_LEN(tricks); i++) {
-        struct fn_rig rig;
+        struct fn_rig rig = { 0 };
         struct fn_under_test f = { 0 };
         struct fn_call c = { 0 };
         struct wasm_runtime_stats s;
@@ -669,7 +669,7 @@ TEST(a_template_that_takes_its_runner_down_is_a_failed_creation)
     if (!fake)
         SKIP("TEST_FAKE_RUNNER is not set");
     for (size_t i = 0; i < ARRAY_LEN(tricks); i++) {
-        struct fn_rig rig;
+        struct fn_rig rig = { 0 };
         struct fn_under_test f = { 0 };
         char path[512];
         (void)snprintf(path, sizeof path, "%s-%s", fake, tricks[i]);
@@ -685,7 +685,7 @@ TEST(a_template_that_takes_its_runner_down_is_a_failed_creation)
 
 TEST(secrets_are_read_by_their_path)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     Dormouse__Fn__V1__SecretFile file = DORMOUSE__FN__V1__SECRET_FILE__INIT;
     char path[] = "db/password";
@@ -721,7 +721,7 @@ static void read_log(struct fn_rig *rig, struct buf *to)
 
 TEST(what_a_function_logs_and_how_it_ended_is_in_its_log)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         struct fn_under_test f = { 0 };
@@ -749,7 +749,7 @@ TEST(what_a_function_logs_and_how_it_ended_is_in_its_log)
 
 TEST(modules_that_are_no_functions_are_refused_with_a_reason)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     static const struct {
         const char *file, *text;
@@ -777,7 +777,7 @@ TEST(modules_that_are_no_functions_are_refused_with_a_reason)
 
 TEST(an_initialisation_that_fails_makes_no_sandbox)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { .t.memory = 1 << 20 }; /* too small for what it grows */
     int r = fn_try_open(&rig, &f, "fn-init.wasm");
@@ -789,7 +789,7 @@ TEST(an_initialisation_that_fails_makes_no_sandbox)
 /* In C, Rust and Go, as far as this machine could build them. */
 TEST(the_examples_greet_echo_and_forget)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     static const char *const files[] = { "fn-hello-c.wasm", "fn-hello-rust.wasm",
                                          "fn-hello-go.wasm" };
@@ -821,7 +821,7 @@ TEST(the_examples_greet_echo_and_forget)
 
 TEST(a_program_that_prints_is_a_function)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { 0 };
     struct fn_call c = { 0 };
@@ -837,7 +837,7 @@ TEST(a_program_that_prints_is_a_function)
 
 TEST(a_revision_that_rests_holds_no_runner_and_is_back_at_once)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { 0 };
     struct fn_call c = { 0 };
@@ -863,9 +863,42 @@ TEST(a_revision_that_rests_holds_no_runner_and_is_back_at_once)
     fn_rig_close(&rig);
 }
 
+TEST(templates_that_are_not_used_give_way_to_others)
+{
+    struct fn_rig rig = { .templates_max = 3 };
+    enum { N = 10 };
+    struct fn_under_test f[N] = { 0 };
+    struct fn_call c = { 0 }, parked = { 0 };
+    fn_rig_open(&rig, 1);
+    for (int i = 0; i < N; i++)
+        fn_open(&rig, &f[i], i % 2 ? "fn-init.wasm" : "fn-reactor.wasm");
+    struct invoke_request q = fn_request(&f[0], "/echo"); /* in use all the time */
+    q.has_body = true;
+    q.body_bytes = UINT64_MAX;
+    fn_start(&f[0], &parked, &q);
+    for (int n = 0; n < 100; n++) {
+        int i = (int)(test_random() % N);
+        fn_do(&f[i], &c, "/count", NULL);
+        check_body(&c, 200, i % 2 ? "1001" : "1");
+    }
+    (void)invoke_write(parked.v, parked.x, STR("still there"));
+    invoke_end_body(parked.v, parked.x, NULL);
+    FN_WAIT(&rig, parked.is_over);
+    check_body(&parked, 200, "still there");
+    struct wasm_runtime_stats s;
+    wasm_runtime_get_stats(rig.runtime, &s);
+    CHECK_INT(s.runner_losses, 0);
+    CHECK_INT(s.sandboxes, N);
+    fn_call_fini(&parked);
+    fn_call_fini(&c);
+    for (int i = 0; i < N; i++)
+        fn_close(&f[i]);
+    fn_rig_close(&rig);
+}
+
 TEST(requests_of_a_sandbox_that_goes_may_end_first)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { 0 };
     struct fn_call c = { 0 }, late = { 0 };
@@ -892,7 +925,7 @@ TEST(requests_of_a_sandbox_that_goes_may_end_first)
 
 TEST(after_the_grace_what_still_runs_is_ended)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { 0 };
     struct fn_call c = { 0 };
@@ -910,7 +943,7 @@ TEST(after_the_grace_what_still_runs_is_ended)
 /* A revision whose requests take long goes to the runner for such, and comes back. */
 TEST(slow_functions_leave_the_quick_ones_alone)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { 0 }, quick = { 0 };
     struct fn_call c = { 0 };
@@ -1058,6 +1091,7 @@ TEST(whatever_happens_every_request_ends_once_and_sees_no_other)
 {
     static struct chaos s;
     s = (struct chaos){ 0 };
+    s.rig.templates_max = test_random() % 2 ? 2 : 0;
     fn_rig_open(&s.rig, 2);
     fn_open(&s.rig, &s.f[0], "fn-reactor.wasm");
     fn_open(&s.rig, &s.f[1], "fn-command.wasm");
@@ -1083,7 +1117,7 @@ TEST(whatever_happens_every_request_ends_once_and_sees_no_other)
 
 TEST(closing_ends_what_runs_and_waits)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { 0 };
     struct fn_call calls[100] = { 0 };
@@ -1119,7 +1153,7 @@ static void copy_guest(const char *name, const char *dir)
 
 TEST(a_module_file_that_is_replaced_serves_the_next_requests)
 {
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
     struct fn_under_test f = { 0 };
     struct fn_call c = { 0 };

@@ -28,6 +28,7 @@ struct fn_rig {
     int create_status; /* of the last on_created */
     struct err create_err;
     bool is_closed;
+    unsigned templates_max; /* before opening */
 };
 
 /* One revision with one sandbox. */
@@ -84,7 +85,7 @@ static inline void fn_rig_open_with(struct fn_rig *rig, unsigned max_runners, co
                                                   .on_gone = fn_on_gone,
                                                   .on_destroyed = fn_on_destroyed };
     struct err err = { 0 };
-    *rig = (struct fn_rig){ 0 };
+    *rig = (struct fn_rig){ .templates_max = rig->templates_max };
     (void)snprintf(rig->dir, sizeof rig->dir, "/tmp/dormouse-test-XXXXXX");
     CHECK(mkdtemp(rig->dir));
     CHECK_OK(loop_init(&rig->loop, NULL));
@@ -109,7 +110,8 @@ static inline void fn_rig_open_with(struct fn_rig *rig, unsigned max_runners, co
                                             .module_dirs = dirs,
                                             .n_module_dirs = 3,
                                             .runner_path = runner,
-                                            .max_runners = max_runners };
+                                            .max_runners = max_runners,
+                                            .templates_max = rig->templates_max };
     if (wasm_runtime_new(&opts, &rig->runtime, &err) < 0)
         TEST_FAIL("%s", err.text);
     rig->runtime->events = &events;

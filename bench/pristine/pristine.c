@@ -134,7 +134,7 @@ static void measure(struct fn_under_test *f, const char *abi, const char *path,
 static void measure_cold(const char *abi, const char *file)
 {
     enum { ROUNDS = 1000 };
-    struct fn_rig rig;
+    struct fn_rig rig = { 0 };
     struct fn_under_test other = { 0 }, f = { 0 };
     struct fn_call c = { 0 };
     fn_rig_open(&rig, 1);
@@ -180,7 +180,7 @@ int main(int argc, char **argv)
         CHECK_OK(parse_u64(str_of(argv[2]), 0, 8, &runners));
     (void)printf("{\"bench\": \"pristine\", \"results\": [");
     for (size_t i = 0; i < ARRAY_LEN(rows) && argc < 4; i++) {
-        struct fn_rig rig;
+        struct fn_rig rig = { 0 };
         fn_rig_open(&rig, (unsigned)runners);
         struct fn_under_test f = { .t.reuse = rows[i].reuse };
         fn_open(&rig, &f, rows[i].file);

@@ -13,7 +13,9 @@ static void base_free(struct wasm_base *b)
     struct wasm_revision *rev = b->rev;
     assert(b->n_seats == 0);
     list_remove(&b->node);
+    list_remove(&b->used);
     rev->n_bases--;
+    rev->rt->n_bases--;
     pool_drop(&b->seat.tenant);
     free(b);
 }
@@ -25,13 +27,17 @@ static void seat_free(struct wasm_seat *seat)
     free(seat);
 }
 
+static void drop_idle_seat(struct wasm_base *b, struct wasm_seat *seat)
+{
+    b->n_free--;
+    pool_drop(&seat->tenant);
+    seat_free(seat);
+}
+
 static void free_idle_seats(struct wasm_base *b)
 {
-    while (!list_is_empty(&b->free)) {
-        struct wasm_seat *seat = list_first(&b->free, struct wasm_seat, node);
-        pool_drop(&seat->tenant);
-        seat_free(seat);
-    }
+    while (!list_is_empty(&b->free))
+        drop_idle_seat(b, list_first(&b->free, struct wasm_seat, node));
 }
 
 static void free_if_done(struct wasm_base *b)
@@ -52,6 +58,30 @@ void wasm_bases_free(struct wasm_revision *rev)
 {
     list_each_safe (node, &rev->bases)
         wasm_base_retire(list_entry(node, struct wasm_base, node));
+}
+
+bool wasm_has_base(const struct wasm_revision *rev)
+{
+    list_each (node, &rev->bases)
+        if (!list_entry(node, struct wasm_base, node)->is_old)
+            return true;
+    return false;
+}
+
+/*
+ * The idle base that was not used for longest gives way, in any runner or in this one. Its revision
+ * stays as it is, and makes another one for its next request.
+ */
+static bool make_room(struct wasm_rt *rt, const struct runner *where)
+{
+    list_each (node, &rt->bases) {
+        struct wasm_base *b = list_entry(node, struct wasm_base, used);
+        if (b->n_busy || (where && b->seat.tenant.runner != where))
+            continue;
+        wasm_base_retire(b);
+        return true;
+    }
+    return false;
 }
 
 /* ---- making ---- */
@@ -106,8 +136,12 @@ int wasm_base_new(struct wasm_revision *rev, struct err *err)
     b->is_slow = rev->is_slow;
     b->begun_ms = b->used_ms = loop_now_ms(rt->opts.loop);
     list_init(&b->free);
-    int r = pool_place(rt->pool, &b->seat.tenant, rev->module,
-                       b->is_slow ? RUNNER_SLOW : RUNNER_SHARED, err);
+    if (rt->n_bases >= rt->opts.templates_max)
+        (void)make_room(rt, NULL);
+    enum runner_share share = b->is_slow ? RUNNER_SLOW : RUNNER_SHARED;
+    int r = pool_place(rt->pool, &b->seat.tenant, rev->module, share, err);
+    if (r == -EAGAIN && make_room(rt, NULL))
+        r = pool_place(rt->pool, &b->seat.tenant, rev->module, share, err);
     if (r == 0 && (has_base_there(rev, b) || !pool_can_send(&b->seat.tenant))) {
         pool_release(&b->seat.tenant);
         r = err_set(err, -EAGAIN, "no runner has room");
@@ -118,6 +152,7 @@ int wasm_base_new(struct wasm_revision *rev, struct err *err)
     }
     list_push_back(&rev->bases, &b->node);
     rev->n_bases++;
+    rt->n_bases++;
     if (rev->n_bases > 1 && !timer_is_armed(&rt->tidy))
         wasm_tidy(rt);
     send_template(b);
@@ -145,6 +180,7 @@ int wasm_template_answer(struct wasm_seat *seat, const struct proto_answer *a, s
     struct wasm_revision *rev = b->rev;
     if (a->flags == ANSWER_DONE) {
         b->is_ready = true;
+        list_push_back(&rev->rt->bases, &b->used);
         retire_others(rev, b);
         if (!b->is_old)
             wasm_revision_ready(rev);
@@ -232,10 +268,15 @@ int wasm_seat_get(struct wasm_revision *rev, struct wasm_seat **ret)
     struct wasm_seat *seat;
     if (!list_is_empty(&b->free)) {
         seat = list_entry(list_pop_front(&b->free), struct wasm_seat, node);
+        b->n_free--;
     } else {
         seat = xnew(struct wasm_seat);
         seat->tenant.may_park = true;
         int r = pool_place_beside(&seat->tenant, &b->seat.tenant, NULL);
+        list_remove(&b->used); /* not this one */
+        if (r == -EAGAIN && make_room(rev->rt, b->seat.tenant.runner))
+            r = pool_place_beside(&seat->tenant, &b->seat.tenant, NULL);
+        list_push_back(&rev->rt->bases, &b->used);
         if (r < 0) {
             free(seat);
             return r;
@@ -245,6 +286,8 @@ int wasm_seat_get(struct wasm_revision *rev, struct wasm_seat **ret)
         b->n_seats++;
     }
     b->n_busy++;
+    list_remove(&b->used);
+    list_push_back(&rev->rt->bases, &b->used);
     b->used_ms = loop_now_ms(rev->rt->opts.loop);
     *ret = seat;
     return 0;
@@ -256,6 +299,8 @@ void wasm_seat_put(struct wasm_seat *seat)
     seat->x = NULL;
     b->n_busy--;
     list_push_front(&b->free, &seat->node);
+    if (++b->n_free > WASM_SEATS_FREE)
+        drop_idle_seat(b, list_entry(b->free.prev, struct wasm_seat, node));
     free_if_done(b);
 }
 
@@ -271,7 +316,9 @@ void wasm_seat_drop(struct wasm_seat *seat)
 void wasm_seat_lost(struct wasm_seat *seat)
 {
     struct wasm_base *b = seat->base;
-    if (!list_is_linked(&seat->node))
+    if (list_is_linked(&seat->node))
+        b->n_free--;
+    else
         b->n_busy--;
     seat_free(seat);
     free_if_done(b);

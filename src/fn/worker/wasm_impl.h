@@ -27,6 +27,7 @@ enum {
     WASM_TIDY_MS = 2000,     /* a second runner that is not needed is left after so long */
     WASM_GROW_MS = 20,       /* between two looks for a further runner */
     WASM_RETRY_MS = 1000,    /* after a module or template that failed */
+    WASM_SEATS_FREE = 32,    /* of one base that wait for requests */
     WASM_SPARE_MAX = 256,    /* invocations kept for the next ones */
     WASM_SLOW_US = 5000,     /* CPU time of an average request: with the slow, */
     WASM_QUICK_US = 2000,    /* and back */
@@ -42,6 +43,8 @@ struct wasm_rt {
     struct runner_pool *pool;
     struct map revisions; /* "uid/revision" -> wasm_revision, with those that rest */
     struct list resting;  /* longest first */
+    struct list bases;    /* that are ready, by last use, the oldest first */
+    unsigned n_bases;     /* all */
     struct map sandboxes; /* 8 bytes -> wasm_sandbox */
     struct list waiting;  /* invocations without room, the oldest first */
     struct list spare;    /* invocations */
@@ -104,10 +107,11 @@ struct wasm_seat {
 
 struct wasm_base {
     struct list node; /* of the revision */
+    struct list used; /* on rt->bases */
     struct wasm_revision *rev;
     struct wasm_seat seat;
     struct list free; /* seats, the last used first */
-    unsigned n_seats, n_busy;
+    unsigned n_seats, n_busy, n_free;
     bool is_ready, is_slow;
     bool is_old; /* gets no requests any more, and goes with the last one */
     uint64_t begun_ms, used_ms;
@@ -190,6 +194,8 @@ void wasm_log_left_out(struct wasm_revision *rev, uint64_t n);
 
 /* Another template, where the pool finds a runner that has none. -EAGAIN: later. */
 int wasm_base_new(struct wasm_revision *rev, struct err *err);
+/* It has one, ready or being made, that takes requests. */
+bool wasm_has_base(const struct wasm_revision *rev);
 /* All of its bases, seats at work included. */
 void wasm_bases_free(struct wasm_revision *rev);
 /* No new requests; goes with its last one. */

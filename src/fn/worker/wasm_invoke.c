@@ -146,6 +146,8 @@ static int try_send(struct invocation *x)
     int r = wasm_seat_get(x->rev, &seat);
     if (r == -ENOENT) {
         hold(x);
+        if (!wasm_has_base(x->rev) && !x->rev->base_wanted)
+            wasm_need_base(x->rev); /* it was idle for long, or its runner has ended */
         return 0;
     }
     if (r == 0)

@@ -232,17 +232,9 @@ void wasm_revision_ready(struct wasm_revision *rev)
     wasm_release_held(rev);
 }
 
-static bool has_base(const struct wasm_revision *rev)
-{
-    list_each (node, &rev->bases)
-        if (!list_entry(node, struct wasm_base, node)->is_old)
-            return true;
-    return false;
-}
-
 void wasm_revision_failed(struct wasm_revision *rev, const struct err *why)
 {
-    if (has_base(rev)) { /* those serve on */
+    if (wasm_has_base(rev)) { /* those serve on */
         log_warn("a function's module failed, the one before it stays",
                  "function=%s/%s reason=\"%s\"", rev->r ? rev->r->namespace : "",
                  rev->r ? rev->r->function : "", err_text(why));
@@ -368,7 +360,7 @@ static void compile(struct wasm_revision *rev, int fd)
         return;
     }
     rt->n_gets++;
-    if (!has_base(rev))
+    if (!wasm_has_base(rev))
         rev->state = WASM_COMPILING;
 }
 
@@ -666,11 +658,14 @@ int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret,
     rt->invoker.ops = &wasm_invoker_ops;
     rt->opts = *opts;
     rt->runner_path = take_ptr(&path);
+    if (rt->opts.templates_max == 0)
+        rt->opts.templates_max = WASM_TEMPLATES_MAX;
     rt->dirs = xnew_n(char *, opts->n_module_dirs + 1);
     for (size_t i = 0; i < opts->n_module_dirs; i++)
         rt->dirs[i] = xstrdup(opts->module_dirs[i]);
     list_init(&rt->resting);
     list_init(&rt->waiting);
+    list_init(&rt->bases);
     list_init(&rt->spare);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     rt->max_runners = opts->max_runners ? opts->max_runners : (unsigned)MAX(cores, 1L);

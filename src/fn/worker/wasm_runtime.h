@@ -29,6 +29,8 @@ enum {
         256 << 10,        /* of a request, or of an answer, that the other side does not take yet */
     WASM_INIT_MS = 10000, /* CPU time of an initialisation */
     WASM_WAITING_MAX = 8192,    /* requests that no runner has room for; more end with -EBUSY */
+    WASM_TEMPLATES_MAX = 1000,  /* in runners; beyond, the one not used for longest goes, and is
+                                 * made again for its next request */
     WASM_LOG_LINES_PER_S = 200, /* of one revision, */
     WASM_LOG_LINES_BURST = 1000 /* after silence */
 };
@@ -43,6 +45,7 @@ struct wasm_runtime_opts {
     size_t n_module_dirs;
     const char *runner_path; /* copied; NULL: $DORMOUSE_RUNNER, else beside our own program */
     unsigned max_runners;    /* 0: one per core */
+    unsigned templates_max;  /* 0: WASM_TEMPLATES_MAX */
 };
 
 /* Starts no process. Freed by ops->close(). Errors: -ENOENT no runner is there. */
