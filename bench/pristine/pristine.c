@@ -8,8 +8,9 @@
  * Closed loop: so many requests are always under way. Prints the common result form: direct_rps
  * [abi, request, concurrency], and for the same labels direct_us, latency; runner_cpu_us and
  * main_cpu_us for each request; cold_direct_us [abi], from prepare() of a revision that rests to
- * the end of its first request, in a runner that serves others. Requests: hello dirties 3 pages or
- * so, poke/3 six, peek reads all.
+ * the end of its first request, in a runner that serves others; warm_function_kib, PSS of a runner
+ * for each function with a sandbox that was called once, and runner_kib with one. Requests: hello
+ * dirties 3 pages or so, poke/3 six, peek reads all.
  */
 #include "wasm_fn_rig.h"
 
@@ -160,6 +161,54 @@ static void measure_cold(const char *abi, const char *file)
     fn_rig_close(&rig);
 }
 
+static double pss_kib(const struct fn_rig *rig)
+{
+    int pids[8];
+    uint64_t kib = 0;
+    size_t n = wasm_runtime_pids(rig->runtime, pids, ARRAY_LEN(pids));
+    for (size_t i = 0; i < MIN(n, ARRAY_LEN(pids)); i++) {
+        char path[64], line[256];
+        (void)snprintf(path, sizeof path, "/proc/%d/smaps_rollup", pids[i]);
+        FILE *f = fopen(path, "r");
+        CHECK(f);
+        while (fgets(line, sizeof line, f)) {
+            struct str number = str_trim(str_slice(str_of(line), 4, strlen(line)));
+            uint64_t pss;
+            if (strncmp(line, "Pss:", 4) == 0 && number.n > 3 &&
+                parse_u64(str_trim(str_slice(number, 0, number.n - 2)), 0, 1u << 30, &pss) == 0)
+                kib += pss;
+        }
+        (void)fclose(f);
+    }
+    return (double)kib;
+}
+
+/* Functions with a sandbox, each called once: template, instance, seat. */
+static void measure_memory(const char *abi, const char *file)
+{
+    enum { N = 500 };
+    static struct fn_under_test f[N];
+    struct fn_rig rig = { 0 };
+    struct fn_call c = { 0 };
+    char labels[64];
+    fn_rig_open(&rig, 1);
+    double before = 0;
+    for (int i = 0; i < N; i++) {
+        f[i] = (struct fn_under_test){ 0 };
+        fn_open(&rig, &f[i], file);
+        fn_do(&f[i], &c, "/hello", NULL);
+        if (i == 0)
+            before = pss_kib(&rig);
+    }
+    (void)snprintf(labels, sizeof labels, "\"abi\": \"%s\"", abi);
+    print("warm_function_kib", labels, "KiB", (pss_kib(&rig) - before) / (N - 1));
+    print("runner_kib", labels, "KiB", before);
+    fn_call_fini(&c);
+    for (int i = 0; i < N; i++)
+        fn_close(&f[i]);
+    fn_rig_close(&rig);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -192,6 +241,8 @@ int main(int argc, char **argv)
     measure_cold("reactor", "fn-reactor.wasm");
     measure_cold("init", "fn-init.wasm");
     measure_cold("command", "fn-command.wasm");
+    measure_memory("reactor", "fn-reactor.wasm");
+    measure_memory("init", "fn-init.wasm");
     (void)printf("\n]}\n");
     return 0;
 }
