@@ -445,6 +445,27 @@ TEST(openfaas_paths_are_taken)
     rig_fini(&g);
 }
 
+TEST(the_tag_of_a_host_is_kept)
+{
+    static const char *const hosts[] = { "Next.pay.shop", "next.pay.shop.fn.local:8080", "pay.shop",
+                                         "next.pay.other", "gateway:80" };
+    struct rig g;
+    struct answer a;
+    rig_start(&g);
+    rig_answers(&g, 1, &(struct played_answer){ .hold = true });
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+        rig_ask(&g, &a, "POST", "/fn/shop/pay", STR("x"), "prefer", "respond-async", "host",
+                hosts[i], NULL);
+        CHECK_INT(a.status, 202);
+        answer_fini(&a);
+        rig_until(&g, rig_held(&g));
+        CHECK_STR(headers_get(&rig_held(&g)->headers, "x-dormouse-tag"), i < 2 ? "next" : "");
+        played_end(&g, rig_held(&g), &(struct played_answer){ .status = 200 });
+        rig_settle(&g);
+    }
+    rig_fini(&g);
+}
+
 TEST(large_bodies_travel_both_ways)
 {
     struct rig g;

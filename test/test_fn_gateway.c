@@ -1016,6 +1016,14 @@ TEST(requests_from_inside_take_the_same_way)
     const struct invoke_request req = { .method = STR("GET"), .target = STR("/") };
     CHECK_ERR(gateway_submit(gateway, STR("default"), STR("g"), &req, &inner_ops, NULL, &c, &err),
               -ENOENT);
+    struct headers tagged = { 0 };
+    struct invoke_request to_tag = req;
+    CHECK_OK(headers_addc(&tagged, "x-dormouse-tag", "no"));
+    to_tag.headers = &tagged;
+    CHECK_ERR(
+        gateway_submit(gateway, STR("default"), STR("f"), &to_tag, &inner_ops, NULL, &c, &err),
+        -ENOENT);
+    headers_fini(&tagged);
     submit(&c);
     CHECK_ERR(gateway_submit(gateway, STR("default"), STR("f"), &req, &inner_ops, NULL, &d, &err),
               -EBUSY);

@@ -186,6 +186,23 @@ static struct str inner_target(struct str target, struct str namespace, struct s
     return rest.p[0] == '/' ? rest : target;
 }
 
+/* Host TAG.NAME.NAMESPACE...: the call will have no host, so the tag goes into its field. */
+static void keep_tag(struct headers *to, struct str host, struct str namespace, struct str name)
+{
+    struct str tag, rest, of_name, of_namespace;
+    char lower[FN_NAME_MAX];
+    if (!str_cut(host, '.', &tag, &rest) || !str_cut(rest, '.', &of_name, &rest) ||
+        tag.n > sizeof lower || !str_ieq(of_name, name))
+        return;
+    (void)str_cut(rest, ':', &rest, &of_namespace);
+    (void)str_cut(rest, '.', &of_namespace, &rest);
+    if (!str_ieq(of_namespace, namespace))
+        return;
+    for (size_t i = 0; i < tag.n; i++)
+        lower[i] = tag.p[i] >= 'A' && tag.p[i] <= 'Z' ? (char)(tag.p[i] | 0x20) : tag.p[i];
+    (void)headers_set(to, STR("x-dormouse-tag"), str_n(lower, tag.n));
+}
+
 static bool take(struct async *a, struct http_exchange *x, const struct http_request *req,
                  struct str namespace, struct str name, struct str target,
                  const struct fn_spec *spec)
@@ -204,6 +221,7 @@ static bool take(struct async *a, struct http_exchange *x, const struct http_req
     http_exchange_set(x, &take_ops, t);
     struct err err = { 0 };
     int r = async_fields_keep(req->headers, &t->headers, &err);
+    keep_tag(&t->headers, headers_get(req->headers, "host"), namespace, name);
     if (r >= 0 && req->has_body && req->content_length != UINT64_MAX && req->content_length > max)
         r = err_set(&err, -EMSGSIZE, "body of %llu bytes, at most %llu",
                     (unsigned long long)req->content_length, (unsigned long long)max);

@@ -78,7 +78,8 @@ void gateway_stop(struct gateway *g, uint64_t grace_ms, void (*done)(void *arg),
 /*
  * A request from inside (asynchronous calls, triggers): queued, balanced and counted like any
  * other, and forwarded if another gateway owns the function. req->sandbox is not looked at.
- * Errors: -ENOENT no such function; -EBUSY its queue is full.
+ * Errors: -ENOENT no such function, or no revision of the tag in x-dormouse-tag; -EBUSY its queue
+ * is full.
  */
 int gateway_submit(struct gateway *g, struct str namespace, struct str name,
                    const struct invoke_request *req, const struct invoke_ops *ops, void *arg,

@@ -23,7 +23,13 @@ int gateway_submit(struct gateway *g, struct str namespace, struct str name,
     if (req->body.n > GATEWAY_SUBMIT_BODY_BYTES && !req->body_is_whole)
         return err_set(err, -EMSGSIZE, "the beginning of a body");
     bool is_owner = directory_owns(g, f, &member);
-    (void)split_choose(&f->split, &g->random, spec, STR(""), req->headers, f->latest, &revision);
+    struct fields asked = { .tag = STR("") };
+    if (req->headers)
+        fields_scan(req->headers, &asked);
+    if (split_choose(&f->split, &g->random, spec, asked.tag, req->headers, f->latest, &revision) <
+        0)
+        return err_set(err, -ENOENT, "no revision of '" STR_FMT "' has the tag '" STR_FMT "'",
+                       STR_ARG(f->key), STR_ARG(asked.tag));
     if (is_owner) {
         const struct pool *p = f->pools;
         while (p && p->revision != revision)
