@@ -12,6 +12,7 @@
 #include "fn/worker/logs.h"
 #include "fn/worker/oci.h"
 #include "fn/worker/oci_config.h"
+#include "fn/worker/oci_impl.h"
 #include "test.h"
 
 #include <arpa/inet.h>
@@ -288,19 +289,28 @@ static unsigned count_devices(void)
     return n;
 }
 
-static bool has_cgroup(uint64_t id)
+/* "HASH-s<ID>", as its control group is called */
+static void group_of(const struct rig *r, uint64_t id, char to[64])
 {
-    char v1[80], v2[80];
-    (void)snprintf(v1, sizeof v1, "/sys/fs/cgroup/memory/dormouse-fn/s%d", (int)id);
-    (void)snprintf(v2, sizeof v2, "/sys/fs/cgroup/dormouse-fn/s%d", (int)id);
+    scoped(free_scoped) char *run = oci_run_of(r->dir);
+    (void)snprintf(to, 64, "%s-s%d", strrchr(run, '-') + 1, (int)id);
+}
+
+static bool has_cgroup(const struct rig *r, uint64_t id)
+{
+    char v1[128], v2[128], group[64];
+    group_of(r, id, group);
+    (void)snprintf(v1, sizeof v1, "/sys/fs/cgroup/memory/dormouse-fn/%s", group);
+    (void)snprintf(v2, sizeof v2, "/sys/fs/cgroup/dormouse-fn/%s", group);
     return access(v1, F_OK) == 0 || access(v2, F_OK) == 0;
 }
 
-static void quota_of(uint64_t id, struct buf *to)
+static void quota_of(const struct rig *r, uint64_t id, struct buf *to)
 {
-    char v1[80], v2[80];
-    (void)snprintf(v1, sizeof v1, "/sys/fs/cgroup/cpu/dormouse-fn/s%d/cpu.cfs_quota_us", (int)id);
-    (void)snprintf(v2, sizeof v2, "/sys/fs/cgroup/dormouse-fn/s%d/cpu.max", (int)id);
+    char v1[128], v2[128], group[64];
+    group_of(r, id, group);
+    (void)snprintf(v1, sizeof v1, "/sys/fs/cgroup/cpu/dormouse-fn/%s/cpu.cfs_quota_us", group);
+    (void)snprintf(v2, sizeof v2, "/sys/fs/cgroup/dormouse-fn/%s/cpu.max", group);
     buf_reset(to);
     CHECK_OK(sys_read_file(AT_FDCWD, access(v1, R_OK) == 0 ? v1 : v2, to, NULL));
 }
@@ -327,7 +337,7 @@ static struct json *config_of(struct arena *a, struct rig *r, const char *bundle
     struct oci_config_opts o = { .bundle = r->bundle, .cgroup = "/g", .host_name = "hello" };
     CHECK_OK(oci_config_make(str_of(bundle_config), &r->rev, &o, &text, &user, NULL));
     const char *const with[] = {
-        [OCI_HOLE_ID] = "s7", [OCI_HOLE_NETWORK] = "/proc/1/fd/9", [OCI_HOLE_SECRETS] = "/run/x"
+        [OCI_HOLE_GROUP] = "s7", [OCI_HOLE_NETWORK] = "/proc/1/fd/9", [OCI_HOLE_SECRETS] = "/run/x"
     };
     oci_config_fill(buf_str(&text), with, &filled);
     struct str copy = str_copy_arena(a, buf_str(&filled));
@@ -448,9 +458,9 @@ TEST(a_container_is_made_answers_and_leaves_nothing)
     (void)printf("# us: files %u network %u start %u probe %u total %u\n", t->took.sandbox_create,
                  t->took.network_setup, t->took.sandbox_start, t->took.readiness_probe,
                  t->took.total);
-    CHECK(has_cgroup(1));
+    CHECK(has_cgroup(&r, 1));
     destroy(&r, 1, 1000);
-    CHECK(!has_cgroup(1));
+    CHECK(!has_cgroup(&r, 1));
     CHECK_INT(count_mounts(r.dir), 0);
     CHECK_INT(r.told[1].gone, 0);
     rig_fini(&r);
@@ -510,11 +520,11 @@ TEST(cpu_is_limited_only_where_it_was_asked_for)
     if (!rig_init(&r))
         return;
     CHECK_INT(create(&r, 1)->r, 0);
-    quota_of(1, &text);
+    quota_of(&r, 1, &text);
     CHECK(str_has_prefix(buf_str(&text), STR("50000")));
     r.t.has_cpu_limit = false;
     CHECK_INT(create(&r, 2)->r, 0);
-    quota_of(2, &text);
+    quota_of(&r, 2, &text);
     CHECK(str_has_prefix(buf_str(&text), STR("-1")) || str_has_prefix(buf_str(&text), STR("max")));
     rig_fini(&r);
 }
@@ -527,8 +537,8 @@ TEST(a_container_that_ends_is_reported_with_its_last_words)
     struct told *t = create(&r, 1);
     CHECK_INT(t->r, 0);
     CHECK_INT(create(&r, 2)->r, 0);
-    scoped(free_scoped) char *find =
-        xasprintf("pid=$(cat /run/dormouse-fn-*/s2/pid) && kill -9 $pid");
+    scoped(free_scoped) char *run = oci_run_of(r.dir);
+    scoped(free_scoped) char *find = xasprintf("kill -9 $(cat %s/s2/pid)", run);
     CHECK_INT(system(find), 0);
     UNTIL(&r, r.told[2].gone);
     CHECK(strstr(r.told[2].text, "signal 9"));
@@ -639,7 +649,7 @@ TEST(what_is_deleted_while_it_starts_goes_and_is_never_ready)
     }
     for (uint64_t id = 1; id <= 8; id++) {
         UNTIL(&r, r.told[id].destroyed);
-        CHECK(!has_cgroup(id));
+        CHECK(!has_cgroup(&r, id));
     }
     r.rt->ops->destroy(r.rt, 30, 0); /* not known: told all the same */
     UNTIL(&r, r.told[30].destroyed);
@@ -661,6 +671,23 @@ TEST(many_at_once_are_made_and_each_has_its_own_address)
             CHECK(strcmp(r.told[id].address, r.told[other].address) != 0);
     }
     rig_fini(&r);
+}
+
+TEST(two_workers_of_a_machine_do_not_touch_each_others_containers)
+{
+    struct rig one, other;
+    if (!rig_init(&one))
+        return;
+    CHECK(rig_init(&other));
+    CHECK_INT(create(&one, 1)->r, 0);
+    CHECK_INT(create(&other, 1)->r, 0);
+    CHECK(strcmp(one.told[1].address, other.told[1].address) != 0);
+    destroy(&one, 1, 0);
+    CHECK_INT(get(&other, 1, "/", NULL), 200);
+    CHECK_INT(get(&other, 1, "/spin/1", NULL), 200);
+    rig_fini(&one);
+    CHECK_INT(get(&other, 1, "/", NULL), 200);
+    rig_fini(&other);
 }
 
 /* ---------------------------------------------------------------- a worker that is killed */
@@ -714,9 +741,9 @@ TEST(a_worker_that_was_killed_finds_its_containers_again_or_removes_them)
     CHECK_INT(r.told[5].recovered, 1);
     CHECK_INT(get(&r, 5, "/say/again", NULL), 200);
     destroy(&r, 5, 100);
-    CHECK(!has_cgroup(5));
+    CHECK(!has_cgroup(&r, 5));
     rig_close(&r);
-    CHECK(!has_cgroup(6));
+    CHECK(!has_cgroup(&r, 6));
     remove_tree(r.dir);
 }
 

@@ -61,6 +61,7 @@ struct box *box_new(struct oci *o, uint64_t id, const struct runtime_revision *o
     b->o = o;
     b->id = id;
     (void)snprintf(b->name, sizeof b->name, "s%llu", (unsigned long long)id);
+    (void)snprintf(b->group, sizeof b->group, "%s-%s", strrchr(o->run, '-') + 1, b->name);
     b->dir = xasprintf("%s/%s", o->run, b->name);
     sm_init(&b->sm, box_table, BOX_NETWORK);
     b->of = (struct runtime_revision){ .namespace = xstrdup(of->namespace),
@@ -165,7 +166,7 @@ void box_fail(struct box *b, int r, const char *text)
 static void how_it_ended(struct box *b, int status, char *text, size_t n)
 {
     const char *last = oci_output_last(b->err_out);
-    bool ran_out = oci_cgroup_ran_out(b->o->cgroups, b->name);
+    bool ran_out = oci_cgroup_ran_out(b->o->cgroups, b->group);
     if (!last[0])
         last = oci_output_last(b->out);
     if (status == PROCESS_UNKNOWN)
@@ -269,7 +270,7 @@ static void on_probed(void *arg, int r, const struct err *err)
     }
     move(b, BOX_READY);
     if (b->cpu_milli)
-        oci_cgroup_limit_cpu(b->o->cgroups, b->name, b->cpu_milli);
+        oci_cgroup_limit_cpu(b->o->cgroups, b->group, b->cpu_milli);
     tell_created(b);
 }
 
@@ -428,7 +429,7 @@ static int write_config(const struct box *b, struct err *err)
     char network[64];
     (void)snprintf(network, sizeof network, "/proc/%d/fd/%d", getpid(), b->network->ns_fd);
     const char *const with[] = {
-        [OCI_HOLE_ID] = b->name, [OCI_HOLE_NETWORK] = network, [OCI_HOLE_SECRETS] = secrets
+        [OCI_HOLE_GROUP] = b->group, [OCI_HOLE_NETWORK] = network, [OCI_HOLE_SECRETS] = secrets
     };
     oci_config_fill(str_n(b->config, b->config_n), with, &text);
     return write_file(b, "config.json", buf_str(&text), 0600, err);

@@ -218,7 +218,7 @@ static void add_resources(struct buf *to, const struct fn_template *t,
         return;
     unsigned long long memory = t->memory, shares = MAX(t->cpu_milli * 1024 / 1000, 2);
     (void)buf_printf(to, ",\"cgroupsPath\":\"%s/%c\",\"resources\":{\"memory\":{\"limit\":%llu",
-                     o->cgroup, OCI_HOLE_ID, memory);
+                     o->cgroup, OCI_HOLE_GROUP, memory);
     if (o->counts_swap)
         (void)buf_printf(to, ",\"swap\":%llu", memory);
     (void)buf_printf(to, "},\"pids\":{\"limit\":%llu},\"cpu\":{\"shares\":%llu}}",

@@ -25,7 +25,7 @@ int oci_filter_make(char **ret, struct err *err);
  * What is different for each sandbox of a revision stands in the text as one byte that JSON cannot
  * contain otherwise.
  */
-enum oci_hole { OCI_HOLE_ID = 1, OCI_HOLE_NETWORK, OCI_HOLE_SECRETS };
+enum oci_hole { OCI_HOLE_GROUP = 1, OCI_HOLE_NETWORK, OCI_HOLE_SECRETS };
 
 struct oci_config_opts {
     const char *bundle;           /* absolute, real path */

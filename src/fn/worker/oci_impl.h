@@ -65,7 +65,8 @@ enum box_at {
 struct box {
     struct oci *o;
     uint64_t id;
-    char name[OCI_NAME_MAX]; /* s<ID> */
+    char name[OCI_NAME_MAX];      /* s<ID> */
+    char group[OCI_NAME_MAX * 2]; /* its control group: other workers have the same ids */
     char *dir;
     struct sm sm;
     struct list queued;
