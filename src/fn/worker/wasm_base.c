@@ -3,7 +3,6 @@
 #include "fn/worker/wasm_impl.h"
 
 #include "base/clock.h"
-#include "base/log.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -54,7 +53,7 @@ void wasm_base_retire(struct wasm_base *b)
     free_if_done(b);
 }
 
-void wasm_bases_free(struct wasm_revision *rev)
+void wasm_bases_retire(struct wasm_revision *rev)
 {
     list_each_safe (node, &rev->bases)
         wasm_base_retire(list_entry(node, struct wasm_base, node));
@@ -134,7 +133,7 @@ int wasm_base_new(struct wasm_revision *rev, struct err *err)
     b->seat.serial = ++rt->serial;
     b->seat.tenant.may_park = true;
     b->is_slow = rev->is_slow;
-    b->begun_ms = b->used_ms = loop_now_ms(rt->opts.loop);
+    b->used_ms = loop_now_ms(rt->opts.loop);
     list_init(&b->free);
     if (rt->n_bases >= rt->opts.templates_max)
         (void)make_room(rt, NULL);

@@ -79,15 +79,14 @@ struct wasm_revision {
     struct module *module;
     enum guest_abi abi;
     struct err why;
-    uint64_t failed_ms, begun_ms, fetched_ms, used_ms, grow_ms;
+    uint64_t failed_ms, begun_ms, fetched_ms, grow_ms;
     struct buf args, env; /* as in proto_add_setup(), without and with their counts */
     uint32_t n_env;
     struct list bases; /* the first one is preferred */
     unsigned n_bases;
     struct list sandboxes; /* with their waiting creates */
     struct list held;      /* invocations without a base */
-    uint32_t running;
-    uint32_t cost_us; /* CPU time of a request, average */
+    uint32_t cost_us;      /* CPU time of a request, average */
     bool is_slow;
     bool base_wanted; /* when a runner has room */
     uint32_t log_tokens;
@@ -114,7 +113,7 @@ struct wasm_base {
     unsigned n_seats, n_busy, n_free;
     bool is_ready, is_slow;
     bool is_old; /* gets no requests any more, and goes with the last one */
-    uint64_t begun_ms, used_ms;
+    uint64_t used_ms;
 };
 
 struct wasm_sandbox {
@@ -196,8 +195,8 @@ void wasm_log_left_out(struct wasm_revision *rev, uint64_t n);
 int wasm_base_new(struct wasm_revision *rev, struct err *err);
 /* It has one, ready or being made, that takes requests. */
 bool wasm_has_base(const struct wasm_revision *rev);
-/* All of its bases, seats at work included. */
-void wasm_bases_free(struct wasm_revision *rev);
+/* All of its bases, as below. */
+void wasm_bases_retire(struct wasm_revision *rev);
 /* No new requests; goes with its last one. */
 void wasm_base_retire(struct wasm_base *b);
 /* A seat that can be sent to. -EAGAIN: no room now; -ENOENT: no base is ready. */
@@ -208,6 +207,7 @@ void wasm_seat_put(struct wasm_seat *seat);
 void wasm_seat_drop(struct wasm_seat *seat);
 /* Its runner is gone. */
 void wasm_seat_lost(struct wasm_seat *seat);
+/* Leave runners that some revision does not need any more; again and again while there are any. */
 void wasm_tidy(struct wasm_rt *rt);
 /* How requests of this revision went, for the choice of its runner. */
 void wasm_note_cost(struct wasm_revision *rev, uint64_t cpu_us);
@@ -232,8 +232,6 @@ void wasm_end_sandbox(struct wasm_sandbox *s, int code, const char *reason);
 void wasm_over(struct invocation *x, int end, const char *reason, const char *text);
 /* Tell what can be told; x may be gone afterwards. Only from the loop. */
 void wasm_deliver(struct invocation *x);
-/* Answer the calls of its guest that can be answered. */
-void wasm_feed(struct invocation *x);
 /* It had not begun: to the front of the line. */
 void wasm_again(struct invocation *x);
 void wasm_invocation_free(struct invocation *x);

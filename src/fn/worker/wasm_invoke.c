@@ -184,6 +184,30 @@ void wasm_again(struct invocation *x)
     line_up(x, true);
 }
 
+/* ---- the parked guest ---- */
+
+static void feed_body(struct invocation *x)
+{
+    if (x->body.n == 0 && !x->body_ended)
+        return;
+    struct str piece = str_slice(buf_str(&x->body), 0, PIECE);
+    bool is_last = x->body_ended && piece.n == x->body.n;
+    x->wants_body = false;
+    pool_reply(&x->seat->tenant, x->call, is_last ? 0 : 1, piece);
+    buf_consume(&x->body, piece.n);
+}
+
+/* Answer the calls of its guest that can be answered. */
+static void feed(struct invocation *x)
+{
+    if (x->wants_body)
+        feed_body(x);
+    if (x->wants_credit && !x->is_paused && x->out.n < WASM_BODY_BUFFER / 2) {
+        x->wants_credit = false;
+        pool_reply(&x->seat->tenant, x->call, WASM_BODY_BUFFER, STR(""));
+    }
+}
+
 /* ---- the end ---- */
 
 static void on_later(struct defer *d)
@@ -259,7 +283,7 @@ void wasm_deliver(struct invocation *x)
     }
     if (x->is_over)
         return; /* it has not been taken yet */
-    wasm_feed(x);
+    feed(x);
     if (x->was_full && x->body.n < WASM_BODY_BUFFER / 2) {
         x->was_full = false;
         if (x->ops->on_writable)
@@ -297,29 +321,6 @@ static void on_deadline(struct timer *timer)
     log_late(x);
     wasm_over(x, -ETIMEDOUT, "RequestTimeout", "the request took longer than it may");
     wasm_deliver(x);
-}
-
-/* ---- the parked guest ---- */
-
-static void feed_body(struct invocation *x)
-{
-    if (x->body.n == 0 && !x->body_ended)
-        return;
-    struct str piece = str_slice(buf_str(&x->body), 0, PIECE);
-    bool is_last = x->body_ended && piece.n == x->body.n;
-    x->wants_body = false;
-    pool_reply(&x->seat->tenant, x->call, is_last ? 0 : 1, piece);
-    buf_consume(&x->body, piece.n);
-}
-
-void wasm_feed(struct invocation *x)
-{
-    if (x->wants_body)
-        feed_body(x);
-    if (x->wants_credit && !x->is_paused && x->out.n < WASM_BODY_BUFFER / 2) {
-        x->wants_credit = false;
-        pool_reply(&x->seat->tenant, x->call, WASM_BODY_BUFFER, STR(""));
-    }
 }
 
 /* ---- what callers call ---- */

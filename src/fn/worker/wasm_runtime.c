@@ -202,7 +202,7 @@ static void rest(struct wasm_revision *rev)
     rev->r = NULL;
     rt->n_revisions--;
     want_base(rev, false);
-    wasm_bases_free(rev);
+    wasm_bases_retire(rev);
     assert(rev->n_bases == 0); /* its requests were given up */
     if (rev->state == WASM_READY)
         rev->state = WASM_COMPILED;
@@ -337,7 +337,7 @@ static void on_compiled(struct module *m, int status, const struct err *err, voi
     rev->module = take_ptr(&owned);
     if (!rev->r)
         return;
-    wasm_bases_free(rev); /* another file: what runs there ends its requests */
+    wasm_bases_retire(rev); /* another file: what runs there ends its requests */
     make_template(rev);
 }
 
@@ -618,7 +618,7 @@ static void wasm_close(struct runtime *t, void (*done)(void *arg), void *arg)
     map_each (e, &rt->sandboxes)
         wasm_end_sandbox(e->value, -ECANCELED, "SandboxRemoved");
     map_each (e, &rt->revisions)
-        wasm_bases_free(e->value);
+        wasm_bases_retire(e->value);
     free_all_revisions(rt);
     defer_cancel(&rt->pump);
     timer_stop(rt->opts.loop, &rt->tidy);
