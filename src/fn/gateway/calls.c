@@ -406,23 +406,36 @@ static bool is_idempotent(struct str method)
 
 /*
  * Once, while nothing of an answer has left, all of the body that was taken is still here, and
- * either nothing was sent or doing it twice is as good as once.
+ * either nothing was sent or doing it twice is as good as once. Refused connections do not count,
+ * up to a bound: each takes a sandbox, or a gateway, out of the choice, and those of a lost worker
+ * may be many.
  */
 static bool can_retry(const struct gateway_call *c, int r)
 {
-    if (c->is_retried || c->head_sent || c->body_lost || (c->pool && !c->pool->fn))
+    if (c->head_sent || c->body_lost || (c->pool && !c->pool->fn))
         return false;
-    bool unsent = r == -ECONNREFUSED || r == -EBUSY;
-    return unsent || ((r == -ECONNRESET || r == -EPIPE || r == E_EOF) && is_idempotent(c->method));
+    if (r == -ECONNREFUSED)
+        return c->n_refused < GATEWAY_REFUSALS_MAX;
+    bool may_repeat = r == -EBUSY ||
+                      ((r == -ECONNRESET || r == -EPIPE || r == E_EOF) && is_idempotent(c->method));
+    return may_repeat && !c->is_retried;
+}
+
+static void note_retry(struct gateway_call *c, int r)
+{
+    if (r == -ECONNREFUSED)
+        c->n_refused++;
+    else
+        c->is_retried = true;
+    c->g->n_retries++;
 }
 
 /* In another sandbox if one has room, else first in the queue. */
-static void retry(struct gateway_call *c, struct sandbox *failed)
+static void retry(struct gateway_call *c, struct sandbox *failed, int r)
 {
     struct gateway *g = c->g;
     struct pool *p = c->pool;
-    c->is_retried = true;
-    g->n_retries++;
+    note_retry(c, r);
     bool was_in = balance_has(&failed->place);
     if (was_in)
         balance_remove(&p->balance, &failed->place);
@@ -490,7 +503,7 @@ static void forward_ended(struct gateway_call *c, int r, const struct err *err)
     if (r == 0 && c->head_sent) {
         call_end(c);
     } else if (again) {
-        c->is_retried = r != -ECONNREFUSED; /* each refusal leaves one gateway fewer */
+        note_retry(c, r);
         route_again(c);
     } else {
         call_fail(c, &lost, err ? err_text(err) : "the gateway of this function");
@@ -526,7 +539,7 @@ static void attempt_ended(struct gateway_call *c, int r, const char *reason, con
     } else if (r == 0) {
         call_end(c);
     } else if (can_retry(c, r)) {
-        retry(c, s);
+        retry(c, s, r);
     } else {
         struct refusal why = refusal_of(r, reason);
         call_fail(c, &why, err && err->text[0] ? err->text : err_strerror(r));

@@ -40,6 +40,7 @@ enum {
      */
     GATEWAY_HALF_CLOSED_MS = 250,
     GATEWAY_DOUBT_MS = 3000, /* for workers to tell a new leader of sandboxes that are known here */
+    GATEWAY_REFUSALS_MAX = 64,      /* connections refused to one request before it fails */
     GATEWAY_SUSPECT_MS = 2000,     /* a gateway that refused a connection owns nothing so long */
     GATEWAY_REPORT_QUEUED_MS = 20, /* between reports while requests wait for a sandbox */
     GATEWAY_REPORT_MS = 400,       /* while requests run */
@@ -173,6 +174,7 @@ struct gateway_call {
     bool has_body : 1, body_ended : 1, body_lost : 1, body_full : 1, body_asked : 1;
     bool wants_upgrade : 1, is_upgraded : 1, is_http2 : 1, is_forwarded : 1;
     bool head_sent : 1, is_paused : 1, is_retried : 1, is_cold : 1, is_tls : 1;
+    uint8_t n_refused;
     bool is_lost : 1; /* its sandbox is gone, as the control plane says */
     char function_key[2 * FN_NAME_MAX + 2];
     uint32_t revision;
