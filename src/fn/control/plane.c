@@ -575,6 +575,7 @@ void plane_follow(struct plane *p, const char *leader)
         return;
     p->leads = false;
     log_warn("functions: following", "name=%s term=%" PRIu64, p->opts.name, p->term);
+    plane_end_callers(p);
     plane_end_gateways(p);
     plane_end_workers(p);
     forget_sandboxes(p);
@@ -619,11 +620,6 @@ void plane_free(struct plane *p)
     if (!p)
         return;
     plane_follow(p, "");
-    list_each_safe (node, &p->callers) {
-        struct caller *g = list_entry(node, struct caller, node);
-        fn_stream_close(g->stream);
-        plane_caller_free(g);
-    }
     for (size_t i = 1; i < p->functions.n; i++)
         if (p->functions.p[i])
             plane_drop_function(p, (uint32_t)i);

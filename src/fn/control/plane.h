@@ -32,6 +32,7 @@ enum {
     PLANE_SANDBOXES_MAX = 1 << 20,
     PLANE_WORKERS_MAX = 10000,
     PLANE_GATEWAYS_MAX = 64,
+    PLANE_NAME_MAX = 253, /* of workers and gateways, and of addresses */
     PLANE_LEASE_MS = 1500,      /* of gateways and workers in other processes */
     PLANE_HELLO_MS = 5000,      /* until a new stream has said who it is */
     PLANE_RETRY_FIRST_MS = 50,  /* after a failed creation; doubles, */
@@ -158,6 +159,8 @@ struct plane_counts {
     uint64_t endpoints_version;
 };
 void plane_count(const struct plane *p, struct plane_counts *ret);
+/* Aborts unless the books agree with each other. For tests; looks at everything. */
+void plane_check(const struct plane *p);
 /* Prometheus text. */
 void plane_metrics(const struct plane *p, struct buf *to);
 /* JSON: workers and gateways. */

@@ -277,6 +277,7 @@ void plane_flush_gateways(struct plane *p);
 void plane_end_gateways(struct plane *p);
 
 /* ---- plane_session.c ---- */
+void plane_end_callers(struct plane *p);
 void plane_caller_free(struct caller *g); /* without its stream */
 /* It has seen a leader after us: it is sent away, we ask who leads. false: go on. */
 bool plane_caller_is_late(struct caller *g, uint64_t highest_term);

@@ -15,6 +15,7 @@ enum {
     TICK_GRID_MS = 250,   /* ticks of all revisions fall on it, so that they wake us together */
     FEED_MISSES_MAX = 32, /* revisions tried in vain when room has come */
     DRAIN_CHECK_MS = 1000,
+    IDLE_MAX = 64, /* of what a gateway says is idle */
 };
 
 const uint32_t plane_bucket_us[PLANE_BUCKETS] = { 100,    250,     500,     1000,    2500,
@@ -215,6 +216,8 @@ static bool create_one(struct revision *rev)
     }
     struct worker *w = p->workers.p[where.node];
     uint64_t id = p->term << 32 | p->next_sandbox++;
+    while (table_find(&p->table, id) != TABLE_NONE) /* a worker has told nonsense */
+        id = p->term << 32 | p->next_sandbox++;
     uint32_t slot = table_add(&p->table, id);
     struct sandbox *s = &p->table.at[slot];
     s->state = SANDBOX_CREATING;
@@ -545,7 +548,7 @@ static void report(struct revision *rev, const struct scale_report *r)
 static void take_idle(struct active *a, const Dormouse__Fn__V1__FunctionLoad *m)
 {
     a->idle.n = 0;
-    for (size_t i = 0; i < m->n_idle; i++)
+    for (size_t i = 0; i < MIN(m->n_idle, (size_t)IDLE_MAX); i++)
         vec_push(&a->idle, m->idle[i]);
 }
 
@@ -658,7 +661,7 @@ void sandbox_set_address(struct plane *p, uint32_t slot, const char *address, bo
             return;
         }
     }
-    table_set_address(&p->table, slot, address);
+    table_set_address(&p->table, slot, at.n <= PLANE_NAME_MAX ? address : "");
 }
 
 void sandbox_add_address(const struct plane *p, uint32_t slot, struct buf *to)

@@ -29,7 +29,13 @@ static void on_caller_message(void *arg, const ProtobufCMessage *m)
     struct caller *g = arg;
     const Dormouse__Fn__V1__WorkerReport *w = (const Dormouse__Fn__V1__WorkerReport *)m;
     const Dormouse__Fn__V1__GatewayReport *gw = (const Dormouse__Fn__V1__GatewayReport *)m;
-    if (g->is_worker ? !w->hello || !w->hello->name[0] : !gw->hello || !gw->hello->name[0])
+    const char *name = g->is_worker ? (w->hello ? w->hello->name : "")
+                       : gw->hello  ? gw->hello->name
+                                    : "";
+    const char *address = name[0] && g->is_worker ? w->hello->address
+                          : name[0]               ? gw->hello->address
+                                                  : "";
+    if (!name[0] || strlen(name) > PLANE_NAME_MAX || strlen(address) > PLANE_NAME_MAX)
         refuse(g); /* a stream begins with a hello */
     else if (g->is_worker)
         plane_worker_hello(g, w);
@@ -95,6 +101,12 @@ bool plane_caller_is_late(struct caller *g, uint64_t highest_term)
     plane_caller_free(g);
     p->opts.ops->on_deposed(p->opts.arg);
     return true;
+}
+
+void plane_end_callers(struct plane *p)
+{
+    list_each_safe (node, &p->callers)
+        refuse(list_entry(node, struct caller, node));
 }
 
 /* ---------------------------------------------------------------- leases */

@@ -6,6 +6,60 @@
 
 #include <inttypes.h>
 
+/* ---------------------------------------------------------------- the books */
+
+static uint32_t check_revision(const struct plane *p, const struct revision *rev)
+{
+    uint32_t n[SANDBOX_DELETING + 1] = { 0 }, prev = TABLE_NONE, total = 0;
+    for (uint32_t slot = rev->first; slot != TABLE_NONE; slot = p->table.at[slot].next) {
+        const struct sandbox *s = &p->table.at[slot];
+        assert(s->id && s->function == rev->f->number && s->revision == rev->number);
+        assert(s->prev == prev && s->state != SANDBOX_FREE && p->workers.p[s->worker]);
+        assert(table_find(&p->table, s->id) == slot);
+        n[s->state]++;
+        total++;
+        prev = slot;
+    }
+    assert(n[SANDBOX_CREATING] == rev->creating && n[SANDBOX_READY] == rev->ready);
+    assert(n[SANDBOX_DRAINING] + n[SANDBOX_DELETING] == rev->draining);
+    return total;
+}
+
+static void check_load(const struct active *a)
+{
+    uint32_t running = 0, queued = 0;
+    for (size_t i = 0; i < a->shares.n; i++) {
+        running += a->shares.p[i].running;
+        queued += a->shares.p[i].queued;
+    }
+    assert(running == a->running && queued == a->queued);
+}
+
+void plane_check(const struct plane *p)
+{
+    uint32_t total = 0, awake = 0, functions = 0, workers = 0, of_workers = 0, of_spaces = 0;
+    for (size_t i = 1; i < p->functions.n; i++) {
+        const struct function *f = p->functions.p[i];
+        functions += f && !f->dropped;
+        for (uint32_t k = 0; f && k < f->n_revisions; k++) {
+            total += check_revision(p, f->revisions[k]);
+            awake += f->revisions[k]->active != NULL;
+            if (f->revisions[k]->active)
+                check_load(f->revisions[k]->active);
+        }
+    }
+    for (size_t i = 0; i < p->workers.n; i++) {
+        workers += p->workers.p[i] != NULL;
+        of_workers += p->workers.p[i] ? p->workers.p[i]->n_sandboxes : 0;
+    }
+    map_each (e, &p->namespaces)
+        of_spaces += ((struct namespace *)e->value)->sandboxes;
+    assert(total == p->table.n_used && total == of_workers && total == of_spaces);
+    assert(awake == p->n_awake && functions == p->n_functions && workers == p->n_workers);
+}
+
+/* ---------------------------------------------------------------- metrics */
+
 static const char *const phases[] = { "image_fetch",   "sandbox_create",  "sandbox_start",
                                       "network_setup", "readiness_probe", "snapshot_creation",
                                       "find_snapshot", "worker",          "total" };
