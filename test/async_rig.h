@@ -34,9 +34,11 @@ struct played_answer {
     int status; /* 0: r */
     int r;
     const char *reason;
-    struct str body; /* p NULL: that of the request */
-    bool hold;       /* until rig_answer() */
-    int refuse;      /* submit returns it */
+    struct str body;           /* p NULL: that of the request */
+    bool hold;                 /* until the test ends it */
+    const char *const *fields; /* name, value, ..., NULL */
+    const char *id;            /* field ce-id; NULL: none */
+    int refuse;                /* submit returns it */
 };
 
 struct rig {
@@ -88,6 +90,10 @@ static inline void played_end(struct rig *g, struct played_call *c, const struct
         (void)headers_addc(&h, "content-type", "application/x-test");
         (void)headers_addc(&h, "connection", "close");
         (void)headers_addc(&h, "x-of-function", c->function);
+        for (const char *const *f = a->fields; f && *f; f += 2)
+            CHECK_OK(headers_addc(&h, f[0], f[1]));
+        if (a->id)
+            CHECK_OK(headers_addc(&h, "ce-id", a->id));
         c->ops->on_head(c->arg, a->status, &h);
         headers_fini(&h);
         struct str body = a->body.p ? a->body : buf_str(&c->body);

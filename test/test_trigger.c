@@ -354,6 +354,39 @@ TEST(events_reach_every_function_that_they_match)
     stop(&g);
 }
 
+static struct played_answer answers_with_an_event(const struct played_call *c)
+{
+    static char id[64];
+    static const char *const fields[] = { "ce-specversion", "1.0",  "ce-source", "/f",
+                                          "ce-type",        "made", NULL };
+    struct played_answer a = { .status = 200, .body = STR("made"), .fields = fields, .id = id };
+    (void)snprintf(id, sizeof id, "%s", c->id);
+    return a;
+}
+
+TEST(events_that_functions_answer_with_are_delivered_too)
+{
+    struct rig g;
+    struct answer a;
+    start(&g);
+    struct fn_trigger orders = on_type("o", "order.*"), made = on_type("m", "made");
+    set(&g, "orders", 1, &orders);
+    g.decide = answers_with_an_event;
+    post(&g, &a, "application/cloudevents+json", EVENT("1", "order.made"));
+    CHECK_INT(a.status, 202);
+    answer_fini(&a);
+    settle(&g);
+    CHECK_INT(g.n_calls, 1); /* nobody wants it */
+    CHECK_INT(stats().events, 2);
+    set(&g, "loop", 1, &made); /* and one that answers itself is stopped */
+    post(&g, &a, "application/cloudevents+json", EVENT("2", "order.made"));
+    answer_fini(&a);
+    settle(&g);
+    CHECK_INT(g.n_calls, 2 + ASYNC_EVENT_HOPS_MAX);
+    CHECK_INT(rig_stats(&g).pending, 0);
+    stop(&g);
+}
+
 TEST(what_is_no_event_is_refused)
 {
     struct rig g;

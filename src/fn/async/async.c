@@ -103,13 +103,9 @@ struct gateway_async async_hooks(struct async *a)
     return (struct gateway_async){ .take = async_take, .serve = async_serve, .arg = a };
 }
 
-void async_set_events(struct async *a,
-                      bool (*serve)(void *arg, struct http_exchange *x,
-                                    const struct http_request *req),
-                      void *arg)
+void async_set_events(struct async *a, const struct async_events *events)
 {
-    a->serve_events = serve;
-    a->events_arg = arg;
+    a->events = events ? *events : (struct async_events){ .arg = NULL };
 }
 
 static void on_store_closed(void *arg)

@@ -40,7 +40,8 @@ enum {
     ASYNC_WINDOW = 256,        /* calls of one function whose time is in memory */
     ASYNC_WINDOWS_MAX = 65536, /* of all: with more, windows have */
     ASYNC_WINDOW_SMALL = 16,   /* so many */
-    ASYNC_URL_ATTEMPTS = 6,    /* callbacks and dead letters */
+    ASYNC_URL_ATTEMPTS = 6,    /* callbacks, dead letters, events */
+    ASYNC_EVENT_HOPS_MAX = 16, /* an event that answers an event that answers ... is dropped then */
     ASYNC_URL_TIMEOUT_MS = 30000,
     ASYNC_BUSY_RETRY_MS = 1000 /* a function whose queue is full is left alone so long */
 };
@@ -111,6 +112,8 @@ struct async_call {
     struct str body;
     struct str key;      /* idempotency key; "": none */
     struct str callback; /* URL; "": none */
+    /* An answer that is an event is published (async_set_events()) in the function's namespace. */
+    bool publishes;
     /* Kept in the same transaction as the call: how far whoever submits has come. "": none. */
     struct str note, note_value;
 };
@@ -131,11 +134,18 @@ int async_note_get(struct async *a, struct str note, async_note_cb cb, void *arg
 int async_note_put(struct async *a, struct str note, struct str value, async_note_cb cb, void *arg,
                    struct err *err);
 
-/* Whoever serves /v1/events/ (trigger.h); NULL: 404. */
-void async_set_events(struct async *a,
-                      bool (*serve)(void *arg, struct http_exchange *x,
-                                    const struct http_request *req),
-                      void *arg);
+/* Whoever takes events (trigger.h). */
+typedef void (*async_published_cb)(void *arg, int r, const struct err *err);
+struct async_events {
+    /* A request below /v1/events/. */
+    bool (*serve)(void *arg, struct http_exchange *x, const struct http_request *req);
+    /* An event in any form. cb once all calls that it makes are on disk, on a later turn. */
+    int (*publish)(void *arg, struct str namespace, const struct headers *headers, struct str body,
+                   async_published_cb cb, void *cb_arg, struct err *err);
+    void *arg;
+};
+/* Copied. NULL: nobody; /v1/events/ is 404, and answers that are events wait. */
+void async_set_events(struct async *a, const struct async_events *events);
 
 struct async_stats {
     uint64_t accepted, repeated, refused, succeeded, failed, expired, canceled, retries;

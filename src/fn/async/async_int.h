@@ -11,6 +11,8 @@
 
 struct run;
 
+#define ASYNC_HOPS_FIELD "x-faas-event-hops"
+
 struct async {
     struct loop *loop;
     char *path;
@@ -33,9 +35,8 @@ struct async {
     uint64_t begin_wall_ms, begin_boot_ms;
     uint64_t wall_expires_ms; /* of the first result; UINT64_MAX: there is none */
     bool sweeping;
-    struct tls_ctx *tls; /* for https URLs; made with the first one */
-    bool (*serve_events)(void *arg, struct http_exchange *x, const struct http_request *req);
-    void *events_arg;
+    struct tls_ctx *tls;        /* for https URLs; made with the first one */
+    struct async_events events; /* functions NULL: nobody */
     struct async_stats stats;
     void (*on_closed)(void *arg);
     void *closed_arg;

@@ -270,7 +270,9 @@ bool async_key_expires_parse(struct str key, uint64_t *ret_wall_ms, struct async
 void async_lane_of(char ret[ASYNC_LANE_MAX], uint32_t owner, const struct async_record *r)
 {
     int n;
-    if (r->url.n) {
+    if (str_is(r->url, ASYNC_TO_EVENTS)) {
+        n = snprintf(ret, ASYNC_LANE_MAX, "%08x/e/" STR_FMT, owner, STR_ARG(r->namespace));
+    } else if (r->url.n) {
         char host[ASYNC_HOST_MAX];
         if (async_url_check(r->url, host, NULL) < 0)
             (void)snprintf(host, sizeof host, "-"); /* was checked; fails when it runs */

@@ -10,8 +10,9 @@
  *     n/NAME                    notes
  *
  * LANE is OWNER/f/NAMESPACE/NAME for calls of functions, OWNER/u/HOST:PORT for callbacks and dead
- * letters, which are calls as well. TIME is wall clock ms, 12 hexadecimal digits; IDs are
- * hexadecimal too. Numbers in values are little-endian.
+ * letters, which are calls as well, OWNER/e/NAMESPACE for events that functions answered with. TIME
+ * is wall clock ms, 12 hexadecimal digits; IDs are hexadecimal too. Numbers in values are
+ * little-endian.
  */
 #pragma once
 
@@ -29,6 +30,8 @@ enum {
 };
 
 enum async_state { ASYNC_PENDING, ASYNC_SUCCEEDED, ASYNC_FAILED, ASYNC_EXPIRED, ASYNC_CANCELED };
+/* As url: published as an event in the namespace; as callback: so is the answer, if it is one. */
+#define ASYNC_TO_EVENTS "events:"
 const char *async_state_name(enum async_state s);
 
 struct async_id {
@@ -46,14 +49,15 @@ struct async_record {
     uint64_t wall_created_ms, wall_due_ms, wall_finished_ms, wall_expires_ms;
     uint64_t age_max_ms;        /* of a delivery; 0: the function's policy says */
     struct str namespace, name; /* the function; of a delivery: whose call it tells of */
-    struct str url;             /* a delivery goes here; "": the function is called */
-    struct str key, callback;   /* as in struct async_call */
-    struct str parent;          /* of a delivery, text of the call's id */
-    struct str reason;          /* CamelCase, of the last failure */
-    struct str method, target;  /* until it is finished */
-    struct str fields;          /* headers of the request, then of the answer: async_fields_*() */
-    struct str body;            /* of the request, then of the answer, if n_pieces == 0 */
-    uint32_t n_pieces;          /* at b/ID/ while pending, at a/ID/ afterwards */
+    /* A delivery goes here: a URL, or ASYNC_TO_EVENTS; "": the function is called. */
+    struct str url;
+    struct str key, callback;  /* as in struct async_call */
+    struct str parent;         /* of a delivery, text of the call's id */
+    struct str reason;         /* CamelCase, of the last failure */
+    struct str method, target; /* until it is finished */
+    struct str fields;         /* headers of the request, then of the answer: async_fields_*() */
+    struct str body;           /* of the request, then of the answer, if n_pieces == 0 */
+    uint32_t n_pieces;         /* at b/ID/ while pending, at a/ID/ afterwards */
     uint64_t body_bytes;
 };
 /* Failure is sticky in the buffer. */

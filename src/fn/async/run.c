@@ -248,6 +248,54 @@ static void add_callback(struct run *run, const struct headers *fields,
     run->has_callback = true;
 }
 
+static uint64_t hops_of(const struct headers *h)
+{
+    uint64_t n = 0;
+    (void)parse_u64(headers_get(h, ASYNC_HOPS_FIELD), 0, ASYNC_EVENT_HOPS_MAX, &n);
+    return n;
+}
+
+/* The answer to an event, if it is one: published with the result. */
+static void add_event(struct run *run, const struct headers *fields, enum async_state state)
+{
+    struct str form = STR("application/cloudevents");
+    struct str type = headers_get(fields, "content-type");
+    bool is_event = headers_get(fields, "ce-specversion").p || str_has_prefix(type, form);
+    if (state != ASYNC_SUCCEEDED || !is_event)
+        return;
+    struct headers asked = { 0 }, h = { 0 };
+    struct buf text;
+    char number[24];
+    (void)async_fields_read(run->rec.fields, &asked, NULL);
+    uint64_t hops = hops_of(&asked) + 1;
+    headers_fini(&asked);
+    if (hops > ASYNC_EVENT_HOPS_MAX) {
+        log_warn("event left out: events that answer events go round",
+                 "function=" STR_FMT "/" STR_FMT, STR_ARG(run->rec.namespace),
+                 STR_ARG(run->rec.name));
+        return;
+    }
+    for (size_t i = 0; i < fields->n; i++)
+        if (str_has_prefix(headers_name(fields, i), STR("ce-")))
+            (void)headers_add(&h, headers_name(fields, i), headers_value(fields, i));
+    if (type.p)
+        (void)headers_add(&h, STR("content-type"), type);
+    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)hops);
+    (void)headers_addc(&h, ASYNC_HOPS_FIELD, number);
+    buf_init(&text, HEADERS_MAX_BYTES * 2);
+    async_fields_write(&text, &h);
+    struct async_record r = { .namespace = run->rec.namespace,
+                              .name = run->rec.name,
+                              .url = STR(ASYNC_TO_EVENTS),
+                              .parent = str_of(run->id),
+                              .method = STR("POST"),
+                              .fields = buf_str(&text) };
+    struct async_id id = async_id_new(run->a->owner);
+    batch_call(&run->batch, run->a->owner, &id, &r, buf_str(&run->body), async_wall_ms(run->a));
+    buf_fini(&text);
+    headers_fini(&h);
+}
+
 /* The request once more, to where failed ones go: a function or else a URL. */
 static void add_dead_letter(struct run *run, const struct fn_async *policy,
                             const struct async_record *result)
@@ -298,7 +346,9 @@ static void add_result(struct run *run, enum async_state state, const struct asy
                      v->status, result.reason, buf_str(&fields), buf_str(&run->body),
                      policy->result_ttl_ms, async_wall_ms(run->a));
     bool tells = run->rec.parent.n == 0 && state != ASYNC_CANCELED;
-    if (tells && run->rec.callback.n)
+    if (tells && str_is(run->rec.callback, ASYNC_TO_EVENTS))
+        add_event(run, &kept, state);
+    else if (tells && run->rec.callback.n)
         add_callback(run, &kept, &result);
     if (tells && v->is_dead)
         add_dead_letter(run, policy, &result);
@@ -387,6 +437,28 @@ static void on_posted(void *arg, int r, int status, const char *reason, const st
     run_judge(run, &o, true);
 }
 
+static void on_published(void *arg, int r, const struct err *err)
+{
+    struct run *run = arg;
+    if (run->cut) {
+        run_end(run, false, 0);
+        return;
+    }
+    struct async_outcome o = { .status = r < 0 ? 0 : 202,
+                               .r = r,
+                               .reason = r < 0 ? "NotPublished" : "",
+                               .is_final = r == E_INVALID || r == E_PARSE };
+    run_judge(run, &o, true);
+}
+
+static int call_events(struct run *run, const struct headers *h, struct str body, struct err *err)
+{
+    struct async_events *e = &run->a->events;
+    if (!e->publish)
+        return err_set(err, -EBUSY, "nobody takes events now");
+    return e->publish(e->arg, run->rec.namespace, h, body, on_published, run, err);
+}
+
 static int call_url(struct run *run, const struct headers *h, struct str body, struct err *err)
 {
     return url_post_start(run->a, run->rec.url, h, body, on_posted, run, &run->post, err);
@@ -426,7 +498,9 @@ static void run_call(struct run *run)
     (void)headers_addc(&h, "x-call-id", run->id);
     (void)headers_addc(&h, "x-faas-attempt", number);
     sm_move(&run->at, RUN_CALL);
-    if (r >= 0)
+    if (r >= 0 && str_is(run->rec.url, ASYNC_TO_EVENTS))
+        r = call_events(run, &h, body, &err);
+    else if (r >= 0)
         r = run->rec.url.n ? call_url(run, &h, body, &err) : call_function(run, &h, body, &err);
     headers_fini(&h);
     if (r >= 0)
@@ -437,7 +511,8 @@ static void run_call(struct run *run)
     }
     struct async_outcome o = { .r = r,
                                .reason = r == -ENOENT ? "UnknownFunction" : "CannotBegin",
-                               .is_final = r == -ENOENT || r == E_INVALID || r == E_CORRUPT };
+                               .is_final = r == -ENOENT || r == E_INVALID || r == E_PARSE ||
+                                           r == E_CORRUPT };
     run_judge(run, &o, true);
 }
 

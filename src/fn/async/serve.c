@@ -464,7 +464,7 @@ bool async_serve(void *arg, struct http_exchange *x, const struct http_request *
         serve_call(a, x, req);
         return true;
     }
-    if (str_has_prefix(req->target, STR("/v1/events/")) && a->serve_events)
-        return a->serve_events(a->events_arg, x, req);
+    if (str_has_prefix(req->target, STR("/v1/events/")) && a->events.serve)
+        return a->events.serve(a->events.arg, x, req);
     return false;
 }

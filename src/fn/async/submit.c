@@ -112,7 +112,7 @@ static void fill(struct batch *b, struct submission *s, const struct async_call 
     struct async_record r = { .namespace = call->namespace,
                               .name = call->name,
                               .key = call->key,
-                              .callback = call->callback,
+                              .callback = call->publishes ? STR(ASYNC_TO_EVENTS) : call->callback,
                               .method = call->method,
                               .target = call->target,
                               .fields = buf_str(&fields) };

@@ -20,6 +20,10 @@ struct delivery {
 struct post_events {
     struct triggers *t;
     struct http_exchange *x; /* NULL: the client is gone; what it posted is delivered anyway */
+    async_published_cb cb;   /* or it came from inside: not NULL, until it is told */
+    void *cb_arg;
+    struct headers own_headers;
+    struct defer turn;
     char namespace[FN_NAME_MAX + 1];
     const struct headers *headers; /* the exchange's */
     struct buf body;
@@ -38,6 +42,7 @@ static void post_free(struct post_events *p)
     struct triggers *t = p->t;
     t->posts_bytes -= p->counted;
     buf_fini(&p->body);
+    headers_fini(&p->own_headers);
     arena_fini(&p->arena);
     vec_fini(&p->calls);
     free(p);
@@ -97,13 +102,17 @@ static int submit(struct post_events *p, const struct delivery *d)
     char key[ASYNC_KEY_MAX_BYTES];
     key_of(d, key);
     int r = cloudevent_fields(d->ev, &h, NULL);
+    struct str hops = headers_get(p->headers, ASYNC_HOPS_FIELD);
+    if (r >= 0 && hops.p)
+        r = headers_add(&h, STR(ASYNC_HOPS_FIELD), hops);
     struct async_call call = { .namespace = str_of(p->namespace),
                                .name = d->name,
                                .method = STR("POST"),
                                .target = d->path,
                                .headers = &h,
                                .body = d->ev->data,
-                               .key = str_of(key) };
+                               .key = str_of(key),
+                               .publishes = true };
     if (r >= 0)
         r = async_submit(p->t->async, &call, on_submitted, p, NULL);
     headers_fini(&h);
@@ -125,10 +134,13 @@ static void deliver(struct post_events *p)
     p->delivers = false;
     if (p->r >= 0)
         p->t->stats.events += p->n_evs;
-    if (p->x)
+    if (p->x) {
         reply(p);
-    else
-        post_free(p);
+        return;
+    }
+    if (p->cb)
+        p->cb(p->cb_arg, p->r, NULL);
+    post_free(p);
 }
 
 static int match(struct post_events *p, struct err *err)
@@ -172,6 +184,13 @@ static void on_body(struct http_exchange *x, struct str chunk)
     (void)buf_add_str(&p->body, chunk);
 }
 
+static int read_and_match(struct post_events *p, struct err *err)
+{
+    int r = cloudevents_read(&p->arena, p->headers, buf_str(&p->body), TRIGGER_BATCH_MAX, &p->evs,
+                             &p->n_evs, err);
+    return r < 0 ? r : match(p, err);
+}
+
 static void on_body_end(struct http_exchange *x, int r)
 {
     struct post_events *p = http_exchange_data(x);
@@ -183,10 +202,7 @@ static void on_body_end(struct http_exchange *x, int r)
         async_refuse(x, 413, "BodyTooLarge", "more than 4 MiB of events", 0);
         return;
     }
-    r = cloudevents_read(&p->arena, p->headers, buf_str(&p->body), TRIGGER_BATCH_MAX, &p->evs,
-                         &p->n_evs, &err);
-    if (r >= 0)
-        r = match(p, &err);
+    r = read_and_match(p, &err);
     if (r < 0) {
         p->t->stats.events_refused++;
         async_refuse(x, r == E_LIMIT ? 503 : 400, r == E_LIMIT ? "TooManyCalls" : "InvalidEvent",
@@ -213,6 +229,17 @@ static const struct http_exchange_ops post_ops = {
     .on_body = on_body, .on_body_end = on_body_end, .on_writable = on_writable, .on_gone = on_gone
 };
 
+static struct post_events *post_new(struct triggers *t, struct str namespace)
+{
+    struct post_events *p = xnew(struct post_events);
+    p->t = t;
+    memcpy(p->namespace, namespace.p, namespace.n);
+    buf_init(&p->body, TRIGGER_EVENTS_MAX_BYTES);
+    p->arena.max_bytes = 8 * (size_t)TRIGGER_EVENTS_MAX_BYTES;
+    t->busy++;
+    return p;
+}
+
 bool events_serve(void *arg, struct http_exchange *x, const struct http_request *req)
 {
     struct triggers *t = arg;
@@ -237,15 +264,39 @@ bool events_serve(void *arg, struct http_exchange *x, const struct http_request 
                      "the namespace's policy", refusal == 401 ? 0 : 1);
         return true;
     }
-    struct post_events *p = xnew(struct post_events);
-    p->t = t;
+    struct post_events *p = post_new(t, namespace);
     p->x = x;
     p->headers = req->headers;
-    memcpy(p->namespace, namespace.p, namespace.n);
-    buf_init(&p->body, TRIGGER_EVENTS_MAX_BYTES);
-    p->arena.max_bytes = 8 * (size_t)TRIGGER_EVENTS_MAX_BYTES;
-    t->busy++;
     http_exchange_set(x, &post_ops, p);
     http_read_body(x, TRIGGER_EVENTS_MAX_BYTES);
     return true;
+}
+
+static void on_publish_turn(struct defer *d)
+{
+    deliver(container_of(d, struct post_events, turn));
+}
+
+int events_publish(void *arg, struct str namespace, const struct headers *headers, struct str body,
+                   async_published_cb cb, void *cb_arg, struct err *err)
+{
+    struct triggers *t = arg;
+    if (namespace.n == 0 || namespace.n > FN_NAME_MAX)
+        return err_set(err, E_INVALID, "no namespace");
+    struct post_events *p = post_new(t, namespace);
+    p->headers = &p->own_headers;
+    int r = headers_copy(&p->own_headers, headers);
+    if (r >= 0)
+        r = buf_add_str(&p->body, body);
+    r = r < 0 ? err_set(err, E_INVALID, "the event is too large") : read_and_match(p, err);
+    if (r < 0) {
+        t->stats.events_refused++;
+        post_free(p);
+        return r;
+    }
+    p->cb = cb;
+    p->cb_arg = cb_arg;
+    p->delivers = true;
+    defer_start(t->loop, &p->turn, on_publish_turn); /* cb must not run in here */
+    return 0;
 }

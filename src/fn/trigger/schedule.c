@@ -105,6 +105,7 @@ static void fire(struct trigger *tr, int64_t at_s)
                                .headers = &h,
                                .body = tr->spec.body,
                                .key = str_of(key),
+                               .publishes = true,
                                .note = tr->note,
                                .note_value = str_of(note) };
     tr->at = SCHEDULE_FIRING;

@@ -253,7 +253,7 @@ int triggers_start(const struct trigger_opts *opts, struct triggers **ret, struc
                             .clock_fd = -1 };
     list_init(&t->schedules);
     list_init(&t->watches);
-    async_set_events(t->async, events_serve, t);
+    async_set_events(t->async, &(struct async_events){ events_serve, events_publish, t });
     t->functions.ops->follow(t->functions.arg, on_function, t);
     t->functions.ops->on_members(t->functions.arg, on_members, t);
     *ret = t;
@@ -266,7 +266,7 @@ void triggers_close(struct triggers *t, void (*done)(void *arg), void *arg)
     t->closing = true;
     t->done = done;
     t->done_arg = arg;
-    async_set_events(t->async, NULL, NULL);
+    async_set_events(t->async, NULL);
     schedules_stop(t);
     VEC(struct followed *) all = { 0 };
     map_each (e, &t->by_function)

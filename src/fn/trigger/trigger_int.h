@@ -91,6 +91,9 @@ void schedules_stop(struct triggers *t); /* hold and release around it */
 /* ---- events.c ---- */
 
 bool events_serve(void *arg, struct http_exchange *x, const struct http_request *req);
+/* As async_events.publish. */
+int events_publish(void *arg, struct str namespace, const struct headers *headers, struct str body,
+                   async_published_cb cb, void *cb_arg, struct err *err);
 
 /* ---- watch.c ---- */
 

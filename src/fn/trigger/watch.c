@@ -353,6 +353,7 @@ static void tell(struct watch *w, const char *type, const struct json *object, u
                                .headers = &h,
                                .body = buf_str(&body),
                                .key = str_of(key),
+                               .publishes = true,
                                .note = tr->note,
                                .note_value = str_of(note) };
     struct change *c = xnew(struct change);
