@@ -2,6 +2,7 @@
 /* Gzip on zlib; see gzip.h. */
 #include "codec/gzip.h"
 
+#include "base/err.h"
 #include "base/mem.h"
 
 #include <assert.h>
@@ -51,4 +52,24 @@ int gzip_add(struct gzip *g, struct str bytes, bool end, struct buf *out)
             return 0;
         assert(code == Z_OK || code == Z_BUF_ERROR);
     }
+}
+
+int gunzip(struct str bytes, struct buf *out)
+{
+    z_stream z = { .next_in = (Bytef *)bytes.p, .avail_in = (uInt)bytes.n };
+    int r = 0, status = Z_OK;
+    if (bytes.n > UINT_MAX || inflateInit2(&z, WINDOW_BITS + GZIP_FRAMING) != Z_OK)
+        return bytes.n > UINT_MAX ? -EMSGSIZE : -ENOMEM;
+    while (r == 0 && status == Z_OK) {
+        char *room;
+        r = buf_reserve(out, PIECE_BYTES, &room);
+        if (r < 0)
+            break;
+        z.next_out = (Bytef *)room;
+        z.avail_out = PIECE_BYTES;
+        status = inflate(&z, Z_NO_FLUSH);
+        buf_advance(out, PIECE_BYTES - z.avail_out);
+    }
+    (void)inflateEnd(&z);
+    return r < 0 ? r : status == Z_STREAM_END ? 0 : E_PARSE;
 }

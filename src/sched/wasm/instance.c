@@ -157,8 +157,9 @@ static bool run_once(struct winstance *in, const char *name, struct buf *error)
     if (!get_export(in, name, WASMTIME_EXTERN_FUNC, &e) ||
         winstance_call(in, &e.of.func, v, &why) || (in->has_exited && in->exit_code == 0))
         return true;
+    (void)buf_add_str(error, buf_str(&in->output));
     if (in->output.n)
-        (void)buf_printf(error, "%s\n", buf_cstr(&in->output));
+        (void)buf_add_char(error, '\n');
     if (in->has_exited)
         (void)buf_add_str(error, buf_str(&why));
     else

@@ -299,9 +299,11 @@ void payload_add_pair(struct buf *to, struct str key, struct str value)
         return;
     }
     (void)buf_add_cstr(to, "<\n");
-    for (; str_cut(value, '\n', &line, &rest); value = rest)
-        (void)buf_printf(to, "\t" STR_FMT "\n", STR_ARG(line));
-    if (value.n)
-        (void)buf_printf(to, "\t" STR_FMT "\n", STR_ARG(value));
+    for (bool more = true; more && value.n; value = rest) {
+        more = str_cut(value, '\n', &line, &rest);
+        (void)buf_add_char(to, '\t');
+        (void)buf_add_str(to, line);
+        (void)buf_add_char(to, '\n');
+    }
     (void)buf_add_cstr(to, " >");
 }

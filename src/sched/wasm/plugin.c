@@ -323,8 +323,9 @@ static bool first_instance(struct wplugin *p, struct buf *error)
         (void)buf_add_cstr(&why, err_text(&err));
     ok = ok && err.code == 0 && wpool_fill(p, &why) == 0;
     if (!ok)
-        (void)buf_printf(error, "failed to create a guest pool: wasm: instantiate error: %s",
-                         buf_cstr(&why));
+        (void)buf_add_cstr(error, "failed to create a guest pool: wasm: instantiate error: ");
+    if (!ok)
+        (void)buf_add_str(error, buf_str(&why));
     return ok;
 }
 
@@ -513,8 +514,14 @@ static void fail(struct wplugin *p, enum wplugin_hook hook, const struct wplugin
     default_result(hook, in, ret);
     ret->has_failed = true;
     ret->code = WPLUGIN_ERROR;
-    ret->message = str_of(arena_printf(a, "wasm: %s error: " STR_FMT "%s" STR_FMT, hooks[hook].name,
-                                       STR_ARG(output), output.n ? "\n" : "", STR_ARG(why)));
+    /* Any bytes may be in what it printed. */
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(2 * ERROR_MAX_BYTES);
+    (void)buf_printf(&text, "wasm: %s error: ", hooks[hook].name);
+    (void)buf_add_str(&text, output);
+    if (output.n)
+        (void)buf_add_char(&text, '\n');
+    (void)buf_add_str(&text, why);
+    ret->message = str_copy_arena(a, buf_str(&text));
     if (hook == WPLUGIN_HOOK_ENQUEUE)
         wplugin_log_error(p, "failed enqueue", ret->message);
     if (hook == WPLUGIN_HOOK_UNRESERVE)

@@ -153,7 +153,7 @@ void wplugin_host_free(struct wplugin_host *host);
 typedef void (*wplugin_load_cb)(struct wplugin *p, struct str error, void *arg);
 /*
  * Fetch, compile and start a plugin; of the configuration everything but the handle is copied.
- * Files are read at once.
+ * Files are read at once; http and https take their time.
  */
 void wplugin_load(struct wplugin_host *host, const struct wplugin_config *config,
                   wplugin_load_cb cb, void *arg);
