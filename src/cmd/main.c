@@ -16,8 +16,8 @@ static const struct cmd *const commands[] = { COMMANDS NULL };
 static const char intro[] =
     "dormouse: an edge control plane that sleeps.\n"
     "\n"
-    "Runs Kubernetes operators as Wasm guests next to its own small Kubernetes API server;\n"
-    "what is idle is written to disk and costs no memory.\n"
+    "Runs Kubernetes operators and functions as Wasm guests next to its own small Kubernetes\n"
+    "API server; what is idle is written to disk, or nothing but a record.\n"
     "\n"
     "Usage: dormouse COMMAND [OPTION...] [ARGUMENT...]\n"
     "\n"

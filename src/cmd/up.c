@@ -100,7 +100,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_up = {
     .name = "up",
-    .doc = "run the API server and the operators of its Operator objects",
+    .doc = "run the API server, its operators and its functions",
     .help = "Prints 'ready url=... kubeconfig=...' once the API answers. SIGTERM ends it within 10 "
             "seconds.\n"
             "\n"
