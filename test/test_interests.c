@@ -49,6 +49,45 @@ void object_sub_each(const struct object_sub *sub, struct str namespace, object_
     for (size_t i = n_objects; i-- > 0;) /* not in the order of names */
         (void)each(arg, &objects[i]);
 }
+const struct cached_object *object_sub_find(const struct object_sub *sub, struct str namespace,
+                                            struct str name)
+{
+    for (size_t i = 0; i < n_objects; i++)
+        if (str_is(namespace, objects[i].namespace) && str_is(name, objects[i].name))
+            return &objects[i];
+    return NULL;
+}
+
+/* Their names, which make_objects() has given in order. */
+struct object_order {
+    size_t n;
+    struct cached_object o[];
+};
+static unsigned n_orders;
+
+struct object_order *object_sub_order(const struct object_sub *sub)
+{
+    struct object_order *o = xalloc(sizeof *o + n_objects * sizeof *o->o);
+    o->n = n_objects;
+    memcpy(o->o, objects, n_objects * sizeof *o->o);
+    n_orders++;
+    return o;
+}
+void object_order_free(struct object_order *o)
+{
+    n_orders -= o != NULL;
+    free(o);
+}
+size_t object_order_n(const struct object_order *o)
+{
+    return o->n;
+}
+void object_order_get(const struct object_order *o, size_t i, struct str *ret_namespace,
+                      struct str *ret_name)
+{
+    *ret_namespace = str_of(o->o[i].namespace);
+    *ret_name = str_of(o->o[i].name);
+}
 void object_sub_find_by(const struct object_sub *sub, size_t field, struct str value,
                         struct str namespace, object_each_fn each, void *arg)
 {
@@ -317,7 +356,27 @@ TEST(a_first_list_is_walked_in_order_page_by_page)
     CHECK(!interests_refill(r.in, 0, false, 256));
     CHECK_INT(n_added, 600);
     CHECK(str_has_suffix(buf_str(&added), STR(" a/o0599:initial- ")));
+    CHECK_INT(n_orders, 0);
     rig_fini(&r);
+}
+
+TEST(a_walk_stands_changes_under_way)
+{
+    struct rig r;
+    rig_init(&r, "");
+    found(asked[0]);
+    make_objects(6);
+    synced(0);
+    CHECK(interests_refill(r.in, 0, true, 2));
+    n_objects = 4; /* two that it has not come to are gone: their deletion is an event */
+    CHECK(!interests_refill(r.in, 0, false, 10));
+    CHECK_STR(buf_str(&added),
+              "a/o0000:initial- a/o0001:initial- a/o0002:initial- a/o0003:initial- ");
+    synced(0); /* again: from the beginning */
+    CHECK(interests_refill(r.in, 0, true, 1));
+    CHECK_INT(n_orders, 1);
+    rig_fini(&r); /* in the middle of it */
+    CHECK_INT(n_orders, 0);
 }
 
 TEST(after_a_full_queue_all_primaries_are_listed_whatever_the_predicate_says)

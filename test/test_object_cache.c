@@ -951,6 +951,42 @@ TEST(readers_hear_of_a_subscription_that_goes)
     rig_fini(&r);
 }
 
+TEST(an_order_is_of_what_there_was_and_shared_until_something_changes)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    subscribe(&r, 1, (struct object_sub_opts){ .namespace = STR("ns") });
+    struct fake_call *w = stand(&r, "cab", 5);
+    struct object_order *one = object_sub_order(r.u[0].sub), *two = object_sub_order(r.u[0].sub),
+                        *narrow = object_sub_order(r.u[1].sub);
+    CHECK(one == two && narrow != one);
+    emit(w, "DELETED", pod("ns", "b", 6, "", "even"));
+    turn(&r);
+    struct object_order *three = object_sub_order(r.u[0].sub);
+    CHECK(three != one);
+    struct object_order *const all[] = { one, narrow, three };
+    static const char *const want[] = { "abc", "abc", "ac" };
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        char names[8] = "";
+        for (size_t k = 0; k < object_order_n(all[i]); k++) {
+            struct str namespace, name;
+            object_order_get(all[i], k, &namespace, &name);
+            CHECK_STR(namespace, "ns");
+            names[k] = name.p[0];
+        }
+        CHECK_STR(str_of(names), want[i]);
+    }
+    object_order_free(two);
+    object_order_free(three);
+    object_sub_cancel(take_ptr(&r.u[0].sub)); /* they outlive who asked for them */
+    object_sub_cancel(take_ptr(&r.u[1].sub));
+    object_order_free(one);
+    object_order_free(narrow);
+    object_order_free(NULL);
+    rig_fini(&r);
+}
+
 struct chain {
     struct object_sub *sub;
     unsigned n_done;

@@ -386,6 +386,20 @@ TEST(a_full_queue_says_so_and_takes_what_it_knows)
     unmake(q);
 }
 
+TEST(a_full_queue_takes_what_cannot_be_listed_again)
+{
+    struct work_queue *q = make((struct work_queue_opts){ .max_keys = 1 });
+    add(q, "a", WORK_CREATE, WORK_NORMAL);
+    add(q, "gone", WORK_DELETE, WORK_NORMAL);
+    add(q, "also", WORK_DELETE, WORK_NORMAL);
+    CHECK_INT(work_queue_add(q, key("b"), WORK_UPDATE, WORK_NORMAL, now, NULL), E_LIMIT);
+    done(q, take(q, "a"));
+    done(q, take(q, "gone"));
+    done(q, take(q, "also"));
+    add(q, "b", WORK_UPDATE, WORK_NORMAL);
+    unmake(q);
+}
+
 TEST(names_that_no_object_has_are_refused)
 {
     struct work_queue *q = make((struct work_queue_opts){ 0 });

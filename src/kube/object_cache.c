@@ -824,6 +824,11 @@ size_t object_sub_field(const struct object_sub *sub, const struct cached_object
     return cached_object_values(&sub->feed->maker, o, sub->tail[field], ret, max);
 }
 
+struct object_order *object_sub_order(const struct object_sub *sub)
+{
+    return feed_order(sub->feed, sub_namespace(sub));
+}
+
 void object_sub_each(const struct object_sub *sub, struct str namespace, object_each_fn each,
                      void *arg)
 {

@@ -201,6 +201,19 @@ const struct cached_object *object_sub_find(const struct object_sub *sub, struct
  */
 size_t object_sub_field(const struct object_sub *sub, const struct cached_object *o, size_t field,
                         struct str *ret, size_t max);
+/*
+ * What there is now (of everybody's: object_sub_find() says what is seen), by namespace and name,
+ * for whoever works through it bit by bit while things change: what comes later is told as an
+ * event. Shared by all that ask between two changes. Given: object_order_free(), before the cache
+ * goes; the subscription may be gone by then. Holds the objects that were there.
+ */
+struct object_order;
+struct object_order *object_sub_order(const struct object_sub *sub);
+void object_order_free(struct object_order *o); /* NULL is fine */
+size_t object_order_n(const struct object_order *o);
+/* i < n; borrowed until it is freed. */
+void object_order_get(const struct object_order *o, size_t i, struct str *ret_namespace,
+                      struct str *ret_name);
 /* each() returns false to stop, and must not subscribe or cancel. namespace "": all. In any order.
  */
 typedef bool (*object_each_fn)(void *arg, const struct cached_object *o);

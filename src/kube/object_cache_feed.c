@@ -545,6 +545,72 @@ struct snapshot *feed_snapshot(struct feed *f, const struct object_sub *sub)
     return s;
 }
 
+/* ---------------------------------------------------------------- orders */
+
+static int by_key(const void *x, const void *y)
+{
+    const struct cached_object *const *a = x, *const *b = y;
+    int d = (*a)->namespace == (*b)->namespace
+                ? 0
+                : str_cmp(cached_object_namespace(*a), cached_object_namespace(*b));
+    return d ? d : str_cmp(cached_object_name(*a), cached_object_name(*b));
+}
+
+/* It is no longer what the feed hands out. */
+static void retire_order(struct feed *f)
+{
+    struct object_order *o = take_ptr(&f->order);
+    if (o)
+        o->feed = NULL;
+}
+
+struct object_order *feed_order(struct feed *f, struct str namespace)
+{
+    const struct object_table *t = &f->table;
+    if (!namespace.n && f->order && f->order->seq == f->seq) {
+        f->order->refs++;
+        return f->order;
+    }
+    size_t n = namespace.n ? object_table_ns_count(t, namespace) : t->n;
+    struct object_order *o = xalloc(sizeof *o + n * sizeof *o->o);
+    *o = (struct object_order){ .cache = f->cache, .refs = 1, .seq = f->seq };
+    uint32_t slot = namespace.n ? object_table_ns_first(t, namespace) : object_table_next(t, 0);
+    while (slot) {
+        o->o[o->n++] = cached_object_ref(object_table_at(t, slot));
+        slot = namespace.n ? object_table_ns_next(t, slot) : object_table_next(t, slot);
+    }
+    qsort(o->o, o->n, sizeof *o->o, by_key);
+    if (!namespace.n) {
+        retire_order(f);
+        o->feed = f;
+        f->order = o;
+    }
+    return o;
+}
+
+void object_order_free(struct object_order *o)
+{
+    if (!o || --o->refs > 0)
+        return;
+    if (o->feed)
+        o->feed->order = NULL;
+    for (uint32_t i = 0; i < o->n; i++)
+        cached_object_unref(&o->cache->interner, o->o[i]);
+    free(o);
+}
+
+size_t object_order_n(const struct object_order *o)
+{
+    return o->n;
+}
+
+void object_order_get(const struct object_order *o, size_t i, struct str *ret_namespace,
+                      struct str *ret_name)
+{
+    *ret_namespace = cached_object_namespace(o->o[i]);
+    *ret_name = cached_object_name(o->o[i]);
+}
+
 /* ---------------------------------------------------------------- life */
 
 static bool serves(struct str has, struct str wanted)
@@ -662,6 +728,7 @@ void feed_free(struct feed *f)
     reflector_close(take_ptr(&f->reflector));
     drop_objects(f);
     object_table_fini(&f->table);
+    retire_order(f);
     body_codec_close(f->maker.codec);
     buf_fini(&f->maker.scratch);
     map_each (e, &f->topics)

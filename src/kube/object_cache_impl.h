@@ -100,6 +100,15 @@ struct snapshot {
     struct cached_object *o[];
 };
 
+struct object_order {
+    struct object_cache *cache;
+    struct feed *feed; /* whose `order` it is; NULL: of none */
+    unsigned refs;
+    uint64_t seq; /* of the feed then */
+    uint32_t n;
+    struct cached_object *o[];
+};
+
 struct feed {
     struct object_cache *cache;
     struct list node;
@@ -120,8 +129,9 @@ struct feed {
     struct err trouble_err;
     struct map topics; /* namespace, or ALL_TOPIC -> struct topic */
     size_t n_subs;
-    struct snapshot *snapshot; /* borrowed from its users; the newest */
-    struct timer timer;        /* end of the grace, or the next try */
+    struct snapshot *snapshot;  /* borrowed from its users; the newest */
+    struct object_order *order; /* the same, of everything there is */
+    struct timer timer;         /* end of the grace, or the next try */
     struct defer repack;
     uint32_t repack_slot;
 };
@@ -229,6 +239,7 @@ int feed_declare(struct feed *f, const struct object_field *field, uint64_t *ret
 void feed_left(struct feed *f); /* one subscription less */
 void feed_free(struct feed *f);
 struct snapshot *feed_snapshot(struct feed *f, const struct object_sub *sub); /* counted */
+struct object_order *feed_order(struct feed *f, struct str namespace);        /* counted */
 /* JSON text of an object, in `to`. E_CORRUPT. */
 int feed_write(struct feed *f, const struct cached_object *o, bool metadata_only, struct buf *to,
                struct err *err);

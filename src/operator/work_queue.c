@@ -335,8 +335,8 @@ static void keys_drop(struct work_queue *q)
 }
 
 /* Find or make it. A new one is in no state: the caller gives it one. */
-static int item_of(struct work_queue *q, struct work_key key, struct work_item **ret,
-                   struct err *err)
+static int item_of(struct work_queue *q, struct work_key key, enum work_reason reason,
+                   struct work_item **ret, struct err *err)
 {
     int r = key_check(q, key, err);
     if (r < 0)
@@ -349,7 +349,8 @@ static int item_of(struct work_queue *q, struct work_key key, struct work_item *
         *ret = item;
         return 0;
     }
-    if (q->keys->n_keys >= q->max_keys || q->qs->n_keys >= WORK_QUEUES_MAX_KEYS) {
+    size_t more = reason == WORK_DELETE ? (size_t)WORK_QUEUE_MAX_DELETED : 0;
+    if (q->keys->n_keys >= q->max_keys + more || q->qs->n_keys >= WORK_QUEUES_MAX_KEYS + more) {
         space_unref(q->qs, s);
         q->n_dropped++;
         return err_set(err, E_LIMIT, "queue '%s' is full: %u keys, %zu in all queues", q->name,
@@ -541,7 +542,7 @@ int work_queue_add(struct work_queue *q, struct work_key key, enum work_reason r
                    enum work_priority priority, uint64_t now_us, struct err *err)
 {
     struct work_item *item;
-    int r = item_of(q, key, &item, err);
+    int r = item_of(q, key, reason, &item, err);
     if (r < 0)
         return r;
     bool is_held =
@@ -573,7 +574,7 @@ int work_queue_add_after(struct work_queue *q, struct work_key key, enum work_re
                          struct err *err)
 {
     struct work_item *item;
-    int r = item_of(q, key, &item, err);
+    int r = item_of(q, key, reason, &item, err);
     if (r < 0)
         return r;
     if (delay_us == 0)

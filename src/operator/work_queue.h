@@ -29,6 +29,11 @@ enum {
     WORK_SLACK_MAX_MS = 60000,      /* a percentage of sixty days would be days */
     WORK_QUEUE_MAX_KEYS = 1 << 18,  /* one controller; E_LIMIT beyond */
     WORK_QUEUES_MAX_KEYS = 1 << 21, /* all together */
+    /*
+     * Beyond either, for deleted objects alone: nobody could list them anew. As many as a
+     * collection of the cache may have.
+     */
+    WORK_QUEUE_MAX_DELETED = 1 << 20,
     WORK_NAME_MAX = 253,            /* bytes of a name or of a namespace (DNS subdomain) */
     WORK_DELAY_MAX_MS_LOG2 = 40     /* longer waits are cut to 2^40 ms */
 };
@@ -98,8 +103,9 @@ void work_queue_set(struct work_queue *q, const struct work_queue_opts *opts);
 void work_queue_free(struct work_queue *q);
 
 /*
- * Work for a key. Errors: -EINVAL (no name, or longer than WORK_NAME_MAX), E_LIMIT (too many keys:
- * the key is lost to the queue, and whoever added it must list again).
+ * Work for a key. Errors: -EINVAL (no name, or longer than WORK_NAME_MAX), E_LIMIT (too many keys,
+ * for WORK_DELETE by WORK_QUEUE_MAX_DELETED more: the key is lost to the queue, and whoever added
+ * it must list again).
  */
 int work_queue_add(struct work_queue *q, struct work_key key, enum work_reason reason,
                    enum work_priority priority, uint64_t now_us, struct err *err);

@@ -30,8 +30,9 @@ struct watch {
 /* A walk over the primaries, up to where it has come. */
 struct walk {
     enum work_reason reason;
-    bool is_for_all;        /* do not ask the predicate */
-    char *namespace, *name; /* the last key; NULL: none yet */
+    bool is_for_all;            /* do not ask the predicate */
+    struct object_order *order; /* of feeds[feed]; NULL: not begun */
+    size_t feed, at;            /* the next one */
 };
 
 struct controller {
@@ -141,8 +142,7 @@ static void free_walk(struct walk *walk)
 {
     if (!walk)
         return;
-    free(walk->namespace);
-    free(walk->name);
+    object_order_free(walk->order);
     free(walk);
 }
 
@@ -164,60 +164,44 @@ static void on_resync(struct timer *t)
     timer_start(c->cs->env->loop, &c->resync, c->declared->resync_ms, on_resync);
 }
 
-/* The first keys behind the walk's, in order; as many as there is room for. */
-struct page {
-    const struct walk *walk;
-    const struct predicate *predicate;
-    struct work_key *keys;
-    size_t n, max;
-    bool more;
-};
-
-static int key_cmp(struct work_key a, struct work_key b)
+/* From the beginning, when it goes on. */
+static void rewind_walk(struct walk *walk)
 {
-    int order = str_cmp(a.namespace, b.namespace);
-    return order ? order : str_cmp(a.name, b.name);
+    object_order_free(take_ptr(&walk->order));
+    walk->feed = walk->at = 0;
 }
 
-static bool add_to_page(void *arg, const struct cached_object *o)
+/* What is there now of the next key of an order, if the walk wants it. */
+static bool is_wanted(const struct walk *walk, const struct predicate *predicate,
+                      const struct object_sub *sub, struct work_key key)
 {
-    struct page *p = arg;
-    struct work_key key = { cached_object_namespace(o), cached_object_name(o) };
-    if (p->walk->name) {
-        struct work_key last = { str_of(p->walk->namespace), str_of(p->walk->name) };
-        if (key_cmp(key, last) <= 0)
-            return true;
+    struct change as_if_made = { .type = OBJECT_ADDED };
+    as_if_made.now = object_sub_find(sub, key.namespace, key.name);
+    return as_if_made.now && (walk->is_for_all || predicate_passes(predicate, &as_if_made));
+}
+
+/* Of one namespace, or all; as many as there is room for. */
+static void walk_feed(struct controller *c, const struct watch *primary,
+                      const struct object_sub *sub, size_t *room)
+{
+    struct walk *walk = c->walk;
+    if (!walk->order)
+        walk->order = object_sub_order(sub);
+    while (*room > 0 && walk->at < object_order_n(walk->order)) {
+        struct work_key key;
+        object_order_get(walk->order, walk->at++, &key.namespace, &key.name);
+        if (!is_wanted(walk, primary->declared->predicate, sub, key))
+            continue;
+        (void)dispatch_add(c->cs->dispatch, number_of(c), key, walk->reason, WORK_LOW, NULL);
+        --*room;
     }
-    if (p->n == p->max && key_cmp(key, p->keys[p->n - 1]) >= 0) {
-        p->more = true;
-        return true;
-    }
-    struct change as_if_made = { .type = OBJECT_ADDED, .now = o };
-    if (!p->walk->is_for_all && !predicate_passes(p->predicate, &as_if_made))
-        return true;
-    size_t lo = 0, hi = p->n;
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if (key_cmp(p->keys[mid], key) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    if (p->n == p->max) {
-        p->more = true;
-        p->n--;
-    }
-    memmove(p->keys + lo + 1, p->keys + lo, (p->n - lo) * sizeof p->keys[0]);
-    p->keys[lo] = key;
-    p->n++;
-    return true;
 }
 
 bool interests_refill(struct interests *cs, unsigned controller, bool anew, size_t room)
 {
     struct controller *c = &cs->controllers[controller];
     const struct watch *primary = watch_of(c, 0);
-    struct work_key keys[DISPATCH_REFILL];
+    room = MIN(room, (size_t)DISPATCH_REFILL);
     if (room == 0)
         return true;
     if (!c->walk) { /* the queue was full and has lost keys */
@@ -225,30 +209,20 @@ bool interests_refill(struct interests *cs, unsigned controller, bool anew, size
         c->walk->reason = WORK_RESYNC;
         c->walk->is_for_all = true; /* among them may be what owned and mapped objects asked for */
     }
-    if (anew) {
-        free(take_ptr(&c->walk->namespace));
-        free(take_ptr(&c->walk->name));
+    struct walk *walk = c->walk;
+    if (anew)
+        rewind_walk(walk);
+    for (; walk->feed < primary->n_feeds; walk->feed++) {
+        const struct object_sub *sub = primary->feeds[walk->feed].sub;
+        if (sub)
+            walk_feed(c, primary, sub, &room);
+        if (walk->order && walk->at < object_order_n(walk->order))
+            return true;
+        object_order_free(take_ptr(&walk->order));
+        walk->at = 0;
     }
-    struct page page = { .walk = c->walk,
-                         .predicate = primary->declared->predicate,
-                         .keys = keys,
-                         .max = MIN(room, ARRAY_LEN(keys)) };
-    for (size_t i = 0; i < primary->n_feeds; i++)
-        if (primary->feeds[i].sub)
-            object_sub_each(primary->feeds[i].sub, STR(""), add_to_page, &page);
-    enum work_reason reason = c->walk->reason;
-    if (!page.more) {
-        free_walk(take_ptr(&c->walk));
-    } else {
-        struct work_key last = keys[page.n - 1];
-        free(c->walk->namespace);
-        free(c->walk->name);
-        c->walk->namespace = str_dup(last.namespace);
-        c->walk->name = str_dup(last.name);
-    }
-    for (size_t i = 0; i < page.n; i++)
-        (void)dispatch_add(cs->dispatch, controller, keys[i], reason, WORK_LOW, NULL);
-    return page.more;
+    free_walk(take_ptr(&c->walk));
+    return false;
 }
 
 void interests_reconcile_all(struct interests *cs, enum work_reason reason)
