@@ -2,12 +2,14 @@
 """Wasm functions behind the gateway of a real `dormouse up`: examples, failures, limits, streams, gRPC."""
 import itertools
 import json
+import os
 import shutil
+import subprocess
 import threading
 
 import pytest
 
-from conftest import BUILD, DEADLINE_S
+from conftest import BUILD, DEADLINE_S, ROOT
 from functions_kit import FunctionServer, call
 
 EXAMPLES = ["fn-hello-c", "fn-hello-rust", "fn-hello-go"]
@@ -106,3 +108,19 @@ def test_grpc_reaches_a_guest_both_ways(server, deploy):
             event.set()
         assert list(answers) == []
         assert answers.code() is grpc.StatusCode.OK
+
+
+@pytest.mark.parametrize("language", ["c", "rust", "go"])
+def test_a_new_project_is_built_deployed_and_answers(server, tmp_path, language):
+    def fn(*args):
+        return subprocess.run([BUILD / "dormouse", "fn", *args], cwd=tmp_path, capture_output=True, text=True, timeout=300,
+                              env={**os.environ, "DORMOUSE_SDK": str(ROOT / "sdk")})
+
+    made = fn("init", "--lang", language, f"new-{language}")
+    assert made.returncode == 0, made.stderr
+    built = fn("build", f"new-{language}")
+    if built.returncode and "a tool is missing" in built.stderr:
+        pytest.skip(built.stderr.strip())
+    assert built.returncode == 0, built.stderr
+    deployed = fn("deploy", f"new-{language}", "--data-dir", str(server.data_dir), "--call", "/?name=you")
+    assert (deployed.returncode, deployed.stdout) == (0, "hello, you\n"), deployed.stderr

@@ -97,7 +97,7 @@ static void add_length(struct invocation *x, int status, struct headers *h, size
     if (x->still_here == UINT64_MAX || x->is_head_request || status == 204 || status == 304 ||
         headers_get(h, "content-length").p)
         return;
-    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)(x->still_here + more));
+    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)x->still_here + more);
     (void)headers_addc(h, "content-length", text); /* without room for it, chunks do */
 }
 

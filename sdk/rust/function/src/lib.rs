@@ -308,9 +308,8 @@ impl<T: IntoResponse, E: fmt::Display> IntoResponse for Result<T, E> {
 pub fn secret(path: &str) -> Result<Vec<u8>, Error> {
     let mut bytes = vec![0; 4096];
     loop {
-        let n = check(unsafe {
-            host::secret_get(path.as_ptr(), path.len(), bytes.as_mut_ptr(), bytes.len())
-        })?;
+        let n =
+            check(unsafe { host::secret_get(path.as_ptr(), path.len(), bytes.as_mut_ptr(), bytes.len()) })?;
         let had_room = n <= bytes.len();
         bytes.resize(n, 0);
         if had_room {
@@ -351,8 +350,7 @@ pub fn run<T: IntoResponse>(handle: impl FnOnce(&mut Request) -> T) -> i32 {
     if request.responded {
         return 0;
     }
-    let fields: Vec<(&str, &str)> =
-        response.fields.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+    let fields: Vec<(&str, &str)> = response.fields.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     let answered = request
         .respond(response.status, &fields)
         .map_err(io::Error::from)
