@@ -17,26 +17,20 @@ struct simulation {
     void (*done)(void *arg);
     void *done_arg;
     struct invoker invoker;
+    struct map index; /* sandbox -> worker */
 };
 
 /* ---------------------------------------------------------------- calls */
 
-/*
- * The worker is searched: calls of simulated sandboxes are few. An invocation of one worker is one
- * of any, since all of them are of the same kind.
- */
+/* An invocation of one worker is one of any, since all of them are of the same kind. */
 static int start(struct invoker *v, const struct invoke_request *req, const struct invoke_ops *ops,
                  void *arg, struct invocation **ret, struct err *err)
 {
     struct simulation *s = container_of(v, struct simulation, invoker);
-    for (uint32_t i = 0; i < s->n; i++) {
-        struct invoker *to = worker_invoker(s->workers[i]);
-        int r = invoke_start(to, req, ops, arg, ret, err);
-        if (r != -ECONNREFUSED)
-            return r;
-    }
-    return err_set(err, -ECONNREFUSED, "no simulated worker has sandbox %llu",
-                   (unsigned long long)req->sandbox);
+    struct worker *w = map_get(&s->index, str_n(&req->sandbox, sizeof req->sandbox));
+    if (!w)
+        return err_set(err, -ECONNREFUSED, "no simulated worker has this sandbox");
+    return invoke_start(worker_invoker(w), req, ops, arg, ret, err);
 }
 
 static struct invoker *any(struct invoker *v)
@@ -103,6 +97,7 @@ static int start_one(struct simulation *s, const struct simulation_opts *o, uint
                              .cpu_milli = o->cpu_milli ? o->cpu_milli : 8000,
                              .memory_bytes = o->memory_bytes ? o->memory_bytes : UINT64_C(32) << 30,
                              .n_runtimes = 1,
+                             .index = &s->index,
                              .is_simulated = true,
                              .on_synced = on_synced,
                              .arg = s };
@@ -158,6 +153,7 @@ static void on_stopped(void *arg)
         return;
     void (*done)(void *) = s->done;
     void *done_arg = s->done_arg;
+    map_fini(&s->index);
     free(s->workers);
     free(s);
     done(done_arg);

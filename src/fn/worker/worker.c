@@ -48,6 +48,8 @@ static struct sandbox *add_sandbox(struct worker *w, uint64_t id, struct runtime
     s->rt = rt;
     sm_init(&s->sm, sandbox_table, SANDBOX_CREATING);
     map_put(&w->sandboxes, id_key(&id), s);
+    if (w->index)
+        map_put(w->index, id_key(&id), w);
     w->n_in[SANDBOX_CREATING]++;
     return s;
 }
@@ -63,6 +65,8 @@ static void free_sandbox(struct worker *w, struct sandbox *s)
 {
     w->n_in[s->sm.at]--;
     map_del(&w->sandboxes, id_key(&s->id));
+    if (w->index && map_get(w->index, id_key(&s->id)) == w)
+        map_del(w->index, id_key(&s->id));
     if (s->revision)
         revision_unref(&w->revisions, s->revision);
     http_invoker_close(s->proxy);
@@ -407,6 +411,7 @@ static void copy_opts(struct worker *w, const struct worker_opts *o)
     w->is_simulated = o->is_simulated;
     w->is_proxy = o->is_proxy;
     w->logs = o->logs;
+    w->index = o->index;
     w->on_synced = o->on_synced;
     w->arg = o->arg;
     for (size_t i = 0; i < o->n_labels; i++)

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "fn/stream.h"
 #include "fn/worker/runtime.h"
 
@@ -52,8 +53,9 @@ struct worker_opts { /* strings are copied */
      * this worker carries their requests on. Without upgrades (WebSockets).
      */
     bool is_proxy;
-    struct guest_logs *logs;      /* kept; a deleted function's go; NULL: none */
-    bool is_simulated;            /* its load is that of its sandboxes, not of the machine */
+    struct guest_logs *logs; /* kept; a deleted function's go; NULL: none */
+    struct map *index;       /* kept: sandbox (8 bytes) -> worker, of several of them; NULL: none */
+    bool is_simulated;       /* its load is that of its sandboxes, not of the machine */
     void (*on_synced)(void *arg); /* the first welcome came; once; may be NULL */
     void *arg;
 };

@@ -53,6 +53,7 @@ struct worker {
     struct runtime *recovering; /* inside its recover() */
     bool is_simulated, is_proxy;
     struct guest_logs *logs;
+    struct map *index;
     void (*on_synced)(void *arg);
     void *arg;
 
