@@ -121,7 +121,7 @@ def test_quotas_and_tokens_of_a_namespace(up):
     up.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "small"}})
     up.create("/api/v1/namespaces/small/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "t"},
                                                    "data": {"token": base64.b64encode(b"open sesame").decode()}})
-    up.create(POLICIES.format("small"), {"apiVersion": "dormouse.dev/v1alpha1", "kind": "FunctionPolicy", "metadata": {"name": "p"},
+    up.create(POLICIES.format("small"), {"apiVersion": "dormouse.dev/v1alpha1", "kind": "FunctionPolicy", "metadata": {"name": "default"},
                                          "spec": {"quota": {"functions": 1}, "tokens": [{"name": "one", "secretName": "t"}]}})
     up.deploy("a", namespace="small")
     wait_for(lambda: call(up.gateway, "a.small").status == 401, "a token is wanted")

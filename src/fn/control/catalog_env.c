@@ -223,6 +223,8 @@ void catalog_on_resolve(struct catalog *c, uint32_t function, uint32_t revision)
 
 /* ---------------------------------------------------------------- policies */
 
+#define POLICY_NAME "default"
+
 struct token_read {
     struct gather g;
     struct namespace_rule *rule;
@@ -252,7 +254,6 @@ static void free_rule(struct namespace_rule *rule)
     drop_read(rule);
     drop_tokens(rule);
     free(rule->namespace);
-    free(rule->name);
     free(rule);
 }
 
@@ -269,8 +270,8 @@ static void on_tokens(struct gather *g)
             sha256_of(str_trim(token), hashes[n++]);
         else
             log_warn("token of a policy cannot be read",
-                     "policy=%s/%s secret=%s key=%s reason=\"%s\"", rule->namespace, rule->name,
-                     t->secret, t->key, g->r < 0 ? err_text(&g->err) : "it is not there");
+                     "namespace=%s secret=%s key=%s reason=\"%s\"", rule->namespace, t->secret,
+                     t->key, g->r < 0 ? err_text(&g->err) : "it is not there");
     }
     struct plane_policy policy = rule->policy;
     policy.tokens = (const uint8_t(*)[32])hashes;
@@ -309,20 +310,15 @@ static void read_tokens(const struct json *spec, struct namespace_rule *rule)
     rule->policy.require_token = wanted ? json_bool(wanted) : rule->tokens.n > 0;
 }
 
-/* Of several in a namespace the first by its name holds. */
-static struct namespace_rule *need_rule(struct catalog *c, struct str namespace, struct str name)
+static struct namespace_rule *need_rule(struct catalog *c, struct str namespace)
 {
     struct namespace_rule *rule = map_get(&c->rules, namespace);
-    if (rule && str_cmp(name, str_of(rule->name)) > 0)
-        return NULL;
-    if (!rule) {
-        rule = xnew(struct namespace_rule);
-        rule->c = c;
-        rule->namespace = str_dup(namespace);
-        (void)map_put(&c->rules, namespace, rule);
-    }
-    free(rule->name);
-    rule->name = str_dup(name);
+    if (rule)
+        return rule;
+    rule = xnew(struct namespace_rule);
+    rule->c = c;
+    rule->namespace = str_dup(namespace);
+    (void)map_put(&c->rules, namespace, rule);
     return rule;
 }
 
@@ -330,9 +326,13 @@ static void on_policy(void *arg, const struct json *object)
 {
     struct catalog *c = arg;
     const struct json *spec = json_getc(object, "spec");
-    struct namespace_rule *rule = need_rule(c, meta_namespace(object), meta_name(object));
-    if (!rule)
+    if (!str_is(meta_name(object), POLICY_NAME)) {
+        log_warn("only the FunctionPolicy '" POLICY_NAME "' of a namespace has an effect",
+                 "policy=" STR_FMT "/" STR_FMT, STR_ARG(meta_namespace(object)),
+                 STR_ARG(meta_name(object)));
         return;
+    }
+    struct namespace_rule *rule = need_rule(c, meta_namespace(object));
     rule->policy = (struct plane_policy){ 0 };
     read_quota(json_getc(spec, "quota"), rule);
     read_tokens(spec, rule);
@@ -352,11 +352,10 @@ static void on_policy_deleted(void *arg, struct str namespace, struct str name)
 {
     struct catalog *c = arg;
     struct namespace_rule *rule = map_get(&c->rules, namespace);
-    if (!rule || !str_is(name, rule->name))
+    if (!rule || !str_is(name, POLICY_NAME))
         return;
     plane_set_policy(c->opts.plane, namespace, NULL);
     free_rule(rule);
-    reflector_relist(c->policies); /* another one of the namespace holds from now on */
 }
 
 static const struct reflector_ops policy_ops = { .on_object = on_policy,

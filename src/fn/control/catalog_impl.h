@@ -42,7 +42,7 @@ struct token_source {
 
 struct namespace_rule {
     struct catalog *c;
-    char *namespace, *name; /* of the FunctionPolicy */
+    char *namespace;
     uint32_t functions;     /* quota */
     bool seen;
     struct plane_policy policy;
