@@ -58,6 +58,11 @@ int fn_role_options(struct functions_opts *to)
     for (size_t i = 0; i < fn_role.labels.n; i++)
         if (!strchr(fn_role.labels.at[i], '='))
             return cmd_failf(CMD_USAGE, "--label: '%s' is not KEY=VALUE", fn_role.labels.at[i]);
+    if (!fn_role.tls_cert != !fn_role.tls_ca || !fn_role.tls_key != !fn_role.tls_ca)
+        return cmd_failf(CMD_USAGE, "--tls-cert, --tls-key and --tls-ca go together");
+    to->tls_cert = fn_role.tls_cert;
+    to->tls_key = fn_role.tls_key;
+    to->tls_ca = fn_role.tls_ca;
     to->name = fn_role.name;
     to->token_file = fn_role.token_file;
     to->trace_dir = fn_role.trace_dir;

@@ -8,6 +8,7 @@
 enum { FN_ADDRESS_MAX = 256 };
 
 struct fn_role_args {
+    const char *tls_cert, *tls_key, *tls_ca;
     const char *name, *token_file, *trace_dir, *placement, *eviction;
     const char *gateway, *gateway_advertise, *cert, *key, *domain;
     const char *control, *control_advertise, *worker, *worker_advertise;
@@ -35,6 +36,13 @@ int fn_role_options(struct functions_opts *to);
           &fn_role.token_file,                                                                     \
           0,                                                                                       \
           0 },                                                                                     \
+        { "tls-cert", 0,                                                                           \
+          "FILE",     "roles speak TLS to each other: certificate of this process",                \
+          CMD_STRING, &fn_role.tls_cert,                                                           \
+          0,          0 },                                                                         \
+        { "tls-key", 0, "FILE", "and its key", CMD_STRING, &fn_role.tls_key, 0, 0 },               \
+        { "tls-ca",        0, "FILE", "and who signs those of the others", CMD_STRING,             \
+          &fn_role.tls_ca, 0, 0 },                                                                 \
     {                                                                                              \
         "trace-dir", 0, "DIR", "write cold_start_trace.csv and proxy_trace.csv there (nowhere)",   \
             CMD_STRING, &fn_role.trace_dir, 0, 0                                                   \

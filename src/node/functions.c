@@ -51,7 +51,8 @@ struct functions {
     struct async *async;
     bool async_runs;
     struct triggers *triggers;
-    struct tls_ctx *tls;
+    struct tls_ctx *tls;                     /* of the gateway */
+    struct tls_ctx *server_tls, *client_tls; /* between roles */
     struct worker *worker;
     struct worker_http *worker_http;
     struct simulation *simulation;
@@ -171,6 +172,44 @@ static char *address_of(const struct functions_address *a, uint16_t port)
     return xasprintf(v6 ? "[%s]:%u" : "%s:%u", a->host, port);
 }
 
+static int read_pem(const char *path, struct buf *to, struct err *err)
+{
+    buf_init(to, PEM_MAX_BYTES);
+    return sys_read_file(AT_FDCWD, path, to, err);
+}
+
+/* Clients show tokens, not certificates. */
+static int new_server_tls(const char *cert_file, const char *key_file, struct tls_ctx **ret,
+                          struct err *err)
+{
+    struct buf cert = { 0 }, key = { 0 };
+    int r = read_pem(cert_file, &cert, err);
+    if (r >= 0)
+        r = read_pem(key_file, &key, err);
+    if (r >= 0)
+        r = tls_ctx_new_server(buf_str(&cert), buf_str(&key), STR(""), ret, err);
+    if (r >= 0)
+        tls_ctx_offer_h2(*ret);
+    buf_fini(&cert);
+    buf_fini(&key);
+    return r;
+}
+
+static int read_role_tls(struct functions *f, struct err *err)
+{
+    const struct functions_opts *o = &f->opts;
+    struct buf ca = { 0 };
+    if (!o->tls_ca)
+        return 0;
+    int r = new_server_tls(o->tls_cert, o->tls_key, &f->server_tls, err);
+    if (r >= 0)
+        r = read_pem(o->tls_ca, &ca, err);
+    if (r >= 0)
+        r = tls_ctx_new_client(buf_str(&ca), STR(""), STR(""), false, &f->client_tls, err);
+    buf_fini(&ca);
+    return r;
+}
+
 static char *make_dir(const struct functions *f, const char *name, struct err *err)
 {
     char *path = xasprintf("%s/%s", f->opts.data_dir, name);
@@ -239,6 +278,7 @@ static int listen_control(struct functions *f, struct err *err)
         return r;
     struct http_server_opts opts = { .host = a->host,
                                      .port = a->port,
+                                     .tls = f->server_tls,
                                      .http2 = true,
                                      .ping_ms = LINK_PING_MS,
                                      .user_timeout_ms = LINK_PING_MS * 2,
@@ -332,6 +372,7 @@ static int listen_worker(struct functions *f, struct err *err)
     struct worker_http_opts opts = { .loop = f->opts.loop,
                                      .host = a->host,
                                      .port = a->port,
+                                     .tls = f->server_tls,
                                      .token = f->token[0] ? f->token : NULL };
     int r = worker_http_start(&opts, &f->worker_http, err);
     if (r < 0)
@@ -438,21 +479,6 @@ static int start_worker(struct functions *f, struct err *err)
 
 /* ---------------------------------------------------------------- gateway */
 
-static int read_tls(struct functions *f, struct err *err)
-{
-    struct buf cert = BUF_INIT(PEM_MAX_BYTES), key = BUF_INIT(PEM_MAX_BYTES);
-    int r = sys_read_file(AT_FDCWD, f->opts.gateway_cert, &cert, err);
-    if (r >= 0)
-        r = sys_read_file(AT_FDCWD, f->opts.gateway_key, &key, err);
-    if (r >= 0)
-        r = tls_ctx_new_server(buf_str(&cert), buf_str(&key), STR(""), &f->tls, err);
-    if (r >= 0)
-        tls_ctx_offer_h2(f->tls);
-    buf_fini(&cert);
-    buf_fini(&key);
-    return r;
-}
-
 static int open_async(struct functions *f, struct err *err)
 {
     scoped(free_scoped) char *path = xasprintf("%s/async.db", f->opts.data_dir);
@@ -466,7 +492,7 @@ static int open_async(struct functions *f, struct err *err)
 static int start_gateway(struct functions *f, struct err *err)
 {
     const struct functions_opts *o = &f->opts;
-    int r = o->gateway_cert && o->gateway_key ? read_tls(f, err) : 0;
+    int r = o->gateway_cert ? new_server_tls(o->gateway_cert, o->gateway_key, &f->tls, err) : 0;
     if (r >= 0)
         r = open_async(f, err);
     if (r < 0)
@@ -482,6 +508,7 @@ static int start_gateway(struct functions *f, struct err *err)
                                      f->control ? control_gateway_dialer(f->control) : f->dialer,
                                  .local = f->worker ? worker_invoker(f->worker) : NULL,
                                  .local_worker = f->worker ? f->name : NULL,
+                                 .worker_tls = f->client_tls,
                                  .worker_token = f->token[0] ? f->token : NULL,
                                  .domain = o->domain,
                                  .trace_dir = o->trace_dir,
@@ -513,6 +540,8 @@ static void free_functions(struct functions *f)
     link_dialer_free(f->dialer);
     link_server_free(f->link);
     tls_ctx_free(f->tls);
+    tls_ctx_free(f->server_tls);
+    tls_ctx_free(f->client_tls);
     if (f->logs)
         guest_logs_free(f->logs);
     free(f->name);
@@ -676,6 +705,7 @@ static int start_roles(struct functions *f, struct err *err)
     struct link_dialer_opts dialer = { .loop = o->loop,
                                        .addresses = o->control_planes,
                                        .n_addresses = o->n_control_planes,
+                                       .tls = f->client_tls,
                                        .token = f->token };
     int r = link_dialer_new(&dialer, &f->dialer, err);
     if (r >= 0 && o->transport) {
@@ -697,6 +727,8 @@ int functions_start(const struct functions_opts *opts, struct functions **ret, s
     struct functions *f = xnew(struct functions);
     f->opts = *opts;
     int r = read_token(f, err);
+    if (r >= 0)
+        r = read_role_tls(f, err);
     if (r >= 0)
         r = worker_identity(opts->data_dir, opts->name ? opts->name : "", &f->name, &f->incarnation,
                             err);

@@ -68,6 +68,9 @@ struct functions_opts { /* strings are kept */
     bool unlimited_containers; /* also where the machine has no control groups */
     uint32_t simulate;         /* so many workers with fake sandboxes, instead of a real one */
 
+    /* Between roles, REST too: certificate and key of this process, and whose certificates are good;
+     * files, all or none. */
+    const char *tls_cert, *tls_key, *tls_ca;
     const char *token_file; /* what the roles show each other; NULL: none, and only loopback */
     const char *trace_dir;
     void (*on_ready)(void *arg); /* every role works; once */

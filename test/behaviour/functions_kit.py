@@ -70,10 +70,10 @@ class FunctionServer(Server):
 class Role:
     """One role in a process of its own, until it says that it is ready."""
 
-    def __init__(self, role, data_dir, *words):
+    def __init__(self, role, data_dir, *words, wait=True):
         self.data_dir = data_dir
         self.command = [str(BUILD / "dormouse"), "fn", role, "--data-dir", str(data_dir), *map(str, words)]
-        self.start()
+        self.start(wait)
 
     def start(self, wait=True):
         self.log = open(str(self.data_dir) + ".log", "ab")

@@ -16,14 +16,14 @@ LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/dormouse-functio
 class Cell:
     """An API, two control planes, two gateways, two workers."""
 
-    def __init__(self, base, controls=2, gateways=1, workers=1):
+    def __init__(self, base, controls=2, gateways=1, workers=1, words=()):
         self.base, self.deployed = base, 0
         self.api = Server(base / "api", extra=())
         manifest = subprocess.run([BUILD / "dormouse", "manifest", "fn"], capture_output=True, text=True, check=True).stdout
         self.api.kubectl("apply", "-f", "-", input=manifest)
         self.controls = [Role("controlplane", base / f"c{i}", "--listen", "127.0.0.1:0", "--kubeconfig", self.api.kubeconfig,
-                              "--name", f"c{i}") for i in range(controls)]
-        self.addresses = [w for c in self.controls for w in ("-c", c.ready["control-plane"])]
+                              "--name", f"c{i}", *words) for i in range(controls)]
+        self.addresses = [w for c in self.controls for w in ("-c", c.ready["control-plane"])] + list(words)
         self.workers = [self.worker(i) for i in range(workers)]
         self.gateways = [Role("gateway", base / f"g{i}", "--listen", "127.0.0.1:0", "--name", f"g{i}", *self.addresses)
                          for i in range(gateways)]
@@ -169,4 +169,23 @@ def test_a_control_plane_alone_comes_back_to_living_sandboxes(tmp_path):
     cell.controls[0].start()
     wait_for(lambda: len(cell.controls[0].status()["functions"]["workers"]) == 1, "its worker is back")
     assert call(cell.gateway, host).headers["x-fake-sandbox"] == first
+    cell.stop()
+
+
+def test_roles_speak_tls_to_each_other(tmp_path):
+    cert, key, token = tmp_path / "cert.pem", tmp_path / "key.pem", tmp_path / "token"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                    "/CN=roles", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert], check=True, capture_output=True)
+    token.write_text("a token of some length\n")
+    tls = ["--tls-cert", cert, "--tls-key", key, "--tls-ca", cert]
+    cell = Cell(tmp_path, controls=1, words=[*tls, "--token-file", token])
+    host = cell.deploy("f")
+    assert call(cell.gateway, host, "/", "POST", b"sealed").body == b"sealed"
+    address = cell.controls[0].ready["control-plane"]
+    assert call(address, address, "/v1/status").status == 400, "that is no TLS"
+    stranger = Role("worker", tmp_path / "stranger", "--name", "stranger", *tls, "-c", address, wait=False)
+    wait_for(lambda: "UNAUTHENTICATED" in (tmp_path / "stranger.log").read_text(), "who shows no token is sent away")
+    assert call(cell.gateway, host).status == 200
+    assert [w["name"] for w in cell.controls[0].status()["functions"]["workers"]] == ["w0"]
+    stranger.kill()
     cell.stop()
