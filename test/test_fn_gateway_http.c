@@ -646,6 +646,72 @@ TEST(what_waits_follows_a_function_to_its_new_owner)
     finish();
 }
 
+TEST(what_was_forwarded_to_a_lost_gateway_is_answered)
+{
+    begin_with(2, (struct gateway_opts){ 0 });
+    welcome_all(SANDBOXES(serve(NULL)), "");
+    size_t owner;
+    const char *name = elsewhere(&owner);
+    char address[2][32];
+    for (size_t i = 0; i < 2; i++)
+        (void)snprintf(address[i], sizeof address[i], "127.0.0.1:%u", gateway_port(gateways[i]));
+    for (int post = 0; post < 2; post++) {
+        server_hangs = true;
+        unsigned before = server_requests[0];
+        request(client, &a, (struct http_call_opts){ .method = post ? STR("POST") : STR("GET") },
+                FIELDS("host", name));
+        WAIT_FOR(server_requests[0] == before + 1);
+        struct order *o = order_new(); /* one that leaves goes on with what it has */
+        order_member(o, "g1", address[0]);
+        order_member(o, "g2", address[1]);
+        o->member[1].is_leaving = true;
+        order_send(o, &planes[0]);
+        turns(10);
+        CHECK_INT(a.ends, 0);
+        CHECK(owns(0, name));
+        server_hangs = false;
+        o = order_new();
+        order_member(o, "g1", address[0]);
+        order_send(o, &planes[0]);
+        WAIT_FOR(a.ends);
+        CHECK_INT(a.status, post ? 502 : 200); /* once, or as often as need be */
+        o = order_new();
+        order_member(o, "g1", address[0]);
+        order_member(o, "g2", address[1]);
+        order_send(o, &planes[0]);
+    }
+    finish();
+}
+
+TEST(gateways_that_a_new_leader_has_not_heard_of_stay_members_for_a_while)
+{
+    begin_with(2, (struct gateway_opts){ 0 });
+    welcome_all(SANDBOXES(serve(NULL)), "");
+    size_t owner;
+    const char *name = elsewhere(&owner);
+    server_hangs = true;
+    request(client, &a, (struct http_call_opts){ .method = STR("POST") }, FIELDS("host", name));
+    WAIT_FOR(server_requests[0] == 1);
+    plane_hang_up(&planes[0]);
+    WAIT_FOR(planes[0].hellos == 2);
+    char address[32];
+    (void)snprintf(address, sizeof address, "127.0.0.1:%u", gateway_port(gateways[0]));
+    struct order *o = order_new();
+    order_welcome(o, 2);
+    order_function(o, 1, name, "");
+    order_endpoints(o, 0, 1, true);
+    order_member(o, "g1", address);
+    order_send(o, &planes[0]);
+    turns(10);
+    CHECK_INT(a.ends, 0); /* what it answers is still awaited */
+    CHECK(!owns(0, name));
+    pass(3100);
+    WAIT_FOR(a.ends); /* it did not come */
+    CHECK_INT(a.status, 502);
+    CHECK(owns(0, name));
+    finish();
+}
+
 TEST(a_websocket_is_forwarded_too)
 {
     begin_with(2, (struct gateway_opts){ 0 });

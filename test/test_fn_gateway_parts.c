@@ -272,9 +272,9 @@ TEST(functions_are_shared_evenly_and_only_the_share_of_who_goes_moves)
     const char *names[] = { "a", "b", "c" };
     unsigned count[3] = { 0 }, moved = 0;
     for (size_t i = 0; i < 3; i++)
-        CHECK(members_add(&three, str_of(names[i]), STR("x:1"), i == 0));
+        CHECK(members_add(&three, str_of(names[i]), STR("x:1"), i == 0, false));
     for (size_t i = 0; i < 2; i++)
-        CHECK(members_add(&two, str_of(names[i]), STR("x:1"), i == 0));
+        CHECK(members_add(&two, str_of(names[i]), STR("x:1"), i == 0, false));
     for (unsigned k = 0; k < 9000; k++) {
         size_t was = owner_of(&three, k), is = owner_of(&two, k);
         count[was]++;
@@ -285,6 +285,10 @@ TEST(functions_are_shared_evenly_and_only_the_share_of_who_goes_moves)
         CHECK(count[i] > 2700 && count[i] < 3300);
     CHECK_INT(moved, count[2]);
     three.at[2].suspect_until_ms = 10; /* others stand in */
+    for (unsigned k = 0; k < 1000; k++)
+        CHECK_INT(owner_of(&three, k), owner_of(&two, k));
+    three.at[2].suspect_until_ms = 0;
+    three.at[2].is_leaving = true;
     for (unsigned k = 0; k < 1000; k++)
         CHECK_INT(owner_of(&three, k), owner_of(&two, k));
     members_fini(&three);

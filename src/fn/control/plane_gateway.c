@@ -131,12 +131,13 @@ static void add_members(struct bulletin *b)
     m->gateways = arena_new_n(&b->arena, Dormouse__Fn__V1__Member *, PLANE_GATEWAYS_MAX);
     for (size_t i = 0; i < PLANE_GATEWAYS_MAX; i++) {
         const struct gateway *g = b->p->gateways[i];
-        if (!g || g->is_leaving)
+        if (!g)
             continue;
         Dormouse__Fn__V1__Member *one = arena_new(&b->arena, Dormouse__Fn__V1__Member);
         dormouse__fn__v1__member__init(one);
         one->name = g->peer.name;
         one->address = g->peer.address;
+        one->is_leaving = g->is_leaving;
         m->gateways[m->n_gateways++] = one;
     }
     b->m.members = m;

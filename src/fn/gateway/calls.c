@@ -278,6 +278,7 @@ static void attempt_start(struct gateway_call *c)
     struct err err = { 0 };
     uint64_t now_ms = loop_now_ms(g->loop);
     c->started_us = gateway_now_us();
+    c->is_lost = false;
     c->moved_ms = now_ms;
     c->deadline_ms = c->request_ms ? now_ms + c->request_ms : UINT64_MAX;
     sm_move(&c->sm, CALL_RUNNING);
@@ -493,6 +494,8 @@ static void suspect(struct gateway *g, const struct upstream *peer)
 static void forward_ended(struct gateway_call *c, int r, const struct err *err)
 {
     static const struct refusal lost = { 502, "GatewayLost", 1 };
+    if (c->is_lost && r == -ECANCELED)
+        r = -ECONNRESET;
     bool again = c->sm.at != CALL_OVER && r < 0 && can_retry(c, r);
     if (again)
         suspect(c->g, c->peer);
@@ -805,9 +808,23 @@ static void route_again(struct gateway_call *c)
         call_fail(c, &gone, "the function's spec cannot be read here");
 }
 
+/* What was forwarded to a gateway that is lost has failed; one that leaves still answers. */
+static void lose_gateways(struct gateway *g)
+{
+    list_each (node, &g->live) {
+        struct gateway_call *c = list_entry(node, struct gateway_call, live);
+        if (!c->peer || !c->invocation || c->is_lost || c->sm.at == CALL_OVER ||
+            upstream_is_member(c->peer))
+            continue;
+        c->is_lost = true;
+        invoke_cancel(c->invoker, c->invocation);
+    }
+}
+
 void calls_reroute(struct gateway *g)
 {
     VEC(struct gateway_call *) away = { 0 };
+    lose_gateways(g);
     list_each (node, &g->live) {
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
         size_t member;

@@ -625,18 +625,56 @@ static void apply_policy(struct gateway *g, const Dormouse__Fn__V1__Policy *m)
 
 /* ---------------------------------------------------------------- orders */
 
-static void apply_members(struct gateway *g, const Dormouse__Fn__V1__Members *m)
+static void members_changed(struct gateway *g)
 {
-    members_begin(&g->members, m->epoch, str_n(m->secret.data, m->secret.len));
-    for (size_t i = 0; i < m->n_gateways; i++)
-        if (!members_add(&g->members, str_of(m->gateways[i]->name), str_of(m->gateways[i]->address),
-                         strcmp(m->gateways[i]->name, g->name) == 0))
-            log_error("gateway: too many gateways", "ignored=%s", m->gateways[i]->name);
     g->members_seen++;
     upstreams_follow_members(g);
     calls_reroute(g);
     if (g->on_members)
         g->on_members(g->on_members_arg);
+}
+
+static bool is_named(const Dormouse__Fn__V1__Members *m, const char *name)
+{
+    for (size_t i = 0; i < m->n_gateways; i++)
+        if (strcmp(m->gateways[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Those of the former members that the new leader may not have heard of yet; strings are given. */
+static size_t take_doubted(struct gateway *g, const Dormouse__Fn__V1__Members *m,
+                           struct member *ret)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < g->members.n && timer_is_armed(&g->doubt); i++) {
+        struct member *at = &g->members.at[i];
+        if (i == g->members.self || at->is_leaving || is_named(m, at->name))
+            continue;
+        ret[n++] = (struct member){ .name = xstrdup(at->name), .address = xstrdup(at->address) };
+    }
+    return n;
+}
+
+static void apply_members(struct gateway *g, const Dormouse__Fn__V1__Members *m)
+{
+    struct member doubted[MEMBERS_MAX];
+    size_t n_doubted = take_doubted(g, m, doubted);
+    members_begin(&g->members, m->epoch, str_n(m->secret.data, m->secret.len));
+    for (size_t i = 0; i < m->n_gateways; i++) {
+        const Dormouse__Fn__V1__Member *at = m->gateways[i];
+        if (!members_add(&g->members, str_of(at->name), str_of(at->address),
+                         strcmp(at->name, g->name) == 0, at->is_leaving))
+            log_error("gateway: too many gateways", "ignored=%s", at->name);
+    }
+    for (size_t i = 0; i < n_doubted; i++) {
+        if (members_add(&g->members, str_of(doubted[i].name), str_of(doubted[i].address), false,
+                        false))
+            g->members.at[g->members.n - 1].is_doubted = true;
+        free(doubted[i].name);
+        free(doubted[i].address);
+    }
+    members_changed(g);
 }
 
 bool directory_owns(struct gateway *g, struct function *f, size_t *ret_member)
@@ -667,6 +705,13 @@ static void on_doubt_over(struct timer *t)
         sandbox_retire(g, *s);
     }
     vec_fini(&gone);
+    if (members_drop_doubted(&g->members))
+        members_changed(g);
+}
+
+void directory_doubt(struct gateway *g)
+{
+    timer_start(g->loop, &g->doubt, GATEWAY_DOUBT_MS, on_doubt_over);
 }
 
 /* After the last message of a welcome: what it has not named. */
@@ -694,8 +739,6 @@ static void sweep(struct gateway *g)
          * A new leader may be welcomed here before the workers have told it what they have. So
          * these go on to be used for a while: one that is really gone refuses, and is left then.
          */
-        if (g->is_new_leader && gone.n)
-            timer_start(g->loop, &g->doubt, GATEWAY_DOUBT_MS, on_doubt_over);
         vec_each (s, &gone) {
             (*s)->is_doubted = g->is_new_leader;
             if (!g->is_new_leader)

@@ -39,8 +39,8 @@ enum {
     /* A client that shut its side is gone, as for other proxies; but `nc -N` gets a quick answer.
      */
     GATEWAY_HALF_CLOSED_MS = 250,
-    GATEWAY_DOUBT_MS = 3000, /* for workers to tell a new leader of sandboxes that are known here */
-    GATEWAY_REFUSALS_MAX = 64,      /* connections refused to one request before it fails */
+    GATEWAY_DOUBT_MS = 3000,       /* for workers and gateways to reach a new leader */
+    GATEWAY_REFUSALS_MAX = 64,     /* connections refused to one request before it fails */
     GATEWAY_SUSPECT_MS = 2000,     /* a gateway that refused a connection owns nothing so long */
     GATEWAY_REPORT_QUEUED_MS = 20, /* between reports while requests wait for a sandbox */
     GATEWAY_REPORT_MS = 400,       /* while requests run */
@@ -175,7 +175,7 @@ struct gateway_call {
     bool wants_upgrade : 1, is_upgraded : 1, is_http2 : 1, is_forwarded : 1;
     bool head_sent : 1, is_paused : 1, is_retried : 1, is_cold : 1, is_tls : 1;
     uint8_t n_refused;
-    bool is_lost : 1; /* its sandbox is gone, as the control plane says */
+    bool is_lost : 1; /* its sandbox or its gateway is gone, as the control plane says */
     char function_key[2 * FN_NAME_MAX + 2];
     uint32_t revision;
     uint64_t last_sandbox; /* for traces */
@@ -295,6 +295,11 @@ void pool_rest(struct gateway *g, struct pool *p);   /* nothing is left to repor
 void sandbox_eject(struct gateway *g, struct sandbox *s);
 /* A request has left it. */
 void sandbox_left(struct gateway *g, struct sandbox *s);
+/*
+ * A new leader begins: what it does not name, sandboxes and gateways, is not taken for gone before
+ * these had time to reach it.
+ */
+void directory_doubt(struct gateway *g);
 /* One order of the control plane. E_CONFLICT: the endpoints are at another version. */
 int directory_apply(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o, struct err *err);
 /* Does this gateway own it? Otherwise the member that does. */
@@ -314,7 +319,8 @@ void pool_fail_waiting(struct gateway *g, struct pool *p, const struct failure *
 void calls_lose_sandbox(struct gateway *g, struct sandbox *s);
 /* Whatever has not ended is cut. */
 void calls_cut(struct gateway *g);
-/* What waits here and belongs elsewhere now is forwarded. */
+/* Members have changed: what waits here and belongs elsewhere now is forwarded, what was forwarded
+ * to a gateway that is lost has failed. */
 void calls_reroute(struct gateway *g);
 
 /* ---- upstream.c ---- */
@@ -333,6 +339,7 @@ struct invoker *upstream_invoker(struct upstream *u);
 /* Connections to gateways that are no members any more end. */
 void upstreams_follow_members(struct gateway *g);
 struct str upstream_address(const struct upstream *u);
+bool upstream_is_member(const struct upstream *u);
 struct list *upstream_sandboxes(struct upstream *u); /* sandbox.of_upstream */
 
 /* ---- uplink.c ---- */

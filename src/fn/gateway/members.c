@@ -34,7 +34,8 @@ void members_begin(struct members *m, uint64_t epoch, struct str secret)
     memcpy(m->secret, hex, sizeof m->secret);
 }
 
-bool members_add(struct members *m, struct str name, struct str address, bool is_self)
+bool members_add(struct members *m, struct str name, struct str address, bool is_self,
+                 bool is_leaving)
 {
     if (m->n == MEMBERS_MAX)
         return false;
@@ -42,8 +43,27 @@ bool members_add(struct members *m, struct str name, struct str address, bool is
         m->self = m->n;
     m->at[m->n++] = (struct member){ .name = str_dup(name),
                                      .address = str_dup(address),
-                                     .hash = str_hash(name, SEED_MEMBER) };
+                                     .hash = str_hash(name, SEED_MEMBER),
+                                     .is_leaving = is_leaving };
     return true;
+}
+
+bool members_drop_doubted(struct members *m)
+{
+    size_t n = 0, was = m->n, self = SIZE_MAX;
+    for (size_t i = 0; i < was; i++) {
+        if (m->at[i].is_doubted) {
+            free(m->at[i].name);
+            free(m->at[i].address);
+            continue;
+        }
+        if (i == m->self)
+            self = n;
+        m->at[n++] = m->at[i];
+    }
+    m->n = n;
+    m->self = self;
+    return n < was;
 }
 
 void members_fini(struct members *m)
@@ -63,12 +83,10 @@ static uint64_t weight(uint64_t member, uint64_t key)
 
 size_t members_owner(const struct members *m, struct str key, uint64_t now_ms)
 {
-    if (m->n == 1)
-        return 0;
     uint64_t hash = str_hash(key, SEED_KEY), best_weight = 0;
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < m->n; i++) {
-        if (m->at[i].suspect_until_ms > now_ms)
+        if (m->at[i].is_leaving || m->at[i].suspect_until_ms > now_ms)
             continue;
         uint64_t w = weight(m->at[i].hash, hash);
         /* A tie would be a collision of hashes; names decide, as they do elsewhere. */

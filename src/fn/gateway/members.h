@@ -17,6 +17,8 @@ enum { MEMBERS_MAX = 64, MEMBERS_SECRET_MAX = 64 };
 struct member {
     char *name, *address;
     uint64_t hash;
+    bool is_leaving;           /* owns nothing */
+    bool is_doubted;           /* known from a former control plane, not named by the new one yet */
     uint64_t suspect_until_ms; /* it refused a connection: others stand in for it until then */
 };
 
@@ -32,9 +34,12 @@ struct members {
 /* Begin a new set; suspicions are forgotten. */
 void members_begin(struct members *m, uint64_t epoch, struct str secret);
 /* Copied. false: more than MEMBERS_MAX. is_self: it is this gateway. */
-bool members_add(struct members *m, struct str name, struct str address, bool is_self);
+bool members_add(struct members *m, struct str name, struct str address, bool is_self,
+                 bool is_leaving);
+/* Without those that are doubted. false: there were none. */
+bool members_drop_doubted(struct members *m);
 void members_fini(struct members *m);
-/* Of a function's key, "namespace/name". SIZE_MAX: there are no members. */
+/* Of a function's key, "namespace/name". SIZE_MAX: nobody can. */
 size_t members_owner(const struct members *m, struct str key, uint64_t now_ms);
 /* Did a member send this? */
 bool members_knows(const struct members *m, struct str secret);

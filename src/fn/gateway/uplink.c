@@ -109,6 +109,8 @@ static bool take_welcome(struct gateway *g, const order *o)
              (unsigned long long)o->welcome->term);
     timer_stop(g->loop, &g->welcome_by);
     g->is_new_leader = g->term && o->welcome->term > g->term;
+    if (g->is_new_leader)
+        directory_doubt(g);
     g->term = o->welcome->term;
     g->lease_ms = o->welcome->lease_ms;
     g->is_welcome = true;

@@ -308,10 +308,11 @@ void upstream_unref(struct upstream *u)
     free(u);
 }
 
-static bool is_member(const struct gateway *g, struct str address)
+bool upstream_is_member(const struct upstream *u)
 {
-    for (size_t i = 0; i < g->members.n; i++)
-        if (str_is(address, g->members.at[i].address))
+    const struct members *m = &u->g->members;
+    for (size_t i = 0; i < m->n; i++)
+        if (str_is(upstream_address(u), m->at[i].address))
             return true;
     return false;
 }
@@ -321,7 +322,7 @@ void upstreams_follow_members(struct gateway *g)
     VEC(struct upstream *) gone = { 0 };
     map_each (e, &g->upstreams) {
         struct upstream *u = e->value;
-        if (u->is_kept && !is_member(g, upstream_address(u)))
+        if (u->is_kept && !upstream_is_member(u))
             vec_push(&gone, u);
     }
     vec_each (u, &gone) {
