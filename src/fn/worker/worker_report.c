@@ -78,6 +78,12 @@ void report_failed(struct worker *w, uint64_t id, int r, const struct err *err)
     tell_created(w, c);
 }
 
+/* Somebody waits for news of a sandbox: no file is read for it. */
+static bool is_load_at_hand(const struct worker *w)
+{
+    return w->is_simulated || (w->load_ms && loop_now_ms(w->loop) < w->load_ms + LOAD_AGE_MS);
+}
+
 static void fill_load(struct worker *w, Dormouse__Fn__V1__WorkerLoad *load)
 {
     uint64_t now = loop_now_ms(w->loop);
@@ -131,14 +137,16 @@ static void add_gone(struct arena *a, Dormouse__Fn__V1__WorkerReport *to, const 
 }
 
 static void send_report(struct worker *w, size_t created_at, size_t n_created, size_t gone_at,
-                        size_t n_gone)
+                        size_t n_gone, bool with_load)
 {
     Dormouse__Fn__V1__WorkerReport m = DORMOUSE__FN__V1__WORKER_REPORT__INIT;
     Dormouse__Fn__V1__WorkerLoad load;
     add_created(&w->scratch, &m, w->created.p + created_at, n_created);
     add_gone(&w->scratch, &m, w->gone.p + gone_at, n_gone);
-    fill_load(w, &load);
-    m.load = &load;
+    if (with_load || is_load_at_hand(w)) {
+        fill_load(w, &load);
+        m.load = &load;
+    }
     m.seq = ++w->seq;
     m.leaving = w->is_stopping;
     fn_stream_send(w->stream, &m.base);
@@ -154,7 +162,7 @@ static void on_report(struct defer *d)
     do {
         size_t nc = MIN(w->created.n - c, (size_t)WORKER_REPORT_MAX);
         size_t ng = MIN(w->gone.n - g, WORKER_REPORT_MAX - nc);
-        send_report(w, c, nc, g, ng);
+        send_report(w, c, nc, g, ng, false);
         c += nc;
         g += ng;
     } while (c < w->created.n || g < w->gone.n);
@@ -165,8 +173,8 @@ static void on_lease(struct timer *t)
 {
     struct worker *w = container_of(t, struct worker, lease);
     uint64_t quarter = MAX(w->lease_ms / 4, 1), age = loop_now_ms(w->loop) - w->sent_ms;
-    if (age + quarter / 4 >= quarter)
-        send_report(w, 0, 0, 0, 0);
+    if (age + quarter / 4 >= quarter || !is_load_at_hand(w))
+        send_report(w, 0, 0, 0, 0, true);
     timer_start(w->loop, &w->lease, quarter, on_lease);
 }
 
