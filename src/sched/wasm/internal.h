@@ -104,7 +104,7 @@ struct winstance {
 
     char *key;     /* of its pod; NULL: it has not had any */
     bool is_bound; /* to that pod, whose attempt is not over */
-    bool is_busy, is_used, is_fork;
+    bool is_busy, is_used;
 
     /* Of the call under way. */
     const struct wplugin_input *input; /* NULL: none */
@@ -188,6 +188,9 @@ void wplugin_log_error(struct wplugin *p, const char *what, struct str why);
 int wpool_take(struct wplugin *p, struct str key, enum wplugin_hook hook, struct winstance **ret,
                bool *ret_is_lost, struct buf *error);
 void wpool_give(struct winstance *in, enum wplugin_hook hook);
+/* The instance of a pod that has one, for a moment, until wpool_put_back(); NULL. */
+struct winstance *wpool_borrow(struct wplugin *p, struct str key);
+void wpool_put_back(struct winstance *in);
 /* The first one. */
 int wpool_fill(struct wplugin *p, struct buf *error);
 void wpool_drain(struct wplugin *p);

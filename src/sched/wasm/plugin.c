@@ -582,3 +582,67 @@ void wplugin_call(struct wplugin *p, enum wplugin_hook hook, const struct wplugi
         run(instance, hook, in, a, ret);
     wpool_give(instance, hook);
 }
+
+/* ---- dry runs ---- */
+
+struct wplugin_fork {
+    struct wplugin *plugin;
+    struct wstate *state; /* NULL: it cannot be copied, so prefilter is run again */
+    struct winstance *instance;
+};
+
+struct wplugin_fork *wplugin_fork_new(struct wplugin *p, struct str key)
+{
+    struct winstance *in = wpool_borrow(p, key);
+    if (!in)
+        return NULL;
+    struct wplugin_fork *f = xnew(struct wplugin_fork);
+    f->plugin = p;
+    f->state = wstate_new(in);
+    wpool_put_back(in);
+    return f;
+}
+
+void wplugin_fork_reset(struct wplugin_fork *f)
+{
+    winstance_free(f->instance);
+    f->instance = NULL;
+}
+
+void wplugin_fork_free(struct wplugin_fork *f)
+{
+    if (!f)
+        return;
+    wplugin_fork_reset(f);
+    wstate_free(f->state);
+    free(f);
+}
+
+/* false: it failed, and *ret says why. */
+static bool begin_fork(struct wplugin_fork *f, enum wplugin_hook hook,
+                       const struct wplugin_input *in, struct arena *a, struct wplugin_result *ret)
+{
+    struct wplugin *p = f->plugin;
+    scoped(buf_fini_scoped) struct buf why = BUF_INIT(ERROR_MAX_BYTES);
+    if (winstance_new(p, f->state ? f->state : p->image, &f->instance, &why) < 0) {
+        fail(p, hook, in, a, STR_NULL, buf_str(&why), ret);
+        return false;
+    }
+    if (f->state || !wplugin_has(p, WPLUGIN_HOOK_PREFILTER))
+        return true;
+    run(f->instance, WPLUGIN_HOOK_PREFILTER, in, a, ret);
+    return !ret->has_failed;
+}
+
+void wplugin_fork_call(struct wplugin_fork *f, enum wplugin_hook hook,
+                       const struct wplugin_input *in, struct arena *a, struct wplugin_result *ret)
+{
+    if (!wplugin_has(f->plugin, hook)) {
+        default_result(hook, in, ret);
+        return;
+    }
+    if (f->instance || begin_fork(f, hook, in, a, ret))
+        run(f->instance, hook, in, a, ret);
+    if (ret->has_failed)
+        wplugin_fork_reset(f);
+}

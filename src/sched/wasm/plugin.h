@@ -220,6 +220,21 @@ void wplugin_call(struct wplugin *p, enum wplugin_hook hook, const struct wplugi
 /* The attempt to schedule this pod is over, however it ended. Any thread. */
 void wplugin_end(struct wplugin *p, struct str key);
 
+/*
+ * Dry runs: what the guest would say if pods were added to a node or removed from it (preemption,
+ * nominated pods). A fork begins as the pod's instance is now, after prefilter; what is done in it
+ * changes nothing there. Any thread, one at a time for each fork.
+ */
+struct wplugin_fork;
+/* NULL: the pod has no instance, so that prefilter has to come first. */
+struct wplugin_fork *wplugin_fork_new(struct wplugin *p, struct str key);
+void wplugin_fork_free(struct wplugin_fork *f);
+/* As it was when it was new: for the next node. */
+void wplugin_fork_reset(struct wplugin_fork *f);
+/* As wplugin_call(), with the pod of `in` being the fork's. */
+void wplugin_fork_call(struct wplugin_fork *f, enum wplugin_hook hook,
+                       const struct wplugin_input *in, struct arena *a, struct wplugin_result *ret);
+
 struct wplugin_stats {
     unsigned instances, bound; /* now; bound to a pod that is not over */
     uint64_t created, retired;

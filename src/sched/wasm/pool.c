@@ -175,6 +175,27 @@ void wpool_give(struct winstance *in, enum wplugin_hook hook)
     (void)pthread_mutex_unlock(&p->lock);
 }
 
+struct winstance *wpool_borrow(struct wplugin *p, struct str key)
+{
+    struct winstance *in;
+    (void)pthread_mutex_lock(&p->lock);
+    while ((in = find(p, cut_key(key))) && in->is_busy)
+        (void)pthread_cond_wait(&p->freed, &p->lock);
+    if (in)
+        in->is_busy = true;
+    (void)pthread_mutex_unlock(&p->lock);
+    return in;
+}
+
+void wpool_put_back(struct winstance *in)
+{
+    struct wplugin *p = in->plugin;
+    (void)pthread_mutex_lock(&p->lock);
+    in->is_busy = false;
+    (void)pthread_cond_broadcast(&p->freed);
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
 void wplugin_end(struct wplugin *p, struct str key)
 {
     key = cut_key(key);
