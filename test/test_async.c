@@ -413,6 +413,12 @@ TEST(a_call_is_acknowledged_runs_and_leaves_its_answer)
     answer_fini(&a);
     CHECK_INT(rig_stats(&g).pending, 0);
     CHECK_INT(rig_stats(&g).succeeded, 1);
+    CHECK(!timer_is_armed(&g.async->due_timer)); /* one for the result, none for calls */
+    CHECK(timer_is_armed(&g.async->sweep_timer));
+    loop_skip(&g.loop, async_default_policy.result_ttl_ms + 2000);
+    rig_until(&g, rig_stats(&g).results_deleted == 1);
+    rig_settle(&g);
+    CHECK(!timer_is_armed(&g.async->due_timer) && !timer_is_armed(&g.async->sweep_timer));
     rig_fini(&g);
 }
 

@@ -68,8 +68,9 @@ uint32_t async_owner(struct str gateway_name);
 
 struct async_opts {
     struct loop *loop;
-    const char *name; /* of this gateway */
-    const char *path; /* of the database, made with the first call; copied */
+    const char *name;         /* of this gateway */
+    const char *path;         /* of the database, made with the first call; copied */
+    struct tls_ctx *peer_tls; /* how other gateways are spoken to; kept; NULL: plain */
     /* Callbacks and dead letters may go to loopback, link-local and private addresses. */
     bool allow_private_urls;
     /*

@@ -18,6 +18,7 @@ struct async {
     char *path;
     uint32_t owner;
     bool allow_private_urls;
+    struct tls_ctx *peer_tls;
     bool (*is_mine)(void *arg, uint32_t owner);
     void *is_mine_arg;
     size_t running_max;
@@ -57,9 +58,21 @@ int async_db(struct async *a, struct err *err);
 void async_pump(struct async *a);
 /* A call is on disk; of which lane. */
 void async_added(struct async *a, struct str lane, const struct due *d);
-void async_finished(struct async *a, uint64_t wall_expires_ms);
 /* After a run has ended while closing. */
 void async_check_closed(struct async *a);
+
+/* ---- pages.c ---- */
+
+/* The lane's next page. */
+void pages_read(struct async *a, struct lane *l);
+/* What could not be read, after async.pages_failed. */
+void pages_retry(struct async *a);
+
+/* ---- sweep.c ---- */
+
+void async_sweep(struct async *a);
+/* A result expires then. */
+void async_finished(struct async *a, uint64_t wall_expires_ms);
 
 /* ---- a transaction in the making: batch.c ---- */
 

@@ -381,7 +381,9 @@ static bool ask_peer(struct serving *s, const struct http_request *req, const ch
     if (name.n > 2 && name.p[0] == '[')
         name = str_slice(name, 1, name.n - 1);
     scoped(free_scoped) char *host = str_dup(name);
-    struct http_client_opts opts = { .host = host, .port = (uint16_t)port, .max_connections = 1 };
+    struct http_client_opts opts = {
+        .host = host, .port = (uint16_t)port, .tls = s->a->peer_tls, .max_connections = 1
+    };
     if (http_client_new(s->a->loop, &opts, &s->client, NULL) < 0)
         return false;
     (void)headers_addc(&h, "x-faas-async-forwarded", "1");
