@@ -221,6 +221,12 @@ static int prepare(struct runner *r, struct run_module *m, enum guest_abi abi, s
     }
     if (m->pre[abi])
         return 0;
+    if (!r->linkers[abi]) {
+        r->linkers[abi] = wasmtime_linker_new(r->engine);
+        int status = abi_define(r->linkers[abi], abi, err);
+        if (status < 0)
+            return status;
+    }
     wasmtime_error_t *e = wasmtime_linker_instantiate_pre(r->linkers[abi], m->module, &m->pre[abi]);
     return e ? engine_err(err, E_UNSUPPORTED, e, "link the module") : 0;
 }

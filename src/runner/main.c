@@ -95,10 +95,6 @@ static int set_up(struct runner *r, struct err *err)
         return err_sys(err, -errno, "open /proc/self/pagemap");
     r->has_pagemap_scan = dirty_has_scan(r->pagemap_fd);
     status = engine_new(NULL, &r->engine, err);
-    for (unsigned i = 0; i < GUEST_ABI_COUNT && status == 0; i++) {
-        r->linkers[i] = wasmtime_linker_new(r->engine);
-        status = abi_define(r->linkers[i], (enum guest_abi)i, err);
-    }
     if (status == 0)
         status = start_ticks(r->engine, err);
     return status < 0 ? status : sandbox_enter(err);

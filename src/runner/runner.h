@@ -46,7 +46,7 @@ struct template;
 
 struct runner {
     wasm_engine_t *engine;
-    wasmtime_linker_t *linkers[GUEST_ABI_COUNT];
+    wasmtime_linker_t *linkers[GUEST_ABI_COUNT]; /* made when first needed */
     struct run_module **modules; /* by id */
     size_t n_modules;
     VEC(struct instance *) slots;
