@@ -63,6 +63,7 @@ int fn_role_options(struct functions_opts *to)
     to->tls_cert = fn_role.tls_cert;
     to->tls_key = fn_role.tls_key;
     to->tls_ca = fn_role.tls_ca;
+    to->persist_sandboxes = fn_role.persist_sandboxes;
     to->name = fn_role.name;
     to->token_file = fn_role.token_file;
     to->trace_dir = fn_role.trace_dir;

@@ -15,7 +15,7 @@ struct fn_role_args {
     struct cmd_list control_planes, labels, bundles;
     const char *subnet;
     uint64_t simulate, cpu, memory, lease_ms, peer_lease_ms;
-    bool private_urls, unlimited_containers;
+    bool persist_sandboxes, private_urls, unlimited_containers;
     char gateway_host[FN_ADDRESS_MAX], control_host[FN_ADDRESS_MAX], worker_host[FN_ADDRESS_MAX];
 };
 extern struct fn_role_args fn_role;
@@ -49,15 +49,24 @@ int fn_role_options(struct functions_opts *to);
     }
 
 #define FN_CONTROL_OPTS                                                                            \
-    { "placement",                                                                                 \
+    { "persist-sandboxes",                                                                         \
       0,                                                                                           \
-      "POLICY",                                                                                    \
-      "warm-first, kubernetes, power-of-d, image-locality, hermod, ch-rlu, round-robin or random " \
-      "(warm-first)",                                                                              \
-      CMD_STRING,                                                                                  \
-      &fn_role.placement,                                                                          \
+      NULL,                                                                                        \
+      "write each to the API before it is used (to measure)",                                      \
+      CMD_FLAG,                                                                                    \
+      &fn_role.persist_sandboxes,                                                                  \
       0,                                                                                           \
       0 },                                                                                         \
+        { "placement",                                                                             \
+          0,                                                                                       \
+          "POLICY",                                                                                \
+          "warm-first, kubernetes, power-of-d, image-locality, hermod, ch-rlu, round-robin or "    \
+          "random "                                                                                \
+          "(warm-first)",                                                                          \
+          CMD_STRING,                                                                              \
+          &fn_role.placement,                                                                      \
+          0,                                                                                       \
+          0 },                                                                                     \
         { "eviction", 0,                                                                           \
           "POLICY",   "which sandbox goes first: idlest or random (idlest)",                       \
           CMD_STRING, &fn_role.eviction,                                                           \

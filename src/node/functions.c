@@ -317,6 +317,7 @@ static int start_control(struct functions *f, struct err *err)
                                  .peer_lease_ms = o->peer_lease_ms,
                                  .place = { .policy = o->placement, .seed = sys_random_u64() },
                                  .eviction = o->eviction,
+                                 .persists = o->persist_sandboxes,
                                  .trace_dir = o->trace_dir,
                                  .peers = f->dialer,
                                  .on_leads = on_leads,

@@ -78,6 +78,8 @@ def test_environment_comes_from_secrets(up):
     up.deploy("env", FAKE | {"env": env, "timeouts": {"queueMilliseconds": 300}})
     assert call(up.gateway, "env.default").status in (503, 504)
     wait_for(lambda: condition(up, "env")["reason"] == "EnvironmentUnavailable", "its status says so")
+    events = up.get("/api/v1/namespaces/default/events").json()["items"]
+    assert [e["reason"] for e in events if e["involvedObject"]["name"] == "env"] == ["EnvironmentUnavailable"]
     up.create("/api/v1/namespaces/default/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "later"},
                                                      "data": {"k": base64.b64encode(b"v").decode()}})
     wait_for(lambda: call(up.gateway, "env.default").status == 200, "it runs with the Secret")
@@ -131,6 +133,12 @@ def test_quotas_and_tokens_of_a_namespace(up):
     wait_for(lambda: (condition(up, "b", "small") or {}).get("reason") == "QuotaExceeded", "one too many")
     assert call(up.gateway, "b.small", headers={"Authorization": "Bearer open sesame"}).status in (401, 404)
     assert ask_socket(up.data_dir, "POST", "/v1/namespaces/small/functions", {"name": "c", "spec": FAKE}).status == 403
+    assert up.ask("DELETE", FUNCTIONS.format("small") + "/a").status == 200
+    wait_for(lambda: call(up.gateway, "b.small", headers={"Authorization": "Bearer open sesame"}).status == 200, "there is room for it")
+    up.deploy("d", namespace="small")
+    wait_for(lambda: (condition(up, "d", "small") or {}).get("reason") == "QuotaExceeded", "one too many again")
+    assert up.ask("DELETE", POLICIES.format("small") + "/default").status == 200
+    wait_for(lambda: call(up.gateway, "d.small").status == 200, "nothing is asked for any more")
 
 
 def test_a_deleted_function_is_gone_and_its_sandboxes_with_it(up):
@@ -177,6 +185,17 @@ def test_old_revisions_go_and_creations_are_traced(tmp_path):
     assert lines[0].startswith("time,service_name,container_id,success,image_fetch,sandbox_create,") and lines[0].count(",") == 15
     row = dict(zip(lines[0].split(","), lines[1].split(",")))
     assert row["service_name"] == "default/many" and row["success"] == "true" and int(row["other_worker_node"]) < 1000000
+
+
+def test_sandboxes_that_are_written_down_first(tmp_path):
+    """The ablation: what the API has to say before a gateway hears of a sandbox."""
+    up = FunctionServer(tmp_path / "data", extra=["--persist-sandboxes"])
+    up.deploy("f")
+    number = int(call(up.gateway, "f.default").headers["x-fake-sandbox"])
+    path = f"/api/v1/namespaces/default/configmaps/sandbox-{number:x}"
+    assert up.get(path).json()["data"] == {"function": "f"}
+    assert up.ask("DELETE", FUNCTIONS.format("default") + "/f").status == 200
+    assert up.stop() == 0
 
 
 def test_tokens_and_listeners(tmp_path):

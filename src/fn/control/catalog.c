@@ -65,6 +65,21 @@ static void count(struct catalog *c, struct str namespace, intptr_t by)
         (void)map_del(&c->counts, namespace);
 }
 
+void catalog_retry_refused(struct catalog *c, struct str namespace)
+{
+    bool any = false;
+    map_each (at, &c->entries) {
+        struct entry *e = at->value;
+        if (e->reason && strcmp(e->reason, REASON_QUOTA) == 0 &&
+            str_eq(str_of(e->namespace), namespace)) {
+            e->generation = 0; /* as if it had never been looked at */
+            any = true;
+        }
+    }
+    if (any && c->functions && !c->closed)
+        reflector_relist(c->functions);
+}
+
 /* Out of the plane, and without an object. */
 static void forget_function(struct entry *e)
 {
@@ -73,6 +88,8 @@ static void forget_function(struct entry *e)
         plane_drop_function(c->opts.plane, e->number);
         c->by_number.p[e->number] = NULL;
         count(c, str_of(e->namespace), -1);
+        if (map_has(&c->rules, str_of(e->namespace))) /* there may be room for another one */
+            catalog_retry_refused(c, str_of(e->namespace));
     }
     if (e->write) {
         ask_cancel(take_ptr(&e->write));
@@ -326,7 +343,7 @@ static void on_function(void *arg, const struct json *object)
     catalog_set_trouble(e, NULL, NULL);
     if (r < 0)
         catalog_set_trouble(e,
-                            r == E_DENIED  ? "QuotaExceeded"
+                            r == E_DENIED  ? REASON_QUOTA
                             : r == E_LIMIT ? "LimitReached"
                                            : "InvalidSpec",
                             err_text(&err));
@@ -478,6 +495,7 @@ int catalog_start(const struct catalog_opts *opts, struct catalog **ret, struct 
     c->opts = *opts;
     list_init(&c->dirty);
     list_init(&c->resolves);
+    list_init(&c->persists);
     int r = follow(c, "functionrevisions", &revision_ops, &c->revisions, err);
     if (r >= 0)
         r = catalog_follow_policies(c, err);
@@ -502,6 +520,7 @@ void catalog_close(struct catalog *c)
         reflector_close(c->revisions);
     timer_stop(c->opts.loop, &c->write_timer);
     catalog_close_env(c);
+    catalog_end_persists(c);
     while ((first = map_next(&c->entries, NULL))) {
         e = first->value;
         free_entry(e);

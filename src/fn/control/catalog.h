@@ -46,6 +46,11 @@ void catalog_set_leads(struct catalog *c, bool leads);
 /* What plane_ops say. */
 void catalog_on_change(struct catalog *c, uint32_t function);
 void catalog_on_resolve(struct catalog *c, uint32_t function, uint32_t revision);
+/*
+ * Write down that a sandbox is there, or (is_gone) no more: a ConfigMap of the function's
+ * namespace. plane_persisted() follows the former's answer, whatever it is.
+ */
+void catalog_persist(struct catalog *c, uint32_t function, uint64_t sandbox, bool is_gone);
 /* Where it is known since: another listener's port. Kept. */
 void catalog_set_url(struct catalog *c, const char *url);
 /* Its number in the plane; 0: there is none. */

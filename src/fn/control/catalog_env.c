@@ -346,6 +346,7 @@ static void on_policy(void *arg, const struct json *object)
     vec_each (t, &rule->tokens)
         (void)add_source(&read->g, true, str_of(t->secret));
     gather_start(&read->g);
+    catalog_retry_refused(c, meta_namespace(object));
 }
 
 static void on_policy_deleted(void *arg, struct str namespace, struct str name)
@@ -356,6 +357,7 @@ static void on_policy_deleted(void *arg, struct str namespace, struct str name)
         return;
     plane_set_policy(c->opts.plane, namespace, NULL);
     free_rule(rule);
+    catalog_retry_refused(c, namespace);
 }
 
 static const struct reflector_ops policy_ops = { .on_object = on_policy,

@@ -43,7 +43,7 @@ struct token_source {
 struct namespace_rule {
     struct catalog *c;
     char *namespace;
-    uint32_t functions;     /* quota */
+    uint32_t functions; /* quota */
     bool seen;
     struct plane_policy policy;
     VEC(struct token_source) tokens;
@@ -61,6 +61,7 @@ struct catalog {
     VEC(struct entry *) by_number;
     struct list dirty;
     struct list resolves;
+    struct list persists; /* writes of sandboxes under way */
     unsigned n_writes;
     struct timer write_timer;
     bool synced, leads, closed, revisions_synced;
@@ -68,13 +69,16 @@ struct catalog {
 
 enum { ENTRY_KEY_MAX = 600 };
 struct str catalog_key(char buf[ENTRY_KEY_MAX], struct str namespace, struct str name);
+#define REASON_QUOTA "QuotaExceeded"
+/* A quota has room again: what it kept out is read once more. */
+void catalog_retry_refused(struct catalog *c, struct str namespace);
 void catalog_set_trouble(struct entry *e, const char *reason, const char *message);
 
 /* ---- catalog_write.c ---- */
 void entry_touch(struct entry *e); /* something of it is to be written */
 /* Of the status as an object has it; what catalog_write.c compares with. */
 uint64_t status_hash_of(const struct json *status);
-void catalog_write_soon(struct catalog *c);
+void catalog_end_persists(struct catalog *c);
 
 /* ---- catalog_env.c ---- */
 int catalog_follow_policies(struct catalog *c, struct err *err);

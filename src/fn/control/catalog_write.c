@@ -329,3 +329,59 @@ void entry_touch(struct entry *e)
     if (!timer_is_armed(&c->write_timer))
         timer_start(c->opts.loop, &c->write_timer, CATALOG_WRITE_DELAY_MS, on_write_timer);
 }
+
+/* ---------------------------------------------------------------- sandboxes, to measure */
+
+struct persist {
+    struct catalog *c;
+    struct list node;
+    struct ask *ask;
+    uint64_t sandbox;
+    bool is_gone;
+};
+
+static void on_persisted(void *arg, int status, struct str body, const struct json *json,
+                         const struct err *err)
+{
+    struct persist *w = arg;
+    list_remove(&w->node);
+    if (!w->is_gone)
+        plane_persisted(w->c->opts.plane, w->sandbox);
+    free(w);
+}
+
+void catalog_persist(struct catalog *c, uint32_t function, uint64_t sandbox, bool is_gone)
+{
+    const struct entry *e = function < c->by_number.n ? c->by_number.p[function] : NULL;
+    struct buf path = BUF_INIT(1024), body = BUF_INIT(4096);
+    if (!e || c->closed)
+        return;
+    struct persist *w = xnew(struct persist);
+    *w = (struct persist){ .c = c, .sandbox = sandbox, .is_gone = is_gone };
+    buf_printf(&path, "/api/v1/namespaces/%s/configmaps", e->namespace);
+    if (is_gone)
+        buf_printf(&path, "/sandbox-%" PRIx64, sandbox);
+    else
+        buf_printf(&body,
+                   "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":"
+                   "\"sandbox-%" PRIx64 "\"},\"data\":{\"function\":\"%s\"}}",
+                   sandbox, e->name);
+    struct ask_request rq = { .method = is_gone ? "DELETE" : "POST",
+                              .target = buf_str(&path),
+                              .content_type = is_gone ? NULL : "application/json",
+                              .body = buf_str(&body) };
+    list_push_back(&c->persists, &w->node);
+    if (ask_start(c->opts.transport, c->opts.identity, &rq, on_persisted, w, &w->ask, NULL) < 0)
+        on_persisted(w, 0, STR(""), NULL, NULL);
+    buf_fini(&path);
+    buf_fini(&body);
+}
+
+void catalog_end_persists(struct catalog *c)
+{
+    for (struct list *node; c->persists.next && (node = list_pop_front(&c->persists));) {
+        struct persist *w = list_entry(node, struct persist, node);
+        ask_cancel(w->ask);
+        free(w);
+    }
+}

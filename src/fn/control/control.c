@@ -252,7 +252,14 @@ static void on_created(void *arg, const struct plane_created *created)
         cold_trace_add(c->trace, created);
 }
 
-static const struct plane_ops plane_ops = { .on_change = on_change,
+static void on_persist(void *arg, uint32_t function, uint64_t sandbox, bool is_gone)
+{
+    struct control *c = arg;
+    catalog_persist(c->catalog, function, sandbox, is_gone);
+}
+
+static const struct plane_ops plane_ops = { .on_persist = on_persist,
+                                            .on_change = on_change,
                                             .on_resolve = on_resolve,
                                             .on_deposed = on_deposed,
                                             .on_created = on_created };
@@ -312,6 +319,7 @@ int control_start(const struct control_opts *opts, struct control **ret, struct 
                                 .lease_ms = opts->peer_lease_ms,
                                 .place = opts->place,
                                 .eviction = opts->eviction,
+                                .persists = opts->persists,
                                 .ops = &plane_ops,
                                 .arg = c };
     c->plane = plane_new(&plane);

@@ -45,6 +45,7 @@ struct control_opts {
     uint64_t peer_lease_ms; /* of gateways and workers; 0: PLANE_LEASE_MS */
     struct place_options place;
     enum place_eviction eviction;
+    bool persists;         /* plane_opts.persists */
     const char *trace_dir; /* cold_start_trace.csv there; NULL: none */
     /* While it does not lead: a way to the one that does, to see it go; NULL: there is none. */
     struct fn_dialer *peers;

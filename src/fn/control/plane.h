@@ -32,7 +32,7 @@ enum {
     PLANE_SANDBOXES_MAX = 1 << 20,
     PLANE_WORKERS_MAX = 10000,
     PLANE_GATEWAYS_MAX = 64,
-    PLANE_NAME_MAX = 253, /* of workers and gateways, and of addresses */
+    PLANE_NAME_MAX = 253,       /* of workers and gateways, and of addresses */
     PLANE_LEASE_MS = 1500,      /* of gateways and workers in other processes */
     PLANE_HELLO_MS = 5000,      /* until a new stream has said who it is */
     PLANE_RETRY_FIRST_MS = 50,  /* after a failed creation; doubles, */
@@ -65,6 +65,11 @@ struct plane_ops { /* all given */
     /* Somebody has seen a higher term than ours. */
     void (*on_deposed)(void *arg);
     void (*on_created)(void *arg, const struct plane_created *c);
+    /*
+     * With plane_opts.persists: a sandbox is ready, and plane_persisted() is due before gateways
+     * hear of it; or (is_gone) it is no more. Runs inside calls. NULL without.
+     */
+    void (*on_persist)(void *arg, uint32_t function, uint64_t sandbox, bool is_gone);
 };
 
 struct plane_opts {
@@ -73,6 +78,7 @@ struct plane_opts {
     uint64_t lease_ms; /* 0: PLANE_LEASE_MS */
     struct place_options place;
     enum place_eviction eviction;
+    bool persists; /* every sandbox is written down before it is used: to measure what that costs */
     const struct plane_ops *ops;
     void *arg;
 };
@@ -90,6 +96,8 @@ uint64_t plane_term(const struct plane *p);
 /* Taken. is_local: the peer lives in this process, and no lease is needed. */
 void plane_accept_gateway(struct plane *p, struct fn_stream *s, bool is_local);
 void plane_accept_worker(struct plane *p, struct fn_stream *s, bool is_local);
+
+void plane_persisted(struct plane *p, uint64_t sandbox);
 
 /* ---- functions ---- */
 

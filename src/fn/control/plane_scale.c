@@ -694,6 +694,15 @@ static void become_ready(struct revision *rev)
     plane_tell(rev);
 }
 
+void plane_persisted(struct plane *p, uint64_t sandbox)
+{
+    uint32_t slot = table_find(&p->table, sandbox);
+    if (slot == TABLE_NONE || p->table.at[slot].state != SANDBOX_READY)
+        return;
+    vec_push(&p->adds, sandbox);
+    plane_send_later(p);
+}
+
 void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
 {
     struct sandbox *s = &p->table.at[slot];
@@ -708,8 +717,10 @@ void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Creat
     rev->ready++;
     revision_held_by(rev, p->workers.p[s->worker]->node);
     sandbox_set_address(p, slot, m->address, m->by_worker);
-    vec_push(&p->adds, s->id);
-    plane_send_later(p);
+    if (p->opts.persists)
+        p->opts.ops->on_persist(p->opts.arg, rev->f->number, s->id, false);
+    else
+        plane_persisted(p, s->id);
     become_ready(rev);
     rest_if_idle(rev);
 }
@@ -737,6 +748,8 @@ static void drop_slot(struct plane *p, uint32_t slot, struct revision *rev)
     case SANDBOX_FREE:
         break;
     }
+    if (p->opts.persists)
+        p->opts.ops->on_persist(p->opts.arg, rev->f->number, s->id, true);
     rev->f->ns->sandboxes--;
     rev->f->ns->memory -= (uint64_t)s->memory_kib << 10;
     w->n_sandboxes--;
