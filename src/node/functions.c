@@ -53,6 +53,7 @@ struct functions {
     struct triggers *triggers;
     struct tls_ctx *tls;                     /* of the gateway */
     struct tls_ctx *server_tls, *client_tls; /* between roles */
+    struct tls_ctx *public_tls;              /* to other gateways, without those */
     struct worker *worker;
     struct worker_http *worker_http;
     struct simulation *simulation;
@@ -480,12 +481,19 @@ static int start_worker(struct functions *f, struct err *err)
 
 /* ---------------------------------------------------------------- gateway */
 
+/* How other gateways are spoken to: as this one is, for they have certificates alike. */
+static struct tls_ctx *peer_tls(const struct functions *f)
+{
+    return !f->tls ? NULL : f->client_tls ? f->client_tls : f->public_tls;
+}
+
 static int open_async(struct functions *f, struct err *err)
 {
     scoped(free_scoped) char *path = xasprintf("%s/async.db", f->opts.data_dir);
     struct async_opts opts = { .loop = f->opts.loop,
                                .name = f->name,
                                .path = path,
+                               .peer_tls = peer_tls(f),
                                .allow_private_urls = f->opts.private_urls };
     return async_open(&opts, &f->async, err);
 }
@@ -494,6 +502,8 @@ static int start_gateway(struct functions *f, struct err *err)
 {
     const struct functions_opts *o = &f->opts;
     int r = o->gateway_cert ? new_server_tls(o->gateway_cert, o->gateway_key, &f->tls, err) : 0;
+    if (r >= 0 && f->tls && !f->client_tls)
+        r = tls_ctx_new_client(STR(""), STR(""), STR(""), false, &f->public_tls, err);
     if (r >= 0)
         r = open_async(f, err);
     if (r < 0)
@@ -510,6 +520,7 @@ static int start_gateway(struct functions *f, struct err *err)
                                  .local = f->worker ? worker_invoker(f->worker) : NULL,
                                  .local_worker = f->worker ? f->name : NULL,
                                  .worker_tls = f->client_tls,
+                                 .gateway_tls = peer_tls(f),
                                  .worker_token = f->token[0] ? f->token : NULL,
                                  .domain = o->domain,
                                  .trace_dir = o->trace_dir,
@@ -543,6 +554,7 @@ static void free_functions(struct functions *f)
     tls_ctx_free(f->tls);
     tls_ctx_free(f->server_tls);
     tls_ctx_free(f->client_tls);
+    tls_ctx_free(f->public_tls);
     if (f->logs)
         guest_logs_free(f->logs);
     free(f->name);

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asynchronous calls and triggers through a real gateway, with functions of the fake runtime."""
+import http.client
 import http.server
 import json
+import ssl
+import subprocess
 import threading
 
 import pytest
 
-from conftest import wait_for
+from conftest import Answer, wait_for
 from functions_kit import FAKE, FUNCTIONS, FunctionServer, Role, ask_socket, call
 from test_fn_roles import Cell
 
@@ -274,4 +277,36 @@ def test_a_gateway_by_itself_watches_objects_if_it_has_a_cluster(tmp_path):
 
     wait_for(make, "it is told of changes")
     wait_for(lambda: metric('dormouse_function_async_calls_total{state="succeeded"}') >= 2, "and calls the function")
+    cell.stop()
+
+
+def test_gateways_with_certificates_ask_each_other_by_tls(tmp_path):
+    cert, key, token = tmp_path / "cert.pem", tmp_path / "key.pem", tmp_path / "token"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                    "/CN=roles", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert], check=True, capture_output=True)
+    token.write_text("a token of some length\n")
+    words = ["--tls-cert", cert, "--tls-key", key, "--tls-ca", cert, "--token-file", token]
+    cell = Cell(tmp_path, controls=1, gateways=0, workers=1, words=words)
+    cell.gateways = [Role("gateway", tmp_path / f"g{i}", "--listen", "127.0.0.1:0", "--name", f"g{i}", "--gateway-cert", cert,
+                          "--gateway-key", key, *cell.addresses) for i in range(2)]
+    names = [cell.deploy(f"echo{i}") for i in range(4)]
+    trust = ssl.create_default_context(cafile=str(cert))
+
+    def ask(gateway, host, path, method, body=None, **headers):
+        address = gateway.ready["gateway"].removeprefix("https://")
+        connection = http.client.HTTPSConnection(address, context=trust, timeout=20)
+        connection.request(method, path, body, {"Host": host, **headers})
+        response = connection.getresponse()
+        answer = Answer(response, response.read())
+        connection.close()
+        return answer
+
+    for name in names:  # each is owned by one of them
+        for gateway in cell.gateways:
+            answer = ask(gateway, name, "/", "POST", b"direct")
+            assert (answer.status, answer.body) == (200, b"direct"), answer.headers
+    for i, taker in enumerate(cell.gateways):
+        id = ask(taker, names[i], "/", "POST", b"later", Prefer="respond-async").headers["X-Faas-Call-Id"]
+        for gateway in cell.gateways:
+            wait_for(lambda: ask(gateway, "x", f"/v1/async/{id}", "GET").body == b"later", "the result is there")
     cell.stop()
