@@ -165,6 +165,53 @@ TEST(what_a_request_says_of_itself)
     fn_rig_close(&rig);
 }
 
+/* Not only the first: instances are used again, with reuse and without. */
+TEST(every_request_finds_the_environment)
+{
+    struct fn_rig rig = { 0 };
+    fn_rig_open(&rig, 1);
+    struct fn_name_value env = { STR("COLOUR"), STR("blue") };
+    for (size_t i = 0; i < 2; i++) {
+        struct fn_under_test f = { .t.reuse = i == 1, .r = { .env = &env, .n_env = 1 } };
+        struct fn_call c = { 0 };
+        fn_open(&rig, &f, "fn-reactor.wasm");
+        for (int n = 0; n < 4; n++) {
+            fn_do(&f, &c, "/env", NULL);
+            check_body(&c, 200, "COLOUR=blue\n");
+        }
+        fn_call_fini(&c);
+        fn_close(&f);
+    }
+    fn_rig_close(&rig);
+}
+
+/* A secret has changed: the sandboxes that are there keep the old one, new ones have the other. */
+TEST(a_revision_may_have_two_environments_at_once)
+{
+    struct fn_rig rig = { 0 };
+    fn_rig_open(&rig, 1);
+    struct fn_name_value before = { STR("TOKEN"), STR("old") }, after = { STR("TOKEN"), STR("new") };
+    struct fn_under_test a = { .r = { .revision = 7, .env = &before, .n_env = 1 } };
+    struct fn_under_test b = { .r = { .revision = 7, .env = &after, .n_env = 1 } };
+    struct fn_call c = { 0 };
+    fn_open(&rig, &a, "fn-reactor.wasm");
+    fn_open(&rig, &b, "fn-reactor.wasm");
+    fn_do(&a, &c, "/env", NULL);
+    check_body(&c, 200, "TOKEN=old\n");
+    fn_do(&b, &c, "/env", NULL);
+    check_body(&c, 200, "TOKEN=new\n");
+    fn_close(&a);
+    fn_do(&b, &c, "/env", NULL);
+    check_body(&c, 200, "TOKEN=new\n");
+    fn_open(&rig, &a, "fn-reactor.wasm"); /* the module of the one before is known */
+    fn_do(&a, &c, "/env", NULL);
+    check_body(&c, 200, "TOKEN=old\n");
+    fn_close(&b);
+    fn_close(&a);
+    fn_call_fini(&c);
+    fn_rig_close(&rig);
+}
+
 TEST(bodies_of_any_size_travel_both_ways)
 {
     struct fn_rig rig = { 0 };
@@ -270,6 +317,34 @@ TEST(a_caller_that_stops_reading_stops_its_function)
         fn_call_fini(&other);
         fn_close(&f);
     }
+    fn_rig_close(&rig);
+}
+
+/* Also where its function flushes more often than an answer leaves by itself. */
+TEST(a_caller_that_stops_reading_stops_a_function_that_flushes)
+{
+    struct fn_rig rig = { 0 };
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    struct fn_call slow = { .pause_after = 1 }, other = { 0 };
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    struct invoke_request q = fn_request(&f, "/gush/8388608");
+    fn_start(&f, &slow, &q);
+    FN_WAIT(&rig, slow.is_paused);
+    for (int n = 0; n < 50; n++) {
+        fn_do(&f, &other, "/hello", NULL);
+        check_body(&other, 200, "hello");
+    }
+    CHECK(!slow.is_over);
+    slow.pause_after = 0;
+    slow.is_paused = false;
+    invoke_resume(slow.v, slow.x);
+    FN_WAIT(&rig, slow.is_over);
+    CHECK_OK(slow.end);
+    CHECK_INT(slow.body.n, 8388608);
+    fn_call_fini(&slow);
+    fn_call_fini(&other);
+    fn_close(&f);
     fn_rig_close(&rig);
 }
 

@@ -39,9 +39,25 @@ static int64_t ask(struct instance *in, enum guest_fn_call kind, struct str head
     return answer;
 }
 
+/* Waits until more may leave, if need be. */
+static int32_t need_credit(struct instance *in, wasm_trap_t **trap)
+{
+    struct request *q = &in->request;
+    if (q->credit > 0)
+        return 0;
+    int64_t more = ask(in, GUEST_CALL_FN_CREDIT, STR_NULL, trap);
+    if (*trap || more < 0)
+        return (int32_t)more;
+    q->credit = more;
+    return 0;
+}
+
 int32_t function_write(struct instance *in, struct str bytes, wasm_trap_t **trap)
 {
     struct request *q = &in->request;
+    int32_t r = need_credit(in, trap); /* what left by flushes counts, too */
+    if (*trap || r < 0)
+        return r;
     if (bytes.n > q->left) {
         q->is_too_large = true;
         return GUEST_E_TOO_LARGE;
@@ -58,12 +74,9 @@ int32_t function_write(struct instance *in, struct str bytes, wasm_trap_t **trap
         if (data->n < FUNCTION_GATHER)
             continue;
         send_answer(in);
-        if (q->credit > 0)
-            continue;
-        int64_t more = ask(in, GUEST_CALL_FN_CREDIT, STR_NULL, trap);
-        if (*trap || more < 0)
-            return (int32_t)more;
-        q->credit = more;
+        r = need_credit(in, trap);
+        if (*trap || r < 0)
+            return r;
     }
     return 0;
 }
@@ -158,7 +171,8 @@ static int serve(struct worker *w, struct instance *in, bool *ret_ok, struct err
     status = instance_handle(in, w->run.deliveries[0].id, &value, &why);
     enum guest_fn_end end = end_of(in, status, value);
     note_end(in, end, value, &why);
-    in->setup = (struct proto_setup){ 0 }; /* lies in the order */
+    if (in->abi == GUEST_ABI_COMMAND)
+        in->setup = (struct proto_setup){ 0 }; /* lies in the order */
     in->token = 0;
     *ret_ok = end == GUEST_FN_DONE;
     return 0;

@@ -5,9 +5,11 @@
  *
  *     /hello /count /echo /head /big/N /drip/N /none /log /json /secret/NAME
  *     /poke/N /peek    a mark in N pages, of the stack and of other memory; how many there are
+ *     /env             the environment: NAME=VALUE and a line's end, each
  *     /grow /late      a mark in memory that has grown; in a global and behind a function pointer
  *     /slow            answers in two parts, with some 20 ms of work between
  *     /trap /wild /deep /spin /hog /exit/N /return/N   end badly
+ *     reactor: /gush/N  N bytes of an answer, flushed after every 16 KiB
  *     reactor: /badhead /badname /twice /early /trailers /flush /length/N
  *     reactor: /t.T/Echo    of gRPC: every message comes back, as it comes
  *     command: /raw/TEXT   prints TEXT and nothing else ('+': a line's end)
@@ -177,6 +179,20 @@ static void hog(void)
     }
 }
 
+static void say_env(void)
+{
+    static uint8_t *list[256];
+    __wasi_size_t n_env, bytes;
+    if (__wasi_environ_sizes_get(&n_env, &bytes) || n_env > 256 || bytes > sizeof piece ||
+        __wasi_environ_get(list, (uint8_t *)piece))
+        __builtin_trap();
+    for (uint32_t i = 0; i < bytes; i++)
+        if (!piece[i])
+            piece[i] = '\n';
+    (void)begin(200);
+    (void)put(piece, bytes);
+}
+
 static volatile uint32_t sink;
 
 static int32_t handle(void)
@@ -216,6 +232,8 @@ static int32_t handle(void)
         (void)say("logged");
     } else if ((rest = after("/poke/"))) {
         poke(number(rest));
+    } else if (is("/env")) {
+        say_env();
     } else if (is("/peek")) {
         peek();
     } else if (is("/grow")) {
@@ -285,6 +303,11 @@ static int32_t handle(void)
         (void)fn_flush();
         (void)get(piece, sizeof piece);
         (void)put("second", 6);
+    } else if ((rest = after("/gush/"))) {
+        (void)begin(200);
+        for (int64_t left = number(rest); left > 0; left -= (int64_t)sizeof piece)
+            if (put(piece, sizeof piece) < 0 || fn_flush() < 0)
+                return 0;
     } else if ((rest = after("/length/"))) {
         char fields[64] = "content-length: ";
         uint32_t n = 16 + put_number(fields + 16, number(rest));

@@ -41,7 +41,8 @@ struct wasm_rt {
     char **dirs;
     char *runner_path;
     struct runner_pool *pool;
-    struct map revisions; /* "uid/revision" -> wasm_revision, with those that rest */
+    /* "uid/revision", of a twin with a number behind it -> wasm_revision, with those that rest */
+    struct map revisions;
     struct list resting;  /* longest first */
     struct list bases;    /* that are ready, by last use, the oldest first */
     unsigned n_bases;     /* all */
@@ -88,6 +89,7 @@ struct wasm_revision {
     struct list held;      /* invocations without a base */
     uint32_t cost_us;      /* CPU time of a request, average */
     bool is_slow;
+    bool is_twin;     /* another of the same number was there: nobody finds it when it rests */
     bool base_wanted; /* when a runner has room */
     uint32_t log_tokens;
     uint64_t log_at_ms, logs_left_out;

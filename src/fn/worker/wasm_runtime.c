@@ -206,7 +206,7 @@ static void rest(struct wasm_revision *rev)
     assert(rev->n_bases == 0); /* its requests were given up */
     if (rev->state == WASM_READY)
         rev->state = WASM_COMPILED;
-    if (rev->state != WASM_COMPILED) {
+    if (rev->state != WASM_COMPILED || rev->is_twin) {
         revision_free(rev);
         return;
     }
@@ -475,10 +475,15 @@ static void wasm_prepare(struct runtime *t, struct runtime_revision *r)
     struct wasm_rt *rt = wasm_of(t);
     scoped(free_scoped) char *key = xasprintf("%s/%" PRIu32, r->uid, r->revision);
     struct wasm_revision *rev = map_get(&rt->revisions, str_of(key));
-    if (rev && rev->r)
-        return;
+    bool is_twin = rev && rev->r; /* the same revision, before its env or secrets changed */
+    if (is_twin) {
+        free(key);
+        key = xasprintf("%s/%" PRIu32 "/%" PRIu64, r->uid, r->revision, ++rt->serial);
+        rev = NULL;
+    }
     if (!rev)
         rev = revision_new(rt, key);
+    rev->is_twin = is_twin;
     if (list_is_linked(&rev->node)) {
         list_remove(&rev->node);
         rt->n_resting--;
