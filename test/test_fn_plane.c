@@ -490,6 +490,37 @@ TEST(environments_are_asked_for_before_a_sandbox_is_made)
     end(&r);
 }
 
+/* A FunctionRevision that somebody has written by hand, and that traffic names. */
+TEST(a_function_that_is_refused_leaves_nothing_behind)
+{
+    struct rig r;
+    rig_lead(&r);
+    struct fn_spec spec;
+    struct err err = { 0 };
+    struct json *json;
+    CHECK_OK(json_parse(&r.arena, STR("{\"fake\":{}}"), NULL, &json, &err));
+    CHECK_OK(fn_spec_read(&r.arena, json, &spec, &err));
+    struct plane_revision two[] = { { 1, STR("{\"fake\":{\"createMilliseconds\":-1}}"), true },
+                                    { 2, STR("{\"fake\":{}}"), true } };
+    struct plane_function f = { .uid = STR("uid-f"),
+                                .namespace = STR("ns"),
+                                .name = STR("f"),
+                                .generation = 1,
+                                .spec = &spec,
+                                .spec_json = STR("{\"fake\":{}}"),
+                                .revisions = two,
+                                .n_revisions = 2 };
+    for (int i = 0; i < 3; i++)
+        CHECK(plane_set_function(r.plane, &f, &err) < 0);
+    struct plane_counts n;
+    plane_count(r.plane, &n);
+    CHECK_INT(n.functions, 0);
+    uint32_t number = rig_fake(&r, "f"); /* it has been put right */
+    gateway_load(&r, &g1, number, 1, 0, 1);
+    CHECK_INT(w1.n_creates, 1);
+    end(&r);
+}
+
 TEST(min_sandboxes_are_there_before_any_request)
 {
     struct rig r;

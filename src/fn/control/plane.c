@@ -406,8 +406,10 @@ int plane_set_function(struct plane *p, const struct plane_function *in, struct 
     for (size_t i = 0; i < in->n_revisions && r >= 0; i++)
         r = set_revision(p, f, in, &in->revisions[i], err);
     if (r < 0) {
-        if (is_new)
+        if (is_new) { /* it has no texts yet by which it would be found */
+            (void)map_del(&p->by_uid, in->uid);
             plane_drop_function(p, f->number);
+        }
         return r;
     }
     set_texts(f, in);
@@ -432,7 +434,8 @@ void plane_drop_function(struct plane *p, uint32_t number)
     struct function *f = plane_function(p, number);
     if (!f || f->dropped)
         return;
-    (void)map_del(&p->by_uid, str_of(f->uid ? f->uid : ""));
+    if (f->uid)
+        (void)map_del(&p->by_uid, str_of(f->uid));
     p->n_functions--;
     f->dropped = true;
     if (f->uid)
