@@ -118,6 +118,7 @@ TEST(a_request_reaches_a_sandbox_and_its_answer_comes_back)
     CHECK_INT(a.status, 201);
     CHECK_STR(buf_str(&a.body), "made");
     CHECK_STR(headers_get(&a.headers, "content-length"), "4");
+    CHECK_INT(headers_get(&a.headers, "x-dormouse-call-id").n, 16);
     finish();
 }
 

@@ -73,7 +73,7 @@ static void on_server_gone(void *arg)
 
 struct served {
     struct buf body;
-    char fields[512];
+    char fields[512], id[24];
     size_t server;
     bool upgraded, upgrades, trailers;
 };
@@ -103,6 +103,7 @@ static void served_on_body_end(struct http_exchange *x, int r)
     (void)snprintf(number, sizeof number, "%zu", s->server);
     (void)headers_addc(&h, "x-server", number);
     (void)headers_addc(&h, "x-saw", s->fields);
+    (void)headers_addc(&h, "x-id", s->id);
     if (s->trailers) {
         http_respond(x, 200, &h, HTTP_CHUNKED);
         (void)http_write(x, buf_str(&s->body));
@@ -144,6 +145,7 @@ static void on_serve(struct http_exchange *x, const struct http_request *req, vo
         n += (size_t)snprintf(s->fields + n, sizeof s->fields - n, " " STR_FMT,
                               STR_ARG(value.p ? value : STR("-")));
     }
+    (void)snprintf(s->id, sizeof s->id, STR_FMT, STR_ARG(headers_get(req->headers, "x-call-id")));
     http_exchange_set(x, &served_ops, s);
     struct str end = headers_get(req->headers, "x-end");
     if (end.p) { /* as a worker's listener tells of an invocation that failed */
@@ -538,6 +540,7 @@ TEST(the_owner_serves_whoever_was_asked)
         sum += owns(g, name);
     CHECK_INT(sum, 1);
     for (int http2 = 0; http2 < 2; http2++) {
+        struct arena arena = { 0 };
         request(http2 ? client2 : client, &a,
                 (struct http_call_opts){ .method = STR("POST"), .body = STR("far") },
                 FIELDS("host", name));
@@ -547,6 +550,9 @@ TEST(the_owner_serves_whoever_was_asked)
         char want[64];
         (void)snprintf(want, sizeof want, "/ %s - - 127.0.0.1 -", name);
         CHECK_STR(headers_get(&a.headers, "x-saw"), want); /* the client's address, once */
+        CHECK_STR(headers_get(&a.headers, "x-id"),
+                  str_dup_arena(&arena, headers_get(&a.headers, "x-dormouse-call-id")));
+        arena_fini(&arena);
     }
     uint32_t number = (uint32_t)(strchr("fghk", name[0]) - "fghk") + 1;
     WAIT_FOR(planes[owner].load[number].finished == 2); /* counted where it is owned, */

@@ -592,6 +592,8 @@ static void on_head(void *arg, int status, const struct headers *h)
         c->ops->on_head(c->arg, status, h);
         return;
     }
+    if (!c->peer) /* else its owner has said so */
+        (void)headers_set(&c->answer, STR("x-dormouse-call-id"), str_of(c->call_id));
     if (is_upgrade) {
         c->is_upgraded = true;
         c->deadline_ms = UINT64_MAX; /* only idleness ends a tunnel */

@@ -274,7 +274,6 @@ static bool goes_on(enum kind k, const struct fields_add *add)
     case PREFER:
     case ASYNC:
     case AUTHORIZATION:
-    case CALL_ID:
         return true;
     case TRACE:
         return !add->trace;
@@ -283,6 +282,7 @@ static bool goes_on(enum kind k, const struct fields_add *add)
     case FOR:
     case OVERRIDDEN:
     case FORWARDED:
+    case CALL_ID:
         return add->is_trusted;
     case HOST:
         return add->add_host;
@@ -313,7 +313,7 @@ static int copy(struct headers *to, const struct headers *h, const struct fields
     int r = f->te_trailers ? headers_add(to, STR("te"), STR("trailers")) : 0;
     if (r == 0 && add->trace)
         r = headers_add(to, STR("traceparent"), str_of(add->trace));
-    if (r == 0 && !f->call_id.n && add->call_id.n)
+    if (r == 0 && add->call_id.n && !(add->is_trusted && f->call_id.n))
         r = headers_add(to, STR("x-call-id"), add->call_id);
     return r < 0 || add->is_trusted ? r : add_origin(to, f, add);
 }

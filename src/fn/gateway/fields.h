@@ -11,7 +11,7 @@
  *     x-forwarded-prefix    the part of the path that was taken away, if any
  *     forwarded             RFC 7239: an element of ours behind those that came
  *     traceparent           W3C trace context, unless the request has a good one
- *     x-call-id             unless the request has one
+ *     x-call-id             ours, as in logs; the client's own is not passed on
  *
  * `via` is left alone, as by nginx.
  */

@@ -29,7 +29,7 @@ void refusal_send(struct http_exchange *x, bool is_grpc, const struct refusal *w
     char number[16], body[640];
     (void)headers_addc(&h, "x-dormouse-reason", why->reason);
     if (call_id)
-        (void)headers_addc(&h, "x-call-id", call_id);
+        (void)headers_addc(&h, "x-dormouse-call-id", call_id);
     if (why->retry_after_s) {
         (void)snprintf(number, sizeof number, "%u", why->retry_after_s);
         (void)headers_addc(&h, "retry-after", number);
