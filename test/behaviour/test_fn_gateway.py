@@ -105,8 +105,8 @@ def test_waiting_requests_are_served_in_order(up):
     hold = threading.Thread(target=call, args=(up.gateway, "many.default"), kwargs={"headers": {"x-fake-sleep-ms": "800"}})
     hold.start()
     wait_for(lambda: metric(up, "request_concurrency") == 1, "the first one runs")
-    for i in range(20):
-        threads.append(threading.Thread(target=lambda i=i: (call(up.gateway, "many.default", headers={"x-fake-sleep-ms": "25"}), order.append(i))))
+    for i in range(8):
+        threads.append(threading.Thread(target=lambda i=i: (call(up.gateway, "many.default", headers={"x-fake-sleep-ms": "150"}), order.append(i))))
         threads[-1].start()
         wait_for(lambda i=i: metric(up, "queue_depth") == i + 1, f"{i + 1} wait")
     for thread in [hold, *threads]:

@@ -241,7 +241,8 @@ static int make_fields(struct gateway_call *c, char trace[FIELDS_TRACE_BYTES])
         fields_make_trace(&c->g->random, trace);
     const struct fields_add add = { .peer = c->peer_address,
                                     .prefix = c->peer ? STR("") : c->prefix,
-                                    .call_id = str_of(c->call_id),
+                                    .call_id = c->arena && c->fields.call_id.n ? c->fields.call_id
+                                                                               : str_of(c->call_id),
                                     .trace = has_trace ? NULL : trace,
                                     .is_tls = c->is_tls,
                                     .add_host = c->peer || c->sandbox->upstream,
