@@ -54,6 +54,7 @@ struct rig {
     size_t n_answers, at_answer;
     const char *peer;
     bool unknown; /* no function is known */
+    bool asks_for_tokens;
     struct async_opts opts;
     /* Instead of `answers`, if set: what a call that begins is answered with. */
     struct played_answer (*decide)(const struct played_call *c);
@@ -177,13 +178,19 @@ static inline const struct fn_spec *played_spec(void *arg, struct str namespace,
     return g->unknown ? NULL : &g->spec;
 }
 
+static inline bool played_is_open(void *arg, struct str namespace, struct str name)
+{
+    return !((struct rig *)arg)->asks_for_tokens;
+}
+
 static inline const char *played_peer(void *arg, uint32_t owner)
 {
     return ((struct rig *)arg)->peer;
 }
 
 static const struct async_functions_ops played_functions = { played_submit, played_cancel,
-                                                             played_spec, played_peer };
+                                                             played_spec, played_is_open,
+                                                             played_peer };
 
 /* The oldest call that is held. */
 static inline struct played_call *rig_held(struct rig *g)

@@ -881,6 +881,14 @@ TEST(what_failed_for_good_goes_to_a_function_or_a_url)
     CHECK_INT(g.n_calls, 2);
     CHECK_INT(rig_stats(&g).dead_letters, 1);
 
+    g.asks_for_tokens = true; /* that of another namespace, too */
+    rig_answers(&g, 1, &(struct played_answer){ .status = 500 });
+    rig_call(&g, id, "/fn/shop/pay/a", STR("the request"));
+    rig_until(&g, rig_stats(&g).failed == 3);
+    rig_settle(&g);
+    CHECK_INT(g.n_calls, 3);
+    CHECK_INT(rig_stats(&g).dead_letters, 1);
+
     g.spec.async.dead_letter_function = STR("");
     g.spec.async.dead_letter_url = str_of(url);
     rig_answers(&g, 1, &(struct played_answer){ .status = 404 });

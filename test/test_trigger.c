@@ -168,6 +168,7 @@ TEST(a_schedule_makes_one_call_at_its_time)
     CHECK_INT(stats().fired, 4);
     CHECK_INT(stats().missed, 0);
     set(&g, "pay", 0, NULL);
+    settle(&g);
     CHECK(!timer_is_armed(&triggers->timer));
     next_minute(&g);
     settle(&g);

@@ -58,6 +58,8 @@ struct async_functions_ops {
                   void **ret, struct err *err);
     void (*cancel)(void *arg, void *call);
     const struct fn_spec *(*spec)(void *arg, struct str namespace, struct str name);
+    /* May the function be called by anybody, without a token? */
+    bool (*is_open)(void *arg, struct str namespace, struct str name);
     /* "host:port" of the living gateway whose name has this async_owner(); NULL: there is none.
      * Valid until the caller returns to the loop. */
     const char *(*peer)(void *arg, uint32_t owner);

@@ -23,6 +23,13 @@ static const struct fn_spec *spec(void *arg, struct str namespace, struct str na
     return gateway_spec(arg, namespace, name);
 }
 
+static bool is_open(void *arg, struct str namespace, struct str name)
+{
+    const struct fn_spec *s = gateway_spec(arg, namespace, name);
+    const struct headers none = { 0 };
+    return (s && s->is_public) || gateway_admits(arg, namespace, &none) != 401;
+}
+
 static bool is_owner(void *arg, struct str name)
 {
     return async_owner(name) == *(const uint32_t *)arg;
@@ -35,6 +42,6 @@ static const char *peer(void *arg, uint32_t owner)
 
 struct async_functions async_over_gateway(struct gateway *g)
 {
-    static const struct async_functions_ops ops = { submit, cancel, spec, peer };
+    static const struct async_functions_ops ops = { submit, cancel, spec, is_open, peer };
     return (struct async_functions){ &ops, g };
 }

@@ -296,6 +296,21 @@ static void add_event(struct run *run, const struct headers *fields, enum async_
     headers_fini(&h);
 }
 
+/* In its own namespace any function, elsewhere those that a stranger may call. */
+static bool may_call(const struct run *run, struct str namespace, struct str name)
+{
+    const struct async_functions *f = &run->a->functions;
+    if (name.n == 0 || name.n > FN_NAME_MAX || namespace.n == 0 || namespace.n > FN_NAME_MAX)
+        return false;
+    if (str_eq(namespace, run->rec.namespace) || f->ops->is_open(f->arg, namespace, name))
+        return true;
+    log_warn("dead letter left out: the namespace asks for a token",
+             "function=" STR_FMT "/" STR_FMT " to=" STR_FMT "/" STR_FMT,
+             STR_ARG(run->rec.namespace), STR_ARG(run->rec.name), STR_ARG(namespace),
+             STR_ARG(name));
+    return false;
+}
+
 /* The request once more, to where failed ones go: a function or else a URL. */
 static void add_dead_letter(struct run *run, const struct fn_async *policy,
                             const struct async_record *result)
@@ -310,8 +325,7 @@ static void add_dead_letter(struct run *run, const struct fn_async *policy,
             r.namespace = run->rec.namespace;
             r.name = policy->dead_letter_function;
         }
-        run->has_dead_letter = r.name.n > 0 && r.name.n <= FN_NAME_MAX && r.namespace.n > 0 &&
-                               r.namespace.n <= FN_NAME_MAX;
+        run->has_dead_letter = may_call(run, r.namespace, r.name);
     } else if (policy->dead_letter_url.n) {
         r.url = policy->dead_letter_url;
         run->has_dead_letter = async_url_check(r.url, host, NULL) >= 0;

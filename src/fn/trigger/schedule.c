@@ -143,21 +143,27 @@ static void look(struct trigger *tr, int64_t now_s)
 
 /* ------------------------------------------------------------------ timer */
 
+static void arm(struct triggers *t);
+
+/* All are looked at once in a turn of the loop, however many have changed in it. */
 static void on_turn(struct defer *d)
 {
     struct triggers *t = container_of(d, struct triggers, turn);
     int64_t now_s = trigger_now_s();
-    t->fires_now = true;
     list_each (node, &t->schedules)
         look(list_entry(node, struct trigger, by_kind), now_s);
-    t->fires_now = false;
-    schedules_arm(t);
+    arm(t);
+}
+
+void schedules_arm(struct triggers *t)
+{
+    if (!t->closing)
+        defer_start(t->loop, &t->turn, on_turn);
 }
 
 static void on_timer(struct timer *tm)
 {
-    struct triggers *t = container_of(tm, struct triggers, timer);
-    defer_start(t->loop, &t->turn, on_turn);
+    schedules_arm(container_of(tm, struct triggers, timer));
 }
 
 static void on_clock(uv_poll_t *p, int status, int events)
@@ -166,7 +172,7 @@ static void on_clock(uv_poll_t *p, int status, int events)
     uint64_t n;
     ssize_t got = read(t->clock_fd, &n, sizeof n); /* -ECANCELED: the clock was set */
     (void)got;
-    defer_start(t->loop, &t->turn, on_turn);
+    schedules_arm(t);
 }
 
 static void arm_clock(struct triggers *t, int64_t wall_s)
@@ -192,11 +198,9 @@ static void arm_clock(struct triggers *t, int64_t wall_s)
         (void)uv_poll_stop(&t->clock);
 }
 
-void schedules_arm(struct triggers *t)
+static void arm(struct triggers *t)
 {
     int64_t first = INT64_MAX, now_ms = clock_wall_ms();
-    if (t->closing || t->fires_now)
-        return;
     list_each (node, &t->schedules) {
         const struct trigger *tr = list_entry(node, struct trigger, by_kind);
         if (tr->at == SCHEDULE_WAITING && tr->next_s)

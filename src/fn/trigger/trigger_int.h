@@ -66,7 +66,6 @@ struct triggers {
     struct timer timer;
     uv_poll_t clock; /* tells when the wall clock has been set */
     int clock_fd;    /* -1: not made yet */
-    bool fires_now;  /* the tick runs */
     struct defer turn;
     struct trigger_stats stats;
 };
@@ -85,6 +84,7 @@ void triggers_release(struct triggers *t);
 
 int schedule_init(struct trigger *tr, struct err *err);
 void schedule_start(struct trigger *tr);
+/* On the next turn: fire what is due, wait for the first of the others. */
 void schedules_arm(struct triggers *t);
 void schedules_stop(struct triggers *t); /* hold and release around it */
 
