@@ -68,6 +68,11 @@ static bool on_image_states(void *arg, struct str node, struct str *ret)
     return wnodes_image_states(((struct session *)arg)->nodes, node, ret);
 }
 
+static bool on_node_pods(void *arg, struct str node, struct str *ret)
+{
+    return wnodes_pods(((struct session *)arg)->nodes, node, ret);
+}
+
 static const struct waiting *find_waiting(struct session *s, struct str uid)
 {
     vec_each (w, &s->waiting)
@@ -113,6 +118,7 @@ static const struct wplugin_handle handle = {
     .node = on_node,
     .node_list = on_node_list,
     .image_states = on_image_states,
+    .node_pods = on_node_pods,
     .waiting_pod = on_waiting_pod,
     .reject_waiting_pod = on_reject,
     .event = on_event,
@@ -332,7 +338,8 @@ static int check_members(const struct json *line, struct err *err)
         { "hook", JSON_STRING, "a string" },      { "pod", JSON_OBJECT, "an object" },
         { "node", JSON_STRING, "a string" },      { "target", JSON_OBJECT, "an object" },
         { "statuses", JSON_OBJECT, "an object" }, { "scores", JSON_ARRAY, "an array" },
-        { "globals", JSON_OBJECT, "an object" },
+        { "globals", JSON_OBJECT, "an object" },  { "pods", JSON_ARRAY, "an array" },
+        { "event", JSON_OBJECT, "an object" },
     };
     int r = 0;
     for (size_t i = 0; i < ARRAY_LEN(members) && r == 0; i++)
@@ -349,6 +356,16 @@ static int add_nodes(struct session *s, struct arena *a, const struct json *list
         r = wnodes_add(s->nodes, &s->objects, a, node, err);
     }
     return r < 0 ? err_ctx(err, r, "nodes") : 0;
+}
+
+static int add_pods(struct session *s, struct arena *a, const struct json *list, struct err *err)
+{
+    int r = 0;
+    for (struct json *pod = json_first(list), *next; pod && r == 0; pod = next) {
+        next = pod->next;
+        r = wnodes_add_pod(s->nodes, &s->objects, a, pod, err);
+    }
+    return r < 0 ? err_ctx(err, r, "pods") : 0;
 }
 
 static int add_waiting(struct session *s, struct arena *a, const struct json *list, struct err *err)
@@ -393,6 +410,7 @@ static int read_first(struct session *s, struct arena *a, struct json *line,
         (json_int(severity, &n) < 0 || n < INT32_MIN || n > INT32_MAX))
         r = err_set(err, E_INVALID, "'logSeverity' is not a 32-bit integer");
     r = r < 0 ? r : add_nodes(s, a, json_getc(line, "nodes"), err);
+    r = r < 0 ? r : add_pods(s, a, json_getc(line, "pods"), err);
     r = r < 0 ? r : add_waiting(s, a, json_getc(line, "waiting"), err);
     if (r < 0)
         return r;
@@ -437,7 +455,8 @@ static void load(struct session *s, struct arena *a, struct json *line)
 struct call {
     enum wplugin_hook hook;
     struct wplugin_input in;
-    struct wobject *pod, *target;
+    struct wobject *pod, *target, *old, *new;
+    struct buf event;
 };
 
 static int read_pod(struct session *s, struct arena *a, struct json *v, struct wobject **ret,
@@ -509,6 +528,32 @@ static int read_scores(struct arena *a, const struct json *list, struct wplugin_
     return 0;
 }
 
+/* {"resource", "action", "old", "new"}: objects go apart, as messages. */
+static int read_event(struct session *s, struct arena *a, struct json *v, struct call *ret,
+                      struct err *err)
+{
+    struct json *old = json_getc(v, "old"), *new = json_getc(v, "new");
+    bool is_node = str_is(json_get_str(v, "resource"), "Node");
+    bool has_objects = is_node || str_is(json_get_str(v, "resource"), "Pod");
+    enum wobject_kind kind = is_node ? WOBJECT_NODE : WOBJECT_POD;
+    int r = 0;
+    if (!json_is(v, JSON_OBJECT))
+        return 0;
+    if (has_objects && json_is(old, JSON_OBJECT))
+        r = wobject_get(&s->objects, kind, a, old, &ret->old, err);
+    if (r == 0 && has_objects && json_is(new, JSON_OBJECT))
+        r = wobject_get(&s->objects, kind, a, new, &ret->new, err);
+    if (r < 0)
+        return err_ctx(err, r, "event");
+    (void)json_del(v, STR("old"));
+    (void)json_del(v, STR("new"));
+    r = json_write(&ret->event, v);
+    ret->in.event = buf_str(&ret->event);
+    ret->in.event_old = ret->old ? ret->old->bytes : STR_NULL;
+    ret->in.event_new = ret->new ? ret->new->bytes : STR_NULL;
+    return r;
+}
+
 static int read_call(struct session *s, struct arena *a, struct json *line, struct call *ret,
                      struct err *err)
 {
@@ -533,6 +578,7 @@ static int read_call(struct session *s, struct arena *a, struct json *line, stru
     r = r < 0 ? r : read_scores(a, json_getc(line, "scores"), in, err);
     r = r < 0 ? r : read_pod(s, a, json_getc(line, "pod"), &ret->pod, err);
     r = r < 0 ? r : read_pod(s, a, json_getc(line, "target"), &ret->target, err);
+    r = r < 0 ? r : read_event(s, a, json_getc(line, "event"), ret, err);
     if (ret->pod)
         in->pod = ret->pod->bytes;
     if (ret->target)
@@ -543,7 +589,7 @@ static int read_call(struct session *s, struct arena *a, struct json *line, stru
 static void call(struct session *s, struct arena *a, struct json *line)
 {
     struct err err = { 0 };
-    struct call c = { 0 };
+    struct call c = { .event = BUF_INIT(BUF_MAX_DEFAULT) };
     if (!s->plugin) {
         print_error(s->load_error.n ? buf_cstr(&s->load_error) : "no plugin is loaded");
         return;
@@ -557,6 +603,9 @@ static void call(struct session *s, struct arena *a, struct json *line)
     }
     wobject_unref(c.pod);
     wobject_unref(c.target);
+    wobject_unref(c.old);
+    wobject_unref(c.new);
+    buf_fini(&c.event);
 }
 
 static void take_line(struct session *s, struct str text)
@@ -633,6 +682,10 @@ const struct cmd cmd_scheduler_call = {
         "nominated, mode, score, scores, timeoutMs, events ([[RESOURCE, ACTIONS]...]), and what "
         "the\n"
         "plugin did: event (the last one), rejectedUid, log.\n"
+        "\n"
+        "Of dormouse's own: \"pods\" in the first line, those on the nodes, and the hook\n"
+        "queueinghint with \"event\": {\"resource\", \"action\", \"old\", \"new\"} (code 1: "
+        "queue).\n"
         "\n"
         "A pod keeps its instance of the plugin from line to line. Clocks and random numbers are\n"
         "the same in each run unless --real-time is given.\n"

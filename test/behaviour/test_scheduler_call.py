@@ -38,6 +38,10 @@ IMPORTS = {
     "eventf": ("k8s.io/scheduler", "handle.eventrecorder.eventf", "i32 i32", ""),
     "reject": ("k8s.io/scheduler", "handle.reject_waiting_pod", "i32 i32 i32 i32", ""),
     "waiting": ("k8s.io/scheduler", "handle.get_waiting_pod", "i32 i32 i32 i32", ""),
+    "nodePods": ("dormouse_scheduler", "nodePods", "i32 i32 i32 i32", "i32"),
+    "event": ("dormouse_scheduler", "event", "i32 i32", "i32"),
+    "eventOld": ("dormouse_scheduler", "eventOld", "i32 i32", "i32"),
+    "eventNew": ("dormouse_scheduler", "eventNew", "i32 i32", "i32"),
     "severity": ("k8s.io/klog", "severity", "", "i32"),
     "log": ("k8s.io/klog", "log", "i32 i32 i32", ""),
     "logs": ("k8s.io/klog", "logs", "i32 i32 i32 i32 i32", ""),
@@ -675,13 +679,36 @@ def test_two_generations(load):
     assert plugin("prescore", pod=POD_SMALL, nodes=["n1"])["code"] == 8 + 2 + 62
 
 
+# ---- what upstream lacks ----
+
+def test_pods_on_a_node(load):
+    plugin = load(echo("nodePods", args="(i32.const 8) (i32.const 2)", more=NODE_A), nodes=[node("n1"), node("n2")],
+                  pods=[pod(uid="1", node="n1"), pod(uid="2", node="n2"), pod(uid="3", node="n1"), pod(uid="4", node="no")])
+    two = plugin("filter", pod=POD_SMALL)["code"]
+    assert two == 8 + 2 * (2 + 126 - len("good-node") - len(UID) + 3)
+    assert load(echo("nodePods", args="(i32.const 0) (i32.const 0)"))("filter", pod=POD_SMALL)["code"] == 0
+
+
+def test_queueing_hints(load):
+    assert load(module(queueinghint="i32.const 0")).loaded == {
+        "error": "wasm: guest does not export any plugin functions"}
+    event = {"resource": "Node", "action": 8, "old": node("n1"), "new": node("n1-new")}
+    for name, length in (("event", len('{"resource":"Node","action":8}')), ("eventOld", 62), ("eventNew", 66)):
+        plugin = load(echo(name, hook="queueinghint", **nothing("filter")))
+        assert plugin("queueinghint", pod=POD_SMALL, event=event)["code"] == length
+    assert load(module(**nothing("filter")))("queueinghint", pod=POD_SMALL, event=event)["code"] == 1
+    got = load(panicking("queueinghint", **nothing("filter")))("queueinghint", pod=POD_SMALL, event=event)
+    assert got["code"] == 1 and got["message"].startswith("wasm: queueinghint error: panic!")
+
+
 # ---- lines ----
 
 @pytest.mark.parametrize("line", [
     "x", "{", "[]", "null", '{"hook": "nothing"}', "{}", '{"hook": 3}', '{"hook": "filter", "pod": 3}',
     '{"hook": "filter", "pod": {"spec": 3}}', '{"hook": "filter", "nodes": [3]}', '{"hook": "filter", "scores": [["a"]]}',
     '{"hook": "filter", "statuses": {"a": "x"}}', '{"hook": "filter", "globals": {"a": 99999999999}}',
-    '{"hook": "filter", "target": []}', '{"hook": "filter", "node": {}}', "\u0000\u0001", "[" * 2000,
+    '{"hook": "filter", "target": []}', '{"hook": "filter", "event": 3}',
+    '{"hook": "filter", "event": {"resource": "Pod", "new": {"spec": 3}}}', '{"hook": "filter", "node": {}}', "\u0000\u0001", "[" * 2000,
 ])
 def test_malformed_lines_are_answered(load, line):
     plugin = load(module(**nothing("filter")))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What guests call: the modules k8s.io/api, k8s.io/scheduler and k8s.io/klog.
+ * What guests call: the modules k8s.io/api, k8s.io/scheduler and k8s.io/klog, and
+ * dormouse_scheduler with what upstream's ABI lacks.
  *
  * Values go to a buffer of the guest (buf, limit) if they fit, and their length is the result
  * either way, so a guest may ask twice; therefore a value stays the same until the hook returns.
@@ -315,6 +316,39 @@ IMPORT(get_waiting_pod)
     return NULL;
 }
 
+/* ---- dormouse_scheduler ---- */
+
+IMPORT(node_pods)
+{
+    struct winstance *in = winstance_of(caller);
+    const struct wplugin_config *c = &in->plugin->config;
+    struct str name, pods;
+    wasm_trap_t *trap = take(in, env, v, 0, "nodeName", &name);
+    if (trap)
+        return trap;
+    if (!c->handle || !c->handle->node_pods || !c->handle->node_pods(c->handle_arg, name, &pods))
+        pods = STR_NULL;
+    return give(in, env, v, 2, pods);
+}
+
+IMPORT(event)
+{
+    struct winstance *in = winstance_of(caller);
+    return in->input ? give(in, env, v, 0, in->input->event) : outside(in, env);
+}
+
+IMPORT(event_old)
+{
+    struct winstance *in = winstance_of(caller);
+    return in->input ? give(in, env, v, 0, in->input->event_old) : outside(in, env);
+}
+
+IMPORT(event_new)
+{
+    struct winstance *in = winstance_of(caller);
+    return in->input ? give(in, env, v, 0, in->input->event_new) : outside(in, env);
+}
+
 /* ---- k8s.io/klog ---- */
 
 IMPORT(klog_severity)
@@ -377,6 +411,7 @@ IMPORT(klog_logs)
 #define API       "k8s.io/api"
 #define SCHEDULER "k8s.io/scheduler"
 #define KLOG      "k8s.io/klog"
+#define OURS      "dormouse_scheduler"
 
 const struct import_row wplugin_imports[] = {
     { API, "node", "iiii:i", api_node, GENERATION_B },
@@ -401,6 +436,10 @@ const struct import_row wplugin_imports[] = {
     { SCHEDULER, "handle.eventrecorder.eventf", "ii:", event_recorder_eventf, -1 },
     { SCHEDULER, "handle.reject_waiting_pod", "iiii:", reject_waiting_pod, -1 },
     { SCHEDULER, "handle.get_waiting_pod", "iiii:", get_waiting_pod, -1 },
+    { OURS, "nodePods", "iiii:i", node_pods, -1 },
+    { OURS, "event", "ii:i", event, -1 },
+    { OURS, "eventOld", "ii:i", event_old, -1 },
+    { OURS, "eventNew", "ii:i", event_new, -1 },
     { KLOG, "severity", ":i", klog_severity, -1 },
     { KLOG, "log", "iii:", klog_log, -1 },
     { KLOG, "logs", "iiiii:", klog_logs, -1 },

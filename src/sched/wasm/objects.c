@@ -97,6 +97,8 @@ struct wnode {
     struct wobject *object;
     VEC(struct wimage_name) images;
     char *states; /* JSON */
+    VEC(struct wobject *) pods;
+    struct buf pod_list;
 };
 
 struct wnodes {
@@ -131,6 +133,10 @@ void wnodes_free(struct wnodes *nodes)
         vec_each (image, &node->images)
             free(image->name);
         vec_fini(&node->images);
+        vec_each (pod, &node->pods)
+            wobject_unref(*pod);
+        vec_fini(&node->pods);
+        buf_fini(&node->pod_list);
         wobject_unref(node->object);
         free(node->name);
     }
@@ -163,7 +169,7 @@ static void add_image(struct wnodes *nodes, struct wnode *node, struct str name,
 int wnodes_add(struct wnodes *nodes, struct wobjects *cache, struct arena *a, struct json *obj,
                struct err *err)
 {
-    struct wnode node = { 0 };
+    struct wnode node = { .pod_list = BUF_INIT(UINT32_MAX) };
     int r = wobject_get(cache, WOBJECT_NODE, a, obj, &node.object, err);
     if (r < 0)
         return r;
@@ -198,18 +204,58 @@ static void add_length(struct buf *to, uint64_t n)
     (void)buf_add_u8(to, (uint8_t)n);
 }
 
+/* A list of Kubernetes: 1: ListMeta{ all zero }, 2: items. */
+static void begin_list(struct buf *to)
+{
+    (void)buf_add(to, "\x0a\x06\x0a\x00\x12\x00\x1a\x00", 8);
+}
+
+static void add_item(struct buf *to, struct str item)
+{
+    (void)buf_add_char(to, 0x12);
+    add_length(to, item.n);
+    (void)buf_add_str(to, item);
+}
+
 struct str wnodes_list(struct wnodes *nodes)
 {
-    /* NodeList{ 1: ListMeta{ all zero }, 2: nodes } */
     if (nodes->list.n)
         return buf_str(&nodes->list);
-    (void)buf_add(&nodes->list, "\x0a\x06\x0a\x00\x12\x00\x1a\x00", 8);
-    vec_each (node, &nodes->at) {
-        (void)buf_add_char(&nodes->list, 0x12);
-        add_length(&nodes->list, node->object->bytes.n);
-        (void)buf_add_str(&nodes->list, node->object->bytes);
-    }
+    begin_list(&nodes->list);
+    vec_each (node, &nodes->at)
+        add_item(&nodes->list, node->object->bytes);
     return buf_str(&nodes->list);
+}
+
+int wnodes_add_pod(struct wnodes *nodes, struct wobjects *cache, struct arena *a, struct json *pod,
+                   struct err *err)
+{
+    struct wobject *object;
+    int r = wobject_get(cache, WOBJECT_POD, a, pod, &object, err);
+    if (r < 0)
+        return r;
+    struct wnode *node = find(nodes, json_str(json_path(pod, "spec", "nodeName", NULL)));
+    if (!node) {
+        wobject_unref(object);
+        return 0;
+    }
+    vec_push(&node->pods, object);
+    buf_reset(&node->pod_list);
+    return 0;
+}
+
+bool wnodes_pods(struct wnodes *nodes, struct str name, struct str *ret)
+{
+    struct wnode *node = find(nodes, name);
+    if (!node)
+        return false;
+    if (node->pod_list.n == 0) {
+        begin_list(&node->pod_list);
+        vec_each (pod, &node->pods)
+            add_item(&node->pod_list, (*pod)->bytes);
+    }
+    *ret = buf_str(&node->pod_list);
+    return true;
 }
 
 static int by_name(const void *a, const void *b)

@@ -51,9 +51,15 @@ DEFINE_SCOPED(wnodes, wnodes_free)
 /* Errors: as wobject_get(). A second node of a name replaces the first one, for lookups. */
 int wnodes_add(struct wnodes *nodes, struct wobjects *cache, struct arena *a, struct json *node,
                struct err *err);
+/* A pod on a node, by its spec.nodeName; one whose node is unknown is left out. */
+int wnodes_add_pod(struct wnodes *nodes, struct wobjects *cache, struct arena *a, struct json *pod,
+                   struct err *err);
 /* false: unknown. Borrowed. */
 bool wnodes_get(const struct wnodes *nodes, struct str name, struct str *ret);
 /* A NodeList; borrowed until the next wnodes_add(). */
 struct str wnodes_list(struct wnodes *nodes);
+/* A PodList of the pods on a node; borrowed until the next wnodes_add_pod(). false: unknown node.
+ */
+bool wnodes_pods(struct wnodes *nodes, struct str name, struct str *ret);
 /* See wplugin_handle.image_states; borrowed until the next wnodes_add(). */
 bool wnodes_image_states(struct wnodes *nodes, struct str name, struct str *ret);

@@ -129,6 +129,8 @@ static bool check_exports(struct wplugin *p, struct buf *error)
         const char sig[] = { ':', hooks[hook].result, 0 };
         if (!x || x->kind != MODULE_FUNC)
             continue;
+        if (hook == WPLUGIN_HOOK_QUEUEINGHINT && !str_is(x->sig, sig))
+            continue; /* upstream does not know it, whatever it is */
         if (!str_is(x->sig, sig)) {
             (void)buf_printf(error,
                              "wasm: guest exports the wrong signature for func[%s]. should be %s",
@@ -137,9 +139,10 @@ static bool check_exports(struct wplugin *p, struct buf *error)
         }
         p->exports |= 1u << hook;
     }
-    if (p->exports == 0)
+    bool is_plugin = p->exports & ~(1u << WPLUGIN_HOOK_QUEUEINGHINT);
+    if (!is_plugin)
         (void)buf_add_cstr(error, "wasm: guest does not export any plugin functions");
-    return p->exports != 0;
+    return is_plugin;
 }
 
 /* Any set of extension points will do, and PreFilter alone. */
@@ -431,6 +434,8 @@ static void default_result(enum wplugin_hook hook, const struct wplugin_input *i
     *ret = (struct wplugin_result){ .message = STR("") };
     if (hook == WPLUGIN_HOOK_POSTFILTER)
         ret->code = WPLUGIN_UNSCHEDULABLE;
+    if (hook == WPLUGIN_HOOK_QUEUEINGHINT)
+        ret->code = WPLUGIN_HINT_QUEUE;
     if (hook == WPLUGIN_HOOK_NORMALIZESCORE) {
         ret->scores = in->scores;
         ret->n_scores = in->n_scores;
@@ -513,7 +518,7 @@ static void fail(struct wplugin *p, enum wplugin_hook hook, const struct wplugin
 {
     default_result(hook, in, ret);
     ret->has_failed = true;
-    ret->code = WPLUGIN_ERROR;
+    ret->code = WPLUGIN_ERROR; /* for a hint that is "queue" */
     /* Any bytes may be in what it printed. */
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(2 * ERROR_MAX_BYTES);
     (void)buf_printf(&text, "wasm: %s error: ", hooks[hook].name);

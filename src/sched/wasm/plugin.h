@@ -28,7 +28,11 @@
 
 struct module_cache;
 
-/* name, its result (0 none, 'i' i32, 'I' i64), the extension point without which it is not used */
+/*
+ * name, its result (0 none, 'i' i32, 'I' i64), the extension point without which it is not used.
+ * queueinghint is ours: its code is whether the event of the input may make the pod schedulable
+ * (WPLUGIN_HINT_*).
+ */
 #define WPLUGIN_HOOKS(X)                                                                           \
     X(ENQUEUE, "enqueue", 0, 0)                                                                    \
     X(PREFILTER, "prefilter", 'i', 0)                                                              \
@@ -44,7 +48,10 @@ struct module_cache;
     X(PERMIT, "permit", 'I', WPLUGIN_PERMIT)                                                       \
     X(PREBIND, "prebind", 'i', WPLUGIN_BIND)                                                       \
     X(BIND, "bind", 'i', WPLUGIN_BIND)                                                             \
-    X(POSTBIND, "postbind", 0, WPLUGIN_BIND)
+    X(POSTBIND, "postbind", 0, WPLUGIN_BIND)                                                       \
+    X(QUEUEINGHINT, "queueinghint", 'i', 0)
+
+enum { WPLUGIN_HINT_SKIP = 0, WPLUGIN_HINT_QUEUE = 1 };
 
 enum wplugin_point { /* bits, in the order of their names */
                      WPLUGIN_BIND = 1 << 0,
@@ -107,6 +114,8 @@ struct wplugin_handle {
     /* A JSON object, image name to {"Size", "NumNodes", "Nodes"}, its keys sorted. false: unknown
      * node. */
     bool (*image_states)(void *arg, struct str node, struct str *ret);
+    /* A PodList of the pods on a node, assumed ones among them. false: unknown node. */
+    bool (*node_pods)(void *arg, struct str node, struct str *ret);
     /* A pod that waits in Permit. */
     bool (*waiting_pod)(void *arg, struct str uid, struct str *ret);
     bool (*reject_waiting_pod)(void *arg, struct str uid);
@@ -184,6 +193,7 @@ struct wplugin_input {
     const struct wplugin_node_code *statuses; /* postfilter */
     const struct wplugin_node_score *scores;  /* normalizescore */
     size_t n_nodes, n_statuses, n_scores;
+    struct str event, event_old, event_new; /* queueinghint: JSON; the object before and after */
     /* Exported mutable globals to set in the instance before the call; for tests of plugins. */
     const struct wplugin_node_code *globals;
     size_t n_globals;
@@ -211,8 +221,8 @@ struct wplugin_result {
 
 /*
  * Run a hook. Hooks that the guest lacks, or that are not in effect, succeed without it; such a
- * postfilter is "unschedulable", so that others after it are asked. Any thread; calls for one pod
- * come one after the other, and those for several pods may run at once.
+ * postfilter is "unschedulable", so that others after it are asked, and such a hint "queue". Any
+ * thread; calls for one pod come one after the other, and those for several pods may run at once.
  */
 void wplugin_call(struct wplugin *p, enum wplugin_hook hook, const struct wplugin_input *in,
                   struct arena *a, struct wplugin_result *ret);

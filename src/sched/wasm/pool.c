@@ -13,6 +13,12 @@
 
 enum { LOST_MAX = 1024 };
 
+/* Not a part of any pod's cycle. */
+static bool is_apart(enum wplugin_hook hook)
+{
+    return hook == WPLUGIN_HOOK_ENQUEUE || hook == WPLUGIN_HOOK_QUEUEINGHINT;
+}
+
 static bool key_is(const struct winstance *in, struct str key)
 {
     return in->key && str_is(key, in->key);
@@ -74,7 +80,7 @@ static void bind_to(struct winstance *in, struct str key, enum wplugin_hook hook
     in->is_busy = true;
     list_remove(&in->node);
     list_push_back(&in->plugin->instances, &in->node);
-    if (hook == WPLUGIN_HOOK_ENQUEUE)
+    if (is_apart(hook))
         return;
     if (!key_is(in, key)) {
         free(in->key);
@@ -112,7 +118,7 @@ static int make(struct wplugin *p, struct winstance **ret, struct buf *error)
 static int find_or_make(struct wplugin *p, enum wplugin_hook hook, struct winstance **ret,
                         struct buf *error)
 {
-    bool may_be_used = hook == WPLUGIN_HOOK_ENQUEUE || hook == WPLUGIN_HOOK_PREFILTER ||
+    bool may_be_used = is_apart(hook) || hook == WPLUGIN_HOOK_PREFILTER ||
                        !wplugin_exports(p, WPLUGIN_HOOK_PREFILTER);
     struct winstance *in = find_resting(p, false);
     if (in && (may_be_used || !in->is_used)) {
@@ -142,7 +148,7 @@ int wpool_take(struct wplugin *p, struct str key, enum wplugin_hook hook, struct
     key = cut_key(key);
     (void)pthread_mutex_lock(&p->lock);
     for (;;) {
-        in = hook == WPLUGIN_HOOK_ENQUEUE ? NULL : find(p, key);
+        in = is_apart(hook) ? NULL : find(p, key);
         if (in && !in->is_busy)
             break;
         r = in ? 1 : find_or_make(p, hook, &in, error);
