@@ -1109,6 +1109,42 @@ TEST(metrics_have_knatives_names)
     finish();
 }
 
+TEST(metrics_of_many_functions_stay_short)
+{
+    begin();
+    sandboxes.answers = true;
+    static char names[600][8];
+    for (unsigned from = 0; from < 600; from += 8) {
+        struct order *o = order_new();
+        if (from == 0)
+            order_welcome(o, 1);
+        for (unsigned i = from; i < from + 8; i++) {
+            (void)snprintf(names[i], sizeof names[i], "f%u", i);
+            order_function(o, 100 + i, names[i], "");
+        }
+        order_endpoints(o, from ? from : 0, from + 8, from == 0);
+        for (unsigned i = from; i < from + 8; i++)
+            order_add(o, i + 1, 100 + i, NULL);
+        order_send(o, &plane);
+    }
+    size_t n = 0;
+    for (unsigned i = 0; i < 600; i++) {
+        get(names[i]);
+        WAIT_FOR(a.ends);
+        CHECK_INT(a.status, 200);
+        if (i != 499 && i != 599)
+            continue;
+        scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 20);
+        gateway_metrics(gateway, &text);
+        bool has_buckets = str_find(buf_str(&text), STR("latencies_bucket")) >= 0;
+        CHECK(has_buckets == (i == 499));
+        CHECK(str_find(buf_str(&text), STR("latencies_count")) >= 0);
+        CHECK(n == 0 || text.n < n);
+        n = text.n;
+    }
+    finish();
+}
+
 TEST(nothing_is_armed_once_all_is_at_rest)
 {
     begin();

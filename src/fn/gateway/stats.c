@@ -24,6 +24,10 @@ static const uint64_t bounds_us[STATS_COLD_BUCKETS] = {
     100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, 20000000, 60000000, UINT64_MAX
 };
 
+enum {
+    /* Revisions with buckets; one has 40 lines of them, and who reads them has to store them. */
+    STATS_HISTOGRAMS_MAX = 500
+};
 enum { CLASSES = 6, LATENCIES = ARRAY_LEN(bounds_ms) };
 
 struct stats { /* of one revision */
@@ -142,7 +146,7 @@ static void write_latency(struct buf *to, const char *name, const struct functio
                           uint32_t revision, const uint32_t *buckets, uint64_t n, uint64_t sum_us)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i <= LATENCIES; i++) {
+    for (size_t i = 0; buckets && i <= LATENCIES; i++) {
         (void)buf_printf(to, "%s_bucket", name);
         labels(to, f, revision);
         sum = i < LATENCIES ? sum + buckets[i] : n;
@@ -158,8 +162,19 @@ static void write_latency(struct buf *to, const char *name, const struct functio
     (void)buf_printf(to, "} %llu\n", (unsigned long long)n);
 }
 
+/* Past STATS_HISTOGRAMS_MAX revisions that were ever called: sums and counts alone. */
+static bool has_buckets(const struct gateway *g)
+{
+    size_t n = 0;
+    map_each (e, &g->functions)
+        for (const struct stats *s = ((struct function *)e->value)->stats; s; s = s->next)
+            n++;
+    return n <= STATS_HISTOGRAMS_MAX;
+}
+
 static void write_latencies(const struct gateway *g, struct buf *to)
 {
+    bool buckets = has_buckets(g);
     head(to, "revision_request_latencies", "histogram",
          "From the request's arrival to its answer's end, in ms.");
     map_each (e, &g->functions)
@@ -167,14 +182,14 @@ static void write_latencies(const struct gateway *g, struct buf *to)
             uint64_t n = 0;
             for (size_t i = 0; i < CLASSES; i++)
                 n += s->by_class[i];
-            write_latency(to, "revision_request_latencies", e->value, s->revision, s->latency, n,
-                          s->latency_us);
+            write_latency(to, "revision_request_latencies", e->value, s->revision,
+                          buckets ? s->latency : NULL, n, s->latency_us);
         }
     head(to, "revision_app_request_latencies", "histogram", "The part in the sandbox, in ms.");
     map_each (e, &g->functions)
         for (const struct stats *s = ((struct function *)e->value)->stats; s; s = s->next)
-            write_latency(to, "revision_app_request_latencies", e->value, s->revision, s->app,
-                          s->n_app, s->app_us);
+            write_latency(to, "revision_app_request_latencies", e->value, s->revision,
+                          buckets ? s->app : NULL, s->n_app, s->app_us);
 }
 
 static void write_gauge(const struct gateway *g, struct buf *to, const char *name, const char *help,
