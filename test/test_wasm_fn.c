@@ -850,6 +850,26 @@ TEST(modules_that_are_no_functions_are_refused_with_a_reason)
     fn_rig_close(&rig);
 }
 
+TEST(a_file_that_several_functions_share_is_read_once)
+{
+    struct fn_rig rig = { 0 };
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f[4] = { 0 };
+    struct fn_call c = { 0 };
+    struct module_cache_stats s;
+    for (size_t i = 0; i < ARRAY_LEN(f); i++) {
+        fn_open(&rig, &f[i], "fn-reactor.wasm");
+        fn_do(&f[i], &c, "/hello", NULL);
+        check_body(&c, 200, "hello");
+    }
+    module_cache_stats(rig.cache, &s);
+    CHECK_INT(s.hits + s.compiled, 1);
+    fn_call_fini(&c);
+    for (size_t i = 0; i < ARRAY_LEN(f); i++)
+        fn_close(&f[i]);
+    fn_rig_close(&rig);
+}
+
 TEST(an_initialisation_that_fails_makes_no_sandbox)
 {
     struct fn_rig rig = { 0 };

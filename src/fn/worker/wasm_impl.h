@@ -2,9 +2,9 @@
 /*
  * What the files of wasm_runtime.h share, and nobody else sees.
  *
- *     wasm_runtime.c   the runtime: revisions, sandboxes     wasm_base.c    templates in runners
- *     wasm_invoke.c    requests                              wasm_answer.c  what runners say of
- * them wasm_http.c      their forms, pure
+ *     wasm_runtime.c  the runtime: revisions, sandboxes    wasm_base.c    templates in runners
+ *     wasm_invoke.c   requests                             wasm_answer.c  what runners say
+ *     wasm_http.c     their forms, pure                    wasm_files.c   files of modules
  *
  * A revision has a base in each runner that works for it: a template there, and seats beside it,
  * one for each request that runs. A seat without a request is kept for the next one, together with
@@ -47,8 +47,10 @@ struct wasm_rt {
     struct list bases;    /* that are ready, by last use, the oldest first */
     unsigned n_bases;     /* all */
     struct map sandboxes; /* 8 bytes -> wasm_sandbox */
-    struct list waiting;  /* invocations without room, the oldest first */
-    struct list spare;    /* invocations */
+    struct map files;     /* wasm_file_id -> wasm_file */
+    struct list files_in_order;
+    struct list waiting; /* invocations without room, the oldest first */
+    struct list spare;   /* invocations */
     unsigned n_resting, n_waiting, n_running, n_spare, n_gets, n_revisions, n_base_wanted;
     unsigned n_invocations; /* that have not ended */
     unsigned max_runners;
@@ -190,6 +192,19 @@ void wasm_log(struct wasm_revision *rev, const struct invocation *x, const char 
 void wasm_log_output(struct wasm_revision *rev, const struct invocation *x, const char *stream,
                      struct str text);
 void wasm_log_left_out(struct wasm_revision *rev, uint64_t n);
+
+/* ---- wasm_files.c ---- */
+
+struct wasm_file_id { /* without padding: its bytes are a key */
+    uint64_t dev, ino, size;
+    int64_t mtime_ns, ctime_ns;
+};
+/* false: it cannot be told, or has been changed a moment ago. */
+bool wasm_file_identify(int fd, struct wasm_file_id *ret);
+/* Borrowed; NULL: not known. */
+struct module *wasm_files_find(const struct wasm_rt *rt, const struct wasm_file_id *id);
+void wasm_files_add(struct wasm_rt *rt, const struct wasm_file_id *id, struct module *m);
+void wasm_files_fini(struct wasm_rt *rt);
 
 /* ---- wasm_base.c ---- */
 

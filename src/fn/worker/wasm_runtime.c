@@ -298,9 +298,29 @@ static bool is_digest(const struct wasm_revision *rev, const struct module *m)
     return wanted.n == 0 || str_ieq(wanted, str_of(m->hash));
 }
 
+/* m: referenced by somebody else meanwhile. */
+static void use_module(struct wasm_revision *rev, struct module *m)
+{
+    if (m == rev->module && rev->state == WASM_READY)
+        return; /* written again, as it was */
+    if (rev->r && !is_digest(rev, m)) {
+        fail(rev, E_DIGEST, "the module is not the one that spec.module.sha256 names");
+        return;
+    }
+    struct module *before = rev->module;
+    rev->module = module_ref(m);
+    module_unref(before);
+    if (!rev->r)
+        return;
+    wasm_bases_retire(rev); /* another file: what runs there ends its requests */
+    make_template(rev);
+}
+
 struct module_wait {
     struct wasm_rt *rt;
     char *key;
+    bool has_id;
+    struct wasm_file_id id;
 };
 
 /* The revision may have gone meanwhile. */
@@ -310,6 +330,8 @@ static void on_compiled(struct module *m, int status, const struct err *err, voi
     struct wasm_rt *rt = wait->rt;
     struct wasm_revision *rev = map_get(&rt->revisions, str_of(wait->key));
     scoped(module_unref_scoped) struct module *owned = m;
+    if (status == 0 && wait->has_id && !rt->is_closing)
+        wasm_files_add(rt, &wait->id, m);
     free(wait->key);
     free(wait);
     rt->n_gets--;
@@ -320,25 +342,12 @@ static void on_compiled(struct module *m, int status, const struct err *err, voi
     if (!rev || status == -ECANCELED)
         return;
     rev->get = NULL;
-    if (status == 0 && m == rev->module && rev->state == WASM_READY)
-        return; /* written again, as it was */
-    if (status == 0 && rev->r && !is_digest(rev, m)) {
-        fail(rev, E_DIGEST, "the module is not the one that spec.wasm.sha256 names");
-        return;
-    }
-    if (status < 0) {
-        if (rev->r)
-            wasm_revision_failed(rev, err);
-        else
-            revision_free(rev);
-        return;
-    }
-    module_unref(rev->module);
-    rev->module = take_ptr(&owned);
-    if (!rev->r)
-        return;
-    wasm_bases_retire(rev); /* another file: what runs there ends its requests */
-    make_template(rev);
+    if (status == 0)
+        use_module(rev, m);
+    else if (rev->r)
+        wasm_revision_failed(rev, err);
+    else
+        revision_free(rev);
 }
 
 static void compile(struct wasm_revision *rev, int fd)
@@ -348,9 +357,19 @@ static void compile(struct wasm_revision *rev, int fd)
     if (rev->get)
         module_get_cancel(rev->get);
     rev->get = NULL;
+    struct wasm_file_id id;
+    bool has_id = wasm_file_identify(fd, &id);
+    struct module *known = has_id ? wasm_files_find(rt, &id) : NULL;
+    if (known) {
+        use_module(rev, known);
+        return;
+    }
     struct module_wait *wait = xnew(struct module_wait);
     wait->rt = rt;
     wait->key = xstrdup(rev->key);
+    wait->has_id = has_id;
+    if (has_id)
+        wait->id = id;
     int r = module_get(rt->opts.modules, fd, 0, on_compiled, wait, &rev->get, &err);
     if (r < 0) {
         free(wait->key);
@@ -625,6 +644,7 @@ static void wasm_close(struct runtime *t, void (*done)(void *arg), void *arg)
     map_each (e, &rt->revisions)
         wasm_bases_retire(e->value);
     free_all_revisions(rt);
+    wasm_files_fini(rt);
     defer_cancel(&rt->pump);
     timer_stop(rt->opts.loop, &rt->tidy);
     pool_close(rt->pool, on_pool_closed, rt);
@@ -671,6 +691,7 @@ int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret,
     list_init(&rt->resting);
     list_init(&rt->waiting);
     list_init(&rt->bases);
+    list_init(&rt->files_in_order);
     list_init(&rt->spare);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     rt->max_runners = opts->max_runners ? opts->max_runners : (unsigned)MAX(cores, 1L);
