@@ -106,8 +106,8 @@ static void set_function(uint8_t which, uint8_t how)
 {
     static const char *const specs[] = {
         "{\"fake\":{}}", "{\"fake\":{},\"scale\":{\"min\":2,\"initial\":1}}",
-        "{\"fake\":{\"createMilliseconds\":3},\"traffic\":[{\"revision\":1,\"percent\":50},"
-        "{\"percent\":50}]}",
+        ("{\"fake\":{\"createMilliseconds\":3},\"traffic\":[{\"revision\":1,\"percent\":50},"
+         "{\"percent\":50}]}"),
         "{\"fake\":{},\"concurrency\":{\"limit\":4},\"scale\":{\"max\":3}}"
     };
     static const char *const templates[] = { "{\"fake\":{}}",

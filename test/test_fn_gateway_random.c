@@ -44,8 +44,8 @@ static void add_function(struct order *o, uint32_t f)
         "\"concurrency\":{\"limit\":2},\"queue\":{\"max\":5}",
         "\"concurrency\":{\"limit\":2},\"balance\":\"round-robin\"",
         "\"concurrency\":{\"limit\":2},\"balance\":\"p2c\",\"limits\":{\"bodyBytes\":50000}",
-        "\"concurrency\":{\"limit\":1},\"timeouts\":{\"requestMilliseconds\":700,"
-        "\"queueMilliseconds\":900,\"idleMilliseconds\":300}",
+        ("\"concurrency\":{\"limit\":1},\"timeouts\":{\"requestMilliseconds\":700,"
+         "\"queueMilliseconds\":900,\"idleMilliseconds\":300}"),
     };
     order_function(o, f, names[f], specs[random_below(ARRAY_LEN(specs))]);
     known[f] = true;

@@ -733,7 +733,7 @@ static void parse_args(int argc, char **argv)
             usage();
         }
     }
-    struct str host, port;
+    struct str host = STR(""), port;
     uint64_t n = 0;
     if (optind + 1 != argc || !str_cut(str_of(argv[optind]), ':', &host, &port) ||
         parse_u64(port, 1, 65535, &n) < 0 ||

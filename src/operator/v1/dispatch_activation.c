@@ -100,7 +100,7 @@ void dispatch_set_inactive(struct dispatch_operator *o, struct dispatch_instance
     o->d->n_active--;
     o->n_active--;
     in->is_parked = false;
-    in->state = state;
+    in->state = (uint8_t)state;
     in->since_us = now;
     in->item = NULL;
 }
@@ -333,7 +333,7 @@ void dispatch_instance_gone(struct dispatch_operator *o, unsigned instance, cons
         end(o, in, &result, 0, next);
         return;
     }
-    in->state = next;
+    in->state = (uint8_t)next;
     in->since_us = o->d->now_us();
     dispatch_arm_operator(o);
     dispatch_update(o);
