@@ -147,8 +147,12 @@ static void on_serve(struct http_exchange *x, const struct http_request *req, vo
     }
     (void)snprintf(s->id, sizeof s->id, STR_FMT, STR_ARG(headers_get(req->headers, "x-call-id")));
     http_exchange_set(x, &served_ops, s);
-    struct str end = headers_get(req->headers, "x-end");
-    if (end.p) { /* as a worker's listener tells of an invocation that failed */
+    struct str end = headers_get(req->headers, "x-end"), only = headers_get(req->headers, "x-only");
+    if (end.p &&
+        (!only.p ||
+         str_eq(only, headers_get(req->headers,
+                                  "x-dormouse-sandbox")))) { /* as a worker's listener tells of an
+                                                                invocation that failed */
         struct headers h = { 0 };
         (void)headers_add(&h, STR("x-dormouse-error"), end);
         (void)headers_addc(&h, "x-dormouse-reason", "GuestTrapped");
@@ -444,6 +448,33 @@ static const char *talk_nonsense(void)
     CHECK_OK(uv_tcp_getsockname(&nonsense.tcp, (struct sockaddr *)&in, &n));
     (void)snprintf(address, sizeof address, "127.0.0.1:%u", ntohs(in.sin_port));
     return address;
+}
+
+TEST(a_worker_that_has_lost_one_sandbox_keeps_the_others)
+{
+    begin();
+    const char *address = serve(NULL);
+    struct order *o = order_new();
+    order_welcome(o, 1);
+    order_function(o, 1, "f", "");
+    order_endpoints(o, 0, 1, true);
+    for (uint64_t id = 1; id <= 3; id++) {
+        order_add(o, id, 1, address);
+        o->endpoint[id - 1].by_worker = true;
+        o->endpoint[id - 1].worker = (char *)"elsewhere";
+    }
+    order_send(o, &planes[0]);
+    request(client, &a, (struct http_call_opts){ .method = STR("POST") },
+            FIELDS("host", "f", "x-end", "ECONNREFUSED", "x-only", "1"));
+    WAIT_FOR(a.ends && planes[0].broken.n);
+    CHECK_INT(a.status, 200);
+    CHECK_INT(planes[0].broken.n, 1);
+    CHECK_INT(planes[0].broken.p[0], 1);
+    stop_server(0); /* the whole worker */
+    request(client, &a, (struct http_call_opts){ .method = STR("POST") }, FIELDS("host", "f"));
+    WAIT_FOR(planes[0].broken.n == 3);
+    CHECK_INT(a.ends, 0); /* it waits for another one */
+    finish();
 }
 
 TEST(a_sandbox_that_answers_nonsense_gives_502_and_nothing_worse)

@@ -457,7 +457,8 @@ void sandbox_left(struct gateway *g, struct sandbox *s)
 
 void sandbox_eject(struct gateway *g, struct sandbox *s)
 {
-    struct list *same = s->upstream ? upstream_sandboxes(s->upstream) : NULL;
+    bool is_address = s->upstream && upstream_is_refusing(s->upstream);
+    struct list *same = is_address ? upstream_sandboxes(s->upstream) : NULL;
     if (same) {
         list_each (node, same) {
             struct sandbox *other = list_entry(node, struct sandbox, of_upstream);

@@ -291,7 +291,7 @@ struct policy *directory_policy(const struct gateway *g, struct str namespace);
 struct pool *pool_get(struct gateway *g, struct function *f, uint32_t revision);
 void pool_let_go(struct gateway *g, struct pool *p); /* a call lets go */
 void pool_rest(struct gateway *g, struct pool *p);   /* nothing is left to report; it may go */
-/* No new requests; it is reported. Others at the same address go with it. */
+/* No new requests; it is reported. If its address refuses, others there go with it. */
 void sandbox_eject(struct gateway *g, struct sandbox *s);
 /* A request has left it. */
 void sandbox_left(struct gateway *g, struct sandbox *s);
@@ -339,6 +339,8 @@ struct invoker *upstream_invoker(struct upstream *u);
 /* Connections to gateways that are no members any more end. */
 void upstreams_follow_members(struct gateway *g);
 struct str upstream_address(const struct upstream *u);
+/* In on_end(-ECONNREFUSED): nobody listens there, and not just this sandbox is gone. */
+bool upstream_is_refusing(const struct upstream *u);
 bool upstream_is_member(const struct upstream *u);
 struct list *upstream_sandboxes(struct upstream *u); /* sandbox.of_upstream */
 

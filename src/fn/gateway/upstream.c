@@ -24,7 +24,8 @@ struct upstream {
     struct str key; /* in gateway.upstreams */
     unsigned refs;
     bool by_worker, http2;
-    bool is_kept; /* of a gateway: its connections outlast single calls */
+    bool is_kept;     /* of a gateway: its connections outlast single calls */
+    bool is_refusing; /* while on_end says so */
 };
 
 struct invocation {
@@ -39,6 +40,11 @@ struct invocation {
 struct invoker *upstream_invoker(struct upstream *u)
 {
     return &u->invoker;
+}
+
+bool upstream_is_refusing(const struct upstream *u)
+{
+    return u->is_refusing;
 }
 
 struct str upstream_address(const struct upstream *u)
@@ -120,7 +126,9 @@ static void on_end(void *arg, int r, const struct err *err)
 {
     struct invocation *x = arg;
     int code = x->refused ? x->refused : code_of(x, r);
+    x->up->is_refusing = !x->refused && code == -ECONNREFUSED;
     x->ops->on_end(x->arg, code, x->reason[0] ? x->reason : NULL, err);
+    x->up->is_refusing = false;
     upstream_unref(x->up);
     free(x);
 }
