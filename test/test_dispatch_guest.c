@@ -250,4 +250,35 @@ TEST(a_guest_whose_activations_take_long_goes_to_others_like_it_and_comes_back)
     close_stage(&s);
 }
 
+/*
+ * Its activations are short, and one follows the other. Where the machine has no half of a core for
+ * it, it is not busy, and stays.
+ */
+TEST(a_guest_that_is_busy_without_end_leaves_the_runner_to_the_others)
+{
+    enum { PATIENCE_MS = 10000 };
+    struct stage s;
+    struct crew busy = { 0 }, good = { 0 };
+    struct guest_host_stats host = { 0 };
+    open_stage(&s, (struct guest_host_opts){ .max_runners = 1, .idle_ms = 1000 });
+    open_crew(&busy, &s, 1);
+    open_crew(&good, &s, 1);
+    crew_add(&good, "fail:x");
+    WAIT(&s.rig, good.n_results == 1);
+    uint64_t began_ms = clock_mono_ms(), passed_ms = 0;
+    for (unsigned i = 1; host.runner_starts < 2 && passed_ms < PATIENCE_MS; i++) {
+        crew_add(&busy, "spin:1000000"); /* about a millisecond */
+        WAIT(&s.rig, busy.n_results == i);
+        guest_host_get_stats(s.rig.host, &host);
+        passed_ms = clock_mono_ms() - began_ms;
+    }
+    if (host.runner_starts < 2)
+        CHECK(guest_cpu_us(busy.hands[0].guest) / 1000 < passed_ms * 60 / 100);
+    CHECK_INT(busy.n_trapped, 0);
+    CHECK(!is_slow(&good));
+    crew_close(&busy);
+    crew_close(&good);
+    close_stage(&s);
+}
+
 TEST_MAIN

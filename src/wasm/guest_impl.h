@@ -34,6 +34,8 @@ enum {
     SLOW_US = 5000,              /* CPU time of an activation that is slow, */
     SLOW_IN_A_ROW = 3,           /* so many: the guest is */
     SLOW_QUICK = 64,             /* quick ones in a row: it is not any more */
+    SLOW_BUSY_MS = 250,          /* who takes more than */
+    SLOW_BUSY_PERCENT = 50,      /* of a runner for so long, beside others, is slow as well */
     SLOW_SAVE_PAGES = 2048,      /* more memory than this is not saved for a move */
     LOG_LINES_PER_S = 200,       /* of one guest, */
     LOG_LINES_BURST = 1000,      /* after silence */
@@ -48,11 +50,13 @@ struct active {
     struct list ready; /* on host->ready */
     struct list idle;  /* on host->idle: awake without work, longest first */
     struct guest_queue queue;
-    struct list sent;    /* deliveries of the command in flight */
-    bool is_done;        /* its activations have ended, its suspend not yet */
-    uint32_t sent_flags; /* RUN_ of that command, */
-    uint64_t sent_ns;    /* when it was decided */
-    struct timer timer;  /* idle or back-off */
+    struct list sent;       /* deliveries of the command in flight */
+    uint64_t busy_since_ms; /* a window of SLOW_BUSY_MS, */
+    uint64_t busy_us;       /* and its CPU time in it */
+    bool is_done;           /* its activations have ended, its suspend not yet */
+    uint32_t sent_flags;    /* RUN_ of that command, */
+    uint64_t sent_ns;       /* when it was decided */
+    struct timer timer;     /* idle or back-off */
     uint64_t idle_since_ms, no_sleep_until_ms;
     uint64_t timer_at_ms; /* what `timer` is armed for while it is idle */
     uint64_t sleep_at_ms; /* idle: of its plan, as the next two */

@@ -8,7 +8,8 @@
  * was at work; its memory is saved unless that alone would hold up the others.
  *
  *                SLOW_SLICES in one activation: ended, starts anew there
- *                SLOW_IN_A_ROW slow ones: sleeps, wakes up there
+ *                SLOW_IN_A_ROW slow ones, or half of a runner's time that others share, in however
+ *                many: sleeps, wakes up there
  *     QUICK -----------------------------------------------------------> SLOW
  *           <----------------------------------------------------------- SLOW_QUICK quick ones in a
  *                row: back when it next sleeps
@@ -19,6 +20,19 @@
 
 #include <errno.h>
 
+/* Short activations, one right after the other: everybody else finds it at work. */
+static bool is_busy(struct active *a, uint64_t cpu_us)
+{
+    uint64_t now = clock_mono_ms(), passed_ms = now - a->busy_since_ms;
+    a->busy_us += cpu_us;
+    if (passed_ms < SLOW_BUSY_MS)
+        return false;
+    bool busy = a->busy_us / 10 >= passed_ms * SLOW_BUSY_PERCENT; /* us / 1000 * 100 */
+    a->busy_since_ms = now;
+    a->busy_us = 0;
+    return busy && pool_has_others(&a->tenant) && !pool_is_slow(&a->tenant);
+}
+
 void guest_note_cost(struct guest *g, uint32_t cpu_us, uint32_t activations)
 {
     struct active *a = g->active;
@@ -27,6 +41,8 @@ void guest_note_cost(struct guest *g, uint32_t cpu_us, uint32_t activations)
     if (activations == 0 || g->abi != GUEST_ABI_V1)
         return;
     bool is_slow = a->cost_us / activations >= SLOW_US;
+    if (is_busy(a, a->cost_us))
+        g->slow = SLOW_QUICK;
     a->cost_us = 0;
     a->n_slices = 0;
     if (!is_slow) {

@@ -715,6 +715,11 @@ void pool_mingle(struct tenant *t)
         t->runner->share = RUNNER_SHARED;
 }
 
+bool pool_has_others(const struct tenant *t)
+{
+    return t->runner && t->runner->n_tenants > 1;
+}
+
 bool pool_is_slow(const struct tenant *t)
 {
     return t->runner && t->runner->share == RUNNER_SLOW;

@@ -107,6 +107,8 @@ int pool_place_beside(struct tenant *t, const struct tenant *of, struct err *err
 unsigned pool_depth(const struct tenant *t);
 /* Its runner has had more work than it keeps up with, for a while. */
 bool pool_is_deep(const struct tenant *t);
+/* It is not alone in its runner. */
+bool pool_has_others(const struct tenant *t);
 /* It is in a runner for the slow. */
 bool pool_is_slow(const struct tenant *t);
 bool pool_can_send(const struct tenant *t);
