@@ -190,7 +190,8 @@ TEST(a_revision_may_have_two_environments_at_once)
 {
     struct fn_rig rig = { 0 };
     fn_rig_open(&rig, 1);
-    struct fn_name_value before = { STR("TOKEN"), STR("old") }, after = { STR("TOKEN"), STR("new") };
+    struct fn_name_value before = { STR("TOKEN"), STR("old") },
+                         after = { STR("TOKEN"), STR("new") };
     struct fn_under_test a = { .r = { .revision = 7, .env = &before, .n_env = 1 } };
     struct fn_under_test b = { .r = { .revision = 7, .env = &after, .n_env = 1 } };
     struct fn_call c = { 0 };
@@ -413,6 +414,32 @@ TEST(a_reactor_that_says_nothing_answers_204_and_one_that_errs_is_told)
     check_end(&c, E_TRAP, "WrongLength");
     fn_call_fini(&c);
     fn_close(&f);
+    fn_rig_close(&rig);
+}
+
+TEST(what_has_no_body_gets_none)
+{
+    struct fn_rig rig = { 0 };
+    fn_rig_open(&rig, 1);
+    for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+        struct fn_under_test f = { 0 };
+        struct fn_call c = { 0 };
+        fn_open(&rig, &f, both[i]);
+        struct invoke_request q = fn_request(&f, i ? "/big/200000" : "/length/9");
+        q.method = STR("HEAD");
+        fn_start(&f, &c, &q);
+        FN_WAIT(&rig, c.is_over);
+        check_body(&c, 200, "");
+        if (i == 0)
+            CHECK_STR(headers_get(&c.headers, "content-length"), "9");
+        if (i) {
+            fn_do(&f, &c, "/raw/Status:204++body", NULL);
+            check_body(&c, 204, "");
+            CHECK(!headers_get(&c.headers, "content-length").p);
+        }
+        fn_call_fini(&c);
+        fn_close(&f);
+    }
     fn_rig_close(&rig);
 }
 

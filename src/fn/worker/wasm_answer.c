@@ -74,8 +74,10 @@ static void trapped(struct invocation *x, const char *reason, const char *text)
 
 static void take_data(struct invocation *x, struct str data)
 {
+    if (x->has_no_body)
+        return;
     x->got += data.n;
-    if (x->length != UINT64_MAX && x->got > x->length && !x->is_head_request) {
+    if (x->length != UINT64_MAX && x->got > x->length) {
         trapped(x, "WrongLength", "its answer is longer than its content-length");
         return;
     }
@@ -91,11 +93,10 @@ static void take_data(struct invocation *x, struct str data)
 
 /* An answer that is here as a whole has its length told, so that it need not be sent in chunks.
  * `more`: of its body, in the note being read. */
-static void add_length(struct invocation *x, int status, struct headers *h, size_t more)
+static void add_length(struct invocation *x, struct headers *h, size_t more)
 {
     char text[24];
-    if (x->still_here == UINT64_MAX || x->is_head_request || status == 204 || status == 304 ||
-        headers_get(h, "content-length").p)
+    if (x->still_here == UINT64_MAX || x->has_no_body || headers_get(h, "content-length").p)
         return;
     (void)snprintf(text, sizeof text, "%llu", (unsigned long long)x->still_here + more);
     (void)headers_addc(h, "content-length", text); /* without room for it, chunks do */
@@ -104,18 +105,17 @@ static void add_length(struct invocation *x, int status, struct headers *h, size
 /* The caller may cancel inside. `more`: as above. */
 static void take_head(struct invocation *x, int status, struct headers *h, size_t more)
 {
-    add_length(x, status, h, more);
+    x->has_no_body |= status == 204 || status == 304;
+    add_length(x, h, more);
     if (wasm_content_length(h, &x->length) < 0) {
         trapped(x, "MalformedHead", "its content-length is no number");
         return;
     }
-    if (x->length != UINT64_MAX && x->still_here != UINT64_MAX && !x->is_head_request &&
-        status != 204 && status != 304 && x->length != x->still_here + more) {
+    if (x->length != UINT64_MAX && x->still_here != UINT64_MAX && !x->has_no_body &&
+        x->length != x->still_here + more) {
         trapped(x, "WrongLength", "its answer is not as long as its content-length says");
         return;
     }
-    if (status == 204 || status == 304)
-        x->length = UINT64_MAX;
     x->has_head = true;
     x->ops->on_head(x->arg, status, h);
 }
@@ -179,7 +179,7 @@ static void note_end(struct invocation *x, const struct proto_note *note)
             take_head(x, 204, &none, 0);
         if (x->is_over)
             return;
-        if (x->length != UINT64_MAX && x->got < x->length && !x->is_head_request)
+        if (x->length != UINT64_MAX && x->got < x->length && !x->has_no_body)
             trapped(x, "WrongLength", "its answer is shorter than its content-length");
         else
             wasm_over(x, 0, "", "");

@@ -152,7 +152,8 @@ struct invocation {
     bool is_paused;
     struct buf out;  /* of the answer, not taken yet */
     struct buf text; /* of a command's head */
-    bool has_head, is_head_request;
+    bool has_head;
+    bool has_no_body;     /* to HEAD, or by its status: what its guest writes is dropped */
     bool is_void;         /* it ended badly before any of its answer left: none of it will */
     uint64_t length, got; /* of the answer: as promised, so far */
     uint64_t still_here; /* UINT64_MAX, or all that is to come: it lies in the message being read */

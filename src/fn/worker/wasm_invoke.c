@@ -372,7 +372,7 @@ static int wasm_start(struct invoker *v, const struct invoke_request *q,
     x->arg = arg;
     x->body_ended = !q->has_body || q->body_is_whole;
     x->response_max = q->response_max;
-    x->is_head_request = str_is(q->method, "HEAD");
+    x->has_no_body = str_is(q->method, "HEAD");
     x->length = x->still_here = UINT64_MAX;
     x->deadline_ms = q->deadline_ms ? MAX(q->deadline_ms, now + 1) : now + FN_REQUEST_MS_DEFAULT;
     size_t n = MIN(q->call_id.n, sizeof x->call_id - 1);
