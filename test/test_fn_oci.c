@@ -211,6 +211,7 @@ static void remove_tree(const char *dir)
 static void rig_fini(struct rig *r)
 {
     rig_close(r);
+    CHECK(waitpid(-1, NULL, WNOHANG) <= 0); /* every process has been waited for */
     remove_tree(r->dir);
 }
 
@@ -506,7 +507,7 @@ TEST(limits_of_memory_processes_and_cpu_hold)
     CHECK_INT(create(&r, 2)->r, 0);
     CHECK_INT(get(&r, 2, "/spin/200", &body), 200);
     CHECK_OK(parse_u64(buf_str(&body), 0, 60000, &n));
-    CHECK(n >= 300); /* half a core */
+    CHECK(n >= 250); /* half a core */
     (void)get(&r, 2, "/memory/32", &body);
     CHECK_STR(buf_str(&body), "eaten");
     CHECK(get(&r, 2, "/memory/200", &body) < 0); /* the process that ate is killed */
@@ -541,6 +542,7 @@ TEST(a_container_that_ends_is_reported_with_its_last_words)
     scoped(free_scoped) char *find = xasprintf("kill -9 $(cat %s/s2/pid)", run);
     CHECK_INT(system(find), 0);
     UNTIL(&r, r.told[2].gone);
+    (void)printf("# %s\n", r.told[2].text);
     CHECK(strstr(r.told[2].text, "signal 9"));
     CHECK_INT(get(&r, 1, "/", NULL), 200);
     rig_fini(&r);
@@ -558,6 +560,7 @@ TEST(a_container_that_never_gets_ready_says_why)
     r.rt->ops->prepare(r.rt, &r.rev);
     struct told *t = create(&r, 1);
     CHECK(t->r < 0);
+    (void)printf("# %s\n", t->text);
     CHECK(strstr(t->text, "status 3") && strstr(t->text, "no configuration"));
     r.rt->ops->forget(r.rt, &r.rev);
     r.t.args = late;
@@ -606,6 +609,7 @@ TEST(a_path_decides_readiness_where_one_is_given)
     r.rt->ops->prepare(r.rt, &r.rev);
     struct told *t = create(&r, 1);
     CHECK_INT(t->r, -ETIMEDOUT);
+    (void)printf("# %s\n", t->text);
     CHECK(strstr(t->text, "status 404"));
     r.rt->ops->forget(r.rt, &r.rev);
     r.t.readiness_path = STR("/env/FROM");

@@ -10,12 +10,15 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 void box_write_state(const struct box *b)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(OCI_STATE_MAX);
     scoped(free_scoped) char *path = xasprintf("%s/state.json", b->dir);
+    struct process_facts facts = { 0 };
+    (void)process_facts(b->pid, &facts);
     (void)buf_printf(&text, "{\"sandbox\":%llu,\"uid\":", (unsigned long long)b->id);
     (void)json_write_str(&text, str_of(b->of.uid));
     (void)buf_add_cstr(&text, ",\"namespace\":");
@@ -25,7 +28,7 @@ void box_write_state(const struct box *b)
     (void)buf_printf(&text,
                      ",\"revision\":%u,\"address\":%u,\"port\":%u,\"pid\":%d,\"ticks\":%llu}\n",
                      b->of.revision, b->network->address, b->port, b->pid,
-                     (unsigned long long)process_start_ticks(b->pid));
+                     (unsigned long long)facts.start_ticks);
     int fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (fd < 0)
         return; /* it will be removed instead of adopted */
@@ -39,8 +42,9 @@ static bool adopt(struct box *b, const struct json *state)
     uint64_t ticks = (uint64_t)json_int_or(json_getc(state, "ticks"), 0);
     int pid = (int)json_int_or(json_getc(state, "pid"), 0);
     b->port = (uint16_t)json_int_or(json_getc(state, "port"), 0);
+    struct process_facts facts;
     uint32_t address = (uint32_t)json_int_or(json_getc(state, "address"), 0);
-    return pid > 1 && ticks && process_start_ticks(pid) == ticks &&
+    return pid > 1 && process_facts(pid, &facts) == 0 && facts.start_ticks == ticks &&
            box_take_over(b, pid, &err) == 0 &&
            oci_network_adopt(b->o->networks, pid, address, &b->network, &err) == 0;
 }
@@ -88,11 +92,38 @@ static void recover_one(struct oci *o, const char *name)
     arena_fini(&a);
 }
 
+/* Those whose command line names RUN: crun, in the middle of a start that nobody waits for. */
+static void kill_if_ours(const struct oci *o, uint64_t pid)
+{
+    scoped(buf_fini_scoped) struct buf words = BUF_INIT(64 << 10);
+    char path[64];
+    struct err ignored;
+    (void)snprintf(path, sizeof path, "/proc/%llu/cmdline", (unsigned long long)pid);
+    if (sys_read_file(AT_FDCWD, path, &words, &ignored) == 0 &&
+        str_find(buf_str(&words), str_of(o->run)) >= 0)
+        (void)kill((pid_t)pid, SIGKILL);
+}
+
+/* crun was killed with its worker, but not a child that it had detached: that would go on. */
+static void kill_starts(const struct oci *o)
+{
+    DIR *dir = opendir("/proc");
+    struct dirent *e;
+    uint64_t pid;
+    while (dir && (e = readdir(dir)))
+        if (parse_u64(str_of(e->d_name), 2, INT32_MAX, &pid) == 0)
+            kill_if_ours(o, pid);
+    if (dir)
+        (void)closedir(dir);
+}
+
 void oci_recover(struct oci *o)
 {
     struct err err = { 0 };
     DIR *dir = opendir(o->run);
     struct dirent *e;
+    if (dir)
+        kill_starts(o);
     while (dir && (e = readdir(dir))) {
         if (e->d_name[0] != 's')
             continue;

@@ -18,6 +18,9 @@
 enum {
     CRUN_LOG_MAX = 64 << 10,
     CRUN_MAX_MS = 30000, /* one run of it; then it is killed */
+    GROUP_PAUSE_MS = 10, /* for what ends in a control group, */
+    GROUP_TRIES = 500,   /* so many times */
+    STRAY_RANGE = 64,    /* process ids after crun's own in which its child is looked for */
     SECRETS_MAX = 1024   /* files */
 };
 
@@ -182,10 +185,13 @@ static void how_it_ended(struct box *b, int status, char *text, size_t n)
         (void)snprintf(text + used, n - used, "; it said: %s", last);
 }
 
+static void reap_stray(struct box *b);
+
 static void on_init_exit(struct process *p, int status, void *arg)
 {
     struct box *b = arg;
     char text[240];
+    reap_stray(b);
     b->init = NULL;
     timer_stop(b->o->loop, &b->grace);
     probe_stop(take_ptr(&b->probe));
@@ -263,6 +269,7 @@ static void on_probed(void *arg, int r, const struct err *err)
 {
     struct box *b = arg;
     b->probe = NULL;
+    reap_stray(b);
     b->took.readiness_probe = box_lap_us(b);
     if (r < 0) {
         box_fail(b, r, err_text(err));
@@ -301,6 +308,20 @@ static int read_pid(const struct box *b)
     return (int)pid;
 }
 
+/*
+ * crun run --detach forks twice: the container is made by a grandchild of its, which ends behind it
+ * and is left to us, as the subreaper. By then its id is not known any more, only that it was given
+ * soon after crun's.
+ */
+static void reap_stray(struct box *b)
+{
+    for (int i = 1; b->crun_pid && i <= STRAY_RANGE; i++)
+        if (process_reap_stray(b->crun_pid + i)) {
+            b->crun_pid = 0;
+            return;
+        }
+}
+
 static void on_crun_run(struct process *p, int status, void *arg)
 {
     struct box *b = arg;
@@ -310,9 +331,10 @@ static void on_crun_run(struct process *p, int status, void *arg)
     timer_stop(b->o->loop, &b->late);
     b->o->n_starting--;
     b->took.sandbox_start = box_lap_us(b);
+    reap_stray(b);
     b->pid = status == 0 ? read_pid(b) : -ESRCH;
-    int r =
-        b->pid < 0 ? b->pid : process_watch(b->o->loop, b->pid, on_init_exit, b, &b->init, &err);
+    int r = b->pid < 0 ? b->pid
+                       : process_watch(b->o->loop, b->pid, true, on_init_exit, b, &b->init, &err);
     if (r < 0) {
         read_crun_log(b, text, sizeof text);
         box_fail(b, status == 0 ? r : -EIO, text);
@@ -376,7 +398,9 @@ static int run_crun(struct box *b, struct err *err)
     const char *const words[] = { "run",      "--detach", "--no-new-keyring",
                                   "--bundle", b->dir,     "--pid-file",
                                   pid_file,   b->name,    NULL };
-    return spawn_crun(b, words, out, err_out, on_crun_run, err);
+    r = spawn_crun(b, words, out, err_out, on_crun_run, err);
+    b->crun_pid = r == 0 ? process_pid(b->crun) : 0;
+    return r;
 }
 
 static void start_crun(struct box *b)
@@ -525,9 +549,19 @@ void box_clean(struct box *b)
     defer_start(b->o->loop, &b->turn, on_finish_turn);
 }
 
+static void on_group_pause(struct timer *t)
+{
+    finish(container_of(t, struct box, late));
+}
+
 static void finish(struct box *b)
 {
     struct oci *o = b->o;
+    reap_stray(b);
+    if (oci_cgroup_remove(o->cgroups, b->group) < 0 && b->tries++ < GROUP_TRIES) {
+        timer_start(o->loop, &b->late, GROUP_PAUSE_MS, on_group_pause);
+        return;
+    }
     uint64_t id = b->id;
     bool farewell = b->owes_farewell;
     if (b->network)
@@ -550,7 +584,7 @@ static void finish(struct box *b)
 
 int box_take_over(struct box *b, int pid, struct err *err)
 {
-    int fd = -1, r = process_watch(b->o->loop, pid, on_init_exit, b, &b->init, err);
+    int fd = -1, r = process_watch(b->o->loop, pid, false, on_init_exit, b, &b->init, err);
     if (r < 0)
         return r;
     b->pid = pid;

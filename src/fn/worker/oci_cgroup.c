@@ -6,9 +6,12 @@
 #include "base/mem.h"
 #include "base/sys.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -134,4 +137,51 @@ bool oci_cgroup_ran_out(enum oci_cgroups kind, const char *name)
             return !str_is(value, "0");
     }
     return false;
+}
+
+/* Those that are ours alone: nobody else makes processes in a group below OCI_CGROUP. */
+static void kill_group(const char *path)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 10);
+    scoped(free_scoped) char *procs = xasprintf("%s/cgroup.procs", path);
+    struct err ignored;
+    struct str left, line;
+    uint64_t pid;
+    if (sys_read_file(AT_FDCWD, procs, &text, &ignored) < 0)
+        return;
+    left = buf_str(&text);
+    while (str_cut(left, '\n', &line, &left))
+        if (parse_u64(line, 2, INT32_MAX, &pid) == 0)
+            (void)kill((pid_t)pid, SIGKILL);
+}
+
+static int remove_group(const char *path)
+{
+    if (rmdir(path) == 0 || errno == ENOENT || errno == ENOTDIR)
+        return 0;
+    int r = -errno;
+    kill_group(path);
+    return r == -EBUSY ? r : 0;
+}
+
+int oci_cgroup_remove(enum oci_cgroups kind, const char *name)
+{
+    char path[160 + NAME_MAX];
+    int r = 0;
+    if (kind == OCI_CGROUPS_NONE)
+        return 0;
+    if (kind == OCI_CGROUPS_V2) {
+        (void)snprintf(path, sizeof path, ROOT OCI_CGROUP "/%s", name);
+        return remove_group(path);
+    }
+    DIR *dir = opendir(ROOT); /* one hierarchy each */
+    struct dirent *e;
+    while (dir && (e = readdir(dir))) {
+        (void)snprintf(path, sizeof path, ROOT "/%s" OCI_CGROUP "/%s", e->d_name, name);
+        if (e->d_name[0] != '.' && remove_group(path) < 0)
+            r = -EBUSY;
+    }
+    if (dir)
+        (void)closedir(dir);
+    return r;
 }

@@ -28,3 +28,8 @@ bool oci_cgroups_count_swap(enum oci_cgroups kind);
 void oci_cgroup_limit_cpu(enum oci_cgroups kind, const char *name, uint64_t cpu_milli);
 /* Whether the kernel has killed something in it for want of memory. */
 bool oci_cgroup_ran_out(enum oci_cgroups kind, const char *name);
+/*
+ * What crun has left of it: it was killed while it made a container. Ends what runs there. -EBUSY:
+ * something has not ended yet.
+ */
+int oci_cgroup_remove(enum oci_cgroups kind, const char *name);

@@ -83,9 +83,11 @@ struct box {
     struct oci_network_wait wait;
     struct process *crun, *init;
     int pid;
+    int crun_pid; /* of crun run, whose child is still to be waited for; 0: it was */
     struct probe *probe;
     struct oci_output *out, *err_out;
     struct timer grace, late; /* to SIGKILL: of the container, of crun */
+    unsigned tries;           /* to remove its control group */
     struct defer turn;        /* finish() without a callback inside a call */
 
     uint64_t at_ns; /* when the current phase began */

@@ -17,9 +17,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum {
+    ADOPTION_MS = 5, /* between asking whether its parent has ended, too, */
+    ADOPTION_TRIES = 200,
+    UNKNOWN_YET = PROCESS_UNKNOWN - 1
+};
+
 struct process {
+    struct loop *loop;
     uv_poll_t poll;
-    int fd;
+    struct timer adoption; /* it has ended, but is not our child yet */
+    unsigned tries;
+    bool will_be_ours;
+    int fd, pid;
     process_exit_cb on_exit;
     void *arg;
 };
@@ -31,7 +41,7 @@ static void on_closed(uv_handle_t *h)
     free(p);
 }
 
-static int read_status(struct process *p)
+static int read_status(const struct process *p)
 {
     siginfo_t info = { 0 };
     int r;
@@ -39,27 +49,48 @@ static int read_status(struct process *p)
         r = waitid(P_PIDFD, (id_t)p->fd, &info, WEXITED | WNOHANG);
     while (r < 0 && errno == EINTR);
     if (r < 0 || info.si_pid == 0)
-        return PROCESS_UNKNOWN;
+        return p->will_be_ours && p->tries < ADOPTION_TRIES ? UNKNOWN_YET : PROCESS_UNKNOWN;
     return info.si_code == CLD_EXITED ? info.si_status : -info.si_status;
+}
+
+static void on_adoption(struct timer *t);
+
+static void tell(struct process *p)
+{
+    int code = read_status(p);
+    if (code == UNKNOWN_YET) {
+        p->tries++;
+        timer_start(p->loop, &p->adoption, ADOPTION_MS, on_adoption);
+        return;
+    }
+    uv_close((uv_handle_t *)&p->poll, on_closed);
+    p->on_exit(p, code, p->arg);
+}
+
+static void on_adoption(struct timer *t)
+{
+    tell(container_of(t, struct process, adoption));
 }
 
 static void on_ready(uv_poll_t *h, int status, int events)
 {
-    struct process *p = h->data;
-    process_exit_cb cb = p->on_exit;
-    int code = read_status(p);
-    uv_close((uv_handle_t *)&p->poll, on_closed);
-    cb(p, code, p->arg);
+    (void)uv_poll_stop(h);
+    tell(h->data);
 }
 
-static int watch(struct loop *loop, int pid, process_exit_cb on_exit, void *arg,
-                 struct process **ret, struct err *err)
+int process_watch(struct loop *loop, int pid, bool will_be_ours, process_exit_cb on_exit, void *arg,
+                  struct process **ret, struct err *err)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0)
         return err_sys(err, -errno, "process %d", pid);
     struct process *p = xnew(struct process);
-    *p = (struct process){ .fd = fd, .on_exit = on_exit, .arg = arg };
+    *p = (struct process){ .loop = loop,
+                           .will_be_ours = will_be_ours,
+                           .fd = fd,
+                           .pid = pid,
+                           .on_exit = on_exit,
+                           .arg = arg };
     int r = uv_poll_init(&loop->uv, &p->poll, fd);
     if (r < 0) {
         (void)close(fd);
@@ -70,12 +101,6 @@ static int watch(struct loop *loop, int pid, process_exit_cb on_exit, void *arg,
     (void)uv_poll_start(&p->poll, UV_READABLE, on_ready);
     *ret = p;
     return 0;
-}
-
-int process_watch(struct loop *loop, int pid, process_exit_cb on_exit, void *arg,
-                  struct process **ret, struct err *err)
-{
-    return watch(loop, pid, on_exit, arg, ret, err);
 }
 
 /*
@@ -122,7 +147,7 @@ int process_spawn(struct loop *loop, const struct process_opts *o, struct proces
         (void)waitpid(pid, NULL, 0);
         return err_sys(err, -failed, "start '%s'", o->argv[0]);
     }
-    int r = watch(loop, pid, o->on_exit, o->arg, ret, err);
+    int r = process_watch(loop, pid, true, o->on_exit, o->arg, ret, err);
     if (r < 0) {
         (void)kill(pid, SIGKILL);
         (void)waitpid(pid, NULL, 0);
@@ -130,25 +155,44 @@ int process_spawn(struct loop *loop, const struct process_opts *o, struct proces
     return r;
 }
 
+int process_pid(const struct process *p)
+{
+    return p->pid;
+}
+
 void process_signal(struct process *p, int signum)
 {
     (void)syscall(SYS_pidfd_send_signal, p->fd, signum, NULL, 0);
 }
 
-/* Field 22 of /proc/PID/stat, counted from behind the name, which may hold anything (proc(5)). */
-uint64_t process_start_ticks(int pid)
+/* /proc/PID/stat, from behind the name, which may hold anything (proc(5)): fields 3, 4, 6, 22. */
+int process_facts(int pid, struct process_facts *ret)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
     char path[64];
     struct err ignored;
-    uint64_t ticks;
+    uint64_t n[23] = { 0 };
     (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
     if (sys_read_file(AT_FDCWD, path, &text, &ignored) < 0)
-        return 0;
+        return -ESRCH;
     const char *end = strrchr(buf_cstr(&text), ')');
-    struct str left = str_of(end ? end + 1 : ""), word = STR_NULL;
-    left = str_trim(left);
-    for (int field = 3; field <= 22; field++)
+    struct str left = str_trim(str_of(end ? end + 1 : "")), word = STR_NULL;
+    char state = left.n ? left.p[0] : '?';
+    for (int field = 3; field <= 22; field++) {
         (void)str_cut(left, ' ', &word, &left);
-    return parse_u64(word, 0, UINT64_MAX, &ticks) == 0 ? ticks : 0;
+        (void)parse_u64(word, 0, UINT64_MAX, &n[field]);
+    }
+    *ret = (struct process_facts){
+        .state = state, .parent = (int)n[4], .session = (int)n[6], .start_ticks = n[22]
+    };
+    return 0;
+}
+
+bool process_reap_stray(int pid)
+{
+    struct process_facts f;
+    if (process_facts(pid, &f) < 0 || f.parent != getpid() || f.state != 'Z' || f.session == pid ||
+        f.session == getsid(0))
+        return false;
+    return waitpid(pid, NULL, WNOHANG) == pid;
 }

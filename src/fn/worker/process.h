@@ -30,10 +30,25 @@ struct process_opts {
  */
 int process_spawn(struct loop *loop, const struct process_opts *opts, struct process **ret,
                   struct err *err);
-/* Of any running process. -ESRCH: there is none. */
-int process_watch(struct loop *loop, int pid, process_exit_cb on_exit, void *arg,
+/*
+ * Of any process. will_be_ours: it is our child, or becomes it as its parent ends, so that its end
+ * can be waited for; otherwise the status is PROCESS_UNKNOWN. -ESRCH: there is none.
+ */
+int process_watch(struct loop *loop, int pid, bool will_be_ours, process_exit_cb on_exit, void *arg,
                   struct process **ret, struct err *err);
+int process_pid(const struct process *p);
 void process_signal(struct process *p, int signum);
 
-/* When it was started, in ticks since boot: with the id this names a process for ever. 0: none. */
-uint64_t process_start_ticks(int pid);
+struct process_facts {
+    char state; /* 'Z': it has ended, and nobody has waited for it */
+    int parent, session;
+    uint64_t start_ticks; /* since boot: with the id this names a process for ever */
+};
+/* -ESRCH. */
+int process_facts(int pid, struct process_facts *ret);
+/*
+ * Whoever detaches itself (crun run --detach) leaves a child of its own to us, a subreaper: it has
+ * a session, which is neither ours nor its own. Waits for it if it has ended. false: it is no such
+ * one.
+ */
+bool process_reap_stray(int pid);
