@@ -213,6 +213,9 @@ static inline void worker_dial(struct rig *r, struct fake_worker *w)
     plane_accept_worker(r->plane, theirs, false);
 }
 
+/* Of workers that say hello from now on: zone=VALUE; NULL: none. */
+static const char *rig_zone;
+
 static inline void worker_hello(struct rig *r, struct fake_worker *w, const char *name,
                                 uint64_t incarnation, uint64_t highest_term,
                                 const struct rig_existing *existing, size_t n)
@@ -220,6 +223,9 @@ static inline void worker_hello(struct rig *r, struct fake_worker *w, const char
     Dormouse__Fn__V1__WorkerReport m = DORMOUSE__FN__V1__WORKER_REPORT__INIT;
     Dormouse__Fn__V1__WorkerHello hello = DORMOUSE__FN__V1__WORKER_HELLO__INIT;
     Dormouse__Fn__V1__Existing all[64], *at[64];
+    Dormouse__Fn__V1__WorkerHello__LabelsEntry
+        zone = DORMOUSE__FN__V1__WORKER_HELLO__LABELS_ENTRY__INIT,
+        *labels = &zone;
     char *runtimes[] = { (char *)"fake" };
     *w = (struct fake_worker){ 0 };
     worker_dial(r, w);
@@ -231,6 +237,10 @@ static inline void worker_hello(struct rig *r, struct fake_worker *w, const char
     hello.highest_term = highest_term;
     hello.runtimes = runtimes;
     hello.n_runtimes = 1;
+    zone.key = (char *)"zone";
+    zone.value = (char *)(uintptr_t)(rig_zone ? rig_zone : "");
+    hello.labels = &labels;
+    hello.n_labels = rig_zone != NULL;
     for (size_t i = 0; i < n; i++) {
         dormouse__fn__v1__existing__init(&all[i]);
         all[i].sandbox = existing[i].id;
@@ -272,6 +282,14 @@ static inline void worker_gone(struct rig *r, struct fake_worker *w, uint64_t id
     g.reason = (char *)(uintptr_t)reason;
     m.gone = &at;
     m.n_gone = 1;
+    fn_stream_send(w->s, &m.base);
+    turn(r);
+}
+
+static inline void worker_leaves(struct rig *r, struct fake_worker *w)
+{
+    Dormouse__Fn__V1__WorkerReport m = DORMOUSE__FN__V1__WORKER_REPORT__INIT;
+    m.leaving = true;
     fn_stream_send(w->s, &m.base);
     turn(r);
 }

@@ -444,6 +444,47 @@ TEST(quotas_of_a_namespace_bound_its_sandboxes)
     end(&r);
 }
 
+TEST(a_worker_that_leaves_is_drained_and_gets_nothing_new)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    uint64_t id = one_ready(&r, f);
+    gateway_load(&r, &g1, f, 1, 1, 0);
+    worker_hello(&r, &w2, "w2", 1, 0, NULL, 0);
+    worker_leaves(&r, &w1);
+    CHECK(g1.at[0].draining);
+    CHECK_INT(w1.n_deletes, 0); /* a request runs there */
+    CHECK_INT(w1.n_creates, 1);
+    CHECK_INT(w2.n_creates, 1);
+    gateway_drained(&r, &g1, id, false);
+    CHECK_INT(w1.n_deletes, 1);
+    worker_gone(&r, &w1, id, "");
+    CHECK_INT(w1.n_creates, 1);
+    end(&r);
+}
+
+TEST(sandboxes_go_where_labels_say)
+{
+    static const char *const spec = "{\"fake\":{},\"nodeSelector\":{\"zone\":\"b\"}}";
+    struct rig r;
+    struct plane_view v;
+    rig_zone = "a";
+    rig_lead(&r);
+    struct rig_revision one = { 1, spec, false };
+    uint32_t f = rig_function(&r, "f", spec, &one, 1);
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    CHECK_INT(w1.n_creates, 0);
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_STR(str_of(v.reason), "Unschedulable");
+    rig_zone = "b";
+    worker_hello(&r, &w2, "w2", 1, 0, NULL, 0);
+    rig_zone = NULL;
+    CHECK_INT(w1.n_creates, 0);
+    CHECK_INT(w2.n_creates, 1);
+    end(&r);
+}
+
 TEST(without_a_worker_requests_wait_until_one_comes)
 {
     struct rig r;
