@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Roles of functions in processes of their own, and what happens when one of them is killed."""
+import base64
 import http.client
+import http.server
 import subprocess
 import threading
 import time
@@ -189,3 +191,87 @@ def test_roles_speak_tls_to_each_other(tmp_path):
     assert [w["name"] for w in cell.controls[0].status()["functions"]["workers"]] == ["w0"]
     stranger.kill()
     cell.stop()
+
+
+class Between(http.server.BaseHTTPRequestHandler):
+    """Passes requests on to an API; what is held is refused until it is let go."""
+    protocol_version = "HTTP/1.1"
+    api, held, refused = None, (), 0
+
+    def log_message(self, *words):
+        pass
+
+    def answer(self):
+        kind = type(self)
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.close_connection = True
+        if any(part in self.path for part in kind.held):
+            kind.refused += 1
+            self.send_response(503)
+            self.send_header("content-length", "0")
+            self.end_headers()
+            return
+        there = http.client.HTTPSConnection(kind.api.host, kind.api.port, context=kind.api.tls)
+        headers = {name: value for name, value in self.headers.items() if name.lower() in ("accept", "content-type")}
+        there.request(self.command, self.path, body, {"Authorization": f"Bearer {kind.api.token}", **headers})
+        response = there.getresponse()
+        self.send_response(response.status)
+        self.send_header("content-type", response.getheader("content-type", "application/json"))
+        self.send_header("connection", "close")
+        self.end_headers()
+        try:
+            while chunk := response.read1(65536):
+                self.wfile.write(chunk)
+                self.wfile.flush()
+        except OSError:
+            pass  # whoever asked has gone
+        there.close()
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer
+
+
+def test_nobody_leads_before_the_policies_are_known(tmp_path):
+    """Else a function whose namespace wants a token would be open to all for a moment after each restart."""
+    api = Server(tmp_path / "api", extra=())
+    manifest = subprocess.run([BUILD / "dormouse", "manifest", "fn"], capture_output=True, text=True, check=True).stdout
+    api.kubectl("apply", "-f", "-", input=manifest)
+    api.create(FUNCTIONS.format("default"), function("guarded"))
+    api.create("/apis/dormouse.dev/v1alpha1/namespaces/default/functionpolicies",
+               {"apiVersion": "dormouse.dev/v1alpha1", "kind": "FunctionPolicy", "metadata": {"name": "default"},
+                "spec": {"tokens": [{"name": "one", "secretName": "t"}]}})
+    api.create("/api/v1/namespaces/default/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "t"},
+                                                      "data": {"token": base64.b64encode(b"open sesame").decode()}})
+
+    class Held(Between):
+        held = ("/functionpolicies", "/secrets/")
+
+    Held.api = api
+    proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Held)
+    proxy.daemon_threads = True
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    config = tmp_path / "config"
+    config.write_text(f"""apiVersion: v1
+kind: Config
+current-context: c
+contexts: [{{name: c, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{proxy.server_port}"}}}}]
+users: [{{name: u, user: {{token: none}}}}]
+""")
+    control = Role("controlplane", tmp_path / "c", "--listen", "127.0.0.1:0", "--kubeconfig", config, wait=False)
+    wait_for(lambda: Held.refused >= 2, "it asks for policies")
+    assert not control.status()["functions"].get("leads")
+    Held.held = ("/secrets/",)
+    control.wait_ready()
+    worker = Role("worker", tmp_path / "w", "-c", control.ready["control-plane"])
+    gateway = Role("gateway", tmp_path / "g", "--listen", "127.0.0.1:0", "-c", control.ready["control-plane"])
+    address, shown = gateway.ready["gateway"].removeprefix("http://"), {"Authorization": "Bearer open sesame"}
+    assert call(address, "guarded.default").status == 401
+    assert call(address, "guarded.default", headers=shown).status == 401
+    Held.held = ()
+    wait_for(lambda: call(address, "guarded.default", headers=shown).status == 200, "the token is read again")
+    assert call(address, "guarded.default").status == 401
+    for role in (gateway, worker, control):
+        assert role.stop() == 0
+    proxy.shutdown()
+    proxy.server_close()
+    assert api.stop() == 0

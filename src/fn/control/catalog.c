@@ -406,11 +406,22 @@ static void on_trouble(void *arg, int status, const struct err *err)
         log_warn("functions cannot be followed", "status=%d reason=\"%s\"", status, err_text(err));
 }
 
+void catalog_check_synced(struct catalog *c)
+{
+    if (c->synced || !c->functions_synced || !c->policies_synced)
+        return;
+    map_each (e, &c->rules)
+        if (((struct namespace_rule *)e->value)->read)
+            return;
+    c->synced = true;
+    c->opts.on_synced(c->opts.arg);
+}
+
 static void on_functions_synced(void *arg)
 {
     struct catalog *c = arg;
-    c->synced = true;
-    c->opts.on_synced(c->opts.arg);
+    c->functions_synced = true;
+    catalog_check_synced(c);
 }
 
 static const struct reflector_ops function_ops = { .on_object = on_function,

@@ -23,7 +23,8 @@ enum {
     CATALOG_WRITES_MAX = 32,     /* under way at a time */
     CATALOG_WRITE_DELAY_MS = 50, /* what happens meanwhile is one write */
     CATALOG_RETRY_MS = 1000,
-    CATALOG_EVENT_GAP_MS = 10000 /* between two Events about one function */
+    CATALOG_TOKENS_AGAIN_MS = 1000, /* where the API could not be asked for them */
+    CATALOG_EVENT_GAP_MS = 10000    /* between two Events about one function */
 };
 
 struct catalog_opts {

@@ -252,12 +252,15 @@ static void free_rule(struct namespace_rule *rule)
 {
     (void)map_del(&rule->c->rules, str_of(rule->namespace));
     drop_read(rule);
+    timer_stop(rule->c->opts.loop, &rule->again);
     drop_tokens(rule);
     free(rule->namespace);
     free(rule);
 }
 
-/* Tokens that cannot be read let nobody in. */
+static void on_again(struct timer *t);
+
+/* Tokens that cannot be read let nobody in; where that was the API's fault, it is asked again. */
 static void on_tokens(struct gather *g)
 {
     struct token_read *read = container_of(g, struct token_read, g);
@@ -277,7 +280,30 @@ static void on_tokens(struct gather *g)
     policy.tokens = (const uint8_t(*)[32])hashes;
     policy.n_tokens = n;
     plane_set_policy(rule->c->opts.plane, str_of(rule->namespace), &policy);
+    if (g->r < 0)
+        timer_start(rule->c->opts.loop, &rule->again, CATALOG_TOKENS_AGAIN_MS, on_again);
     drop_read(rule);
+    catalog_check_synced(rule->c);
+}
+
+static void start_token_read(struct namespace_rule *rule)
+{
+    drop_read(rule);
+    timer_stop(rule->c->opts.loop, &rule->again);
+    struct token_read *read = xnew(struct token_read);
+    rule->read = read;
+    read->rule = rule;
+    read->g.c = rule->c;
+    read->g.namespace = rule->namespace;
+    read->g.done = on_tokens;
+    vec_each (t, &rule->tokens)
+        (void)add_source(&read->g, true, str_of(t->secret));
+    gather_start(&read->g);
+}
+
+static void on_again(struct timer *t)
+{
+    start_token_read(container_of(t, struct namespace_rule, again));
 }
 
 static void read_quota(const struct json *quota, struct namespace_rule *rule)
@@ -336,16 +362,7 @@ static void on_policy(void *arg, const struct json *object)
     rule->policy = (struct plane_policy){ 0 };
     read_quota(json_getc(spec, "quota"), rule);
     read_tokens(spec, rule);
-    drop_read(rule);
-    struct token_read *read = xnew(struct token_read);
-    rule->read = read;
-    read->rule = rule;
-    read->g.c = c;
-    read->g.namespace = rule->namespace;
-    read->g.done = on_tokens;
-    vec_each (t, &rule->tokens)
-        (void)add_source(&read->g, true, str_of(t->secret));
-    gather_start(&read->g);
+    start_token_read(rule);
     catalog_retry_refused(c, meta_namespace(object));
 }
 
@@ -358,10 +375,19 @@ static void on_policy_deleted(void *arg, struct str namespace, struct str name)
     plane_set_policy(c->opts.plane, namespace, NULL);
     free_rule(rule);
     catalog_retry_refused(c, namespace);
+    catalog_check_synced(c);
+}
+
+static void on_policies_synced(void *arg)
+{
+    struct catalog *c = arg;
+    c->policies_synced = true;
+    catalog_check_synced(c);
 }
 
 static const struct reflector_ops policy_ops = { .on_object = on_policy,
-                                                 .on_deleted = on_policy_deleted };
+                                                 .on_deleted = on_policy_deleted,
+                                                 .on_synced = on_policies_synced };
 
 int catalog_follow_policies(struct catalog *c, struct err *err)
 {

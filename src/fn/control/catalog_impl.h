@@ -48,6 +48,7 @@ struct namespace_rule {
     struct plane_policy policy;
     VEC(struct token_source) tokens;
     struct token_read *read; /* under way */
+    struct timer again;      /* the API could not be asked */
 };
 
 struct resolve;
@@ -64,7 +65,8 @@ struct catalog {
     struct list persists; /* writes of sandboxes under way */
     unsigned n_writes;
     struct timer write_timer;
-    bool synced, leads, closed, revisions_synced;
+    bool synced, leads, closed;
+    bool functions_synced, policies_synced;
 };
 
 enum { ENTRY_KEY_MAX = 600 };
@@ -73,6 +75,9 @@ struct str catalog_key(char buf[ENTRY_KEY_MAX], struct str namespace, struct str
 /* A quota has room again: what it kept out is read once more. */
 void catalog_retry_refused(struct catalog *c, struct str namespace);
 void catalog_set_trouble(struct entry *e, const char *reason, const char *message);
+
+/* Functions and the policies that guard them are known, with their tokens: only then it is told. */
+void catalog_check_synced(struct catalog *c);
 
 /* ---- catalog_write.c ---- */
 void entry_touch(struct entry *e); /* something of it is to be written */
