@@ -694,6 +694,13 @@ int db_checkpoint(struct db *db, int *ret_copied, struct err *err)
     return 0;
 }
 
+uint64_t db_free_bytes(struct db *db)
+{
+    int64_t pages = 0;
+    int r = pragma_integer(db, "PRAGMA freelist_count", &pages, NULL);
+    return r < 0 || pages < 0 ? 0 : (uint64_t)pages * PAGE_BYTES;
+}
+
 void db_trim(struct db *db)
 {
     (void)sqlite3_db_release_memory(db->sql);

@@ -164,5 +164,7 @@ int db_count(struct db *db, struct str prefix, struct str after, int64_t limit, 
 
 /* Copy pages from the write-ahead log into the file; *ret_copied: frames of the log done so far. */
 int db_checkpoint(struct db *db, int *ret_copied, struct err *err);
+/* Of the file: pages that hold nothing. 0 when that cannot be read. */
+uint64_t db_free_bytes(struct db *db);
 /* Give back the page cache. */
 void db_trim(struct db *db);

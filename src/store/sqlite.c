@@ -375,8 +375,9 @@ static uint64_t file_bytes(const char *path, const char *suffix)
 
 static void sqlite_stats(const struct store *base, struct store_stats *ret)
 {
-    const struct sqlite_store *s = sqlite_store_of(base);
+    struct sqlite_store *s = sqlite_store_of(base);
     *ret = s->stats;
+    ret->bytes_reusable = db_free_bytes(&s->reader);
     ret->bytes_on_disk = file_bytes(s->reader.path, "") + file_bytes(s->reader.path, "-wal");
 }
 

@@ -148,5 +148,6 @@ int store_compact(struct store *s, uint64_t rev, store_compact_cb cb, void *arg,
 
 struct store_stats {
     uint64_t commits, txns, conflicts, fsyncs, rows, bytes_on_disk, watchers;
+    uint64_t bytes_reusable; /* of those on disk: free, for what is written next */
 };
 void store_stats(const struct store *s, struct store_stats *ret);
