@@ -310,3 +310,28 @@ def test_gateways_with_certificates_ask_each_other_by_tls(tmp_path):
         for gateway in cell.gateways:
             wait_for(lambda: ask(gateway, "x", f"/v1/async/{id}", "GET").body == b"later", "the result is there")
     cell.stop()
+
+
+def test_a_full_disk_refuses_and_loses_nothing(small_disk):
+    disk, enlarge = small_disk
+    enlarge()
+    server = FunctionServer(disk / "data")
+    server.deploy("sink", {"fake": {"createMilliseconds": 1, "workMilliseconds": 2000}, "concurrency": {"limit": 100}})
+    body, ids = b"\0" * (1 << 20), []
+    while True:
+        answer = call(server.gateway, "sink.default", "/", "POST", body, {**ASYNC, "x-fake-bytes": "1"})
+        if answer.status != 202:
+            break
+        ids.append(answer.headers["X-Faas-Call-Id"])
+        assert len(ids) < 500
+    assert (answer.status, answer.headers["x-dormouse-reason"]) == (503, "DiskFull"), answer.body
+    assert int(answer.headers["Retry-After"]) > 0 and ids
+    for id in ids:
+        assert result(server, id).status == 200
+
+    def again():  # once the room that the requests took has been given back
+        answer = call(server.gateway, "sink.default", "/", "POST", body, {**ASYNC, "x-fake-bytes": "1"})
+        return answer.status == 202 and answer.headers["X-Faas-Call-Id"]
+
+    assert result(server, wait_for(again, "there is room again")).status == 200
+    assert server.stop() == 0

@@ -25,11 +25,13 @@
 struct async;
 
 enum {
-    ASYNC_ID_BYTES = 20,                  /* owner's hash, then 128 random bits */
-    ASYNC_ID_TEXT = 41,                   /* in hexadecimal, with NUL */
-    ASYNC_BODY_MAX = 16 << 20,            /* also where the function allows more: 413 */
-    ASYNC_RESULT_MAX = 8 << 20,           /* beyond, the call has failed: 502 ResultTooLarge */
-    ASYNC_TAKING_MAX_BYTES = 64 << 20,    /* bodies on their way to the disk: 503 beyond */
+    ASYNC_ID_BYTES = 20,               /* owner's hash, then 128 random bits */
+    ASYNC_ID_TEXT = 41,                /* in hexadecimal, with NUL */
+    ASYNC_BODY_MAX = 16 << 20,         /* also where the function allows more: 413 */
+    ASYNC_RESULT_MAX = 8 << 20,        /* beyond, the call has failed: 502 ResultTooLarge */
+    ASYNC_TAKING_MAX_BYTES = 64 << 20, /* bodies on their way to the disk: 503 beyond */
+    /* Of the disk, beside twice the body: without it results could not be written. 503 below. */
+    ASYNC_DISK_RESERVE_BYTES = 16 << 20,
     ASYNC_RUNNING_MAX = 256,              /* at a time */
     ASYNC_RUNNING_MAX_BYTES = 128 << 20,  /* requests and results of those: no further one begins */
     ASYNC_FUNCTION_RUNNING_MAX = 64,      /* of these, for one function or one host of URLs */

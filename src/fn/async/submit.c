@@ -3,6 +3,7 @@
 #include "fn/async/async_int.h"
 
 #include <errno.h>
+#include <sys/statvfs.h>
 
 struct submission {
     struct async *a;
@@ -92,6 +93,30 @@ static int check(const struct async *a, const struct async_call *call, struct er
     return call->callback.n ? async_url_check(call->callback, host, err) : 0;
 }
 
+/*
+ * A call that is taken will want to write its result, on a disk that may be full by then; what it
+ * frees is not free before. The file need not exist yet: then its directory says.
+ */
+static int check_disk(const struct async *a, size_t body_bytes, struct err *err)
+{
+    struct statvfs fs;
+    char *slash = strrchr(a->path, '/');
+    scoped(free_scoped) char *dir = slash ? xstrndup(a->path, (size_t)(slash - a->path)) : NULL;
+    if (statvfs(dir && *dir ? dir : slash ? "/" : ".", &fs) != 0)
+        return 0; /* the store will say */
+    uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+    uint64_t needed = ASYNC_DISK_RESERVE_BYTES + 2 * (uint64_t)body_bytes;
+    if (free_bytes < needed && a->store) { /* the file does not shrink, but has room in it */
+        struct store_stats s;
+        store_stats(a->store, &s);
+        free_bytes += s.bytes_reusable;
+    }
+    if (free_bytes < needed)
+        return err_set(err, -ENOSPC, "%llu bytes are left on the disk",
+                       (unsigned long long)free_bytes);
+    return 0;
+}
+
 static int check_lane(const struct async *a, struct str lane, struct err *err)
 {
     const struct lane *l = map_get(&a->lanes.by_key, lane);
@@ -134,6 +159,8 @@ int async_submit(struct async *a, const struct async_call *call, async_submit_cb
                  struct err *err)
 {
     int r = check(a, call, err);
+    if (r >= 0)
+        r = check_disk(a, call->body.n, err);
     if (r >= 0)
         r = async_db(a, err);
     if (r < 0)
