@@ -92,15 +92,18 @@ static void recover_one(struct oci *o, const char *name)
     arena_fini(&a);
 }
 
-/* Those whose command line names RUN: crun, in the middle of a start that nobody waits for. */
+/* A crun of ours, by its words: "--root" and our directory of its state, each with its NUL. */
 static void kill_if_ours(const struct oci *o, uint64_t pid)
 {
-    scoped(buf_fini_scoped) struct buf words = BUF_INIT(64 << 10);
+    scoped(buf_fini_scoped) struct buf words = BUF_INIT(64 << 10), ours = BUF_INIT(4096);
     char path[64];
     struct err ignored;
+    (void)buf_add(&ours, "--root", sizeof "--root");
+    (void)buf_printf(&ours, "%s/crun", o->run);
+    (void)buf_add_char(&ours, '\0');
     (void)snprintf(path, sizeof path, "/proc/%llu/cmdline", (unsigned long long)pid);
     if (sys_read_file(AT_FDCWD, path, &words, &ignored) == 0 &&
-        str_find(buf_str(&words), str_of(o->run)) >= 0)
+        str_find(buf_str(&words), buf_str(&ours)) >= 0)
         (void)kill((pid_t)pid, SIGKILL);
 }
 
