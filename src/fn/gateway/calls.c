@@ -18,6 +18,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+enum { CALL_KEEP_BYTES = 4096 }; /* of fields, and of a body, in a record that waits for the next */
+
 static const struct sm_state call_table[] = {
     [CALL_BODY] = { "body", EDGE(CALL_QUEUED) | EDGE(CALL_RUNNING) | EDGE(CALL_OVER) },
     [CALL_QUEUED] = { "queued", EDGE(CALL_RUNNING) | EDGE(CALL_OVER) },
@@ -69,7 +71,9 @@ void call_free(struct gateway_call *c)
     }
     headers_reset(&c->answer);
     buf_reset(&c->body);
-    if (c->body.cap > GATEWAY_EAGER_BYTES || g->idle_calls.n >= GATEWAY_IDLE_CALLS) {
+    if (c->answer.cap > CALL_KEEP_BYTES)
+        headers_fini(&c->answer);
+    if (c->body.cap > CALL_KEEP_BYTES || g->idle_calls.n >= GATEWAY_IDLE_CALLS) {
         buf_fini(&c->body);
         buf_init(&c->body, GATEWAY_SUBMIT_BODY_BYTES + GATEWAY_KEEP_BYTES);
     }
@@ -915,16 +919,21 @@ void calls_init(struct gateway *g)
     list_init(&g->live);
 }
 
-void calls_fini(struct gateway *g)
+void calls_trim(struct gateway *g)
 {
-    assert(g->n_live == 0);
-    timer_stop(g->loop, &g->tick);
     vec_each (c, &g->idle_calls) {
         headers_fini(&(*c)->answer);
         buf_fini(&(*c)->body);
         free(*c);
     }
     vec_fini(&g->idle_calls);
+}
+
+void calls_fini(struct gateway *g)
+{
+    assert(g->n_live == 0);
+    timer_stop(g->loop, &g->tick);
+    calls_trim(g);
 }
 
 /* Requests that are still there when the time of a drain is over. */

@@ -308,6 +308,8 @@ bool directory_owns(struct gateway *g, struct function *f, size_t *ret_member);
 /* ---- calls.c ---- */
 void calls_init(struct gateway *g);
 void calls_fini(struct gateway *g);
+/* Nothing runs: give back what was kept for the next calls. */
+void calls_trim(struct gateway *g);
 void calls_on_request(struct http_exchange *x, const struct http_request *req, void *arg);
 /* Waiting requests go to sandboxes with room. */
 void pool_hand_off(struct gateway *g, struct pool *p);

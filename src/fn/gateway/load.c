@@ -224,6 +224,8 @@ static void report(struct gateway *g)
         report_by(g, loop_now_ms(g->loop) + GATEWAY_REPORT_QUEUED_MS);
     else if (!list_is_empty(&g->active))
         report_by(g, g->report_all_ms);
+    else if (g->n_live == 0)
+        calls_trim(g);
 }
 
 static void on_report(struct timer *t)
