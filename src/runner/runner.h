@@ -25,7 +25,7 @@ enum {
     RUNNER_SLICE_TICKS = 1,      /* then a guest that may be parked lets others have their turns */
     RUNNER_TRIM_BYTES = 1 << 20, /* dissolved since the heap was last returned to the system */
     RUNNER_CODE_MAPPED_BYTES = 16 << 20, /* of modules, those used last; see code.h */
-    RUNNER_COUNT_DIRTY_MS = 100  /* dirty pages of an awake guest are counted this often at most */
+    RUNNER_COUNT_DIRTY_MS = 100 /* dirty pages of an awake guest are counted this often at most */
 };
 
 struct run_module {
@@ -47,7 +47,7 @@ struct template;
 struct runner {
     wasm_engine_t *engine;
     wasmtime_linker_t *linkers[GUEST_ABI_COUNT]; /* made when first needed */
-    struct run_module **modules; /* by id */
+    struct run_module **modules;                 /* by id */
     size_t n_modules;
     VEC(struct instance *) slots;
     VEC(struct template *) templates; /* by slot as well; never both */
