@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from conftest import BUILD
 from plugin_kit import INT_MAX, INT_MIN, NODE_SMALL, POD_SMALL, UID, Plugin, node, pod, run_all, trapped
 
 WAT2WASM = shutil.which("wat2wasm")
@@ -699,6 +700,35 @@ def test_queueing_hints(load):
     assert load(module(**nothing("filter")))("queueinghint", pod=POD_SMALL, event=event)["code"] == 1
     got = load(panicking("queueinghint", **nothing("filter")))("queueinghint", pod=POD_SMALL, event=event)
     assert got["code"] == 1 and got["message"].startswith("wasm: queueinghint error: panic!")
+
+
+# ---- the examples ----
+
+def example(name):
+    file = BUILD / "guests" / f"sched-label-{name}.wasm"
+    if not file.exists():
+        pytest.skip(f"{file.name} was not built")
+    return str(file)
+
+
+def test_an_example_in_c(load):
+    plugin = load(example("c"), config="disk", nodes=[{"metadata": {"name": "a", "labels": {"b": "", "disk": "ssd"}}}, node("b")],
+                  pods=[pod(uid="x", node="a"), pod(uid="y", node="a")])
+    assert plugin.loaded == {"points": ["filter", "score"]}
+    for p in (POD_SMALL, pod(uid="2")):
+        assert plugin("prefilter", pod=p)["code"] == 0
+        assert plugin("filter", pod=p, node="a")["code"] == 0
+        got = plugin("filter", pod=p, node="b")
+        assert (got["code"], got["message"]) == (2, "the node has no label disk")
+        assert [plugin("score", pod=p, node=n)["score"] for n in "ab"] == [98, 100]
+
+
+@pytest.mark.parametrize("language", ["go", "rust"])
+def test_examples_in_other_languages(load, language):
+    plugin = load(example(language), config="1")
+    assert plugin("filter", pod=POD_SMALL, node="a1")["code"] == 0
+    got = plugin("filter", pod=POD_SMALL, node="b")
+    assert (got["code"], got["message"]) == (2, "b does not end with 1")
 
 
 # ---- lines ----

@@ -1,0 +1,3 @@
+module dormouse.dev/guests/sched-label-go
+
+go 1.24
