@@ -321,6 +321,25 @@ TEST(a_follower_redirects_and_a_deposed_leader_ends_all_streams)
     end(&r);
 }
 
+TEST(who_leads_again_in_the_same_term_gives_new_numbers)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    uint64_t id = one_ready(&r, f);
+    plane_follow(r.plane, "");
+    turn(&r);
+    fn_stream_close(take_ptr(&g1.s));
+    fn_stream_close(take_ptr(&w1.s));
+    plane_lead(r.plane, 1);
+    gateway_hello(&r, &g1, "g1", 1, true);
+    worker_hello(&r, &w1, "w1", 1, 1, NULL, 0);
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    CHECK_INT(w1.n_creates, 1);
+    CHECK(w1.creates[0].id > id);
+    end(&r);
+}
+
 TEST(who_has_seen_a_higher_term_is_sent_away)
 {
     struct rig r;

@@ -275,3 +275,18 @@ users: [{{name: u, user: {{token: none}}}}]
     proxy.shutdown()
     proxy.server_close()
     assert api.stop() == 0
+
+
+def test_the_api_may_be_away_for_a_while(cell):
+    warm, cold = cell.deploy("warm"), cell.deploy("cold")
+    assert call(cell.gateway, warm).status == 200
+    first = call(cell.gateway, warm).headers["x-fake-sandbox"]
+    cell.api.kill()
+    cell.api.process.stdout.close()
+    wait_for(lambda: not cell.leader(), "who cannot renew the Lease does not lead", 10)
+    assert call(cell.gateway, warm).headers["x-fake-sandbox"] == first, "warm requests need no API"
+    cell.api = Server(cell.base / "api", listen=cell.api.listen)
+    assert call(cell.gateway, cold).status == 200
+    assert call(cell.gateway, warm).headers["x-fake-sandbox"] == first
+    leader = wait_for(cell.leader, "one leads again")
+    wait_for(lambda: sum(w["sandboxes"] for w in leader.status()["functions"]["workers"]) == 2, "and knows both sandboxes")

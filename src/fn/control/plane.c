@@ -528,8 +528,9 @@ void plane_lead(struct plane *p, uint64_t term)
     if (p->leads)
         plane_follow(p, "");
     p->leads = true;
+    if (term != p->term) /* numbers are unique in a term, also if it is led again */
+        p->next_sandbox = 1;
     p->term = term;
-    p->next_sandbox = 1;
     p->version = 1;
     p->members_epoch++;
     sys_random(p->secret, sizeof p->secret);
