@@ -377,15 +377,15 @@ bool async_openfaas_parse(struct str target, struct str *ret_namespace, struct s
     struct str prefix = STR("/async-function/");
     if (!str_has_prefix(target, prefix))
         return false;
-    struct str left = str_slice(target, prefix.n, target.n), name, namespace;
+    struct str left = str_slice(target, prefix.n, target.n), name, space;
     size_t n = 0;
     while (n < left.n && left.p[n] != '/' && left.p[n] != '?')
         n++;
-    if (!str_cut(str_n(left.p, n), '.', &name, &namespace))
-    namespace = STR("default");
-    if (!is_label(name) || !is_label(namespace))
+    if (!str_cut(str_n(left.p, n), '.', &name, &space))
+        space = STR("default");
+    if (!is_label(name) || !is_label(space))
         return false;
-    *ret_namespace = namespace;
+    *ret_namespace = space;
     *ret_name = name;
     *ret_rest = str_slice(left, n, left.n);
     return true;

@@ -90,12 +90,12 @@ bool route_is_async(struct str target)
 /* "/async-function/NAME" or "/async-function/NAME.NAMESPACE" */
 static bool async_path(struct str target, struct route *ret, size_t *ret_prefix_n)
 {
-    struct str rest = str_slice(target, sizeof ROUTE_ASYNC_PREFIX - 1, target.n), name, namespace;
-    if (!str_cut(segment(&rest), '.', &name, &namespace))
-    namespace = STR("default");
-    if (!route_is_label(name) || !route_is_label(namespace))
+    struct str rest = str_slice(target, sizeof ROUTE_ASYNC_PREFIX - 1, target.n), name, space;
+    if (!str_cut(segment(&rest), '.', &name, &space))
+        space = STR("default");
+    if (!route_is_label(name) || !route_is_label(space))
         return false;
-    *ret = (struct route){ namespace, name, STR("") };
+    *ret = (struct route){ space, name, STR("") };
     *ret_prefix_n = target.n - rest.n;
     return true;
 }
