@@ -318,8 +318,10 @@ static const struct reflector_ops reflector_ops = { .on_object = on_config_map,
 static int follow_config_map(struct module_source *src, const struct module_origin *o,
                              struct err *err)
 {
-    src->map = xnew(struct followed);
     const struct module_sources_opts *opts = &src->s->opts;
+    if (!opts->transport)
+        return err_set(err, E_UNSUPPORTED, "modules of ConfigMaps need a cluster (--kubeconfig)");
+    src->map = xnew(struct followed);
     src->map->key =
         (struct watch_key){ .group_version = STR("v1"),
                             .plural = STR("configmaps"),

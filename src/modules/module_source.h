@@ -45,7 +45,7 @@ struct module_origin {
 
 struct module_sources_opts {
     struct loop *loop;           /* kept */
-    struct transport *transport; /* kept; ConfigMaps are read as the host */
+    struct transport *transport; /* kept; ConfigMaps are read as the host; NULL: there are none */
     struct watch_hub *hub;       /* kept */
     const char *dir;             /* of downloads; exists; copied */
     struct module_hosts hosts;   /* that URLs may name; kept */

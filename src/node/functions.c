@@ -342,16 +342,14 @@ static int start_wasm(struct functions *f, struct runtime **ret, struct err *err
     int r = module_cache_new(o->loop, &cache, &f->modules, err);
     if (r < 0)
         return err_ctx(err, r, "module cache");
-    if (f->hub) {
-        struct module_sources_opts sources = { .loop = o->loop,
-                                               .transport = o->transport,
-                                               .hub = f->hub,
-                                               .dir = downloads,
-                                               .hosts = { o->module_hosts, o->n_module_hosts } };
-        r = module_sources_new(&sources, &f->sources, err);
-        if (r < 0)
-            return r;
-    }
+    struct module_sources_opts sources = { .loop = o->loop,
+                                           .transport = o->transport,
+                                           .hub = f->hub,
+                                           .dir = downloads,
+                                           .hosts = { o->module_hosts, o->n_module_hosts } };
+    r = module_sources_new(&sources, &f->sources, err);
+    if (r < 0)
+        return r;
     struct wasm_runtime_opts opts = { .loop = o->loop,
                                       .modules = f->modules,
                                       .sources = f->sources,

@@ -193,6 +193,19 @@ def test_roles_speak_tls_to_each_other(tmp_path):
     cell.stop()
 
 
+def test_a_worker_without_a_cluster_runs_modules_of_files(cell, tmp_path):
+    cell.workers.append(Role("worker", tmp_path / "files", "--name", "files", "--modules", BUILD / "test/guests", "--label", "has=files",
+                             *cell.addresses))
+    host = cell.deploy("module", {"module": {"file": "fn-reactor.wasm"}, "nodeSelector": {"has": "files"}})
+    assert call(cell.gateway, host, "/hello").body == b"hello"
+    host = cell.deploy("map", {"module": {"configMap": {"name": "m", "key": "k"}}, "nodeSelector": {"has": "files"}})
+    answer = call(cell.gateway, host, "/hello")
+    assert answer.status == 503
+    path = FUNCTIONS.format("default") + "/map"
+    wait_for(lambda: "--kubeconfig" in cell.api.get(path).json().get("status", {}).get("message", ""), "its status says why")
+    assert call(cell.gateway, "module.default", "/hello").status == 200
+
+
 class Between(http.server.BaseHTTPRequestHandler):
     """Passes requests on to an API; what is held is refused until it is let go."""
     protocol_version = "HTTP/1.1"
