@@ -766,6 +766,95 @@ TEST(a_websocket_is_forwarded_too)
     finish();
 }
 
+/* ---------------------------------------------------------------- members at random */
+
+enum { CROWD = 24 };
+static struct answer crowd[CROWD];
+
+/* Members as one of several views of the truth has them. */
+static void say_members(size_t gateway, bool has_other, bool other_leaves)
+{
+    static char address[2][32];
+    struct order *o = order_new();
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(address[i], sizeof address[i], "127.0.0.1:%u", gateway_port(gateways[i]));
+        if (i == gateway || has_other)
+            order_member(o, i ? "g2" : "g1", address[i]);
+        if (i != gateway && has_other)
+            o->member[o->members.n_gateways - 1].is_leaving = other_leaves;
+    }
+    order_send(o, &planes[gateway]);
+}
+
+static void new_leader(size_t gateway, uint64_t term)
+{
+    static const char *const names[] = { "f", "g", "h", "k" };
+    plane_hang_up(&planes[gateway]);
+    unsigned hellos = planes[gateway].hellos;
+    WAIT_FOR(planes[gateway].hellos > hellos);
+    struct order *o = order_new();
+    order_welcome(o, term);
+    for (uint32_t f = 0; f < 4; f++)
+        order_function(o, f + 1, names[f], "");
+    order_endpoints(o, 0, 1, true);
+    for (uint32_t f = 0; f < 4; f++)
+        order_add(o, f + 1, f + 1, addresses[0]);
+    order_send(o, &planes[gateway]);
+    say_members(gateway, test_random_below(2), false);
+}
+
+TEST(every_request_ends_whatever_the_gateways_think_of_each_other)
+{
+    static const char *const names[] = { "f", "g", "h", "k" };
+    begin_with(2, (struct gateway_opts){ 0 });
+    struct http_client *clients[2] = { client, connect_to(gateway_port(gateways[1]), true) };
+    welcome_all(SANDBOXES(serve(NULL)), "\"concurrency\":{\"limit\":3}");
+    uint64_t term = 1;
+    unsigned good = 0, bad = 0;
+    for (int step = 0; step < 600; step++) {
+        struct answer *at = &crowd[test_random_below(CROWD)];
+        size_t g = test_random_below(2);
+        switch (test_random_below(24)) {
+        case 0:
+            say_members(g, test_random_below(2), test_random_below(2));
+            break;
+        case 1:
+            if (test_random_below(4) == 0)
+                new_leader(g, ++term);
+            break;
+        case 2:
+            pass(test_random_below(1500));
+            break;
+        case 3:
+            if (at->call)
+                http_call_cancel(at->call);
+            break;
+        default:
+            if (at->call)
+                break;
+            CHECK(at->ends <= 1);
+            good += at->status == 200;
+            bad += at->status >= 500;
+            CHECK(at->status == 0 || at->status == 200 || at->status >= 500);
+            request(
+                clients[g], at,
+                (struct http_call_opts){ .method = test_random_below(2) ? STR("GET") : STR("POST"),
+                                         .body = STR("x") },
+                FIELDS("host", names[test_random_below(4)]));
+        }
+        turns(1 + (int)test_random_below(4));
+    }
+    say_members(0, true, false);
+    say_members(1, true, false);
+    for (int i = 0; i < CROWD; i++) {
+        WAIT_FOR(!crowd[i].call);
+        answer_reset(&crowd[i]);
+    }
+    CHECK(good > 4 * bad);
+    http_client_close(clients[1]);
+    finish();
+}
+
 /* ---------------------------------------------------------------- TLS, traces */
 
 TEST(clients_may_come_by_tls)
