@@ -857,11 +857,12 @@ TEST(every_request_ends_whatever_the_gateways_think_of_each_other)
 
 /* ---------------------------------------------------------------- TLS, traces */
 
-TEST(clients_may_come_by_tls)
+static struct tls_ctx *server_tls, *client_tls;
+
+static void make_tls(void)
 {
     scoped(buf_fini_scoped) struct buf ca = BUF_INIT(1 << 16), ca_key = BUF_INIT(1 << 16);
     scoped(buf_fini_scoped) struct buf cert = BUF_INIT(1 << 16), key = BUF_INIT(1 << 16);
-    struct tls_ctx *server_tls, *client_tls;
     struct err err = { 0 };
     const char *names[] = { "127.0.0.1" };
     CHECK_OK(x509_make_ca("test", &ca, &ca_key, &err));
@@ -869,17 +870,47 @@ TEST(clients_may_come_by_tls)
                               &err));
     CHECK_OK(tls_ctx_new_server(buf_str(&cert), buf_str(&key), STR(""), &server_tls, &err));
     CHECK_OK(tls_ctx_new_client(buf_str(&ca), STR(""), STR(""), false, &client_tls, &err));
+}
+
+static void use_tls(bool http2)
+{
+    struct err err = { 0 };
+    http_client_close(client);
+    const struct http_client_opts opts = {
+        .host = "127.0.0.1", .port = gateway_port(gateways[0]), .tls = client_tls, .http2 = http2
+    };
+    CHECK_OK(http_client_new(&loop, &opts, &client, &err));
+}
+
+TEST(clients_may_come_by_tls)
+{
+    make_tls();
     begin_with(1, (struct gateway_opts){ .tls = server_tls });
     welcome(0, "", SANDBOXES(serve(NULL)));
     for (int http2 = 0; http2 < 2; http2++) {
-        http_client_close(client);
-        const struct http_client_opts opts = { .host = "127.0.0.1",
-                                               .port = gateway_port(gateways[0]),
-                                               .tls = client_tls,
-                                               .http2 = http2 };
-        CHECK_OK(http_client_new(&loop, &opts, &client, &err));
+        use_tls(http2);
         get();
         CHECK_INT(a.status, 200);
+    }
+    finish();
+    tls_ctx_free(server_tls);
+    tls_ctx_free(client_tls);
+}
+
+TEST(gateways_may_speak_tls_to_each_other)
+{
+    make_tls();
+    begin_with(2, (struct gateway_opts){ .tls = server_tls, .gateway_tls = client_tls });
+    welcome_all(SANDBOXES(serve(NULL)), "");
+    size_t owner;
+    const char *name = elsewhere(&owner);
+    for (int http2 = 0; http2 < 2; http2++) {
+        use_tls(http2);
+        request(client, &a, (struct http_call_opts){ .method = STR("POST"), .body = STR("far") },
+                FIELDS("host", name));
+        WAIT_FOR(a.ends);
+        CHECK_INT(a.status, 200);
+        CHECK_STR(buf_str(&a.body), "far");
     }
     finish();
     tls_ctx_free(server_tls);
