@@ -63,6 +63,30 @@ def test_revisions_and_rollback(up):
     assert call(up.gateway, "rev.default").status == 200, "what was there before goes on"
 
 
+def test_a_rollback_holds_at_once(up):
+    """The second revision takes longer to answer; what is sent after the rollback does not."""
+    path, merge = FUNCTIONS.format("default") + "/back", {"Content_Type": "application/merge-patch+json"}
+
+    def share(first, second):
+        return {"spec": {"traffic": [{"revision": 1, "percent": first}, {"percent": second}]}}
+    up.deploy("back")
+    assert call(up.gateway, "back.default").status == 200
+    up.ask("PATCH", path, {"spec": {"fake": {"workMilliseconds": 100}, **share(50, 50)["spec"]}}, **merge)
+    wait_for(lambda: up.get(path).json()["status"].get("readyRevision") == 2, "the second revision is ready")
+
+    def took():
+        began = time.monotonic()
+        assert call(up.gateway, "back.default").status == 200
+        return time.monotonic() - began
+    times = [took() for _ in range(10)]  # both have a sandbox
+    assert min(times) < 0.1 <= max(times)
+    up.ask("PATCH", path, share(100, 0), **merge)
+    patched = time.monotonic()
+    while time.monotonic() - patched < 0.05:
+        took()
+    assert all(took() < 0.1 for _ in range(10))
+
+
 def test_a_spec_that_makes_no_sense_is_told_in_status(up):
     spec = FAKE | {"scale": {"min": 5, "max": 2}}
     answer = up.ask("POST", FUNCTIONS.format("default"), function("senseless", spec))
