@@ -72,7 +72,7 @@ def test_a_rollback_holds_at_once(up):
     up.deploy("back")
     assert call(up.gateway, "back.default").status == 200
     up.ask("PATCH", path, {"spec": {"fake": {"workMilliseconds": 100}, **share(50, 50)["spec"]}}, **merge)
-    wait_for(lambda: up.get(path).json()["status"].get("readyRevision") == 2, "the second revision is ready")
+    wait_for(lambda: up.get(path).json().get("status", {}).get("readyRevision") == 2, "the second revision is ready")
 
     def took():
         began = time.monotonic()
