@@ -303,3 +303,28 @@ def test_the_api_may_be_away_for_a_while(cell):
     assert call(cell.gateway, warm).headers["x-fake-sandbox"] == first
     leader = wait_for(cell.leader, "one leads again")
     wait_for(lambda: sum(w["sandboxes"] for w in leader.status()["functions"]["workers"]) == 2, "and knows both sandboxes")
+
+
+def test_a_worker_that_is_stopped_costs_no_request(tmp_path):
+    cell = Cell(tmp_path, controls=1, workers=2)
+    host = cell.deploy("f", {"fake": {"workMilliseconds": 5}})
+    assert call(cell.gateway, host).status == 200
+    load = Load(cell.gateway, host)
+    busy = next(w["name"] for w in cell.leader().status()["functions"]["workers"] if w["sandboxes"])
+    assert cell.workers[int(busy[1:])].stop() == 0
+    done = load.done
+    wait_for(lambda: load.done > done + 10, "it goes on elsewhere")
+    assert load.end() == []
+    cell.stop()
+
+
+def test_a_worker_that_comes_back_without_its_sandboxes_makes_new_ones(cell):
+    host = cell.deploy("f", FAKE | {"scale": {"min": 2}})
+    leader = cell.leader()
+    wait_for(lambda: sum(w["sandboxes"] for w in leader.status()["functions"]["workers"]) == 2, "both are there")
+    first = call(cell.gateway, host).headers["x-fake-sandbox"]
+    cell.workers[0].kill()
+    cell.workers[0].start()
+    answer = call(cell.gateway, host)
+    assert answer.status == 200 and answer.headers["x-fake-sandbox"] != first
+    wait_for(lambda: [w["sandboxes"] for w in leader.status()["functions"]["workers"]] == [2], "two again")
