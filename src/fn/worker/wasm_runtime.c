@@ -331,7 +331,7 @@ static void on_compiled(struct module *m, int status, const struct err *err, voi
     struct wasm_revision *rev = map_get(&rt->revisions, str_of(wait->key));
     scoped(module_unref_scoped) struct module *owned = m;
     if (status == 0 && wait->has_id && !rt->is_closing)
-        wasm_files_add(rt, &wait->id, m);
+        wasm_files_add(rt, &wait->id, owned);
     free(wait->key);
     free(wait);
     rt->n_gets--;
