@@ -55,6 +55,7 @@ struct rig {
     const char *peer;
     bool unknown; /* no function is known */
     bool asks_for_tokens;
+    size_t room, n_refused; /* of calls at a time; 0: any number */
     struct async_opts opts;
     /* Instead of `answers`, if set: what a call that begins is answered with. */
     struct played_answer (*decide)(const struct played_call *c);
@@ -137,6 +138,10 @@ static inline int played_submit(void *arg, struct str namespace, struct str name
     struct rig *g = arg;
     if (g->unknown)
         return err_set(err, -ENOENT, "no such function");
+    if (g->room && g->n_running >= g->room) {
+        g->n_refused++;
+        return err_set(err, -EBUSY, "the queue is full");
+    }
     size_t at = MIN(g->at_answer, g->n_answers - 1);
     if (g->n_answers > 0 && g->answers[at].refuse) {
         g->at_answer++;
@@ -422,6 +427,14 @@ static inline struct async_stats rig_stats(struct rig *g)
     struct async_stats s;
     async_get_stats(g->async, &s);
     return s;
+}
+
+/* Nothing is written; calls may be held. */
+static inline void rig_settle_store(struct rig *g)
+{
+    do
+        (void)loop_turn(&g->loop, false);
+    while (!loop_is_idle(&g->loop));
 }
 
 /* Nothing runs or is written; retries may still be due. */

@@ -596,6 +596,41 @@ TEST(a_full_queue_is_not_the_calls_fault)
     rig_fini(&g);
 }
 
+static struct played_answer holds(const struct played_call *c)
+{
+    return (struct played_answer){ .hold = true };
+}
+
+/* Only `room` calls at a time: the lane learns that, and uses it all without asking in vain much.
+ */
+TEST(as_many_calls_run_as_the_function_has_room_for)
+{
+    enum { CALLS = 300, ROOM = 5 };
+    struct rig g;
+    char id[ASYNC_ID_TEXT];
+    rig_init(&g);
+    rig_open(&g);
+    rig_serve(&g);
+    for (int i = 0; i < CALLS; i++)
+        rig_call(&g, id, "/fn/shop/pay", STR("x"));
+    g.decide = holds;
+    g.room = ROOM;
+    rig_run(&g);
+    rig_until(&g, g.n_running == ROOM);
+    rig_settle_store(&g);
+    for (int i = 0; i < CALLS; i++) {
+        CHECK(g.n_running > 0 && g.n_running <= ROOM);
+        played_end(&g, rig_held(&g), &(struct played_answer){ .status = 200 });
+        rig_settle_store(&g);
+        if (i < CALLS - ROOM)
+            CHECK(g.n_running >= 1);
+    }
+    CHECK_INT(rig_stats(&g).succeeded, CALLS);
+    CHECK(g.n_refused < CALLS);
+    CHECK(g.n_running_most == ROOM);
+    rig_fini(&g);
+}
+
 TEST(a_function_that_is_gone_is_said_so)
 {
     struct rig g;

@@ -31,6 +31,7 @@ struct lane *lanes_get(struct lanes *ls, struct str key)
     if (l)
         return l;
     l = xnew(struct lane);
+    l->limit = ls->lane_running_max;
     (void)map_put(&ls->by_key, key, l);
     l->key = map_find(&ls->by_key, key)->key;
     return l;
@@ -97,7 +98,7 @@ static void heap_remove(struct lanes *ls, struct lane *l)
 /* Where it belongs after a change. In the ring it keeps its turn: lanes_next() looks again. */
 static void place(struct lanes *ls, struct lane *l)
 {
-    bool may_run = l->n > 0 && l->running < ls->lane_running_max;
+    bool may_run = l->n > 0 && l->running < l->limit;
     if (!may_run)
         list_remove(&l->ready);
     else if (!list_is_linked(&l->ready))
@@ -246,7 +247,7 @@ struct lane *lanes_next(struct lanes *ls, uint64_t wall_now_ms, struct due *ret)
             l->first = 0;
         l->running++;
         ls->running++;
-        if (l->n > 0 && l->running < ls->lane_running_max && begins_ms(l) <= wall_now_ms)
+        if (l->n > 0 && l->running < l->limit && begins_ms(l) <= wall_now_ms)
             list_push_back(&ls->ring, &l->ready);
         else
             place(ls, l);
@@ -273,6 +274,21 @@ void lane_done(struct lanes *ls, struct lane *l)
     list_remove(&l->ready);
     (void)map_del(&ls->by_key, l->key);
     lane_free(l);
+}
+
+void lane_full(struct lanes *ls, struct lane *l)
+{
+    assert(l->running > 1);
+    l->limit = l->running - 1;
+    l->good = 0;
+}
+
+void lane_good(struct lanes *ls, struct lane *l)
+{
+    if (l->limit < ls->lane_running_max && ++l->good >= l->limit) {
+        l->limit++;
+        l->good = 0;
+    }
 }
 
 void lane_hold(struct lanes *ls, struct lane *l, uint64_t wall_ms)

@@ -37,6 +37,8 @@ struct lane {
     bool has_edge, more;
     bool reading; /* a page is on its way: what comes now may or may not be in it */
     size_t running;
+    size_t limit;          /* of running: what the function has had room for lately */
+    size_t good;           /* calls that ended since the limit was moved */
     uint64_t pending;      /* all calls, on disk too */
     uint64_t held_wall_ms; /* none begins before this */
     struct list ready;     /* in lanes.ring */
@@ -78,6 +80,13 @@ struct lane *lanes_next(struct lanes *ls, uint64_t wall_now_ms, struct due *ret)
  * nothing is left of it.
  */
 void lane_done(struct lanes *ls, struct lane *l);
+/*
+ * The function had no room for the one that lane_next() gave, though others of the lane run: no
+ * more than these do from now on, until as many have ended as may run; then one more may.
+ */
+void lane_full(struct lanes *ls, struct lane *l);
+/* One has ended as it should. */
+void lane_good(struct lanes *ls, struct lane *l);
 /* None begins before wall_ms. */
 void lane_hold(struct lanes *ls, struct lane *l, uint64_t wall_ms);
 /* When lanes_next() may have one; UINT64_MAX: never by itself. */

@@ -68,6 +68,8 @@ static void run_end(struct run *run, bool again, uint64_t hold_ms)
     struct async *a = run->a;
     struct lane *l = map_get(&a->lanes.by_key, str_of(run->lane));
     assert(l); /* one that runs calls stays */
+    if (!again)
+        lane_good(&a->lanes, l);
     if (again) {
         lane_add(&a->lanes, l, &run->due);
         if (hold_ms)
@@ -85,6 +87,16 @@ static void run_end(struct run *run, bool again, uint64_t hold_ms)
     free(run);
     async_pump(a);
     async_check_closed(a);
+}
+
+/* The function has no room: wait for one of those that run, or, if none does, for a while. */
+static void run_end_busy(struct run *run)
+{
+    struct lane *l = map_get(&run->a->lanes.by_key, str_of(run->lane));
+    bool others = l->running > 1;
+    if (others)
+        lane_full(&run->a->lanes, l);
+    run_end(run, true, others ? 0 : ASYNC_BUSY_RETRY_MS);
 }
 
 /* ------------------------------------------------------------------ store */
@@ -423,9 +435,12 @@ static void on_call_end(void *arg, int r, const char *reason, const struct err *
         run_end(run, false, 0);
         return;
     }
-    bool is_drained = r < 0 && run->a->draining;
-    if (is_drained || (r == -EBUSY && run->status == 0 && !run->cancel)) { /* not its fault */
-        run_end(run, true, ASYNC_BUSY_RETRY_MS);
+    if (r < 0 && run->a->draining) {
+        run_end(run, true, 0);
+        return;
+    }
+    if (r == -EBUSY && run->status == 0 && !run->cancel) { /* not the call's fault */
+        run_end_busy(run);
         return;
     }
     struct async_outcome o = { .status = run->status, .r = r, .reason = r < 0 ? reason : "" };
@@ -520,7 +535,7 @@ static void run_call(struct run *run)
     if (r >= 0)
         return;
     if (r == -EBUSY) {
-        run_end(run, true, ASYNC_BUSY_RETRY_MS);
+        run_end_busy(run);
         return;
     }
     struct async_outcome o = { .r = r,
