@@ -165,6 +165,13 @@ def test_quotas_and_tokens_of_a_namespace(up):
     wait_for(lambda: call(up.gateway, "d.small").status == 200, "nothing is asked for any more")
 
 
+def test_an_environment_is_read_for_sandboxes_that_are_there_from_the_beginning(up):
+    up.create("/api/v1/namespaces/default/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"},
+                                                     "data": {"k": base64.b64encode(b"v").decode()}})
+    up.deploy("secretive", {**FAKE, "scale": {"min": 1}, "env": [{"name": "K", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}]})
+    assert call(up.gateway, "secretive.default").status == 200
+
+
 def test_a_deleted_function_is_gone_and_its_sandboxes_with_it(up):
     up.deploy("gone")
     assert call(up.gateway, "gone.default").status == 200

@@ -267,7 +267,9 @@ static int set_function(struct entry *e, struct arena *a, const struct json *obj
                                 .spec_json = buf_str(&public),
                                 .revisions = revisions,
                                 .n_revisions = n };
+    c->being_set = e;
     r = plane_set_function(c->opts.plane, &f, err);
+    c->being_set = NULL;
     if (r < 0 || e->number)
         return r;
     e->number = (uint32_t)r;

@@ -195,6 +195,8 @@ void catalog_on_resolve(struct catalog *c, uint32_t function, uint32_t revision)
     const struct known_revision *known = NULL;
     struct json *json;
     if (!e)
+        e = c->being_set;
+    if (!e)
         return;
     vec_each (r, &e->revisions)
         if (r->number == revision)

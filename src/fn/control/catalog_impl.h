@@ -60,6 +60,7 @@ struct catalog {
     struct map counts;  /* namespace: number of functions, as a pointer */
     struct map rules;   /* namespace: struct namespace_rule */
     VEC(struct entry *) by_number;
+    struct entry *being_set; /* the plane may ask for its environment before it has a number here */
     struct list dirty;
     struct list resolves;
     struct list persists; /* writes of sandboxes under way */
