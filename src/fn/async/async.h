@@ -105,7 +105,7 @@ void async_drain(struct async *a);
 void async_rescan(struct async *a);
 /*
  * Takes nothing any more; what runs is cut and will run again after the next start; done() last.
- * Exchanges that it took must be over: after gateway_stop(). Not before async_start() calls ended.
+ * Exchanges that it took must be over: after gateway_stop().
  */
 void async_close(struct async *a, void (*done)(void *arg), void *arg);
 
