@@ -41,7 +41,6 @@ struct session {
     struct module_cache *cache;
     struct wplugin_host *host;
     struct wplugin *plugin;
-    struct wobjects objects;
     struct wnodes *nodes;
     VEC(struct waiting) waiting;
     bool is_loaded, is_closed;
@@ -182,7 +181,6 @@ static void session_fini(struct session *s)
     }
     vec_fini(&s->waiting);
     wnodes_free(s->nodes);
-    wobjects_fini(&s->objects);
     buf_fini(&s->load_error);
     buf_fini(&s->log);
     buf_fini(&s->event);
@@ -348,12 +346,13 @@ static int check_members(const struct json *line, struct err *err)
     return r;
 }
 
+/* Hand-written objects may share uid and version, so that nothing is kept from one to the next. */
 static int add_nodes(struct session *s, struct arena *a, const struct json *list, struct err *err)
 {
     int r = 0;
     for (struct json *node = json_first(list), *next; node && r == 0; node = next) {
         next = node->next;
-        r = wnodes_add(s->nodes, &s->objects, a, node, err);
+        r = wnodes_add(s->nodes, NULL, a, node, err);
     }
     return r < 0 ? err_ctx(err, r, "nodes") : 0;
 }
@@ -363,7 +362,7 @@ static int add_pods(struct session *s, struct arena *a, const struct json *list,
     int r = 0;
     for (struct json *pod = json_first(list), *next; pod && r == 0; pod = next) {
         next = pod->next;
-        r = wnodes_add_pod(s->nodes, &s->objects, a, pod, err);
+        r = wnodes_add_pod(s->nodes, NULL, a, pod, err);
     }
     return r < 0 ? err_ctx(err, r, "pods") : 0;
 }
@@ -373,7 +372,7 @@ static int add_waiting(struct session *s, struct arena *a, const struct json *li
     for (struct json *pod = json_first(list), *next; pod; pod = next) {
         struct waiting w = { 0 };
         next = pod->next;
-        int r = wobject_get(&s->objects, WOBJECT_POD, a, pod, &w.pod, err);
+        int r = wobject_get(NULL, WOBJECT_POD, a, pod, &w.pod, err);
         if (r < 0)
             return err_ctx(err, r, "waiting");
         w.uid = str_dup(json_str(json_path(pod, "metadata", "uid", NULL)));
@@ -382,11 +381,13 @@ static int add_waiting(struct session *s, struct arena *a, const struct json *li
     return 0;
 }
 
-/* A path or a URL; what begins like a path is one. */
+/* A path or a URL. What is there is a file, and what looks like one is a path. */
 static struct str url_of(struct arena *a, struct str module)
 {
-    if (module.n == 0 ||
-        (str_find_char(module, ':') >= 0 && module.p[0] != '/' && module.p[0] != '.'))
+    bool has_colon = str_find_char(module, ':') >= 0;
+    bool is_path = module.n && (module.p[0] == '/' || module.p[0] == '.');
+    bool may_be_path = str_find_char(module, '/') >= 0 || str_find_char(module, '.') >= 0;
+    if (!is_path && (has_colon || !may_be_path) && access(str_dup_arena(a, module), F_OK) < 0)
         return module;
     return str_of(arena_printf(a, "file://" STR_FMT, STR_ARG(module)));
 }
@@ -459,13 +460,12 @@ struct call {
     struct buf event;
 };
 
-static int read_pod(struct session *s, struct arena *a, struct json *v, struct wobject **ret,
-                    struct err *err)
+static int read_pod(struct arena *a, struct json *v, struct wobject **ret, struct err *err)
 {
     *ret = NULL;
     if (!v || v->type == JSON_NULL)
         return 0;
-    int r = wobject_get(&s->objects, WOBJECT_POD, a, v, ret, err);
+    int r = wobject_get(NULL, WOBJECT_POD, a, v, ret, err);
     return r < 0 ? r : 0;
 }
 
@@ -529,8 +529,7 @@ static int read_scores(struct arena *a, const struct json *list, struct wplugin_
 }
 
 /* {"resource", "action", "old", "new"}: objects go apart, as messages. */
-static int read_event(struct session *s, struct arena *a, struct json *v, struct call *ret,
-                      struct err *err)
+static int read_event(struct arena *a, struct json *v, struct call *ret, struct err *err)
 {
     struct json *old = json_getc(v, "old"), *new = json_getc(v, "new");
     bool is_node = str_is(json_get_str(v, "resource"), "Node");
@@ -540,9 +539,9 @@ static int read_event(struct session *s, struct arena *a, struct json *v, struct
     if (!json_is(v, JSON_OBJECT))
         return 0;
     if (has_objects && json_is(old, JSON_OBJECT))
-        r = wobject_get(&s->objects, kind, a, old, &ret->old, err);
+        r = wobject_get(NULL, kind, a, old, &ret->old, err);
     if (r == 0 && has_objects && json_is(new, JSON_OBJECT))
-        r = wobject_get(&s->objects, kind, a, new, &ret->new, err);
+        r = wobject_get(NULL, kind, a, new, &ret->new, err);
     if (r < 0)
         return err_ctx(err, r, "event");
     (void)json_del(v, STR("old"));
@@ -554,8 +553,7 @@ static int read_event(struct session *s, struct arena *a, struct json *v, struct
     return r;
 }
 
-static int read_call(struct session *s, struct arena *a, struct json *line, struct call *ret,
-                     struct err *err)
+static int read_call(struct arena *a, struct json *line, struct call *ret, struct err *err)
 {
     struct wplugin_input *in = &ret->in;
     struct str hook = json_get_str(line, "hook");
@@ -576,9 +574,9 @@ static int read_call(struct session *s, struct arena *a, struct json *line, stru
               : read_codes(a, json_getc(line, "globals"), "globals", &in->globals, &in->n_globals,
                            err);
     r = r < 0 ? r : read_scores(a, json_getc(line, "scores"), in, err);
-    r = r < 0 ? r : read_pod(s, a, json_getc(line, "pod"), &ret->pod, err);
-    r = r < 0 ? r : read_pod(s, a, json_getc(line, "target"), &ret->target, err);
-    r = r < 0 ? r : read_event(s, a, json_getc(line, "event"), ret, err);
+    r = r < 0 ? r : read_pod(a, json_getc(line, "pod"), &ret->pod, err);
+    r = r < 0 ? r : read_pod(a, json_getc(line, "target"), &ret->target, err);
+    r = r < 0 ? r : read_event(a, json_getc(line, "event"), ret, err);
     if (ret->pod)
         in->pod = ret->pod->bytes;
     if (ret->target)
@@ -594,7 +592,7 @@ static void call(struct session *s, struct arena *a, struct json *line)
         print_error(s->load_error.n ? buf_cstr(&s->load_error) : "no plugin is loaded");
         return;
     }
-    if (read_call(s, a, line, &c, &err) < 0) {
+    if (read_call(a, line, &c, &err) < 0) {
         print_error(err_text(&err));
     } else {
         struct wplugin_result result;

@@ -221,7 +221,7 @@ def test_hooks_that_the_guest_lacks(load):
 
 @pytest.mark.parametrize("url, cause", [
     ("c:\\foo.wasm", "unsupported URL scheme: c"), ("ldap://foo/bar.wasm", "unsupported URL scheme: ldap"),
-    ("file:x", "invalid URL: file:x"),
+    ("file:x", "invalid URL: file:x"), ("http", "invalid URL: http"),
     ("file://testduta", "open testduta: no such file or directory"), ("file://.", "read .: is a directory"),
     ("http:// ", 'parse "http:// ": invalid character " " in host name'),
     ("https:// ", 'parse "https:// ": invalid character " " in host name'),

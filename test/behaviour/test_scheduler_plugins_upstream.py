@@ -13,6 +13,8 @@ import yaml
 
 from plugin_kit import (INT_MAX, INT_MIN, NODE_SMALL, POD_FOR_HANDLE, POD_SMALL, UID, Plugin, node, pod, run_all,
                         trapped)
+from test_scheduler_call import build, echo, text
+from test_scheduler_call import build, echo, text
 
 CLONE = os.environ.get("WASM_EXTENSION_CLONE")
 pytestmark = pytest.mark.skipif(not CLONE, reason="WASM_EXTENSION_CLONE does not name a clone of "
@@ -481,6 +483,22 @@ def test_a_reactor_in_go(load):
 def test_long_configurations(load, length):
     config = '{"reverse": false}'.ljust(length)
     assert numbers(load, "examples/advanced/main.wasm", config)[2] == {"glad9": 0, "glad8": 10}
+
+
+def test_sizes_of_real_objects(scratch):
+    a_pod, a_node = real("pod"), real("node")
+    names = [f"node-{i}" for i in range(1000)]
+
+    def ask(what, nodes=(), **guest_):
+        with Plugin(scratch / "data", build(scratch, echo(what, limit=0, **guest_)), nodes=list(nodes)) as plugin:
+            return plugin("filter", pod=a_pod)["code"]
+
+    own = a_node["metadata"]["name"]
+    nodes = [{**a_node, "metadata": {**a_node["metadata"], "name": n}} for n in names]
+    assert ask("pod") == 3104
+    assert ask("node", [a_node], args=f"(i32.const 8) (i32.const {len(own)})",
+               more=f"(data (i32.const 8) {text(own)})") == 4158
+    assert ask("nodeList", nodes) == 8 + sum(3 + 4158 - len(own) + len(n) for n in names)
 
 
 def test_three_hundred_filtered_nodes(load):

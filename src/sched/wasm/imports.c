@@ -200,7 +200,7 @@ static wasm_trap_t *push(struct winstance *in, const void *row, const wasmtime_v
         return winstance_fail(in, row, "the %s is larger than %zu bytes", what,
                               WPLUGIN_RESULT_MAX_BYTES);
     /* Over and over again is bounded, too. */
-    if (in->arena->total_bytes > 4 * WPLUGIN_RESULT_MAX_BYTES)
+    if (in->arena->total_bytes - in->arena_before_bytes > 4 * WPLUGIN_RESULT_MAX_BYTES)
         return winstance_fail(in, row, "too many results");
     *to = str_copy_arena(in->arena, bytes);
     return NULL;

@@ -109,7 +109,8 @@ struct winstance {
     /* Of the call under way. */
     const struct wplugin_input *input; /* NULL: none */
     struct wplugin_result *result;
-    struct arena *arena;                    /* what the hook pushes and what it is shown */
+    struct arena *arena; /* what the hook pushes and what it is shown */
+    size_t arena_before_bytes;
     struct str node_list, statuses, scores; /* JSON, made when first asked for */
     struct str pushed_names, pushed_scores, pushed_events;
     struct buf output;

@@ -545,6 +545,7 @@ static void run(struct winstance *in, enum wplugin_hook hook, const struct wplug
     in->input = input;
     in->result = ret;
     in->arena = a;
+    in->arena_before_bytes = a->total_bytes;
     in->node_list = in->statuses = in->scores = STR_NULL;
     in->pushed_names = in->pushed_scores = in->pushed_events = STR_NULL;
     if (winstance_call(in, &in->hooks[hook], v, &why)) {

@@ -4,8 +4,9 @@
  * and reactors).
  *
  * A plugin is one module with one configuration. Its guests run in this process, on the thread that
- * calls; the module is compiled by the module cache, elsewhere. Nothing of the engine exists before
- * the first plugin is loaded, and nothing after the last one has gone.
+ * calls, whose stack has to be 1 MiB at least; the module is compiled by the module cache,
+ * elsewhere. Nothing of the engine exists before the first plugin is loaded, and nothing after the
+ * last one has gone.
  *
  * Objects come in and stay as protobuf messages (objects.h): they are encoded once per version and
  * shared by all plugins and calls.
