@@ -215,7 +215,8 @@ class Rust(V1):
         return self.paths.work / "ring-rust.wasm"
 
     def check(self):
-        env = {"CARGO_TARGET_DIR": str(self.paths.build / "sdk-rust"), "CARGO_NET_RETRY": "0"}
+        # Not where tests build: every operator is called operator.wasm, and cargo would take theirs for ours.
+        env = {"CARGO_TARGET_DIR": str(self.paths.build / "bench-rust"), "CARGO_NET_RETRY": "0"}
         made = subprocess.run(["sdk/rust/build", "guests/ring/rust", self.module()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               env=os.environ | env)
         if made.returncode:
