@@ -332,7 +332,6 @@ static int start_wasm(struct functions *f, struct runtime **ret, struct err *err
 {
     const struct functions_opts *o = &f->opts;
     const char *dirs[FUNCTIONS_DIRS_MAX + 1];
-    char real[PATH_MAX];
     scoped(free_scoped) char *cache_dir = make_dir(f, "fn-modules", err);
     scoped(free_scoped) char *downloads = make_dir(f, "fn-downloads", err);
     scoped(free_scoped) char *own = make_dir(f, "functions", err);
@@ -355,8 +354,7 @@ static int start_wasm(struct functions *f, struct runtime **ret, struct err *err
                                       .sources = f->sources,
                                       .logs = f->logs,
                                       .module_dirs = dirs };
-    scoped(free_scoped) char *own_real = xstrdup(realpath(own, real) ? real : own);
-    dirs[opts.n_module_dirs++] = own_real;
+    dirs[opts.n_module_dirs++] = own;
     for (size_t i = 0; i < o->n_module_dirs && opts.n_module_dirs < FUNCTIONS_DIRS_MAX; i++)
         dirs[opts.n_module_dirs++] = o->module_dirs[i];
     return wasm_runtime_new(&opts, ret, err);

@@ -81,6 +81,19 @@ def test_wrong_words_and_absent_servers_are_told_apart(up, tmp_path):
     assert run.returncode == 3 and "--gateway" in run.stderr
 
 
+def test_modules_may_lie_below_a_relative_directory(tmp_path):
+    (tmp_path / "mods").mkdir()
+    shutil.copy(BUILD / "guests/fn-hello-c.wasm", tmp_path / "mods/hello.wasm")
+    server = FunctionServer(tmp_path / "data", extra=["--modules", os.path.relpath(tmp_path / "mods")])
+    try:
+        server.deploy("near", {"module": {"file": "hello.wasm"}})
+        assert "hello" in dormouse(server, "call", "near")
+        server.deploy("far", {"module": {"file": "../../etc/passwd"}})
+        assert "CannotStart" in dormouse(server, "call", "far", status=1)
+    finally:
+        server.stop()
+
+
 def test_deleted_functions_are_gone(up):
     dormouse(up, "deploy", "--fake", "--name", "short")
     dormouse(up, "delete", "short")

@@ -885,9 +885,20 @@ void calls_lose_sandbox(struct gateway *g, struct sandbox *s)
 
 /* ---------------------------------------------------------------- overdue */
 
-static void on_tick(struct timer *t)
+/* In the queue; why none came for it, if that is known. */
+static void waited_too_long(struct gateway_call *c)
 {
     static const struct refusal queue_timeout = { 503, "QueueTimeout", 1 };
+    const struct failure *f =
+        c->pool && c->pool->fn ? function_failure(c->pool->fn, c->pool->revision) : NULL;
+    if (f && c->pool->n_sandboxes == 0)
+        fail_as(c, f);
+    else
+        call_fail(c, &queue_timeout, "no sandbox had room in time");
+}
+
+static void on_tick(struct timer *t)
+{
     static const struct refusal request_timeout = { 504, "RequestTimeout", 0 };
     static const struct refusal idle_timeout = { 504, "IdleTimeout", 0 };
     struct gateway *g = container_of(t, struct gateway, tick);
@@ -900,7 +911,7 @@ static void on_tick(struct timer *t)
             continue;
         }
         if (c->sm.at == CALL_QUEUED)
-            call_fail(c, &queue_timeout, "no sandbox had room in time");
+            waited_too_long(c);
         else if (c->deadline_ms <= now)
             call_fail(c, &request_timeout,
                       "the function took longer than spec.timeouts.requestMilliseconds");

@@ -38,7 +38,7 @@ struct runtime_revision { /* what its sandboxes are made of; the worker keeps it
 
 struct runtime_events {
     /* r 0: ready; address: "host:port", "unix:PATH", or NULL with an invoker. Borrowed. E_INVALID,
-     * E_UNSUPPORTED, E_DIGEST: permanent. */
+     * E_UNSUPPORTED, E_DIGEST, E_DENIED: permanent. */
     void (*on_created)(void *arg, uint64_t sandbox, int r, const char *address,
                        const Dormouse__Fn__V1__Breakdown *breakdown, const struct err *err);
     /* A ready one has ended by itself. */

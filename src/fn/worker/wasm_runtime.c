@@ -686,8 +686,12 @@ int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret,
     if (rt->opts.templates_max == 0)
         rt->opts.templates_max = WASM_TEMPLATES_MAX;
     rt->dirs = xnew_n(char *, opts->n_module_dirs + 1);
-    for (size_t i = 0; i < opts->n_module_dirs; i++)
-        rt->dirs[i] = xstrdup(opts->module_dirs[i]);
+    for (size_t i = 0; i < opts->n_module_dirs; i++) {
+        char *real = realpath(opts->module_dirs[i], NULL);
+        if (!real)
+            log_warn("no directory of modules", "dir=\"%s\"", opts->module_dirs[i]);
+        rt->dirs[i] = real ? real : xstrdup(opts->module_dirs[i]);
+    }
     list_init(&rt->resting);
     list_init(&rt->waiting);
     list_init(&rt->bases);

@@ -40,7 +40,7 @@ struct wasm_runtime_opts {
     struct module_cache *modules;   /* kept; may be shared with operators */
     struct module_sources *sources; /* kept; the same */
     struct guest_logs *logs;        /* kept; FN_LOGS_DIR; NULL: nothing is kept */
-    /* Where spec.wasm.file may lie, absolute and real paths; copied. */
+    /* Where spec.module.file may lie; copied, as they are when the runtime is made. */
     const char *const *module_dirs;
     size_t n_module_dirs;
     const char *runner_path; /* copied; NULL: $DORMOUSE_RUNNER, else beside our own program */

@@ -73,7 +73,7 @@ void report_failed(struct worker *w, uint64_t id, int r, const struct err *err)
 {
     struct created c = { .sandbox = id, .is_error = true };
     c.text = xstrdup(err_text(err));
-    c.is_permanent = r == E_INVALID || r == E_UNSUPPORTED || r == E_DIGEST;
+    c.is_permanent = r == E_INVALID || r == E_UNSUPPORTED || r == E_DIGEST || r == E_DENIED;
     dormouse__fn__v1__breakdown__init(&c.breakdown);
     tell_created(w, c);
 }
