@@ -88,7 +88,7 @@ def test_modules_may_lie_below_a_relative_directory(tmp_path):
     try:
         server.deploy("near", {"module": {"file": "hello.wasm"}})
         assert "hello" in dormouse(server, "call", "near")
-        server.deploy("far", {"module": {"file": "../../etc/passwd"}})
+        server.deploy("far", {"module": {"file": "../../etc/passwd"}, "timeouts": {"queueMilliseconds": 300}})
         assert "CannotStart" in dormouse(server, "call", "far", status=1)
     finally:
         server.stop()
