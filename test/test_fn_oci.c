@@ -388,7 +388,7 @@ TEST(a_bundle_decides_its_program_and_little_else)
     CHECK(json_bool(json_path(v, "root", "readonly", NULL)));
     CHECK(!json_getc(v, "hooks"));
     CHECK(!json_getc(linux_part, "devices"));
-    CHECK(json_path(linux_part, "seccomp", "syscalls", NULL)->n == 3);
+    CHECK(json_path(linux_part, "seccomp", "syscalls", NULL)->n == 4);
     CHECK_STR(json_get_str(linux_part, "cgroupsPath"), "/g/s7");
     CHECK_INT(json_int_or(json_path(linux_part, "resources", "memory", "limit", NULL), 0),
               64 << 20);

@@ -81,6 +81,8 @@ static void try_what_is_forbidden(void)
         add("unshare ");
     if (mount("none", "/tmp", "tmpfs", 0, NULL) == 0)
         add("mount ");
+    if (socket(40 /* AF_VSOCK */, SOCK_STREAM, 0) >= 0 || errno != EPERM)
+        add("vsock ");
     if (syscall(SYS_bpf, 0, NULL, 0) >= 0 || errno == EINVAL || errno == EFAULT)
         add("bpf ");
     if (syscall(SYS_io_uring_setup, 1, NULL) >= 0 || errno == EFAULT)

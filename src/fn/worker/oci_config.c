@@ -236,9 +236,11 @@ static void add_seccomp(struct buf *to)
     (void)buf_printf(to,
                      "],\"action\":\"SCMP_ACT_ALLOW\"},{\"names\":[\"clone\"],\"action\":"
                      "\"SCMP_ACT_ALLOW\",\"args\":[{\"index\":0,\"value\":%d,\"valueTwo\":0,"
-                     "\"op\":\"SCMP_CMP_MASKED_EQ\"}]},{\"names\":[\"clone3\"],\"action\":"
+                     "\"op\":\"SCMP_CMP_MASKED_EQ\"}]},{\"names\":[\"socket\"],\"action\":"
+                     "\"SCMP_ACT_ALLOW\",\"args\":[{\"index\":0,\"value\":%d,\"op\":"
+                     "\"SCMP_CMP_NE\"}]},{\"names\":[\"clone3\"],\"action\":"
                      "\"SCMP_ACT_ERRNO\",\"errnoRet\":%d}]}",
-                     OCI_CLONE_NAMESPACES, ERRNO_NOSYS);
+                     OCI_CLONE_NAMESPACES, OCI_SOCKET_VSOCK, ERRNO_NOSYS);
 }
 
 static void add_linux(struct buf *to, const struct fn_template *t, const struct oci_config_opts *o)

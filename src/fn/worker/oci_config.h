@@ -14,7 +14,10 @@
 
 /* NULL at the end. */
 extern const char *const oci_allowed_calls[];
-enum { OCI_CLONE_NAMESPACES = 0x7e020000 }; /* flags that clone() must not have */
+enum {
+    OCI_CLONE_NAMESPACES = 0x7e020000, /* flags that clone() must not have */
+    OCI_SOCKET_VSOCK = 40              /* the family that socket() must not be asked for */
+};
 /*
  * The same rules as config.json has, compiled (takes 15 ms, which crun would otherwise need for
  * each container) and in base64, for crun's annotation run.oci.seccomp_bpf_data. Given, free().

@@ -5,7 +5,8 @@
  * other processes. Left out beyond what the missing capabilities would stop anyway: bpf,
  * perf_event_open, userfaultfd, io_uring, keyctl, ptrace and its like, all of which have been ways
  * out of containers. clone is allowed where it makes no namespace (oci_config.c); clone3, whose
- * flags a filter cannot see, does not exist for them, and libraries then use clone.
+ * flags a filter cannot see, does not exist for them, and libraries then use clone. Sockets to the
+ * hypervisor (AF_VSOCK) would lead past every network namespace.
  */
 #include "base/buf.h"
 #include "base/mem.h"
@@ -323,7 +324,6 @@ const char *const oci_allowed_calls[] = { "_llseek",
                                           "sigprocmask",
                                           "sigreturn",
                                           "sigsuspend",
-                                          "socket",
                                           "socketcall",
                                           "socketpair",
                                           "splice",
@@ -387,6 +387,9 @@ static int add_rules(scmp_filter_ctx f)
     if (r == 0)
         r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                              SCMP_A0(SCMP_CMP_MASKED_EQ, OCI_CLONE_NAMESPACES, 0));
+    if (r == 0)
+        r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
+                             SCMP_A0(SCMP_CMP_NE, OCI_SOCKET_VSOCK));
     if (r == 0)
         r = seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
     return r;
