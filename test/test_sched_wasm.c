@@ -191,6 +191,34 @@ TEST(arguments_of_a_plugin)
     arena_fini(&a);
 }
 
+static bool is_native(struct str name)
+{
+    return str_has_prefix(name, STR("Node"));
+}
+
+TEST(plugins_of_a_scheduler_configuration)
+{
+    struct arena a = { 0 };
+    const struct wplugin_entry *found;
+    const char *text =
+        "{\"profiles\":[{\"plugins\":{\"multiPoint\":{\"enabled\":[{\"name\":\"NodeName\"},"
+        "{\"name\":\"wasm1\"},{\"name\":\"unconfigured\"}]},\"score\":{\"enabled\":[{\"name\":"
+        "\"wasm3\"}]}},\"pluginConfig\":[{\"name\":\"wasm2\",\"args\":{}},{\"name\":\"wasm3\"},"
+        "{\"name\":\"wasm1\",\"args\":{\"guestURL\":\"file://x\"}},{\"name\":\"NodeName\"}]},{},"
+        "{\"plugins\":{\"multiPoint\":{\"enabled\":[{\"name\":\"wasm2\"}]}},"
+        "\"pluginConfig\":[{\"name\":\"wasm2\"}]}]}";
+    CHECK_INT(wplugin_find(&a, parsed(&a, text), is_native, &found), 2);
+    CHECK_STR(found[0].name, "wasm1");
+    CHECK_INT(found[0].profile, 0);
+    CHECK_STR(json_get_str(found[0].args, "guestURL"), "file://x");
+    CHECK_STR(found[1].name, "wasm2");
+    CHECK_INT(found[1].profile, 2);
+    CHECK(!found[1].args);
+    CHECK_INT(wplugin_find(&a, parsed(&a, "{\"profiles\":3}"), is_native, &found), 0);
+    CHECK_INT(wplugin_find(&a, NULL, is_native, &found), 0);
+    arena_fini(&a);
+}
+
 /* ---- plugins ---- */
 
 struct rig {

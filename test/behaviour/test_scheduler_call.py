@@ -4,6 +4,7 @@ import gzip
 import http.server
 import itertools
 import json
+import random
 import shutil
 import subprocess
 import threading
@@ -743,6 +744,24 @@ def test_examples_in_other_languages(load, language):
 def test_malformed_lines_are_answered(load, line):
     plugin = load(module(**nothing("filter")))
     assert list(plugin.ask(line)) == ["error"]
+    assert plugin("filter", pod=POD_SMALL)["code"] == 0
+
+
+def test_lines_with_mistakes(load):
+    """Valid lines with a few bytes changed: each is answered, and the plugin serves on."""
+    plugin = load(module(**nothing("filter", "prescore", "score", "normalizescore")), nodes=[NODE_SMALL])
+    good = [json.dumps({"hook": hook, "pod": POD_SMALL, "target": POD_SMALL, "node": "good-node", "nodes": ["a", "b"],
+                        "statuses": {"a": 1}, "scores": [["a", 1]], "globals": {}, "event": {"resource": "Pod", "new": POD_SMALL}})
+            for hook in ("filter", "prescore", "normalizescore", "enqueue", "queueinghint")]
+    draw = random.Random(7)
+    for i in range(600):
+        line = bytearray(good[i % len(good)].encode())
+        for _ in range(draw.randint(1, 4)):
+            at = draw.randrange(len(line))
+            line[at:at + draw.randint(0, 3)] = draw.choices(b'{}[],:"\\09-eatn ', k=draw.randint(0, 3))
+        if line.strip():
+            answer = plugin.ask(line.decode("ascii"))
+            assert "error" in answer or "log" in answer
     assert plugin("filter", pod=POD_SMALL)["code"] == 0
 
 

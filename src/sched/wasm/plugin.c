@@ -104,6 +104,38 @@ int wplugin_config_read(struct arena *a, struct str name, const struct json *arg
     return 0;
 }
 
+static const struct json *find_config(const struct json *profile, struct str name)
+{
+    json_each (entry, json_getc(profile, "pluginConfig"))
+        if (str_eq(json_get_str(entry, "name"), name))
+            return entry;
+    return NULL;
+}
+
+size_t wplugin_find(struct arena *a, const struct json *config, bool (*is_native)(struct str name),
+                    const struct wplugin_entry **ret)
+{
+    VEC(struct wplugin_entry) found = { 0 };
+    size_t profile = 0;
+    json_each (at, json_getc(config, "profiles")) {
+        json_each (plugin, json_path(at, "plugins", "multiPoint", "enabled", NULL)) {
+            struct str name = json_get_str(plugin, "name");
+            const struct json *entry = find_config(at, name);
+            if (entry && !is_native(name))
+                vec_push(&found,
+                         ((struct wplugin_entry){ profile, name, json_getc(entry, "args") }));
+        }
+        profile++;
+    }
+    struct wplugin_entry *entries = arena_new_n(a, struct wplugin_entry, found.n + 1);
+    if (found.n)
+        memcpy(entries, found.p, found.n * sizeof *entries);
+    *ret = entries;
+    size_t n = found.n;
+    vec_fini(&found);
+    return n;
+}
+
 /* ---- what a module must have ---- */
 
 /* addpod and removepod are checked against another text than they must have. */

@@ -147,6 +147,19 @@ struct json;
 int wplugin_config_read(struct arena *a, struct str name, const struct json *args,
                         struct wplugin_config *ret, struct buf *error);
 
+/*
+ * The Wasm plugins of a KubeSchedulerConfiguration, profile by profile: what is enabled under
+ * multiPoint (alone there), has arguments in the profile's pluginConfig, and is not native. Strings
+ * and arguments are borrowed from the tree.
+ */
+struct wplugin_entry {
+    size_t profile; /* its position */
+    struct str name;
+    const struct json *args; /* or NULL */
+};
+size_t wplugin_find(struct arena *a, const struct json *config, bool (*is_native)(struct str name),
+                    const struct wplugin_entry **ret);
+
 struct wplugin_host;
 struct wplugin;
 
