@@ -162,6 +162,8 @@ static void step(uint8_t what, struct str bytes)
         plane_follow(f.plane, "10.0.0.1:1");
     else if (what == 221)
         plane_lead(f.plane, plane_term(f.plane) + 1);
+    else if (what == 222)
+        plane_expect(f.plane);
     else if (what < 240)
         loop_skip(&f.loop, first * 20);
     else

@@ -321,6 +321,36 @@ TEST(a_follower_redirects_and_a_deposed_leader_ends_all_streams)
     end(&r);
 }
 
+TEST(between_two_leaders_streams_are_held)
+{
+    struct rig r;
+    rig_init(&r);
+    plane_follow(r.plane, "10.0.0.9:7070");
+    plane_expect(r.plane);
+    worker_hello(&r, &w1, "w1", 1, 0, NULL, 0);
+    gateway_hello(&r, &g1, "g1", 1, false);
+    CHECK(!w1.welcome && !w1.ended && !g1.welcome && !g1.ended);
+    plane_lead(r.plane, 2);
+    turn(&r);
+    CHECK(w1.welcome && g1.is_whole);
+    plane_follow(r.plane, "");
+    turn(&r);
+    fn_stream_close(take_ptr(&w1.s));
+    plane_expect(r.plane);
+    worker_hello(&r, &w1, "w1", 1, 0, NULL, 0);
+    CHECK(!w1.ended);
+    plane_follow(r.plane, "10.0.0.9:7070"); /* somebody else was quicker */
+    turn(&r);
+    CHECK(w1.redirected && w1.ended);
+    fn_stream_close(take_ptr(&w1.s));
+    plane_expect(r.plane);
+    worker_hello(&r, &w1, "w1", 1, 0, NULL, 0);
+    CHECK(!w1.ended);
+    skip(&r, PLANE_HOLD_MS);
+    CHECK(w1.redirected && w1.ended);
+    end(&r);
+}
+
 TEST(who_leads_again_in_the_same_term_gives_new_numbers)
 {
     struct rig r;

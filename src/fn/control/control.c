@@ -109,6 +109,7 @@ static void on_link_end(void *arg, int r, const struct err *err)
     drop_link(c);
     if (was_up) {
         log_info("the leader has gone", "holder=%s", holder);
+        plane_expect(c->plane);
         leader_holder_gone(c->leader, holder);
     }
     timer_start(c->opts.loop, &c->link_timer, c->opts.renew_ms, on_link_timer);

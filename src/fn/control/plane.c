@@ -542,7 +542,18 @@ void plane_lead(struct plane *p, uint64_t term)
             if (f->revisions[k]->reachable)
                 revision_begin(f->revisions[k]);
     }
+    p->expects = false;
+    plane_welcome_callers(p);
     plane_send_later(p);
+}
+
+void plane_expect(struct plane *p)
+{
+    if (p->leads)
+        return;
+    p->expects = true;
+    free(p->leader);
+    p->leader = xstrdup("");
 }
 
 static void forget_sandboxes(struct plane *p)
@@ -575,6 +586,10 @@ void plane_follow(struct plane *p, const char *leader)
 {
     free(p->leader);
     p->leader = xstrdup(leader);
+    if (!p->leads && leader[0]) {
+        p->expects = false;
+        plane_redirect_callers(p);
+    }
     if (!p->leads)
         return;
     p->leads = false;
@@ -624,6 +639,7 @@ void plane_free(struct plane *p)
     if (!p)
         return;
     plane_follow(p, "");
+    plane_end_callers(p);
     for (size_t i = 1; i < p->functions.n; i++)
         if (p->functions.p[i])
             plane_drop_function(p, (uint32_t)i);

@@ -34,6 +34,7 @@ enum {
     PLANE_GATEWAYS_MAX = 64,
     PLANE_NAME_MAX = 253,       /* of workers and gateways, and of addresses */
     PLANE_LEASE_MS = 1500,      /* of gateways and workers in other processes */
+    PLANE_HOLD_MS = 1000,       /* a stream that says hello between two leaders */
     PLANE_HELLO_MS = 5000,      /* until a new stream has said who it is */
     PLANE_RETRY_FIRST_MS = 50,  /* after a failed creation; doubles, */
     PLANE_RETRY_MAX_MS = 5000,  /* up to this */
@@ -90,6 +91,11 @@ void plane_free(struct plane *p);
 void plane_lead(struct plane *p, uint64_t term);
 /* leader: address where the leader takes streams, "" if it is not known; copied. */
 void plane_follow(struct plane *p, const char *leader);
+/*
+ * It follows, and is about to lead, or to hear who does: streams are held, for PLANE_HOLD_MS at
+ * most, and not sent away.
+ */
+void plane_expect(struct plane *p);
 bool plane_leads(const struct plane *p);
 uint64_t plane_term(const struct plane *p);
 

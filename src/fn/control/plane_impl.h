@@ -141,6 +141,7 @@ struct caller {
     struct list node;
     struct timer timer;
     bool is_local, is_worker;
+    struct buf hello; /* held until somebody leads */
 };
 
 /* A sandbox whose requests are awaited. */
@@ -164,6 +165,7 @@ struct plane {
     struct loop *loop;
     uint64_t lease_ms;
     bool leads;
+    bool expects; /* nobody does, for all we know */
     uint64_t term;
     uint32_t next_sandbox;
     char *leader;
@@ -278,6 +280,9 @@ void plane_end_gateways(struct plane *p);
 
 /* ---- plane_session.c ---- */
 void plane_end_callers(struct plane *p);
+/* Those that were held: it leads, or another does. */
+void plane_welcome_callers(struct plane *p);
+void plane_redirect_callers(struct plane *p);
 void plane_caller_free(struct caller *g); /* without its stream */
 /* It has seen a leader after us: it is sent away, we ask who leads. false: go on. */
 bool plane_caller_is_late(struct caller *g, uint64_t highest_term);

@@ -15,7 +15,48 @@ void plane_caller_free(struct caller *g)
 {
     list_remove(&g->node);
     timer_stop(g->p->loop, &g->timer);
+    buf_fini(&g->hello);
     free(g);
+}
+
+static void redirect(struct plane *p, struct fn_stream *s, bool is_worker)
+{
+    Dormouse__Fn__V1__Redirect to = DORMOUSE__FN__V1__REDIRECT__INIT;
+    Dormouse__Fn__V1__WorkerOrder w = DORMOUSE__FN__V1__WORKER_ORDER__INIT;
+    Dormouse__Fn__V1__GatewayOrder g = DORMOUSE__FN__V1__GATEWAY_ORDER__INIT;
+    to.address = p->leader;
+    w.redirect = g.redirect = &to;
+    fn_stream_send(s, is_worker ? &w.base : &g.base);
+    fn_stream_close(s);
+}
+
+static void send_away(struct caller *g)
+{
+    redirect(g->p, g->stream, g->is_worker);
+    plane_caller_free(g);
+}
+
+static void on_hold_over(struct timer *t)
+{
+    send_away(container_of(t, struct caller, timer));
+}
+
+/* Between two leaders: its hello is looked at when there is one again. */
+static void hold(struct caller *g, const ProtobufCMessage *m)
+{
+    size_t n = protobuf_c_message_get_packed_size(m);
+    char *at;
+    if (!g->p->expects || g->hello.n) {
+        send_away(g);
+        return;
+    }
+    buf_init(&g->hello, FN_MESSAGE_MAX);
+    if (buf_reserve(&g->hello, n, &at) < 0) {
+        send_away(g);
+        return;
+    }
+    buf_advance(&g->hello, protobuf_c_message_pack(m, (uint8_t *)at));
+    timer_start(g->p->loop, &g->timer, PLANE_HOLD_MS, on_hold_over);
 }
 
 static void refuse(struct caller *g)
@@ -37,6 +78,8 @@ static void on_caller_message(void *arg, const ProtobufCMessage *m)
                                                   : "";
     if (!name[0] || strlen(name) > PLANE_NAME_MAX || strlen(address) > PLANE_NAME_MAX)
         refuse(g); /* a stream begins with a hello */
+    else if (!g->p->leads)
+        hold(g, m);
     else if (g->is_worker)
         plane_worker_hello(g, w);
     else
@@ -56,20 +99,9 @@ static void on_caller_timer(struct timer *t)
     refuse(container_of(t, struct caller, timer));
 }
 
-static void redirect(struct plane *p, struct fn_stream *s, bool is_worker)
-{
-    Dormouse__Fn__V1__Redirect to = DORMOUSE__FN__V1__REDIRECT__INIT;
-    Dormouse__Fn__V1__WorkerOrder w = DORMOUSE__FN__V1__WORKER_ORDER__INIT;
-    Dormouse__Fn__V1__GatewayOrder g = DORMOUSE__FN__V1__GATEWAY_ORDER__INIT;
-    to.address = p->leader;
-    w.redirect = g.redirect = &to;
-    fn_stream_send(s, is_worker ? &w.base : &g.base);
-    fn_stream_close(s);
-}
-
 static void accept_stream(struct plane *p, struct fn_stream *s, bool is_local, bool is_worker)
 {
-    if (!p->leads) {
+    if (!p->leads && !p->expects) {
         redirect(p, s, is_worker);
         return;
     }
@@ -101,6 +133,33 @@ bool plane_caller_is_late(struct caller *g, uint64_t highest_term)
     plane_caller_free(g);
     p->opts.ops->on_deposed(p->opts.arg);
     return true;
+}
+
+void plane_redirect_callers(struct plane *p)
+{
+    list_each_safe (node, &p->callers)
+        send_away(list_entry(node, struct caller, node));
+}
+
+void plane_welcome_callers(struct plane *p)
+{
+    list_each_safe (node, &p->callers) {
+        struct caller *g = list_entry(node, struct caller, node);
+        struct buf hello = g->hello;
+        const ProtobufCMessageDescriptor *type =
+            g->is_worker ? &dormouse__fn__v1__worker_report__descriptor
+                         : &dormouse__fn__v1__gateway_report__descriptor;
+        if (hello.n == 0)
+            continue; /* has said nothing yet */
+        g->hello = (struct buf){ 0 };
+        ProtobufCMessage *m =
+            protobuf_c_message_unpack(type, NULL, hello.n, (const uint8_t *)hello.p);
+        if (m)
+            on_caller_message(g, m);
+        if (m)
+            protobuf_c_message_free_unpacked(m, NULL);
+        buf_fini(&hello);
+    }
 }
 
 void plane_end_callers(struct plane *p)
