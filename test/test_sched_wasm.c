@@ -390,6 +390,19 @@ static void *call_often(void *arg)
     return NULL;
 }
 
+static void *call_for_many(void *arg)
+{
+    struct caller *c = arg;
+    char key[32];
+    for (int i = 0; i < ROUNDS; i++) {
+        (void)snprintf(key, sizeof key, "pod-%d-%d", c->number, i % 3);
+        c->failures += called(c->plugin, WPLUGIN_HOOK_PREFILTER, key).code != 0;
+        c->failures += called(c->plugin, WPLUGIN_HOOK_FILTER, key).code != 6;
+        c->failures += called(c->plugin, WPLUGIN_HOOK_SCORE, key).has_failed;
+    }
+    return NULL;
+}
+
 static void call_from_threads(struct wplugin *p, bool shares)
 {
     struct caller callers[THREADS];
@@ -403,10 +416,31 @@ static void call_from_threads(struct wplugin *p, bool shares)
     }
 }
 
+/* Pods that lose their instances between calls still get answers, from some instance that was told.
+ */
+TEST(threads_share_too_few_instances)
+{
+    struct rig r;
+    struct wplugin_stats stats;
+    setup(&r, 2);
+    struct caller callers[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        callers[i] = (struct caller){ .plugin = r.plugin, .number = i };
+        CHECK_INT(pthread_create(&callers[i].thread, NULL, call_for_many, &callers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        CHECK_INT(pthread_join(callers[i].thread, NULL), 0);
+        CHECK_INT(callers[i].failures, 0);
+    }
+    wplugin_stats(r.plugin, &stats);
+    CHECK(stats.instances <= 2);
+    teardown(&r);
+}
+
 TEST(threads_do_not_meet_in_an_instance)
 {
     struct rig r;
-    setup(&r, 4); /* fewer than threads: some wait */
+    setup(&r, THREADS); /* with fewer, pods would lose theirs */
     call_from_threads(r.plugin, false);
     CHECK_INT(called(r.plugin, WPLUGIN_HOOK_PREFILTER, "pod-0").code, 0);
     call_from_threads(r.plugin, true);

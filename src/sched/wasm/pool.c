@@ -39,12 +39,23 @@ static struct winstance *find(struct wplugin *p, struct str key)
     return NULL;
 }
 
-/* The one that rested longest. any: also one that is bound to a pod. */
-static struct winstance *find_resting(struct wplugin *p, bool any)
+/* The one that rested longest and is no pod's; is_unused: no pod has ever used it. */
+static struct winstance *find_free(struct wplugin *p, bool is_unused)
 {
     list_each (node, &p->instances) {
         struct winstance *in = list_entry(node, struct winstance, node);
-        if (!in->is_busy && (any || !in->is_bound))
+        if (!in->is_busy && !in->is_bound && !(is_unused && in->is_used))
+            return in;
+    }
+    return NULL;
+}
+
+/* The one that rested longest, also if it is a pod's. */
+static struct winstance *find_resting(struct wplugin *p)
+{
+    list_each (node, &p->instances) {
+        struct winstance *in = list_entry(node, struct winstance, node);
+        if (!in->is_busy)
             return in;
     }
     return NULL;
@@ -96,65 +107,60 @@ static void retire(struct wplugin *p, struct winstance *in)
     winstance_free(in);
 }
 
-/* Under the lock, which is left while it is made. */
-static int make(struct wplugin *p, struct winstance **ret, struct buf *error)
+/*
+ * Under the lock, which is left while it is made: the caller has to look again what there is.
+ * Errors as winstance_new().
+ */
+static int make(struct wplugin *p, struct buf *error)
 {
     struct winstance *in;
     p->n_instances++;
     (void)pthread_mutex_unlock(&p->lock);
     int r = winstance_new(p, p->image, &in, error);
     (void)pthread_mutex_lock(&p->lock);
-    if (r < 0) {
+    if (r < 0)
         p->n_instances--;
-        (void)pthread_cond_broadcast(&p->freed);
-        return r;
-    }
-    list_push_back(&p->instances, &in->node);
-    *ret = in;
-    return 0;
+    else
+        list_push_back(&p->instances, &in->node);
+    (void)pthread_cond_broadcast(&p->freed);
+    return r;
 }
 
-/* For a pod without an instance. 1: somebody has to give one back first. */
-static int find_or_make(struct wplugin *p, enum wplugin_hook hook, struct winstance **ret,
-                        struct buf *error)
+/* Make room for a free instance, or wait for one. */
+static int make_or_wait(struct wplugin *p, bool may_be_used, struct buf *error)
 {
-    bool may_be_used = is_apart(hook) || hook == WPLUGIN_HOOK_PREFILTER ||
-                       !wplugin_exports(p, WPLUGIN_HOOK_PREFILTER);
-    struct winstance *in = find_resting(p, false);
-    if (in && (may_be_used || !in->is_used)) {
-        *ret = in;
-        return 0;
-    }
     if (p->n_instances < p->config.instances_max)
-        return make(p, ret, error);
-    in = in ? in : find_resting(p, true);
+        return make(p, error);
+    struct winstance *in = find_free(p, false);
+    in = in ? in : find_resting(p);
     if (!in)
-        return 1;
+        return -pthread_cond_wait(&p->freed, &p->lock);
     lose(p, in);
     in->is_bound = false;
-    if (may_be_used) {
-        *ret = in;
-        return 0;
-    }
-    retire(p, in);
-    return make(p, ret, error);
+    if (!may_be_used)
+        retire(p, in);
+    return 0;
 }
 
 int wpool_take(struct wplugin *p, struct str key, enum wplugin_hook hook, struct winstance **ret,
                bool *ret_is_lost, struct buf *error)
 {
+    bool may_be_used = is_apart(hook) || hook == WPLUGIN_HOOK_PREFILTER ||
+                       !wplugin_exports(p, WPLUGIN_HOOK_PREFILTER);
     struct winstance *in = NULL;
     int r = 0;
     key = cut_key(key);
     (void)pthread_mutex_lock(&p->lock);
-    for (;;) {
+    while (r == 0) {
         in = is_apart(hook) ? NULL : find(p, key);
-        if (in && !in->is_busy)
+        if (in && in->is_busy) {
+            (void)pthread_cond_wait(&p->freed, &p->lock);
+            continue;
+        }
+        in = in ? in : find_free(p, !may_be_used);
+        if (in)
             break;
-        r = in ? 1 : find_or_make(p, hook, &in, error);
-        if (r <= 0)
-            break;
-        (void)pthread_cond_wait(&p->freed, &p->lock);
+        r = make_or_wait(p, may_be_used, error);
     }
     if (r == 0) {
         bind_to(in, key, hook);
