@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/record.h"
 #include "base/sys.h"
 #include "codec/json.h"
 #include "kube/identity.h"
@@ -154,7 +155,7 @@ static void release_sub(struct watch_sub *sub)
     up->hub->stats.subscribers--;
     /* An empty topic or upstream goes in the pump's turn, when nobody walks over it. */
     defer_start(up->hub->loop, &up->hub->pump_defer, on_pump);
-    free(sub);
+    record_free(sub);
 }
 
 static void end_sub(struct watch_sub *sub)
@@ -257,7 +258,7 @@ static void pump_sub(struct watch_sub *sub)
 static void free_topics(struct upstream *up)
 {
     map_each (e, &up->topics)
-        free(e->value);
+        record_free(e->value);
     map_fini(&up->topics);
 }
 
@@ -819,11 +820,11 @@ int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint
     struct str topic_name = wide && key->namespace.n ? key->namespace : STR("\1");
     struct topic *topic = map_get(&up->topics, topic_name);
     if (!topic) {
-        topic = xnew(struct topic);
+        topic = record_new(struct topic);
         list_init(&topic->subs);
         (void)map_put(&up->topics, topic_name, topic);
     }
-    struct watch_sub *sub = xnew(struct watch_sub);
+    struct watch_sub *sub = record_new(struct watch_sub);
     sub->up = up;
     sub->topic = topic;
     sub->narrow = narrow;

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/record.h"
 #include "codec/bincode.h"
 #include "codec/json.h"
 #include "codec/url.h"
@@ -85,7 +86,7 @@ static void start_next(struct calls *c);
 
 static struct op *new_op(struct calls *c, const struct guest_op *from, enum op_kind kind)
 {
-    struct op *op = xnew(struct op);
+    struct op *op = record_new(struct op);
     op->calls = c;
     op->id = from->id;
     op->incarnation = from->incarnation;
@@ -114,10 +115,10 @@ static void free_op(struct op *op)
         free(list_entry(n, struct waiting, node));
     list_remove(&op->node);
     gate_ask_cancel(op->query);
-    free(op->shared);
+    record_free(op->shared);
     if (op->kind == OP_UNARY || op->kind == OP_STREAM)
         free_exchange(op->exchange);
-    free(op);
+    record_free(op);
 }
 
 /* Has its last delivery gone to the guest, and its source ended? */
@@ -499,12 +500,13 @@ static void refuse_watch(struct op *op, int code, const char *reason, struct str
 /* The host itself may not watch this, so that nothing can be shared: as the operator, alone. */
 static void watch_alone(struct op *op)
 {
-    scoped(free_scoped) struct shared *s = take_ptr(&op->shared);
+    struct shared *s = take_ptr(&op->shared);
     struct bincode_request req = { .method = STR("GET") };
     struct target t = { .origin = str_n(s->origin, s->n), .watch = true };
     op->kind = OP_STREAM;
     op->exchange = NULL;
     begin_exchange(op, &req, &t);
+    record_free(s);
 }
 
 static void on_watch_open(void *arg, int status, struct str body)
@@ -643,7 +645,7 @@ static void begin_watch(struct op *op, const struct target *t)
         subscribe(op, t);
         return;
     }
-    op->shared = xalloc(sizeof *op->shared + t->origin.n);
+    op->shared = record_alloc(sizeof *op->shared + t->origin.n);
     op->shared->n = t->origin.n;
     memcpy(op->shared->origin, t->origin.p, t->origin.n);
     op->query = ask(op, t, on_may_watch);
@@ -830,7 +832,7 @@ void calls_on_op(struct calls *c, const struct guest_op *from)
 struct calls *calls_new(const struct calls_env *env, enum guest_abi abi, struct gate *gate,
                         const struct allow *allow)
 {
-    struct calls *c = xnew(struct calls);
+    struct calls *c = record_new(struct calls);
     c->env = env;
     c->gate = gate;
     c->transport = gate ? gate_transport(gate) : env->transport;
@@ -892,7 +894,7 @@ void calls_free(struct calls *c)
     if (!c)
         return;
     calls_reset(c);
-    free(c);
+    record_free(c);
 }
 
 void calls_get_stats(const struct calls *c, struct calls_stats *ret)

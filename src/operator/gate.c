@@ -474,7 +474,7 @@ static struct known *find_known(struct gate *g, const char *key)
         if (now - k->at_ms > GATE_ACCESS_TTL_MS) {
             list_remove(&k->node);
             g->n_known--;
-            free(k);
+            record_free(k);
         } else if (strcmp(k->key, key) == 0) {
             return k;
         }
@@ -487,11 +487,11 @@ static void remember(struct gate *g, const char *key, bool allowed)
     struct known *k = find_known(g, key);
     if (!k) {
         if (g->n_known == GATE_ACCESS_KEPT) {
-            free(list_entry(list_pop_front(&g->known), struct known, node));
+            record_free(list_entry(list_pop_front(&g->known), struct known, node));
             g->n_known--;
         }
         size_t n = strlen(key);
-        k = xalloc(sizeof *k + n + 1);
+        k = record_alloc(sizeof *k + n + 1);
         memcpy(k->key, key, n + 1);
         g->n_known++;
     }
@@ -689,7 +689,7 @@ void gate_free(struct gate *g)
     while (!list_is_empty(&g->queries))
         gate_ask_cancel(list_first(&g->queries, struct gate_query, node));
     while ((node = list_pop_front(&g->known)))
-        free(list_entry(node, struct known, node));
+        record_free(list_entry(node, struct known, node));
     list_each (n, &g->calls)
         cancel(list_entry(n, struct call, node));
     identity_unref(take_ptr(&g->opts.identity));

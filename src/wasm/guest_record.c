@@ -134,7 +134,7 @@ void guest_destroy(struct guest *g)
     module_unref(g->module);
     record_free(g->name);
     record_free(g->setup);
-    free(g->outstanding);
+    record_free(g->outstanding);
     record_free(g->globals);
     free(g->latency);
     free(g->last_error);
@@ -161,7 +161,11 @@ void guest_add_op(struct guest *g, uint64_t id, bool is_stream)
 {
     if (g->n_outstanding == g->outstanding_cap) {
         g->outstanding_cap += g->outstanding_cap < 4 ? 2 : g->outstanding_cap / 2;
-        g->outstanding = xrealloc(g->outstanding, g->outstanding_cap * sizeof *g->outstanding);
+        uint64_t *before = g->outstanding;
+        g->outstanding = record_alloc(g->outstanding_cap * sizeof *g->outstanding);
+        if (g->n_outstanding)
+            memcpy(g->outstanding, before, g->n_outstanding * sizeof *before);
+        record_free(before);
     }
     g->outstanding[g->n_outstanding++] = id << 1 | is_stream; /* ids only grow */
 }
