@@ -1020,6 +1020,28 @@ TEST(a_restart_finds_all_calls_of_all_functions_with_little_in_memory)
     rig_fini(&g);
 }
 
+TEST(calls_taken_before_the_start_hide_none_of_the_older_ones)
+{
+    struct rig g;
+    char id[ASYNC_ID_TEXT];
+    rig_init(&g);
+    rig_open(&g);
+    rig_serve(&g);
+    for (int i = 0; i < 3; i++)
+        rig_call(&g, id, "/fn/shop/pay", STR("x"));
+    rig_close_async(&g);
+    rig_open(&g);
+    rig_call(&g, id, "/fn/shop/pay", STR("x"));
+    rig_answers(&g, 1, &(struct played_answer){ .status = 200 });
+    rig_run(&g);
+    rig_until(&g, rig_stats(&g).succeeded == 4);
+    rig_settle(&g);
+    CHECK_INT(g.n_calls, 4);
+    CHECK_INT(rig_stats(&g).pending, 0);
+    CHECK_INT(rig_stats(&g).lanes, 0);
+    rig_fini(&g);
+}
+
 TEST(what_ran_when_it_was_stopped_runs_again)
 {
     struct rig g;

@@ -27,6 +27,7 @@ struct async {
     struct store *store; /* NULL: there is no database yet */
     struct async_functions functions;
     bool started, draining, closing, scanning, rescan, pages_failed;
+    bool scanned; /* once: all lanes on disk are known */
     struct lanes lanes;
     struct map runs; /* struct run, by text of the id */
     size_t running_bytes, taking_bytes;

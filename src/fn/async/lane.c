@@ -201,6 +201,7 @@ size_t lane_page(struct lanes *ls, struct lane *l, const struct due *d, size_t n
     assert(l->reading);
     heap_remove(ls, l);
     l->reading = false;
+    l->is_read = true;
     for (size_t i = 0; i < n; i++)
         if (!is_known(arg, &d[i].id))
             n_new += window_insert(ls, l, &d[i]);

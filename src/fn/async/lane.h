@@ -35,6 +35,7 @@ struct lane {
     size_t first, n, cap;
     struct due edge; /* has_edge: as above; else nothing has been read yet */
     bool has_edge, more;
+    bool is_read; /* a page has come; else only what was added since the start may be known */
     bool reading; /* a page is on its way: what comes now may or may not be in it */
     size_t running;
     size_t limit;          /* of running: what the function has had room for lately */

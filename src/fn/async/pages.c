@@ -141,6 +141,7 @@ static void scan_end(struct scan *s)
     buf_fini(&s->after);
     free(s);
     a->scanning = false;
+    a->scanned = true;
     if (a->rescan && !a->closing)
         async_rescan(a);
     async_sweep(a);
@@ -164,9 +165,11 @@ static size_t group_end(const struct store_page *page, size_t i, struct str *ret
 static void take_group(struct async *a, struct str lane, const struct store_kv *kv, size_t n,
                        bool more)
 {
-    if (!is_ours(a, lane) || map_has(&a->lanes.by_key, lane))
+    struct lane *l = map_get(&a->lanes.by_key, lane);
+    /* One that calls taken before the first scan have made knows nothing of older ones. */
+    if (!is_ours(a, lane) || (l && (a->scanned || l->is_read || l->reading)))
         return;
-    struct lane *l = lanes_get(&a->lanes, lane);
+    l = lanes_get(&a->lanes, lane);
     lane_reading(l);
     lane_count(&a->lanes, l, take_page(a, l, kv, n, more));
     if (l->more)
@@ -220,8 +223,10 @@ static void scan_next(struct scan *s)
         .prefix = STR("d/"), .after = buf_str(&s->after), .limit = ASYNC_WINDOW, .keys_only = true
     };
     if (s->a->closing || store_range(s->a->store, &range, on_scan, s, NULL) < 0) {
-        buf_fini(&s->after);
+        s->a->rescan = true;
         s->a->scanning = false;
+        buf_fini(&s->after);
+        try_pages_later(s->a);
         free(s);
     }
 }
