@@ -633,6 +633,76 @@ TEST(changes_that_cannot_be_stored_are_told_later)
     faulty_forget();
 }
 
+static struct fake_call *answer_until_watch(struct rig *g)
+{
+    expect(g, "/api/v1");
+    answer(g, 200, RESOURCES);
+    expect(g, "watch=");
+    struct fake_call *w = &api.call[asked.n++];
+    fake_head(w, 200);
+    return w;
+}
+
+static void lose_history(struct rig *g, struct fake_call *w)
+{
+    fake_data(w, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410}}\n");
+    fake_end(w, 0);
+    settle(g);
+}
+
+TEST(a_list_after_a_gap_tells_all_of_it_however_often_it_fails)
+{
+    static const char first_form[] =
+        "{\"metadata\":{\"resourceVersion\":\"200\",\"continue\":\"c1\"},\"items\":[" POD(
+            "a", "150", "%s") "," POD("b", "151", "%s") "]}";
+    static const char last_form[] =
+        "{\"metadata\":{\"resourceVersion\":\"200\"},\"items\":[" POD("c", "160", "%s") "," POD(
+            "d", "161", OLD) "]}";
+    char made[RFC3339_MAX], first[1024], last[1024];
+    struct rig g;
+    rig_start(&g);
+    gw.owns = gw.alone = true;
+    start_api(&g);
+    asked.n = 0;
+    start_triggers(&g);
+    struct fn_trigger t = on_pods();
+    t.on_modified = false; /* what is new must not be taken for changed */
+    set(&g, "pay", 1, &t);
+    expect(&g, "/api/v1");
+    answer(&g, 200, RESOURCES);
+    expect(&g, "limit=1");
+    answer(&g, 200, "{\"metadata\":{\"resourceVersion\":\"100\"},\"items\":[]}");
+    expect(&g, "watch=");
+    struct fake_call *w = &api.call[asked.n++];
+    fake_head(w, 200);
+    lose_history(&g, w);
+    rfc3339_format(clock_wall_ms() / 1000, made);
+    (void)snprintf(first, sizeof first, first_form, made, made);
+    (void)snprintf(last, sizeof last, last_form, made);
+    store_made_faulty(&g.loop, g.async->store);
+    store_fails(FAULT_WRITES, "c/");
+    expect(&g, "limit=500");
+    answer(&g, 200, first);
+    rig_until(&g, stats().failures == 1);
+    store_works();
+    loop_skip(&g.loop, 2000);
+    lose_history(&g, answer_until_watch(&g));
+    expect(&g, "limit=500");
+    CHECK(!strstr(api.call[asked.n].target, "continue="));
+    answer(&g, 200, first);
+    expect(&g, "continue=c1");
+    answer(&g, 200, last);
+    expect(&g, "watch=");
+    CHECK(strstr(api.call[asked.n].target, "resourceVersion=200"));
+    settle(&g);
+    CHECK_INT(g.n_calls, 3); /* a, b and c */
+    rig_close_http(&g);
+    stop_triggers(&g);
+    stop_api(&g);
+    rig_fini(&g);
+    faulty_forget();
+}
+
 TEST(other_namespaces_need_rights_of_the_functions_own)
 {
     struct rig g;

@@ -55,7 +55,9 @@ struct watch {
     struct watch_sub *sub;
     size_t in_flight;
     bool paused, failed, list_waits;
-    uint64_t before_failed; /* of calls that could not be stored, the version before the first */
+    /* Of calls that could not be stored, the version before the first, and when it was told. */
+    uint64_t before_failed;
+    int64_t wall_before_failed_ms;
     struct timer retry;
     uint64_t retry_ms;
     struct defer turn; /* a failure that is told inside of a call */
@@ -94,16 +96,16 @@ static void drop_sub(struct watch *w)
 
 /* ------------------------------------------------------------------ notes */
 
-static void note_format(const struct watch *w, uint64_t rv, char ret[48])
+static void note_format(uint64_t rv, int64_t wall_ms, char ret[48])
 {
-    (void)snprintf(ret, 48, "%llu %lld", (unsigned long long)rv, (long long)clock_wall_ms());
+    (void)snprintf(ret, 48, "%llu %lld", (unsigned long long)rv, (long long)wall_ms);
 }
 
-static void note_now(struct watch *w, uint64_t rv)
+static void note_at(struct watch *w, uint64_t rv, int64_t wall_ms)
 {
     char note[48];
-    note_format(w, rv, note);
-    w->wall_noted_ms = clock_wall_ms();
+    note_format(rv, wall_ms, note);
+    w->wall_noted_ms = wall_ms;
     (void)async_note_put(w->tr->t->async, w->tr->note, str_of(note), NULL, NULL, NULL);
 }
 
@@ -120,9 +122,10 @@ static void wait_and_retry(struct watch *w, const char *what, const struct err *
     w->retry_ms = MIN(MAX(w->retry_ms * 2, (uint64_t)RETRY_FIRST_MS), (uint64_t)RETRY_MAX_MS);
     w->at = WATCH_WAIT;
     w->list_waits = false;
+    buf_reset(&w->next); /* a list begins anew: pages before it may be missing */
     w->rv = w->before_failed; /* 0: what the note says */
     if (w->before_failed)
-        note_now(w, w->before_failed);
+        note_at(w, w->before_failed, w->wall_before_failed_ms);
     w->before_failed = 0;
     timer_start(tr->t->loop, &w->retry, w->retry_ms, on_retry);
 }
@@ -261,14 +264,17 @@ static void fail_later(struct watch *w)
 struct change {
     struct watch *w;
     uint64_t before; /* the version that had been told */
+    int64_t wall_before_ms;
 };
 
 static void on_list_stored(struct watch *w);
 
-static void note_failure(struct watch *w, uint64_t before)
+static void note_failure(struct watch *w, uint64_t before, int64_t wall_before_ms)
 {
-    if (w->before_failed == 0 || before < w->before_failed)
+    if (w->before_failed == 0 || before < w->before_failed) {
         w->before_failed = before;
+        w->wall_before_failed_ms = wall_before_ms;
+    }
     fail_later(w);
 }
 
@@ -277,7 +283,7 @@ static void on_submitted(void *arg, int r, const char id[ASYNC_ID_TEXT], bool is
 {
     struct change *c = arg;
     struct watch *w = c->w;
-    uint64_t before = c->before;
+    const struct change was = *c;
     free(c);
     w->owed--;
     w->in_flight--;
@@ -286,7 +292,7 @@ static void on_submitted(void *arg, int r, const char id[ASYNC_ID_TEXT], bool is
         return;
     }
     if (r < 0) {
-        note_failure(w, before);
+        note_failure(w, was.before, was.wall_before_ms);
         return;
     }
     w->retry_ms = 0;
@@ -345,7 +351,9 @@ static void tell(struct watch *w, const char *type, const struct json *object, u
     (void)snprintf(key, sizeof key, "watch/" STR_FMT "/" STR_FMT, STR_ARG(tr->spec.name),
                    STR_ARG(str_slice(buf_str(&text), 0, 160)));
     (void)json_write(&body, object);
-    note_format(w, noted, note);
+    /* The time is that of the version: while a list is told, both stay behind. */
+    int64_t wall_ms = noted > w->rv ? clock_wall_ms() : w->wall_noted_ms;
+    note_format(noted, wall_ms, note);
     struct async_call call = { .namespace = tr->namespace,
                                .name = tr->name,
                                .method = STR("POST"),
@@ -357,15 +365,15 @@ static void tell(struct watch *w, const char *type, const struct json *object, u
                                .note = tr->note,
                                .note_value = str_of(note) };
     struct change *c = xnew(struct change);
-    *c = (struct change){ w, w->rv };
+    *c = (struct change){ w, w->rv, w->wall_noted_ms };
     if (async_submit(tr->t->async, &call, on_submitted, c, NULL) >= 0) {
         w->owed++;
         w->in_flight++;
-        w->wall_noted_ms = clock_wall_ms();
+        w->wall_noted_ms = wall_ms;
         w->rv = MAX(w->rv, noted);
     } else {
         free(c);
-        note_failure(w, w->rv);
+        note_failure(w, w->rv, w->wall_noted_ms);
     }
     buf_fini(&text);
     buf_fini(&body);
@@ -426,7 +434,7 @@ static void on_list_stored(struct watch *w)
         return;
     }
     w->rv = w->list_rv;
-    note_now(w, w->rv);
+    note_at(w, w->rv, clock_wall_ms());
     w->at = WATCH_LIVE;
     run(w);
 }
@@ -495,7 +503,7 @@ static void on_event(void *arg, const struct watch_event *ev)
         if (w->in_flight == 0 && ev->rv > w->rv &&
             clock_wall_ms() - w->wall_noted_ms > NOTE_EVERY_MS) {
             w->rv = ev->rv;
-            note_now(w, ev->rv);
+            note_at(w, ev->rv, clock_wall_ms());
         }
         return;
     }
