@@ -176,6 +176,29 @@ TEST(a_schedule_makes_one_call_at_its_time)
     stop(&g);
 }
 
+TEST(a_client_cannot_take_the_key_of_a_firing)
+{
+    struct rig g;
+    struct answer a;
+    char key[64];
+    start(&g);
+    struct fn_trigger t = minutely();
+    set(&g, "pay", 1, &t);
+    settle(&g);
+    (void)snprintf(key, sizeof key, "cron/tick/%lld",
+                   (long long)(clock_wall_ms() / 60000 + 1) * 60);
+    rig_ask(&g, &a, "POST", "/fn/shop/pay", STR("1"), "prefer", "respond-async", "idempotency-key",
+            key, NULL);
+    CHECK_INT(a.status, 202);
+    answer_fini(&a);
+    rig_until(&g, g.n_calls == 1);
+    next_minute(&g);
+    rig_until(&g, stats().fired == 1);
+    settle(&g);
+    CHECK_INT(g.n_calls, 2);
+    stop(&g);
+}
+
 TEST(what_was_missed_is_made_up_for_once)
 {
     struct rig g;
@@ -655,9 +678,8 @@ TEST(a_list_after_a_gap_tells_all_of_it_however_often_it_fails)
     static const char first_form[] =
         "{\"metadata\":{\"resourceVersion\":\"200\",\"continue\":\"c1\"},\"items\":[" POD(
             "a", "150", "%s") "," POD("b", "151", "%s") "]}";
-    static const char last_form[] =
-        "{\"metadata\":{\"resourceVersion\":\"200\"},\"items\":[" POD("c", "160", "%s") "," POD(
-            "d", "161", OLD) "]}";
+    static const char last_form[] = "{\"metadata\":{\"resourceVersion\":\"200\"},\"items\":[" POD(
+        "c", "160", "%s") "," POD("d", "161", OLD) "]}";
     char made[RFC3339_MAX], first[1024], last[1024];
     struct rig g;
     rig_start(&g);

@@ -117,7 +117,8 @@ uint64_t batch_result(struct batch *b, const struct async_id *id, const struct a
     struct async_leftover left = { .n_pieces = r.n_pieces };
     struct async_key by_key;
     if (was->key.n) {
-        async_key_by_key(&by_key, was->namespace, was->name, was->key);
+        async_key_by_key(&by_key, str_is(was->callback, ASYNC_TO_EVENTS), was->namespace, was->name,
+                         was->key);
         left.by_key = async_key_str(&by_key);
     }
     struct buf value;

@@ -200,13 +200,15 @@ void async_key_due(struct async_key *k, struct str lane, uint64_t wall_ms,
            (unsigned long long)(wall_ms & 0xffffffffffff), text);
 }
 
-void async_key_by_key(struct async_key *k, struct str namespace, struct str name, struct str key)
+void async_key_by_key(struct async_key *k, bool of_trigger, struct str namespace, struct str name,
+                      struct str key)
 {
     uint8_t hash[SHA256_BYTES];
     char text[SHA256_HEX_SIZE];
     sha256_of(key, hash);
     hex_format(hash, sizeof hash, text);
-    format(k, "i/" STR_FMT "/" STR_FMT "/%s", STR_ARG(namespace), STR_ARG(name), text);
+    format(k, "%c/" STR_FMT "/" STR_FMT "/%s", of_trigger ? 't' : 'i', STR_ARG(namespace),
+           STR_ARG(name), text);
 }
 
 void async_key_expires(struct async_key *k, uint64_t wall_ms, const struct async_id *id)

@@ -3,9 +3,9 @@
  * How asynchronous calls lie in the store. Pure; any thread.
  *
  *     c/ID                      the call: its request, later its result (struct async_record)
- *     b/ID/NNNN  a/ID/NNNN      body of request and of answer, in pieces, if it is not in the
- * record d/LANE/TIME/ID            pending, due at TIME; in the order in which a lane runs them
- *     i/NAMESPACE/NAME/HASH     -> ID, by idempotency key
+ *     b/ID/NNNN  a/ID/NNNN      body of request and of answer, in pieces, if not in the record
+ *     d/LANE/TIME/ID            pending, due at TIME; in the order in which a lane runs them
+ *     i/NAMESPACE/NAME/HASH     -> ID, by idempotency key; of triggers: t/...
  *     x/TIME/ID                 finished; to be deleted at TIME (struct async_leftover)
  *     n/NAME                    notes
  *
@@ -89,7 +89,9 @@ void async_key_piece(struct async_key *k, char what, const struct async_id *id, 
 void async_key_pieces(struct async_key *k, char what, const struct async_id *id); /* prefix */
 void async_key_due(struct async_key *k, struct str lane, uint64_t wall_ms,
                    const struct async_id *id);
-void async_key_by_key(struct async_key *k, struct str namespace, struct str name, struct str key);
+/* Triggers have their own, so that no client takes the key of a firing that is to come. */
+void async_key_by_key(struct async_key *k, bool of_trigger, struct str namespace, struct str name,
+                      struct str key);
 void async_key_expires(struct async_key *k, uint64_t wall_ms, const struct async_id *id);
 /* E_INVALID: a name that is empty or too long. */
 int async_key_note(struct async_key *k, struct str note, struct err *err);

@@ -144,7 +144,7 @@ static void fill(struct batch *b, struct submission *s, const struct async_call 
     batch_call(b, s->a->owner, id, &r, call->body, async_wall_ms(s->a));
     buf_fini(&fields);
     if (call->key.n) {
-        async_key_by_key(&s->by_key, call->namespace, call->name, call->key);
+        async_key_by_key(&s->by_key, call->publishes, call->namespace, call->name, call->key);
         batch_put_absent(b, &s->by_key, str_of(s->id));
     }
     if (call->note.n && async_key_note(&k, call->note, NULL) >= 0) {

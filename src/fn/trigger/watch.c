@@ -122,7 +122,7 @@ static void wait_and_retry(struct watch *w, const char *what, const struct err *
     w->retry_ms = MIN(MAX(w->retry_ms * 2, (uint64_t)RETRY_FIRST_MS), (uint64_t)RETRY_MAX_MS);
     w->at = WATCH_WAIT;
     w->list_waits = false;
-    buf_reset(&w->next); /* a list begins anew: pages before it may be missing */
+    buf_reset(&w->next);      /* a list begins anew: pages before it may be missing */
     w->rv = w->before_failed; /* 0: what the note says */
     if (w->before_failed)
         note_at(w, w->before_failed, w->wall_before_failed_ms);
