@@ -1892,4 +1892,16 @@ TEST(addresses_of_special_purpose_are_not_public)
             TEST_FAIL("%s", plain[i]);
 }
 
+TEST(names_that_look_like_loopback_are_not)
+{
+    static const char *const yes[] = { "127.0.0.1", "127.9.9.9", "::1", "localhost" };
+    static const char *const no[] = { "127.evil.example", "127.0.0.1.example", "0.0.0.0", "::",
+                                      "10.0.0.1",         "Localhost.example", "" };
+    for (size_t i = 0; i < ARRAY_LEN(yes); i++)
+        CHECK(address_is_loopback_text(yes[i]));
+    for (size_t i = 0; i < ARRAY_LEN(no); i++)
+        CHECK(!address_is_loopback_text(no[i]));
+    CHECK(!address_is_loopback_text(NULL));
+}
+
 TEST_MAIN

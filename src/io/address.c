@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -77,4 +78,17 @@ bool address_is_public(const struct sockaddr *addr)
         return is_public_v6(
             (const uint8_t *)&((const struct sockaddr_in6 *)(const void *)addr)->sin6_addr);
     return false;
+}
+
+bool address_is_loopback_text(const char *host)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (!host)
+        return false;
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return ntohl(v4.s_addr) >> 24 == 127;
+    if (inet_pton(AF_INET6, host, &v6) == 1)
+        return IN6_IS_ADDR_LOOPBACK(&v6);
+    return strcmp(host, "localhost") == 0;
 }

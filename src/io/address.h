@@ -12,3 +12,6 @@
  * (mapped, NAT64, 6to4) is what that is; Teredo is none.
  */
 bool address_is_public(const struct sockaddr *addr);
+
+/* Of a listener: "localhost", or the text of a loopback address; NULL is none. */
+bool address_is_loopback_text(const char *host);

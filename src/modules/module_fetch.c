@@ -194,7 +194,7 @@ static void complete(struct module_fetch *f)
     char hex[SHA256_HEX_SIZE];
     sha256_end(f->hash, digest);
     hex_format(digest, sizeof digest, hex);
-    if (strcmp(hex, f->sha256) != 0) {
+    if (strcasecmp(hex, f->sha256) != 0) {
         finish(f,
                err_set(&f->err, E_DIGEST, "the module has the digest %s, not %s", hex, f->sha256));
         return;

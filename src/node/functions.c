@@ -17,6 +17,7 @@
 #include "fn/worker/wasm_runtime.h"
 #include "fn/worker/worker.h"
 #include "fn/worker/worker_http.h"
+#include "io/address.h"
 #include "io/http.h"
 #include "io/tls.h"
 #include "kube/http_transport.h"
@@ -146,17 +147,11 @@ static int read_token(struct functions *f, struct err *err)
     return r;
 }
 
-static bool is_loopback(const char *host)
-{
-    return str_has_prefix(str_of(host), STR("127.")) || strcmp(host, "::1") == 0 ||
-           strcmp(host, "localhost") == 0;
-}
-
 /* Where anybody could reach it, whoever calls shows a token. */
 static int check_open(const struct functions *f, const char *what, const char *host,
                       struct err *err)
 {
-    if (f->token[0] || is_loopback(host))
+    if (f->token[0] || address_is_loopback_text(host))
         return 0;
     return err_set(err, E_INVALID, "%s on '%s' needs --token-file: it is not loopback", what, host);
 }
@@ -168,8 +163,11 @@ static char *address_of(const struct functions_address *a, uint16_t port)
     if (a->advertise && strrchr(a->advertise, ':') &&
         !str_has_suffix(str_of(a->advertise), STR(":0")))
         return xstrdup(a->advertise);
-    if (all)
+    if (all) {
+        log_warn("others are told 127.0.0.1, which they do not reach: --advertise HOST:PORT",
+                 "listen=%s:%u", a->host, port);
         return xasprintf("127.0.0.1:%u", port);
+    }
     return xasprintf(v6 ? "[%s]:%u" : "%s:%u", a->host, port);
 }
 

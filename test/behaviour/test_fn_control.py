@@ -128,6 +128,7 @@ def test_rest_and_forms(up):
 
     form = {"content-type": "application/x-www-form-urlencoded"}
     words = "name={}&image=fake:3&port_forwarding=80&port_forwarding=tcp&scaling_upper_bound=4&scaling_lower_bound=0"
+    assert rest("POST", "/registerService", words.format("web"), form | {"origin": "http://evil.example"}).status == 403
     answer = rest("POST", "/registerService", words.format("formed"), form)
     assert (answer.status, answer.body.decode()) == (200, "http://" + up.gateway)
     assert call(up.gateway, "formed.default").status == 200

@@ -485,7 +485,9 @@ bool control_serve(struct control *c, struct http_exchange *x, const struct http
     (void)url_parse(&r->arena, str_copy_arena(&r->arena, req->target), &r->target, NULL);
     list_push_back(&c->rest, &r->node);
     http_exchange_set(x, &ops, r);
-    if (is_quick && !is_get)
+    if (!is_get && headers_get(req->headers, "origin").p)
+        text_reply(r, 403, STR("not from a page in a browser\n"));
+    else if (is_quick && !is_get)
         text_reply(r, 405, STR("GET is wanted\n"));
     else if (is_form && !str_is(req->method, "POST"))
         text_reply(r, 405, STR("POST is wanted\n"));

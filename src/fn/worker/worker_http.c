@@ -2,6 +2,7 @@
 /* The listener for sandboxes without an address; see worker_http.h. */
 #include "fn/worker/worker_http.h"
 
+#include "io/address.h"
 #include "io/tls.h"
 
 #include <errno.h>
@@ -271,19 +272,13 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
 
 /* ---------------------------------------------------------------- start and close */
 
-static bool is_loopback(const char *host)
-{
-    return !host || strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 ||
-           strcmp(host, "::1") == 0;
-}
-
 static int check(const struct worker_http_opts *o, struct err *err)
 {
     if (o->token && strlen(o->token) < WORKER_TOKEN_MIN)
         return err_set(err, E_INVALID, "a worker's token has at least %d bytes", WORKER_TOKEN_MIN);
     if (o->organisation && !o->tls)
         return err_set(err, E_INVALID, "without TLS there are no certificates of an organisation");
-    if (!is_loopback(o->host) && !o->token && !o->organisation)
+    if (o->host && !address_is_loopback_text(o->host) && !o->token && !o->organisation)
         return err_set(err, E_INVALID,
                        "a worker that listens on '%s' needs a token, or TLS and an organisation",
                        o->host);
