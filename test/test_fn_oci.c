@@ -608,7 +608,7 @@ TEST(a_path_decides_readiness_where_one_is_given)
         return;
     r.rt->ops->forget(r.rt, &r.rev);
     r.t.readiness_path = STR("/env/MISSING");
-    r.t.readiness_ms = 200;
+    r.t.readiness_ms = 700;
     r.rt->ops->prepare(r.rt, &r.rev);
     struct told *t = create(&r, 1);
     CHECK_INT(t->r, -ETIMEDOUT);

@@ -183,7 +183,9 @@ static void finish_close(struct oci_networks *p)
 
 static void add_ready(struct oci_networks *p, struct oci_network *n)
 {
-    list_push_front(&p->ready, &n->node); /* the one used last has warm caches */
+    /* The one that has rested longest is next: an address that was just in use may still be asked by
+     * a gateway that has not heard of the end. */
+    list_push_back(&p->ready, &n->node);
     p->n_ready++;
     if (!list_is_empty(&p->waiting))
         defer_start(p->loop, &p->turn, on_turn);
