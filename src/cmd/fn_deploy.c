@@ -34,7 +34,8 @@ enum {
 static struct fn_args args;
 static const char *name, *bundle, *url, *sha256, *memory, *cpu, *protocol, *call_path, *sdk;
 static struct cmd_list env, guest_args, hosts;
-static uint64_t concurrency = UINT64_MAX, scale_min = UINT64_MAX, scale_max, port, request_ms;
+static uint64_t concurrency = UINT64_MAX, scale_min = UINT64_MAX, scale_initial = 1, scale_max,
+                port, request_ms;
 static uint64_t wait_ms = 120000;
 static bool reuse, is_fake, no_wait;
 
@@ -55,6 +56,8 @@ static const struct cmd_opt opts[] = {
     { "concurrency", 0, "N", "requests in one sandbox at a time (Wasm 1, containers 0: any)",
       CMD_U64, &concurrency, 0, 100000 },
     { "min", 0, "N", "sandboxes that are always ready (0)", CMD_U64, &scale_min, 0, 100000 },
+    { "initial", 0, "N", "sandboxes that are made at once; ready means that they are (1)", CMD_U64,
+      &scale_initial, 0, 100000 },
     { "max", 0, "N", "sandboxes at most (any)", CMD_U64, &scale_max, 1, 100000 },
     { "memory", 0, "SIZE", "of a sandbox (64Mi)", CMD_STRING, &memory, 0, 0 },
     { "cpu", 0, "CORES", "of a sandbox (100m)", CMD_STRING, &cpu, 0, 0 },
@@ -190,6 +193,7 @@ static int make_spec(struct arena *a, struct json *spec, struct err *err)
         json_set_int(a, json_obj(a, spec, "concurrency"), "limit", (int64_t)concurrency);
     if (scale_min != UINT64_MAX)
         json_set_int(a, json_obj(a, spec, "scale"), "min", (int64_t)scale_min);
+    json_set_int(a, json_obj(a, spec, "scale"), "initial", (int64_t)scale_initial);
     if (scale_max)
         json_set_int(a, json_obj(a, spec, "scale"), "max", (int64_t)scale_max);
     if (request_ms)

@@ -64,7 +64,7 @@ def test_a_call_shows_status_reason_and_body(up):
 
 
 def test_top_counts_what_was_called(up):
-    dormouse(up, "deploy", "--fake", "--name", "counted")
+    dormouse(up, "deploy", "--fake", "--name", "counted", "--initial", "0")
     for _ in range(3):
         dormouse(up, "call", "counted", "-d", "x")
     lines = dormouse(up, "top", "--sort", "name").splitlines()
@@ -92,6 +92,14 @@ def test_modules_may_lie_below_a_relative_directory(tmp_path):
         assert "CannotStart" in dormouse(server, "call", "far", status=1)
     finally:
         server.stop()
+
+
+def test_what_cannot_run_is_not_ready(up, tmp_path):
+    broken = tmp_path / "broken.wasm"
+    broken.write_bytes(b"\0asm\1\0\0\0" + b"\xff" * 20)
+    assert "broken" in dormouse(up, "deploy", str(broken), status=1)
+    assert "is not ready" not in dormouse(up, "deploy", str(broken), "--name", "again", status=1)
+    dormouse(up, "deploy", str(broken), "--name", "later", "--initial", "0")
 
 
 def test_deleted_functions_are_gone(up):
