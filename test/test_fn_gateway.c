@@ -1056,6 +1056,48 @@ TEST(requests_from_inside_take_the_same_way)
     finish();
 }
 
+TEST(all_that_are_in_use_are_told_also_when_a_message_has_no_room_for_them)
+{
+    enum { N = 4200, ALL_MS = 401 }; /* 4096 fit */
+    static struct gateway_call *calls[N];
+    const struct invoke_request req = { .method = STR("GET"), .target = STR("/") };
+    struct err err = { 0 };
+    char names[8][8];
+    begin();
+    memset(&inner, 0, sizeof inner);
+    for (unsigned from = 0; from < N; from += 8) {
+        struct order *o = order_new();
+        if (from == 0)
+            order_welcome(o, 1);
+        for (unsigned i = from; i < from + 8; i++) { /* the last of them is number 1 */
+            (void)snprintf(names[i - from], sizeof names[0], "f%u", i);
+            order_function(o, i == N - 1 ? 1 : 100 + i, names[i - from], "");
+        }
+        order_endpoints(o, from, from + 8, from == 0);
+        order_send(o, &plane);
+    }
+    for (unsigned i = 0; i < N; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "f%u", i);
+        CHECK_OK(gateway_submit(gateway, STR("default"), str_of(name), &req, &inner_ops, NULL,
+                                &calls[i], &err));
+    }
+    WAIT_FOR(plane.load[1].queued == 1);
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned told = plane.load[1].told, reports = plane.reports;
+        pass(ALL_MS);
+        WAIT_FOR(plane.reports > reports);
+        reports = plane.reports;
+        pass(ALL_MS);
+        WAIT_FOR(plane.reports > reports);
+        CHECK(plane.load[1].told > told);
+    }
+    for (unsigned i = 0; i < N; i++)
+        gateway_cancel(calls[i]);
+    WAIT_FOR(inner.ends == N);
+    finish();
+}
+
 /* ---------------------------------------------------------------- stopping, metrics */
 
 TEST(a_stop_lets_requests_finish_and_says_that_it_leaves)

@@ -164,17 +164,19 @@ static void take_hungry(struct gateway *g, struct batch *b)
     }
 }
 
-static void take_active(struct gateway *g, struct batch *b)
+/* Who was told goes to the end, so that each has its turn also where not all fit into a message. */
+static void take_active(struct gateway *g, struct batch *b, size_t n)
 {
-    list_each_safe (node, &g->active) {
-        struct pool *p = list_entry(node, struct pool, active);
+    for (; n > 0; n--) {
+        struct pool *p = list_first(&g->active, struct pool, active);
         if (!take(b, p))
             return;
         list_remove(&p->hungry);
-        if (p->running + p->queued == 0) {
-            list_remove(&p->active);
+        list_remove(&p->active);
+        if (p->running + p->queued == 0)
             pool_rest(g, p);
-        }
+        else
+            list_push_back(&g->active, &p->active);
     }
 }
 
@@ -193,12 +195,13 @@ static void report(struct gateway *g)
     if (!g->is_welcome)
         return;
     bool all = g->is_first_report || loop_now_ms(g->loop) >= g->report_all_ms;
-    size_t n_max = MIN(count(all ? &g->active : &g->hungry), (size_t)GATEWAY_REPORT_LOADS);
+    size_t n_all = count(all ? &g->active : &g->hungry);
+    size_t n_max = MIN(n_all, (size_t)GATEWAY_REPORT_LOADS);
     struct batch b = { .max = n_max };
     b.loads = n_max ? xnew_n(load_message, n_max) : NULL;
     b.at = n_max ? xnew_n(load_message *, n_max) : NULL;
     if (all)
-        take_active(g, &b);
+        take_active(g, &b, n_all);
     else
         take_hungry(g, &b);
     Dormouse__Fn__V1__GatewayReport r = DORMOUSE__FN__V1__GATEWAY_REPORT__INIT;
