@@ -23,6 +23,8 @@ static struct fn_spec read_spec(struct arena *a, const char *text)
     return spec;
 }
 
+#define LONG "0123456789012345678901234567890123456789012345678901234567890123" /* 64 */
+
 TEST(a_spec_has_its_defaults)
 {
     struct arena a = { 0 };
@@ -111,6 +113,17 @@ TEST(what_breaks_a_rule_is_named)
         { "{\"fake\":{},\"triggers\":[{\"name\":\"a\",\"event\":{}},{\"name\":\"a\",\"event\":{}}]"
           "}",
           "two of the name 'a'" },
+        { "{\"fake\":{},\"triggers\":[{\"name\":\"a b\",\"event\":{}}]}", "is no name" },
+        { "{\"fake\":{},\"triggers\":[{\"name\":\"" LONG "\",\"event\":{}}]}", "is no name" },
+        { "{\"fake\":{},\"triggers\":[{\"name\":\"a\",\"watch\":{\"apiVersion\":\"a/b/c\","
+          "\"kind\":\"Pod\"}}]}",
+          "is no name" },
+        { "{\"fake\":{},\"triggers\":[{\"name\":\"a\",\"watch\":{\"apiVersion\":\"v1?x\","
+          "\"kind\":\"Pod\"}}]}",
+          "is no name" },
+        { "{\"fake\":{},\"triggers\":[{\"name\":\"a\",\"watch\":{\"apiVersion\":\"v1\","
+          "\"kind\":\"Pod\",\"namespace\":\"../x\"}}]}",
+          "is no name" },
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct arena a = { 0 };

@@ -433,6 +433,36 @@ static int read_async(struct arena *a, const struct json *at, struct fn_async *s
     return 0;
 }
 
+/* Letters, digits, '.', '-', '_', and as many slashes as said. */
+static bool is_plain_word(struct str s, size_t max, unsigned n_slashes)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                        (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+        if (!is_plain && (c != '/' || n_slashes-- == 0))
+            return false;
+    }
+    return s.n > 0 && s.n <= max;
+}
+
+static int check_watch(const struct fn_trigger *t, struct err *err)
+{
+    if (!t->api_version.n || !t->kind_name.n || !(t->on_added || t->on_modified || t->on_deleted))
+        return err_set(err, E_INVALID,
+                       "spec.triggers: '" STR_FMT
+                       "' needs apiVersion, kind, and something to watch for",
+                       STR_ARG(t->name));
+    if (!is_plain_word(t->api_version, 253, 1) || str_find(t->api_version, STR("..")) >= 0 ||
+        !is_plain_word(t->kind_name, 253, 0) ||
+        (t->namespace.n && !str_is(t->namespace, "*") &&
+         (!is_plain_word(t->namespace, FN_NAME_MAX, 0) || str_find_char(t->namespace, '.') >= 0)))
+        return err_set(err, E_INVALID,
+                       "spec.triggers: apiVersion, kind or namespace of '" STR_FMT "' is no name",
+                       STR_ARG(t->name));
+    return 0;
+}
+
 static int read_trigger(const struct json *item, struct fn_trigger *t, struct err *err)
 {
     const struct json *cron = json_getc(item, "cron"), *event = json_getc(item, "event"),
@@ -442,6 +472,12 @@ static int read_trigger(const struct json *item, struct fn_trigger *t, struct er
     if (!t->name.n || (cron != NULL) + (event != NULL) + (watch != NULL) != 1)
         return err_set(err, E_INVALID,
                        "an entry of spec.triggers needs a name, and one of cron, event and watch");
+    /* It is part of the keys of what it makes, which are of bounded length. */
+    if (!is_plain_word(t->name, FN_NAME_MAX, 0))
+        return err_set(err, E_INVALID,
+                       "spec.triggers: '" STR_FMT
+                       "' is no name: letters, digits, '.', '-', '_', at most %d",
+                       STR_ARG(str_slice(t->name, 0, 80)), FN_NAME_MAX);
     if (!t->path.n)
         t->path = STR("/");
     if (t->path.p[0] != '/')
@@ -474,12 +510,7 @@ static int read_trigger(const struct json *item, struct fn_trigger *t, struct er
         t->on_modified |= str_is(json_str(word), "Modified");
         t->on_deleted |= str_is(json_str(word), "Deleted");
     }
-    if (!t->api_version.n || !t->kind_name.n || !(t->on_added || t->on_modified || t->on_deleted))
-        return err_set(err, E_INVALID,
-                       "spec.triggers: '" STR_FMT
-                       "' needs apiVersion, kind, and something to watch for",
-                       STR_ARG(t->name));
-    return 0;
+    return check_watch(t, err);
 }
 
 static int read_triggers(struct arena *a, const struct json *list, struct fn_spec *s,
