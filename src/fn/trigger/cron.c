@@ -66,7 +66,7 @@ static int parse_part(const struct field *f, struct str s, uint64_t *bits, bool 
         bool is_range = str_cut(range, '-', &first_text, &last_text);
         if (!parse_value(f, first_text, &first))
             return bad(f, s, err);
-        last = has_step ? f->max : first;
+        last = !has_step ? first : f == &fields[WEEKDAY] ? MAX(first, 6u) : f->max;
         if (is_range && (!parse_value(f, last_text, &last) || last < first))
             return bad(f, s, err);
     }
