@@ -242,16 +242,24 @@ static void send_rest(struct bulletin *b)
     }
     if (p->members_changed)
         add_members(b);
-    if (p->policies_changed)
-        add_policies(b, false);
-    if (b->m.n_failures || p->members_changed || p->policies_changed)
+    if (b->m.n_failures || p->members_changed)
         bulletin_send(b);
+}
+
+/* Before functions: a new one is never open because its policy has not come yet. */
+static void send_policies(struct bulletin *b)
+{
+    if (!b->p->policies_changed)
+        return;
+    add_policies(b, false);
+    bulletin_send(b);
 }
 
 void plane_flush_gateways(struct plane *p)
 {
     struct bulletin b;
     bulletin_init(&b, p, NULL);
+    send_policies(&b);
     send_functions(&b);
     send_endpoints(&b);
     send_rest(&b);

@@ -167,9 +167,13 @@ void call_tell_later(struct gateway_call *c, int code, const char *reason)
     defer_start(c->g->loop, &c->later, on_later);
 }
 
-static int code_of_status(int status)
+/* -EBUSY: not now; a function that cannot start is broken instead. */
+static int code_of(const struct refusal *why)
 {
-    switch (status) {
+    if (str_is(str_of(why->reason), "CannotStart") ||
+        str_is(str_of(why->reason), "InvalidFunction"))
+        return -ECONNRESET;
+    switch (why->status) {
     case 404:
         return -ENOENT;
     case 503:
@@ -209,7 +213,7 @@ void call_fail(struct gateway_call *c, const struct refusal *why, const char *te
     else if (c->x)
         refusal_send(c->x, c->fields.is_grpc, why, c->call_id, text);
     if (c->ops)
-        call_tell_later(c, code_of_status(why->status), why->reason);
+        call_tell_later(c, code_of(why), why->reason);
     call_over(c);
 }
 
