@@ -22,7 +22,7 @@ bool fn_is_name(const char *s)
 
 int fn_fail(int r, const struct err *err)
 {
-    bool is_away = r == -ECONNREFUSED || r == -ENOENT || r == -ETIMEDOUT || r == -EHOSTUNREACH;
+    bool is_away = r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EHOSTUNREACH || r == -EPIPE;
     return cmd_fail(is_away ? CMD_UNAVAILABLE : CMD_FAILED, err);
 }
 
@@ -31,7 +31,7 @@ int fn_open(const struct fn_args *args, struct kube_client **ret, const char **r
     struct err err = { 0 };
     int r = kube_client_open(args->kubeconfig, args->context, args->data_dir, ret, &err);
     if (r < 0)
-        return fn_fail(r, &err);
+        return cmd_fail(CMD_UNAVAILABLE, &err);
     *ret_namespace = args->in_namespace ? args->in_namespace : kube_client_namespace(*ret);
     if (!fn_is_name(*ret_namespace))
         return cmd_failf(CMD_USAGE, "--namespace: '%s' is no name", *ret_namespace);

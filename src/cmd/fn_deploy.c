@@ -364,7 +364,7 @@ static int run(int argc, char **argv)
         r = cmd_fail(CMD_FAILED, &err);
     else if ((r = fn_open(&args, &c, &namespace)) == 0 &&
              (r = deploy(c, &a, namespace, function, &m, &err)) < 0)
-        r = r == -ECONNREFUSED ? cmd_fail(CMD_UNAVAILABLE, &err) : cmd_fail(CMD_FAILED, &err);
+        r = r == -EINVAL ? cmd_fail(CMD_USAGE, &err) : fn_fail(r, &err);
     free(m.path);
     buf_fini(&m.bytes);
     arena_fini(&a);

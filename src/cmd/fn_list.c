@@ -80,8 +80,10 @@ static int run_list(int argc, char **argv)
     struct kube_answer answer;
     scoped(kube_client_close_scoped) struct kube_client *c = NULL;
     int r = cmd_parse(&cmd_fn_list, list_opts, argc, argv, 0, &n);
-    if (r || (r = fn_open(&args, &c, &namespace)) != 0)
-        return r > 0 && !c ? r - 1 : r;
+    if (r)
+        return r - 1;
+    if ((r = fn_open(&args, &c, &namespace)) != 0)
+        return r;
     struct str format = str_of(output ? output : "text");
     if (!str_is(format, "text") && !str_is(format, "name") && !str_is(format, "json"))
         return cmd_failf(CMD_USAGE, "--output is text, name or json, not '%s'", output);
@@ -183,6 +185,12 @@ static int rollback(struct kube_client *c, struct arena *a, const char *namespac
     int64_t to = to_revision ? (int64_t)to_revision : latest - 1;
     if (to < 1)
         return err_set(err, -ENOENT, "%s has no revision before %" PRId64, name, latest);
+    scoped(free_scoped) char *revision =
+        xasprintf("/apis/dormouse.dev/v1alpha1/namespaces/%s/functionrevisions/%s-%05" PRId64,
+                  namespace, name, to);
+    r = kube_client_ask(c, a, "GET", revision, NULL, STR(""), &answer, err);
+    if (r < 0)
+        return r;
     const char *body = arena_printf(
         a, "{\"spec\":{\"traffic\":[{\"revision\":%" PRId64 ",\"percent\":100}]}}", to);
     r = kube_client_ask(c, a, "PATCH", target, "application/merge-patch+json", str_of(body),

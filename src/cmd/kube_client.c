@@ -39,7 +39,7 @@ int kube_client_open(const char *kubeconfig, const char *context, const char *da
     scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
     scoped(free_scoped) char *own = xasprintf("%s/kubeconfig", dir);
     scoped(kubeconfig_free_scoped) struct kubeconfig *config = NULL;
-    if (!kubeconfig && !getenv("KUBECONFIG") && access(own, R_OK) == 0)
+    if (!kubeconfig && (data_dir || (!getenv("KUBECONFIG") && access(own, R_OK) == 0)))
         kubeconfig = own;
     int r = kubeconfig_load(kubeconfig, context, &config, err);
     if (r < 0)

@@ -10,8 +10,9 @@ struct kube_client;
 enum { KUBE_CLIENT_TIMEOUT_MS = 30000, KUBE_CLIENT_ANSWER_MAX_BYTES = 64 << 20 };
 
 /*
- * kubeconfig NULL: the file in data_dir if there is one, else as kubeconfig_load(). data_dir NULL:
- * the default one. Errors: of kubeconfig_load() and http_transport_new().
+ * kubeconfig NULL: the file in data_dir; data_dir NULL as well: as kubeconfig_load(), but without
+ * $KUBECONFIG the file in the default data directory if there is one. Errors: of kubeconfig_load()
+ * and http_transport_new().
  */
 int kube_client_open(const char *kubeconfig, const char *context, const char *data_dir,
                      struct kube_client **ret, struct err *err);

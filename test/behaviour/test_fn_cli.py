@@ -48,6 +48,8 @@ def test_a_module_is_kept_by_its_digest_and_a_change_is_a_revision(up, tmp_path)
     shop = next(f for f in listed["items"] if f["metadata"]["name"] == "shop")
     assert shop["status"]["latestRevision"] == 2
     assert shop["spec"]["env"] == [{"name": "GREETING", "value": "two"}]
+    assert "not found" in dormouse(up, "rollback", "shop", "--to", "99", status=1)
+    assert "not found" in dormouse(up, "rollback", "nobody", status=1)
     dormouse(up, "rollback", "shop")
     shop = json.loads(dormouse(up, "list", "-o", "json"))["items"]
     assert next(f for f in shop if f["metadata"]["name"] == "shop")["spec"]["traffic"] == [{"revision": 1, "percent": 100}]
@@ -76,9 +78,12 @@ def test_wrong_words_and_absent_servers_are_told_apart(up, tmp_path):
     assert "no Wasm module" in dormouse(up, "deploy", __file__, "--name", "x", status=1)
     assert "lower case" in dormouse(up, "deploy", "--fake", "--name", "Not_A_Name", status=2)
     assert "no function" in dormouse(up, "delete", "nobody", status=1)
-    assert "NAME=VALUE" in dormouse(up, "deploy", "--fake", "--name", "x", "--env", "novalue", status=1)
+    assert "NAME=VALUE" in dormouse(up, "deploy", "--fake", "--name", "x", "--env", "novalue", status=2)
     run = subprocess.run([DORMOUSE, "fn", "call", "x", "--data-dir", str(tmp_path)], capture_output=True, text=True)
     assert run.returncode == 3 and "--gateway" in run.stderr
+    elsewhere = dict(os.environ, KUBECONFIG=str(up.data_dir / "kubeconfig"))
+    run = subprocess.run([DORMOUSE, "fn", "list", "--data-dir", str(tmp_path)], capture_output=True, text=True, env=elsewhere)
+    assert run.returncode == 3 and "kubeconfig" in run.stderr
 
 
 def test_modules_may_lie_below_a_relative_directory(tmp_path):

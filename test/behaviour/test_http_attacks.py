@@ -164,7 +164,8 @@ def test_floods_of_fields_are_refused(api, fields, status):
     answers(api)
 
 
-@pytest.mark.parametrize("body", ["[" * 100000, '{"a":' * 50000, '{"data":{"a":' + "1" * 100000 + "}}"])
+@pytest.mark.parametrize("body", ["[" * 100000, '{"a":' * 50000, '{"data":{"a":' + "1" * 100000 + "}}"],
+                         ids=["arrays", "objects", "number"])
 def test_deep_and_odd_json_is_refused(api, body):
     assert api.ask("POST", MAPS, body).status == 400
     answers(api)
