@@ -320,6 +320,8 @@ static void reap_stray(struct box *b)
             b->crun_pid = 0;
             return;
         }
+    if (b->crun_pid && process_reap_any_stray()) /* many processes began at that time */
+        b->crun_pid = 0;
 }
 
 static void on_crun_run(struct process *p, int status, void *arg)

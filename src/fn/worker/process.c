@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -195,4 +196,24 @@ bool process_reap_stray(int pid)
         f.session == getsid(0))
         return false;
     return waitpid(pid, NULL, WNOHANG) == pid;
+}
+
+bool process_reap_any_stray(void)
+{
+    enum { CHILDREN_MAX_BYTES = 1 << 20 };
+    char path[64];
+    struct err ignored;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(CHILDREN_MAX_BYTES);
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    if (sys_read_file(AT_FDCWD, path, &text, &ignored) < 0)
+        return false; /* the kernel may lack it */
+    bool found = false;
+    struct str left = str_trim(buf_str(&text)), word;
+    while (left.n) {
+        uint64_t pid;
+        (void)str_cut(left, ' ', &word, &left);
+        if (parse_u64(word, 2, INT_MAX, &pid) >= 0)
+            found |= process_reap_stray((int)pid);
+    }
+    return found;
 }

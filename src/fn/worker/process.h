@@ -52,3 +52,5 @@ int process_facts(int pid, struct process_facts *ret);
  * one.
  */
 bool process_reap_stray(int pid);
+/* All such among our children, one by one (proc(5), .../children): where its id is not known. */
+bool process_reap_any_stray(void);
