@@ -2,6 +2,8 @@
 /* operator/v1/request_head: what guests may ask, and what is sent of it. */
 #include "operator/v1/request_head.h"
 
+#include "base/buf.h"
+#include "codec/url.h"
 #include "test.h"
 
 static struct arena arena;
@@ -38,6 +40,22 @@ TEST(a_write_names_its_manager)
               "/api/v1/namespaces/a/configmaps/b");
     CHECK_STR(parse("DELETE /api/v1/namespaces/a/configmaps/b").origin,
               "/api/v1/namespaces/a/configmaps/b");
+    arena_fini(&arena);
+}
+
+TEST(its_manager_counts_among_the_parameters)
+{
+    struct request_head h;
+    struct err err = { 0 };
+    struct buf text = BUF_INIT(64 << 10);
+    (void)buf_add_cstr(&text, "PATCH /api/v1/namespaces/a/configmaps/b?x");
+    for (int i = 1; i < URL_MAX_PAIRS - 1; i++)
+        (void)buf_add_cstr(&text, "&x");
+    CHECK_OK(request_head_parse(&arena, buf_str(&text), STR("op"), &h, &err));
+    (void)buf_add_cstr(&text, "&x");
+    CHECK_ERR(request_head_parse(&arena, buf_str(&text), STR("op"), &h, &err), E_LIMIT);
+    CHECK_OK(request_head_parse(&arena, buf_str(&text), STR(""), &h, &err));
+    buf_fini(&text);
     arena_fini(&arena);
 }
 

@@ -71,15 +71,18 @@ static bool is_write(const struct target *t)
            (t->verb == KUBE_CREATE || t->verb == KUBE_UPDATE || t->verb == KUBE_PATCH);
 }
 
-static void add_field_manager(struct arena *a, struct request_head *h, struct str name,
-                              bool has_query)
+static int add_field_manager(struct arena *a, struct request_head *h, struct str name,
+                             const struct url_target *u, struct err *err)
 {
     struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    if (u->n_pairs == URL_MAX_PAIRS)
+        return err_set(err, E_LIMIT, "more than %d query parameters", URL_MAX_PAIRS - 1);
     (void)buf_add_str(&b, h->origin);
-    (void)buf_printf(&b, "%cfieldManager=", has_query ? '&' : '?');
+    (void)buf_printf(&b, "%cfieldManager=", u->raw_query.n > 0 ? '&' : '?');
     (void)url_encode(&b, str_slice(name, 0, 128)); /* upstream's limit */
     h->origin = str_copy_arena(a, buf_str(&b));
     buf_fini(&b);
+    return 0;
 }
 
 int request_head_parse(struct arena *a, struct str text, struct str field_manager,
@@ -111,8 +114,9 @@ int request_head_parse(struct arena *a, struct str text, struct str field_manage
         return err_set(err, E_INVALID, "a request cannot follow: its answer must have an end");
     h.origin = h.target.origin;
     if (is_write(&h.target) && !url_query_get(u, "fieldManager").n && field_manager.n)
-        add_field_manager(a, &h, field_manager, u->raw_query.n > 0);
-    r = read_headers(&h, text, err);
+        r = add_field_manager(a, &h, field_manager, u, err);
+    if (r >= 0)
+        r = read_headers(&h, text, err);
     if (r >= 0)
         *ret = h;
     return r;
