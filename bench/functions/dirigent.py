@@ -66,7 +66,7 @@ def prepare_namespace(directory):
     (made / "haproxy").write_text("#!/bin/sh\nexit 0\n")
     (made / "haproxy").chmod(0o755)
     for real, own in ((etc, made), (program, made)):
-        if real.exists():
+        if real == program and real.exists():
             continue
         # A layer over the directory, so that nothing outside of the namespace changes.
         base, upper, work = real.parent, directory / f"upper{real.parent.name}", directory / f"work{real.parent.name}"
@@ -75,7 +75,7 @@ def prepare_namespace(directory):
         subprocess.run(["mount", "-t", "overlay", "overlay", "-o", f"lowerdir={base},upperdir={upper},workdir={work}", base],
                        check=True)
         if real == etc:
-            etc.mkdir()
+            etc.mkdir(exist_ok=True)
             (etc / "haproxy.cfg").write_text((made / "haproxy.cfg").read_text())
         else:
             program.write_text((made / "haproxy").read_text())

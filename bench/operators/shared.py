@@ -171,7 +171,7 @@ class Bench:
 
     def embedded(self, labels):
         modules = self.paths.work / "host-operators"
-        server = self.serve(labels, "up", "--modules", modules, "--swap-quota", "4Gi", "--sleep-always")
+        server = self.serve(labels, "up", "--gateway", "none", "--modules", modules, "--swap-quota", "4Gi", "--sleep-always")
         try:
             self.measure(labels, server, lambda: self.share("create", server, "--teams", TEAMS), server.pids, self.paths.data)
         finally:

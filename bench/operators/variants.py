@@ -177,7 +177,7 @@ class Wasm(Variant):
     def start(self, n, heap_mib):
         modules = self.paths.modules / self.module().stem
         make_distinct(self.module(), n, modules, ".wasm")
-        self.server = Server(self.paths, "up", "--modules", modules, "--swap-quota", "64Gi", *self.option)
+        self.server = Server(self.paths, "up", "--gateway", "none", "--modules", modules, "--swap-quota", "64Gi", *self.option)
         self.ring("setup", "--kubeconfig", self.server.kubeconfig, "--operators", n, "--heap", heap_mib, "--abi", self.abi)
 
     def wait_started(self, n):
