@@ -100,35 +100,6 @@ void plane_set_policy(struct plane *p, struct str name, const struct plane_polic
 
 /* ---------------------------------------------------------------- configurations */
 
-static const enum scale_policy policies[] = { [FN_SCALE_KPA] = SCALE_KPA,
-                                              [FN_SCALE_DIRIGENT] = SCALE_DIRIGENT,
-                                              [FN_SCALE_MU] = SCALE_MU,
-                                              [FN_SCALE_ESCARGOT] = SCALE_ESCARGOT,
-                                              [FN_SCALE_HYBRID] = SCALE_HYBRID };
-
-static void fill_scale(struct scale_config *c, const struct fn_scale *s, uint32_t concurrency)
-{
-    scale_config_default(c, policies[s->policy]);
-    c->metric = s->metric == FN_METRIC_RPS ? SCALE_RPS : SCALE_CONCURRENCY;
-    c->concurrency = concurrency;
-    c->target = s->target;
-    if (s->policy != FN_SCALE_DIRIGENT)
-        c->utilization = s->utilization / 100.0;
-    c->min = s->min;
-    c->max = s->max;
-    c->initial = s->initial;
-    c->activation = s->activation;
-    c->stable_ms = s->stable_ms;
-    c->panic_ms = s->stable_ms * s->panic_window_percent / 100;
-    c->panic_threshold = s->panic_threshold_percent / 100.0;
-    c->up_rate = s->up_rate_percent / 100.0;
-    c->down_rate = s->down_rate_percent / 100.0;
-    c->down_delay_ms = s->down_delay_ms;
-    c->idle_ms = s->idle_ms;
-    c->burst = (double)s->burst;
-    scale_config_check(c);
-}
-
 static const char *const runtime_labels[] = { [FN_WASM] = "runtime.dormouse.dev/wasm",
                                               [FN_OCI] = "runtime.dormouse.dev/oci",
                                               [FN_FAKE] = "runtime.dormouse.dev/fake" };
@@ -157,7 +128,7 @@ static int need_config(struct plane *p, const struct fn_spec *spec, const struct
     struct arena a = { 0 };
     struct config c = { 0 };
     struct buf key = BUF_INIT(64 << 10);
-    fill_scale(&c.scale, &spec->scale, spec->concurrency);
+    scale_config_of(&c.scale, &spec->scale, spec->concurrency);
     c.need.at[PLACE_CPU_MILLI] = (int64_t)t->cpu_milli;
     c.need.at[PLACE_MEMORY_BYTES] = (int64_t)fn_reserved_memory(t);
     c.need.at[PLACE_SANDBOXES] = 1;
