@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/sys.h"
+#include "wasm/wasi_refused.h"
 
 #include <time.h>
 
@@ -452,35 +453,6 @@ static wasm_trap_t *bad_descriptor(void *env, wasmtime_caller_t *caller, wasmtim
 {
     RETURN(WASI_BADF);
 }
-
-/* fd_prestat_get must say BADF: Go panics and wasi-libc exits on any other error. */
-#define wasi_fd_prestat_get          bad_descriptor
-#define wasi_fd_prestat_dir_name     bad_descriptor
-#define wasi_fd_advise               bad_descriptor
-#define wasi_fd_allocate             bad_descriptor
-#define wasi_fd_datasync             bad_descriptor
-#define wasi_fd_sync                 bad_descriptor
-#define wasi_fd_fdstat_set_rights    bad_descriptor
-#define wasi_fd_filestat_set_size    bad_descriptor
-#define wasi_fd_filestat_set_times   bad_descriptor
-#define wasi_fd_pread                bad_descriptor
-#define wasi_fd_pwrite               bad_descriptor
-#define wasi_fd_readdir              bad_descriptor
-#define wasi_fd_renumber             bad_descriptor
-#define wasi_path_create_directory   bad_descriptor
-#define wasi_path_filestat_get       bad_descriptor
-#define wasi_path_filestat_set_times bad_descriptor
-#define wasi_path_link               bad_descriptor
-#define wasi_path_open               bad_descriptor
-#define wasi_path_readlink           bad_descriptor
-#define wasi_path_remove_directory   bad_descriptor
-#define wasi_path_rename             bad_descriptor
-#define wasi_path_symlink            bad_descriptor
-#define wasi_path_unlink_file        bad_descriptor
-#define wasi_sock_accept             bad_descriptor
-#define wasi_sock_recv               bad_descriptor
-#define wasi_sock_send               bad_descriptor
-#define wasi_sock_shutdown           bad_descriptor
 
 int wasi_define(wasmtime_linker_t *linker, bool is_old, struct err *err)
 {
