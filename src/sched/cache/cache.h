@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scheduler's picture of the cluster: nodes with the pods on them, and all other objects that
+ * plugins look up.
+ *
+ * Pods that were placed but whose binding the API has not told yet are *assumed*: they count as
+ * bound until the watch confirms them, the binding fails (forget), or, once the binding has ended,
+ * SCHED_ASSUMED_MS have passed without a confirmation.
+ *
+ *     sched_cache_assume -> assumed -- watch: bound pod --------------> bound
+ *                              |   \-- sched_cache_binding_done, then SCHED_ASSUMED_MS --> gone
+ *                              \------ sched_cache_forget ------------> gone
+ *
+ * There is no copy for a cycle: everything runs on one thread, and events are put in between cycles
+ * only. Upstream: backend/cache.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "sched/object/node.h"
+
+enum {
+    SCHED_ASSUMED_MS = 0, /* 0: until the watch says so; upstream's default since 1.28 */
+    SCHED_NODES_MAX = 65535,
+    SCHED_PODS_MAX = 1000000,
+};
+
+struct sched_used_port {
+    struct sched_port port;
+    uint32_t pods;
+};
+struct sched_used_claim { /* claims with ReadWriteOncePod, and how often it is used */
+    struct str key;       /* namespace/name; borrowed from a pod on the node */
+    uint32_t pods;
+};
+
+/*
+ * One node with its pods. Plugins may read all of it; it is changed by the cache, and (a copy of
+ * it) by dry runs.
+ */
+struct sched_node_info {
+    uint32_t index;                /* stable while the node is there, then used again */
+    const struct sched_node *node; /* NULL: pods name it, and it is not (any more) there */
+    const struct sched_pod **pods;
+    uint32_t n_pods, cap_pods;
+    uint32_t n_with_affinity;      /* pods with any (anti-)affinity; they stand first in `pods` */
+    uint32_t n_with_required_anti; /* pods with required anti-affinity; first among those */
+    struct sched_amounts requested;
+    int64_t nonzero_milli_cpu, nonzero_memory;
+    struct sched_used_port *ports;
+    uint32_t n_ports;
+    uint64_t generation; /* grows with every change of the node or its pods */
+};
+
+struct sched_cache;
+struct sched_cache *sched_cache_new(struct words *w);
+void sched_cache_free(struct sched_cache *c);
+DEFINE_SCOPED(sched_cache, sched_cache_free)
+
+/* ---- objects, as the watch tells ---- */
+
+/*
+ * Put in, or replace, an object of any kind; a reference is taken. Pods: those that are bound
+ * (node_name) and not done go on their node, whether it is known or not, confirming an assumed one;
+ * an update whose node differs from the assumed one moves it. Pods that are not bound are no
+ * business of the cache. ret_old (or NULL): what it replaces, or NULL; given.
+ * Errors: E_LIMIT.
+ */
+int sched_cache_put(struct sched_cache *c, const struct sched_object *o,
+                    struct sched_object **ret_old, struct err *err);
+/* ret_old (or NULL): what was there; given. An object that is unknown changes nothing. */
+void sched_cache_del(struct sched_cache *c, enum sched_kind kind, struct str namespace,
+                     struct str name, struct sched_object **ret_old);
+
+/* Borrowed until the next change; NULL: there is none. Pods: bound and assumed ones. */
+const void *sched_cache_get(const struct sched_cache *c, enum sched_kind kind, struct str namespace,
+                            struct str name);
+/* Iterates the objects of a kind in arbitrary order: e->value is the object. */
+const struct map *sched_cache_all(const struct sched_cache *c, enum sched_kind kind);
+/* Grows with every change of objects of this kind; for what plugins derive from them. */
+uint64_t sched_cache_kind_generation(const struct sched_cache *c, enum sched_kind kind);
+
+/* ---- assumed pods ---- */
+
+/* `pod` is a pending pod; the cache makes its own, with the node. Errors: -EEXIST: it is assumed or
+ * bound already. */
+int sched_cache_assume(struct sched_cache *c, const struct sched_pod *pod, struct word *node,
+                       struct err *err);
+/* Its binding was acknowledged. */
+void sched_cache_binding_done(struct sched_cache *c, struct str uid, uint64_t now_ms);
+/* Its binding failed. Nothing if the watch has confirmed it meanwhile. */
+void sched_cache_forget(struct sched_cache *c, struct str uid);
+bool sched_cache_is_assumed(const struct sched_cache *c, struct str uid);
+size_t sched_cache_n_assumed(const struct sched_cache *c);
+
+/* ---- nodes ---- */
+
+/*
+ * Nodes that are there, zone by zone in turns (upstream's node tree), so that a search that ends
+ * early sees all zones. Borrowed until nodes come, go or change their zone.
+ */
+const struct sched_node_info *const *sched_cache_nodes(const struct sched_cache *c, size_t *ret_n);
+const struct sched_node_info *sched_cache_node(const struct sched_cache *c,
+                                               const struct word *name); /* NULL: not there */
+/* All indices are below it. */
+uint32_t sched_cache_nodes_end(const struct sched_cache *c);
+/* Nodes with at least one pod with (required anti-)affinity. Borrowed until pods change. */
+const struct sched_node_info *const *sched_cache_nodes_with_affinity(const struct sched_cache *c,
+                                                                     size_t *ret_n);
+const struct sched_node_info *const *sched_cache_nodes_with_required_anti(
+    const struct sched_cache *c, size_t *ret_n);
+/* On how many nodes an image of this name is, and its size as told last; 0: none. */
+uint32_t sched_cache_image_nodes(const struct sched_cache *c, const struct word *image,
+                                 int64_t *ret_size);
+/* How many pods use a claim ("namespace/name"), bound and assumed, on any node. */
+uint32_t sched_cache_claim_pods(const struct sched_cache *c, struct str key);
+/* Nodes and pods, for metrics. */
+void sched_cache_count(const struct sched_cache *c, size_t *ret_nodes, size_t *ret_pods);
+
+/* ---- dry runs ---- */
+
+/*
+ * A node as it would be: a copy that may be changed, of which the cache knows nothing. Holds
+ * references to its pods.
+ */
+struct sched_node_info *sched_node_info_clone(struct words *w, const struct sched_node_info *n);
+void sched_node_info_free(struct words *w, struct sched_node_info *n);
+void sched_node_info_add(struct words *w, struct sched_node_info *n, const struct sched_pod *pod);
+/* By uid. false: it is not there. */
+bool sched_node_info_remove(struct words *w, struct sched_node_info *n, struct str uid);
+/* A port is taken when protocol and port are equal and either address is 0.0.0.0 or both are. */
+bool sched_node_info_port_is_used(const struct sched_node_info *n, const struct sched_port *port);

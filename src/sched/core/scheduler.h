@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scheduler: profiles, cache and queue put together, scheduling cycles and binding cycles.
+ *
+ *     pop -> PreFilter, Filter (with nominated pods), extenders -> PostFilter where nothing fits
+ *         -> PreScore, Score, Normalize, extenders -> the highest (ties by reservoir) -> assume
+ *         -> Reserve, Permit          (here the cycle ends and the next pod's begins)
+ *         -> wait for Permit -> PreBind -> Bind -> PostBind; failing: Unreserve, forget, back to
+ *            the queue
+ *
+ * A state machine on one thread, without a clock, a socket or a watch of its own: objects are told
+ * to it, requests leave through struct sched_api, time is an argument. driver.h runs it on a thread
+ * of its own against a transport; `simulate`, `explain` and tests run it by hand.
+ * Upstream: pkg/scheduler/schedule_one.go, eventhandlers.go.
+ */
+#pragma once
+
+#include "sched/config/config.h"
+#include "sched/queue/queue.h"
+
+struct sched;
+
+/* Plugins that are not native, made by whoever knows them (wasm/). */
+struct sched_foreign {
+    /* NULL with no error: not known. */
+    const struct sched_plugin_ops *(*find)(void *arg, size_t profile, struct str name);
+    void *arg;
+};
+
+struct sched_opts {
+    const struct sched_config *config;   /* kept */
+    struct sched_api *api;               /* kept */
+    const struct sched_foreign *foreign; /* NULL: native plugins alone */
+    const struct sched_extender_ops *extenders;
+    void *extenders_arg;
+    uint64_t seed;
+    bool keeps_json; /* of pods and nodes: for Wasm plugins and extenders */
+    int64_t (*wall_ms)(void *arg);
+    void *arg;
+    /* Each decision, for `explain`, `simulate` and tests; NULL: none. */
+    const struct sched_observer *observer;
+    void *observer_arg;
+};
+
+/* What happened in an attempt. All borrowed for the call. */
+struct sched_observer {
+    void (*refused)(void *arg, const struct sched_pod *pod, const struct sched_node_info *node,
+                    const struct sched_status *status);
+    /* Of one plugin, normalized and weighted. */
+    void (*scored)(void *arg, const struct sched_pod *pod, struct str plugin,
+                   const struct sched_node_info *const *nodes, size_t n, const int64_t *scores);
+    /* node NULL: none; status says why. */
+    void (*decided)(void *arg, const struct sched_pod *pod, const struct word *node,
+                    const struct sched_status *status);
+};
+
+/* Errors: E_INVALID with upstream's text (an unknown plugin, wrong arguments, no QueueSort, ...).
+ */
+int sched_new(const struct sched_opts *opts, struct sched **ret, struct err *err);
+/* Calls to the API that are under way are no longer heard. */
+void sched_free(struct sched *s);
+DEFINE_SCOPED(sched, sched_free)
+
+/* Of a kind that SCHED_KINDS has; json is borrowed. Errors: as sched_object_read(), E_LIMIT; the
+ * scheduler goes on without it. */
+int sched_put(struct sched *s, enum sched_kind kind, const struct json *json, uint64_t now_ms,
+              struct err *err);
+void sched_del(struct sched *s, enum sched_kind kind, struct str namespace, struct str name,
+               uint64_t now_ms);
+/* All kinds have been listed once: before this no pod is tried. */
+void sched_synced(struct sched *s);
+/* Leads, or does not: who does not keeps its picture of the cluster and places nothing. */
+void sched_lead(struct sched *s, bool leads);
+
+/* One attempt, if a pod is active. false: there was none. */
+bool sched_step(struct sched *s, uint64_t now_ms);
+/* Timers that are due; returns when it wants to be called again, UINT64_MAX: never. */
+uint64_t sched_tick(struct sched *s, uint64_t now_ms);
+
+/*
+ * Why a pod is (not) placed, now: an attempt that ends before Reserve and changes nothing, all
+ * nodes looked at. The observer hears of it. Errors: -ENOENT.
+ */
+int sched_explain(struct sched *s, struct str namespace, struct str name, uint64_t now_ms,
+                  const struct sched_observer *observer, void *arg, struct err *err);
+
+/* Plugins are made anew from another configuration; pods in Permit and bindings go on with the old
+ * ones. Errors: as sched_new(); then nothing has changed. */
+int sched_reload(struct sched *s, const struct sched_config *config, struct err *err);
+
+struct sched_stats {
+    size_t nodes, pods, assumed, binding, waiting;
+    struct sched_queue_count queue;
+    uint64_t attempts, scheduled, unschedulable, errors, preemptions, victims;
+};
+void sched_stats(const struct sched *s, struct sched_stats *ret);
+/* In Prometheus' text format, with upstream's names (scheduler_*). */
+void sched_metrics(const struct sched *s, struct buf *out);

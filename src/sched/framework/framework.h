@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What plugins find around them: the cache, the words, the API, other pods that wait, and the
+ * filters of their profile for dry runs. One for each profile; core/ fills it in.
+ * Upstream: fwk.Handle.
+ */
+#pragma once
+
+#include "io/http.h"
+#include "sched/framework/plugin.h"
+
+/*
+ * A request to the Kubernetes API. Answered exactly once, on the scheduler's thread, never inside
+ * sched_api_call(); a scheduler that ends answers what is left with -ECANCELED.
+ */
+struct sched_api_request {
+    const char *method;
+    struct str target;      /* path and query */
+    struct str body;        /* JSON; all borrowed for the call */
+    const char *patch_type; /* content type of a PATCH; NULL: application/json */
+};
+/* r: 0: there is an answer, status and body are set; negative: there was none, err tells. */
+typedef void (*sched_api_done)(void *arg, int r, int status, struct str body,
+                               const struct err *err);
+struct sched_api {
+    void (*call)(struct sched_api *api, const struct sched_api_request *rq, sched_api_done done,
+                 void *arg);
+};
+static inline void sched_api_call(struct sched_api *api, const struct sched_api_request *rq,
+                                  sched_api_done done, void *arg)
+{
+    api->call(api, rq, done, arg);
+}
+/* The API's answer as a status: success for 2xx, else its Status' message. */
+const struct sched_status *sched_api_status(struct arena *a, int r, int status, struct str body,
+                                            const struct err *err);
+
+struct sched_profile;
+struct sched_queue;
+
+struct sched_framework {
+    const struct sched_profile *profile;
+    struct str scheduler_name;
+    struct words *words;
+    struct sched_cache *cache;
+    struct sched_queue *queue; /* for nominations */
+    struct sched_api *api;
+    uint64_t (*now_ms)(void *arg); /* monotonic; virtual in tests and simulations */
+    int64_t (*wall_ms)(void *arg); /* since 1970 */
+    void (*after)(void *arg, uint64_t ms, void (*run)(void *run_arg), void *run_arg); /* once */
+    uint64_t (*random)(void *arg); /* drawn from the scheduler's seed */
+    void *arg;
+    /* A plugin's state has changed so that pods which it has refused may fit. */
+    void (*event)(struct sched_framework *f, const struct sched_event *event);
+    /* An Event object about a pod (or, `regarding` NULL, none). note is cut at 1024 bytes. */
+    void (*record)(struct sched_framework *f, const struct sched_pod *pod, const char *type,
+                   const char *reason, const char *action, struct str note);
+    /* Pods in Permit. */
+    const struct sched_pod *(*waiting_pod)(struct sched_framework *f, struct str uid);
+    bool (*reject_waiting_pod)(struct sched_framework *f, struct str uid, struct str plugin,
+                               struct str message);
+    bool (*allow_waiting_pod)(struct sched_framework *f, struct str uid, struct str plugin);
+    const struct sched_extender_ops *extenders; /* NULL: none */
+    void *extenders_arg;
+};
+
+/* A place that preemption would make. */
+struct sched_candidate {
+    const struct sched_node_info *node;
+    const struct sched_pod **victims; /* by falling priority */
+    uint32_t n_victims, n_violations; /* n_violations: of disruption budgets */
+};
+
+/*
+ * Extenders, as core and preemption call them (extender/). They wait for the answer, as upstream's
+ * scheduling cycle does.
+ */
+struct sched_extender_ops {
+    /* Reduces nodes[0..*n]; what is refused is told to refuse(). NULL: success. */
+    const struct sched_status *(*filter)(void *arg, struct sched_cycle *cycle,
+                                         const struct sched_node_info **nodes, size_t *n,
+                                         void (*refuse)(void *refuse_arg,
+                                                        const struct sched_node_info *node,
+                                                        const struct sched_status *status),
+                                         void *refuse_arg);
+    /* Adds weight * score * (SCHED_SCORE_MAX / 10) to each node's sum. */
+    void (*prioritize)(void *arg, struct sched_cycle *cycle,
+                       const struct sched_node_info *const *nodes, size_t n, int64_t *sums);
+    /* Does one of them bind this pod? Then it is asked instead of the bind plugins. */
+    bool (*binds)(void *arg, const struct sched_pod *pod);
+    const struct sched_status *(*bind)(void *arg, struct sched_cycle *cycle,
+                                       struct sched_step *step);
+    bool (*is_interested)(void *arg, const struct sched_pod *pod);
+    /* Preemption: candidates as {node, victims by uid}; changes them. See extender/extender.h. */
+    const struct sched_status *(*process_preemption)(void *arg, struct sched_cycle *cycle,
+                                                     struct sched_candidate *candidates, size_t *n);
+    bool (*ignores_resource)(void *arg, const struct word *resource);
+};
+
+/* ---- for plugins that ask "what if" (preemption, nominated pods) ---- */
+
+/*
+ * A fork of the cycle: the states of all plugins as PreFilter has left them, copied where a plugin
+ * says so. The fork has an arena of its own.
+ */
+struct sched_cycle *sched_cycle_fork(struct sched_cycle *cycle);
+void sched_cycle_fork_free(struct sched_cycle *fork);
+DEFINE_SCOPED(sched_cycle, sched_cycle_fork_free)
+const struct sched_status *sched_run_add_pod(struct sched_cycle *cycle,
+                                             const struct sched_pod *other,
+                                             const struct sched_node_info *node);
+const struct sched_status *sched_run_remove_pod(struct sched_cycle *cycle,
+                                                const struct sched_pod *other,
+                                                const struct sched_node_info *node);
+/* The first plugin's refusal, its name set. */
+const struct sched_status *sched_run_filters(struct sched_cycle *cycle,
+                                             const struct sched_node_info *node);
+/*
+ * The same, and also with the pods counted in that are nominated to the node and have the same
+ * priority or a higher one (upstream's RunFilterPluginsWithNominatedPods).
+ */
+const struct sched_status *sched_run_filters_nominated(struct sched_cycle *cycle,
+                                                       const struct sched_node_info *node);

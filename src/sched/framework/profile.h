@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A profile: which plugins are asked at which extension point, in which order, with which weights.
+ * Built from the configuration; the plugins are native (a table of all is in plugins/registry.h) or
+ * come from outside (Wasm).
+ */
+#pragma once
+
+#include "sched/framework/framework.h"
+
+#define SCHED_POINTS(X)                                                                            \
+    X(PRE_ENQUEUE, pre_enqueue, "PreEnqueue")                                                      \
+    X(QUEUE_SORT, compare, "QueueSort")                                                            \
+    X(PRE_FILTER, pre_filter, "PreFilter")                                                         \
+    X(FILTER, filter, "Filter")                                                                    \
+    X(POST_FILTER, post_filter, "PostFilter")                                                      \
+    X(PRE_SCORE, pre_score, "PreScore")                                                            \
+    X(SCORE, score, "Score")                                                                       \
+    X(RESERVE, reserve, "Reserve")                                                                 \
+    X(PERMIT, permit, "Permit")                                                                    \
+    X(PRE_BIND, pre_bind, "PreBind")                                                               \
+    X(BIND, bind, "Bind")                                                                          \
+    X(POST_BIND, post_bind, "PostBind")
+enum sched_point {
+#define SCHED_POINT_ENUM(id, fn, name) SCHED_AT_##id,
+    SCHED_POINTS(SCHED_POINT_ENUM)
+#undef SCHED_POINT_ENUM
+        SCHED_POINT_COUNT
+};
+
+enum { SCHED_PLUGINS_MAX = 64 }; /* of one profile: bits of a mask */
+
+struct sched_profile {
+    struct str scheduler_name;
+    struct sched_plugin *plugins[SCHED_PLUGINS_MAX]; /* each once; by position */
+    unsigned n_plugins;
+    struct sched_plugin *at[SCHED_POINT_COUNT][SCHED_PLUGINS_MAX]; /* in their order */
+    unsigned n_at[SCHED_POINT_COUNT];
+    int32_t weight[SCHED_PLUGINS_MAX]; /* of scores, by position */
+    uint32_t percentage;               /* percentageOfNodesToScore; 0: adaptive */
+    struct sched_framework framework;
+};
+
+/* Native plugins, by name. NULL: there is none. plugins/registry.c. */
+const struct sched_plugin_ops *sched_native_plugin(struct str name);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Labels and what selects by them, as words: label selectors (metav1.LabelSelector), node selectors
+ * (v1.NodeSelector with matchFields), taints and tolerations. Pure.
+ */
+#pragma once
+
+#include "sched/object/object.h"
+
+struct sched_label {
+    struct word *key, *value;
+};
+struct sched_labels {
+    struct sched_label *p; /* by the address of key */
+    uint32_t n;
+};
+int sched_labels_read(struct words *w, const struct json *labels, struct sched_labels *ret,
+                      struct err *err);
+void sched_labels_fini(struct words *w, struct sched_labels *labels);
+/* NULL: there is none of that key. */
+struct word *sched_label_get(const struct sched_labels *labels, const struct word *key);
+bool sched_labels_equal(const struct sched_labels *a, const struct sched_labels *b);
+
+enum sched_selector_op {
+    SCHED_IN,
+    SCHED_NOT_IN,
+    SCHED_EXISTS,
+    SCHED_NOT_EXISTS,
+    SCHED_GREATER,
+    SCHED_LESS
+};
+struct sched_requirement {
+    struct word *key;
+    enum sched_selector_op op;
+    struct word **values;
+    uint32_t n_values;
+    int64_t bound; /* of GREATER and LESS */
+};
+/* All requirements hold. n == 0 and !nothing: everything. */
+struct sched_selector {
+    struct sched_requirement *p;
+    uint32_t n;
+    bool nothing; /* an absent LabelSelector */
+};
+/* metav1.LabelSelector; NULL or null gives `nothing`, {} everything. */
+int sched_selector_read(struct words *w, const struct json *json, struct sched_selector *ret,
+                        struct err *err);
+/* {key: value...}: of a Service, or a nodeSelector. */
+int sched_selector_read_map(struct words *w, const struct json *json, struct sched_selector *ret,
+                            struct err *err);
+void sched_selector_fini(struct words *w, struct sched_selector *s);
+bool sched_selector_matches(const struct sched_selector *s, const struct sched_labels *labels);
+/* As upstream writes it in a text: "a=b,c in (d,e)". */
+void sched_selector_text(const struct sched_selector *s, struct buf *out);
+
+/* One term of a v1.NodeSelector. One that is empty, or has an invalid requirement, matches nothing.
+ */
+struct sched_node_term {
+    struct sched_selector labels;
+    struct sched_requirement *fields; /* metadata.name alone */
+    uint32_t n_fields;
+    bool matches_nothing;
+    int32_t weight; /* of a preferred one */
+};
+struct sched_node_terms {
+    struct sched_node_term *p;
+    uint32_t n;
+};
+int sched_node_terms_read(struct words *w, const struct json *terms, struct sched_node_terms *ret,
+                          struct err *err);
+void sched_node_terms_fini(struct words *w, struct sched_node_terms *terms);
+struct sched_node;
+bool sched_node_term_matches(const struct sched_node_term *t, const struct sched_node *node);
+/* One of them does; of none: false. */
+bool sched_node_terms_match(const struct sched_node_terms *terms, const struct sched_node *node);
+
+enum sched_taint_effect { SCHED_NO_SCHEDULE, SCHED_PREFER_NO_SCHEDULE, SCHED_NO_EXECUTE };
+struct sched_taint {
+    struct word *key, *value;
+    enum sched_taint_effect effect;
+};
+struct sched_toleration {
+    struct word *key;   /* NULL, with EXISTS: every key */
+    struct word *value; /* NULL: "" */
+    enum {
+        SCHED_TOLERATES_EQUAL,
+        SCHED_TOLERATES_EXISTS,
+        SCHED_TOLERATES_LT,
+        SCHED_TOLERATES_GT
+    } op;
+    bool all_effects;
+    enum sched_taint_effect effect;
+};
+bool sched_tolerates(const struct sched_toleration *tolerations, uint32_t n,
+                     const struct sched_taint *taint);

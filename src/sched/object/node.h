@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A Node as the scheduler needs it. */
+#pragma once
+
+#include "sched/object/pod.h"
+
+struct sched_image {
+    struct word *name; /* each of an image's names is one */
+    int64_t size;      /* bytes */
+};
+struct sched_node {
+    struct sched_object o;
+    struct word *name;
+    struct sched_labels labels;
+    struct word *zone; /* "REGION:\0:ZONE" of the well-known labels, old and new; NULL: neither */
+    struct sched_taint *taints;
+    uint32_t n_taints;
+    bool is_unschedulable;
+    struct sched_amounts allocatable; /* negative and absurd values count as 0 */
+    int32_t allowed_pods;
+    struct sched_image *images;
+    uint32_t n_images;
+    struct str json;
+    void *encoded; /* as in struct sched_pod */
+};
+static inline const struct sched_node *sched_node_of(const struct sched_object *o)
+{
+    return (const struct sched_node *)o;
+}

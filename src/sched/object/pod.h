@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A Pod as the scheduler needs it. Upstream: v1.Pod together with framework.PodInfo, which has what
+ * is worked out once for each pod (requests, affinity terms).
+ */
+#pragma once
+
+#include "sched/object/match.h"
+
+/* Amounts of resources. Scalars: extended resources, huge pages, attachable volumes. */
+struct sched_scalar {
+    struct word *name;
+    int64_t value;
+};
+struct sched_amounts {
+    int64_t milli_cpu, memory, ephemeral;
+    struct sched_scalar *scalars; /* by the address of name */
+    uint32_t n_scalars;
+};
+void sched_amounts_fini(struct words *w, struct sched_amounts *a);
+int64_t sched_amounts_scalar(const struct sched_amounts *a, const struct word *name); /* 0: none */
+
+struct sched_port {
+    struct word *ip; /* "0.0.0.0" where there is none */
+    enum { SCHED_TCP, SCHED_UDP, SCHED_SCTP } protocol;
+    uint16_t port;
+};
+
+/* A term of pod (anti-)affinity, with matchLabelKeys and mismatchLabelKeys merged in. */
+struct sched_affinity_term {
+    struct sched_selector selector;
+    struct sched_selector namespace_selector; /* `nothing` where there is none */
+    struct word **namespaces;                 /* the pod's own where neither was given */
+    uint32_t n_namespaces;
+    struct word *topology_key;
+    int32_t weight; /* of a preferred one */
+};
+struct sched_affinity_terms {
+    struct sched_affinity_term *p;
+    uint32_t n;
+};
+
+struct sched_spread {
+    struct word *topology_key;
+    struct sched_selector selector; /* with matchLabelKeys merged in */
+    int32_t max_skew, min_domains;  /* min_domains: 1 where there is none */
+    bool do_not_schedule;           /* else ScheduleAnyway */
+    bool honors_affinity, honors_taints;
+};
+
+enum sched_volume_source {
+    SCHED_VOLUME_OTHER, /* empty, config map, ...: of no interest */
+    SCHED_VOLUME_CLAIM,
+    SCHED_VOLUME_EPHEMERAL, /* its claim is called POD-VOLUME */
+    SCHED_VOLUME_GCE_DISK,
+    SCHED_VOLUME_AWS_DISK,
+    SCHED_VOLUME_AZURE_DISK,
+    SCHED_VOLUME_CINDER,
+    SCHED_VOLUME_ISCSI,
+    SCHED_VOLUME_RBD,
+};
+struct sched_volume {
+    enum sched_volume_source source;
+    struct str name;
+    struct str claim;     /* of CLAIM and EPHEMERAL: the claim's name */
+    struct str id, id2;   /* disk; iscsi: iqn; rbd: pool and image */
+    struct str *monitors; /* rbd */
+    uint32_t n_monitors;
+    bool read_only;
+};
+
+struct sched_owner {
+    struct str api_version, kind, name, uid; /* "" kind: no controller */
+};
+
+struct sched_pod {
+    struct sched_object o;
+    struct word *namespace_word;
+    struct sched_labels labels;
+    struct str scheduler_name;
+    struct word *node_name;    /* spec.nodeName; NULL: none */
+    struct str nominated_node; /* status.nominatedNodeName */
+    int32_t priority;
+    bool never_preempts;            /* preemptionPolicy Never */
+    bool is_terminating;            /* deletionTimestamp is set */
+    bool is_done;                   /* Succeeded or Failed */
+    bool has_disruption_condition;  /* DisruptionTarget is True */
+    bool has_claims;                /* spec.resourceClaims: not supported, see plugins */
+    int64_t created_ms, started_ms; /* wall clock; started: status.startTime, 0: none */
+    struct sched_owner controller;
+
+    /* Sum of containers, or the largest init container, with sidecars and overhead (upstream's
+     * PodRequests), with pod-level resources where given. */
+    struct sched_amounts requests;
+    int64_t nonzero_milli_cpu, nonzero_memory; /* 100m and 200 MB where a container asks for none */
+
+    struct sched_toleration *tolerations;
+    uint32_t n_tolerations;
+    struct sched_selector node_selector; /* spec.nodeSelector */
+    bool has_required_node_affinity;
+    struct sched_node_terms required_node, preferred_node;
+    struct sched_affinity_terms required_affinity, preferred_affinity;
+    struct sched_affinity_terms required_anti, preferred_anti;
+    struct sched_spread *spreads;
+    uint32_t n_spreads;
+    struct sched_port *ports; /* host ports */
+    uint32_t n_ports;
+    struct word **images;            /* of all containers, one each; normalized: with tag */
+    uint32_t n_images, n_containers; /* n_containers: init containers among them */
+    struct sched_volume *volumes;
+    uint32_t n_volumes;
+    struct str *gates;
+    uint32_t n_gates;
+
+    /* The object as JSON where it was to be kept, for Wasm plugins and extenders; else empty. */
+    struct str json;
+    void *encoded; /* struct wobject of Wasm plugins, made when first asked for, or NULL */
+
+    char *strings; /* what the `struct str` above point into */
+};
+
+static inline const struct sched_pod *sched_pod_of(const struct sched_object *o)
+{
+    return (const struct sched_pod *)o;
+}
+/* namespace/name */
+void sched_pod_key(const struct sched_pod *p, struct buf *out);
+/*
+ * The pod as if it were bound to (node given) or nominated, for the cache: a struct of its own that
+ * shares nothing but words. Given.
+ */
+struct sched_pod *sched_pod_clone(struct words *w, const struct sched_pod *p, struct word *node);
