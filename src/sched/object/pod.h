@@ -81,11 +81,13 @@ struct sched_pod {
     struct word *node_name;    /* spec.nodeName; NULL: none */
     struct str nominated_node; /* status.nominatedNodeName */
     int32_t priority;
-    bool never_preempts;            /* preemptionPolicy Never */
-    bool is_terminating;            /* deletionTimestamp is set */
-    bool is_done;                   /* Succeeded or Failed */
-    bool has_disruption_condition;  /* DisruptionTarget is True */
+    bool never_preempts; /* preemptionPolicy Never */
+    bool is_terminating; /* deletionTimestamp is set */
+    bool is_done;        /* Succeeded or Failed */
+    /* DisruptionTarget is True with the reason PreemptionByScheduler: a victim of preemption. */
+    bool has_disruption_condition;
     bool has_claims;                /* spec.resourceClaims: not supported, see plugins */
+    int64_t generation;             /* metadata.generation */
     int64_t created_ms, started_ms; /* wall clock; started: status.startTime, 0: none */
     struct sched_owner controller;
 
