@@ -75,6 +75,13 @@ struct sched_plugin_ops {
     int (*create)(const struct sched_plugin_env *env, struct sched_plugin **ret, struct err *err);
     void (*destroy)(struct sched_plugin *p);
 
+    /*
+     * An object came, changed or went, and the cache has it so: for what a plugin derives from
+     * objects, and for steps that wait for one. Called for every event, before the queue hears of
+     * it, between cycles; steps may be ended in it.
+     */
+    void (*changed)(struct sched_plugin *p, const struct sched_event *event);
+
     /* Events that may make a pod schedulable which this plugin has refused. NULL: all. */
     const struct sched_event_reg *(*events)(struct sched_plugin *p, size_t *ret_n);
 
