@@ -48,6 +48,8 @@ struct sched_framework {
     uint64_t (*now_ms)(void *arg); /* monotonic; virtual in tests and simulations */
     int64_t (*wall_ms)(void *arg); /* since 1970 */
     void (*after)(void *arg, uint64_t ms, void (*run)(void *run_arg), void *run_arg); /* once */
+    /* Forgets what after() was given with these two; nothing if it has run. */
+    void (*cancel_after)(void *arg, void (*run)(void *run_arg), void *run_arg);
     uint64_t (*random)(void *arg); /* drawn from the scheduler's seed */
     void *arg;
     /* A plugin's state has changed so that pods which it has refused may fit. */
