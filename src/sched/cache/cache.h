@@ -50,6 +50,7 @@ struct sched_node_info {
     struct sched_used_port *ports;
     uint32_t n_ports;
     uint64_t generation; /* grows with every change of the node or its pods */
+    struct sched_node_info *newer, *older; /* by generation; NULL at the ends, and in copies */
 };
 
 struct sched_cache;
@@ -104,6 +105,17 @@ const struct sched_node_info *sched_cache_node(const struct sched_cache *c,
                                                const struct word *name); /* NULL: not there */
 /* All indices are below it. */
 uint32_t sched_cache_nodes_end(const struct sched_cache *c);
+/*
+ * The one that was changed last, the others follow by ->older: what has changed since a generation
+ * stands in front. Also those that are not there while pods name them. One that goes without a
+ * trace is told by the generation of SCHED_NODE alone. NULL: there is none.
+ */
+const struct sched_node_info *sched_cache_newest(const struct sched_cache *c);
+/*
+ * A place for what plugins derive from the cache and share (plugins/census.h); holds NULL at first.
+ * Whoever fills it empties it before the cache is freed.
+ */
+void **sched_cache_derived(struct sched_cache *c);
 /* Nodes with at least one pod with (required anti-)affinity. Borrowed until pods change. */
 const struct sched_node_info *const *sched_cache_nodes_with_affinity(const struct sched_cache *c,
                                                                      size_t *ret_n);
