@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A Service as the scheduler needs it: which pods are behind it, for default spread constraints. */
+#pragma once
+
+#include "sched/object/match.h"
+
+struct sched_service {
+    struct sched_object o;
+    struct word *namespace_word;
+    bool has_selector; /* without one no pod is behind it */
+    struct sched_selector selector;
+};
+static inline const struct sched_service *sched_service_of(const struct sched_object *o)
+{
+    return (const struct sched_service *)o;
+}
