@@ -20,13 +20,6 @@
 
 struct sched;
 
-/* Plugins that are not native, made by whoever knows them (wasm/). */
-struct sched_foreign {
-    /* NULL with no error: not known. */
-    const struct sched_plugin_ops *(*find)(void *arg, size_t profile, struct str name);
-    void *arg;
-};
-
 struct sched_opts {
     const struct sched_config *config;   /* kept */
     struct sched_api *api;               /* kept */

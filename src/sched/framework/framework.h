@@ -123,3 +123,13 @@ const struct sched_status *sched_run_filters(struct sched_cycle *cycle,
  */
 const struct sched_status *sched_run_filters_nominated(struct sched_cycle *cycle,
                                                        const struct sched_node_info *node);
+/*
+ * Both for thousands of nodes: a refusal is as the plugin gave it, without a name, and costs
+ * nothing where it is a constant. ret_by: who refused; set with a refusal only.
+ */
+const struct sched_status *sched_filters(struct sched_cycle *cycle,
+                                         const struct sched_node_info *node,
+                                         const struct sched_plugin **ret_by);
+const struct sched_status *sched_filters_nominated(struct sched_cycle *cycle,
+                                                   const struct sched_node_info *node,
+                                                   const struct sched_plugin **ret_by);

@@ -56,7 +56,9 @@ struct sched_post_filter {
  * A step of a binding cycle that may take time. A plugin that answers SCHED_LATER calls
  * sched_step_done() exactly once, later, on the scheduler's thread.
  */
-struct sched_step;
+struct sched_step {
+    void (*done)(struct sched_step *step, const struct sched_status *status); /* core's */
+};
 extern const struct sched_status sched_later;
 #define SCHED_LATER (&sched_later)
 void sched_step_done(struct sched_step *step, const struct sched_status *status);
@@ -71,7 +73,8 @@ struct sched_plugin_env {
 
 struct sched_plugin_ops {
     const char *name;
-    /* Errors: E_INVALID with upstream's text. */
+    /* The head of what it makes (struct sched_plugin) is filled in by the framework afterwards.
+     * Errors: E_INVALID with upstream's text. */
     int (*create)(const struct sched_plugin_env *env, struct sched_plugin **ret, struct err *err);
     void (*destroy)(struct sched_plugin *p);
 

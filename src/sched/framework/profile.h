@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "sched/config/config.h"
 #include "sched/framework/framework.h"
 
 #define SCHED_POINTS(X)                                                                            \
@@ -31,7 +32,7 @@ enum sched_point {
 enum { SCHED_PLUGINS_MAX = 64 }; /* of one profile: bits of a mask */
 
 struct sched_profile {
-    struct str scheduler_name;
+    struct str scheduler_name; /* owned */
     struct sched_plugin *plugins[SCHED_PLUGINS_MAX]; /* each once; by position */
     unsigned n_plugins;
     struct sched_plugin *at[SCHED_POINT_COUNT][SCHED_PLUGINS_MAX]; /* in their order */
@@ -39,7 +40,30 @@ struct sched_profile {
     int32_t weight[SCHED_PLUGINS_MAX]; /* of scores, by position */
     uint32_t percentage;               /* percentageOfNodesToScore; 0: adaptive */
     struct sched_framework framework;
+    char *strings; /* names */
 };
+
+/* Plugins that are not native, made by whoever knows them (wasm/). */
+struct sched_foreign {
+    /* NULL with no error: not known. */
+    const struct sched_plugin_ops *(*find)(void *arg, size_t profile, struct str name);
+    void *arg;
+};
+
+/* What stands for the extenders among the plugins that refuse: any event may help. */
+#define SCHED_EXTENDER_PLUGIN "Extender"
+
+/*
+ * Make the plugins of profile number `index` of a configuration. p: zeroed but for its framework
+ * (kept by the plugins, so p must not move), which is complete but for its profile and
+ * scheduler_name. Nothing of the configuration is kept.
+ * Errors: E_INVALID with upstream's text; p is empty then.
+ */
+int sched_profile_init(struct sched_profile *p, const struct sched_config_profile *config,
+                       size_t index, const struct sched_foreign *foreign, struct err *err);
+void sched_profile_fini(struct sched_profile *p);
+/* "PreFilter", ... */
+const char *sched_point_name(enum sched_point point);
 
 /* Native plugins, by name. NULL: there is none. plugins/registry.c. */
 const struct sched_plugin_ops *sched_native_plugin(struct str name);

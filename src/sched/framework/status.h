@@ -46,6 +46,9 @@ const struct sched_status *sched_status(struct arena *a, enum sched_code code, c
     __attribute__((format(printf, 3, 4)));
 const struct sched_status *sched_status_of(struct arena *a, enum sched_code code,
                                            const struct str *reasons, size_t n);
+/* The same with a plugin's name, where it has none: `s` itself, or a copy. NULL: NULL. */
+const struct sched_status *sched_status_by(struct arena *a, const struct sched_status *s,
+                                           struct str plugin);
 /* Reasons joined by ", ". */
 struct str sched_status_message(struct arena *a, const struct sched_status *s);
 /* "Unschedulable", "UnschedulableAndUnresolvable", ... */

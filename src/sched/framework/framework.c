@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Filters, dry runs, normalizing: what core and plugins both do with a profile's plugins. */
+#include "sched/framework/framework.h"
+
+#include "sched/framework/profile.h"
+#include "sched/queue/queue.h"
+
+void sched_step_done(struct sched_step *step, const struct sched_status *status)
+{
+    step->done(step, status);
+}
+
+void sched_normalize(int64_t *scores, size_t n, bool reverse)
+{
+    int64_t max = 0;
+    for (size_t i = 0; i < n; i++)
+        max = MAX(max, scores[i]);
+    if (max == 0) {
+        for (size_t i = 0; reverse && i < n; i++)
+            scores[i] = SCHED_SCORE_MAX;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int64_t score;
+        if (__builtin_mul_overflow(scores[i], SCHED_SCORE_MAX, &score))
+            score = max > SCHED_SCORE_MAX ? scores[i] / (max / SCHED_SCORE_MAX) : SCHED_SCORE_MAX;
+        else
+            score /= max;
+        scores[i] = reverse ? SCHED_SCORE_MAX - score : score;
+    }
+}
+
+/* ---- filters ---- */
+
+const struct sched_status *sched_filters(struct sched_cycle *cycle,
+                                         const struct sched_node_info *node,
+                                         const struct sched_plugin **ret_by)
+{
+    const struct sched_profile *profile = cycle->framework->profile;
+    struct sched_plugin *const *plugins = profile->at[SCHED_AT_FILTER];
+    for (unsigned i = 0; i < profile->n_at[SCHED_AT_FILTER]; i++) {
+        struct sched_plugin *p = plugins[i];
+        if (cycle->skip_filter & UINT64_C(1) << p->position)
+            continue;
+        const struct sched_status *s = p->ops->filter(p, cycle, node);
+        if (sched_code(s) == SCHED_SUCCESS)
+            continue;
+        *ret_by = p;
+        if (sched_is_rejected(s))
+            return s;
+        return sched_status(cycle->arena, SCHED_ERROR,
+                            "running \"" STR_FMT "\" filter plugin: " STR_FMT, STR_ARG(p->name),
+                            STR_ARG(sched_status_message(cycle->arena, s)));
+    }
+    return NULL;
+}
+
+const struct sched_status *sched_run_filters(struct sched_cycle *cycle,
+                                             const struct sched_node_info *node)
+{
+    const struct sched_plugin *by;
+    const struct sched_status *s = sched_filters(cycle, node, &by);
+    return s ? sched_status_by(cycle->arena, s, by->name) : NULL;
+}
+
+/*
+ * The cycle and the node with the pods counted in that are nominated to the node, and not of lower
+ * priority than ours. *ret_fork NULL: there are none.
+ */
+static const struct sched_status *add_nominated(struct sched_cycle *cycle,
+                                                const struct sched_node_info *node,
+                                                const struct sched_pod *const *pods, size_t n,
+                                                struct sched_cycle **ret_fork,
+                                                struct sched_node_info **ret_node)
+{
+    struct words *words = cycle->framework->words;
+    *ret_fork = NULL;
+    *ret_node = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (pods[i]->priority < cycle->pod->priority || str_eq(pods[i]->o.uid, cycle->pod->o.uid))
+            continue;
+        if (!*ret_fork) {
+            *ret_fork = sched_cycle_fork(cycle);
+            *ret_node = sched_node_info_clone(words, node);
+        }
+        sched_node_info_add(words, *ret_node, pods[i]);
+        const struct sched_status *s = sched_run_add_pod(*ret_fork, pods[i], *ret_node);
+        if (s) /* the fork's arena goes before the status is read */
+            return sched_status_of(cycle->arena, s->code, s->reasons, s->n_reasons);
+    }
+    return NULL;
+}
+
+const struct sched_status *sched_filters_nominated(struct sched_cycle *cycle,
+                                                   const struct sched_node_info *node,
+                                                   const struct sched_plugin **ret_by)
+{
+    struct sched_framework *f = cycle->framework;
+    size_t n = 0;
+    const struct sched_pod *const *pods = NULL;
+    if (f->queue)
+        pods = sched_queue_nominated(f->queue, word_str(node->node->name), &n);
+    if (n == 0)
+        return sched_filters(cycle, node, ret_by);
+    struct sched_cycle *fork;
+    struct sched_node_info *with;
+    *ret_by = NULL;
+    const struct sched_status *s = add_nominated(cycle, node, pods, n, &fork, &with);
+    if (!s && fork) {
+        s = sched_filters(fork, with, ret_by);
+        if (s)
+            s = sched_status_of(cycle->arena, s->code, s->reasons, s->n_reasons);
+    }
+    if (fork) {
+        sched_cycle_fork_free(fork);
+        sched_node_info_free(f->words, with);
+    }
+    /* Affinity to a nominated pod does not count before it is there, so both have to pass. */
+    return s ? s : sched_filters(cycle, node, ret_by);
+}
+
+const struct sched_status *sched_run_filters_nominated(struct sched_cycle *cycle,
+                                                       const struct sched_node_info *node)
+{
+    const struct sched_plugin *by = NULL;
+    const struct sched_status *s = sched_filters_nominated(cycle, node, &by);
+    return s && by ? sched_status_by(cycle->arena, s, by->name) : s;
+}
+
+/* ---- dry runs ---- */
+
+struct fork {
+    struct sched_cycle cycle;
+    struct arena arena;
+};
+
+struct sched_cycle *sched_cycle_fork(struct sched_cycle *cycle)
+{
+    const struct sched_profile *profile = cycle->framework->profile;
+    struct fork *f = xnew(struct fork);
+    f->cycle = *cycle;
+    f->cycle.arena = &f->arena;
+    f->cycle.is_dry_run = true;
+    f->cycle.states = arena_new_n(&f->arena, void *, MAX(profile->n_plugins, 1u));
+    if (profile->n_plugins > 0)
+        memcpy(f->cycle.states, cycle->states, profile->n_plugins * sizeof(void *));
+    for (unsigned i = 0; i < profile->n_plugins; i++) {
+        struct sched_plugin *p = profile->plugins[i];
+        if (p->ops->clone_state && !(cycle->skip_filter & UINT64_C(1) << i))
+            f->cycle.states[i] = p->ops->clone_state(p, cycle, &f->cycle);
+    }
+    return &f->cycle;
+}
+
+void sched_cycle_fork_free(struct sched_cycle *fork)
+{
+    if (!fork)
+        return;
+    const struct sched_profile *profile = fork->framework->profile;
+    for (unsigned i = 0; i < profile->n_plugins; i++) {
+        struct sched_plugin *p = profile->plugins[i];
+        if (p->ops->free_state_clone && !(fork->skip_filter & UINT64_C(1) << i))
+            p->ops->free_state_clone(p, fork);
+    }
+    struct fork *f = container_of(fork, struct fork, cycle);
+    arena_fini(&f->arena);
+    free(f);
+}
+
+/* AddPod or RemovePod of all plugins whose PreFilter did not say Skip. */
+static const struct sched_status *run_with_pod(struct sched_cycle *cycle, bool adds,
+                                               const struct sched_pod *other,
+                                               const struct sched_node_info *node)
+{
+    const struct sched_profile *profile = cycle->framework->profile;
+    for (unsigned i = 0; i < profile->n_at[SCHED_AT_PRE_FILTER]; i++) {
+        struct sched_plugin *p = profile->at[SCHED_AT_PRE_FILTER][i];
+        if (cycle->skip_filter & UINT64_C(1) << p->position)
+            continue;
+        const struct sched_status *(*run)(struct sched_plugin *, struct sched_cycle *,
+                                          const struct sched_pod *,
+                                          const struct sched_node_info *) =
+            adds ? p->ops->add_pod : p->ops->remove_pod;
+        const struct sched_status *s = run ? run(p, cycle, other, node) : NULL;
+        if (sched_code(s) != SCHED_SUCCESS)
+            return sched_status(cycle->arena, SCHED_ERROR,
+                                "running %s on PreFilter plugin \"" STR_FMT "\": " STR_FMT,
+                                adds ? "AddPod" : "RemovePod", STR_ARG(p->name),
+                                STR_ARG(sched_status_message(cycle->arena, s)));
+    }
+    return NULL;
+}
+
+const struct sched_status *sched_run_add_pod(struct sched_cycle *cycle,
+                                             const struct sched_pod *other,
+                                             const struct sched_node_info *node)
+{
+    return run_with_pod(cycle, true, other, node);
+}
+
+const struct sched_status *sched_run_remove_pod(struct sched_cycle *cycle,
+                                                const struct sched_pod *other,
+                                                const struct sched_node_info *node)
+{
+    return run_with_pod(cycle, false, other, node);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All native plugins: a row here, and plugins/<name>.c with `sched_<name>_ops`. The name that
+ * configurations use is in the table of functions.
+ */
+#pragma once
+
+#include "sched/framework/profile.h"
+
+#define SCHED_NATIVE_PLUGINS(X)                                                                    \
+    X(default_binder)                                                                              \
+    X(priority_sort)                                                                               \
+    X(scheduling_gates)
+
+#define SCHED_NATIVE_PLUGIN_OPS(name) extern const struct sched_plugin_ops sched_##name##_ops;
+SCHED_NATIVE_PLUGINS(SCHED_NATIVE_PLUGIN_OPS)
+#undef SCHED_NATIVE_PLUGIN_OPS
