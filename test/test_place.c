@@ -33,53 +33,90 @@ static struct place_books *cluster(uint32_t n)
 
 /* ---- scores ---- */
 
+#define SHARES(...)                                                                                \
+    (const struct place_share[])                                                                   \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
 TEST(least_allocated_gives_the_integers_of_kube_scheduler)
 {
-    struct place_amounts n1 = amounts(4000, 10000), n2 = amounts(6000, 10000);
-    struct place_amounts used1 = amounts(3000, 6000), used2 = amounts(2000, 4000);
-    CHECK_INT(place_score_least_allocated(&n1, &used1, place_default_weights, 2), 32);
-    CHECK_INT(place_score_least_allocated(&n2, &used2, place_default_weights, 2), 63);
-    used1 = amounts(5000, 5000); /* over in one resource: nothing for that one */
-    CHECK_INT(place_score_least_allocated(&n1, &used1, place_default_weights, 2), 25);
+    CHECK_INT(place_score_least_allocated(SHARES({ 4000, 3000, 1 }, { 10000, 6000, 1 }), 2), 32);
+    CHECK_INT(place_score_least_allocated(SHARES({ 6000, 2000, 1 }, { 10000, 4000, 1 }), 2), 63);
+    /* over in one resource: nothing for that one */
+    CHECK_INT(place_score_least_allocated(SHARES({ 4000, 5000, 1 }, { 10000, 5000, 1 }), 2), 25);
+    CHECK_INT(place_score_least_allocated(SHARES({ 4000, 3000, 2 }, { 10000, 6000, 1 }), 2), 30);
+    CHECK_INT(place_score_least_allocated(SHARES({ 4000, 3000, 2 }, { 0, 6000, 1 }), 2), 25);
+    CHECK_INT(place_score_least_allocated(SHARES({ 0, 0, 1 }), 1), 0);
+}
+
+TEST(most_allocated_is_full_for_what_is_over)
+{
+    CHECK_INT(place_score_most_allocated(SHARES({ 4000, 3000, 1 }, { 10000, 6000, 1 }), 2), 67);
+    CHECK_INT(place_score_most_allocated(SHARES({ 4000, 5000, 1 }, { 10000, 5000, 1 }), 2), 75);
+    CHECK_INT(place_score_most_allocated(SHARES({ 4000, 3000, 2 }, { 10000, 6000, 1 }), 2), 70);
+}
+
+TEST(a_shape_is_linear_between_its_points_and_constant_outside)
+{
+    static const struct place_shape_point one[] = { { 20, 70 } };
+    static const struct place_shape_point zigzag[] = { { 10, 100 }, { 30, 0 }, { 90, 50 } };
+    CHECK_INT(place_shape_at(one, 1, 0), 70);
+    CHECK_INT(place_shape_at(one, 1, 20), 70);
+    CHECK_INT(place_shape_at(one, 1, 100), 70);
+    static const int64_t at[] = { 0, 10, 11, 20, 30, 31, 60, 89, 90, 100 };
+    static const int64_t want[] = { 100, 100, 95, 50, 0, 0, 25, 49, 50, 50 };
+    for (size_t i = 0; i < ARRAY_LEN(at); i++)
+        CHECK_INT(place_shape_at(zigzag, 3, at[i]), want[i]);
+}
+
+TEST(a_score_by_shape_rounds_and_leaves_out_what_scores_nothing)
+{
+    static const struct place_shape_point fuller[] = { { 0, 0 }, { 100, 100 } };
+    static const struct place_shape_point emptier[] = { { 0, 100 }, { 100, 0 } };
+    CHECK_INT(place_score_shape(SHARES({ 4000, 3000, 1 }, { 10000, 5000, 1 }), 2, fuller, 2), 63);
+    CHECK_INT(place_score_shape(SHARES({ 4000, 0, 1 }, { 10000, 5000, 1 }), 2, fuller, 2), 50);
+    CHECK_INT(place_score_shape(SHARES({ 4000, 9000, 1 }, { 10000, 5000, 3 }), 2, fuller, 2), 63);
+    CHECK_INT(place_score_shape(SHARES({ 4000, 9000, 1 }, { 10000, 5000, 3 }), 2, emptier, 2), 50);
+    CHECK_INT(place_score_shape(SHARES({ 4000, 4000, 1 }), 1, emptier, 2), 0);
 }
 
 TEST(balanced_allocation_gives_the_integers_of_kube_scheduler)
 {
-    struct place_amounts n1 = amounts(10000, 20000), n2 = amounts(10000, 50000);
-    struct place_amounts used1 = amounts(6000, 5000), used2 = amounts(6000, 10000);
-    CHECK_INT(place_score_balanced(&n1, &used1, place_default_weights, 2), 82);
-    CHECK_INT(place_score_balanced(&n2, &used2, place_default_weights, 2), 80);
+    CHECK_INT(place_score_balanced(SHARES({ 10000, 6000, 1 }, { 20000, 5000, 1 }), 2), 82);
+    CHECK_INT(place_score_balanced(SHARES({ 10000, 6000, 1 }, { 50000, 10000, 1 }), 2), 80);
+    CHECK_INT(place_score_balance_change(82, 82), 75);
+    CHECK_INT(place_score_balance_change(100, 50), 100);
+    CHECK_INT(place_score_balance_change(50, 100), 50);
+    CHECK_INT(place_score_balance_change(82, 85), 73);
 }
 
 TEST(balanced_allocation_of_three_resources_uses_the_standard_deviation)
 {
-    static const struct place_weight three[] = { { PLACE_CPU_MILLI, 1 },
-                                                 { PLACE_MEMORY_BYTES, 1 },
-                                                 { PLACE_FIRST_EXTENDED, 1 } };
-    struct place_amounts n = amounts(100, 100), used = amounts(10, 40);
-    n.at[PLACE_FIRST_EXTENDED] = 100;
-    used.at[PLACE_FIRST_EXTENDED] = 70;
-    CHECK_INT(place_score_balanced(&n, &used, three, 3), 75); /* deviation 0.2449 */
-    n.at[PLACE_FIRST_EXTENDED] = 0;                           /* a node without it: of two */
-    CHECK_INT(place_score_balanced(&n, &used, three, 3), 85);
+    /* deviation 0.2449 */
+    CHECK_INT(place_score_balanced(SHARES({ 100, 10, 1 }, { 100, 40, 1 }, { 100, 70, 1 }), 3), 75);
+    /* a node without it: of two */
+    CHECK_INT(place_score_balanced(SHARES({ 100, 10, 1 }, { 100, 40, 1 }, { 0, 70, 1 }), 3), 85);
+    CHECK_INT(place_score_balanced(SHARES({ 100, 10, 1 }), 1), 100);
 }
 
 TEST(scores_of_amounts_near_the_end_of_the_numbers_do_not_overflow)
 {
-    struct place_amounts n = amounts(INT64_MAX, INT64_MAX);
-    struct place_amounts used = amounts(INT64_MAX / 2, INT64_MAX / 4);
-    CHECK_INT(place_score_least_allocated(&n, &used, place_default_weights, 2), 62);
-    CHECK_INT(place_score_most_allocated(&n, &used, place_default_weights, 2), 36);
+    const struct place_share *s =
+        SHARES({ INT64_MAX, INT64_MAX / 2, 1 }, { INT64_MAX, INT64_MAX / 4, 1 });
+    CHECK_INT(place_score_least_allocated(s, 2), 62);
+    CHECK_INT(place_score_most_allocated(s, 2), 36);
 }
 
 TEST(image_score_grows_with_size_and_spread)
 {
-    CHECK_INT(place_score_image(false, 1000 * MIB, 10, 10), 0);
-    CHECK_INT(place_score_image(true, 1000 * MIB, 10, 10), 100);
-    CHECK_INT(place_score_image(true, 2000 * MIB, 5, 10), 100);
-    CHECK_INT(place_score_image(true, 525 * MIB, 10, 10), 50);
-    CHECK_INT(place_score_image(true, 525 * MIB, 1, 10), 0); /* 52.5 MiB */
-    CHECK_INT(place_score_image(true, 20 * MIB, 10, 10), 0);
+    CHECK_INT(place_score_images(0, 50 * MIB, 1000 * MIB), 0);
+    CHECK_INT(place_score_images(1000 * MIB, 50 * MIB, 1000 * MIB), 100);
+    CHECK_INT(place_score_images(2000 * MIB, 50 * MIB, 1000 * MIB), 100);
+    CHECK_INT(place_score_images(525 * MIB, 50 * MIB, 1000 * MIB), 50);
+    CHECK_INT(place_score_images(place_image_weight(525 * MIB, 1, 10), 50 * MIB, 1000 * MIB), 0);
+    CHECK_INT(place_score_images(20 * MIB, 50 * MIB, 1000 * MIB), 0);
+    CHECK_INT(place_score_images(20 * MIB, 50 * MIB, 50 * MIB), 0);
 }
 
 /* ---- filters ---- */

@@ -204,11 +204,28 @@ static void consider_tally(struct place *p, const struct place_request *rq,
 
 /* ---- what is good ---- */
 
+/* CPU and memory, the request counted in. */
+enum { N_SHARES = 2 };
 static void with_request(const struct place_node *node, const struct place_request *rq,
-                         struct place_amounts *ret)
+                         struct place_share ret[N_SHARES])
 {
-    for (size_t i = 0; i < PLACE_RESOURCES; i++)
-        ret->at[i] = node->used.at[i] + rq->need.at[i];
+    static const enum place_resource counted[N_SHARES] = { PLACE_CPU_MILLI, PLACE_MEMORY_BYTES };
+    for (size_t i = 0; i < N_SHARES; i++) {
+        enum place_resource r = counted[i];
+        ret[i] = (struct place_share){ node->capacity.at[r], node->used.at[r] + rq->need.at[r], 1 };
+    }
+}
+
+/* What is below 50 MiB after weighing by the spread does not count, above 1000 MiB it counts full.
+ */
+static int score_image(const struct place *p, const struct place_request *rq, uint32_t index)
+{
+    static const int64_t mib = 1 << 20;
+    if (place_tally_of(rq->image, index) == 0)
+        return 0;
+    int64_t weight = place_image_weight((int64_t)MIN(rq->image_bytes, (uint64_t)INT64_MAX),
+                                        rq->image->n, place_n_nodes(p->books));
+    return place_score_images(weight, 50 * mib, 1000 * mib);
 }
 
 static int64_t score_any(const struct place *p, const struct place_request *rq, uint32_t index,
@@ -220,24 +237,20 @@ static int64_t score_any(const struct place *p, const struct place_request *rq, 
 static int64_t score_least(const struct place *p, const struct place_request *rq, uint32_t index,
                            const struct place_node *node)
 {
-    struct place_amounts used;
-    with_request(node, rq, &used);
-    return place_score_least_allocated(&node->capacity, &used, place_default_weights,
-                                       ARRAY_LEN(place_default_weights));
+    struct place_share shares[N_SHARES];
+    with_request(node, rq, shares);
+    return place_score_least_allocated(shares, N_SHARES);
 }
 
 static int64_t score_kubernetes(const struct place *p, const struct place_request *rq,
                                 uint32_t index, const struct place_node *node)
 {
-    struct place_amounts used;
-    with_request(node, rq, &used);
-    int64_t sum = place_score_least_allocated(&node->capacity, &used, place_default_weights,
-                                              ARRAY_LEN(place_default_weights)) +
-                  place_score_balanced(&node->capacity, &used, place_default_weights,
-                                       ARRAY_LEN(place_default_weights));
+    struct place_share shares[N_SHARES];
+    with_request(node, rq, shares);
+    int64_t sum =
+        place_score_least_allocated(shares, N_SHARES) + place_score_balanced(shares, N_SHARES);
     if (rq->image && !p->options.no_image_locality)
-        sum += place_score_image(place_tally_of(rq->image, index) > 0, rq->image_bytes,
-                                 rq->image->n, place_n_nodes(p->books));
+        sum += score_image(p, rq, index);
     return sum;
 }
 

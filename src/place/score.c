@@ -6,9 +6,6 @@
 
 #include <math.h>
 
-const struct place_weight place_default_weights[2] = { { PLACE_CPU_MILLI, 1 },
-                                                       { PLACE_MEMORY_BYTES, 1 } };
-
 const char *place_verdict_text(enum place_verdict v)
 {
     switch (v) {
@@ -43,7 +40,7 @@ enum place_verdict place_fit_resources(const struct place_amounts *capacity,
                                        const struct place_amounts *need)
 {
     for (size_t i = 0; i < PLACE_RESOURCES; i++) {
-        if (need->at[i] <= 0 || need->at[i] <= capacity->at[i] - used->at[i])
+        if (!place_lacks(capacity->at[i], used->at[i], need->at[i]))
             continue;
         return i < PLACE_FIRST_EXTENDED ? (enum place_verdict)(PLACE_NO_CPU + i)
                                         : PLACE_NO_EXTENDED;
@@ -119,47 +116,68 @@ static int64_t percent(int64_t part, int64_t whole)
     return (int64_t)((__int128)part * PLACE_SCORE_MAX / whole);
 }
 
-int place_score_least_allocated(const struct place_amounts *capacity,
-                                const struct place_amounts *used, const struct place_weight *w,
-                                size_t n)
+int place_score_least_allocated(const struct place_share *s, size_t n)
 {
     int64_t sum = 0, weights = 0;
     for (size_t i = 0; i < n; i++) {
-        int64_t has = capacity->at[w[i].resource], in_use = used->at[w[i].resource];
-        if (has <= 0)
+        if (s[i].capacity <= 0)
             continue;
-        weights += w[i].weight;
-        if (in_use <= has)
-            sum += percent(has - in_use, has) * w[i].weight;
+        weights += s[i].weight;
+        if (s[i].used <= s[i].capacity)
+            sum += percent(s[i].capacity - s[i].used, s[i].capacity) * s[i].weight;
     }
     return weights ? (int)(sum / weights) : 0;
 }
 
-int place_score_most_allocated(const struct place_amounts *capacity,
-                               const struct place_amounts *used, const struct place_weight *w,
-                               size_t n)
+int place_score_most_allocated(const struct place_share *s, size_t n)
 {
     int64_t sum = 0, weights = 0;
     for (size_t i = 0; i < n; i++) {
-        int64_t has = capacity->at[w[i].resource], in_use = used->at[w[i].resource];
-        if (has <= 0)
+        if (s[i].capacity <= 0)
             continue;
-        weights += w[i].weight;
-        sum += percent(MIN(in_use, has), has) * w[i].weight;
+        weights += s[i].weight;
+        sum += percent(MIN(s[i].used, s[i].capacity), s[i].capacity) * s[i].weight;
     }
     return weights ? (int)(sum / weights) : 0;
 }
 
-int place_score_balanced(const struct place_amounts *capacity, const struct place_amounts *used,
-                         const struct place_weight *w, size_t n)
+int64_t place_shape_at(const struct place_shape_point *shape, size_t n, int64_t utilization)
 {
-    double fraction[PLACE_RESOURCES], sum = 0, deviation = 0;
+    size_t i = 0;
+    while (i < n && utilization > shape[i].utilization)
+        i++;
+    if (i == 0 || i == n)
+        return n ? shape[i ? n - 1 : 0].score : 0;
+    const struct place_shape_point *a = &shape[i - 1], *b = &shape[i];
+    return a->score + (b->score - a->score) * (utilization - a->utilization) /
+                          (b->utilization - a->utilization);
+}
+
+int place_score_shape(const struct place_share *s, size_t n, const struct place_shape_point *shape,
+                      size_t n_points)
+{
+    int64_t sum = 0, weights = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (s[i].capacity <= 0)
+            continue;
+        int64_t in_use = percent(MIN(s[i].used, s[i].capacity), s[i].capacity);
+        int64_t score = place_shape_at(shape, n_points, in_use);
+        if (score <= 0)
+            continue;
+        weights += s[i].weight;
+        sum += score * s[i].weight;
+    }
+    return weights ? (int)round((double)sum / (double)weights) : 0;
+}
+
+int place_score_balanced(const struct place_share *s, size_t n)
+{
+    double fraction[PLACE_BALANCE_MAX], sum = 0, deviation = 0;
     size_t have = 0;
-    for (size_t i = 0; i < n && have < PLACE_RESOURCES; i++) {
-        int64_t has = capacity->at[w[i].resource];
-        if (has <= 0)
+    for (size_t i = 0; i < n && have < PLACE_BALANCE_MAX; i++) {
+        if (s[i].capacity <= 0)
             continue;
-        double f = (double)used->at[w[i].resource] / (double)has;
+        double f = (double)s[i].used / (double)s[i].capacity;
         fraction[have] = f > 1 ? 1 : f;
         sum += fraction[have++];
     }
@@ -174,12 +192,13 @@ int place_score_balanced(const struct place_amounts *capacity, const struct plac
     return (int)((1 - deviation) * PLACE_SCORE_MAX);
 }
 
-int place_score_image(bool has, uint64_t image_bytes, uint32_t holders, uint32_t n_nodes)
+int place_score_balance_change(int with, int without)
 {
-    static const uint64_t mib = 1 << 20, low = 50 * mib, high = 1000 * mib;
-    if (!has || n_nodes == 0)
-        return 0;
-    uint64_t weighed = (uint64_t)((double)image_bytes * ((double)holders / (double)n_nodes));
-    weighed = MIN(MAX(weighed, low), high);
-    return (int)(PLACE_SCORE_MAX * (weighed - low) / (high - low));
+    return PLACE_SCORE_MAX / 2 + (PLACE_SCORE_MAX / 2 + with - without) / 2;
+}
+
+int place_score_images(int64_t sum_bytes, int64_t low_bytes, int64_t high_bytes)
+{
+    int64_t sum = MIN(MAX(sum_bytes, low_bytes), high_bytes);
+    return high_bytes > low_bytes ? (int)percent(sum - low_bytes, high_bytes - low_bytes) : 0;
 }

@@ -3,6 +3,8 @@
  * Filters and scores: pure functions over one node and one request, each by itself, so that the
  * function placer and the pod scheduler combine them as they like. Scores are 0 to 100, integers,
  * rounded as kube-scheduler rounds.
+ *
+ * Scores of resources take shares and not a node, since the two keep their books differently.
  */
 #pragma once
 
@@ -42,7 +44,12 @@ enum place_verdict {
 /* "too little memory", ... */
 const char *place_verdict_text(enum place_verdict v);
 
-/* Of need > 0, used + need <= capacity; the first resource that is short, in their order. */
+/* Is there too little left? Who needs nothing never lacks it, however much is promised. */
+static inline bool place_lacks(int64_t capacity, int64_t used, int64_t need)
+{
+    return need > 0 && need > capacity - used;
+}
+/* The first resource that is short, in their order. */
 enum place_verdict place_fit_resources(const struct place_amounts *capacity,
                                        const struct place_amounts *used,
                                        const struct place_amounts *need);
@@ -57,29 +64,40 @@ enum place_verdict place_filter(const struct place_node *node, const struct plac
 
 /* ---- scores ---- */
 
-struct place_weight {
-    uint8_t resource; /* enum place_resource or an extended one */
-    uint32_t weight;
+/*
+ * One resource of one node: what it has, and what of it is in use with the request counted in.
+ * What a node does not have (capacity <= 0) does not count in any score.
+ */
+struct place_share {
+    int64_t capacity, used;
+    int64_t weight;
 };
-/* CPU and memory, weight 1 each. */
-extern const struct place_weight place_default_weights[2];
 
-/*
- * `used` is what is in use with the request counted in. Weighted mean of
- * (capacity - used) * 100 / capacity, 0 for what is over; resources a node lacks do not count.
- */
-int place_score_least_allocated(const struct place_amounts *capacity,
-                                const struct place_amounts *used, const struct place_weight *w,
-                                size_t n);
-/* The same with used * 100 / capacity. */
-int place_score_most_allocated(const struct place_amounts *capacity,
-                               const struct place_amounts *used, const struct place_weight *w,
-                               size_t n);
-/* (1 - deviation of the fractions in use) * 100; the weights themselves play no role. */
-int place_score_balanced(const struct place_amounts *capacity, const struct place_amounts *used,
-                         const struct place_weight *w, size_t n);
-/*
- * One image of image_bytes, held by `holders` of n_nodes nodes, this one among them or not. What is
- * below 50 MiB after weighing by the spread does not count, above 1000 MiB it counts full.
- */
-int place_score_image(bool has, uint64_t image_bytes, uint32_t holders, uint32_t n_nodes);
+/* Weighted mean of (capacity - used) * 100 / capacity; 0 for what is over. */
+int place_score_least_allocated(const struct place_share *s, size_t n);
+/* The same with used * 100 / capacity; 100 for what is over. */
+int place_score_most_allocated(const struct place_share *s, size_t n);
+
+/* A function of the share in use (0 to 100): linear between its points, constant outside. */
+struct place_shape_point {
+    int64_t utilization, score; /* of points that follow each other, utilization grows */
+};
+int64_t place_shape_at(const struct place_shape_point *shape, size_t n, int64_t utilization);
+/* Weighted mean of the shape at each share, rounded; shares with score 0 do not count. */
+int place_score_shape(const struct place_share *s, size_t n, const struct place_shape_point *shape,
+                      size_t n_points);
+
+enum { PLACE_BALANCE_MAX = 32 }; /* resources beyond play no role */
+/* (1 - deviation of the fractions in use) * 100; weights play no role. */
+int place_score_balanced(const struct place_share *s, size_t n);
+/* From the balance of a node with and without the request: 75 unchanged, 100 better, 50 worse. */
+int place_score_balance_change(int with, int without);
+
+/* What an image counts that is on this node and `holders` of n_nodes: the fewer have it, the less,
+ * so that not all pods go to the first one. */
+static inline int64_t place_image_weight(int64_t image_bytes, uint32_t holders, uint32_t n_nodes)
+{
+    return (int64_t)((double)image_bytes * ((double)holders / (double)n_nodes));
+}
+/* The sum of these weights, as its place between low (0) and high (100). */
+int place_score_images(int64_t sum_bytes, int64_t low_bytes, int64_t high_bytes);
