@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NodeImageStates; see node_image_state.h. */
+#include "sched/object/node_image_state.h"
+
+#include "base/clock.h"
+#include "codec/base64.h"
+#include "codec/digest.h"
+
+extern const struct str node_image_state_crd_json;
+
+struct str sched_crd(void)
+{
+    return node_image_state_crd_json;
+}
+
+static uint64_t prefix_of(const uint8_t bytes[SCHED_LAYER_PREFIX_BYTES])
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < SCHED_LAYER_PREFIX_BYTES; i++)
+        v = v << 8 | bytes[i];
+    return v;
+}
+
+int sched_layer_prefix(struct str diff_id, uint64_t *ret, struct err *err)
+{
+    static const struct str algorithm = { "sha256:", 7 };
+    uint8_t bytes[SCHED_LAYER_PREFIX_BYTES];
+    struct str hex = str_slice(diff_id, algorithm.n, diff_id.n);
+    if (!str_has_prefix(diff_id, algorithm) || hex.n > (size_t)2 * SHA256_BYTES ||
+        hex.n < 2 * sizeof bytes ||
+        !hex_parse(str_slice(hex, 0, 2 * sizeof bytes), bytes, sizeof bytes))
+        return err_set(err, E_INVALID, "'" STR_FMT "' is no layer: sha256: and 12 to 64 digits",
+                       STR_ARG(diff_id));
+    *ret = prefix_of(bytes);
+    return 0;
+}
+
+static int64_t amount(const struct json *at, const char *key)
+{
+    return MAX(json_int_or(json_getc(at, key), 0), 0);
+}
+
+static int read_time(const struct json *at, const char *key, int64_t *ret_ms, struct err *err)
+{
+    struct str text = json_get_str(at, key);
+    int64_t us = 0;
+    if (text.n > 0 && rfc3339_parse(text, &us) < 0)
+        return err_set(err, E_INVALID, "spec.%s: '" STR_FMT "' is no time", key, STR_ARG(text));
+    *ret_ms = us / 1000;
+    return 0;
+}
+
+static int read_layers(struct sched_node_image_state *s, const struct json *layers, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf bytes =
+        BUF_INIT((size_t)SCHED_NODE_LAYERS_MAX * SCHED_LAYER_PREFIX_BYTES);
+    s->layers_generation = (uint64_t)amount(layers, "generation");
+    int r = base64_decode(&bytes, json_get_str(layers, "prefixes"), BASE64_LENIENT);
+    if (r < 0)
+        return err_set(err, E_INVALID, "spec.layers.prefixes: not base64, or more than %d layers",
+                       SCHED_NODE_LAYERS_MAX);
+    if (bytes.n % SCHED_LAYER_PREFIX_BYTES != 0)
+        return err_set(err, E_INVALID, "spec.layers.prefixes: %zu bytes are no whole number of %d",
+                       bytes.n, SCHED_LAYER_PREFIX_BYTES);
+    size_t n = bytes.n / SCHED_LAYER_PREFIX_BYTES;
+    s->layers = xnew_n(uint64_t, n);
+    for (size_t i = 0; i < n; i++) {
+        s->layers[i] = prefix_of((const uint8_t *)bytes.p + i * SCHED_LAYER_PREFIX_BYTES);
+        if (i > 0 && s->layers[i] <= s->layers[i - 1])
+            return err_set(err, E_INVALID, "spec.layers.prefixes: not ascending at layer %zu", i);
+    }
+    s->n_layers = (uint32_t)n;
+    return 0;
+}
+
+static int node_image_state_read(struct words *w, struct sched_object *o, const struct json *json,
+                                 struct err *err)
+{
+    struct sched_node_image_state *s = (struct sched_node_image_state *)o;
+    const struct json *spec = json_getc(json, "spec"), *network = json_getc(spec, "network");
+    const struct json *cache = json_getc(spec, "cache"), *disk = json_getc(spec, "disk");
+    s->rtt_us = amount(network, "rttMicroseconds");
+    s->uplink_bps = amount(network, "uplinkBitsPerSecond");
+    s->downlink_bps = amount(network, "downlinkBitsPerSecond");
+    s->registry_bps = amount(network, "registryBitsPerSecond");
+    s->cache_capacity = amount(cache, "capacityBytes");
+    s->cache_used = amount(cache, "usedBytes");
+    s->cache_pinned = amount(cache, "pinnedBytes");
+    s->disk_capacity = amount(disk, "capacityBytes");
+    s->disk_used = amount(disk, "usedBytes");
+    s->unpack_bytes_per_second = amount(spec, "unpackBytesPerSecond");
+    s->upload_slots = (uint32_t)MIN(amount(spec, "freeUploadSlots"), (int64_t)UINT32_MAX);
+    int r = read_time(spec, "reportedAt", &s->reported_ms, err);
+    if (r < 0)
+        return r;
+    r = read_time(network, "measuredAt", &s->measured_ms, err);
+    return r < 0 ? r : read_layers(s, json_getc(spec, "layers"), err);
+}
+
+static void node_image_state_fini(struct words *w, struct sched_object *o)
+{
+    struct sched_node_image_state *s = (struct sched_node_image_state *)o;
+    free(s->layers);
+}
+
+const struct sched_kind_ops sched_node_image_state_ops = {
+    .size = sizeof(struct sched_node_image_state),
+    .read = node_image_state_read,
+    .fini = node_image_state_fini,
+};
+
+bool sched_node_image_state_has(const struct sched_node_image_state *s, uint64_t prefix)
+{
+    uint32_t from = 0, to = s->n_layers;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (s->layers[middle] == prefix)
+            return true;
+        if (s->layers[middle] < prefix)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return false;
+}

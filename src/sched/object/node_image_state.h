@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A NodeImageState (dormouse.dev/v1alpha1): what a node tells about its network and its images'
+ * layers; one for each node, of the node's name. The schema is node_image_state_crd.json.
+ *
+ * The set of layers, `spec.layers.prefixes`, is a string of bytes (base64 in JSON): the first six
+ * bytes of the DiffID of every layer that the node holds, ascending, none twice. Six bytes are
+ * exact enough for a score: among 1,000 layers one that is not there seems to be in 1 of 280
+ * thousand million questions. `spec.layers.generation` grows with every change of the set.
+ */
+#pragma once
+
+#include "sched/object/object.h"
+
+enum {
+    SCHED_LAYER_PREFIX_BYTES = 6,
+    SCHED_NODE_LAYERS_MAX = 32768,
+};
+
+/* What is not told, or is not positive, is 0. */
+struct sched_node_image_state {
+    struct sched_object o;
+    int64_t measured_ms; /* wall clock, of the network; 0: never */
+    int64_t rtt_us;
+    int64_t uplink_bps, downlink_bps, registry_bps; /* bits per second; registry: from it */
+    int64_t reported_ms;                            /* of what follows */
+    int64_t cache_capacity, cache_used, cache_pinned;
+    int64_t disk_capacity, disk_used; /* where images are */
+    int64_t unpack_bytes_per_second;
+    uint32_t upload_slots; /* free ones */
+    uint64_t layers_generation;
+    uint64_t *layers; /* prefixes as numbers, ascending */
+    uint32_t n_layers;
+};
+static inline const struct sched_node_image_state *sched_node_image_state_of(
+    const struct sched_object *o)
+{
+    return (const struct sched_node_image_state *)o;
+}
+bool sched_node_image_state_has(const struct sched_node_image_state *s, uint64_t prefix);
+/* The prefix of "sha256:HEX...", of which 12 digits are enough. Errors: E_INVALID. */
+int sched_layer_prefix(struct str diff_id, uint64_t *ret, struct err *err);
+
+/* The CustomResourceDefinition, as JSON. */
+struct str sched_crd(void);
