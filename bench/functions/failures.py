@@ -24,7 +24,7 @@ SLOW_US = 100000
 
 
 class Cluster:
-    def __init__(self, build, directory):
+    def __init__(self, build, directory, control_words=()):
         self.build, self.directory, self.roles = build, directory, {}
         data = directory / "api"
         self.add("api", "api", "--data-dir", data, "--listen", "127.0.0.1:0")
@@ -34,7 +34,7 @@ class Cluster:
             self.api.ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
         for i, address in enumerate(CONTROLS):
             self.add(f"controlplane{i}", "fn", "controlplane", "--data-dir", directory / f"c{i}", "--kubeconfig", self.kubeconfig,
-                     "--listen", address, "--name", f"control{i}")
+                     "--listen", address, "--name", f"control{i}", *control_words)
         control = [w for address in CONTROLS for w in ("-c", address)]
         for i in range(3):
             self.add(f"worker{i}", "fn", "worker", "--data-dir", directory / f"w{i}", "--name", f"worker{i}", *control)
