@@ -108,7 +108,10 @@ TEST(what_breaks_a_rule_is_named)
           "}",
           "has a header and a percentage" },
         { "{\"fake\":{},\"paths\":[\"/a/..\"]}", "spec.paths[0]" },
+        { "{\"fake\":{},\"hosts\":[\"a.example\",\"http://b\"]}", "spec.hosts[1]" },
         { "{\"fake\":{},\"async\":{\"retryOn\":[99]}}", "spec.async.retryOn" },
+        { "{\"fake\":{},\"triggers\":[{\"name\":\"a\",\"cron\":{\"schedule\":\"61 * * * *\"}}]}",
+          "schedule of 'a'" },
         { "{\"fake\":{},\"triggers\":[{\"name\":\"a\"}]}", "one of cron, event and watch" },
         { "{\"fake\":{},\"triggers\":[{\"name\":\"a\",\"event\":{}},{\"name\":\"a\",\"event\":{}}]"
           "}",

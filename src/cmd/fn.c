@@ -2,6 +2,7 @@
 /* dormouse fn controlplane, gateway, worker: one role of functions in a process of its own. */
 #include "base/mem.h"
 #include "cmd/fn_roles.h"
+#include "cmd/host_opts.h"
 #include "node/server.h"
 
 #include <string.h>
@@ -97,7 +98,7 @@ static int run_role(const struct cmd *cmd, const struct cmd_opt *opts, unsigned 
     int r = cmd_parse(cmd, opts, argc, argv, 0, &n);
     if (r || (r = cmd_setup_log()))
         return r > 0 ? r - 1 : r;
-    if ((r = fn_role_options(&server.functions)))
+    if ((r = fn_role_options(&server.functions)) || (r = cmd_take_module_hosts(&server)))
         return r;
     if (!(roles & FUNCTIONS_CONTROL) && fn_role.control_planes.n == 0)
         return cmd_failf(CMD_USAGE, "--control-plane HOST:PORT is needed: where one listens");
@@ -116,6 +117,8 @@ static int run_role(const struct cmd *cmd, const struct cmd_opt *opts, unsigned 
     server.functions.lease_namespace = lease_namespace;
     server.functions.module_dirs = modules.at;
     server.functions.n_module_dirs = modules.n;
+    server.functions.module_hosts = server.module_hosts;
+    server.functions.n_module_hosts = server.n_module_hosts;
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 
@@ -245,6 +248,7 @@ static const struct cmd_opt worker_opts[] = {
     CLUSTER_OPTS,
     { "modules", 0, "DIR", "Functions may name modules below it; repeatable (DIR/functions always)",
       CMD_LIST, &modules, 0, 0 },
+    CMD_MODULE_HOST_OPT,
     FN_WORKER_OPTS,
     { "simulate", 0, "N", "be N workers with fake sandboxes, to measure", CMD_U64,
       &fn_role.simulate, 0, 10000 },

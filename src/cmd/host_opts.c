@@ -25,14 +25,20 @@ static int take_identity(enum host_identity *ret)
                      cmd_identity);
 }
 
-int cmd_take_host_opts(struct server_opts *to)
+int cmd_take_module_hosts(struct server_opts *to)
 {
     struct module_hosts hosts = { cmd_module_hosts.at, cmd_module_hosts.n };
     struct err err = { 0 };
     if (module_hosts_check(&hosts, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
-    to->guests = cmd_host;
     to->module_hosts = hosts.entries;
     to->n_module_hosts = hosts.n;
-    return take_identity(&to->identity);
+    return 0;
+}
+
+int cmd_take_host_opts(struct server_opts *to)
+{
+    to->guests = cmd_host;
+    int r = cmd_take_module_hosts(to);
+    return r ? r : take_identity(&to->identity);
 }

@@ -16,17 +16,18 @@ extern struct cmd_list cmd_module_hosts; /* --module-host */
 /* What they say, checked: a cmd_exit when something is wrong, else 0. */
 int cmd_take_host_opts(struct server_opts *to);
 
+/* The part of it for commands that run no operators. */
+int cmd_take_module_hosts(struct server_opts *to);
+
+#define CMD_MODULE_HOST_OPT                                                                        \
+    {                                                                                              \
+        "module-host", 0, "HOST[:PORT]",                                                           \
+            "modules by URL may come from here alone: a name, .suffix or address, wherever it "    \
+            "is; * any at a public address; repeatable (*)",                                       \
+            CMD_LIST, &cmd_module_hosts, 0, 0                                                      \
+    }
 #define CMD_HOST_OPTS                                                                              \
-    { "module-host",                                                                               \
-      0,                                                                                           \
-      "HOST[:PORT]",                                                                               \
-      "modules by URL may come from here alone: a name, .suffix or address, wherever it is; * "    \
-      "any "                                                                                       \
-      "at a public address; repeatable (*)",                                                       \
-      CMD_LIST,                                                                                    \
-      &cmd_module_hosts,                                                                           \
-      0,                                                                                           \
-      0 },                                                                                         \
+    CMD_MODULE_HOST_OPT,                                                                           \
         { "idle",                                                                                  \
           0,                                                                                       \
           "TIME",                                                                                  \

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "codec/digest.h"
+#include "fn/trigger/cron.h"
 #include "kube/quantity.h"
 
 #include <errno.h>
@@ -463,6 +464,19 @@ static int check_watch(const struct fn_trigger *t, struct err *err)
     return 0;
 }
 
+static int check_schedule(const struct fn_trigger *t, struct err *err)
+{
+    struct cron cron;
+    struct err why = { 0 };
+    if (!t->cron.n)
+        return err_set(err, E_INVALID, "spec.triggers: '" STR_FMT "' has no schedule",
+                       STR_ARG(t->name));
+    if (cron_parse(t->cron, &cron, &why) < 0)
+        return err_set(err, E_INVALID, "spec.triggers: schedule of '" STR_FMT "': %s",
+                       STR_ARG(t->name), err_text(&why));
+    return 0;
+}
+
 static int read_trigger(const struct json *item, struct fn_trigger *t, struct err *err)
 {
     const struct json *cron = json_getc(item, "cron"), *event = json_getc(item, "event"),
@@ -489,9 +503,7 @@ static int read_trigger(const struct json *item, struct fn_trigger *t, struct er
         t->cron = json_get_str(cron, "schedule");
         t->time_zone = json_get_str(cron, "timeZone");
         t->body = json_get_str(cron, "body");
-        return t->cron.n ? 0
-                         : err_set(err, E_INVALID, "spec.triggers: '" STR_FMT "' has no schedule",
-                                   STR_ARG(t->name));
+        return check_schedule(t, err);
     }
     if (event) {
         t->kind = FN_TRIGGER_EVENT;
@@ -579,6 +591,9 @@ int fn_spec_read(struct arena *a, const struct json *spec, struct fn_spec *ret, 
     for (size_t i = 0; i < ret->n_paths; i++)
         if (!is_plain_path(ret->paths[i]) || ret->paths[i].n < 2)
             return err_set(err, E_INVALID, "spec.paths[%zu] is no path below /", i);
+    for (size_t i = 0; i < ret->n_hosts; i++)
+        if (!is_plain_word(ret->hosts[i], FN_HOST_MAX, 0))
+            return err_set(err, E_INVALID, "spec.hosts[%zu] is no name of a host", i);
     ret->balance = (enum fn_balance)balance;
     return 0;
 }

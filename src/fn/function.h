@@ -26,6 +26,7 @@ enum fn_metric { FN_METRIC_CONCURRENCY, FN_METRIC_RPS };
 
 enum {
     FN_NAME_MAX = 63,
+    FN_HOST_MAX = 253,
     FN_SPEC_MAX_BYTES = 256 << 10,
     FN_ARGS_MAX = 256,
     FN_ENV_MAX = 256,
