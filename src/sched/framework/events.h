@@ -8,7 +8,7 @@
 #define SCHED_RESOURCES(X)                                                                         \
     X(POD, "Pod")                                                                                  \
     X(ASSIGNED_POD, "AssignedPod")                                                                 \
-    X(UNSCHEDULED_POD, "UnscheduledPod")                                                           \
+    X(UNSCHEDULED_POD, "UnschedulablePod")                                                         \
     X(NODE, "Node")                                                                                \
     X(PERSISTENT_VOLUME, "PersistentVolume")                                                       \
     X(PERSISTENT_VOLUME_CLAIM, "PersistentVolumeClaim")                                            \
@@ -27,21 +27,25 @@ enum sched_resource {
 };
 
 /* Bits, as upstream's fwk.ActionType of v1.36. */
+#define SCHED_ACTIONS(X)                                                                           \
+    X(ADD, 0, "Add")                                                                               \
+    X(DELETE, 1, "Delete")                                                                         \
+    X(UPDATE_NODE_ALLOCATABLE, 2, "UpdateNodeAllocatable")                                         \
+    X(UPDATE_NODE_LABEL, 3, "UpdateNodeLabel")                                                     \
+    X(UPDATE_NODE_TAINT, 4, "UpdateNodeTaint") /* or spec.unschedulable gone */                    \
+    X(UPDATE_NODE_CONDITION, 5, "UpdateNodeCondition")                                             \
+    X(UPDATE_NODE_ANNOTATION, 6, "UpdateNodeAnnotation")                                           \
+    X(UPDATE_POD_LABEL, 7, "UpdatePodLabel")                                                       \
+    X(UPDATE_POD_SCALE_DOWN, 8, "UpdatePodScaleDown")                                              \
+    X(UPDATE_POD_TOLERATION, 9, "UpdatePodToleration")                                             \
+    X(UPDATE_POD_GATES_ELIMINATED, 10, "UpdatePodSchedulingGatesEliminated")                       \
+    X(UPDATE_POD_GENERATED_RESOURCE_CLAIM, 11, "UpdatePodGeneratedResourceClaim")                  \
+    X(UPDATE, 12, "Update") /* of kinds that have no finer ones; of the others: any */
 enum sched_action {
-    SCHED_ADD = 1 << 0,
-    SCHED_DELETE = 1 << 1,
-    SCHED_UPDATE_NODE_ALLOCATABLE = 1 << 2,
-    SCHED_UPDATE_NODE_LABEL = 1 << 3,
-    SCHED_UPDATE_NODE_TAINT = 1 << 4,
-    SCHED_UPDATE_NODE_CONDITION = 1 << 5,
-    SCHED_UPDATE_NODE_ANNOTATION = 1 << 6,
-    SCHED_UPDATE_POD_LABEL = 1 << 7,
-    SCHED_UPDATE_POD_SCALE_DOWN = 1 << 8,
-    SCHED_UPDATE_POD_TOLERATION = 1 << 9,
-    SCHED_UPDATE_POD_GATES_ELIMINATED = 1 << 10,
-    SCHED_UPDATE_POD_GENERATED_RESOURCE_CLAIM = 1 << 11,
-    SCHED_UPDATE = 1 << 12, /* of kinds that have no finer ones; of the others: any */
-    SCHED_ALL_ACTIONS = (1 << 13) - 1,
+#define SCHED_ACTION_ENUM(id, bit, name) SCHED_##id = 1 << (bit),
+    SCHED_ACTIONS(SCHED_ACTION_ENUM)
+#undef SCHED_ACTION_ENUM
+        SCHED_ALL_ACTIONS = (1 << 13) - 1,
 };
 
 struct sched_event {
@@ -62,7 +66,13 @@ struct sched_event_reg {
                             const struct sched_event *event);
 };
 
-/* What of a node or pod has changed; 0: nothing of interest. */
+/* What of a node has changed; 0: nothing of interest. */
 unsigned sched_node_changes(const struct sched_object *before, const struct sched_object *after);
+/* The same of a pod; SCHED_UPDATE: something else, never 0. */
 unsigned sched_pod_changes(const struct sched_object *before, const struct sched_object *after);
+/* One of the event's actions is one that was registered. SCHED_UPDATE registers every finer one. */
 bool sched_event_matches(const struct sched_event_reg *reg, const struct sched_event *event);
+
+/* As upstream writes them, together the label of an event: "Node", "UpdateNodeLabel". */
+const char *sched_resource_name(enum sched_resource resource);
+const char *sched_action_name(unsigned action); /* "": several */

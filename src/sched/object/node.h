@@ -20,6 +20,8 @@ struct sched_node {
     int32_t allowed_pods;
     struct sched_image *images;
     uint32_t n_images;
+    /* Of conditions (type and status, in any order) and of annotations: equal, or they changed. */
+    uint64_t conditions_hash, annotations_hash;
     struct str json;
     void *encoded; /* as in struct sched_pod */
 };

@@ -21,19 +21,22 @@
 
 enum {
     SCHED_QUEUE_PODS_MAX = 1000000,
-    SCHED_UNSCHEDULABLE_MS = 300000,     /* then a pod is tried again without an event */
-    SCHED_IN_FLIGHT_EVENTS_MAX = 100000, /* beyond: every pod in flight comes back at once */
+    SCHED_UNSCHEDULABLE_MS = 300000, /* then a pod is tried again without an event */
+    /* Beyond: what is in flight comes back as if an event had helped it. */
+    SCHED_IN_FLIGHT_EVENTS_MAX = 100000,
 };
 
 /* A pod in the queue. Read by others; changed by the queue. */
 struct sched_queued {
-    const struct sched_pod *pod;         /* as it is now; a reference */
-    uint64_t added_ms, first_attempt_ms; /* of this stay in active; 0: never tried */
+    const struct sched_pod *pod; /* as it is now; a reference */
+    uint64_t added_ms;           /* when it was put in, or came back from its last attempt */
+    uint64_t first_attempt_ms;   /* when it was active first; 0: never */
     uint32_t attempts, unschedulable_count, error_count;
     uint64_t rejected_by; /* plugins by position that refused it; what events are matched with */
     uint64_t pending_by;  /* that answered Pending */
     bool is_gated;
     struct str gated_by; /* the plugin */
+    bool was_flushed;    /* came by time and not by an event: a hint of some plugin may be wrong */
 };
 
 struct sched_queue_opts {
@@ -55,8 +58,12 @@ int sched_queue_put(struct sched_queue *q, const struct sched_pod *pod, uint64_t
                     struct err *err);
 /* It is gone, or bound. */
 void sched_queue_del(struct sched_queue *q, struct str uid);
-/* The first pod, now in flight: until sched_queue_done() or sched_queue_back(). NULL: none is
- * active. Borrowed until then. */
+/*
+ * The first pod, now in flight: until sched_queue_done() or sched_queue_back(). NULL: none is
+ * active, nor in back-off: where nothing else is to be done, pods need not wait their back-off out
+ * (those whose attempt was an error do). Borrowed until then; so is its `pod`, whatever
+ * sched_queue_put() says meanwhile.
+ */
 const struct sched_queued *sched_queue_pop(struct sched_queue *q, uint64_t now_ms);
 /* Its attempt succeeded, or it is gone. */
 void sched_queue_done(struct sched_queue *q, struct str uid);
@@ -68,18 +75,33 @@ void sched_queue_back(struct sched_queue *q, struct str uid, uint64_t rejected_b
                       uint64_t pending_by, uint64_t now_ms);
 /* Something happened: pods whose plugins say that it may help are moved. */
 void sched_queue_event(struct sched_queue *q, const struct sched_event *event, uint64_t now_ms);
+/* The same, for the waiting pods that `wants` says true of (NULL: all); pods in flight hear of it
+ * anyway. */
+struct sched_queue_check {
+    bool (*wants)(void *arg, const struct sched_pod *pod);
+    void *arg;
+};
+void sched_queue_event_where(struct sched_queue *q, const struct sched_event *event,
+                             const struct sched_queue_check *check, uint64_t now_ms);
 /* As kubectl or a plugin asks: this pod next, whatever it waits for. */
 void sched_queue_activate(struct sched_queue *q, struct str uid, uint64_t now_ms);
 /* Moves what has waited long enough. Returns when it wants to be called again; UINT64_MAX: never.
  */
 uint64_t sched_queue_tick(struct sched_queue *q, uint64_t now_ms);
+/*
+ * The profiles are others now, as opts.profile() tells; the plugins of the old ones are not touched
+ * any more. Every pod is tried again; those whose scheduler is gone are let go.
+ */
+void sched_queue_reload(struct sched_queue *q, uint64_t now_ms);
 
 /* Pods that will be removed to make room: counted as if they were on their node (nominator). */
-/* node "": the nomination is withdrawn. */
+/* node "": the nomination is withdrawn. Nothing for a pod that is not in the queue. */
 void sched_queue_nominate(struct sched_queue *q, const struct sched_pod *pod, struct str node);
 /* Those nominated to a node; borrowed until the next change. */
 const struct sched_pod *const *sched_queue_nominated(const struct sched_queue *q, struct str node,
                                                      size_t *ret_n);
+const struct sched_pod *const *sched_queue_nominated_to(const struct sched_queue *q,
+                                                        const struct word *node, size_t *ret_n);
 /* Where a pod is nominated to; "" nowhere. */
 struct str sched_queue_nomination(const struct sched_queue *q, struct str uid);
 
@@ -93,3 +115,5 @@ void sched_queue_count(const struct sched_queue *q, struct sched_queue_count *re
 void sched_queue_each(const struct sched_queue *q,
                       void (*each)(void *arg, const struct sched_queued *pod, const char *where),
                       void *arg);
+/* pending_pods, unschedulable_pods and queue_incoming_pods_total, as upstream's. */
+void sched_queue_metrics(const struct sched_queue *q, struct buf *out);
