@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the queue share.
+ *
+ *     queue.c      the interface: put, delete, pop, back
+ *     moves.c      which pods an event moves, and where to; PreEnqueue; time
+ *     index.c      which plugins want which events; unschedulable pods by the plugins that refused
+ *     heaps.c      the four orders: active, back-off, error back-off, unschedulable by time
+ *     in_flight.c  events that came while pods were being tried
+ *     nominator.c  who is nominated to which node
+ */
+#pragma once
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "sched/queue/queue.h"
+
+/* ---- heaps ---- */
+
+struct queued;
+typedef bool (*heap_less_fn)(const struct queued *a, const struct queued *b);
+struct heap {
+    VEC(struct queued *) items;
+    heap_less_fn less;
+};
+
+/* ---- index ---- */
+
+enum { ACTION_COUNT = 13 };
+_Static_assert(SCHED_ALL_ACTIONS == (1 << ACTION_COUNT) - 1, "a bit for each action");
+
+/* A plugin's interest in an event. */
+struct interest {
+    struct sched_event_reg reg;
+    struct sched_plugin *plugin;
+    uint64_t bit; /* of the plugin's position */
+};
+
+/* What the queue works out of a profile when its first pod comes. */
+struct profile_index {
+    const struct sched_profile *profile;
+    struct sched_plugin *sort; /* QueueSort; NULL: first come, first served */
+    VEC(struct interest) interests;
+    uint64_t wants[SCHED_RESOURCE_COUNT][ACTION_COUNT]; /* plugins by position */
+    uint64_t wants_wildcard;                            /* that registered everything at once */
+};
+
+/*
+ * Unschedulable pods that are alike to every event: same profile, same plugins that refused, same
+ * gate. An event looks at a group once, so pods nobody wants to move cost nothing.
+ */
+struct group {
+    struct list pods; /* struct queued.in_group */
+    const struct profile_index *profile;
+    uint64_t rejectors; /* rejected_by | pending_by */
+    uint64_t gate;      /* bit of the gating plugin; 0: not gated */
+};
+
+/* ---- pods ---- */
+
+enum place {
+    IN_ACTIVE,
+    IN_BACKOFF,
+    IN_ERROR_BACKOFF,
+    IN_UNSCHEDULABLE, /* gated ones too */
+    IN_FLIGHT,
+    IN_NOTHING, /* on its way from one to another */
+};
+
+/* What stands in the list of what happens in flight: a pod's mark, or an event. */
+struct in_flight_node {
+    struct list link;
+    bool is_event;
+};
+
+struct queued {
+    struct sched_queued pub;
+    const struct sched_pod *newer; /* as it is now, while an older one is in flight */
+    const struct profile_index *profile;
+    enum place place;
+    uint32_t heap_at;
+    uint64_t seq;        /* of added_ms: who came first in the same millisecond */
+    uint64_t backoff_ms; /* when its back-off ends, aligned; 0: none */
+    uint64_t flush_ms;   /* when it is tried again without an event; UINT64_MAX: never */
+    struct sched_plugin *gate;
+    struct group *group; /* of IN_UNSCHEDULABLE */
+    struct list in_group;
+    struct in_flight_node mark; /* its place among the events, IN_FLIGHT */
+    bool is_deleted;            /* in flight, and gone meanwhile */
+    bool lost_events;           /* in flight: not all of its events were kept */
+    bool is_stale;              /* in flight for plugins that are not there any more */
+};
+
+/* ---- nominations ---- */
+
+struct nominated_node;
+struct nominator {
+    struct map by_uid;               /* struct nomination */
+    struct nominated_node **by_node; /* by the id of the node's word */
+    size_t cap;
+};
+
+/* ---- what moves are counted under ---- */
+
+#define CAUSES(X)                                                                                  \
+    X(ATTEMPT_FAILED, "ScheduleAttemptFailure")                                                    \
+    X(BACKOFF_ENDED, "BackoffComplete")                                                            \
+    X(POPPED_EARLY, "PopFromBackoffQ")                                                             \
+    X(ACTIVATED, "ForceActivate")                                                                  \
+    X(TIMED_OUT, "UnschedulableTimeout")
+enum cause_kind {
+    BY_EVENT,
+#define CAUSE_ENUM(id, label) BY_##id,
+    CAUSES(CAUSE_ENUM)
+#undef CAUSE_ENUM
+        CAUSE_COUNT
+};
+/* What a move is counted under. */
+struct cause {
+    enum cause_kind kind;
+    enum sched_resource resource; /* of BY_EVENT */
+    unsigned actions;             /* one bit */
+    bool renominates;             /* the pod's status says where it is nominated to */
+};
+enum { INTO_ACTIVE, INTO_BACKOFF, INTO_UNSCHEDULABLE, INTO_COUNT };
+struct queue_counters {
+    uint64_t by_event[INTO_COUNT][SCHED_RESOURCE_COUNT][ACTION_COUNT];
+    uint64_t by_kind[INTO_COUNT][CAUSE_COUNT];
+};
+
+/* ---- the queue ---- */
+
+struct sched_queue {
+    struct sched_queue_opts opts;
+    struct map pods; /* by uid: struct queued */
+    struct heap active, backoff, error_backoff, unschedulable;
+    size_t n_gated, n_in_flight;
+    VEC(struct profile_index *) profiles;
+    VEC(struct group *) groups;
+    struct list in_flight; /* marks of pods, and events, as they came */
+    size_t n_events;
+    struct nominator nominator;
+    struct arena arena;              /* of PreEnqueue's statuses */
+    VEC(struct queued *) candidates; /* of an event; kept for its memory */
+    uint64_t next_seq;
+    struct queue_counters counters;
+};
+
+/* heaps.c */
+bool less_active(const struct queued *a, const struct queued *b);
+bool less_backoff(const struct queued *a, const struct queued *b);
+bool less_error_backoff(const struct queued *a, const struct queued *b);
+bool less_flush(const struct queued *a, const struct queued *b);
+void heap_add(struct heap *h, struct queued *p);
+void heap_remove(struct heap *h, struct queued *p);
+void heap_changed(struct heap *h, struct queued *p); /* its order may have */
+static inline struct queued *heap_first(const struct heap *h)
+{
+    return h->items.n ? h->items.p[0] : NULL;
+}
+void heap_fini(struct heap *h);
+
+/* index.c */
+/* NULL: the scheduler's name is nobody's here. */
+const struct profile_index *profile_index_of(struct sched_queue *q, struct str scheduler_name);
+void profile_indices_fini(struct sched_queue *q);
+/* Plugins of a profile that want one of the event's actions. */
+uint64_t profile_wants(const struct profile_index *x, const struct sched_event *event);
+static inline bool event_is_wildcard(const struct sched_event *e)
+{
+    return e->resource == SCHED_ON_WILDCARD && e->actions == SCHED_ALL_ACTIONS;
+}
+void group_add(struct sched_queue *q, struct queued *p);
+void group_remove(struct queued *p);
+void groups_fini(struct sched_queue *q);
+
+/* in_flight.c */
+void in_flight_begin(struct sched_queue *q, struct queued *p);
+void in_flight_end(struct sched_queue *q, struct queued *p);
+void in_flight_event(struct sched_queue *q, const struct sched_event *event);
+/* Every event since the pod was popped, until `each` says true; what it said last. */
+bool in_flight_since(const struct queued *p, const struct sched_queue *q,
+                     bool (*each)(void *arg, const struct sched_event *event), void *arg);
+void in_flight_lose(struct sched_queue *q);
+void in_flight_fini(struct sched_queue *q);
+
+/* metrics.c */
+void count_incoming(struct sched_queue *q, unsigned into, const struct cause *why);
+
+/* moves.c */
+enum strategy { STAY, AFTER_BACKOFF, AT_ONCE };
+enum strategy strategy_of(const struct queued *p, const struct sched_event *event);
+enum strategy strategy_in_flight(const struct sched_queue *q, const struct queued *p);
+/* From nowhere to where the strategy says; a gate may hold it. */
+void requeue(struct sched_queue *q, struct queued *p, enum strategy s, const struct cause *why,
+             uint64_t now_ms);
+void move_to_active(struct sched_queue *q, struct queued *p, const struct cause *why,
+                    bool skips_gates, uint64_t now_ms);
+/* Out of the heap or group that it is in; IN_FLIGHT stays in the list of events. */
+void take_out(struct sched_queue *q, struct queued *p);
+bool is_backing_off(const struct queued *p, uint64_t now_ms);
+uint64_t backoff_end(const struct sched_queue *q, const struct queued *p);
+
+/* nominator.c */
+void nominator_set(struct sched_queue *q, const struct sched_pod *pod, struct str node);
+void nominator_del(struct sched_queue *q, struct str uid);
+/* The pod became another object: its status decides, but one that never spoke of a nomination keeps
+ * what was noted here. */
+void nominator_update(struct sched_queue *q, const struct sched_pod *before,
+                      const struct sched_pod *after);
+void nominator_fini(struct sched_queue *q);
+
+/* It became another object, its nomination stands. */
+void nominator_swap(struct sched_queue *q, const struct sched_pod *after);
+
+/* queue.c: references */
+const struct sched_pod *pod_ref(const struct sched_pod *pod);
+void pod_unref(struct sched_queue *q, const struct sched_pod *pod);

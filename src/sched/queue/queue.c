@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The queue's interface: pods come, are tried, come back, go. See internal.h for the parts. */
+#include "sched/queue/internal.h"
+
+static const struct cause by_add = { .resource = SCHED_ON_UNSCHEDULED_POD,
+                                     .actions = SCHED_ADD,
+                                     .renominates = true };
+static const struct cause by_failure = { .kind = BY_ATTEMPT_FAILED };
+static const struct cause by_early_pop = { .kind = BY_POPPED_EARLY };
+
+const struct sched_pod *pod_ref(const struct sched_pod *pod)
+{
+    return sched_object_ref((void *)(uintptr_t)pod);
+}
+
+void pod_unref(struct sched_queue *q, const struct sched_pod *pod)
+{
+    sched_object_unref(q->opts.words, (void *)(uintptr_t)pod);
+}
+
+struct sched_queue *sched_queue_new(const struct sched_queue_opts *opts)
+{
+    struct sched_queue *q = xnew(struct sched_queue);
+    q->opts = *opts;
+    if (!q->opts.backoff_first_ms)
+        q->opts.backoff_first_ms = 1000;
+    if (!q->opts.backoff_max_ms)
+        q->opts.backoff_max_ms = 10000;
+    if (!q->opts.unschedulable_ms)
+        q->opts.unschedulable_ms = SCHED_UNSCHEDULABLE_MS;
+    q->pods.borrows_keys = true;
+    q->active.less = less_active;
+    q->backoff.less = less_backoff;
+    q->error_backoff.less = less_error_backoff;
+    q->unschedulable.less = less_flush;
+    list_init(&q->in_flight);
+    return q;
+}
+
+static void free_pod(struct sched_queue *q, struct queued *p)
+{
+    pod_unref(q, p->pub.pod);
+    pod_unref(q, p->newer);
+    free(p);
+}
+
+void sched_queue_free(struct sched_queue *q)
+{
+    if (!q)
+        return;
+    in_flight_fini(q);
+    nominator_fini(q);
+    map_each (e, &q->pods)
+        free_pod(q, e->value);
+    map_fini(&q->pods);
+    heap_fini(&q->active);
+    heap_fini(&q->backoff);
+    heap_fini(&q->error_backoff);
+    heap_fini(&q->unschedulable);
+    groups_fini(q);
+    profile_indices_fini(q);
+    vec_fini(&q->candidates);
+    arena_fini(&q->arena);
+    free(q);
+}
+
+/* ---- put and delete ---- */
+
+/* The map's key lies in the object, so it moves with it. */
+static void set_pod(struct sched_queue *q, struct queued *p, const struct sched_pod *pod)
+{
+    const struct sched_pod *old = p->pub.pod;
+    if (old)
+        (void)map_del(&q->pods, old->o.uid);
+    p->pub.pod = pod_ref(pod);
+    (void)map_put(&q->pods, pod->o.uid, p);
+    pod_unref(q, old);
+}
+
+static void set_newer(struct sched_queue *q, struct queued *p, const struct sched_pod *pod)
+{
+    pod_unref(q, p->newer);
+    p->newer = pod ? pod_ref(pod) : NULL;
+}
+
+static int add(struct sched_queue *q, const struct sched_pod *pod, uint64_t now_ms, struct err *err)
+{
+    const struct profile_index *profile = profile_index_of(q, pod->scheduler_name);
+    if (!profile)
+        return 0;
+    if (q->pods.n >= SCHED_QUEUE_PODS_MAX)
+        return err_set(err, E_LIMIT, "more than %d pods wait", SCHED_QUEUE_PODS_MAX);
+    struct queued *p = xnew(struct queued);
+    p->profile = profile;
+    p->place = IN_NOTHING;
+    p->seq = q->next_seq++;
+    p->pub.added_ms = now_ms;
+    p->pub.gated_by = STR("");
+    set_pod(q, p, pod);
+    move_to_active(q, p, &by_add, false, now_ms);
+    return 0;
+}
+
+/* What is tried stays as it is; the change counts when it comes back. */
+static void update_in_flight(struct sched_queue *q, struct queued *p, const struct sched_pod *pod)
+{
+    const struct sched_pod *before = p->newer ? p->newer : p->pub.pod;
+    in_flight_event(q, &(struct sched_event){ .resource = SCHED_ON_UNSCHEDULED_POD,
+                                              .actions = sched_pod_changes(&before->o, &pod->o),
+                                              .before = &before->o,
+                                              .after = &pod->o });
+    set_newer(q, p, pod);
+    p->is_deleted = !p->profile;
+}
+
+/* Plugins say whether its own change helps it. */
+static void update_unschedulable(struct sched_queue *q, struct queued *p,
+                                 const struct sched_pod *before, uint64_t now_ms)
+{
+    struct sched_event event = { .resource = SCHED_ON_UNSCHEDULED_POD,
+                                 .before = &before->o,
+                                 .after = &p->pub.pod->o };
+    unsigned bits = sched_pod_changes(event.before, event.after);
+    for (; bits && p->place == IN_UNSCHEDULABLE; bits &= bits - 1) {
+        event.actions = bits & -bits;
+        enum strategy s = strategy_of(p, &event);
+        if (s == STAY)
+            continue;
+        take_out(q, p);
+        requeue(q, p, s,
+                &(struct cause){ .resource = event.resource,
+                                 .actions = event.actions,
+                                 .renominates = event.actions == SCHED_UPDATE },
+                now_ms);
+    }
+}
+
+static void update(struct sched_queue *q, struct queued *p, const struct sched_pod *pod,
+                   uint64_t now_ms)
+{
+    const struct sched_pod *before = pod_ref(p->pub.pod);
+    set_pod(q, p, pod);
+    nominator_update(q, before, pod);
+    switch (p->place) {
+    case IN_ACTIVE:
+        heap_changed(&q->active, p);
+        break;
+    case IN_BACKOFF:
+        heap_changed(&q->backoff, p);
+        break;
+    case IN_ERROR_BACKOFF:
+        break; /* ordered by time alone */
+    case IN_UNSCHEDULABLE:
+        update_unschedulable(q, p, before, now_ms);
+        break;
+    case IN_FLIGHT:
+    case IN_NOTHING:
+        assert(false);
+    }
+    pod_unref(q, before);
+}
+
+int sched_queue_put(struct sched_queue *q, const struct sched_pod *pod, uint64_t now_ms,
+                    struct err *err)
+{
+    struct queued *p = map_get(&q->pods, pod->o.uid);
+    if (!p)
+        return add(q, pod, now_ms, err);
+    const struct sched_pod *last = p->newer ? p->newer : p->pub.pod;
+    if (pod == last || (pod->o.rv && pod->o.rv == last->o.rv && !p->is_deleted))
+        return 0; /* told twice */
+    if (p->place == IN_FLIGHT)
+        update_in_flight(q, p, pod);
+    else
+        update(q, p, pod, now_ms);
+    return 0;
+}
+
+static void drop(struct sched_queue *q, struct queued *p)
+{
+    take_out(q, p);
+    (void)map_del(&q->pods, p->pub.pod->o.uid);
+    free_pod(q, p);
+}
+
+/* Who tries it does not know yet, and holds on to it. */
+void sched_queue_del(struct sched_queue *q, struct str uid)
+{
+    nominator_del(q, uid);
+    struct queued *p = map_get(&q->pods, uid);
+    if (!p)
+        return;
+    if (p->place == IN_FLIGHT)
+        p->is_deleted = true;
+    else
+        drop(q, p);
+}
+
+/* ---- attempts ---- */
+
+const struct sched_queued *sched_queue_pop(struct sched_queue *q, uint64_t now_ms)
+{
+    struct queued *p = heap_first(&q->active);
+    if (!p) {
+        p = heap_first(&q->backoff);
+        if (!p)
+            return NULL;
+        count_incoming(q, INTO_ACTIVE, &by_early_pop);
+    }
+    take_out(q, p);
+    if (p->pub.first_attempt_ms == 0)
+        p->pub.first_attempt_ms = now_ms;
+    p->pub.attempts++;
+    in_flight_begin(q, p);
+    return &p->pub;
+}
+
+static struct queued *in_flight_get(const struct sched_queue *q, struct str uid)
+{
+    struct queued *p = map_get(&q->pods, uid);
+    return p && p->place == IN_FLIGHT ? p : NULL;
+}
+
+void sched_queue_done(struct sched_queue *q, struct str uid)
+{
+    struct queued *p = in_flight_get(q, uid);
+    if (p)
+        drop(q, p);
+}
+
+static void count_attempt(struct sched_queue *q, struct queued *p, uint64_t rejected_by,
+                          uint64_t pending_by, uint64_t now_ms)
+{
+    p->pub.rejected_by = rejected_by;
+    p->pub.pending_by = pending_by;
+    p->gate = NULL;
+    p->pub.is_gated = false;
+    p->pub.gated_by = STR("");
+    p->pub.was_flushed = false;
+    if (rejected_by || pending_by) {
+        p->pub.unschedulable_count++;
+        p->pub.error_count = 0;
+    } else {
+        p->pub.error_count++;
+    }
+    p->pub.added_ms = now_ms;
+    p->seq = q->next_seq++;
+    p->backoff_ms = backoff_end(q, p);
+    if (p->is_stale) /* their numbers mean other plugins now */
+        p->pub.rejected_by = p->pub.pending_by = 0;
+    p->is_stale = false;
+}
+
+void sched_queue_back(struct sched_queue *q, struct str uid, uint64_t rejected_by,
+                      uint64_t pending_by, uint64_t now_ms)
+{
+    struct queued *p = in_flight_get(q, uid);
+    if (!p)
+        return;
+    if (p->is_deleted) {
+        drop(q, p);
+        return;
+    }
+    if (p->newer) {
+        set_pod(q, p, p->newer);
+        set_newer(q, p, NULL);
+        nominator_swap(q, p->pub.pod);
+    }
+    count_attempt(q, p, rejected_by, pending_by, now_ms);
+    enum strategy s = strategy_in_flight(q, p);
+    take_out(q, p);
+    requeue(q, p, s, &by_failure, now_ms);
+}
+
+/* ---- other profiles ---- */
+
+static int compare_seq(const void *a, const void *b)
+{
+    const struct queued *x = *(struct queued *const *)a, *y = *(struct queued *const *)b;
+    return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+static void forget_plugins(struct sched_queue *q)
+{
+    map_each (e, &q->pods) {
+        struct queued *p = e->value;
+        p->gate = NULL;
+        p->pub.rejected_by = p->pub.pending_by = 0;
+        p->pub.is_gated = false;
+        p->pub.gated_by = STR("");
+        p->group = NULL;
+        p->in_group = (struct list){ 0 };
+        if (p->place != IN_FLIGHT)
+            p->place = IN_NOTHING;
+        vec_push(&q->candidates, p);
+    }
+    q->n_gated = 0;
+    q->active.items.n = q->backoff.items.n = q->error_backoff.items.n = 0;
+    q->unschedulable.items.n = 0;
+    groups_fini(q);
+    profile_indices_fini(q);
+}
+
+void sched_queue_reload(struct sched_queue *q, uint64_t now_ms)
+{
+    q->candidates.n = 0;
+    forget_plugins(q);
+    in_flight_lose(q);
+    if (q->candidates.n)
+        qsort(q->candidates.p, q->candidates.n, sizeof *q->candidates.p, compare_seq);
+    vec_each (at, &q->candidates) {
+        struct queued *p = *at;
+        p->profile = profile_index_of(q, p->pub.pod->scheduler_name);
+        if (p->place == IN_FLIGHT) {
+            p->is_stale = true;
+            p->is_deleted = p->is_deleted || !p->profile;
+        } else if (!p->profile) {
+            nominator_del(q, p->pub.pod->o.uid);
+            drop(q, p);
+        } else {
+            move_to_active(q, p, &by_add, false, now_ms);
+        }
+    }
+}
+
+/* ---- looking ---- */
+
+const struct sched_queued *sched_queue_get(const struct sched_queue *q, struct str uid)
+{
+    const struct queued *p = map_get(&q->pods, uid);
+    return p && !p->is_deleted ? &p->pub : NULL;
+}
+
+void sched_queue_count(const struct sched_queue *q, struct sched_queue_count *ret)
+{
+    *ret = (struct sched_queue_count){
+        .active = q->active.items.n,
+        .backoff = q->backoff.items.n + q->error_backoff.items.n,
+        .unschedulable = q->unschedulable.items.n - q->n_gated,
+        .gated = q->n_gated,
+        .in_flight = q->n_in_flight,
+    };
+}
+
+static const char *place_name(const struct queued *p)
+{
+    switch (p->place) {
+    case IN_ACTIVE:
+        return "active";
+    case IN_BACKOFF:
+    case IN_ERROR_BACKOFF:
+        return "backoff";
+    case IN_UNSCHEDULABLE:
+        return p->pub.is_gated ? "gated" : "unschedulable";
+    case IN_FLIGHT:
+        return "in-flight";
+    case IN_NOTHING:
+        break;
+    }
+    return "";
+}
+
+void sched_queue_each(const struct sched_queue *q,
+                      void (*each)(void *arg, const struct sched_queued *pod, const char *where),
+                      void *arg)
+{
+    map_each (e, &q->pods) {
+        const struct queued *p = e->value;
+        if (!p->is_deleted)
+            each(arg, &p->pub, place_name(p));
+    }
+}
