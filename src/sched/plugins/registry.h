@@ -9,6 +9,7 @@
 
 #define SCHED_NATIVE_PLUGINS(X)                                                                    \
     X(default_binder)                                                                              \
+    X(default_preemption)                                                                          \
     X(priority_sort)                                                                               \
     X(scheduling_gates)
 
