@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* BREAK's scores; see break.h. */
+#include "place/break.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+
+static const double lambda = PLACE_BREAK_LAMBDA;
+
+double place_break_max(enum place_break_scorer s, enum place_break_reading reading)
+{
+    bool paper = reading == PLACE_BREAK_PAPER;
+    switch (s) {
+    case PLACE_BREAK_NETWORK:
+        return paper ? 2 * lambda : lambda;
+    case PLACE_BREAK_BALANCE: /* one in full use, the two others idle: 1 + 1 + 0/3 */
+        return paper ? 2 * lambda * lambda : lambda;
+    case PLACE_BREAK_LEAST:
+        return paper ? 1.6 * lambda : lambda;
+    case PLACE_BREAK_TIME:
+        return lambda;
+    }
+    return lambda;
+}
+
+/* ---- network ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many of sorted[0..n) are smaller than v. */
+static size_t n_below(const int64_t *sorted, size_t n, int64_t v)
+{
+    size_t from = 0, to = n;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (sorted[middle] < v)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+void place_break_ranks(const int64_t *values, size_t n, bool largest_is_best, int64_t *scratch,
+                       uint32_t *ret)
+{
+    int64_t sign = largest_is_best ? -1 : 1;
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++)
+        if (values[i] != 0)
+            scratch[known++] = sign * values[i];
+    qsort(scratch, known, sizeof *scratch, ascending);
+    int64_t median = known > 0 ? scratch[(known - 1) / 2] : 0;
+    size_t unknown_from = n_below(scratch, known, median);
+    for (size_t i = 0; i < n; i++) {
+        int64_t v = sign * values[i];
+        size_t better = values[i] == 0 ? unknown_from : n_below(scratch, known, v);
+        if (values[i] != 0 && v > median)
+            better += n - known; /* those that count as the median */
+        ret[i] = (uint32_t)better + 1;
+    }
+}
+
+double place_break_network(enum place_break_reading reading, size_t n, uint32_t bandwidth_rank,
+                           uint32_t rtt_rank)
+{
+    double count = (double)n;
+    double p = lambda / count * (2 * count - bandwidth_rank - rtt_rank + 2);
+    return reading == PLACE_BREAK_PAPER ? p : p / 2;
+}
+
+/* ---- balance and least requested ---- */
+
+double place_break_balance(enum place_break_reading reading, struct place_break_use use)
+{
+    double cpu_memory = fabs(use.cpu - use.memory), cpu_disk = fabs(use.cpu - use.disk);
+    double memory_disk = fabs(use.memory - use.disk);
+    if (reading == PLACE_BREAK_PAPER)
+        return lambda * (cpu_memory + cpu_disk + memory_disk / 3) * lambda;
+    double divisor = reading == PLACE_BREAK_INTENDED ? 3 : 2;
+    return lambda - lambda * (cpu_memory + cpu_disk + memory_disk) / divisor;
+}
+
+double place_break_least(enum place_break_reading reading, struct place_break_use use)
+{
+    double p = ((1 - use.cpu) + (1 - use.memory) / 2 + (1 - use.disk) / 10) * lambda;
+    return reading == PLACE_BREAK_PAPER ? p : p / 1.6;
+}
+
+/* ---- locality ---- */
+
+double place_break_hit(int64_t bytes, int64_t low, int64_t high)
+{
+    if (high <= low)
+        return bytes >= high ? lambda : 0;
+    int64_t counted = MIN(MAX(bytes, low), high);
+    return lambda * (double)(counted - low) / (double)(high - low);
+}
+
+double place_break_available(enum place_break_reading reading, int64_t capacity, int64_t used,
+                             int64_t pinned)
+{
+    if (capacity <= 0)
+        return 0;
+    int64_t taken = reading == PLACE_BREAK_PAPER ? used : pinned;
+    return (double)(capacity - MIN(MAX(taken, 0), capacity)) / (double)capacity;
+}
+
+bool place_break_has_room(int64_t capacity, int64_t used, int64_t reclaimable, int64_t missing)
+{
+    if (capacity <= 0 || missing <= 0)
+        return true;
+    double room = (double)capacity - (double)used + (double)MIN(reclaimable, used);
+    return (double)missing * 1.1 <= room;
+}
+
+bool place_break_is_full(int64_t capacity, int64_t used)
+{
+    return capacity > 0 && (double)used > (double)capacity * 0.9;
+}
+
+/* ---- predicted deploy time ---- */
+
+/* Where a layer may come from: peers, and the registry as the last. */
+struct source {
+    const struct place_break_peer *peer; /* NULL: registry */
+    double bytes_per_second, queued, assigned;
+};
+struct plan {
+    const struct place_break_deploy *d;
+    struct source sources[PLACE_BREAK_PEERS_MAX + 1];
+    size_t n;
+};
+
+static double rate_of(int64_t bps, int64_t downlink_bps)
+{
+    int64_t slower = downlink_bps > 0 ? MIN(bps, downlink_bps) : bps;
+    return (double)slower / 8;
+}
+
+/* Peers that are too slow beside the registry are none. */
+static void list_sources(struct plan *plan)
+{
+    const struct place_break_deploy *d = plan->d;
+    double least = MAX((double)d->registry_bps / 2, (double)PLACE_BREAK_PEER_BPS_MIN) / 8;
+    for (size_t i = 0; i < d->n_peers && i < PLACE_BREAK_PEERS_MAX; i++) {
+        double rate = rate_of(d->peers[i].uplink_bps, d->downlink_bps);
+        if (rate >= least)
+            plan->sources[plan->n++] =
+                (struct source){ .peer = &d->peers[i],
+                                 .bytes_per_second = rate,
+                                 .queued = (double)d->peers[i].queued_bytes };
+    }
+    if (d->registry_bps > 0)
+        plan->sources[plan->n++] =
+            (struct source){ .bytes_per_second = rate_of(d->registry_bps, d->downlink_bps) };
+}
+
+static double finish_of(const struct source *s, double bytes)
+{
+    return (s->queued + s->assigned + bytes) / s->bytes_per_second;
+}
+
+/* The source that finishes first with it; `but` (or NULL) is left out; NULL: there is none. */
+static struct source *earliest(struct plan *plan, size_t layer, double bytes, bool peers_only,
+                               const struct source *but)
+{
+    struct source *best = NULL;
+    for (size_t i = 0; i < plan->n; i++) {
+        struct source *s = &plan->sources[i];
+        bool has = s->peer ? place_break_in(&s->peer->holds, layer) : !peers_only;
+        if (has && s != but && (!best || finish_of(s, bytes) < finish_of(best, bytes)))
+            best = s;
+    }
+    return best;
+}
+
+/* false: it can come from nowhere. */
+static bool assign(struct plan *plan, size_t layer)
+{
+    double bytes = (double)plan->d->sizes[layer];
+    struct source *first = earliest(plan, layer, bytes, false, NULL), *second = NULL;
+    if (!first)
+        return false;
+    if (first->peer && plan->d->sizes[layer] > PLACE_BREAK_SPLIT_BYTES)
+        second = earliest(plan, layer, bytes, true, first);
+    if (second && finish_of(second, bytes) <= 1.5 * finish_of(first, bytes)) {
+        first->assigned += bytes / 2;
+        second->assigned += bytes / 2;
+    } else {
+        first->assigned += bytes;
+    }
+    return true;
+}
+
+/* Missing layers, the largest first. */
+static size_t list_missing(const struct place_break_deploy *d, size_t *ret)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->n_layers; i++) {
+        if (place_break_in(&d->present, i))
+            continue;
+        size_t at = n++;
+        for (; at > 0 && d->sizes[ret[at - 1]] < d->sizes[i]; at--)
+            ret[at] = ret[at - 1];
+        ret[at] = i;
+    }
+    return n;
+}
+
+double place_break_deploy_s(const struct place_break_deploy *d)
+{
+    size_t missing[PLACE_BREAK_LAYERS_MAX], n = list_missing(d, missing);
+    struct plan plan = { .d = d };
+    double bytes = 0, seconds = 0;
+    list_sources(&plan);
+    for (size_t i = 0; i < n; i++) {
+        if (!assign(&plan, missing[i]))
+            return HUGE_VAL;
+        bytes += (double)d->sizes[missing[i]];
+    }
+    for (size_t i = 0; i < plan.n; i++)
+        if (plan.sources[i].assigned > 0)
+            seconds = MAX(seconds, finish_of(&plan.sources[i], 0));
+    if (d->downlink_bps > 0)
+        seconds = MAX(seconds, bytes * 8 / (double)d->downlink_bps);
+    if (n > 0 && d->unpack_bytes_per_second > 0) /* the smallest comes last */
+        seconds += (double)d->sizes[missing[n - 1]] / (double)d->unpack_bytes_per_second;
+    return seconds;
+}
+
+double place_break_time(double seconds, double fastest, double slowest)
+{
+    if (!isfinite(seconds))
+        return 0;
+    return slowest > fastest ? lambda * (slowest - seconds) / (slowest - fastest) : lambda;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BREAK's scores: pure formulas over what is known of nodes and of an image's layers.
+ *
+ * The paper's formulas have slips, so each can be had in more than one reading: as printed (PAPER),
+ * with the range 0 to PLACE_BREAK_LAMBDA that all of them were meant to have (NORM), and, for the
+ * balance alone, with the divisor that is printed for one of its terms (INTENDED; the others then
+ * are as NORM). place_break_max() is the largest value of a reading; a scheduler that adds scores
+ * of 0 to 100 divides by it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PLACE_BREAK_LAMBDA 10.0
+
+enum place_break_reading {
+    PLACE_BREAK_NORM,
+    PLACE_BREAK_PAPER,
+    PLACE_BREAK_INTENDED,
+    PLACE_BREAK_READINGS
+};
+enum place_break_scorer {
+    PLACE_BREAK_NETWORK,
+    PLACE_BREAK_BALANCE,
+    PLACE_BREAK_LEAST,
+    PLACE_BREAK_TIME,
+};
+double place_break_max(enum place_break_scorer s, enum place_break_reading reading);
+
+/* ---- (1) network ---- */
+
+/*
+ * Ranks of n values, 1 the best; equal ones share the better rank. A value of 0 is unknown, and
+ * counts as the median of those that are known. scratch: room for n.
+ */
+void place_break_ranks(const int64_t *values, size_t n, bool largest_is_best, int64_t *scratch,
+                       uint32_t *ret);
+double place_break_network(enum place_break_reading reading, size_t n, uint32_t bandwidth_rank,
+                           uint32_t rtt_rank);
+
+/* ---- (2), (3): fractions in use, 0 to 1 ---- */
+
+struct place_break_use {
+    double cpu, memory, disk;
+};
+double place_break_balance(enum place_break_reading reading, struct place_break_use use);
+double place_break_least(enum place_break_reading reading, struct place_break_use use);
+
+/* ---- (4), (5) locality ---- */
+
+/* 0 to LAMBDA for bytes between low and high; where there is nothing between, all or nothing. */
+double place_break_hit(int64_t bytes, int64_t low, int64_t high);
+/* The free part of a cache, 0 to 1; NORM: what is not pinned counts as free. 0 without a cache. */
+double place_break_available(enum place_break_reading reading, int64_t capacity, int64_t used,
+                             int64_t pinned);
+
+/*
+ * Is there room for what is missing, unpacked, and a tenth more? reclaimable: of the cache, is
+ * among used_bytes. A disk of unknown size (0) has room.
+ */
+bool place_break_has_room(int64_t capacity, int64_t used, int64_t reclaimable, int64_t missing);
+/* More than 90 % in use. */
+bool place_break_is_full(int64_t capacity, int64_t used);
+
+/* ---- predicted deploy time ---- */
+
+enum {
+    PLACE_BREAK_LAYERS_MAX = 256, /* of one pod */
+    PLACE_BREAK_PEERS_MAX = 16,
+    PLACE_BREAK_SPLIT_BYTES = 32 << 20, /* a larger layer may come from two peers */
+    PLACE_BREAK_PEER_BPS_MIN = 1000000,
+    PLACE_BREAK_CANDIDATES = 8, /* nodes for which a time is predicted for a score */
+};
+
+/* A set of layers, by their position. */
+struct place_break_set {
+    uint64_t bits[PLACE_BREAK_LAYERS_MAX / 64];
+};
+static inline bool place_break_in(const struct place_break_set *s, size_t layer)
+{
+    return s->bits[layer / 64] >> layer % 64 & 1;
+}
+static inline void place_break_put(struct place_break_set *s, size_t layer)
+{
+    s->bits[layer / 64] |= (uint64_t)1 << layer % 64;
+}
+
+struct place_break_peer {
+    struct place_break_set holds;
+    int64_t uplink_bps;   /* > 0 */
+    int64_t queued_bytes; /* of other deployments */
+};
+struct place_break_deploy {
+    const int64_t *sizes; /* of the layers, compressed */
+    size_t n_layers;
+    struct place_break_set present; /* on the node already */
+    /* Peers that told of themselves within 30 s and have a slot free; not the node itself. */
+    const struct place_break_peer *peers;
+    size_t n_peers; /* at most PLACE_BREAK_PEERS_MAX */
+    int64_t registry_bps, downlink_bps;
+    int64_t unpack_bytes_per_second; /* 0: takes no time */
+};
+/*
+ * How long until the layers are there and unpacked: the longest first, each from where it would be
+ * there first. Seconds; HUGE_VAL where a layer can come from nowhere.
+ */
+double place_break_deploy_s(const struct place_break_deploy *d);
+/* 0 to LAMBDA by the place between the slowest (0) and the fastest. */
+double place_break_time(double seconds, double fastest, double slowest);
