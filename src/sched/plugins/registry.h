@@ -8,10 +8,18 @@
 #include "sched/framework/profile.h"
 
 #define SCHED_NATIVE_PLUGINS(X)                                                                    \
+    X(balanced_allocation)                                                                         \
     X(default_binder)                                                                              \
     X(default_preemption)                                                                          \
+    X(image_locality)                                                                              \
+    X(node_affinity)                                                                               \
+    X(node_name)                                                                                   \
+    X(node_ports)                                                                                  \
+    X(node_resources_fit)                                                                          \
+    X(node_unschedulable)                                                                          \
     X(priority_sort)                                                                               \
-    X(scheduling_gates)
+    X(scheduling_gates)                                                                            \
+    X(taint_toleration)
 
 #define SCHED_NATIVE_PLUGIN_OPS(name) extern const struct sched_plugin_ops sched_##name##_ops;
 SCHED_NATIVE_PLUGINS(SCHED_NATIVE_PLUGIN_OPS)

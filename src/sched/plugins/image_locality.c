@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ImageLocality: nodes that have a pod's images, the larger the better, and the more the more
+ * nodes have them.
+ */
+#include "place/score.h"
+#include "sched/plugins/native.h"
+
+#define NAME "ImageLocality"
+
+static const int64_t MIB = 1 << 20;
+
+struct wanted {
+    const struct word *image;
+    int64_t weight; /* bytes, weighed by how many nodes have it */
+};
+
+static bool has_image(const struct sched_node *node, const struct word *image)
+{
+    uint32_t from = 0, to = node->n_images;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (node->images[middle].name == image)
+            return true;
+        if (node->images[middle].name < image)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return false;
+}
+
+/* Images that no node has cannot make a difference. */
+static uint32_t find_wanted(struct sched_cycle *cycle, struct wanted *ret)
+{
+    size_t n_nodes;
+    (void)sched_cache_nodes(cycle->framework->cache, &n_nodes);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < cycle->pod->n_images; i++) {
+        int64_t size = 0;
+        const struct word *image = cycle->pod->images[i];
+        uint32_t holders = sched_cache_image_nodes(cycle->framework->cache, image, &size);
+        if (holders > 0)
+            ret[n++] =
+                (struct wanted){ image, place_image_weight(size, holders, (uint32_t)n_nodes) };
+    }
+    return n;
+}
+
+static const struct sched_status *score(struct sched_plugin *p, struct sched_cycle *cycle,
+                                        const struct sched_node_info *const *nodes, size_t n,
+                                        int64_t *ret)
+{
+    struct wanted *wanted = arena_new_n(cycle->arena, struct wanted, cycle->pod->n_images);
+    uint32_t n_wanted = find_wanted(cycle, wanted);
+    for (size_t i = 0; i < n; i++) {
+        int64_t sum = 0;
+        for (uint32_t k = 0; k < n_wanted; k++)
+            if (has_image(nodes[i]->node, wanted[k].image))
+                sum += wanted[k].weight;
+        ret[i] =
+            sum == 0 ? 0 : place_score_images(sum, 23 * MIB, 1000 * MIB * cycle->pod->n_containers);
+    }
+    return NULL;
+}
+
+const struct sched_plugin_ops sched_image_locality_ops = {
+    .name = NAME,
+    .score = score,
+};

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What native plugins have in common. */
+#pragma once
+
+#include "sched/framework/framework.h"
+#include "sched/plugins/registry.h"
+
+/* A refusal that is always the same: a constant, with its plugin's name in it. */
+#define SCHED_REFUSAL(id, plugin_, code_, text)                                                    \
+    static const struct str id##_reason = { "" text, sizeof(text) - 1 };                           \
+    static const struct sched_status id = { .code = (code_),                                       \
+                                            .reasons = &id##_reason,                               \
+                                            .n_reasons = 1,                                        \
+                                            .plugin = { "" plugin_, sizeof(plugin_) - 1 } }
+
+/* To be told instead of NULL where nothing has to be done for this pod. */
+static const struct sched_status sched_skip = { .code = SCHED_SKIP };
+
+/* The `events` of a plugin that are always the same. */
+#define SCHED_EVENTS(fn, ...)                                                                      \
+    static const struct sched_event_reg *fn(struct sched_plugin *p, size_t *ret_n)                 \
+    {                                                                                              \
+        static const struct sched_event_reg regs[] = { __VA_ARGS__ };                              \
+        *ret_n = ARRAY_LEN(regs);                                                                  \
+        return regs;                                                                               \
+    }
+
+/* An event's object if it is of that kind, else NULL. */
+static inline const struct sched_node *sched_event_node(const struct sched_object *o)
+{
+    return o && o->kind == SCHED_NODE ? sched_node_of(o) : NULL;
+}
+static inline const struct sched_pod *sched_event_pod(const struct sched_object *o)
+{
+    return o && o->kind == SCHED_POD ? sched_pod_of(o) : NULL;
+}
+static inline bool sched_is_same_pod(const struct sched_pod *a, const struct sched_pod *b)
+{
+    return str_eq(a->o.uid, b->o.uid);
+}

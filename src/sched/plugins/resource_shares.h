@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The resources that a score counts, by the arguments of its plugin, and what a pod and a node have
+ * of them: from the scheduler's books to the shares that place/score.h takes.
+ */
+#pragma once
+
+#include "place/score.h"
+#include "sched/plugins/native.h"
+
+struct sched_spec {
+    enum { SCHED_SPEC_CPU, SCHED_SPEC_MEMORY, SCHED_SPEC_EPHEMERAL, SCHED_SPEC_SCALAR } kind;
+    struct word *name; /* of a scalar */
+    int64_t weight;
+};
+struct sched_specs {
+    struct sched_spec *p;
+    uint32_t n;
+};
+enum { SCHED_SPECS_MAX = PLACE_BALANCE_MAX };
+
+/* [{name, weight}...]; NULL or []: CPU and memory. Errors: E_INVALID, E_LIMIT. */
+int sched_specs_read(struct words *w, const struct json *resources, struct sched_specs *ret,
+                     struct err *err);
+void sched_specs_fini(struct words *w, struct sched_specs *s);
+
+/*
+ * What the pod asks for of each, in the arena. nonzero: for containers that ask for no CPU or
+ * memory something is assumed.
+ */
+const int64_t *sched_specs_requests(const struct sched_specs *s, struct arena *a,
+                                    const struct sched_pod *pod, bool nonzero);
+/*
+ * A share for each: what the node has, and what is promised. A scalar that the pod does not ask for
+ * has no capacity, so that it does not count. The request is not added.
+ */
+void sched_specs_shares(const struct sched_specs *s, const int64_t *requests,
+                        const struct sched_node_info *node, bool nonzero, struct place_share *ret);
