@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "codec/json.h"
 #include "codec/utf8.h"
+#include "kube/duration.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -457,65 +458,6 @@ static int fn_dyn(struct cel_run *run, const struct cel_value *v, size_t n, stru
 
 /* ------------------------------------------------------------------ times */
 
-/* Go's durations: "1h30m", "-1.5s", "0". */
-static bool parse_duration(struct str s, int64_t *ret)
-{
-    static const struct {
-        const char *unit;
-        int64_t ns;
-    } units[] = { { "ns", 1 },
-                  { "us", 1000 },
-                  { "\xc2\xb5s", 1000 },
-                  { "\xce\xbcs", 1000 },
-                  { "ms", 1000000 },
-                  { "s", SECOND_NS },
-                  { "m", 60ll * SECOND_NS },
-                  { "h", 3600ll * SECOND_NS } };
-    bool minus = s.n && s.p[0] == '-';
-    __int128 sum = 0;
-    size_t at = s.n && (s.p[0] == '-' || s.p[0] == '+');
-    if (str_is(str_slice(s, at, s.n), "0")) {
-        *ret = 0;
-        return true;
-    }
-    if (at >= s.n)
-        return false;
-    while (at < s.n) {
-        __int128 value = 0, scale = 1;
-        size_t digits = 0;
-        bool dot = false;
-        for (; at < s.n && ((s.p[at] >= '0' && s.p[at] <= '9') || (s.p[at] == '.' && !dot)); at++) {
-            if (s.p[at] == '.') {
-                dot = true;
-                continue;
-            }
-            digits++;
-            if (value > INT64_MAX || scale > INT64_MAX / 10)
-                continue; /* behind what a nanosecond can tell */
-            value = value * 10 + (s.p[at] - '0');
-            scale = dot ? scale * 10 : scale;
-        }
-        int64_t unit = 0;
-        size_t n = 0;
-        for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-            if (!str_has_prefix(str_slice(s, at, s.n), str_of(units[i].unit)))
-                continue;
-            if (strlen(units[i].unit) > n) {
-                n = strlen(units[i].unit);
-                unit = units[i].ns;
-            }
-        }
-        if (!digits || !unit || value > INT64_MAX)
-            return false;
-        at += n;
-        sum += value * unit / scale;
-        if (sum > INT64_MAX)
-            return false;
-    }
-    *ret = (int64_t)(minus ? -sum : sum);
-    return true;
-}
-
 static int fn_duration(struct cel_run *run, const struct cel_value *v, size_t n,
                        struct cel_value *ret)
 {
@@ -525,7 +467,7 @@ static int fn_duration(struct cel_run *run, const struct cel_value *v, size_t n,
     if (v->type != CEL_STRING)
         return cel_no_overload(run);
     *ret = (struct cel_value){ .type = CEL_DURATION };
-    if (!parse_duration(v->s, &ret->i))
+    if (!go_duration_parse(v->s, &ret->i))
         return cel_error(run, "time: invalid duration \"" STR_FMT "\"", STR_ARG(v->s));
     return 0;
 }

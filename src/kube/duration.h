@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Go's durations (time.Duration, metav1.Duration): "1h30m", "-1.5s", "0". */
+#pragma once
+
+#include "base/buf.h"
+
+/* Nanoseconds. false: not a duration, or out of range. */
+bool go_duration_parse(struct str s, int64_t *ret);
+/* As Go's String(): "1h30m0s", "1.5s", "300ms", "0s". */
+void go_duration_print(struct buf *to, int64_t ns);
