@@ -11,7 +11,8 @@
 
 struct sched_config_plugin {
     struct str name;
-    int32_t weight;
+    int32_t weight;   /* never 0: 1 where none is configured */
+    bool is_explicit; /* named at this extension point itself, not through multiPoint */
 };
 struct sched_config_set {
     const struct sched_config_plugin *p;
@@ -21,16 +22,26 @@ struct sched_config_args {
     struct str name;
     const struct json *args; /* with defaults filled in for native plugins */
 };
+enum {
+    SCHED_CONFIG_POINTS = 12,          /* enum sched_point of framework/profile.h */
+    SCHED_CONFIG_MAX_BYTES = 1 << 20,  /* of the text: what a ConfigMap holds */
+    SCHED_CONFIG_MAX_PROFILES = 64,    /* each has plugins of its own */
+    SCHED_CONFIG_MAX_EXTENDERS = 64,   /* all are asked, one after the other */
+    SCHED_CONFIG_MAX_PLUGINS = 256,    /* in one set */
+    SCHED_CONFIG_MAX_RESOURCES = 1024, /* in one list of resources or arguments */
+};
+
 struct sched_config_profile {
     struct str scheduler_name;
     int32_t percentage; /* percentageOfNodesToScore; 0: adaptive */
     /*
      * What is enabled at each extension point (by enum sched_point), in the order of the calls,
      * after defaults, multiPoint and disabled sets. A name at a point that its plugin does not have
-     * is left out for those of multiPoint, and an error otherwise: the builder of the profile
-     * checks, since only it knows Wasm plugins.
+     * is left out for those of multiPoint, and an error where is_explicit: the builder of the
+     * profile checks, since only it knows Wasm plugins. A name may be there twice; the builder
+     * refuses it in upstream's words.
      */
-    struct sched_config_set at[12];
+    struct sched_config_set at[SCHED_CONFIG_POINTS];
     struct sched_config_set multi_point; /* enabled there, defaults among them */
     const struct sched_config_args *args;
     size_t n_args;
