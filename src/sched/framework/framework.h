@@ -35,6 +35,11 @@ static inline void sched_api_call(struct sched_api *api, const struct sched_api_
 const struct sched_status *sched_api_status(struct arena *a, int r, int status, struct str body,
                                             const struct err *err);
 
+/* An ObjectReference of an Event. */
+struct sched_reference {
+    struct str kind, api_version, namespace, name, uid, resource_version;
+};
+
 struct sched_profile;
 struct sched_queue;
 
@@ -57,6 +62,11 @@ struct sched_framework {
     /* An Event object about a pod (or, `regarding` NULL, none). note is cut at 1024 bytes. */
     void (*record)(struct sched_framework *f, const struct sched_pod *pod, const char *type,
                    const char *reason, const char *action, struct str note);
+    /* The same about any object, as a plugin describes it; related may be NULL. A type other than
+     * Normal and Warning is dropped. */
+    void (*record_about)(struct sched_framework *f, const struct sched_reference *regarding,
+                         const struct sched_reference *related, struct str type, struct str reason,
+                         struct str action, struct str note);
     /* Pods in Permit. */
     const struct sched_pod *(*waiting_pod)(struct sched_framework *f, struct str uid);
     bool (*reject_waiting_pod)(struct sched_framework *f, struct str uid, struct str plugin,

@@ -65,10 +65,11 @@ void sched_step_done(struct sched_step *step, const struct sched_status *status)
 
 /* What a plugin is made with. */
 struct sched_plugin_env {
-    struct sched_framework *framework; /* kept */
-    struct str name;                   /* as configured; kept */
-    const struct json *args;           /* of its pluginConfig, defaulted; NULL: none; borrowed */
-    unsigned position;                 /* in its profile */
+    struct sched_framework *framework;  /* kept */
+    struct str name;                    /* as configured; kept */
+    const struct json *args;            /* of its pluginConfig, defaulted; NULL: none; borrowed */
+    unsigned position;                  /* in its profile */
+    const struct sched_plugin_ops *ops; /* that make it */
 };
 
 struct sched_plugin_ops {

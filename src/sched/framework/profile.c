@@ -63,6 +63,7 @@ static int add_plugin(struct sched_profile *p, const struct sched_plugin_ops *op
         .name = str_n(*names, name.n),
         .args = args,
         .position = p->n_plugins,
+        .ops = ops,
     };
     struct sched_plugin *made = NULL;
     if (ops->create) {
