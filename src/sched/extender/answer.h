@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What extenders answer, read as Go's encoding/json reads it into the types of extender/v1: names
+ * of fields in any case, null for nothing, other types an error in its words. Pure.
+ */
+#pragma once
+
+#include "codec/json.h"
+
+struct extender_failed {
+    struct str node, message;
+};
+struct extender_filtered {
+    bool has_nodes; /* of the form that was asked for */
+    struct str *nodes;
+    size_t n_nodes;
+    struct extender_failed *failed, *unresolvable;
+    size_t n_failed, n_unresolvable;
+    struct str error;
+};
+struct extender_score {
+    struct str node;
+    int64_t score;
+};
+struct extender_victims {
+    struct str node;
+    struct str *uids;
+    size_t n_uids;
+    int64_t n_violations;
+};
+/* Everything lives in the arena and in `text`. Errors: E_PARSE, -EMSGSIZE. */
+int extender_read_filtered(struct arena *a, struct str text, bool by_name,
+                           struct extender_filtered *ret, struct err *err);
+int extender_read_scores(struct arena *a, struct str text, struct extender_score **ret,
+                         size_t *ret_n, struct err *err);
+int extender_read_victims(struct arena *a, struct str text, struct extender_victims **ret,
+                          size_t *ret_n, struct err *err);
+int extender_read_bound(struct arena *a, struct str text, struct str *ret_error, struct err *err);
