@@ -32,9 +32,10 @@ enum sched_selector_op {
 struct sched_requirement {
     struct word *key;
     enum sched_selector_op op;
-    struct word **values;
+    struct word **values; /* by their text */
     uint32_t n_values;
-    int64_t bound; /* of GREATER and LESS */
+    bool is_equality; /* of IN: from matchLabels, in a text "key=value" */
+    int64_t bound;    /* of GREATER and LESS */
 };
 /* All requirements hold. n == 0 and !nothing: everything. */
 struct sched_selector {
@@ -76,7 +77,7 @@ bool sched_node_terms_match(const struct sched_node_terms *terms, const struct s
 
 enum sched_taint_effect { SCHED_NO_SCHEDULE, SCHED_PREFER_NO_SCHEDULE, SCHED_NO_EXECUTE };
 struct sched_taint {
-    struct word *key, *value;
+    struct word *key, *value; /* value NULL: "" */
     enum sched_taint_effect effect;
 };
 struct sched_toleration {

@@ -18,12 +18,13 @@ struct sched_node {
     bool is_unschedulable;
     struct sched_amounts allocatable; /* negative and absurd values count as 0 */
     int32_t allowed_pods;
-    struct sched_image *images;
+    struct sched_image *images; /* by the address of name; each name once */
     uint32_t n_images;
     /* Of conditions (type and status, in any order) and of annotations: equal, or they changed. */
     uint64_t conditions_hash, annotations_hash;
     struct str json;
-    void *encoded; /* as in struct sched_pod */
+    struct sched_encoded *encoded; /* as in struct sched_pod */
+    char *block;
 };
 static inline const struct sched_node *sched_node_of(const struct sched_object *o)
 {

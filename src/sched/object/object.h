@@ -42,13 +42,25 @@ struct sched_object {
     enum sched_kind kind;
     struct str namespace, name, uid; /* owned; namespace "" of cluster-scoped ones */
     uint64_t rv;                     /* resourceVersion as a number; 0: it is none */
-    char *text;                      /* what the three point into */
+    char *text;                      /* what the three point into; begins with the key */
+};
+/* "namespace/name", or "name" of cluster-scoped ones; as long as the object. */
+static inline struct str sched_object_key(const struct sched_object *o)
+{
+    return (struct str){ o->text, o->name.n + (o->namespace.n > 0 ? o->namespace.n + 1 : 0) };
+}
+
+/* What Wasm plugins hang on an object when they first see it; the object ends it with itself. */
+struct sched_encoded {
+    void (*end)(struct sched_encoded *e);
 };
 
 /*
  * Read an object. Fields that the API server would have refused are an error (E_INVALID with the
- * field), and so is a text of more than SCHED_OBJECT_MAX_BYTES; what is unknown is skipped.
+ * field), and so is what takes more than SCHED_OBJECT_MAX_BYTES; what is unknown is skipped. One
+ * without a uid (of a file) has its key as its uid.
  * keeps_json: pods and nodes keep their JSON, for Wasm plugins and extenders.
+ * Errors: E_INVALID.
  * ret: given, sched_object_unref().
  */
 #define SCHED_OBJECT_MAX_BYTES ((size_t)4 << 20)

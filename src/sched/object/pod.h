@@ -73,20 +73,14 @@ struct sched_owner {
     struct str api_version, kind, name, uid; /* "" kind: no controller */
 };
 
+/* Fields stand by their size: there are many of these. */
 struct sched_pod {
     struct sched_object o;
     struct word *namespace_word;
+    struct word *node_name; /* spec.nodeName; NULL: none */
     struct sched_labels labels;
     struct str scheduler_name;
-    struct word *node_name;    /* spec.nodeName; NULL: none */
-    struct str nominated_node; /* status.nominatedNodeName */
-    int32_t priority;
-    bool never_preempts; /* preemptionPolicy Never */
-    bool is_terminating; /* deletionTimestamp is set */
-    bool is_done;        /* Succeeded or Failed */
-    /* DisruptionTarget is True with the reason PreemptionByScheduler: a victim of preemption. */
-    bool has_disruption_condition;
-    bool has_claims;                /* spec.resourceClaims: not supported, see plugins */
+    struct str nominated_node;      /* status.nominatedNodeName */
     int64_t generation;             /* metadata.generation */
     int64_t created_ms, started_ms; /* wall clock; started: status.startTime, 0: none */
     struct sched_owner controller;
@@ -97,28 +91,33 @@ struct sched_pod {
     int64_t nonzero_milli_cpu, nonzero_memory; /* 100m and 200 MB where a container asks for none */
 
     struct sched_toleration *tolerations;
-    uint32_t n_tolerations;
     struct sched_selector node_selector; /* spec.nodeSelector */
-    bool has_required_node_affinity;
     struct sched_node_terms required_node, preferred_node;
     struct sched_affinity_terms required_affinity, preferred_affinity;
     struct sched_affinity_terms required_anti, preferred_anti;
     struct sched_spread *spreads;
-    uint32_t n_spreads;
-    struct sched_port *ports; /* host ports */
-    uint32_t n_ports;
-    struct word **images;            /* of all containers, one each; normalized: with tag */
-    uint32_t n_images, n_containers; /* n_containers: init containers among them */
-    struct sched_volume *volumes;
-    uint32_t n_volumes;
+    struct sched_port *ports;     /* host ports */
+    struct word **images;         /* of all containers and image volumes, one each; with tag */
+    struct sched_volume *volumes; /* those of interest */
     struct str *gates;
-    uint32_t n_gates;
+    uint32_t n_tolerations, n_spreads, n_ports, n_volumes, n_gates;
+    uint32_t n_images, n_containers; /* n_containers: init containers among them */
+
+    int32_t priority;
+    bool never_preempts; /* preemptionPolicy Never */
+    bool is_terminating; /* deletionTimestamp is set */
+    bool is_done;        /* Succeeded or Failed */
+    /* DisruptionTarget is True with the reason PreemptionByScheduler: a victim of preemption. */
+    bool has_disruption_condition;
+    bool has_claims; /* spec.resourceClaims: not supported, see plugins */
+    bool has_required_node_affinity;
 
     /* The object as JSON where it was to be kept, for Wasm plugins and extenders; else empty. */
     struct str json;
-    void *encoded; /* struct wobject of Wasm plugins, made when first asked for, or NULL */
+    struct sched_encoded *encoded; /* of Wasm plugins, made when first asked for, or NULL */
 
-    char *strings; /* what the `struct str` above point into */
+    struct word *scheduler_word, *controller_word; /* what these point into */
+    char *block;                                   /* what all arrays above point into */
 };
 
 static inline const struct sched_pod *sched_pod_of(const struct sched_object *o)
@@ -128,7 +127,7 @@ static inline const struct sched_pod *sched_pod_of(const struct sched_object *o)
 /* namespace/name */
 void sched_pod_key(const struct sched_pod *p, struct buf *out);
 /*
- * The pod as if it were bound to (node given) or nominated, for the cache: a struct of its own that
- * shares nothing but words. Given.
+ * The pod as if it were bound to (node given) or nominated (NULL), for the cache: a struct of its
+ * own that shares nothing but words. Given.
  */
 struct sched_pod *sched_pod_clone(struct words *w, const struct sched_pod *p, struct word *node);
