@@ -23,14 +23,11 @@ enum {
     SCHED_ASSUMED_MS = 0, /* 0: until the watch says so; upstream's default since 1.28 */
     SCHED_NODES_MAX = 65535,
     SCHED_PODS_MAX = 1000000,
+    SCHED_OBJECTS_MAX = 1000000, /* of each other kind */
 };
 
 struct sched_used_port {
     struct sched_port port;
-    uint32_t pods;
-};
-struct sched_used_claim { /* claims with ReadWriteOncePod, and how often it is used */
-    struct str key;       /* namespace/name; borrowed from a pod on the node */
     uint32_t pods;
 };
 
@@ -39,7 +36,7 @@ struct sched_used_claim { /* claims with ReadWriteOncePod, and how often it is u
  * it) by dry runs.
  */
 struct sched_node_info {
-    uint32_t index;                /* stable while the node is there, then used again */
+    uint32_t index; /* stable while the node is there, then used again; UINT32_MAX: it is not */
     const struct sched_node *node; /* NULL: pods name it, and it is not (any more) there */
     const struct sched_pod **pods;
     uint32_t n_pods, cap_pods;
@@ -89,7 +86,7 @@ int sched_cache_assume(struct sched_cache *c, const struct sched_pod *pod, struc
                        struct err *err);
 /* Its binding was acknowledged. */
 void sched_cache_binding_done(struct sched_cache *c, struct str uid, uint64_t now_ms);
-/* Its binding failed. Nothing if the watch has confirmed it meanwhile. */
+/* Its binding failed. Nothing if the watch or sched_cache_binding_done() has confirmed it. */
 void sched_cache_forget(struct sched_cache *c, struct str uid);
 bool sched_cache_is_assumed(const struct sched_cache *c, struct str uid);
 size_t sched_cache_n_assumed(const struct sched_cache *c);
@@ -121,10 +118,10 @@ const struct sched_node_info *const *sched_cache_nodes_with_affinity(const struc
                                                                      size_t *ret_n);
 const struct sched_node_info *const *sched_cache_nodes_with_required_anti(
     const struct sched_cache *c, size_t *ret_n);
-/* On how many nodes an image of this name is, and its size as told last; 0: none. */
+/* On how many nodes an image of this name is, and its size as the first of them told; 0: none. */
 uint32_t sched_cache_image_nodes(const struct sched_cache *c, const struct word *image,
                                  int64_t *ret_size);
-/* How many pods use a claim ("namespace/name"), bound and assumed, on any node. */
+/* How many pods name a claim ("namespace/name") in their volumes, bound and assumed, on any node. */
 uint32_t sched_cache_claim_pods(const struct sched_cache *c, struct str key);
 /* Nodes and pods, for metrics. */
 void sched_cache_count(const struct sched_cache *c, size_t *ret_nodes, size_t *ret_pods);

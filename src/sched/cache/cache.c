@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects of all kinds, and pods as they come, move and go; see cache.h. */
+#include "sched/cache/internal.h"
+
+#include <assert.h>
+
+struct sched_cache *sched_cache_new(struct words *w)
+{
+    struct sched_cache *c = xnew(struct sched_cache);
+    c->words = w;
+    for (size_t i = 0; i < SCHED_KIND_COUNT; i++)
+        c->objects[i].borrows_keys = true;
+    c->assumed.borrows_keys = true;
+    c->images.borrows_keys = true;
+    nodes_init(c);
+    return c;
+}
+
+void sched_cache_free(struct sched_cache *c)
+{
+    if (!c)
+        return;
+    map_each (m, &c->assumed)
+        free(m->value);
+    map_fini(&c->assumed);
+    nodes_fini(c);
+    images_fini(c);
+    map_fini(&c->claims);
+    for (size_t i = 0; i < SCHED_KIND_COUNT; i++) {
+        map_each (m, &c->objects[i])
+            sched_object_unref(c->words, m->value);
+        map_fini(&c->objects[i]);
+    }
+    free(c);
+}
+
+/* ---- objects ---- */
+
+/* The map has the key of the object that is in it, so another one is another entry. */
+static struct sched_object *replace(struct map *m, struct sched_object *o)
+{
+    struct sched_object *old = map_del(m, sched_object_key(o));
+    (void)map_put(m, sched_object_key(o), o);
+    return old;
+}
+
+static void hand_over(struct sched_cache *c, struct sched_object *old, struct sched_object **ret)
+{
+    if (ret)
+        *ret = old;
+    else
+        sched_object_unref(c->words, old);
+}
+
+static void *find(const struct sched_cache *c, enum sched_kind kind, struct str namespace,
+                  struct str name)
+{
+    char few[512];
+    bool is_namespaced = sched_kind_is_namespaced(kind);
+    size_t ns = is_namespaced ? namespace.n : 0, n = ns + (is_namespaced ? 1 : 0) + name.n;
+    char *key = n <= sizeof few ? few : xalloc(n);
+    if (ns > 0)
+        memcpy(key, namespace.p, ns);
+    if (is_namespaced)
+        key[ns] = '/';
+    if (name.n > 0)
+        memcpy(key + n - name.n, name.p, name.n);
+    void *found = map_get(&c->objects[kind], str_n(key, n));
+    if (key != few)
+        free(key);
+    return found;
+}
+
+const void *sched_cache_get(const struct sched_cache *c, enum sched_kind kind, struct str namespace,
+                            struct str name)
+{
+    return find(c, kind, namespace, name);
+}
+
+const struct map *sched_cache_all(const struct sched_cache *c, enum sched_kind kind)
+{
+    return &c->objects[kind];
+}
+
+uint64_t sched_cache_kind_generation(const struct sched_cache *c, enum sched_kind kind)
+{
+    return c->kind_generation[kind];
+}
+
+void **sched_cache_derived(struct sched_cache *c)
+{
+    return &c->derived;
+}
+
+void sched_cache_count(const struct sched_cache *c, size_t *ret_nodes, size_t *ret_pods)
+{
+    *ret_nodes = c->objects[SCHED_NODE].n;
+    *ret_pods = c->objects[SCHED_POD].n;
+}
+
+/* ---- claims that pods use ---- */
+
+static void count_claims(struct sched_cache *c, const struct sched_pod *pod, intptr_t by)
+{
+    for (uint32_t i = 0; i < pod->n_volumes; i++) {
+        if (pod->volumes[i].source != SCHED_VOLUME_CLAIM)
+            continue;
+        struct buf key = BUF_INIT(SCHED_OBJECT_MAX_BYTES * 2);
+        (void)buf_add_str(&key, pod->o.namespace);
+        (void)buf_add_char(&key, '/');
+        (void)buf_add_str(&key, pod->volumes[i].claim);
+        intptr_t n = (intptr_t)map_get(&c->claims, buf_str(&key)) + by;
+        assert(n >= 0);
+        if (n > 0)
+            (void)map_put(&c->claims, buf_str(&key), (void *)n);
+        else
+            (void)map_del(&c->claims, buf_str(&key));
+        buf_fini(&key);
+    }
+}
+
+uint32_t sched_cache_claim_pods(const struct sched_cache *c, struct str key)
+{
+    return (uint32_t)(intptr_t)map_get(&c->claims, key);
+}
+
+/* ---- pods ---- */
+
+void cache_take_pod(struct sched_cache *c, struct sched_pod *pod)
+{
+    struct sched_object *old = replace(&c->objects[SCHED_POD], &pod->o);
+    assert(!old);
+    nodes_add_pod(c, pod);
+    count_claims(c, pod, 1);
+    c->kind_generation[SCHED_POD]++;
+}
+
+struct sched_object *cache_drop_pod(struct sched_cache *c, const struct sched_pod *pod)
+{
+    struct sched_object *o = map_del(&c->objects[SCHED_POD], sched_object_key(&pod->o));
+    assert(o == &pod->o);
+    assumed_end(c, pod->o.uid);
+    nodes_remove_pod(c, pod);
+    count_claims(c, pod, -1);
+    c->kind_generation[SCHED_POD]++;
+    return o;
+}
+
+/* Has a pod that is not on a node (any more) put an end to what we have by its name? */
+static bool ends(const struct sched_pod *pod, const struct sched_pod *ours)
+{
+    return pod->is_done || !str_eq(pod->o.uid, ours->o.uid);
+}
+
+static int put_pod(struct sched_cache *c, struct sched_pod *pod, struct sched_object **ret_old,
+                   struct err *err)
+{
+    const struct map *pods = &c->objects[SCHED_POD];
+    const struct sched_pod *ours = map_get(pods, sched_object_key(&pod->o));
+    struct sched_object *old = NULL;
+    bool is_on_node = pod->node_name && !pod->is_done;
+    if (is_on_node && !ours && pods->n >= SCHED_PODS_MAX)
+        return err_set(err, E_LIMIT, "more than %d pods", SCHED_PODS_MAX);
+    if (ours && (is_on_node || ends(pod, ours)))
+        old = cache_drop_pod(c, ours);
+    if (is_on_node)
+        cache_take_pod(c, sched_object_ref(pod));
+    hand_over(c, old, ret_old);
+    return 0;
+}
+
+/* ---- what the watch tells ---- */
+
+int sched_cache_put(struct sched_cache *c, const struct sched_object *o,
+                    struct sched_object **ret_old, struct err *err)
+{
+    struct map *m = &c->objects[o->kind];
+    if (o->kind == SCHED_POD)
+        return put_pod(c, (struct sched_pod *)o, ret_old, err);
+    size_t max = o->kind == SCHED_NODE ? SCHED_NODES_MAX : SCHED_OBJECTS_MAX;
+    if (m->n >= max && !map_has(m, sched_object_key(o)))
+        return err_set(err, E_LIMIT, "more than %zu %s", max, sched_kind_plural(o->kind));
+    struct sched_object *old = replace(m, sched_object_ref((void *)o));
+    if (o->kind == SCHED_NODE)
+        nodes_put(c, sched_node_of(o));
+    c->kind_generation[o->kind]++;
+    hand_over(c, old, ret_old);
+    return 0;
+}
+
+void sched_cache_del(struct sched_cache *c, enum sched_kind kind, struct str namespace,
+                     struct str name, struct sched_object **ret_old)
+{
+    struct sched_object *o = find(c, kind, namespace, name);
+    if (ret_old)
+        *ret_old = NULL;
+    if (!o)
+        return;
+    if (kind == SCHED_POD) {
+        hand_over(c, cache_drop_pod(c, (struct sched_pod *)o), ret_old);
+        return;
+    }
+    (void)map_del(&c->objects[kind], sched_object_key(o));
+    if (kind == SCHED_NODE)
+        nodes_del(c, sched_node_of(o));
+    c->kind_generation[kind]++;
+    hand_over(c, o, ret_old);
+}

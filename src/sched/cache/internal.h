@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the cache is made of, for its files:
+ *
+ *     cache.c      objects of all kinds, and pods as they come, move and go
+ *     assumed.c    pods that were placed, and not confirmed yet
+ *     nodes.c      entries of nodes: by name, by index, by zone, by change; lists of some of them
+ *     images.c     which image is on how many nodes
+ *     node_info.c  the sums of one node; also for dry runs
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "sched/cache/cache.h"
+
+/* A node that is there, or that pods name. */
+struct node_entry {
+    struct sched_node_info info;
+    struct word *name;
+    struct word *zone;                       /* where it stands in the order; while it is there */
+    uint32_t in_affinity, in_required_anti; /* its place in that list, plus one; 0: not in it */
+};
+
+typedef VEC(const struct sched_node_info *) node_list;
+
+struct zone {
+    struct word *key; /* NULL: nodes without one */
+    node_list nodes;
+};
+/* Nodes zone by zone in turns; made when asked for after nodes have changed. */
+struct node_order {
+    VEC(struct zone) zones; /* in the order in which they came */
+    node_list nodes;
+    bool is_stale;
+};
+
+struct assumed_pod {
+    const struct sched_pod *pod; /* in the cache's map of pods */
+    bool is_bound;               /* its binding was acknowledged: it is not forgotten any more */
+};
+
+struct image_state {
+    struct word *name;
+    int64_t size; /* as the first node said that had it */
+    uint32_t nodes;
+};
+
+struct sched_cache {
+    struct words *words;
+    struct map objects[SCHED_KIND_COUNT]; /* by key; the objects' own texts */
+    uint64_t kind_generation[SCHED_KIND_COUNT];
+    struct map assumed; /* by uid */
+    struct map claims;  /* by "namespace/name": the number of pods as a pointer */
+    struct map images;  /* by name */
+
+    struct map entries; /* of nodes by name */
+    VEC(struct node_entry *) by_index;
+    VEC(uint32_t) free_indices;
+    struct node_order *order;
+    node_list with_affinity, with_required_anti;
+    struct sched_node_info *newest, *oldest;
+    uint64_t generation;
+    void *derived;
+};
+
+/* ---- cache.c ---- */
+/* A pod that is in the map leaves it and its node. The map's reference is given. */
+struct sched_object *cache_drop_pod(struct sched_cache *c, const struct sched_pod *pod);
+/* A pod comes on its node; its reference is taken. */
+void cache_take_pod(struct sched_cache *c, struct sched_pod *pod);
+
+/* ---- assumed.c ---- */
+void assumed_end(struct sched_cache *c, struct str uid); /* nothing if it is not */
+
+/* ---- nodes.c ---- */
+void nodes_add_pod(struct sched_cache *c, const struct sched_pod *pod);
+void nodes_remove_pod(struct sched_cache *c, const struct sched_pod *pod);
+void nodes_put(struct sched_cache *c, const struct sched_node *node);
+void nodes_del(struct sched_cache *c, const struct sched_node *node);
+void nodes_init(struct sched_cache *c);
+void nodes_fini(struct sched_cache *c);
+
+/* ---- images.c ---- */
+/* A node's images were those of `before` (NULL: none), and are those of `after`. */
+void images_change(struct sched_cache *c, const struct sched_node *before,
+                   const struct sched_node *after);
+void images_fini(struct sched_cache *c);
+
+/* ---- node_info.c ---- */
+void node_info_fini(struct words *w, struct sched_node_info *n);
+/* By its address. false: it is not there. */
+bool node_info_remove_pod(struct words *w, struct sched_node_info *n, const struct sched_pod *pod);
