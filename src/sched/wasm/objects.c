@@ -205,12 +205,12 @@ static void add_length(struct buf *to, uint64_t n)
 }
 
 /* A list of Kubernetes: 1: ListMeta{ all zero }, 2: items. */
-static void begin_list(struct buf *to)
+void wlist_begin(struct buf *to)
 {
     (void)buf_add(to, "\x0a\x06\x0a\x00\x12\x00\x1a\x00", 8);
 }
 
-static void add_item(struct buf *to, struct str item)
+void wlist_add(struct buf *to, struct str item)
 {
     (void)buf_add_char(to, 0x12);
     add_length(to, item.n);
@@ -221,9 +221,9 @@ struct str wnodes_list(struct wnodes *nodes)
 {
     if (nodes->list.n)
         return buf_str(&nodes->list);
-    begin_list(&nodes->list);
+    wlist_begin(&nodes->list);
     vec_each (node, &nodes->at)
-        add_item(&nodes->list, node->object->bytes);
+        wlist_add(&nodes->list, node->object->bytes);
     return buf_str(&nodes->list);
 }
 
@@ -250,9 +250,9 @@ bool wnodes_pods(struct wnodes *nodes, struct str name, struct str *ret)
     if (!node)
         return false;
     if (node->pod_list.n == 0) {
-        begin_list(&node->pod_list);
+        wlist_begin(&node->pod_list);
         vec_each (pod, &node->pods)
-            add_item(&node->pod_list, (*pod)->bytes);
+            wlist_add(&node->pod_list, (*pod)->bytes);
     }
     *ret = buf_str(&node->pod_list);
     return true;

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "codec/json.h"
@@ -39,6 +40,10 @@ int wobject_get(struct wobjects *cache, enum wobject_kind kind, struct arena *a,
 struct wobject *wobject_ref(struct wobject *o);
 void wobject_unref(struct wobject *o);
 DEFINE_SCOPED(wobject, wobject_unref)
+
+/* A list of Kubernetes (NodeList, PodList), item by item. */
+void wlist_begin(struct buf *to);
+void wlist_add(struct buf *to, struct str item);
 
 /*
  * The nodes of a snapshot in their order, with the images that they have. What is asked for is made

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The hooks of a guest as functions of a plugin of the framework; see plugins.h. */
+#include "base/log.h"
+#include "sched/wasm/payload.h"
+#include "sched/wasm/plugins_impl.h"
+
+#include <string.h>
+
+/* Of one attempt, or of a fork of it. */
+struct attempt {
+    struct wobject *pod;
+    struct str key;
+    struct wplugin_fork *fork; /* of a dry run, made with its first call */
+    bool is_dry_run;
+    uint64_t timeout_ms; /* what permit answered */
+};
+
+static struct wentry *entry_of(struct sched_plugin *p)
+{
+    return container_of(p, struct wguest, plugin)->entry;
+}
+
+/* ---- calls ---- */
+
+static const struct sched_status *status_of(struct arena *a, const struct wplugin_result *res)
+{
+    enum sched_code code = (enum sched_code)wplugin_framework_code(res->code);
+    if (code == SCHED_SUCCESS)
+        return NULL;
+    return sched_status_of(a, code, &res->message, res->message.n > 0);
+}
+
+static const struct sched_status *begin(struct sched_plugin *p, struct sched_cycle *cycle,
+                                        struct attempt **ret)
+{
+    struct err err = { 0 };
+    struct attempt *at = sched_cycle_state(cycle, p);
+    if (!at) {
+        at = arena_new(cycle->arena, struct attempt);
+        if (wsight_pod(&entry_of(p)->sight, cycle->pod, &at->pod, &err) < 0)
+            return sched_status(cycle->arena, SCHED_ERROR, "encoding the pod: %s", err_text(&err));
+        at->key = cycle->pod->o.uid;
+        sched_cycle_set_state(cycle, p, at);
+    }
+    *ret = at;
+    return NULL;
+}
+
+/* ret: of the hook; only if the status returned is NULL. */
+static const struct sched_status *call(struct sched_plugin *p, struct sched_cycle *cycle,
+                                       enum wplugin_hook hook, struct wplugin_input *in,
+                                       struct wplugin_result *ret)
+{
+    struct wentry *e = entry_of(p);
+    struct attempt *at;
+    const struct sched_status *failed = begin(p, cycle, &at);
+    if (failed)
+        return failed;
+    in->key = at->key;
+    in->pod = at->pod->bytes;
+    if (at->is_dry_run && !at->fork && !(at->fork = wplugin_fork_new(e->guest, at->key)))
+        return sched_status(cycle->arena, SCHED_ERROR, "the plugin has no instance for this pod");
+    e->cycle = cycle;
+    if (at->fork)
+        wplugin_fork_call(at->fork, hook, in, cycle->arena, ret);
+    else
+        wplugin_call(e->guest, hook, in, cycle->arena, ret);
+    e->cycle = NULL;
+    return NULL;
+}
+
+static const struct sched_status *run(struct sched_plugin *p, struct sched_cycle *cycle,
+                                      enum wplugin_hook hook, struct wplugin_input *in)
+{
+    struct wplugin_result res;
+    const struct sched_status *failed = call(p, cycle, hook, in, &res);
+    return failed ? failed : status_of(cycle->arena, &res);
+}
+
+static const struct sched_status *run_on_node(struct sched_plugin *p, struct sched_cycle *cycle,
+                                              enum wplugin_hook hook, const struct word *node)
+{
+    struct wplugin_input in = { .node = word_str(node) };
+    return run(p, cycle, hook, &in);
+}
+
+/* ---- filters ---- */
+
+static const struct sched_status *pre_filter(struct sched_plugin *p, struct sched_cycle *cycle,
+                                             struct sched_node_set *ret)
+{
+    struct wplugin_input in = { 0 };
+    struct wplugin_result res;
+    const struct sched_status *failed = call(p, cycle, WPLUGIN_HOOK_PREFILTER, &in, &res);
+    if (failed || (failed = status_of(cycle->arena, &res)))
+        return failed;
+    if (res.n_node_names) {
+        ret->all = false;
+        ret->names = arena_new_n(cycle->arena, struct str, res.n_node_names);
+        for (size_t i = 0; i < res.n_node_names; i++) {
+            uint32_t j = 0;
+            while (j < ret->n && !str_eq(ret->names[j], res.node_names[i]))
+                j++;
+            if (j == ret->n)
+                ret->names[ret->n++] = res.node_names[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct sched_status *filter(struct sched_plugin *p, struct sched_cycle *cycle,
+                                         const struct sched_node_info *node)
+{
+    return run_on_node(p, cycle, WPLUGIN_HOOK_FILTER, node->node->name);
+}
+
+static const struct sched_status *what_if(struct sched_plugin *p, struct sched_cycle *cycle,
+                                          enum wplugin_hook hook, const struct sched_pod *other,
+                                          const struct sched_node_info *node)
+{
+    struct err err = { 0 };
+    struct wobject *target;
+    if (wsight_pod(&entry_of(p)->sight, other, &target, &err) < 0)
+        return sched_status(cycle->arena, SCHED_ERROR, "encoding a pod: %s", err_text(&err));
+    struct wplugin_input in = { .node = word_str(node->node->name), .target_pod = target->bytes };
+    const struct sched_status *s = run(p, cycle, hook, &in);
+    wobject_unref(target);
+    return s;
+}
+
+static const struct sched_status *add_pod(struct sched_plugin *p, struct sched_cycle *cycle,
+                                          const struct sched_pod *other,
+                                          const struct sched_node_info *node)
+{
+    return what_if(p, cycle, WPLUGIN_HOOK_ADDPOD, other, node);
+}
+
+static const struct sched_status *remove_pod(struct sched_plugin *p, struct sched_cycle *cycle,
+                                             const struct sched_pod *other,
+                                             const struct sched_node_info *node)
+{
+    return what_if(p, cycle, WPLUGIN_HOOK_REMOVEPOD, other, node);
+}
+
+static void *clone_state(struct sched_plugin *p, struct sched_cycle *cycle,
+                         struct sched_cycle *copy)
+{
+    struct attempt *at = sched_cycle_state(cycle, p);
+    if (!at)
+        return NULL;
+    struct attempt *forked = arena_new(copy->arena, struct attempt);
+    *forked = (struct attempt){ .pod = wobject_ref(at->pod), .key = at->key, .is_dry_run = true };
+    return forked;
+}
+
+static void free_state_clone(struct sched_plugin *p, struct sched_cycle *copy)
+{
+    struct attempt *at = sched_cycle_state(copy, p);
+    if (!at)
+        return;
+    if (at->fork)
+        wplugin_fork_free(at->fork);
+    wobject_unref(at->pod);
+}
+
+static const struct sched_status *post_filter(struct sched_plugin *p, struct sched_cycle *cycle,
+                                              struct sched_post_filter *ret)
+{
+    struct wplugin_node_code *codes =
+        arena_new_n(cycle->arena, struct wplugin_node_code, ret->n_statuses);
+    for (size_t i = 0; i < ret->n_statuses; i++)
+        codes[i] = (struct wplugin_node_code){ word_str(ret->statuses[i].node->node->name),
+                                               (int32_t)sched_code(ret->statuses[i].status) };
+    struct wplugin_input in = { .statuses = codes, .n_statuses = ret->n_statuses };
+    struct wplugin_result res;
+    const struct sched_status *failed = call(p, cycle, WPLUGIN_HOOK_POSTFILTER, &in, &res);
+    if (failed || (failed = status_of(cycle->arena, &res)))
+        return failed;
+    ret->nominated = res.nominated;
+    ret->overrides = res.mode == 1;
+    return NULL;
+}
+
+/* ---- scores ---- */
+
+static const struct sched_status *pre_score(struct sched_plugin *p, struct sched_cycle *cycle,
+                                            const struct sched_node_info *const *nodes, size_t n)
+{
+    struct str *names = arena_new_n(cycle->arena, struct str, n);
+    for (size_t i = 0; i < n; i++)
+        names[i] = word_str(nodes[i]->node->name);
+    struct wplugin_input in = { .nodes = names, .n_nodes = n };
+    return run(p, cycle, WPLUGIN_HOOK_PRESCORE, &in);
+}
+
+static const struct sched_status *score(struct sched_plugin *p, struct sched_cycle *cycle,
+                                        const struct sched_node_info *const *nodes, size_t n,
+                                        int64_t *ret)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct wplugin_input in = { .node = word_str(nodes[i]->node->name) };
+        struct wplugin_result res;
+        const struct sched_status *failed = call(p, cycle, WPLUGIN_HOOK_SCORE, &in, &res);
+        if (failed || (failed = status_of(cycle->arena, &res)))
+            return failed;
+        ret[i] = res.score;
+    }
+    return NULL;
+}
+
+static const struct sched_status *normalize(struct sched_plugin *p, struct sched_cycle *cycle,
+                                            const struct sched_node_info *const *nodes, size_t n,
+                                            int64_t *scores)
+{
+    struct wplugin_node_score *given = arena_new_n(cycle->arena, struct wplugin_node_score, n);
+    for (size_t i = 0; i < n; i++)
+        given[i] = (struct wplugin_node_score){ word_str(nodes[i]->node->name), scores[i] };
+    struct wplugin_input in = { .scores = given, .n_scores = n };
+    struct wplugin_result res;
+    const struct sched_status *failed = call(p, cycle, WPLUGIN_HOOK_NORMALIZESCORE, &in, &res);
+    if (failed || (failed = status_of(cycle->arena, &res)))
+        return failed;
+    for (size_t i = 0; i < MIN(n, res.n_scores); i++)
+        scores[i] = res.scores[i].score;
+    return NULL;
+}
+
+/* ---- binding ---- */
+
+static const struct sched_status *reserve(struct sched_plugin *p, struct sched_cycle *cycle,
+                                          const struct sched_node_info *node)
+{
+    return run_on_node(p, cycle, WPLUGIN_HOOK_RESERVE, node->node->name);
+}
+
+static void unreserve(struct sched_plugin *p, struct sched_cycle *cycle)
+{
+    (void)run_on_node(p, cycle, WPLUGIN_HOOK_UNRESERVE, cycle->node);
+}
+
+static const struct sched_status *permit(struct sched_plugin *p, struct sched_cycle *cycle,
+                                         const struct sched_node_info *node,
+                                         uint64_t *ret_timeout_ms)
+{
+    struct wplugin_input in = { .node = word_str(node->node->name) };
+    struct wplugin_result res;
+    const struct sched_status *failed = call(p, cycle, WPLUGIN_HOOK_PERMIT, &in, &res);
+    if (failed)
+        return failed;
+    *ret_timeout_ms = res.timeout_ms;
+    return status_of(cycle->arena, &res);
+}
+
+static const struct sched_status *pre_bind(struct sched_plugin *p, struct sched_cycle *cycle,
+                                           struct sched_step *step)
+{
+    (void)step;
+    return run_on_node(p, cycle, WPLUGIN_HOOK_PREBIND, cycle->node);
+}
+
+static const struct sched_status *bind_pod(struct sched_plugin *p, struct sched_cycle *cycle,
+                                       struct sched_step *step)
+{
+    (void)step;
+    return run_on_node(p, cycle, WPLUGIN_HOOK_BIND, cycle->node);
+}
+
+static void post_bind(struct sched_plugin *p, struct sched_cycle *cycle)
+{
+    (void)run_on_node(p, cycle, WPLUGIN_HOOK_POSTBIND, cycle->node);
+}
+
+static void end(struct sched_plugin *p, struct sched_cycle *cycle)
+{
+    struct attempt *at = sched_cycle_state(cycle, p);
+    if (!at)
+        return;
+    wplugin_end(entry_of(p)->guest, at->key);
+    wobject_unref(at->pod);
+    sched_cycle_set_state(cycle, p, NULL);
+}
+
+/* ---- events ---- */
+
+static void changed(struct sched_plugin *p, const struct sched_event *event)
+{
+    wsight_changed(&entry_of(p)->sight, event);
+}
+
+static struct str event_json(struct arena *a, const struct sched_event *event)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(4096);
+    (void)buf_printf(&b, "{\"resource\":\"%s\",\"action\":\"",
+                     sched_resource_name(event->resource));
+    for (unsigned bit = 1, n = 0; bit & SCHED_ALL_ACTIONS; bit <<= 1)
+        if (event->actions & bit)
+            (void)buf_printf(&b, "%s%s", n++ ? "|" : "", sched_action_name(bit));
+    (void)buf_add(&b, "\"}", 2);
+    return str_n(arena_strndup(a, b.p, b.n), b.n);
+}
+
+/* Nodes and pods alone are shown. Given; NULL: it is neither. */
+static struct wobject *object_of(struct wsight *s, const struct sched_object *o)
+{
+    struct err err = { 0 };
+    struct wobject *ret = NULL;
+    struct arena a = { 0 };
+    struct json *tree;
+    if (o && o->kind == SCHED_POD)
+        (void)wsight_pod(s, sched_pod_of(o), &ret, &err);
+    else if (o && o->kind == SCHED_NODE &&
+             json_parse(&a, sched_node_of(o)->json, NULL, &tree, &err) == 0)
+        (void)wobject_get(NULL, WOBJECT_NODE, &a, tree, &ret, &err);
+    arena_fini(&a);
+    return ret;
+}
+
+enum sched_hint wcycle_hint(struct sched_plugin *p, const struct sched_pod *pod,
+                            const struct sched_event *event)
+{
+    struct wentry *e = entry_of(p);
+    struct arena a = { 0 };
+    struct err err = { 0 };
+    struct wplugin_result res = { .code = WPLUGIN_HINT_QUEUE };
+    struct wobject *shown;
+    if (wsight_pod(&e->sight, pod, &shown, &err) < 0)
+        return SCHED_HINT_QUEUE;
+    struct wobject *before = object_of(&e->sight, event->before),
+                   *after = object_of(&e->sight, event->after);
+    const struct wplugin_input in = { .key = pod->o.uid,
+                                      .pod = shown->bytes,
+                                      .event = event_json(&a, event),
+                                      .event_old = before ? before->bytes : STR(""),
+                                      .event_new = after ? after->bytes : STR("") };
+    wplugin_call(e->guest, WPLUGIN_HOOK_QUEUEINGHINT, &in, &a, &res);
+    wplugin_end(e->guest, in.key);
+    if (res.has_failed)
+        log_warn("a plugin's queueing hint failed", "plugin=%s reason=\"" STR_FMT "\"", e->name,
+                 STR_ARG(res.message));
+    bool skips = !res.has_failed && res.code == WPLUGIN_HINT_SKIP;
+    wobject_unref(before);
+    wobject_unref(after);
+    wobject_unref(shown);
+    arena_fini(&a);
+    return skips ? SCHED_HINT_SKIP : SCHED_HINT_QUEUE;
+}
+
+/* ---- what the guest has ---- */
+
+void wcycle_fill_ops(struct wentry *e)
+{
+    unsigned points = wplugin_points(e->guest);
+    struct sched_plugin_ops *o = &e->ops;
+    o->changed = changed;
+    o->end = end;
+    o->pre_filter = pre_filter; /* a cycle begins with it, whether the guest has it or not */
+    o->clone_state = clone_state;
+    o->free_state_clone = free_state_clone;
+    if (wplugin_has(e->guest, WPLUGIN_HOOK_ADDPOD))
+        o->add_pod = add_pod;
+    if (wplugin_has(e->guest, WPLUGIN_HOOK_REMOVEPOD))
+        o->remove_pod = remove_pod;
+    if (points & WPLUGIN_FILTER)
+        o->filter = filter;
+    if (wplugin_has(e->guest, WPLUGIN_HOOK_POSTFILTER))
+        o->post_filter = post_filter;
+    if (points & WPLUGIN_SCORE) {
+        o->score = score;
+        if (wplugin_has(e->guest, WPLUGIN_HOOK_PRESCORE))
+            o->pre_score = pre_score;
+        if (wplugin_has(e->guest, WPLUGIN_HOOK_NORMALIZESCORE))
+            o->normalize = normalize;
+    }
+    if (points & WPLUGIN_RESERVE) {
+        o->reserve = reserve;
+        o->unreserve = unreserve;
+    }
+    if (points & WPLUGIN_PERMIT)
+        o->permit = permit;
+    if (points & WPLUGIN_BIND) {
+        o->bind = bind_pod;
+        if (wplugin_has(e->guest, WPLUGIN_HOOK_PREBIND))
+            o->pre_bind = pre_bind;
+        if (wplugin_has(e->guest, WPLUGIN_HOOK_POSTBIND))
+            o->post_bind = post_bind;
+    }
+}
+
+/* ---- what it asks for ---- */
+
+static bool ask_node(void *arg, struct str name, struct str *ret)
+{
+    struct wentry *e = arg;
+    return wsight_node(&e->sight, name, ret);
+}
+
+static struct str ask_node_list(void *arg)
+{
+    struct wentry *e = arg;
+    return wsight_node_list(&e->sight);
+}
+
+static bool ask_image_states(void *arg, struct str node, struct str *ret)
+{
+    struct wentry *e = arg;
+    return e->cycle && wsight_image_states(&e->sight, e->cycle->arena, node, ret);
+}
+
+static bool ask_node_pods(void *arg, struct str node, struct str *ret)
+{
+    struct wentry *e = arg;
+    return e->cycle && wsight_node_pods(&e->sight, e->cycle->arena, node, ret);
+}
+
+static bool ask_waiting_pod(void *arg, struct str uid, struct str *ret)
+{
+    struct wentry *e = arg;
+    struct sched_framework *f = e->sight.framework;
+    const struct sched_pod *pod = f && e->cycle ? f->waiting_pod(f, uid) : NULL;
+    struct wobject *o;
+    struct err err = { 0 };
+    if (!pod || wsight_pod(&e->sight, pod, &o, &err) < 0)
+        return false;
+    *ret = str_n(arena_strndup(e->cycle->arena, o->bytes.p, o->bytes.n), o->bytes.n);
+    wobject_unref(o);
+    return true;
+}
+
+static bool ask_reject(void *arg, struct str uid)
+{
+    struct wentry *e = arg;
+    struct sched_framework *f = e->sight.framework;
+    return f && f->reject_waiting_pod(f, uid, str_of(e->name), STR(""));
+}
+
+static void on_event(void *arg, const struct wplugin_event *event)
+{
+    struct wentry *e = arg;
+    struct sched_framework *f = e->sight.framework;
+    const struct wplugin_reference *r = &event->regarding, *other = &event->related;
+    const struct sched_reference regarding = { r->kind, r->api_version, r->namespace,
+                                               r->name, r->uid,         r->resource_version },
+                                 related = { other->kind,      other->api_version,
+                                             other->namespace, other->name,
+                                             other->uid,       other->resource_version };
+    if (f)
+        f->record_about(f, &regarding, other->kind.n ? &related : NULL, event->type, event->reason,
+                        event->action, event->note);
+}
+
+static void on_log(void *arg, enum wplugin_severity severity, struct str text)
+{
+    struct wentry *e = arg;
+    char out[LOG_QUOTE_MAX];
+    while (text.n && text.p[text.n - 1] == '\n')
+        text.n--;
+    log_write(severity == WPLUGIN_LOG_ERROR ? LOG_ERROR : LOG_INFO, "scheduler plugin",
+              "plugin=%s line=\"%s\"", e->name, log_quote(out, text));
+}
+
+const struct wplugin_handle wcycle_handle = {
+    .node = ask_node,
+    .node_list = ask_node_list,
+    .image_states = ask_image_states,
+    .node_pods = ask_node_pods,
+    .waiting_pod = ask_waiting_pod,
+    .reject_waiting_pod = ask_reject,
+    .event = on_event,
+    .log = on_log,
+};

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The Wasm plugins of a configuration; see plugins.h. */
+#include "sched/wasm/plugins.h"
+
+#include "sched/wasm/plugins_impl.h"
+
+#include <string.h>
+
+/* ---- the end ---- */
+
+static void free_set(struct wplugins *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        struct wentry *e = &w->entries[i];
+        wplugin_free(e->guest);
+        wsight_fini(&e->sight);
+        free(e->events);
+        free(e->name);
+    }
+    free(w->entries);
+    buf_fini(&w->error);
+    loop_release(w->loop);
+    free(w);
+}
+
+static void on_unused(struct post *p)
+{
+    free_set(container_of(p, struct wplugins, post));
+}
+
+void wplugins_unref(struct wplugins *w)
+{
+    if (atomic_fetch_sub(&w->refs, 1) != 1)
+        return;
+    w->post.run = on_unused;
+    loop_post(w->loop, &w->post);
+}
+
+void wplugins_release(struct wplugins *w)
+{
+    if (w)
+        wplugins_unref(w);
+}
+
+/* ---- made into plugins of a profile ---- */
+
+static void guest_destroy(struct sched_plugin *p)
+{
+    struct wguest *g = container_of(p, struct wguest, plugin);
+    g->entry->sight.framework = NULL;
+    wplugins_unref(g->entry->set);
+    free(g);
+}
+
+static int guest_create(const struct sched_plugin_env *env, struct sched_plugin **ret,
+                        struct err *err)
+{
+    (void)err;
+    struct wguest *g = xnew(struct wguest);
+    g->entry = container_of(env->ops, struct wentry, ops);
+    g->entry->sight.framework = env->framework;
+    atomic_fetch_add(&g->entry->set->refs, 1);
+    *ret = &g->plugin;
+    return 0;
+}
+
+static const struct sched_event_reg *guest_events(struct sched_plugin *p, size_t *ret_n)
+{
+    const struct wentry *e = container_of(p, struct wguest, plugin)->entry;
+    *ret_n = e->n_events;
+    return e->events;
+}
+
+static const struct sched_plugin_ops *find(void *arg, size_t profile, struct str name)
+{
+    struct wplugins *w = arg;
+    for (size_t i = 0; i < w->n; i++)
+        if (w->entries[i].profile == profile && str_is(name, w->entries[i].name))
+            return &w->entries[i].ops;
+    return NULL;
+}
+
+/* ---- events ---- */
+
+static bool resource_of(struct str name, enum sched_resource *ret)
+{
+    for (unsigned i = 0; i < SCHED_RESOURCE_COUNT; i++)
+        if (str_is(name, sched_resource_name((enum sched_resource)i))) {
+            *ret = (enum sched_resource)i;
+            return true;
+        }
+    return false;
+}
+
+/* Events of resources that no scheduler has any more never come, and are left out. */
+static int ask_events(struct wentry *e, struct buf *error)
+{
+    struct arena a = { 0 };
+    struct wplugin_result res;
+    const struct wplugin_input in = { .key = STR("") };
+    wplugin_call(e->guest, WPLUGIN_HOOK_ENQUEUE, &in, &a, &res);
+    if (res.has_failed) {
+        (void)buf_add_str(error, res.message);
+        arena_fini(&a);
+        return -1;
+    }
+    bool has_hint = wplugin_has(e->guest, WPLUGIN_HOOK_QUEUEINGHINT);
+    e->events = xnew_n(struct sched_event_reg, res.n_events ? res.n_events : 1);
+    for (size_t i = 0; i < res.n_events; i++) {
+        struct sched_event_reg reg = { .actions = res.events[i].actions & SCHED_ALL_ACTIONS,
+                                       .hint = has_hint ? wcycle_hint : NULL };
+        if (resource_of(res.events[i].resource, &reg.resource))
+            e->events[e->n_events++] = reg;
+    }
+    wplugin_end(e->guest, STR(""));
+    arena_fini(&a);
+    return 0;
+}
+
+/* ---- loading ---- */
+
+static void add_error(struct wplugins *w, struct str name, struct str error)
+{
+    if (w->error.n == 0)
+        (void)buf_printf(&w->error, "initializing plugin \"" STR_FMT "\": " STR_FMT, STR_ARG(name),
+                         STR_ARG(error));
+}
+
+static void finish(struct wplugins *w)
+{
+    struct err err = { 0 };
+    if (w->error.n == 0) {
+        w->cb(w, NULL, w->arg);
+        return;
+    }
+    (void)err_set(&err, E_INVALID, STR_FMT, STR_ARG(buf_str(&w->error)));
+    w->cb(NULL, &err, w->arg);
+    wplugins_unref(w);
+}
+
+static void loaded_one(struct wplugins *w)
+{
+    if (--w->n_loading == 0)
+        finish(w);
+}
+
+static void on_loaded(struct wplugin *p, struct str error, void *arg)
+{
+    struct wentry *e = arg;
+    scoped(buf_fini_scoped) struct buf why = BUF_INIT(BUF_MAX_DEFAULT);
+    e->guest = p;
+    if (!p)
+        add_error(e->set, str_of(e->name), error);
+    else if (ask_events(e, &why) < 0)
+        add_error(e->set, str_of(e->name), buf_str(&why));
+    else
+        wcycle_fill_ops(e);
+    if (e->ops.pre_filter) {
+        e->ops.create = guest_create;
+        e->ops.destroy = guest_destroy;
+        e->ops.events = guest_events;
+    }
+    loaded_one(e->set);
+}
+
+static void on_all_begun(struct post *p)
+{
+    loaded_one(container_of(p, struct wplugins, post));
+}
+
+static void load_one(struct wplugins *w, struct wentry *e, const struct wplugin_entry *from,
+                     bool deterministic)
+{
+    struct arena a = { 0 };
+    struct wplugin_config c = { 0 };
+    scoped(buf_fini_scoped) struct buf error = BUF_INIT(BUF_MAX_DEFAULT);
+    e->set = w;
+    e->name = str_dup(from->name);
+    e->profile = from->profile;
+    e->ops.name = e->name;
+    wsight_init(&e->sight);
+    if (wplugin_config_read(&a, from->name, from->args, &c, &error) < 0) {
+        add_error(w, from->name, buf_str(&error));
+    } else {
+        c.deterministic = deterministic;
+        c.handle = &wcycle_handle;
+        c.handle_arg = e;
+        w->n_loading++;
+        wplugin_load(w->host, &c, on_loaded, e);
+    }
+    arena_fini(&a);
+}
+
+static bool is_native(struct str name)
+{
+    return sched_native_plugin(name) != NULL;
+}
+
+void wplugins_load(struct wplugin_host *host, struct loop *loop, const struct sched_config *config,
+                   bool deterministic, wplugins_cb cb, void *arg)
+{
+    struct arena a = { 0 };
+    const struct wplugin_entry *found = NULL;
+    struct wplugins *w = xnew(struct wplugins);
+    *w = (struct wplugins){ .loop = loop,
+                            .host = host,
+                            .refs = 1,
+                            .foreign = { find, w },
+                            .error = BUF_INIT(BUF_MAX_DEFAULT),
+                            .cb = cb,
+                            .arg = arg,
+                            .n_loading = 1,
+                            .post = { .run = on_all_begun } };
+    loop_hold(loop);
+    w->n = config->tree ? wplugin_find(&a, config->tree, is_native, &found) : 0;
+    w->entries = xnew_n(struct wentry, w->n ? w->n : 1);
+    for (size_t i = 0; i < w->n; i++)
+        load_one(w, &w->entries[i], &found[i], deterministic);
+    arena_fini(&a);
+    loop_post(loop, &w->post);
+}
+
+size_t wplugins_count(const struct wplugins *w)
+{
+    return w->n;
+}
+
+const struct sched_foreign *wplugins_foreign(const struct wplugins *w)
+{
+    return &w->foreign;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wasm plugins in the scheduling framework: those that a configuration names, loaded, and made into
+ * plugins of its profiles.
+ *
+ * An attempt is one instance of the guest, from PreFilter to the end of the binding; dry runs
+ * (preemption, nominated pods) happen in forks of it. A plugin has the extension points that its
+ * guest exports. Its calls run on the scheduler's thread, whose stack has to be 1 MiB at least.
+ */
+#pragma once
+
+#include "sched/config/config.h"
+#include "sched/framework/profile.h"
+#include "sched/wasm/plugin.h"
+
+struct wplugins;
+
+/*
+ * Once, on the loop thread, not before wplugins_load() has returned. ret: given,
+ * wplugins_release(); NULL: one cannot be loaded, err has E_INVALID and upstream's text.
+ */
+typedef void (*wplugins_cb)(struct wplugins *ret, const struct err *err, void *arg);
+/*
+ * Load what the configuration names and is not native; without any it is empty, and no engine is
+ * made. config: borrowed for the call; host: kept. Loop thread.
+ */
+void wplugins_load(struct wplugin_host *host, struct loop *loop, const struct sched_config *config,
+                   bool deterministic, wplugins_cb cb, void *arg);
+size_t wplugins_count(const struct wplugins *w);
+/* For struct sched_opts. Borrowed. */
+const struct sched_foreign *wplugins_foreign(const struct wplugins *w);
+/*
+ * The guests go with the last plugin that a scheduler has made of them, on the loop thread, which
+ * is held until then. Loop thread. NULL is fine.
+ */
+void wplugins_release(struct wplugins *w);

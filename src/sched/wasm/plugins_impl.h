@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What plugins.c (loading) and cycle.c (hooks) share. */
+#pragma once
+
+#include "sched/wasm/plugins.h"
+#include "sched/wasm/sight.h"
+
+#include <stdatomic.h>
+
+/* One plugin of one profile: a guest with its own configuration. */
+struct wentry {
+    struct wplugins *set;
+    struct wplugin *guest;
+    struct sched_plugin_ops ops; /* what the guest has */
+    char *name;
+    size_t profile;
+    struct wsight sight;
+    struct sched_event_reg *events;
+    size_t n_events;
+    struct sched_cycle *cycle; /* of the call that runs; NULL: none, or a hint */
+};
+
+struct wplugins {
+    struct loop *loop;
+    struct wplugin_host *host;
+    struct wentry *entries;
+    size_t n, n_loading;
+    atomic_uint refs; /* the owner, and each plugin that was made */
+    struct sched_foreign foreign;
+    struct post post; /* the last reference went elsewhere */
+    struct buf error;
+    wplugins_cb cb;
+    void *arg;
+};
+
+struct wguest { /* a plugin of a profile */
+    struct sched_plugin plugin;
+    struct wentry *entry;
+};
+
+/* ops of an entry whose guest is loaded. */
+void wcycle_fill_ops(struct wentry *e);
+enum sched_hint wcycle_hint(struct sched_plugin *p, const struct sched_pod *pod,
+                            const struct sched_event *event);
+/* What the guest asks for; arg: the struct wentry. */
+extern const struct wplugin_handle wcycle_handle;
+void wplugins_unref(struct wplugins *w);

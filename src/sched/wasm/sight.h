@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What Wasm plugins of a scheduler see of its cluster: pods and nodes as messages, encoded when a
+ * guest asks for them first and kept for as long as the object is as it was. Scheduler thread.
+ */
+#pragma once
+
+#include "sched/framework/framework.h"
+#include "sched/wasm/objects.h"
+
+struct wsight {
+    struct sched_framework *framework; /* kept; NULL: there is no cluster yet */
+    struct wobjects encoded;           /* by uid, while somebody holds them */
+    struct map kept;                   /* struct wobject by uid */
+    struct buf node_list;
+    uint64_t node_list_at; /* generation of the nodes that it shows; 0: none */
+};
+void wsight_init(struct wsight *s);
+void wsight_fini(struct wsight *s);
+/* An object changed: what was kept of it goes. */
+void wsight_changed(struct wsight *s, const struct sched_event *event);
+
+/* A pending or bound pod, for a cycle. Errors: as wobject_get(). Given. */
+int wsight_pod(struct wsight *s, const struct sched_pod *pod, struct wobject **ret,
+               struct err *err);
+/* The rest is borrowed until an object changes, or lives in the arena. false, "": unknown. */
+bool wsight_node(struct wsight *s, struct str name, struct str *ret);
+struct str wsight_node_list(struct wsight *s);
+bool wsight_image_states(struct wsight *s, struct arena *a, struct str node, struct str *ret);
+bool wsight_node_pods(struct wsight *s, struct arena *a, struct str node, struct str *ret);
