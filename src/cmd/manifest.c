@@ -2,6 +2,7 @@
 /* dormouse manifest operator: what a cluster needs to run the operator host in a pod. */
 #include "base/mem.h"
 #include "cmd/cmd.h"
+#include "cmd/manifest_words.h"
 #include "codec/yaml.h"
 #include "operator/objects.h"
 
@@ -41,17 +42,6 @@ static const struct cmd_opt *manifest_opts(void)
     return opts;
 }
 
-/* What becomes part of YAML as it is: DNS labels and references of images. */
-static bool is_plain(const char *s, const char *also)
-{
-    if (!s[0])
-        return false;
-    for (; *s; s++)
-        if (!(*s >= 'a' && *s <= 'z') && !(*s >= '0' && *s <= '9') && !strchr(also, *s))
-            return false;
-    return true;
-}
-
 static int check(void)
 {
     struct {
@@ -59,12 +49,12 @@ static int check(void)
     } words[] = { { "--namespace", namespace, "-" },
                   { "--name", name, "-" },
                   { "--modules-claim", modules_claim ? modules_claim : "x", "-." },
-                  { "--image", image, "-._/:@ABCDEFGHIJKLMNOPQRSTUVWXYZ" } };
+                  { "--image", image, MANIFEST_IMAGE } };
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (!is_plain(words[i].value, words[i].also))
+        if (!manifest_is_plain(words[i].value, words[i].also))
             return cmd_failf(CMD_USAGE, "%s: '%s' is no name", words[i].option, words[i].value);
     for (size_t i = 0; i < reads.n; i++)
-        if (!is_plain(reads.at[i], "-."))
+        if (!manifest_is_plain(reads.at[i], "-."))
             return cmd_failf(CMD_USAGE, "--read: '%s' is not RESOURCE or RESOURCE.GROUP",
                              reads.at[i]);
     return 0;

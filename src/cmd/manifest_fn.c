@@ -2,6 +2,7 @@
 /* dormouse manifest fn: what a cluster needs for control planes of functions. */
 #include "base/mem.h"
 #include "cmd/cmd.h"
+#include "cmd/manifest_words.h"
 #include "codec/json.h"
 #include "codec/yaml.h"
 #include "fn/function.h"
@@ -25,17 +26,6 @@ static const struct cmd_opt opts[] = {
 static const struct cmd_opt *manifest_opts(void)
 {
     return opts;
-}
-
-/* What becomes part of YAML as it is. */
-static bool is_label(const char *s)
-{
-    if (!s[0])
-        return false;
-    for (; *s; s++)
-        if (!(*s >= 'a' && *s <= 'z') && !(*s >= '0' && *s <= '9') && *s != '-')
-            return false;
-    return true;
 }
 
 static int write_definitions(struct buf *to, struct err *err)
@@ -104,7 +94,7 @@ static int run(int argc, char **argv)
     int r = cmd_parse(&cmd_manifest_fn, opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
-    if (!is_label(namespace) || !is_label(name))
+    if (!manifest_is_plain(namespace, "-") || !manifest_is_plain(name, "-"))
         return cmd_failf(CMD_USAGE, "--namespace and --name are names of lower-case letters, "
                                     "digits and '-'");
     if (write_definitions(&out, &err) < 0)
