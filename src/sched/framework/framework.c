@@ -99,7 +99,7 @@ const struct sched_status *sched_filters_nominated(struct sched_cycle *cycle,
     size_t n = 0;
     const struct sched_pod *const *pods = NULL;
     if (f->queue)
-        pods = sched_queue_nominated(f->queue, word_str(node->node->name), &n);
+        pods = sched_queue_nominated_to(f->queue, node->node->name, &n);
     if (n == 0)
         return sched_filters(cycle, node, ret_by);
     struct sched_cycle *fork;

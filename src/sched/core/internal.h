@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts of the scheduler among each other.
+ *
+ *     scheduler.c   making it, reload, timers, the API, what plugins ask for
+ *     objects.c     objects that come and go: cache, pending pods, events for the queue
+ *     cycle.c       one scheduling cycle, up to Permit; explain
+ *     binding.c     Permit's wait and the binding cycle: steps that end later
+ *     failure.c     why a pod has no node: its text, condition, Event, and way back
+ *     recorder.c    Events
+ *     metrics.c     figures
+ */
+#pragma once
+
+#include "base/list.h"
+#include "base/random.h"
+#include "base/vec.h"
+#include "sched/core/scheduler.h"
+
+enum {
+    PERMIT_MAX_MS = 15 * 60 * 1000, /* upstream's maxTimeout */
+    NODES_TO_FIND_MIN = 100,
+    NODES_TO_FIND_MIN_PERCENT = 5,
+    NOTE_MAX_BYTES = 1024,         /* of an Event */
+    MESSAGE_MAX_BYTES = 32 << 10,  /* of a condition: longer texts are cut */
+    SPARE_ATTEMPTS_MAX = 64,       /* kept with their memory for the next pods */
+    PATCH_TRIES = 4,               /* of a pod's status, while the API is away */
+    RECORDER_QUEUE_MAX = 4096,     /* Events that wait to be sent; more are dropped */
+    RECORDER_IN_FLIGHT_MAX = 32,
+    RECORDER_SERIES_MAX = 4096,    /* warnings whose repeats are counted; the oldest go first */
+    RECORDER_FINISH_MS = 360000,   /* a series that was quiet for so long has ended */
+    RECORDER_REFRESH_MS = 1800000, /* one that goes on is written so often */
+};
+
+/* Plugins of one configuration, alive as long as an attempt or a request uses them. */
+struct profile_set {
+    struct sched_api api; /* what its plugins call */
+    struct sched *s;
+    unsigned refs;
+    size_t n;
+    struct sched_profile *profiles;
+    struct profile_metrics **metrics; /* by profile */
+};
+
+/* A pod of ours without a node, as told last. */
+struct pending {
+    const struct sched_pod *pod; /* a reference */
+    /* Its PodScheduled condition, as told or as written by us since. */
+    bool has_condition, is_false;
+    char *reason, *message; /* NULL: "" */
+};
+
+enum attempt_at { AT_PERMIT, AT_PRE_BIND, AT_BIND };
+
+struct permit_wait { /* of one plugin that said Wait */
+    uint64_t due_ms, wait_ms;
+    const struct sched_plugin *plugin; /* NULL: it has allowed the pod */
+};
+
+/* A pod on its way: from PreFilter to the end of its binding. */
+struct attempt {
+    struct list node;       /* of s->attempts, s->ready or s->spare */
+    struct sched *s;
+    struct profile_set *set;
+    const struct sched_profile *profile;
+    struct profile_metrics *metrics;
+    struct arena arena;
+    struct sched_cycle cycle;
+    struct sched_step step;
+    const struct sched_pod *pod; /* a reference */
+    struct word *host;           /* a reference, once chosen */
+    enum attempt_at at;
+    unsigned next;                     /* plugin of this stage */
+    const struct sched_plugin *asked;  /* whose answer is waited for */
+    bool waiting;                      /* for sched_step_done() or Permit */
+    bool is_ready;                     /* on s->ready */
+    const struct sched_status *status; /* of the last step */
+    struct permit_wait *permits;
+    unsigned n_permits;
+    uint64_t permit_began_ns;
+    uint64_t started_ns, point_ns, first_ms;
+    unsigned attempts;
+};
+
+struct sched_timer {
+    uint64_t due_ms, seq;
+    void (*run)(void *arg);
+    void *arg;
+};
+
+struct api_call {
+    struct list node;
+    struct sched *s;         /* NULL: answered already, the scheduler has ended */
+    struct profile_set *set; /* a reference, or NULL: core's own */
+    sched_api_done done;
+    void *arg;
+};
+
+#define HISTOGRAM_BUCKETS_MAX 20
+struct histogram {
+    uint64_t counts[HISTOGRAM_BUCKETS_MAX + 1];
+    double sum;
+};
+enum { RESULT_SCHEDULED, RESULT_UNSCHEDULABLE, RESULT_ERROR, RESULT_COUNT };
+enum { CODE_COUNT = SCHED_PENDING + 1 };
+enum { POINT_UNRESERVE = SCHED_POINT_COUNT, METRIC_POINT_COUNT };
+struct profile_metrics {
+    char *name;
+    uint64_t attempts[RESULT_COUNT];
+    struct histogram latency[RESULT_COUNT];
+    struct histogram *points[METRIC_POINT_COUNT][CODE_COUNT];
+};
+
+struct recorder {
+    struct map series;       /* of struct series */
+    struct list by_age;      /* the same, the oldest first */
+    struct list queue;       /* struct note: to be sent */
+    size_t n_queue, n_in_flight;
+    uint64_t dropped;
+    bool timer_runs;
+    uint64_t last_nano; /* names of Events grow */
+};
+
+struct sched {
+    struct sched_opts opts;
+    struct words *words;
+    struct sched_cache *cache;
+    struct sched_queue *queue;
+    struct profile_set *set;
+    struct map pending; /* namespace/name -> struct pending */
+    struct map by_uid;  /* attempts behind assume, by their pods' uids */
+    struct list attempts, ready, spare;
+    size_t n_attempts, n_spare, n_waiting;
+    struct list calls;
+    VEC(struct sched_timer) timers; /* a heap */
+    uint64_t timer_seq;
+    uint64_t now_ms;
+    struct rng rng;
+    bool is_synced, leads, is_ending;
+    size_t next_start;
+    char host[256];
+
+    /* Of the cycle that runs. */
+    struct {
+        const struct sched_node_info **feasible;
+        int64_t *scores, *sums, *weighted;
+        struct sched_node_status *statuses;
+        size_t cap;
+    } scratch;
+
+    struct recorder recorder;
+    VEC(struct profile_metrics *) profile_metrics;
+    struct histogram algorithm, victims, pod_attempts, permit_wait[CODE_COUNT];
+    struct histogram *sli[16]; /* by number of attempts; [15]: 15+ */
+    struct sched_stats stats;
+    uint64_t preemption_attempts;
+};
+
+/* How an attempt ended that found no node. */
+struct outcome {
+    enum sched_code code;
+    struct str message;
+    uint64_t rejected_by, pending_by;
+    bool overrides; /* the nomination: `nominated`, "" clears it */
+    struct str nominated;
+};
+
+/* ---- scheduler.c ---- */
+void profile_set_unref(struct profile_set *set);
+void sched_call(struct sched *s, const struct sched_api_request *rq, sched_api_done done,
+                void *arg);
+void sched_after(struct sched *s, uint64_t ms, void (*run)(void *arg), void *arg);
+const struct sched_profile *sched_profile_of(const struct sched *s, struct str scheduler_name);
+/* Its key in s->pending; borrowed until the next call. */
+struct pending *pending_of(const struct sched *s, const struct sched_object *pod);
+struct pending *pending_get(const struct sched *s, struct str namespace, struct str name);
+
+/* ---- objects.c ---- */
+void pending_free(struct sched *s, struct pending *p);
+/* Plugins and the queue hear of it; check: which pods of the queue, or NULL. */
+void tell_event(struct sched *s, const struct sched_event *event,
+                const struct sched_queue_check *check);
+/* What a pod held on its node is free again. */
+void tell_freed(struct sched *s, const struct sched_pod *pod,
+                const struct sched_queue_check *check);
+
+/* ---- cycle.c ---- */
+struct attempt *attempt_new(struct sched *s, const struct sched_profile *profile,
+                            const struct sched_pod *pod);
+/* Frees it; the plugins hear of its end. */
+void attempt_end(struct attempt *a);
+
+/* ---- binding.c ---- */
+/* Behind assume, Reserve and Permit. */
+void binding_start(struct attempt *a);
+/* Unreserve in reverse order. */
+void binding_unreserve(struct attempt *a);
+void binding_run(struct attempt *a);
+/* What became ready while others ran. */
+void binding_run_ready(struct sched *s);
+void binding_make_ready(struct attempt *a, const struct sched_status *status);
+bool binding_reject(struct sched *s, struct str uid, struct str plugin, struct str message);
+bool binding_allow(struct sched *s, struct str uid, struct str plugin);
+const struct sched_pod *binding_waiting(struct sched *s, struct str uid);
+/* Nobody is to be placed any more. */
+void binding_void_all(struct sched *s);
+
+/* ---- failure.c ---- */
+/* "0/5 nodes are available: ..."; statuses: of nodes that were looked at; absent: of the rest, or
+ * NULL. */
+struct str fit_error_text(struct arena *a, size_t n_nodes, const struct sched_node_status *statuses,
+                          size_t n, const struct sched_status *absent, struct str pre_filter,
+                          struct str post_filter);
+/* The outcome of a plugin's refusal behind the filters. */
+void outcome_of(struct attempt *a, const struct sched_status *status, struct outcome *ret);
+/* Back to the queue, condition and Event. The attempt ends. */
+void attempt_failed(struct attempt *a, const struct outcome *o);
+/* status.nominatedNodeName alone, of a pod that will be bound late. */
+void write_nomination(struct sched *s, struct pending *p, struct str node);
+
+/* ---- recorder.c ---- */
+void recorder_add(struct sched *s, const struct sched_profile *profile, const struct sched_pod *pod,
+                  const char *type, const char *reason, const char *action, struct str note);
+void recorder_fini(struct sched *s);
+
+/* ---- metrics.c ---- */
+struct profile_metrics *metrics_of(struct sched *s, struct str scheduler_name);
+void metrics_fini(struct sched *s);
+/* The time since a->point_ns, which becomes now. */
+void metrics_point(struct attempt *a, unsigned point, enum sched_code code);
+void metrics_attempt(struct attempt *a, unsigned result);
+void metrics_algorithm(struct attempt *a);
+void metrics_bound(struct attempt *a);
+void metrics_permit(struct attempt *a, enum sched_code code);
+/* Of one preemption. */
+void metrics_victims(struct sched *s, size_t n);

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events (events.k8s.io/v1) as client-go's recorder writes them: the first of a kind is created;
+ * the second makes a series of it; further ones are counted here and written when the series was
+ * quiet for six minutes, or every half hour. What is alike: type, action, reason, and the object
+ * with its resourceVersion; not the note.
+ *
+ * Only warnings are remembered: what goes well happens once to a pod. No timer runs while nothing
+ * is remembered. When the API cannot keep up, Events are dropped, never pods.
+ */
+#include "sched/core/internal.h"
+
+#include "base/clock.h"
+
+enum { EVENT_MAX_BYTES = 16 << 10 };
+
+struct series {
+    struct list node; /* of by_age, by their last occurrence */
+    struct str key;   /* owned by the map */
+    struct str namespace, name; /* of the Event; in strings */
+    char *strings;
+    char *created;    /* the object without a series, in case it is gone when the series is told */
+    size_t n_created;
+    uint64_t last_ms; /* monotonic */
+    int64_t last_wall_us;
+    uint64_t written_ms;
+    uint32_t count;
+};
+
+struct note { /* a request that waits */
+    struct list node;
+    struct sched *s;
+    char *target, *body;
+    size_t n_body;
+    bool is_patch;
+    char *fallback; /* POST this where the Event to be patched is gone; NULL: nothing */
+    size_t n_fallback;
+};
+
+static void note_free(struct note *n)
+{
+    free(n->target);
+    free(n->body);
+    free(n->fallback);
+    free(n);
+}
+
+/* ---- sending ---- */
+
+static void send_next(struct sched *s);
+
+static void on_sent(void *arg, int r, int status, struct str body, const struct err *err)
+{
+    struct note *n = arg;
+    struct sched *s = n->s;
+    s->recorder.n_in_flight--;
+    if (s->is_ending) {
+        note_free(n);
+        return;
+    }
+    if (r >= 0 && status == 404 && n->fallback) {
+        free(n->body);
+        n->body = n->fallback;
+        n->n_body = n->n_fallback;
+        n->fallback = NULL;
+        n->is_patch = false;
+        char *slash = strrchr(n->target, '/');
+        *slash = '\0';
+        list_push_front(&s->recorder.queue, &n->node);
+        s->recorder.n_queue++;
+    } else {
+        note_free(n);
+    }
+    send_next(s);
+}
+
+static void send_next(struct sched *s)
+{
+    struct recorder *rec = &s->recorder;
+    while (rec->n_in_flight < RECORDER_IN_FLIGHT_MAX && !list_is_empty(&rec->queue)) {
+        struct note *n = list_entry(list_pop_front(&rec->queue), struct note, node);
+        rec->n_queue--;
+        rec->n_in_flight++;
+        struct sched_api_request rq = {
+            .method = n->is_patch ? "PATCH" : "POST",
+            .target = str_of(n->target),
+            .body = str_n(n->body, n->n_body),
+            .patch_type = n->is_patch ? "application/strategic-merge-patch+json" : NULL,
+        };
+        sched_call(s, &rq, on_sent, n);
+    }
+}
+
+static void enqueue(struct sched *s, struct str namespace, struct str name, struct str body,
+                    struct str fallback)
+{
+    struct recorder *rec = &s->recorder;
+    if (rec->n_queue >= RECORDER_QUEUE_MAX || !s->leads) {
+        rec->dropped++;
+        return;
+    }
+    struct note *n = xnew(struct note);
+    n->s = s;
+    n->target = name.n > 0 ?
+                    xasprintf("/apis/events.k8s.io/v1/namespaces/" STR_FMT "/events/" STR_FMT,
+                              STR_ARG(namespace), STR_ARG(name)) :
+                    xasprintf("/apis/events.k8s.io/v1/namespaces/" STR_FMT "/events",
+                              STR_ARG(namespace));
+    n->body = str_dup(body);
+    n->n_body = body.n;
+    n->is_patch = name.n > 0;
+    if (fallback.n > 0) {
+        n->fallback = str_dup(fallback);
+        n->n_fallback = fallback.n;
+    }
+    list_push_back(&rec->queue, &n->node);
+    rec->n_queue++;
+    send_next(s);
+}
+
+/* ---- series ---- */
+
+static void series_free(struct sched *s, struct series *e)
+{
+    list_remove(&e->node);
+    map_del(&s->recorder.series, e->key);
+    free(e->strings);
+    free(e->created);
+    free(e);
+}
+
+static void add_series(struct buf *out, const struct series *e)
+{
+    char at[RFC3339_MAX];
+    rfc3339_format_us(e->last_wall_us, at);
+    (void)buf_printf(out, "\"series\":{\"count\":%u,\"lastObservedTime\":\"%s\"}}", e->count, at);
+}
+
+static void write_series(struct sched *s, struct series *e)
+{
+    scoped(buf_fini_scoped) struct buf patch = BUF_INIT(512), whole = BUF_INIT(EVENT_MAX_BYTES);
+    (void)buf_add_char(&patch, '{');
+    add_series(&patch, e);
+    (void)buf_add(&whole, e->created, e->n_created - 1); /* its brace */
+    (void)buf_add_char(&whole, ',');
+    add_series(&whole, e);
+    e->written_ms = s->now_ms;
+    if (buf_ok(&patch) && buf_ok(&whole))
+        enqueue(s, e->namespace, e->name, buf_str(&patch), buf_str(&whole));
+}
+
+static void on_timer(void *arg)
+{
+    struct sched *s = arg;
+    struct recorder *rec = &s->recorder;
+    rec->timer_runs = false;
+    list_each_safe (node, &rec->by_age) {
+        struct series *e = list_entry(node, struct series, node);
+        bool has_ended = e->last_ms + RECORDER_FINISH_MS <= s->now_ms;
+        if (e->count > 1 && (has_ended || e->written_ms + RECORDER_REFRESH_MS <= s->now_ms))
+            write_series(s, e);
+        if (has_ended)
+            series_free(s, e);
+    }
+    if (list_is_empty(&rec->by_age))
+        return;
+    rec->timer_runs = true;
+    sched_after(s, RECORDER_FINISH_MS, on_timer, s);
+}
+
+static void series_add(struct sched *s, struct str key, struct str namespace, struct str name,
+                       struct str created)
+{
+    struct recorder *rec = &s->recorder;
+    if (rec->series.n >= RECORDER_SERIES_MAX)
+        series_free(s, list_first(&rec->by_age, struct series, node));
+    struct series *e = xnew(struct series);
+    e->strings = xalloc(namespace.n + name.n + 2);
+    memcpy(e->strings, namespace.p, namespace.n);
+    memcpy(e->strings + namespace.n + 1, name.p, name.n);
+    e->namespace = str_n(e->strings, namespace.n);
+    e->name = str_n(e->strings + namespace.n + 1, name.n);
+    e->created = str_dup(created);
+    e->n_created = created.n;
+    e->count = 1;
+    e->last_ms = s->now_ms;
+    (void)map_put(&rec->series, key, e);
+    e->key = map_find(&rec->series, key)->key;
+    list_push_back(&rec->by_age, &e->node);
+    if (!rec->timer_runs) {
+        rec->timer_runs = true;
+        sched_after(s, RECORDER_FINISH_MS, on_timer, s);
+    }
+}
+
+/* false: it is the first of its kind. */
+static bool series_count(struct sched *s, struct str key, int64_t wall_us)
+{
+    struct series *e = map_get(&s->recorder.series, key);
+    if (!e)
+        return false;
+    e->count++;
+    e->last_ms = s->now_ms;
+    e->last_wall_us = wall_us;
+    list_remove(&e->node);
+    list_push_back(&s->recorder.by_age, &e->node);
+    if (e->count == 2)
+        write_series(s, e);
+    return true;
+}
+
+/* ---- making them ---- */
+
+struct about {
+    const struct sched_profile *profile;
+    const struct sched_pod *pod;
+    const char *type, *reason, *action;
+    struct str note, namespace, name;
+    int64_t wall_us;
+};
+
+static void member(struct buf *out, const char *key, struct str value)
+{
+    (void)buf_printf(out, ",\"%s\":", key);
+    (void)json_write_str(out, value);
+}
+
+static void write_event(const struct sched *s, const struct about *e, struct buf *out)
+{
+    char at[RFC3339_MAX];
+    rfc3339_format_us(e->wall_us, at);
+    (void)buf_add_cstr(out, "{\"apiVersion\":\"events.k8s.io/v1\",\"kind\":\"Event\","
+                            "\"metadata\":{\"name\":");
+    (void)json_write_str(out, e->name);
+    member(out, "namespace", e->namespace);
+    (void)buf_printf(out, "},\"eventTime\":\"%s\"", at);
+    member(out, "reportingController", e->profile->scheduler_name);
+    (void)buf_printf(out, ",\"reportingInstance\":\"" STR_FMT "-%s\"",
+                     STR_ARG(e->profile->scheduler_name), s->host);
+    member(out, "action", str_of(e->action));
+    member(out, "reason", str_of(e->reason));
+    if (e->pod) {
+        (void)buf_add_cstr(out, ",\"regarding\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\"");
+        member(out, "namespace", e->pod->o.namespace);
+        member(out, "name", e->pod->o.name);
+        member(out, "uid", e->pod->o.uid);
+        (void)buf_printf(out, ",\"resourceVersion\":\"%llu\"}", (unsigned long long)e->pod->o.rv);
+    }
+    member(out, "note", e->note);
+    (void)buf_printf(out, ",\"type\":\"%s\"}", e->type);
+}
+
+void recorder_add(struct sched *s, const struct sched_profile *profile, const struct sched_pod *pod,
+                  const char *type, const char *reason, const char *action, struct str note)
+{
+    if (strcmp(reason, "Preempted") == 0)
+        s->stats.victims++;
+    const struct sched_framework *fw = &profile->framework;
+    struct about e = { .profile = profile, .pod = pod, .type = type, .reason = reason,
+                       .action = action, .note = str_slice(note, 0, NOTE_MAX_BYTES) };
+    e.wall_us = fw->wall_ms(fw->arg) * 1000;
+    bool is_warning = strcmp(type, "Warning") == 0;
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(8192), body = BUF_INIT(EVENT_MAX_BYTES),
+                                       name = BUF_INIT(512);
+    if (pod && is_warning) {
+        (void)buf_printf(&key, "%s/%s/%s/" STR_FMT "/" STR_FMT "/%llu", type, action, reason,
+                         STR_ARG(profile->scheduler_name), STR_ARG(pod->o.uid),
+                         (unsigned long long)pod->o.rv);
+        if (buf_ok(&key) && series_count(s, buf_str(&key), e.wall_us))
+            return;
+    }
+    e.namespace = pod && pod->o.namespace.n > 0 ? pod->o.namespace : STR("default");
+    s->recorder.last_nano = MAX(s->recorder.last_nano + 1, (uint64_t)e.wall_us * 1000);
+    (void)buf_printf(&name, STR_FMT ".%llx",
+                     STR_ARG(pod ? pod->o.name : profile->scheduler_name),
+                     (unsigned long long)s->recorder.last_nano);
+    e.name = buf_str(&name);
+    write_event(s, &e, &body);
+    if (!buf_ok(&body) || !buf_ok(&name))
+        return;
+    if (key.n > 0 && buf_ok(&key))
+        series_add(s, buf_str(&key), e.namespace, e.name, buf_str(&body));
+    enqueue(s, e.namespace, STR(""), buf_str(&body), STR(""));
+}
+
+void recorder_fini(struct sched *s)
+{
+    struct recorder *rec = &s->recorder;
+    while (!list_is_empty(&rec->queue))
+        note_free(list_entry(list_pop_front(&rec->queue), struct note, node));
+    while (!list_is_empty(&rec->by_age))
+        series_free(s, list_first(&rec->by_age, struct series, node));
+    map_fini(&rec->series);
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scheduler as a whole: profiles, timers, requests, and what plugins find around them. */
+#include "sched/core/internal.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+
+/* ---- timers: a heap by time ---- */
+
+static bool timer_before(const struct sched_timer *a, const struct sched_timer *b)
+{
+    return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->seq < b->seq;
+}
+
+static void timer_up(struct sched *s, size_t i)
+{
+    struct sched_timer t = s->timers.p[i];
+    while (i > 0 && timer_before(&t, &s->timers.p[(i - 1) / 2])) {
+        s->timers.p[i] = s->timers.p[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    s->timers.p[i] = t;
+}
+
+static void timer_down(struct sched *s, size_t i)
+{
+    struct sched_timer t = s->timers.p[i];
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= s->timers.n)
+            break;
+        if (child + 1 < s->timers.n &&
+            timer_before(&s->timers.p[child + 1], &s->timers.p[child]))
+            child++;
+        if (!timer_before(&s->timers.p[child], &t))
+            break;
+        s->timers.p[i] = s->timers.p[child];
+        i = child;
+    }
+    s->timers.p[i] = t;
+}
+
+static void timer_remove(struct sched *s, size_t i)
+{
+    struct sched_timer last = s->timers.p[--s->timers.n];
+    if (i == s->timers.n)
+        return;
+    s->timers.p[i] = last;
+    timer_up(s, i);
+    timer_down(s, i);
+}
+
+void sched_after(struct sched *s, uint64_t ms, void (*run)(void *arg), void *arg)
+{
+    struct sched_timer t = { s->now_ms + ms, s->timer_seq++, run, arg };
+    vec_push(&s->timers, t);
+    timer_up(s, s->timers.n - 1);
+}
+
+uint64_t sched_tick(struct sched *s, uint64_t now_ms)
+{
+    s->now_ms = MAX(s->now_ms, now_ms);
+    while (s->timers.n > 0 && s->timers.p[0].due_ms <= s->now_ms) {
+        struct sched_timer t = s->timers.p[0];
+        timer_remove(s, 0);
+        t.run(t.arg);
+    }
+    binding_run_ready(s);
+    uint64_t next = s->is_synced && s->leads ? sched_queue_tick(s->queue, s->now_ms) : UINT64_MAX;
+    return s->timers.n > 0 ? MIN(next, s->timers.p[0].due_ms) : next;
+}
+
+/* ---- requests ---- */
+
+static void on_answer(void *arg, int r, int status, struct str body, const struct err *err)
+{
+    struct api_call *call = arg;
+    if (call->s) {
+        list_remove(&call->node);
+        call->done(call->arg, r, status, body, err);
+        profile_set_unref(call->set);
+    }
+    free(call);
+}
+
+static void start_call(struct sched *s, struct profile_set *set, const struct sched_api_request *rq,
+                       sched_api_done done, void *arg)
+{
+    struct api_call *call = xnew(struct api_call);
+    *call = (struct api_call){ .s = s, .set = set, .done = done, .arg = arg };
+    if (set)
+        set->refs++;
+    list_push_back(&s->calls, &call->node);
+    if (!s->is_ending) /* else sched_free() answers it */
+        sched_api_call(s->opts.api, rq, on_answer, call);
+}
+
+void sched_call(struct sched *s, const struct sched_api_request *rq, sched_api_done done, void *arg)
+{
+    start_call(s, NULL, rq, done, arg);
+}
+
+static void plugin_call(struct sched_api *api, const struct sched_api_request *rq,
+                        sched_api_done done, void *arg)
+{
+    struct profile_set *set = container_of(api, struct profile_set, api);
+    start_call(set->s, set, rq, done, arg);
+}
+
+/* What has not been answered yet is, and its answer, if it comes, finds nobody. */
+static void cancel_calls(struct sched *s)
+{
+    struct err err = { 0 };
+    (void)err_set(&err, -ECANCELED, "the scheduler ends");
+    while (!list_is_empty(&s->calls)) {
+        struct api_call *call = list_first(&s->calls, struct api_call, node);
+        list_remove(&call->node);
+        call->s = NULL;
+        call->done(call->arg, -ECANCELED, 0, STR(""), &err);
+        profile_set_unref(call->set);
+        call->set = NULL;
+    }
+}
+
+/* ---- what plugins ask for ---- */
+
+static uint64_t now_ms(void *arg)
+{
+    const struct profile_set *set = arg;
+    return set->s->now_ms;
+}
+
+static int64_t wall_ms(void *arg)
+{
+    const struct profile_set *set = arg;
+    const struct sched_opts *o = &set->s->opts;
+    return o->wall_ms ? o->wall_ms(o->arg) : clock_wall_ms();
+}
+
+static void after(void *arg, uint64_t ms, void (*run)(void *run_arg), void *run_arg)
+{
+    const struct profile_set *set = arg;
+    sched_after(set->s, ms, run, run_arg);
+}
+
+static void cancel_after(void *arg, void (*run)(void *run_arg), void *run_arg)
+{
+    const struct profile_set *set = arg;
+    struct sched *s = set->s;
+    for (size_t i = s->timers.n; i-- > 0;)
+        if (s->timers.p[i].run == run && s->timers.p[i].arg == run_arg)
+            timer_remove(s, i);
+}
+
+static uint64_t draw(void *arg)
+{
+    const struct profile_set *set = arg;
+    return rng_next(&set->s->rng);
+}
+
+static struct sched *sched_of(struct sched_framework *f)
+{
+    const struct profile_set *set = f->arg;
+    return set->s;
+}
+
+static void on_plugin_event(struct sched_framework *f, const struct sched_event *event)
+{
+    struct sched *s = sched_of(f);
+    sched_queue_event(s->queue, event, s->now_ms);
+}
+
+static void record(struct sched_framework *f, const struct sched_pod *pod, const char *type,
+                   const char *reason, const char *action, struct str note)
+{
+    recorder_add(sched_of(f), f->profile, pod, type, reason, action, note);
+}
+
+static const struct sched_pod *waiting_pod(struct sched_framework *f, struct str uid)
+{
+    return binding_waiting(sched_of(f), uid);
+}
+
+static bool reject_waiting_pod(struct sched_framework *f, struct str uid, struct str plugin,
+                               struct str message)
+{
+    return binding_reject(sched_of(f), uid, plugin, message);
+}
+
+static bool allow_waiting_pod(struct sched_framework *f, struct str uid, struct str plugin)
+{
+    return binding_allow(sched_of(f), uid, plugin);
+}
+
+/* ---- profiles ---- */
+
+void profile_set_unref(struct profile_set *set)
+{
+    if (!set || --set->refs > 0)
+        return;
+    for (size_t i = 0; i < set->n; i++)
+        sched_profile_fini(&set->profiles[i]);
+    free(set->profiles);
+    free(set->metrics);
+    free(set);
+}
+
+/* All profiles sort the queue alike. */
+static int check_queue_sort(const struct profile_set *set, const struct sched_config *config,
+                            size_t i, struct err *err)
+{
+    for (size_t j = 0; j < i; j++)
+        if (str_eq(set->profiles[i].scheduler_name, set->profiles[j].scheduler_name))
+            return err_set(err, E_INVALID, "duplicate profile with scheduler name \"" STR_FMT "\"",
+                           STR_ARG(set->profiles[i].scheduler_name));
+    struct str first = set->profiles[0].at[SCHED_AT_QUEUE_SORT][0]->name;
+    struct str its = set->profiles[i].at[SCHED_AT_QUEUE_SORT][0]->name;
+    if (!str_eq(first, its))
+        return err_set(err, E_INVALID,
+                       "different queue sort plugins for profile \"" STR_FMT "\": \"" STR_FMT
+                       "\", first: \"" STR_FMT "\"",
+                       STR_ARG(set->profiles[i].scheduler_name), STR_ARG(its), STR_ARG(first));
+    const struct json *args[2] = { NULL, NULL };
+    for (unsigned k = 0; k < 2; k++) {
+        const struct sched_config_profile *p = &config->profiles[k == 0 ? 0 : i];
+        for (size_t j = 0; j < p->n_args; j++)
+            if (str_eq(p->args[j].name, its))
+                args[k] = p->args[j].args;
+    }
+    if (!args[0] != !args[1] || (args[0] && !json_equal(args[0], args[1])))
+        return err_set(err, E_INVALID, "different queue sort plugin args for profile \"" STR_FMT "\"",
+                       STR_ARG(set->profiles[i].scheduler_name));
+    return 0;
+}
+
+static int profile_set_new(struct sched *s, const struct sched_config *config,
+                           struct profile_set **ret, struct err *err)
+{
+    if (config->n_profiles == 0)
+        return err_set(err, E_INVALID, "at least one profile is required");
+    struct profile_set *set = xnew(struct profile_set);
+    *set = (struct profile_set){ .api.call = plugin_call, .s = s, .refs = 1 };
+    set->profiles = xnew_n(struct sched_profile, config->n_profiles);
+    set->metrics = xnew_n(struct profile_metrics *, config->n_profiles);
+    int r = 0;
+    for (size_t i = 0; i < config->n_profiles && r >= 0; i++) {
+        struct sched_profile *p = &set->profiles[i];
+        p->framework = (struct sched_framework){
+            .words = s->words,
+            .cache = s->cache,
+            .queue = s->queue,
+            .api = &set->api,
+            .now_ms = now_ms,
+            .wall_ms = wall_ms,
+            .after = after,
+            .cancel_after = cancel_after,
+            .random = draw,
+            .arg = set,
+            .event = on_plugin_event,
+            .record = record,
+            .waiting_pod = waiting_pod,
+            .reject_waiting_pod = reject_waiting_pod,
+            .allow_waiting_pod = allow_waiting_pod,
+            .extenders = s->opts.extenders,
+            .extenders_arg = s->opts.extenders_arg,
+        };
+        r = sched_profile_init(p, &config->profiles[i], i, s->opts.foreign, err);
+        if (r < 0)
+            break;
+        set->n = i + 1;
+        set->metrics[i] = metrics_of(s, p->scheduler_name);
+        r = check_queue_sort(set, config, i, err);
+    }
+    if (r < 0) {
+        profile_set_unref(set);
+        return err_ctx(err, r, "initializing profiles");
+    }
+    *ret = set;
+    return 0;
+}
+
+const struct sched_profile *sched_profile_of(const struct sched *s, struct str scheduler_name)
+{
+    const struct profile_set *set = s->set;
+    for (size_t i = 0; i < set->n; i++)
+        if (str_eq(set->profiles[i].scheduler_name, scheduler_name))
+            return &set->profiles[i];
+    return NULL;
+}
+
+static const struct sched_profile *profile_for_queue(void *arg, struct str scheduler_name)
+{
+    return sched_profile_of(arg, scheduler_name);
+}
+
+static struct sched_queue *queue_new(struct sched *s, const struct sched_config *config)
+{
+    struct sched_queue_opts opts = {
+        .words = s->words,
+        .profile = profile_for_queue,
+        .arg = s,
+        .backoff_first_ms = config->backoff_first_ms,
+        .backoff_max_ms = config->backoff_max_ms,
+    };
+    return sched_queue_new(&opts);
+}
+
+/* ---- making it ---- */
+
+int sched_new(const struct sched_opts *opts, struct sched **ret, struct err *err)
+{
+    struct sched *s = xnew(struct sched);
+    s->opts = *opts;
+    s->rng.state = opts->seed;
+    s->leads = true;
+    list_init(&s->attempts);
+    list_init(&s->ready);
+    list_init(&s->spare);
+    list_init(&s->calls);
+    list_init(&s->recorder.by_age);
+    list_init(&s->recorder.queue);
+    s->by_uid.borrows_keys = true;
+    if (gethostname(s->host, sizeof(s->host) - 1) < 0)
+        s->host[0] = '\0';
+    s->words = words_new();
+    s->cache = sched_cache_new(s->words);
+    s->queue = queue_new(s, opts->config);
+    int r = profile_set_new(s, opts->config, &s->set, err);
+    if (r < 0) {
+        sched_free(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+static void free_attempts(struct sched *s)
+{
+    struct list *lists[] = { &s->attempts, &s->ready };
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        while (!list_is_empty(lists[i])) {
+            struct attempt *a = list_first(lists[i], struct attempt, node);
+            binding_unreserve(a);
+            attempt_end(a);
+        }
+    }
+    while (!list_is_empty(&s->spare)) {
+        struct attempt *a = list_first(&s->spare, struct attempt, node);
+        list_remove(&a->node);
+        arena_fini(&a->arena);
+        free(a);
+    }
+}
+
+void sched_free(struct sched *s)
+{
+    if (!s)
+        return;
+    s->is_ending = true;
+    cancel_calls(s);
+    free_attempts(s);
+    cancel_calls(s); /* what plugins asked for at the end */
+    recorder_fini(s);
+    profile_set_unref(s->set);
+    sched_queue_free(s->queue);
+    map_each (e, &s->pending)
+        pending_free(s, e->value);
+    map_fini(&s->pending);
+    map_fini(&s->by_uid);
+    sched_cache_free(s->cache);
+    words_free(s->words);
+    metrics_fini(s);
+    vec_fini(&s->timers);
+    free(s->scratch.feasible);
+    free(s->scratch.scores);
+    free(s->scratch.sums);
+    free(s->scratch.weighted);
+    free(s->scratch.statuses);
+    free(s);
+}
+
+void sched_synced(struct sched *s)
+{
+    s->is_synced = true;
+}
+
+void sched_lead(struct sched *s, bool leads)
+{
+    if (s->leads == leads)
+        return;
+    s->leads = leads;
+    if (!leads)
+        binding_void_all(s);
+}
+
+int sched_reload(struct sched *s, const struct sched_config *config, struct err *err)
+{
+    struct profile_set *set;
+    int r = profile_set_new(s, config, &set, err);
+    if (r < 0)
+        return r;
+    /* The queue's pods know plugins by their positions: it is told while the old ones are there. */
+    struct profile_set *old = s->set;
+    s->opts.config = config;
+    s->set = set;
+    sched_queue_reload(s->queue, s->now_ms);
+    profile_set_unref(old);
+    return 0;
+}
+
+void sched_stats(const struct sched *s, struct sched_stats *ret)
+{
+    *ret = s->stats;
+    sched_cache_count(s->cache, &ret->nodes, &ret->pods);
+    ret->assumed = sched_cache_n_assumed(s->cache);
+    ret->binding = s->n_attempts;
+    ret->waiting = s->n_waiting;
+    sched_queue_count(s->queue, &ret->queue);
+}
