@@ -221,6 +221,10 @@ void write_nomination(struct sched *s, struct pending *p, struct str node);
 /* ---- recorder.c ---- */
 void recorder_add(struct sched *s, const struct sched_profile *profile, const struct sched_pod *pod,
                   const char *type, const char *reason, const char *action, struct str note);
+void recorder_add_about(struct sched *s, const struct sched_profile *profile,
+                        const struct sched_reference *regarding,
+                        const struct sched_reference *related, struct str type, struct str reason,
+                        struct str action, struct str note);
 void recorder_fini(struct sched *s);
 
 /* ---- metrics.c ---- */

@@ -212,10 +212,9 @@ static bool series_count(struct sched *s, struct str key, int64_t wall_us)
 /* ---- making them ---- */
 
 struct about {
-    const struct sched_profile *profile;
-    const struct sched_pod *pod;
-    const char *type, *reason, *action;
-    struct str note, namespace, name;
+    struct str controller, type, reason, action, note;
+    const struct sched_reference *regarding, *related; /* NULL: none */
+    struct str namespace, name;
     int64_t wall_us;
 };
 
@@ -223,6 +222,26 @@ static void member(struct buf *out, const char *key, struct str value)
 {
     (void)buf_printf(out, ",\"%s\":", key);
     (void)json_write_str(out, value);
+}
+
+static void write_reference(struct buf *out, const char *key, const struct sched_reference *r)
+{
+    if (!r)
+        return;
+    const struct {
+        const char *key;
+        struct str value;
+    } members[] = {
+        { "apiVersion", r->api_version }, { "namespace", r->namespace },
+        { "name", r->name },              { "uid", r->uid },
+        { "resourceVersion", r->resource_version },
+    };
+    (void)buf_printf(out, ",\"%s\":{\"kind\":", key);
+    (void)json_write_str(out, r->kind);
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+        if (members[i].value.n > 0)
+            member(out, members[i].key, members[i].value);
+    (void)buf_add_char(out, '}');
 }
 
 static void write_event(const struct sched *s, const struct about *e, struct buf *out)
@@ -234,20 +253,69 @@ static void write_event(const struct sched *s, const struct about *e, struct buf
     (void)json_write_str(out, e->name);
     member(out, "namespace", e->namespace);
     (void)buf_printf(out, "},\"eventTime\":\"%s\"", at);
-    member(out, "reportingController", e->profile->scheduler_name);
-    (void)buf_printf(out, ",\"reportingInstance\":\"" STR_FMT "-%s\"",
-                     STR_ARG(e->profile->scheduler_name), s->host);
-    member(out, "action", str_of(e->action));
-    member(out, "reason", str_of(e->reason));
-    if (e->pod) {
-        (void)buf_add_cstr(out, ",\"regarding\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\"");
-        member(out, "namespace", e->pod->o.namespace);
-        member(out, "name", e->pod->o.name);
-        member(out, "uid", e->pod->o.uid);
-        (void)buf_printf(out, ",\"resourceVersion\":\"%llu\"}", (unsigned long long)e->pod->o.rv);
-    }
+    member(out, "reportingController", e->controller);
+    (void)buf_printf(out, ",\"reportingInstance\":\"" STR_FMT "-%s\"", STR_ARG(e->controller),
+                     s->host);
+    member(out, "action", e->action);
+    member(out, "reason", e->reason);
+    write_reference(out, "regarding", e->regarding);
+    write_reference(out, "related", e->related);
     member(out, "note", e->note);
-    (void)buf_printf(out, ",\"type\":\"%s\"}", e->type);
+    member(out, "type", e->type);
+    (void)buf_add_char(out, '}');
+}
+
+static void add_key(struct buf *key, const struct sched_reference *r)
+{
+    if (r)
+        (void)buf_printf(key, "/" STR_FMT "/" STR_FMT "/" STR_FMT "/" STR_FMT "/" STR_FMT
+                              "/" STR_FMT,
+                         STR_ARG(r->kind), STR_ARG(r->api_version), STR_ARG(r->namespace),
+                         STR_ARG(r->name), STR_ARG(r->uid), STR_ARG(r->resource_version));
+}
+
+static void record_event(struct sched *s, struct about *e)
+{
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(8192), body = BUF_INIT(EVENT_MAX_BYTES),
+                                       name = BUF_INIT(512);
+    const struct sched_framework *fw = &s->set->profiles[0].framework;
+    bool remembers = e->regarding && str_is(e->type, "Warning");
+    e->wall_us = fw->wall_ms(fw->arg) * 1000;
+    e->note = str_slice(e->note, 0, NOTE_MAX_BYTES);
+    if (remembers) {
+        (void)buf_printf(&key, STR_FMT "/" STR_FMT "/" STR_FMT, STR_ARG(e->action),
+                         STR_ARG(e->reason), STR_ARG(e->controller));
+        add_key(&key, e->regarding);
+        add_key(&key, e->related);
+        remembers = buf_ok(&key);
+        if (remembers && series_count(s, buf_str(&key), e->wall_us))
+            return;
+    }
+    e->namespace = e->regarding && e->regarding->namespace.n > 0 ? e->regarding->namespace :
+                                                                   STR("default");
+    s->recorder.last_nano = MAX(s->recorder.last_nano + 1, (uint64_t)e->wall_us * 1000);
+    (void)buf_printf(&name, STR_FMT ".%llx",
+                     STR_ARG(e->regarding ? e->regarding->name : e->controller),
+                     (unsigned long long)s->recorder.last_nano);
+    e->name = buf_str(&name);
+    write_event(s, e, &body);
+    if (!buf_ok(&body) || !buf_ok(&name))
+        return;
+    if (remembers)
+        series_add(s, buf_str(&key), e->namespace, e->name, buf_str(&body));
+    enqueue(s, e->namespace, STR(""), buf_str(&body), STR(""));
+}
+
+void recorder_add_about(struct sched *s, const struct sched_profile *profile,
+                        const struct sched_reference *regarding,
+                        const struct sched_reference *related, struct str type, struct str reason,
+                        struct str action, struct str note)
+{
+    if (!str_is(type, "Normal") && !str_is(type, "Warning"))
+        return;
+    struct about e = { profile->scheduler_name, type, reason, action, note, regarding, related,
+                       STR(""), STR(""), 0 };
+    record_event(s, &e);
 }
 
 void recorder_add(struct sched *s, const struct sched_profile *profile, const struct sched_pod *pod,
@@ -255,32 +323,17 @@ void recorder_add(struct sched *s, const struct sched_profile *profile, const st
 {
     if (strcmp(reason, "Preempted") == 0)
         s->stats.victims++;
-    const struct sched_framework *fw = &profile->framework;
-    struct about e = { .profile = profile, .pod = pod, .type = type, .reason = reason,
-                       .action = action, .note = str_slice(note, 0, NOTE_MAX_BYTES) };
-    e.wall_us = fw->wall_ms(fw->arg) * 1000;
-    bool is_warning = strcmp(type, "Warning") == 0;
-    scoped(buf_fini_scoped) struct buf key = BUF_INIT(8192), body = BUF_INIT(EVENT_MAX_BYTES),
-                                       name = BUF_INIT(512);
-    if (pod && is_warning) {
-        (void)buf_printf(&key, "%s/%s/%s/" STR_FMT "/" STR_FMT "/%llu", type, action, reason,
-                         STR_ARG(profile->scheduler_name), STR_ARG(pod->o.uid),
-                         (unsigned long long)pod->o.rv);
-        if (buf_ok(&key) && series_count(s, buf_str(&key), e.wall_us))
-            return;
+    struct sched_reference regarding = { .kind = STR("Pod"), .api_version = STR("v1") };
+    char rv[24];
+    if (pod) {
+        regarding.namespace = pod->o.namespace;
+        regarding.name = pod->o.name;
+        regarding.uid = pod->o.uid;
+        int n = snprintf(rv, sizeof(rv), "%llu", (unsigned long long)pod->o.rv);
+        regarding.resource_version = str_n(rv, (size_t)n);
     }
-    e.namespace = pod && pod->o.namespace.n > 0 ? pod->o.namespace : STR("default");
-    s->recorder.last_nano = MAX(s->recorder.last_nano + 1, (uint64_t)e.wall_us * 1000);
-    (void)buf_printf(&name, STR_FMT ".%llx",
-                     STR_ARG(pod ? pod->o.name : profile->scheduler_name),
-                     (unsigned long long)s->recorder.last_nano);
-    e.name = buf_str(&name);
-    write_event(s, &e, &body);
-    if (!buf_ok(&body) || !buf_ok(&name))
-        return;
-    if (key.n > 0 && buf_ok(&key))
-        series_add(s, buf_str(&key), e.namespace, e.name, buf_str(&body));
-    enqueue(s, e.namespace, STR(""), buf_str(&body), STR(""));
+    recorder_add_about(s, profile, pod ? &regarding : NULL, NULL, str_of(type), str_of(reason),
+                       str_of(action), note);
 }
 
 void recorder_fini(struct sched *s)

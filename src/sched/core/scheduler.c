@@ -177,6 +177,13 @@ static void record(struct sched_framework *f, const struct sched_pod *pod, const
     recorder_add(sched_of(f), f->profile, pod, type, reason, action, note);
 }
 
+static void record_about(struct sched_framework *f, const struct sched_reference *regarding,
+                         const struct sched_reference *related, struct str type, struct str reason,
+                         struct str action, struct str note)
+{
+    recorder_add_about(sched_of(f), f->profile, regarding, related, type, reason, action, note);
+}
+
 static const struct sched_pod *waiting_pod(struct sched_framework *f, struct str uid)
 {
     return binding_waiting(sched_of(f), uid);
@@ -259,6 +266,7 @@ static int profile_set_new(struct sched *s, const struct sched_config *config,
             .arg = set,
             .event = on_plugin_event,
             .record = record,
+            .record_about = record_about,
             .waiting_pod = waiting_pod,
             .reject_waiting_pod = reject_waiting_pod,
             .allow_waiting_pod = allow_waiting_pod,
