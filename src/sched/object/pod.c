@@ -350,8 +350,9 @@ static const struct {
     { "ephemeral", NULL, SCHED_VOLUME_EPHEMERAL },
     { "gcePersistentDisk", "pdName", SCHED_VOLUME_GCE_DISK },
     { "awsElasticBlockStore", "volumeID", SCHED_VOLUME_AWS_DISK },
-    { "azureDisk", "diskName", SCHED_VOLUME_AZURE_DISK },
+    { "azureDisk", "diskURI", SCHED_VOLUME_AZURE_DISK },
     { "cinder", "volumeID", SCHED_VOLUME_CINDER },
+    { "portworxVolume", "volumeID", SCHED_VOLUME_PORTWORX },
     { "iscsi", "iqn", SCHED_VOLUME_ISCSI },
     { "rbd", "pool", SCHED_VOLUME_RBD },
 };
@@ -386,6 +387,8 @@ static void read_volumes(struct arena *a, const struct json *list, struct sched_
             v->claim = json_get_str(source, "claimName");
         else if (v->source == SCHED_VOLUME_EPHEMERAL)
             v->claim = str_of(arena_printf(a, STR_FMT "-" STR_FMT, STR_ARG(p->o.name), STR_ARG(name)));
+        else if (v->source == SCHED_VOLUME_AZURE_DISK)
+            v->id2 = json_get_str(source, "kind");
         else if (v->source == SCHED_VOLUME_RBD)
             read_rbd(a, source, v);
     }

@@ -56,6 +56,7 @@ enum sched_volume_source {
     SCHED_VOLUME_AWS_DISK,
     SCHED_VOLUME_AZURE_DISK,
     SCHED_VOLUME_CINDER,
+    SCHED_VOLUME_PORTWORX,
     SCHED_VOLUME_ISCSI,
     SCHED_VOLUME_RBD,
 };
@@ -63,7 +64,7 @@ struct sched_volume {
     enum sched_volume_source source;
     struct str name;
     struct str claim;     /* of CLAIM and EPHEMERAL: the claim's name */
-    struct str id, id2;   /* disk; iscsi: iqn; rbd: pool and image */
+    struct str id, id2;   /* disk; iscsi: iqn; rbd: pool and image; azure: URI and kind */
     struct str *monitors; /* rbd */
     uint32_t n_monitors;
     bool read_only;
