@@ -17,9 +17,13 @@
     X(node_ports)                                                                                  \
     X(node_resources_fit)                                                                          \
     X(node_unschedulable)                                                                          \
+    X(node_volume_limits)                                                                          \
     X(priority_sort)                                                                               \
     X(scheduling_gates)                                                                            \
-    X(taint_toleration)
+    X(taint_toleration)                                                                            \
+    X(volume_binding)                                                                              \
+    X(volume_restrictions)                                                                         \
+    X(volume_zone)
 
 #define SCHED_NATIVE_PLUGIN_OPS(name) extern const struct sched_plugin_ops sched_##name##_ops;
 SCHED_NATIVE_PLUGINS(SCHED_NATIVE_PLUGIN_OPS)

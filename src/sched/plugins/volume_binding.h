@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * VolumeBinding, what its two files share: volume_binding.c decides, volume_binding_write.c tells
+ * the API and waits until it is so.
+ *
+ *     PreFilter: claims are looked up        Filter: may each have a volume on this node?
+ *     Reserve: decided, promised in the book
+ *     PreBind: volumes and claims are written, one after the other -> wait -> done
+ *                  \-- refused: what was not written is taken back       \-- undone, or too late
+ */
+#pragma once
+
+#include "base/list.h"
+#include "sched/object/csi_node.h"
+#include "sched/plugins/volume_book.h"
+
+enum { VOLUME_BIND_TIMEOUT_S = 600 };
+
+struct volume_binding {
+    struct sched_plugin p;
+    struct volume_book *book;
+    uint64_t timeout_ms;
+    struct list writing; /* of struct binding_state: answers of the API are outstanding */
+    struct list waits;   /* written, not bound yet; the first to time out first */
+    bool timer_runs;
+};
+
+/* A claim that gets its volume now. */
+struct unbound_claim {
+    const struct sched_pvc *pvc;
+    const struct sched_storage_class *class;
+    bool has_selected_node;
+    struct str selected_node;
+    const struct pin_index *unclaimed; /* volumes of its class */
+    const struct sched_pv **own;       /* volumes that are its own already */
+    size_t n_own;
+    bool checks_capacity;
+    int64_t bytes;
+    const struct pin_index *capacities;
+};
+struct bound_claim {
+    const struct sched_pvc *pvc;
+    const struct sched_pv *pv; /* NULL: there is none of that name */
+};
+
+/* What was decided for one claim: a volume, or (pv NULL) that one is made. References. */
+struct decision {
+    struct sched_pv *pv;
+    struct sched_pvc *pvc;
+    bool is_promised, is_written;
+    uint64_t written_rv; /* of what the API answered; 0: it did not say */
+};
+
+struct binding_state {
+    struct bound_claim *bound;
+    uint32_t n_bound;
+    struct unbound_claim *unbound; /* those with a selected node first, then by size */
+    uint32_t n_unbound;
+
+    /* From Reserve on. */
+    struct volume_binding *plugin;
+    struct sched_cycle *cycle;
+    struct decision *decisions; /* volumes first, then those to be made */
+    uint32_t n_decisions, n_written;
+    struct sched_step *step;
+    struct list link; /* in `writing`, `waits`, or on a list of those that end */
+    bool pod_is_gone;
+    uint64_t deadline_ms;
+    const struct sched_status *result;
+};
+
+const struct sched_status *volume_binding_write(struct sched_plugin *p, struct sched_cycle *cycle,
+                                                struct sched_step *step);
+/* Takes back what was promised and (volumes) not written. */
+void volume_binding_take_back(struct binding_state *s);
+/* Ends the waits that this event decides. */
+void volume_binding_wake(struct volume_binding *b, const struct sched_event *event);
+void volume_binding_stop(struct volume_binding *b);
