@@ -30,6 +30,20 @@ static void try_scores(struct arena *a, struct str bytes)
     buf_fini(&b);
 }
 
+/* The first byte says how long path and key are; the rest is a message. */
+static void try_field(struct str bytes)
+{
+    uint64_t number;
+    struct str value;
+    size_t n_path = bytes.n ? bytes.p[0] & 7 : 0, n_key = bytes.n ? bytes.p[0] >> 3 & 7 : 0;
+    if (bytes.n < 1 + n_path + n_key)
+        return;
+    struct str path = str_n(bytes.p + 1, n_path), key = str_n(path.p + n_path, n_key),
+               message = str_slice(bytes, 1 + n_path + n_key, bytes.n);
+    if (payload_field(message, path, key, &number, &value) && value.p != (const char *)&number)
+        FUZZ_CHECK(value.p >= message.p && value.p + value.n <= message.p + message.n);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     if (n == 0)
@@ -40,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     const struct wplugin_cluster_event *events;
     struct err err = { 0 };
     struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
-    switch (data[0] % 5) {
+    switch (data[0] % 6) {
     case 0:
         try_names(&a, bytes);
         break;
@@ -53,6 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     case 3:
         if (payload_read_event(&a, bytes, &event, &err) < 0)
             FUZZ_CHECK(err.text[0]);
+        break;
+    case 5:
+        try_field(bytes);
         break;
     case 4:
         payload_add_pair(&b, STR("key"), bytes);

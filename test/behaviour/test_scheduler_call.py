@@ -41,6 +41,9 @@ IMPORTS = {
     "reject": ("k8s.io/scheduler", "handle.reject_waiting_pod", "i32 i32 i32 i32", ""),
     "waiting": ("k8s.io/scheduler", "handle.get_waiting_pod", "i32 i32 i32 i32", ""),
     "nodePods": ("dormouse_scheduler", "nodePods", "i32 i32 i32 i32", "i32"),
+    "nodeField": ("dormouse_scheduler", "nodeField", "i32 i32 i32 i32 i32 i32 i32 i32", "i32"),
+    "podField": ("dormouse_scheduler", "podField", "i32 i32 i32 i32 i32 i32", "i32"),
+    "nodeChanges": ("dormouse_scheduler", "nodeChanges", "i64 i32 i32", "i32"),
     "event": ("dormouse_scheduler", "event", "i32 i32", "i32"),
     "eventOld": ("dormouse_scheduler", "eventOld", "i32 i32", "i32"),
     "eventNew": ("dormouse_scheduler", "eventNew", "i32 i32", "i32"),
@@ -689,6 +692,41 @@ def test_pods_on_a_node(load):
     two = plugin("filter", pod=POD_SMALL)["code"]
     assert two == 8 + 2 * (2 + 126 - len("good-node") - len(UID) + 3)
     assert load(echo("nodePods", args="(i32.const 0) (i32.const 0)"))("filter", pod=POD_SMALL)["code"] == 0
+
+
+@pytest.mark.parametrize("path, key, length", [
+    (b"\x02\x04", b"", 8),  # spec.unschedulable
+    (b"\x01\x01", b"", 2),  # metadata.name
+    (b"\x01\x0b", b"disk", 3),  # metadata.labels["disk"]
+    (b"\x01\x0b", b"none", -1), (b"\x01\x63", b"", -1), (b"\x01\x01\x01", b"", -1), (b"", b"", -1)])
+def test_a_field_of_an_object(load, path, key, length):
+    data = f'(data (i32.const 100) {text(path)}) (data (i32.const 200) {text(key)})'
+    args = f"(i32.const 100) (i32.const {len(path)}) (i32.const 200) (i32.const {len(key)}) (i32.const 0) (i32.const 0)"
+    shown = node("n1") | {"spec": {"unschedulable": True}}
+    shown["metadata"]["labels"] = {"a": "b", "disk": "ssd"}
+    plugin = load(module("nodeField", more=NODE_A + data,
+                         filter=f"(call $nodeField (i32.const 8) (i32.const 2) {args})"), nodes=[shown])
+    assert plugin("filter", pod=POD_SMALL)["code"] == length
+    same = pod(uid="7")
+    same["metadata"]["labels"] = {"disk": "ssd"}
+    if path != b"\x02\x04" and length in (3, -1):
+        plugin = load(module("podField", more=data, filter=f"(call $podField {args})"))
+        assert plugin("filter", pod=same)["code"] == length
+
+
+def test_what_has_changed_without_a_cluster(load):
+    plugin = load(module("nodeChanges", filter="(call $nodeChanges (i64.const 0) (i32.const 0) (i32.const 0))"))
+    assert plugin("filter", pod=POD_SMALL)["code"] == 9
+
+
+def test_the_example_that_asks_for_single_fields(load):
+    away = node("away") | {"spec": {"unschedulable": True}}
+    plugin = load(str(BUILD / "guests/sched-unschedulable-c.wasm"), nodes=[away, node("here")])
+    tolerant = pod(uid="2")
+    tolerant["spec"]["tolerations"] = [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]
+    for who, where, code in ((pod(uid="1"), "away", 3), (pod(uid="1"), "here", 0), (tolerant, "away", 0)):
+        plugin("prefilter", pod=who)
+        assert plugin("filter", pod=who, node=where)["code"] == code
 
 
 def test_queueing_hints(load):

@@ -67,10 +67,18 @@ struct ds_str ds_node_name(void);
 struct ds_str ds_node(struct ds_str name); /* nothing: unknown */
 struct ds_str ds_node_list(void);
 struct ds_str ds_node_pods(struct ds_str name); /* a PodList; dormouse only */
-struct ds_str ds_filtered_nodes(void);          /* prescore: JSON, ["a","b"] */
-struct ds_str ds_statuses(void);                /* postfilter: JSON, {"a":2} */
-struct ds_str ds_scores(void);                  /* normalizescore: JSON, {"a":10} */
-struct ds_str ds_event(void);                   /* queueinghint: JSON; dormouse only */
+/*
+ * One field, without the whole object; dormouse only. path: the numbers of the fields that lead to
+ * it, a character each: "\2\4" is spec.unschedulable. key: the last one is a map (labels: "\1\13",
+ * in octal), and this its key; NULL: it is none.
+ */
+struct ds_str ds_node_field(struct ds_str name, const char *path, const char *key);
+struct ds_str ds_pod_field(const char *path, const char *key);
+int64_t ds_node_number(struct ds_str name, const char *path, int64_t otherwise);
+struct ds_str ds_filtered_nodes(void); /* prescore: JSON, ["a","b"] */
+struct ds_str ds_statuses(void);       /* postfilter: JSON, {"a":2} */
+struct ds_str ds_scores(void);         /* normalizescore: JSON, {"a":10} */
+struct ds_str ds_event(void);          /* queueinghint: JSON; dormouse only */
 
 /* The first field of this number: a string, bytes or a message. */
 struct ds_str ds_field(struct ds_str message, uint32_t number);

@@ -22,6 +22,13 @@ extern uint32_t host_node(const char *name, size_t name_n, void *buf, uint32_t l
 IMPORT("dormouse_scheduler", "nodePods")
 extern uint32_t host_node_pods(const char *name, size_t name_n, void *buf, uint32_t limit);
 
+IMPORT("dormouse_scheduler", "nodeField")
+extern uint32_t host_node_field(const char *name, size_t name_n, const void *path, size_t path_n,
+                                const char *key, size_t key_n, void *buf, uint32_t limit);
+IMPORT("dormouse_scheduler", "podField")
+extern uint32_t host_pod_field(const void *path, size_t path_n, const char *key, size_t key_n,
+                               void *buf, uint32_t limit);
+
 #define PUSHER(name, fn) IMPORT("k8s.io/scheduler", name) extern void fn(const void *p, size_t n);
 PUSHER("result.status_reason", host_reason)
 PUSHER("result.node_names", host_names)
@@ -126,6 +133,54 @@ struct ds_str ds_node_list(void)
 struct ds_str ds_node_pods(struct ds_str name)
 {
     return get_of(host_node_pods, name);
+}
+
+/* A field is small, mostly: the first try has room for it. */
+enum { FIELD_TRY = 128 };
+#define ABSENT UINT32_MAX
+
+static struct ds_str kept(const char *p, uint32_t n)
+{
+    char *copy = keep(n);
+    memcpy(copy, p, n);
+    return (struct ds_str){ copy, n };
+}
+
+struct ds_str ds_node_field(struct ds_str name, const char *path, const char *key)
+{
+    char room[FIELD_TRY];
+    size_t path_n = strlen(path), key_n = key ? strlen(key) : 0;
+    uint32_t n = host_node_field(name.p, name.n, path, path_n, key, key_n, room, sizeof room);
+    if (n == ABSENT)
+        return (struct ds_str){ 0 };
+    if (n <= sizeof room)
+        return kept(room, n);
+    char *p = keep(n);
+    (void)host_node_field(name.p, name.n, path, path_n, key, key_n, p, n);
+    return (struct ds_str){ p, n };
+}
+
+struct ds_str ds_pod_field(const char *path, const char *key)
+{
+    size_t path_n = strlen(path), key_n = key ? strlen(key) : 0;
+    uint32_t n = host_pod_field(path, path_n, key, key_n, NULL, 0);
+    if (n == ABSENT)
+        return (struct ds_str){ 0 };
+    char *p = keep(n);
+    (void)host_pod_field(path, path_n, key, key_n, p, n);
+    return (struct ds_str){ p, n };
+}
+
+static int64_t number_of(uint32_t n, uint64_t value, int64_t otherwise)
+{
+    return n == sizeof value ? (int64_t)value : otherwise;
+}
+
+int64_t ds_node_number(struct ds_str name, const char *path, int64_t otherwise)
+{
+    uint64_t value;
+    uint32_t n = host_node_field(name.p, name.n, path, strlen(path), NULL, 0, &value, sizeof value);
+    return number_of(n, value, otherwise);
 }
 
 struct ds_str ds_filtered_nodes(void)

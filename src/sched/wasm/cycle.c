@@ -259,7 +259,7 @@ static const struct sched_status *pre_bind(struct sched_plugin *p, struct sched_
 }
 
 static const struct sched_status *bind_pod(struct sched_plugin *p, struct sched_cycle *cycle,
-                                       struct sched_step *step)
+                                           struct sched_step *step)
 {
     (void)step;
     return run_on_node(p, cycle, WPLUGIN_HOOK_BIND, cycle->node);
@@ -289,14 +289,8 @@ static void changed(struct sched_plugin *p, const struct sched_event *event)
 
 static struct str event_json(struct arena *a, const struct sched_event *event)
 {
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(4096);
-    (void)buf_printf(&b, "{\"resource\":\"%s\",\"action\":\"",
-                     sched_resource_name(event->resource));
-    for (unsigned bit = 1, n = 0; bit & SCHED_ALL_ACTIONS; bit <<= 1)
-        if (event->actions & bit)
-            (void)buf_printf(&b, "%s%s", n++ ? "|" : "", sched_action_name(bit));
-    (void)buf_add(&b, "\"}", 2);
-    return str_n(arena_strndup(a, b.p, b.n), b.n);
+    return str_of(arena_printf(a, "{\"resource\":\"%s\",\"action\":%u}",
+                               sched_resource_name(event->resource), event->actions));
 }
 
 /* Nodes and pods alone are shown. Given; NULL: it is neither. */
@@ -412,6 +406,13 @@ static bool ask_node_pods(void *arg, struct str node, struct str *ret)
     return e->cycle && wsight_node_pods(&e->sight, e->cycle->arena, node, ret);
 }
 
+static struct str ask_node_changes(void *arg, uint64_t since)
+{
+    struct wentry *e = arg;
+    struct str changes = str_n("\0\0\0\0\0\0\0\0\1", 9);
+    return e->cycle ? wsight_node_changes(&e->sight, e->cycle->arena, since) : changes;
+}
+
 static bool ask_waiting_pod(void *arg, struct str uid, struct str *ret)
 {
     struct wentry *e = arg;
@@ -463,6 +464,7 @@ const struct wplugin_handle wcycle_handle = {
     .node_list = ask_node_list,
     .image_states = ask_image_states,
     .node_pods = ask_node_pods,
+    .node_changes = ask_node_changes,
     .waiting_pod = ask_waiting_pod,
     .reject_waiting_pod = ask_reject,
     .event = on_event,

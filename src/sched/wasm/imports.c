@@ -331,6 +331,48 @@ IMPORT(node_pods)
     return give(in, env, v, 2, pods);
 }
 
+/* What `bytes` has at the path v[at..at + 3] goes to v[at + 4], v[at + 5]. */
+static wasm_trap_t *give_field(struct winstance *in, const void *row, wasmtime_val_raw_t *v,
+                               unsigned at, struct str bytes)
+{
+    struct str path, key, value;
+    uint64_t number;
+    wasm_trap_t *trap = take(in, row, v, at, "path", &path);
+    if (!trap)
+        trap = take(in, row, v, at + 2, "key", &key);
+    if (trap)
+        return trap;
+    if (payload_field(bytes, path, key, &number, &value))
+        return give(in, row, v, at + 4, value);
+    v[0].i32 = -1;
+    return NULL;
+}
+
+IMPORT(node_field)
+{
+    struct winstance *in = winstance_of(caller);
+    struct str name;
+    wasm_trap_t *trap = take(in, env, v, 0, "nodeName", &name);
+    return trap ? trap : give_field(in, env, v, 2, node_of(in, name));
+}
+
+IMPORT(pod_field)
+{
+    struct winstance *in = winstance_of(caller);
+    return in->input ? give_field(in, env, v, 0, in->input->pod) : outside(in, env);
+}
+
+IMPORT(node_changes)
+{
+    struct winstance *in = winstance_of(caller);
+    const struct wplugin_config *c = &in->plugin->config;
+    static const char nothing[9] = { 0, 0, 0, 0, 0, 0, 0, 0, 1 };
+    uint64_t since = (uint64_t)v[0].i64;
+    return give(in, env, v, 1,
+                c->handle && c->handle->node_changes ? c->handle->node_changes(c->handle_arg, since)
+                                                     : str_n(nothing, sizeof nothing));
+}
+
 IMPORT(event)
 {
     struct winstance *in = winstance_of(caller);
@@ -437,6 +479,9 @@ const struct import_row wplugin_imports[] = {
     { SCHEDULER, "handle.reject_waiting_pod", "iiii:", reject_waiting_pod, -1 },
     { SCHEDULER, "handle.get_waiting_pod", "iiii:", get_waiting_pod, -1 },
     { OURS, "nodePods", "iiii:i", node_pods, -1 },
+    { OURS, "nodeField", "iiiiiiii:i", node_field, -1 },
+    { OURS, "podField", "iiiiii:i", pod_field, -1 },
+    { OURS, "nodeChanges", "Iii:i", node_changes, -1 },
     { OURS, "event", "ii:i", event, -1 },
     { OURS, "eventOld", "ii:i", event_old, -1 },
     { OURS, "eventNew", "ii:i", event_new, -1 },

@@ -18,6 +18,14 @@ size_t payload_events(struct arena *a, struct str bytes, const struct wplugin_cl
 size_t payload_default_events(const struct wplugin_cluster_event **ret);
 enum { PAYLOAD_ACTIONS_ALL = (1 << 13) - 1, PAYLOAD_ACTIONS_UPDATE = PAYLOAD_ACTIONS_ALL - 3 };
 
+/*
+ * A field of a message. path: the numbers of the fields that lead to it, a byte each. key, unless
+ * empty: the last one is a map, and meant is the value (field 2) of the entry with this key (field
+ * 1). A number becomes 8 bytes in *number, little endian. false: there is none.
+ */
+bool payload_field(struct str message, struct str path, struct str key, uint64_t *number,
+                   struct str *ret);
+
 /* As Go's encoder writes them. */
 void payload_add_json_string(struct buf *to, struct str s);
 void payload_add_name_list(struct buf *to, const struct str *names, size_t n);

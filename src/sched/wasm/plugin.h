@@ -117,6 +117,13 @@ struct wplugin_handle {
     bool (*image_states)(void *arg, struct str node, struct str *ret);
     /* A PodList of the pods on a node, assumed ones among them. false: unknown node. */
     bool (*node_pods)(void *arg, struct str node, struct str *ret);
+    /*
+     * What has changed since `since`, which is what an earlier answer began with, or 0: the number
+     * to ask with next (8 bytes, little endian), a byte that is 1 if this is everything there is
+     * (nodes went), else 0, and the names of nodes that changed, or whose pods did, each
+     * ended by a NUL.
+     */
+    struct str (*node_changes)(void *arg, uint64_t since);
     /* A pod that waits in Permit. */
     bool (*waiting_pod)(void *arg, struct str uid, struct str *ret);
     bool (*reject_waiting_pod)(void *arg, struct str uid);

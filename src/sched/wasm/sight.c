@@ -25,6 +25,8 @@ void wsight_fini(struct wsight *s)
 void wsight_changed(struct wsight *s, const struct sched_event *event)
 {
     const struct sched_object *o = event->before ? event->before : event->after;
+    if (event->before && !event->after && o->kind == SCHED_NODE)
+        s->n_nodes_gone++;
     if (o && (o->kind == SCHED_POD || o->kind == SCHED_NODE))
         wobject_unref(map_del(&s->kept, o->uid));
 }
@@ -166,4 +168,32 @@ bool wsight_image_states(struct wsight *s, struct arena *a, struct str node, str
     (void)buf_add_char(&b, '}');
     *ret = str_n(arena_strndup(a, b.p, b.n), b.n);
     return true;
+}
+
+static void add_change(struct buf *to, const struct sched_node_info *info)
+{
+    (void)buf_add_str(to, word_str(info->node->name));
+    (void)buf_add_char(to, 0);
+}
+
+struct str wsight_node_changes(struct wsight *s, struct arena *a, uint64_t since)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    const struct sched_cache *cache = s->framework ? s->framework->cache : NULL;
+    const struct sched_node_info *newest = cache ? sched_cache_newest(cache) : NULL;
+    uint64_t generation = newest ? newest->generation : 0, asked = since >> 8,
+             now = generation << 8 | s->n_nodes_gone;
+    size_t n = 0;
+    const struct sched_node_info *const *nodes = cache ? sched_cache_nodes(cache, &n) : NULL;
+    bool is_all = asked == 0 || asked > generation || (uint8_t)since != s->n_nodes_gone;
+    (void)buf_add(&b, &now, sizeof now);
+    (void)buf_add_u8(&b, is_all);
+    if (is_all)
+        for (size_t i = 0; i < n; i++)
+            add_change(&b, nodes[i]);
+    else
+        for (const struct sched_node_info *i = newest; i && i->generation > asked; i = i->older)
+            if (i->node)
+                add_change(&b, i);
+    return str_n(arena_strndup(a, b.p, b.n), b.n);
 }

@@ -14,6 +14,7 @@ struct wsight {
     struct map kept;                   /* struct wobject by uid */
     struct buf node_list;
     uint64_t node_list_at; /* generation of the nodes that it shows; 0: none */
+    uint8_t n_nodes_gone;  /* counted, modulo 256: who asks with another count is told everything */
 };
 void wsight_init(struct wsight *s);
 void wsight_fini(struct wsight *s);
@@ -28,3 +29,5 @@ bool wsight_node(struct wsight *s, struct str name, struct str *ret);
 struct str wsight_node_list(struct wsight *s);
 bool wsight_image_states(struct wsight *s, struct arena *a, struct str node, struct str *ret);
 bool wsight_node_pods(struct wsight *s, struct arena *a, struct str node, struct str *ret);
+/* See wplugin_handle.node_changes. */
+struct str wsight_node_changes(struct wsight *s, struct arena *a, uint64_t since);
