@@ -402,12 +402,18 @@ void sched_lead(struct sched *s, bool leads)
         binding_void_all(s);
 }
 
-int sched_reload(struct sched *s, const struct sched_config *config, struct err *err)
+int sched_reload(struct sched *s, const struct sched_config *config,
+                 const struct sched_foreign *foreign, bool keeps_json, struct err *err)
 {
     struct profile_set *set;
+    const struct sched_foreign *before = s->opts.foreign;
+    s->opts.foreign = foreign;
     int r = profile_set_new(s, config, &set, err);
-    if (r < 0)
+    if (r < 0) {
+        s->opts.foreign = before;
         return r;
+    }
+    s->opts.keeps_json = keeps_json;
     /* The queue's pods know plugins by their positions: it is told while the old ones are there. */
     struct profile_set *old = s->set;
     s->opts.config = config;

@@ -77,9 +77,14 @@ uint64_t sched_tick(struct sched *s, uint64_t now_ms);
 int sched_explain(struct sched *s, struct str namespace, struct str name, uint64_t now_ms,
                   const struct sched_observer *observer, void *arg, struct err *err);
 
-/* Plugins are made anew from another configuration; pods in Permit and bindings go on with the old
- * ones. Errors: as sched_new(); then nothing has changed. */
-int sched_reload(struct sched *s, const struct sched_config *config, struct err *err);
+/*
+ * Plugins are made anew from another configuration; pods in Permit and bindings go on with the old
+ * ones. foreign: kept, instead of that of the options; what the old ones were made from may go when
+ * the last of them was destroyed. keeps_json: from now on; objects that came before have to be put
+ * again when it was false. Errors: as sched_new(); then nothing has changed.
+ */
+int sched_reload(struct sched *s, const struct sched_config *config,
+                 const struct sched_foreign *foreign, bool keeps_json, struct err *err);
 
 struct sched_stats {
     size_t nodes, pods, assumed, binding, waiting;
