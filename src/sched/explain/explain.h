@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an attempt to place a pod was like, node by node, as JSON: an observer of the scheduler that
+ * collects one attempt.
+ *
+ *     {"namespace", "name", "schedulerName",
+ *      "node": NAME or null, "code": "Success", "Unschedulable", ..., "message",
+ *      "nodes": [{"name", "total", "scores": {PLUGIN: POINTS}},             by falling total
+ *                {"name", "refused": {"plugin", "code", "reasons": [TEXT]}}]}
+ *
+ * Nodes that an attempt did not look at are left out, and so are points where one node was left:
+ * then there is nothing to choose (sched_explain() looks at all and scores always).
+ */
+#pragma once
+
+#include "sched/core/scheduler.h"
+
+struct explain;
+struct explain *explain_new(void);
+void explain_free(struct explain *e);
+DEFINE_SCOPED(explain, explain_free)
+
+/* For sched_explain() and sched_opts.observer; arg: a struct explain. A second attempt replaces the
+ * first. */
+extern const struct sched_observer explain_observer;
+
+/* After decided(). Failure is sticky in the buffer. */
+void explain_write(const struct explain *e, struct buf *to);
+
+/* Points of the chosen node, by plugin; 0 plugins: there was no choice. Borrowed until the next
+ * attempt. */
+struct explain_score {
+    struct str plugin;
+    int64_t points;
+};
+size_t explain_chosen(const struct explain *e, const struct explain_score **ret,
+                      int64_t *ret_total);
