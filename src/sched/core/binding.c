@@ -38,7 +38,7 @@ static void binding_failed(struct attempt *a, const struct sched_status *status)
     struct sched *s = a->s;
     bool rejected = sched_is_rejected(status);
     binding_unreserve(a);
-    const struct sched_pod *pod = sched_object_ref((void *)a->pod);
+    const struct sched_pod *pod = placed_pod(s, a->pod);
     sched_cache_forget(s->cache, pod->o.uid);
     if (!rejected)
         tell_freed(s, pod, NULL);

@@ -180,6 +180,8 @@ void pending_free(struct sched *s, struct pending *p);
 /* Plugins and the queue hear of it; check: which pods of the queue, or NULL. */
 void tell_event(struct sched *s, const struct sched_event *event,
                 const struct sched_queue_check *check);
+/* The pod as it stands on the node that we chose, or else itself. Given. */
+const struct sched_pod *placed_pod(struct sched *s, const struct sched_pod *pod);
 /* What a pod held on its node is free again. */
 void tell_freed(struct sched *s, const struct sched_pod *pod,
                 const struct sched_queue_check *check);

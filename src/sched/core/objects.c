@@ -123,12 +123,23 @@ static void tell_nomination_gone(struct sched *s, const struct sched_pod *pod)
 
 /* ---- pods ---- */
 
+const struct sched_pod *placed_pod(struct sched *s, const struct sched_pod *pod)
+{
+    const struct sched_pod *placed =
+        sched_cache_get(s->cache, SCHED_POD, pod->o.namespace, pod->o.name);
+    if (!placed || !str_eq(placed->o.uid, pod->o.uid))
+        placed = pod;
+    return sched_object_ref((void *)placed);
+}
+
 /* It counts on a node, and is about to go or gone: its place is free, its binding in vain. */
 static void assumed_pod_goes(struct sched *s, const struct sched_pod *pod)
 {
+    const struct sched_pod *placed = placed_pod(s, pod);
     if (!binding_reject(s, pod->o.uid, STR(""), STR("removed")))
         sched_cache_forget(s->cache, pod->o.uid);
-    tell_freed(s, pod, NULL);
+    tell_freed(s, placed, NULL);
+    sched_object_unref(s->words, (void *)placed);
 }
 
 /* Off the list of pods without a node. `bound`: since it has one now. */

@@ -1,0 +1,1013 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scheduler's core by hand: objects are told, an API of this test keeps the requests and answers
+ * when it is told to, time is a number.
+ */
+#include "test.h"
+
+#include "base/list.h"
+#include "sched/core/scheduler.h"
+
+/* ---- an API that answers by hand ---- */
+
+struct request {
+    struct list node;
+    char *method, *target, *body;
+    sched_api_done done;
+    void *arg;
+};
+
+struct world {
+    struct sched_api api;
+    struct sched_config config;
+    struct arena arena;
+    struct list requests;
+    struct sched *s;
+    uint64_t now;
+    unsigned rv;
+    const struct sched_foreign *foreign;
+    /* answers bindings and patches at once, in w_run() */
+    bool answers;
+};
+
+static void on_call(struct sched_api *api, const struct sched_api_request *rq, sched_api_done done,
+                    void *arg)
+{
+    struct world *w = container_of(api, struct world, api);
+    struct request *r = xnew(struct request);
+    r->method = xstrdup(rq->method);
+    r->target = str_dup(rq->target);
+    r->body = str_dup(rq->body);
+    r->done = done;
+    r->arg = arg;
+    list_push_back(&w->requests, &r->node);
+}
+
+static void request_free(struct request *r)
+{
+    list_remove(&r->node);
+    free(r->method);
+    free(r->target);
+    free(r->body);
+    free(r);
+}
+
+/* The first that waits whose target ends so; NULL: there is none. */
+static struct request *w_request(struct world *w, const char *suffix)
+{
+    list_each (node, &w->requests) {
+        struct request *r = list_entry(node, struct request, node);
+        if (str_has_suffix(str_of(r->target), str_of(suffix)))
+            return r;
+    }
+    return NULL;
+}
+
+static void w_answer(struct request *r, int status, const char *body)
+{
+    sched_api_done done = r->done;
+    void *arg = r->arg;
+    request_free(r);
+    struct err err = { 0 };
+    done(arg, status ? 0 : -ECONNREFUSED, status, str_of(body),
+         status ? NULL : (err_sys(&err, -ECONNREFUSED, "connect"), &err));
+}
+
+static int64_t w_wall(void *arg)
+{
+    const struct world *w = arg;
+    return 1700000000000 + (int64_t)w->now;
+}
+
+static const char plain_config[] =
+    "apiVersion: kubescheduler.config.k8s.io/v1\n"
+    "kind: KubeSchedulerConfiguration\n"
+    "profiles:\n"
+    "- schedulerName: default-scheduler\n"
+    "  plugins:\n"
+    "    multiPoint:\n"
+    "      disabled: [{name: '*'}]\n"
+    "      enabled: [{name: PrioritySort}, {name: SchedulingGates}, {name: NodeUnschedulable},\n"
+    "        {name: TaintToleration}, {name: NodeAffinity}, {name: NodeResourcesFit},\n"
+    "        {name: NodeResourcesBalancedAllocation}, {name: DefaultBinder}]\n";
+
+static void w_start(struct world *w)
+{
+    struct sched_opts opts = { .config = &w->config,
+                               .api = &w->api,
+                               .foreign = w->foreign,
+                               .seed = 7,
+                               .wall_ms = w_wall,
+                               .arg = w };
+    CHECK_OK(sched_new(&opts, &w->s, NULL));
+    sched_synced(w->s);
+}
+
+static void w_init(struct world *w, const char *config, const struct sched_foreign *foreign)
+{
+    struct err err = { 0 };
+    struct buf warnings = BUF_INIT(65536);
+    *w = (struct world){ .api.call = on_call, .now = 1000, .rv = 1, .foreign = foreign };
+    list_init(&w->requests);
+    if (sched_config_read(&w->arena, str_of(config), &w->config, &warnings, &err) < 0)
+        TEST_FAIL("%s", err.text);
+    buf_fini(&warnings);
+    w_start(w);
+}
+
+static void w_fini(struct world *w)
+{
+    sched_free(w->s);
+    while (!list_is_empty(&w->requests))
+        w_answer(list_first(&w->requests, struct request, node), 200, "{}");
+    arena_fini(&w->arena);
+}
+
+static void w_put(struct world *w, enum sched_kind kind, const char *text)
+{
+    struct err err = { 0 };
+    struct arena a = { 0 };
+    struct json *json;
+    if (json_parse(&a, str_of(text), NULL, &json, &err) < 0 ||
+        sched_put(w->s, kind, json, w->now, &err) < 0)
+        TEST_FAIL("%s: %s", text, err.text);
+    arena_fini(&a);
+}
+
+static void w_node(struct world *w, const char *name, const char *cpu, const char *spec)
+{
+    char text[1024];
+    (void)snprintf(text, sizeof(text),
+                   "{\"metadata\":{\"name\":\"%s\",\"uid\":\"u-%s\",\"resourceVersion\":\"%u\"},"
+                   "\"spec\":%s,\"status\":{\"allocatable\":{\"cpu\":\"%s\",\"memory\":\"64Gi\","
+                   "\"pods\":\"110\"}}}",
+                   name, name, w->rv++, spec, cpu);
+    w_put(w, SCHED_NODE, text);
+}
+
+/* meta, spec, status: further members, each with a comma in front */
+static void w_pod(struct world *w, const char *name, const char *cpu, const char *meta,
+                  const char *spec, const char *status)
+{
+    char text[2048];
+    (void)snprintf(text, sizeof(text),
+                   "{\"metadata\":{\"namespace\":\"default\",\"name\":\"%s\",\"uid\":\"u-%s\","
+                   "\"generation\":1,\"resourceVersion\":\"%u\"%s},\"spec\":{\"schedulerName\":"
+                   "\"default-scheduler\",\"containers\":[{\"name\":\"c\",\"image\":\"i\","
+                   "\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]%s},\"status\":{\"phase\":"
+                   "\"Pending\"%s}}",
+                   name, name, w->rv++, meta, cpu, spec, status);
+    w_put(w, SCHED_POD, text);
+}
+
+/* The watch tells that it is bound. */
+static void w_bound(struct world *w, const char *name, const char *cpu, const char *node)
+{
+    char spec[128];
+    (void)snprintf(spec, sizeof(spec), ",\"nodeName\":\"%s\"", node);
+    w_pod(w, name, cpu, "", spec, "");
+}
+
+static void w_run(struct world *w)
+{
+    while (sched_step(w->s, w->now))
+        ;
+    (void)sched_tick(w->s, w->now);
+}
+
+static void w_after(struct world *w, uint64_t ms)
+{
+    w->now += ms;
+    (void)sched_tick(w->s, w->now);
+    w_run(w);
+}
+
+static struct sched_stats w_stats(const struct world *w)
+{
+    struct sched_stats s;
+    sched_stats(w->s, &s);
+    return s;
+}
+
+/* The node of the binding that waits for its answer. */
+static void check_binding(struct world *w, const char *pod, const char *node)
+{
+    char target[256], text[256];
+    (void)snprintf(target, sizeof(target), "/api/v1/namespaces/default/pods/%s/binding", pod);
+    struct request *r = w_request(w, target);
+    if (!r)
+        TEST_FAIL("no binding of %s", pod);
+    (void)snprintf(text, sizeof(text), "\"target\":{\"kind\":\"Node\",\"name\":\"%s\"}", node);
+    if (str_find(str_of(r->body), str_of(text)) < 0)
+        TEST_FAIL("%s is not bound to %s: %s", pod, node, r->body);
+}
+
+static void answer(struct world *w, const char *suffix, int status, const char *body)
+{
+    struct request *r = w_request(w, suffix);
+    if (!r)
+        TEST_FAIL("no request to %s", suffix);
+    w_answer(r, status, body);
+    (void)sched_tick(w->s, w->now);
+}
+
+static void check_has(const char *text, const char *part)
+{
+    if (str_find(str_of(text), str_of(part)) < 0)
+        TEST_FAIL("'%s' is not in '%s'", part, text);
+}
+
+static size_t count_requests(struct world *w, const char *suffix)
+{
+    size_t n = 0;
+    list_each (node, &w->requests)
+        n += str_has_suffix(str_of(list_entry(node, struct request, node)->target),
+                            str_of(suffix));
+    return n;
+}
+
+/* ---- placing ---- */
+
+TEST(a_pod_goes_to_the_node_with_room)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "small", "1", "{}");
+    w_node(&w, "large", "8", "{}");
+    w_pod(&w, "p", "2", "", "", "");
+    w_run(&w);
+    check_binding(&w, "p", "large");
+    CHECK_INT(w_stats(&w).assumed, 1);
+    answer(&w, "/binding", 201, "{}");
+    CHECK_INT(w_stats(&w).scheduled, 1);
+    struct request *e = w_request(&w, "/events");
+    CHECK(e != NULL);
+    CHECK_STR(str_of(e->target), "/apis/events.k8s.io/v1/namespaces/default/events");
+    check_has(e->body, "\"note\":\"Successfully assigned default/p to large\"");
+    check_has(e->body, "\"reason\":\"Scheduled\"");
+    check_has(e->body, "\"action\":\"Binding\"");
+    check_has(e->body, "\"reportingController\":\"default-scheduler\"");
+    w_bound(&w, "p", "2", "large");
+    CHECK_INT(w_stats(&w).assumed, 0);
+    CHECK_INT(w_stats(&w).pods, 1);
+    w_fini(&w);
+}
+
+TEST(what_is_assumed_counts_before_the_api_has_answered)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "4", "{}");
+    for (int i = 0; i < 3; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof(name), "p%d", i);
+        w_pod(&w, name, "2", "", "", "");
+    }
+    w_run(&w);
+    CHECK_INT(count_requests(&w, "/binding"), 2);
+    struct request *r = w_request(&w, "/pods/p2/status");
+    CHECK(r != NULL);
+    check_has(r->body, "\"message\":\"0/1 nodes are available: 1 Insufficient cpu.");
+    w_fini(&w);
+}
+
+TEST(priority_decides_who_is_first)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_pod(&w, "low", "3", "", ",\"priority\":1", "");
+    w_pod(&w, "high", "3", "", ",\"priority\":9", "");
+    w_node(&w, "a", "4", "{}");
+    w_run(&w);
+    check_binding(&w, "high", "a");
+    CHECK_INT(count_requests(&w, "/binding"), 1);
+    w_fini(&w);
+}
+
+TEST(others_pods_and_gated_ones_are_left_alone)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "gated", "1", "", ",\"schedulingGates\":[{\"name\":\"g\"}]", "");
+    w_put(&w, SCHED_POD,
+          "{\"metadata\":{\"namespace\":\"default\",\"name\":\"other\",\"uid\":\"o\","
+          "\"resourceVersion\":\"99\"},\"spec\":{\"schedulerName\":\"somebody\",\"containers\":[]}}");
+    w_run(&w);
+    CHECK(list_is_empty(&w.requests));
+    CHECK_INT(w_stats(&w).queue.gated, 1);
+    w_pod(&w, "gated", "1", "", "", "");
+    w_run(&w);
+    check_binding(&w, "gated", "a");
+    w_fini(&w);
+}
+
+/* ---- no room ---- */
+
+TEST(the_text_counts_the_reasons_of_all_nodes)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "1", "{}");
+    w_node(&w, "b", "1", "{}");
+    w_node(&w, "c", "8", "{\"unschedulable\":true}");
+    w_node(&w, "d", "8",
+           "{\"taints\":[{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoSchedule\"}]}");
+    w_pod(&w, "p", "2", "", "", "");
+    w_run(&w);
+    struct request *r = w_request(&w, "/pods/p/status");
+    CHECK(r != NULL);
+    CHECK_STR(str_of(r->method), "PATCH");
+    check_has(r->body, "\"message\":\"0/4 nodes are available: 1 node(s) had untolerated taint(s), "
+                       "1 node(s) were unschedulable, 2 Insufficient cpu.");
+    check_has(r->body, "\"reason\":\"Unschedulable\"");
+    check_has(r->body, "\"type\":\"PodScheduled\",\"status\":\"False\"");
+    check_has(r->body, "\"observedGeneration\":1");
+    struct request *e = w_request(&w, "/events");
+    CHECK(e != NULL);
+    check_has(e->body, "\"type\":\"Warning\"");
+    check_has(e->body, "\"reason\":\"FailedScheduling\"");
+    check_has(e->body, "\"action\":\"Scheduling\"");
+    w_fini(&w);
+}
+
+TEST(a_condition_that_is_there_already_is_not_written_again)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "1", "{}");
+    w_pod(&w, "p", "2", "", "", "");
+    w_run(&w);
+    answer(&w, "/pods/p/status", 200, "{}");
+    answer(&w, "/events", 201, "{}");
+    w_pod(&w, "p", "2", "", "",
+          ",\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":"
+          "\"Unschedulable\",\"message\":\"0/1 nodes are available: 1 Insufficient cpu.\"}]");
+    w_node(&w, "a", "1500m", "{}");
+    w_after(&w, 20000);
+    CHECK_INT(w_stats(&w).attempts, 1); /* a hint says that this does not help */
+    w_after(&w, 400000);                /* time says that it may */
+    CHECK_INT(w_stats(&w).attempts, 2);
+    CHECK_INT(count_requests(&w, "/pods/p/status"), 0);
+    /* Another object, as its resourceVersion is another: an Event of its own, and then a series. */
+    CHECK_INT(count_requests(&w, "/events"), 1);
+    answer(&w, "/events", 201, "{}");
+    w_after(&w, 330000);
+    CHECK_INT(w_stats(&w).attempts, 3);
+    struct request *r = list_first(&w.requests, struct request, node);
+    CHECK_STR(str_of(r->method), "PATCH");
+    check_has(r->body, "{\"series\":{\"count\":2,\"lastObservedTime\":\"");
+    w_fini(&w);
+}
+
+TEST(a_pod_waits_for_a_node_that_helps)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_pod(&w, "p", "2", "", "", "");
+    w_run(&w);
+    struct request *r = w_request(&w, "/pods/p/status");
+    CHECK(r != NULL);
+    check_has(r->body, "no nodes available to schedule pods");
+    /* Nothing is to be done before somebody comes: no timer but that of minutes. */
+    CHECK(sched_tick(w.s, w.now) > w.now + 60000);
+    w_node(&w, "small", "1", "{}");
+    w_after(&w, 11000);
+    CHECK_INT(w_stats(&w).attempts, 2);
+    w_node(&w, "small", "1500m", "{}");
+    w_after(&w, 11000);
+    CHECK_INT(w_stats(&w).attempts, 2);
+    w_node(&w, "large", "4", "{}");
+    w_after(&w, 11000);
+    check_binding(&w, "p", "large");
+    w_fini(&w);
+}
+
+TEST(a_pod_with_resource_claims_is_never_placed)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "p", "1", "",
+          ",\"resourceClaims\":[{\"name\":\"gpu\",\"resourceClaimName\":\"c\"}]", "");
+    w_run(&w);
+    CHECK_INT(count_requests(&w, "/binding"), 0);
+    check_has(w_request(&w, "/pods/p/status")->body,
+              "dynamic resource allocation is not supported");
+    w_fini(&w);
+}
+
+TEST(a_terminating_pod_is_not_placed)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "p", "1", ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"", "", "");
+    w_run(&w);
+    CHECK_INT(count_requests(&w, "/binding"), 0);
+    check_has(w_request(&w, "/events")->body, "skip schedule deleting pod: default/p");
+    w_fini(&w);
+}
+
+/* ---- how many nodes are looked at ---- */
+
+TEST(a_large_cluster_is_looked_at_in_turns)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    char name[16];
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof(name), "n%03d", i);
+        w_node(&w, name, "1", "{}");
+    }
+    /* 48 % of 300 nodes are scored; each pod fills its node, so the search goes on behind them. */
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof(name), "p%03d", i);
+        w_pod(&w, name, "1", "", "", "");
+    }
+    w_run(&w);
+    CHECK_INT(count_requests(&w, "/binding"), 300);
+    CHECK_INT(w_stats(&w).assumed, 300);
+    w_fini(&w);
+}
+
+/* ---- bindings that fail ---- */
+
+TEST(a_binding_that_fails_is_tried_again_after_its_back_off)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    answer(&w, "/binding", 500, "{\"kind\":\"Status\",\"message\":\"disk is full\"}");
+    CHECK_INT(w_stats(&w).assumed, 0);
+    CHECK_INT(w_stats(&w).errors, 1);
+    struct request *r = w_request(&w, "/pods/p/status");
+    CHECK(r != NULL);
+    check_has(r->body, "\"reason\":\"SchedulerError\"");
+    check_has(r->body, "running Bind plugin \\\"DefaultBinder\\\": disk is full");
+    w_run(&w);
+    CHECK_INT(count_requests(&w, "/binding"), 0);
+    w_after(&w, 3000);
+    check_binding(&w, "p", "a");
+    answer(&w, "/binding", 0, "");
+    w_after(&w, 5000);
+    check_binding(&w, "p", "a");
+    answer(&w, "/binding", 201, "{}");
+    CHECK_INT(w_stats(&w).scheduled, 1);
+    w_fini(&w);
+}
+
+TEST(a_pod_that_the_watch_shows_bound_is_never_bound_again)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "4", "{}");
+    w_node(&w, "b", "1", "{}");
+    w_pod(&w, "p", "2", "", "", "");
+    w_run(&w);
+    /* The binding arrived, its answer did not; the watch is faster. */
+    w_bound(&w, "p", "2", "a");
+    answer(&w, "/binding", 409, "{\"message\":\"pod p is already assigned to node a\"}");
+    w_after(&w, 30000);
+    CHECK_INT(count_requests(&w, "/binding"), 0);
+    CHECK_INT(count_requests(&w, "/pods/p/status"), 0);
+    CHECK_INT(w_stats(&w).pods, 1);
+    CHECK_INT(w_stats(&w).assumed, 0);
+    /* An older message about it changes nothing. */
+    w_pod(&w, "p", "2", "", "", "");
+    w_after(&w, 30000);
+    CHECK_INT(count_requests(&w, "/binding"), 0);
+    w_fini(&w);
+}
+
+TEST(a_pod_that_goes_while_it_is_bound_frees_its_place)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "p", "3", "", "", "");
+    w_run(&w);
+    w_pod(&w, "q", "3", "", "", "");
+    w_run(&w);
+    CHECK_INT(count_requests(&w, "/binding"), 1);
+    sched_del(w.s, SCHED_POD, STR("default"), STR("p"), w.now);
+    CHECK_INT(w_stats(&w).assumed, 0);
+    w_after(&w, 3000);
+    check_binding(&w, "q", "a");
+    answer(&w, "/pods/p/binding", 404, "{\"message\":\"pods \\\"p\\\" not found\"}");
+    w_after(&w, 30000);
+    CHECK_INT(count_requests(&w, "/pods/p/status"), 0);
+    CHECK_INT(w_stats(&w).assumed, 1);
+    w_fini(&w);
+}
+
+TEST(a_pod_of_the_same_name_is_another_pod)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    w_put(&w, SCHED_POD,
+          "{\"metadata\":{\"namespace\":\"default\",\"name\":\"p\",\"uid\":\"second\","
+          "\"resourceVersion\":\"500\"},\"spec\":{\"schedulerName\":\"default-scheduler\","
+          "\"containers\":[]}}");
+    w_run(&w);
+    CHECK_INT(count_requests(&w, "/binding"), 2);
+    answer(&w, "/binding", 409, "{\"message\":\"the UID in the precondition\"}");
+    CHECK_INT(w_stats(&w).assumed, 1);
+    check_has(w_request(&w, "/binding")->body, "\"uid\":\"second\"");
+    w_fini(&w);
+}
+
+TEST(after_a_crash_it_goes_on_from_what_the_api_says)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    for (int round = 0; round < 2; round++) {
+        w_node(&w, "a", "4", "{}");
+        if (round == 0)
+            w_pod(&w, "p", "3", "", "", "");
+        else
+            w_bound(&w, "p", "3", "a"); /* the request had arrived */
+        w_pod(&w, "q", "3", "", "", "");
+        w_run(&w);
+        CHECK_INT(count_requests(&w, "/pods/p/binding"), round == 0);
+        CHECK_INT(count_requests(&w, "/pods/q/binding"), 0);
+        if (round == 0) {
+            sched_free(w.s);
+            while (!list_is_empty(&w.requests))
+                w_answer(list_first(&w.requests, struct request, node), 201, "{}");
+            w_start(&w);
+        }
+    }
+    w_fini(&w);
+}
+
+TEST(a_node_that_lies_is_believed_until_it_tells_the_truth)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "liar", "1000", "{}");
+    w_pod(&w, "p", "100", "", "", "");
+    w_run(&w);
+    check_binding(&w, "p", "liar");
+    w_node(&w, "liar", "-3", "{}");
+    w_pod(&w, "q", "1", "", "", "");
+    w_run(&w);
+    CHECK_INT(count_requests(&w, "/binding"), 1);
+    w_fini(&w);
+}
+
+TEST(who_does_not_lead_places_nothing)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    sched_lead(w.s, false);
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    CHECK(list_is_empty(&w.requests));
+    sched_lead(w.s, true);
+    w_run(&w);
+    check_binding(&w, "p", "a");
+    w_fini(&w);
+}
+
+/* ---- a plugin of this test: Permit, Reserve, PreBind ---- */
+
+static struct {
+    enum sched_code reserve, permit, pre_bind;
+    uint64_t wait_ms;
+    unsigned reserved, unreserved, ended, post_bound;
+    bool pre_bind_waits;
+    struct sched_step *step;
+    struct sched_framework *framework;
+} probe;
+
+SCHED_STATUS_CONST(probe_no, SCHED_UNSCHEDULABLE, "not today");
+SCHED_STATUS_CONST(probe_wait, SCHED_WAIT, "");
+SCHED_STATUS_CONST(probe_error, SCHED_ERROR, "broken");
+
+static const struct sched_status *probe_status(enum sched_code code)
+{
+    switch (code) {
+    case SCHED_UNSCHEDULABLE:
+        return &probe_no;
+    case SCHED_WAIT:
+        return &probe_wait;
+    case SCHED_ERROR:
+        return &probe_error;
+    default:
+        return NULL;
+    }
+}
+
+static int probe_create(const struct sched_plugin_env *env, struct sched_plugin **ret,
+                        struct err *err)
+{
+    *ret = xnew(struct sched_plugin);
+    probe.framework = env->framework;
+    return 0;
+}
+static void probe_destroy(struct sched_plugin *p)
+{
+    free(p);
+}
+static const struct sched_status *probe_reserve(struct sched_plugin *p, struct sched_cycle *cycle,
+                                                const struct sched_node_info *node)
+{
+    probe.reserved++;
+    return probe_status(probe.reserve);
+}
+static void probe_unreserve(struct sched_plugin *p, struct sched_cycle *cycle)
+{
+    probe.unreserved++;
+}
+static const struct sched_status *probe_permit(struct sched_plugin *p, struct sched_cycle *cycle,
+                                               const struct sched_node_info *node,
+                                               uint64_t *ret_timeout_ms)
+{
+    *ret_timeout_ms = probe.wait_ms;
+    return probe_status(probe.permit);
+}
+static const struct sched_status *probe_pre_bind(struct sched_plugin *p, struct sched_cycle *cycle,
+                                                 struct sched_step *step)
+{
+    probe.step = step;
+    return probe.pre_bind_waits ? SCHED_LATER : probe_status(probe.pre_bind);
+}
+static void probe_post_bind(struct sched_plugin *p, struct sched_cycle *cycle)
+{
+    probe.post_bound++;
+}
+static void probe_end(struct sched_plugin *p, struct sched_cycle *cycle)
+{
+    probe.ended++;
+}
+
+static const struct sched_event_reg probe_regs[] = {
+    { SCHED_ON_NODE, SCHED_ADD, NULL },
+    { SCHED_ON_ASSIGNED_POD, SCHED_DELETE, NULL },
+};
+static const struct sched_event_reg *probe_events(struct sched_plugin *p, size_t *ret_n)
+{
+    *ret_n = ARRAY_LEN(probe_regs);
+    return probe_regs;
+}
+
+static const struct sched_plugin_ops probe_ops = {
+    .name = "Probe",
+    .create = probe_create,
+    .destroy = probe_destroy,
+    .events = probe_events,
+    .reserve = probe_reserve,
+    .unreserve = probe_unreserve,
+    .permit = probe_permit,
+    .pre_bind = probe_pre_bind,
+    .post_bind = probe_post_bind,
+    .end = probe_end,
+};
+
+static const struct sched_plugin_ops *probe_find(void *arg, size_t profile, struct str name)
+{
+    return str_is(name, "Probe") ? &probe_ops : NULL;
+}
+static const struct sched_foreign probe_foreign = { probe_find, NULL };
+
+static const char probe_config[] =
+    "apiVersion: kubescheduler.config.k8s.io/v1\n"
+    "kind: KubeSchedulerConfiguration\n"
+    "profiles:\n"
+    "- plugins:\n"
+    "    multiPoint:\n"
+    "      disabled: [{name: '*'}]\n"
+    "      enabled: [{name: PrioritySort}, {name: NodeResourcesFit}, {name: Probe},\n"
+    "        {name: DefaultBinder}]\n";
+
+static void w_probe(struct world *w)
+{
+    memset(&probe, 0, sizeof(probe));
+    w_init(w, probe_config, &probe_foreign);
+    w_node(w, "a", "4", "{}");
+}
+
+TEST(a_pod_that_permit_lets_through_is_bound)
+{
+    struct world w;
+    w_probe(&w);
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    answer(&w, "/binding", 201, "{}");
+    CHECK_INT(probe.reserved, 1);
+    CHECK_INT(probe.unreserved, 0);
+    CHECK_INT(probe.post_bound, 1);
+    CHECK_INT(probe.ended, 1);
+    w_fini(&w);
+}
+
+TEST(a_pod_that_permit_refuses_goes_back_and_frees_its_place)
+{
+    struct world w;
+    w_probe(&w);
+    probe.permit = SCHED_UNSCHEDULABLE;
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    CHECK_INT(count_requests(&w, "/binding"), 0);
+    check_has(w_request(&w, "/pods/p/status")->body, "0/1 nodes are available: 1 not today.");
+    CHECK_INT(w_stats(&w).assumed, 0);
+    CHECK_INT(probe.unreserved, 1);
+    CHECK_INT(probe.ended, 1);
+    w_after(&w, 60000);
+    CHECK_INT(w_stats(&w).attempts, 1); /* it waits for what its plugin registered */
+    probe.permit = SCHED_SUCCESS;
+    w_node(&w, "b", "4", "{}");
+    w_after(&w, 11000);
+    CHECK_INT(count_requests(&w, "/binding"), 1);
+    w_fini(&w);
+}
+
+TEST(a_pod_waits_in_permit_until_it_is_allowed)
+{
+    struct world w;
+    w_probe(&w);
+    probe.permit = SCHED_WAIT;
+    probe.wait_ms = 90000;
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    CHECK_INT(count_requests(&w, "/binding"), 0);
+    CHECK_INT(w_stats(&w).waiting, 1);
+    check_has(w_request(&w, "/pods/p/status")->body, "\"nominatedNodeName\":\"a\"");
+    struct sched_framework *f = probe.framework;
+    CHECK(f->waiting_pod(f, STR("u-p")) != NULL);
+    CHECK(!f->allow_waiting_pod(f, STR("u-q"), STR("Probe")));
+    CHECK(f->allow_waiting_pod(f, STR("u-p"), STR("Probe")));
+    CHECK(f->waiting_pod(f, STR("u-p")) == NULL);
+    w_run(&w);
+    check_binding(&w, "p", "a");
+    answer(&w, "/binding", 201, "{}");
+    CHECK_INT(w_stats(&w).waiting, 0);
+    w_fini(&w);
+}
+
+TEST(a_wait_in_permit_ends_with_its_time)
+{
+    struct world w;
+    w_probe(&w);
+    probe.permit = SCHED_WAIT;
+    probe.wait_ms = 90000;
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    answer(&w, "/pods/p/status", 200, "{}");
+    w_after(&w, 89999);
+    CHECK_INT(w_stats(&w).waiting, 1);
+    w_after(&w, 1);
+    CHECK_INT(w_stats(&w).waiting, 0);
+    CHECK_INT(w_stats(&w).assumed, 0);
+    CHECK_INT(probe.unreserved, 1);
+    check_has(w_request(&w, "/pods/p/status")->body,
+              "1 rejected due to timeout after waiting 1m30s at plugin Probe.");
+    w_fini(&w);
+}
+
+TEST(a_pod_that_goes_while_it_waits_in_permit_ends_there)
+{
+    struct world w;
+    w_probe(&w);
+    probe.permit = SCHED_WAIT;
+    probe.wait_ms = 90000;
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    sched_del(w.s, SCHED_POD, STR("default"), STR("p"), w.now);
+    w_run(&w);
+    CHECK_INT(w_stats(&w).waiting, 0);
+    CHECK_INT(w_stats(&w).assumed, 0);
+    CHECK_INT(w_stats(&w).binding, 0);
+    CHECK_INT(probe.ended, 1);
+    w_fini(&w);
+}
+
+TEST(reserve_that_fails_is_undone)
+{
+    struct world w;
+    w_probe(&w);
+    probe.reserve = SCHED_ERROR;
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    CHECK_INT(probe.unreserved, 1);
+    check_has(w_request(&w, "/pods/p/status")->body,
+              "running Reserve plugin \\\"Probe\\\": broken");
+    CHECK_INT(w_stats(&w).assumed, 0);
+    w_fini(&w);
+}
+
+TEST(a_step_before_binding_may_take_its_time)
+{
+    struct world w;
+    w_probe(&w);
+    probe.pre_bind_waits = true;
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    struct sched_step *step = probe.step;
+    CHECK(step != NULL);
+    /* Meanwhile others go on. */
+    w_pod(&w, "q", "1", "", "", "");
+    w_run(&w);
+    CHECK(probe.step != step);
+    sched_step_done(probe.step, NULL);
+    check_binding(&w, "q", "a");
+    sched_step_done(step, &probe_error);
+    CHECK_INT(count_requests(&w, "/pods/p/binding"), 0);
+    check_has(w_request(&w, "/pods/p/status")->body,
+              "running PreBind plugin \\\"Probe\\\": broken");
+    w_fini(&w);
+}
+
+TEST(a_pod_that_somebody_else_binds_meanwhile_is_not_bound)
+{
+    struct world w;
+    w_probe(&w);
+    probe.pre_bind_waits = true;
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    w_bound(&w, "p", "1", "elsewhere");
+    sched_step_done(probe.step, NULL);
+    w_after(&w, 30000);
+    CHECK_INT(count_requests(&w, "/binding"), 0);
+    CHECK_INT(probe.unreserved, 1);
+    CHECK_INT(w_stats(&w).binding, 0);
+    w_fini(&w);
+}
+
+TEST(who_leads_no_more_ends_what_waits)
+{
+    struct world w;
+    w_probe(&w);
+    probe.permit = SCHED_WAIT;
+    probe.wait_ms = 90000;
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    sched_lead(w.s, false);
+    CHECK_INT(w_stats(&w).waiting, 0);
+    CHECK_INT(w_stats(&w).assumed, 0);
+    CHECK_INT(probe.unreserved, 1);
+    w_fini(&w);
+}
+
+TEST(other_plugins_take_over_and_bindings_end_with_the_old_ones)
+{
+    struct world w;
+    w_probe(&w);
+    probe.pre_bind_waits = true;
+    w_pod(&w, "p", "1", "", "", "");
+    w_pod(&w, "big", "100", "", "", "");
+    w_run(&w);
+    struct sched_config next;
+    struct buf warnings = BUF_INIT(65536);
+    CHECK_OK(sched_config_read(&w.arena, str_of(plain_config), &next, &warnings, NULL));
+    buf_fini(&warnings);
+    CHECK_OK(sched_reload(w.s, &next, NULL, false, NULL));
+    w_run(&w);
+    CHECK_INT(w_stats(&w).attempts, 3); /* the one that waited is tried again */
+    sched_step_done(probe.step, NULL);
+    check_binding(&w, "p", "a");
+    answer(&w, "/binding", 201, "{}");
+    CHECK_INT(probe.post_bound, 1);
+    w_pod(&w, "q", "1", "", "", "");
+    w_run(&w);
+    CHECK_INT(probe.reserved, 1);
+    check_binding(&w, "q", "a");
+    w_fini(&w);
+}
+
+/* ---- what a configuration may be wrong with ---- */
+
+static void check_refused(const char *plugins, const char *text)
+{
+    struct world w = { .api.call = on_call };
+    struct err err = { 0 };
+    struct buf warnings = BUF_INIT(65536);
+    char *config = xasprintf("apiVersion: kubescheduler.config.k8s.io/v1\n"
+                             "kind: KubeSchedulerConfiguration\n"
+                             "profiles:\n"
+                             "- plugins:\n%s",
+                             plugins);
+    CHECK_OK(sched_config_read(&w.arena, str_of(config), &w.config, &warnings, &err));
+    struct sched_opts opts = { .config = &w.config, .api = &w.api, .foreign = &probe_foreign };
+    struct sched *s;
+    CHECK(sched_new(&opts, &s, &err) == E_INVALID);
+    check_has(err.text, text);
+    buf_fini(&warnings);
+    free(config);
+    arena_fini(&w.arena);
+}
+
+TEST(upstreams_texts_say_what_is_wrong_with_a_profile)
+{
+    check_refused("    multiPoint:\n"
+                  "      disabled: [{name: '*'}]\n"
+                  "      enabled: [{name: PrioritySort}, {name: DefaultBinder}, {name: Nobody}]\n",
+                  "initializing profiles: creating profile for scheduler name default-scheduler: "
+                  "PreFilterPlugin \"Nobody\" does not exist");
+    check_refused("    multiPoint:\n"
+                  "      disabled: [{name: '*'}]\n"
+                  "      enabled: [{name: PrioritySort}]\n",
+                  "at least one bind plugin is needed for profile with scheduler name "
+                  "\"default-scheduler\"");
+    check_refused("    multiPoint:\n"
+                  "      disabled: [{name: '*'}]\n"
+                  "      enabled: [{name: DefaultBinder}]\n",
+                  "only one queue sort plugin required for profile with scheduler name "
+                  "\"default-scheduler\", but got 0");
+    check_refused("    multiPoint:\n"
+                  "      disabled: [{name: '*'}]\n"
+                  "      enabled: [{name: PrioritySort}, {name: DefaultBinder}]\n"
+                  "    score:\n"
+                  "      enabled: [{name: Probe}]\n",
+                  "plugin \"Probe\" does not extend ScorePlugin plugin");
+}
+
+/* ---- explain, figures ---- */
+
+struct heard {
+    unsigned refused, scored, decided;
+    char node[64], reason[256];
+};
+static void on_refused(void *arg, const struct sched_pod *pod, const struct sched_node_info *node,
+                       const struct sched_status *status)
+{
+    struct heard *h = arg;
+    h->refused++;
+    CHECK(str_is(status->plugin, "NodeResourcesFit"));
+}
+static void on_scored(void *arg, const struct sched_pod *pod, struct str plugin,
+                      const struct sched_node_info *const *nodes, size_t n, const int64_t *scores)
+{
+    struct heard *h = arg;
+    h->scored++;
+    CHECK_INT(n, 2);
+}
+static void on_decided(void *arg, const struct sched_pod *pod, const struct word *node,
+                       const struct sched_status *status)
+{
+    struct heard *h = arg;
+    h->decided++;
+    (void)snprintf(h->node, sizeof(h->node), STR_FMT, STR_ARG(word_str(node)));
+    if (status)
+        (void)snprintf(h->reason, sizeof(h->reason), STR_FMT, STR_ARG(status->reasons[0]));
+}
+
+TEST(explain_changes_nothing)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "1", "{}");
+    w_node(&w, "b", "4", "{}");
+    w_node(&w, "c", "4", "{}");
+    w_pod(&w, "p", "2", "", "", "");
+    static const struct sched_observer observer = { on_refused, on_scored, on_decided };
+    struct heard h = { 0 };
+    CHECK_OK(sched_explain(w.s, STR("default"), STR("p"), w.now, &observer, &h, NULL));
+    CHECK_INT(h.refused, 1);
+    CHECK(h.scored > 0);
+    CHECK_INT(h.decided, 1);
+    CHECK(strcmp(h.node, "b") == 0 || strcmp(h.node, "c") == 0);
+    CHECK(list_is_empty(&w.requests));
+    CHECK_INT(w_stats(&w).attempts, 0);
+    CHECK_INT(w_stats(&w).queue.active, 1);
+    CHECK(sched_explain(w.s, STR("default"), STR("q"), w.now, &observer, &h, NULL) == -ENOENT);
+    w_run(&w);
+    check_binding(&w, "p", h.node);
+    w_fini(&w);
+}
+
+TEST(figures_have_upstreams_names)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "p", "2", "", "", "");
+    w_pod(&w, "q", "200", "", "", "");
+    w_run(&w);
+    answer(&w, "/binding", 201, "{}");
+    struct buf out = BUF_INIT(1 << 20);
+    sched_metrics(w.s, &out);
+    const char *text = buf_cstr(&out);
+    check_has(text, "scheduler_schedule_attempts_total{profile=\"default-scheduler\","
+                    "result=\"scheduled\"} 1");
+    check_has(text, "scheduler_schedule_attempts_total{profile=\"default-scheduler\","
+                    "result=\"unschedulable\"} 1");
+    check_has(text, "scheduler_pending_pods{queue=\"unschedulable\"} 1");
+    check_has(text, "scheduler_scheduling_attempt_duration_seconds_bucket{profile=\"default-"
+                    "scheduler\",result=\"scheduled\",le=\"0.001\"}");
+    check_has(text, "scheduler_pod_scheduling_sli_duration_seconds_count{attempts=\"1\"} 1");
+    check_has(text, "scheduler_framework_extension_point_duration_seconds_count{extension_point="
+                    "\"Filter\",profile=\"default-scheduler\",status=\"Success\"} 2");
+    check_has(text, "scheduler_preemption_attempts_total 0");
+    buf_fini(&out);
+    w_fini(&w);
+}
+
+TEST_MAIN
