@@ -175,7 +175,7 @@ static void extract_pod(struct sched_node_info *n, uint32_t at)
 void sched_node_info_add(struct words *w, struct sched_node_info *n, const struct sched_pod *pod)
 {
     if (n->n_pods == n->cap_pods) {
-        n->cap_pods = n->cap_pods ? n->cap_pods + n->cap_pods / 2 : 4;
+        n->cap_pods = MAX(n->cap_pods + n->cap_pods / 2, 4u);
         n->pods = xrealloc(n->pods, n->cap_pods * sizeof(*n->pods));
     }
     insert_pod(n, sched_object_ref((void *)pod));
