@@ -131,6 +131,15 @@ static void ask(struct act *act, const char *method, const char *sub, const stru
     buf_fini(&target);
 }
 
+static struct sched_reference reference(const struct sched_pod *pod)
+{
+    return (struct sched_reference){ .kind = STR("Pod"),
+                                     .api_version = STR("v1"),
+                                     .namespace = pod->o.namespace,
+                                     .name = pod->o.name,
+                                     .uid = pod->o.uid };
+}
+
 static void record_victim(const struct act *act, const char *suffix)
 {
     const struct eviction *job = act->job;
@@ -140,7 +149,9 @@ static void record_victim(const struct act *act, const char *suffix)
     struct buf note = BUF_INIT(4096);
     buf_printf(&note, "Preempted by pod " STR_FMT " on node " STR_FMT "%s",
                STR_ARG(job->preemptor->o.uid), STR_ARG(word_str(job->node)), suffix);
-    f->record(f, act->pod, "Normal", "Preempted", "Preempting", buf_str(&note));
+    struct sched_reference victim = reference(act->pod), preemptor = reference(job->preemptor);
+    f->record_about(f, &victim, &preemptor, STR("Normal"), STR("Preempted"), STR("Preempting"),
+                    buf_str(&note));
     buf_fini(&note);
 }
 
