@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The plugins of kube-scheduler, asked about clusters: the peer of the differential test of ours.
+//
+// A line of stdin is {"config": KubeSchedulerConfiguration or null, "objects": [...], "pods":
+// [...]}: every pod of "pods" is judged by itself, with "objects" (nodes, bound pods, anything else
+// that plugins look up) as the cluster. A line of stdout is {"pods": {"NAMESPACE/NAME": {"status":
+// S, "nodes": {NODE: S}, "scores": {PLUGIN: {NODE: SCORE}}}}} or {"error": TEXT}; S is {"plugin",
+// "code", "reasons"}; scores are weighed.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sort"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	resourceslicetracker "k8s.io/dynamic-resource-allocation/resourceslice/tracker"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
+	configscheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/metrics"
+	"k8s.io/kubernetes/pkg/scheduler/util/assumecache"
+)
+
+type question struct {
+	Config  json.RawMessage
+	Objects []json.RawMessage
+	Pods    []json.RawMessage
+}
+type status struct {
+	Plugin  string   `json:"plugin"`
+	Code    string   `json:"code"`
+	Reasons []string `json:"reasons"`
+}
+type verdict struct {
+	Status *status                     `json:"status,omitempty"` // no node was looked at
+	Nodes  map[string]status           `json:"nodes"`            // those that were refused
+	Scores map[string]map[string]int64 `json:"scores"`
+}
+
+func statusOf(s *fwk.Status) status {
+	reasons := append([]string{}, s.Reasons()...)
+	sort.Strings(reasons)
+	return status{Plugin: s.Plugin(), Code: s.Code().String(), Reasons: reasons}
+}
+
+func readConfig(text json.RawMessage) (*config.KubeSchedulerConfiguration, error) {
+	if len(text) == 0 || string(text) == "null" {
+		return latest.Default()
+	}
+	o, _, err := configscheme.Codecs.UniversalDecoder().Decode(text, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return o.(*config.KubeSchedulerConfiguration), nil
+}
+
+func decode(texts []json.RawMessage) ([]runtime.Object, error) {
+	var ret []runtime.Object
+	for _, text := range texts {
+		o, _, err := clientscheme.Codecs.UniversalDeserializer().Decode(text, nil, nil)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", text, err)
+		}
+		ret = append(ret, o)
+	}
+	return ret, nil
+}
+
+// A profile's framework over a cluster that stands still.
+func makeFramework(ctx context.Context, profile *config.KubeSchedulerProfile, objects []runtime.Object) (framework.Framework, *internalcache.Snapshot, error) {
+	var nodes []*v1.Node
+	var pods []*v1.Pod
+	volumes := false
+	for _, o := range objects {
+		switch o := o.(type) {
+		case *v1.Node:
+			nodes = append(nodes, o)
+		case *v1.Pod:
+			if o.Spec.NodeName != "" {
+				pods = append(pods, o)
+			}
+		case *v1.PersistentVolumeClaim, *v1.PersistentVolume:
+			volumes = true
+		}
+	}
+	client := fake.NewClientset(objects...)
+	factory := informers.NewSharedInformerFactory(client, 0)
+	snapshot := internalcache.NewSnapshot(pods, nodes)
+	claims := assumecache.NewAssumeCache(klog.FromContext(ctx), factory.Resource().V1().ResourceClaims().Informer(), "ResourceClaim", "", nil)
+	slices, err := resourceslicetracker.StartTracker(ctx, resourceslicetracker.Options{SliceInformer: factory.Resource().V1().ResourceSlices(), KubeClient: client})
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := frameworkruntime.NewFramework(ctx, plugins.NewInTreeRegistry(), profile,
+		frameworkruntime.WithClientSet(client),
+		frameworkruntime.WithInformerFactory(factory),
+		frameworkruntime.WithSnapshotSharedLister(snapshot),
+		frameworkruntime.WithSharedDRAManager(dynamicresources.NewDRAManager(ctx, claims, slices, factory)),
+		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(factory.Storage().V1().CSINodes().Lister())),
+		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
+		frameworkruntime.WithPodsInPreBind(frameworkruntime.NewPodsInPreBindMap()),
+		frameworkruntime.WithParallelism(1))
+	if err != nil {
+		return nil, nil, err
+	}
+	factory.Start(ctx.Done())
+	factory.WaitForCacheSync(ctx.Done())
+	if volumes { // the caches behind the informers have no way to say that they are there
+		time.Sleep(50 * time.Millisecond)
+	}
+	return f, snapshot, nil
+}
+
+func judge(ctx context.Context, f framework.Framework, snapshot *internalcache.Snapshot, pod *v1.Pod) (*verdict, error) {
+	ret := &verdict{Nodes: map[string]status{}, Scores: map[string]map[string]int64{}}
+	state := framework.NewCycleState()
+	all, err := snapshot.NodeInfos().List()
+	if err != nil {
+		return nil, err
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Node().Name < all[j].Node().Name })
+	subset, s, by := f.RunPreFilterPlugins(ctx, state, pod)
+	if !s.IsSuccess() {
+		st := statusOf(s)
+		ret.Status = &st
+		return ret, nil
+	}
+	var fit []fwk.NodeInfo
+	for _, node := range all {
+		name := node.Node().Name
+		if !subset.AllNodes() && !subset.NodeNames.Has(name) {
+			ret.Nodes[name] = status{Code: fwk.UnschedulableAndUnresolvable.String(), Reasons: []string{fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", sets.List(by))}}
+		} else if s := f.RunFilterPlugins(ctx, state, pod, node); s.IsSuccess() {
+			fit = append(fit, node)
+		} else {
+			ret.Nodes[name] = statusOf(s)
+		}
+	}
+	if len(fit) == 0 {
+		return ret, nil
+	}
+	if s := f.RunPreScorePlugins(ctx, state, pod, fit); !s.IsSuccess() {
+		return nil, s.AsError()
+	}
+	scores, s := f.RunScorePlugins(ctx, state, pod, fit)
+	if !s.IsSuccess() {
+		return nil, s.AsError()
+	}
+	for _, node := range scores {
+		for _, p := range node.Scores {
+			if ret.Scores[p.Name] == nil {
+				ret.Scores[p.Name] = map[string]int64{}
+			}
+			ret.Scores[p.Name][node.Name] = p.Score
+		}
+	}
+	return ret, nil
+}
+
+func answer(line []byte) (map[string]*verdict, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var q question
+	if err := json.Unmarshal(line, &q); err != nil {
+		return nil, err
+	}
+	cfg, err := readConfig(q.Config)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := decode(q.Objects)
+	if err != nil {
+		return nil, err
+	}
+	pods, err := decode(q.Pods)
+	if err != nil {
+		return nil, err
+	}
+	f, snapshot, err := makeFramework(ctx, &cfg.Profiles[0], append(objects, pods...))
+	if err != nil {
+		return nil, err
+	}
+	ret := map[string]*verdict{}
+	for _, o := range pods {
+		pod := o.(*v1.Pod)
+		v, err := judge(ctx, f, snapshot, pod)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pod.Name, err)
+		}
+		ret[pod.Namespace+"/"+pod.Name] = v
+	}
+	return ret, nil
+}
+
+func main() {
+	klog.SetOutput(os.Stderr)
+	klog.LogToStderr(true)
+	metrics.Register()
+	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	out := json.NewEncoder(os.Stdout)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 1 {
+			if pods, err := answer(line); err != nil {
+				_ = out.Encode(map[string]string{"error": err.Error()})
+			} else {
+				_ = out.Encode(map[string]any{"pods": pods})
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
