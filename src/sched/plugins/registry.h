@@ -12,12 +12,14 @@
     X(default_binder)                                                                              \
     X(default_preemption)                                                                          \
     X(image_locality)                                                                              \
+    X(inter_pod_affinity)                                                                          \
     X(node_affinity)                                                                               \
     X(node_name)                                                                                   \
     X(node_ports)                                                                                  \
     X(node_resources_fit)                                                                          \
     X(node_unschedulable)                                                                          \
     X(node_volume_limits)                                                                          \
+    X(pod_topology_spread)                                                                         \
     X(priority_sort)                                                                               \
     X(scheduling_gates)                                                                            \
     X(taint_toleration)                                                                            \

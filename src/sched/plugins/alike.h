@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Do two pods want the same? Equality and hashes of what selects and repels: words are compared as
+ * pointers, lists in their order, so templates that differ in the order alone count as two. Pure.
+ */
+#pragma once
+
+#include "sched/object/node.h"
+
+static inline uint64_t alike_mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9e3779b97f4a7c15u;
+    return h ^ (h >> 29);
+}
+static inline uint64_t alike_word(uint64_t h, const struct word *w)
+{
+    return alike_mix(h, w ? w->hash : 1);
+}
+uint64_t alike_hash_labels(uint64_t h, const struct sched_labels *l);
+uint64_t alike_hash_selector(uint64_t h, const struct sched_selector *s);
+uint64_t alike_hash_affinity(uint64_t h, const struct sched_affinity_terms *t);
+/* spec.nodeSelector and required node affinity. */
+uint64_t alike_hash_required_node(uint64_t h, const struct sched_pod *p);
+uint64_t alike_hash_tolerations(uint64_t h, const struct sched_pod *p);
+
+bool alike_selectors(const struct sched_selector *a, const struct sched_selector *b);
+bool alike_affinity(const struct sched_affinity_terms *a, const struct sched_affinity_terms *b);
+bool alike_required_node(const struct sched_pod *a, const struct sched_pod *b);
+bool alike_tolerations(const struct sched_pod *a, const struct sched_pod *b);
+bool alike_taints(const struct sched_node *a, const struct sched_node *b);
+
+/* A copy with references and memory of its own, alike_selector_fini(). */
+void alike_selector_copy(struct sched_selector *to, const struct sched_selector *from);
+void alike_selector_fini(struct words *w, struct sched_selector *s);

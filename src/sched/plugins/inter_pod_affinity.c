@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * InterPodAffinity: pods near to or away from other pods, by what they want and by what those that
+ * are there want.
+ *
+ * Counts come from tallies (tally.h), one for each topology key that takes part; what a dry run
+ * adds and removes is a short list beside them.
+ */
+#include "sched/plugins/registry.h"
+
+#include "sched/plugins/alike.h"
+#include "sched/plugins/tally.h"
+
+struct affinity_plugin {
+    struct sched_plugin p;
+    struct words *words;
+    struct census *census; /* from the first cycle on */
+    uint64_t began;
+    int32_t hard_weight;
+    bool ignores_preferred; /* of existing pods, where the pod itself prefers nothing */
+};
+
+enum part { PART_AFFINITY, PART_ANTI, PART_EXISTING };
+
+/* Tallies with one topology key each. */
+struct counts {
+    const struct tally **p;
+    uint32_t n;
+};
+struct change { /* of a dry run */
+    enum part part;
+    const struct word *key, *value;
+    int64_t delta;
+};
+struct affinity_state {
+    struct counts affinity, anti, existing; /* existing: those that are not all 0 */
+    bool matches_self;
+    struct change *changes;
+    uint32_t n_changes, cap_changes;
+    struct counts score;
+};
+
+static const struct sched_status skip = { .code = SCHED_SKIP };
+SCHED_STATUS_CONST(refuses_affinity, SCHED_UNRESOLVABLE, "node(s) didn't match pod affinity rules");
+SCHED_STATUS_CONST(refuses_anti, SCHED_UNSCHEDULABLE,
+                   "node(s) didn't match pod anti-affinity rules");
+SCHED_STATUS_CONST(refuses_existing, SCHED_UNSCHEDULABLE,
+                   "node(s) didn't satisfy existing pods anti-affinity rules");
+
+static struct affinity_plugin *plugin_of(struct sched_plugin *p)
+{
+    return container_of(p, struct affinity_plugin, p);
+}
+
+static struct census *census_of(struct affinity_plugin *p)
+{
+    if (!p->census)
+        p->census = census_ref(p->p.framework->cache, p->words);
+    return p->census;
+}
+
+/* ---- counts ---- */
+
+struct asked {
+    struct arena *a;
+    struct census *census;
+    struct tally_key key; /* but the topology key */
+    bool wants_zero;      /* keep those that are all 0 */
+    struct counts got;
+    const struct word **keys; /* asked for */
+    uint32_t n_keys, cap;
+};
+
+static void ask(struct asked *q, const struct word *topology_key)
+{
+    for (uint32_t i = 0; i < q->n_keys; i++)
+        if (q->keys[i] == topology_key)
+            return;
+    if (q->n_keys == q->cap) {
+        uint32_t cap = q->cap ? q->cap * 2 : 4;
+        const struct word **keys = arena_new_n(q->a, const struct word *, cap);
+        const struct tally **got = arena_new_n(q->a, const struct tally *, cap);
+        if (q->n_keys)
+            memcpy(keys, q->keys, q->n_keys * sizeof(*keys));
+        if (q->got.n)
+            memcpy(got, q->got.p, q->got.n * sizeof(*got));
+        q->keys = keys;
+        q->got.p = got;
+        q->cap = cap;
+    }
+    q->keys[q->n_keys++] = topology_key;
+    q->key.topology_key = topology_key;
+    const struct tally *t = tally_get(q->census, &q->key);
+    if (q->wants_zero || t->n_nonzero > 0)
+        q->got.p[q->got.n++] = t;
+}
+
+static void ask_terms(struct asked *q, const struct sched_affinity_terms *terms)
+{
+    for (uint32_t i = 0; i < terms->n; i++)
+        ask(q, terms->p[i].topology_key);
+}
+
+static void ask_keys(struct asked *q, const struct census_keys *keys)
+{
+    for (uint32_t i = 0; i < keys->n; i++)
+        ask(q, keys->p[i].key);
+}
+
+static struct asked asked_init(struct affinity_plugin *p, struct sched_cycle *cycle,
+                               enum tally_kind kind)
+{
+    return (struct asked){
+        .a = cycle->arena,
+        .census = census_of(p),
+        .key = { .kind = kind, .pod = cycle->pod },
+        .wants_zero = kind == TALLY_AFFINITY || kind == TALLY_ANTI,
+    };
+}
+
+static int64_t changed_by(const struct affinity_state *s, enum part part, const struct word *key,
+                          const struct word *value)
+{
+    for (uint32_t i = 0; i < s->n_changes; i++)
+        if (s->changes[i].part == part && s->changes[i].key == key && s->changes[i].value == value)
+            return s->changes[i].delta;
+    return 0;
+}
+
+static int64_t sum_in(const struct affinity_state *s, enum part part, const struct tally *t,
+                      uint32_t domain)
+{
+    int64_t sum = tally_sum(t, domain);
+    if (s->n_changes)
+        sum += changed_by(s, part, t->topology->key, t->topology->values[domain]);
+    return sum;
+}
+
+/* ---- filter ---- */
+
+static bool matches_all_own(struct census *c, const struct sched_affinity_terms *terms,
+                            const struct sched_pod *other)
+{
+    for (uint32_t i = 0; i < terms->n; i++)
+        if (!term_matches(c, &terms->p[i], other))
+            return false;
+    return terms->n > 0;
+}
+
+static const struct sched_status *affinity_pre_filter(struct sched_plugin *sp,
+                                                      struct sched_cycle *cycle,
+                                                      struct sched_node_set *ret)
+{
+    struct affinity_plugin *p = plugin_of(sp);
+    const struct sched_pod *pod = cycle->pod;
+    struct affinity_state *s = arena_new(cycle->arena, struct affinity_state);
+
+    sched_cycle_set_state(cycle, sp, s);
+    tally_begin(census_of(p), &p->began);
+    struct asked existing = asked_init(p, cycle, TALLY_EXISTING);
+    ask_keys(&existing, &p->census->anti_keys);
+    s->existing = existing.got;
+    if (s->existing.n == 0 && pod->required_affinity.n == 0 && pod->required_anti.n == 0)
+        return &skip;
+    struct asked affinity = asked_init(p, cycle, TALLY_AFFINITY);
+    ask_terms(&affinity, &pod->required_affinity);
+    s->affinity = affinity.got;
+    struct asked anti = asked_init(p, cycle, TALLY_ANTI);
+    ask_terms(&anti, &pod->required_anti);
+    s->anti = anti.got;
+    s->matches_self = matches_all_own(p->census, &pod->required_affinity, pod);
+    return NULL;
+}
+
+/* No pod anywhere matches the pod's affinity, on a node that has one of the labels. */
+static bool has_no_match(const struct affinity_state *s)
+{
+    int64_t n = 0;
+
+    for (uint32_t i = 0; i < s->affinity.n; i++) {
+        const struct tally *t = s->affinity.p[i];
+        n += t->n_nonzero;
+        if (s->n_changes == 0)
+            continue;
+        for (uint32_t d = 1; d < t->topology->n_domains; d++) {
+            int64_t before = tally_sum(t, d), after = sum_in(s, PART_AFFINITY, t, d);
+            n += (after != 0) - (before != 0);
+        }
+    }
+    return n == 0;
+}
+
+static bool has_affinity(const struct affinity_state *s, const struct sched_node_info *node)
+{
+    bool is_near = true;
+
+    for (uint32_t i = 0; i < s->affinity.n; i++) {
+        uint32_t domain = tally_domain(s->affinity.p[i], node);
+        if (domain == 0)
+            return false;
+        if (sum_in(s, PART_AFFINITY, s->affinity.p[i], domain) <= 0)
+            is_near = false;
+    }
+    /* The first pod of a series whose pods want to be together has nobody to be near to. */
+    return is_near || (s->matches_self && has_no_match(s));
+}
+
+static bool has_any(const struct affinity_state *s, enum part part, const struct counts *counts,
+                    const struct sched_node_info *node)
+{
+    for (uint32_t i = 0; i < counts->n; i++) {
+        uint32_t domain = tally_domain(counts->p[i], node);
+        if (domain != 0 && sum_in(s, part, counts->p[i], domain) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Pods that a dry run has added, with a topology key that no other pod has. */
+static bool has_any_added(const struct affinity_state *s, const struct sched_node_info *node)
+{
+    for (uint32_t i = 0; i < s->n_changes; i++) {
+        const struct change *c = &s->changes[i];
+        if (c->part != PART_EXISTING || c->delta <= 0 ||
+            sched_label_get(&node->node->labels, c->key) != c->value)
+            continue;
+        bool is_counted = false;
+        for (uint32_t j = 0; j < s->existing.n; j++)
+            is_counted = is_counted || s->existing.p[j]->topology->key == c->key;
+        if (!is_counted)
+            return true;
+    }
+    return false;
+}
+
+static const struct sched_status *affinity_filter(struct sched_plugin *sp,
+                                                  struct sched_cycle *cycle,
+                                                  const struct sched_node_info *node)
+{
+    const struct affinity_state *s = sched_cycle_state(cycle, sp);
+
+    if (s->affinity.n > 0 && !has_affinity(s, node))
+        return &refuses_affinity;
+    if (has_any(s, PART_ANTI, &s->anti, node))
+        return &refuses_anti;
+    if (has_any(s, PART_EXISTING, &s->existing, node) || has_any_added(s, node))
+        return &refuses_existing;
+    return NULL;
+}
+
+static void change(struct arena *a, struct affinity_state *s, enum part part,
+                   const struct word *key, const struct word *value, int64_t delta)
+{
+    if (delta == 0 || !value)
+        return;
+    for (uint32_t i = 0; i < s->n_changes; i++) {
+        struct change *c = &s->changes[i];
+        if (c->part != part || c->key != key || c->value != value)
+            continue;
+        c->delta += delta;
+        if (c->delta == 0)
+            *c = s->changes[--s->n_changes];
+        return;
+    }
+    if (s->n_changes == s->cap_changes) {
+        s->cap_changes = s->cap_changes ? s->cap_changes * 2 : 4;
+        struct change *p = arena_new_n(a, struct change, s->cap_changes);
+        if (s->n_changes)
+            memcpy(p, s->changes, s->n_changes * sizeof(*p));
+        s->changes = p;
+    }
+    s->changes[s->n_changes++] = (struct change){ part, key, value, delta };
+}
+
+static void change_counts(struct affinity_plugin *p, struct sched_cycle *cycle, enum part part,
+                          const struct counts *counts, const struct sched_pod *other,
+                          const struct sched_node *node, int sign)
+{
+    for (uint32_t i = 0; i < counts->n; i++) {
+        const struct tally *t = counts->p[i];
+        change(cycle->arena, sched_cycle_state(cycle, &p->p), part, t->topology->key,
+               sched_label_get(&node->labels, t->topology->key),
+               tally_weigh(p->census, t, other) * sign);
+    }
+}
+
+static void update(struct sched_plugin *sp, struct sched_cycle *cycle,
+                   const struct sched_pod *other, const struct sched_node_info *info, int sign)
+{
+    struct affinity_plugin *p = plugin_of(sp);
+    struct affinity_state *s = sched_cycle_state(cycle, sp);
+    const struct sched_node *node = info->node;
+
+    if (!s || !node)
+        return;
+    const struct sched_labels *labels =
+        namespace_labels(p->p.framework->cache, cycle->pod->namespace_word);
+    for (uint32_t i = 0; i < other->required_anti.n; i++) {
+        const struct sched_affinity_term *t = &other->required_anti.p[i];
+        if (term_matches_with(t, cycle->pod, labels))
+            change(cycle->arena, s, PART_EXISTING, t->topology_key,
+                   sched_label_get(&node->labels, t->topology_key), sign);
+    }
+    change_counts(p, cycle, PART_AFFINITY, &s->affinity, other, node, sign);
+    change_counts(p, cycle, PART_ANTI, &s->anti, other, node, sign);
+}
+
+static const struct sched_status *affinity_add_pod(struct sched_plugin *sp,
+                                                   struct sched_cycle *cycle,
+                                                   const struct sched_pod *other,
+                                                   const struct sched_node_info *node)
+{
+    update(sp, cycle, other, node, 1);
+    return NULL;
+}
+
+static const struct sched_status *affinity_remove_pod(struct sched_plugin *sp,
+                                                      struct sched_cycle *cycle,
+                                                      const struct sched_pod *other,
+                                                      const struct sched_node_info *node)
+{
+    update(sp, cycle, other, node, -1);
+    return NULL;
+}
+
+static void *affinity_clone_state(struct sched_plugin *sp, struct sched_cycle *cycle,
+                                  struct sched_cycle *copy)
+{
+    const struct affinity_state *from = sched_cycle_state(cycle, sp);
+
+    if (!from)
+        return NULL;
+    struct affinity_state *to = arena_new(copy->arena, struct affinity_state);
+    *to = *from;
+    to->changes = NULL;
+    to->n_changes = to->cap_changes = 0;
+    for (uint32_t i = 0; i < from->n_changes; i++)
+        change(copy->arena, to, from->changes[i].part, from->changes[i].key, from->changes[i].value,
+               from->changes[i].delta);
+    return to;
+}
+
+/* ---- score ---- */
+
+static const struct sched_status *affinity_pre_score(struct sched_plugin *sp,
+                                                     struct sched_cycle *cycle,
+                                                     const struct sched_node_info *const *nodes,
+                                                     size_t n)
+{
+    struct affinity_plugin *p = plugin_of(sp);
+    const struct sched_pod *pod = cycle->pod;
+    struct affinity_state *s = sched_cycle_state(cycle, sp);
+
+    if (p->ignores_preferred && pod->preferred_affinity.n == 0 && pod->preferred_anti.n == 0)
+        return &skip;
+    if (!s) {
+        s = arena_new(cycle->arena, struct affinity_state);
+        sched_cycle_set_state(cycle, sp, s);
+        tally_begin(census_of(p), &p->began);
+    }
+    struct asked score = asked_init(p, cycle, TALLY_SCORE);
+    score.key.hard_weight = p->hard_weight;
+    ask_terms(&score, &pod->preferred_affinity);
+    ask_terms(&score, &pod->preferred_anti);
+    ask_keys(&score, &p->census->score_keys);
+    s->score = score.got;
+    return s->score.n == 0 ? &skip : NULL;
+}
+
+static const struct sched_status *affinity_score(struct sched_plugin *sp, struct sched_cycle *cycle,
+                                                 const struct sched_node_info *const *nodes,
+                                                 size_t n, int64_t *ret)
+{
+    const struct affinity_state *s = sched_cycle_state(cycle, sp);
+
+    for (size_t i = 0; i < n; i++) {
+        ret[i] = 0;
+        for (uint32_t j = 0; j < s->score.n; j++) {
+            uint32_t domain = tally_domain(s->score.p[j], nodes[i]);
+            if (domain != 0)
+                ret[i] += tally_sum(s->score.p[j], domain);
+        }
+    }
+    return NULL;
+}
+
+static const struct sched_status *affinity_normalize(struct sched_plugin *sp,
+                                                     struct sched_cycle *cycle,
+                                                     const struct sched_node_info *const *nodes,
+                                                     size_t n, int64_t *scores)
+{
+    int64_t min = INT64_MAX, max = INT64_MIN;
+
+    for (size_t i = 0; i < n; i++) {
+        min = MIN(min, scores[i]);
+        max = MAX(max, scores[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        scores[i] = max > min ? (int64_t)((double)SCHED_SCORE_MAX *
+                                          ((double)(scores[i] - min) / (double)(max - min)))
+                              : 0;
+    return NULL;
+}
+
+/* ---- events ---- */
+
+/* Namespaces are taken as without labels here, as upstream. */
+static bool matches_all(const struct sched_affinity_terms *terms, const struct sched_pod *other)
+{
+    for (uint32_t i = 0; i < terms->n; i++)
+        if (!term_matches_with(&terms->p[i], other, NULL))
+            return false;
+    return terms->n > 0;
+}
+
+static bool is_placed(const struct sched_pod *p)
+{
+    return p->node_name || p->nominated_node.n > 0;
+}
+
+static bool pod_helps(const struct sched_pod *pod, const struct sched_pod *before,
+                      const struct sched_pod *after)
+{
+    if (before && after && str_eq(pod->o.uid, after->o.uid))
+        return true; /* its own labels have changed */
+    if ((before && !is_placed(before)) || (after && !is_placed(after)))
+        return false;
+    if (before && after)
+        return (!matches_all(&pod->required_affinity, before) &&
+                matches_all(&pod->required_affinity, after)) ||
+               (matches_all(&pod->required_anti, before) &&
+                !matches_all(&pod->required_anti, after));
+    if (after)
+        return matches_all(&pod->required_affinity, after);
+    return matches_all(&pod->required_anti, before) || matches_all(&before->required_anti, pod);
+}
+
+static enum sched_hint affinity_pod_hint(struct sched_plugin *sp, const struct sched_pod *pod,
+                                         const struct sched_event *event)
+{
+    return pod_helps(pod, sched_pod_of(event->before), sched_pod_of(event->after))
+               ? SCHED_HINT_QUEUE
+               : SCHED_HINT_SKIP;
+}
+
+static bool node_helps(const struct sched_pod *pod, const struct sched_node *before,
+                       const struct sched_node *after)
+{
+    for (uint32_t i = 0; i < pod->required_affinity.n; i++) {
+        const struct word *key = pod->required_affinity.p[i].topology_key;
+        const struct word *had = before ? sched_label_get(&before->labels, key) : NULL;
+        const struct word *has = sched_label_get(&after->labels, key);
+        if (has && has != had)
+            return true;
+    }
+    for (uint32_t i = 0; i < pod->required_anti.n; i++) {
+        const struct word *key = pod->required_anti.p[i].topology_key;
+        const struct word *had = before ? sched_label_get(&before->labels, key) : NULL;
+        if (!before || (had && had != sched_label_get(&after->labels, key)))
+            return true;
+    }
+    return false;
+}
+
+static enum sched_hint affinity_node_hint(struct sched_plugin *sp, const struct sched_pod *pod,
+                                          const struct sched_event *event)
+{
+    if (!event->after)
+        return SCHED_HINT_SKIP;
+    return node_helps(pod, sched_node_of(event->before), sched_node_of(event->after))
+               ? SCHED_HINT_QUEUE
+               : SCHED_HINT_SKIP;
+}
+
+static const struct sched_event_reg *affinity_events(struct sched_plugin *sp, size_t *ret_n)
+{
+    static const struct sched_event_reg events[] = {
+        { SCHED_ON_POD, SCHED_ADD | SCHED_DELETE | SCHED_UPDATE_POD_LABEL, affinity_pod_hint },
+        { SCHED_ON_NODE, SCHED_ADD | SCHED_UPDATE_NODE_LABEL, affinity_node_hint },
+    };
+    *ret_n = ARRAY_LEN(events);
+    return events;
+}
+
+/* ---- its life ---- */
+
+static void affinity_destroy(struct sched_plugin *sp)
+{
+    struct affinity_plugin *p = plugin_of(sp);
+    census_unref(p->census);
+    free(p);
+}
+
+static int affinity_create(const struct sched_plugin_env *env, struct sched_plugin **ret,
+                           struct err *err)
+{
+    int64_t weight = json_int_or(json_getc(env->args, "hardPodAffinityWeight"), 1);
+    if (weight < 0 || weight > 100)
+        return err_set(err, E_INVALID, "hardPodAffinityWeight: not in valid range [0, 100]");
+    struct affinity_plugin *p = xnew(struct affinity_plugin);
+    p->p = (struct sched_plugin){ .ops = &sched_inter_pod_affinity_ops,
+                                  .name = env->name,
+                                  .position = env->position,
+                                  .framework = env->framework };
+    p->words = env->framework->words;
+    p->hard_weight = (int32_t)weight;
+    p->ignores_preferred = json_bool(json_getc(env->args, "ignorePreferredTermsOfExistingPods"));
+    *ret = &p->p;
+    return 0;
+}
+
+const struct sched_plugin_ops sched_inter_pod_affinity_ops = {
+    .name = "InterPodAffinity",
+    .create = affinity_create,
+    .destroy = affinity_destroy,
+    .events = affinity_events,
+    .pre_filter = affinity_pre_filter,
+    .add_pod = affinity_add_pod,
+    .remove_pod = affinity_remove_pod,
+    .filter = affinity_filter,
+    .pre_score = affinity_pre_score,
+    .score = affinity_score,
+    .normalize = affinity_normalize,
+    .clone_state = affinity_clone_state,
+};

@@ -1,0 +1,745 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PodTopologySpread: no domain has more than maxSkew pods of a kind above the emptiest one.
+ *
+ * Counts come from tallies (tally.h); what a dry run adds and removes is a short list beside them.
+ */
+#include "sched/plugins/registry.h"
+
+#include "sched/object/service.h"
+#include "sched/object/workload.h"
+#include "sched/plugins/alike.h"
+#include "sched/plugins/tally.h"
+
+#include <math.h>
+
+/* Service selectors for pods of a template, as found last; by a hash. */
+enum { MEMO = 256, DEFAULT_CONSTRAINTS_MAX = 64 };
+
+struct services { /* of a namespace */
+    VEC(const struct sched_service *) list;
+};
+struct memo {
+    const struct sched_pod *pod; /* a reference; whose namespace and labels */
+    struct sched_selector selector;
+};
+struct spread_plugin {
+    struct sched_plugin p;
+    struct words *words;
+    struct census *census; /* from the first cycle on */
+    uint64_t began;
+    struct word *hostname;
+    struct sched_spread *defaults; /* selectors are not used */
+    uint32_t n_defaults;
+    bool is_system_defaulted;
+    struct map services; /* by namespace; what it borrows is of services_generation */
+    uint64_t services_generation;
+    struct memo memo[MEMO];
+};
+
+/* One constraint of the pod, or a default one with the selector that was found for the pod. */
+struct rule {
+    const struct sched_spread *spread;
+    const struct sched_selector *selector;
+    const struct tally *tally;
+    bool matches_self;
+    /* soft */
+    bool is_hostname;
+    double weight;
+};
+struct rules {
+    struct rule *p;
+    uint32_t n;
+};
+struct change { /* of a dry run */
+    uint32_t rule, domain;
+    int64_t delta;
+};
+struct spread_state {
+    struct rules hard, soft;
+    bool requires_all; /* soft: nodes without one of the labels are not scored */
+    struct change *changes;
+    uint32_t n_changes, cap_changes;
+};
+
+static const struct sched_status skip = { .code = SCHED_SKIP };
+SCHED_STATUS_CONST(no_match, SCHED_UNSCHEDULABLE,
+                   "node(s) didn't match pod topology spread constraints");
+SCHED_STATUS_CONST(no_label, SCHED_UNRESOLVABLE,
+                   "node(s) didn't match pod topology spread constraints (missing required label)");
+
+static struct spread_plugin *plugin_of(struct sched_plugin *p)
+{
+    return container_of(p, struct spread_plugin, p);
+}
+
+static struct census *census_of(struct spread_plugin *p)
+{
+    if (!p->census)
+        p->census = census_ref(p->p.framework->cache, p->words);
+    return p->census;
+}
+
+/* ---- the selector of default constraints ---- */
+
+static void services_reset(struct spread_plugin *p)
+{
+    map_each (e, &p->services) {
+        struct services *s = e->value;
+        vec_fini(&s->list);
+        free(s);
+    }
+    map_fini(&p->services);
+    p->services = (struct map){ 0 };
+    for (size_t i = 0; i < MEMO; i++) {
+        sched_object_unref(p->words, (void *)(uintptr_t)p->memo[i].pod);
+        alike_selector_fini(p->words, &p->memo[i].selector);
+        p->memo[i].pod = NULL;
+    }
+}
+
+static void services_sync(struct spread_plugin *p)
+{
+    struct sched_cache *cache = p->p.framework->cache;
+    uint64_t generation = sched_cache_kind_generation(cache, SCHED_SERVICE);
+
+    if (generation == p->services_generation)
+        return;
+    services_reset(p);
+    p->services_generation = generation;
+    map_each (e, sched_cache_all(cache, SCHED_SERVICE)) {
+        const struct sched_service *service = e->value;
+        if (!service->has_selector)
+            continue;
+        struct services *s = map_get(&p->services, service->o.namespace);
+        if (!s) {
+            s = xnew(struct services);
+            (void)map_put(&p->services, service->o.namespace, s);
+        }
+        vec_push(&s->list, service);
+    }
+}
+
+/* Requirements in an arena; one for each key where they come from maps. */
+struct wanted {
+    struct arena *a;
+    struct sched_requirement *p;
+    uint32_t n, cap;
+};
+
+static void want(struct wanted *w, const struct sched_requirement *r)
+{
+    if (w->n == w->cap) {
+        w->cap = w->cap ? w->cap * 2 : 8;
+        struct sched_requirement *p = arena_new_n(w->a, struct sched_requirement, w->cap);
+        if (w->n)
+            memcpy(p, w->p, w->n * sizeof(*p));
+        w->p = p;
+    }
+    w->p[w->n++] = *r;
+}
+
+/* Maps are merged: of a key that is there already the later value stays. */
+static void want_map(struct wanted *w, const struct sched_selector *map)
+{
+    for (uint32_t i = 0; i < map->n; i++) {
+        uint32_t j = 0;
+        while (j < w->n && w->p[j].key != map->p[i].key)
+            j++;
+        if (j < w->n)
+            w->p[j] = map->p[i];
+        else
+            want(w, &map->p[i]);
+    }
+}
+
+static void want_services(struct spread_plugin *p, struct wanted *w, const struct sched_pod *pod)
+{
+    services_sync(p);
+    const struct services *s = map_get(&p->services, pod->o.namespace);
+    if (!s)
+        return;
+    uint64_t hash = alike_hash_labels(alike_word(0, pod->namespace_word), &pod->labels);
+    struct memo *m = &p->memo[hash % MEMO];
+    if (!m->pod || m->pod->namespace_word != pod->namespace_word ||
+        !sched_labels_equal(&m->pod->labels, &pod->labels)) {
+        struct wanted all = { .a = w->a };
+        for (size_t i = 0; i < s->list.n; i++)
+            if (sched_selector_matches(&s->list.p[i]->selector, &pod->labels))
+                want_map(&all, &s->list.p[i]->selector);
+        sched_object_unref(p->words, (void *)(uintptr_t)m->pod);
+        alike_selector_fini(p->words, &m->selector);
+        m->pod = sched_object_ref((void *)(uintptr_t)pod);
+        alike_selector_copy(&m->selector, &(struct sched_selector){ .p = all.p, .n = all.n });
+    }
+    want_map(w, &m->selector);
+}
+
+static void want_controller(struct spread_plugin *p, struct wanted *w, const struct sched_pod *pod)
+{
+    const struct sched_owner *o = &pod->controller;
+    bool is_apps = str_is(o->api_version, "apps/v1");
+    enum sched_kind kind;
+
+    if (str_is(o->api_version, "v1") && str_is(o->kind, "ReplicationController"))
+        kind = SCHED_REPLICATION_CONTROLLER;
+    else if (is_apps && str_is(o->kind, "ReplicaSet"))
+        kind = SCHED_REPLICA_SET;
+    else if (is_apps && str_is(o->kind, "StatefulSet"))
+        kind = SCHED_STATEFUL_SET;
+    else
+        return;
+    const struct sched_workload *l =
+        sched_cache_get(p->p.framework->cache, kind, pod->o.namespace, o->name);
+    if (!l || l->selector.nothing)
+        return;
+    if (kind == SCHED_REPLICATION_CONTROLLER)
+        want_map(w, &l->selector);
+    else
+        for (uint32_t i = 0; i < l->selector.n; i++)
+            want(w, &l->selector.p[i]);
+}
+
+/* What services and the controller select the pod by. Empty: nothing does. */
+static struct sched_selector *default_selector(struct spread_plugin *p, struct arena *a,
+                                               const struct sched_pod *pod)
+{
+    struct wanted w = { .a = a };
+    want_services(p, &w, pod);
+    want_controller(p, &w, pod);
+    struct sched_selector *s = arena_new(a, struct sched_selector);
+    *s = (struct sched_selector){ .p = w.p, .n = w.n };
+    return s;
+}
+
+/* ---- constraints of a pod ---- */
+
+static struct rules rules_of(struct spread_plugin *p, struct arena *a, const struct sched_pod *pod,
+                             bool hard)
+{
+    const struct sched_spread *from = pod->n_spreads ? pod->spreads : p->defaults;
+    uint32_t n_from = pod->n_spreads ? pod->n_spreads : p->n_defaults;
+    const struct sched_selector *selector = NULL;
+    struct rules rules = { 0 };
+
+    for (uint32_t i = 0; i < n_from; i++)
+        rules.n += from[i].do_not_schedule == hard;
+    if (rules.n == 0)
+        return rules;
+    if (pod->n_spreads == 0) {
+        selector = default_selector(p, a, pod);
+        if (selector->n == 0)
+            return (struct rules){ 0 };
+    }
+    rules.p = arena_new_n(a, struct rule, rules.n);
+    for (uint32_t i = 0, n = 0; i < n_from; i++)
+        if (from[i].do_not_schedule == hard) {
+            rules.p[n].spread = &from[i];
+            rules.p[n++].selector = selector ? selector : &from[i].selector;
+        }
+    return rules;
+}
+
+static void count_rules(struct spread_plugin *p, struct arena *a, const struct sched_pod *pod,
+                        struct rules *rules, bool requires_all)
+{
+    struct word **keys = arena_new_n(a, struct word *, rules->n);
+    for (uint32_t i = 0; i < rules->n; i++)
+        keys[i] = rules->p[i].spread->topology_key;
+    for (uint32_t i = 0; i < rules->n; i++) {
+        struct rule *r = &rules->p[i];
+        struct tally_key key = {
+            .kind = TALLY_SPREAD,
+            .topology_key = keys[i],
+            .pod = pod,
+            .selector = r->selector,
+            .keys = keys,
+            .n_keys = requires_all ? rules->n : 0,
+            .honors_affinity = r->spread->honors_affinity,
+            .honors_taints = r->spread->honors_taints,
+        };
+        r->tally = tally_get(census_of(p), &key);
+        r->matches_self = sched_selector_matches(r->selector, &pod->labels);
+    }
+}
+
+static bool has_all_labels(const struct rules *rules, const struct sched_node_info *node)
+{
+    for (uint32_t i = 0; i < rules->n; i++)
+        if (tally_domain(rules->p[i].tally, node) == 0)
+            return false;
+    return true;
+}
+
+/* ---- filter ---- */
+
+static const struct sched_status *spread_pre_filter(struct sched_plugin *sp,
+                                                    struct sched_cycle *cycle,
+                                                    struct sched_node_set *ret)
+{
+    struct spread_plugin *p = plugin_of(sp);
+    struct spread_state *s = arena_new(cycle->arena, struct spread_state);
+
+    sched_cycle_set_state(cycle, sp, s);
+    tally_begin(census_of(p), &p->began);
+    s->hard = rules_of(p, cycle->arena, cycle->pod, true);
+    if (s->hard.n == 0)
+        return &skip;
+    count_rules(p, cycle->arena, cycle->pod, &s->hard, true);
+    return NULL;
+}
+
+static int64_t changed_by(const struct spread_state *s, uint32_t rule, uint32_t domain)
+{
+    for (uint32_t i = 0; i < s->n_changes; i++)
+        if (s->changes[i].rule == rule && s->changes[i].domain == domain)
+            return s->changes[i].delta;
+    return 0;
+}
+
+/* The smallest count of a domain, with the changes of a dry run. */
+static int64_t min_of(const struct spread_state *s, uint32_t rule)
+{
+    const struct tally *t = s->hard.p[rule].tally;
+    uint32_t changed_at_min = 0;
+    int64_t min = t->min, changed_min = INT64_MAX;
+
+    for (uint32_t i = 0; i < s->n_changes; i++) {
+        const struct change *c = &s->changes[i];
+        if (c->rule != rule)
+            continue;
+        changed_at_min += t->sums[c->domain] == min;
+        changed_min = MIN(changed_min, t->sums[c->domain] + c->delta);
+    }
+    if (changed_at_min < t->n_at_min) /* one is left that has not changed */
+        return MIN(min, changed_min);
+    min = changed_min;
+    for (uint32_t d = 1; d < t->topology->n_domains; d++)
+        if (t->nodes[d] != 0 && t->sums[d] < min && changed_by(s, rule, d) == 0)
+            min = t->sums[d];
+    return min;
+}
+
+static const struct sched_status *spread_filter(struct sched_plugin *sp, struct sched_cycle *cycle,
+                                                const struct sched_node_info *node)
+{
+    const struct spread_state *s = sched_cycle_state(cycle, sp);
+
+    for (uint32_t i = 0; i < s->hard.n; i++) {
+        const struct rule *r = &s->hard.p[i];
+        const struct tally *t = r->tally;
+        uint32_t domain = tally_domain(t, node);
+        if (domain == 0)
+            return &no_label;
+        int64_t count = t->sums[domain], min = 0;
+        if (t->n_domains >= (uint32_t)r->spread->min_domains)
+            min = s->n_changes ? min_of(s, i) : t->min;
+        if (s->n_changes)
+            count += changed_by(s, i, domain);
+        if (count + r->matches_self - min > r->spread->max_skew)
+            return &no_match;
+    }
+    return NULL;
+}
+
+static void change(struct arena *a, struct spread_state *s, uint32_t rule, uint32_t domain,
+                   int64_t delta)
+{
+    for (uint32_t i = 0; i < s->n_changes; i++) {
+        struct change *c = &s->changes[i];
+        if (c->rule != rule || c->domain != domain)
+            continue;
+        c->delta += delta;
+        if (c->delta == 0)
+            *c = s->changes[--s->n_changes];
+        return;
+    }
+    if (s->n_changes == s->cap_changes) {
+        s->cap_changes = s->cap_changes ? s->cap_changes * 2 : 4;
+        struct change *p = arena_new_n(a, struct change, s->cap_changes);
+        if (s->n_changes)
+            memcpy(p, s->changes, s->n_changes * sizeof(*p));
+        s->changes = p;
+    }
+    s->changes[s->n_changes++] = (struct change){ rule, domain, delta };
+}
+
+/* Upstream asks neither whether the pod is terminating nor whether the selector is empty here. */
+static void update(struct sched_plugin *sp, struct sched_cycle *cycle,
+                   const struct sched_pod *other, const struct sched_node_info *node, int64_t delta)
+{
+    struct spread_state *s = sched_cycle_state(cycle, sp);
+
+    if (!s || !node->node || other->namespace_word != cycle->pod->namespace_word ||
+        !has_all_labels(&s->hard, node))
+        return;
+    for (uint32_t i = 0; i < s->hard.n; i++) {
+        const struct rule *r = &s->hard.p[i];
+        if (sched_selector_matches(r->selector, &other->labels) && tally_counts(r->tally, node))
+            change(cycle->arena, s, i, tally_domain(r->tally, node), delta);
+    }
+}
+
+static const struct sched_status *spread_add_pod(struct sched_plugin *sp, struct sched_cycle *cycle,
+                                                 const struct sched_pod *other,
+                                                 const struct sched_node_info *node)
+{
+    update(sp, cycle, other, node, 1);
+    return NULL;
+}
+
+static const struct sched_status *spread_remove_pod(struct sched_plugin *sp,
+                                                    struct sched_cycle *cycle,
+                                                    const struct sched_pod *other,
+                                                    const struct sched_node_info *node)
+{
+    update(sp, cycle, other, node, -1);
+    return NULL;
+}
+
+static void *spread_clone_state(struct sched_plugin *sp, struct sched_cycle *cycle,
+                                struct sched_cycle *copy)
+{
+    const struct spread_state *from = sched_cycle_state(cycle, sp);
+
+    if (!from)
+        return NULL;
+    struct spread_state *to = arena_new(copy->arena, struct spread_state);
+    *to = *from;
+    to->changes = NULL;
+    to->n_changes = to->cap_changes = 0;
+    for (uint32_t i = 0; i < from->n_changes; i++)
+        change(copy->arena, to, from->changes[i].rule, from->changes[i].domain,
+               from->changes[i].delta);
+    return to;
+}
+
+/* ---- score ---- */
+
+/* How many values the nodes to be scored have; without all labels required, none is "". */
+static uint32_t n_values(struct arena *a, const struct tally *t,
+                         const struct sched_node_info *const *nodes, const bool *is_ignored,
+                         size_t n)
+{
+    bool *has = arena_new_n(a, bool, t->topology->n_domains);
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t domain = tally_domain(t, nodes[i]);
+        if (is_ignored[i])
+            continue;
+        if (domain == t->topology->empty)
+            domain = 0;
+        count += !has[domain];
+        has[domain] = true;
+    }
+    return count;
+}
+
+static bool is_ignored(const struct spread_state *s, const struct sched_node_info *node)
+{
+    return s->requires_all && !has_all_labels(&s->soft, node);
+}
+
+static const struct sched_status *spread_pre_score(struct sched_plugin *sp,
+                                                   struct sched_cycle *cycle,
+                                                   const struct sched_node_info *const *nodes,
+                                                   size_t n)
+{
+    struct spread_plugin *p = plugin_of(sp);
+    struct spread_state *s = sched_cycle_state(cycle, sp);
+    size_t n_all;
+
+    (void)sched_cache_nodes(p->p.framework->cache, &n_all);
+    if (n_all == 0)
+        return &skip;
+    if (!s) {
+        s = arena_new(cycle->arena, struct spread_state);
+        sched_cycle_set_state(cycle, sp, s);
+        tally_begin(census_of(p), &p->began);
+    }
+    s->requires_all = cycle->pod->n_spreads > 0 || !p->is_system_defaulted;
+    s->soft = rules_of(p, cycle->arena, cycle->pod, false);
+    if (s->soft.n == 0)
+        return &skip;
+    count_rules(p, cycle->arena, cycle->pod, &s->soft, s->requires_all);
+
+    bool *ignored = arena_new_n(cycle->arena, bool, n);
+    size_t n_scored = n;
+    for (size_t i = 0; i < n; i++) {
+        ignored[i] = is_ignored(s, nodes[i]);
+        n_scored -= ignored[i];
+    }
+    for (uint32_t i = 0; i < s->soft.n; i++) {
+        struct rule *r = &s->soft.p[i];
+        r->is_hostname = r->spread->topology_key == p->hostname;
+        size_t size =
+            r->is_hostname ? n_scored : n_values(cycle->arena, r->tally, nodes, ignored, n);
+        r->weight = log((double)(size + 2));
+    }
+    return NULL;
+}
+
+static int64_t count_for(const struct spread_state *s, const struct rule *r,
+                         const struct sched_node_info *node, uint32_t domain)
+{
+    const struct tally *t = r->tally;
+    if (r->is_hostname)
+        return tally_on_node(t, node);
+    /* Nodes without the label count as "" where they are scored at all, as upstream. */
+    bool is_empty = !s->requires_all && domain == t->topology->empty;
+    return t->sums[domain] + (is_empty ? t->sums[0] : 0);
+}
+
+static const struct sched_status *spread_score(struct sched_plugin *sp, struct sched_cycle *cycle,
+                                               const struct sched_node_info *const *nodes, size_t n,
+                                               int64_t *ret)
+{
+    const struct spread_state *s = sched_cycle_state(cycle, sp);
+
+    for (size_t i = 0; i < n; i++) {
+        double score = 0;
+        ret[i] = 0;
+        if (is_ignored(s, nodes[i]))
+            continue;
+        for (uint32_t j = 0; j < s->soft.n; j++) {
+            const struct rule *r = &s->soft.p[j];
+            uint32_t domain = tally_domain(r->tally, nodes[i]);
+            if (domain != 0)
+                score += (double)count_for(s, r, nodes[i], domain) * r->weight +
+                         (double)(r->spread->max_skew - 1);
+        }
+        ret[i] = (int64_t)round(score);
+    }
+    return NULL;
+}
+
+static const struct sched_status *spread_normalize(struct sched_plugin *sp,
+                                                   struct sched_cycle *cycle,
+                                                   const struct sched_node_info *const *nodes,
+                                                   size_t n, int64_t *scores)
+{
+    const struct spread_state *s = sched_cycle_state(cycle, sp);
+    int64_t min = INT64_MAX, max = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!is_ignored(s, nodes[i])) {
+            min = MIN(min, scores[i]);
+            max = MAX(max, scores[i]);
+        }
+    for (size_t i = 0; i < n; i++)
+        if (is_ignored(s, nodes[i]))
+            scores[i] = 0;
+        else if (max == 0)
+            scores[i] = SCHED_SCORE_MAX;
+        else
+            scores[i] = SCHED_SCORE_MAX * (max + min - scores[i]) / max;
+    return NULL;
+}
+
+/* ---- events ---- */
+
+static bool any_matches(const struct rules *rules, const struct sched_pod *pod)
+{
+    for (uint32_t i = 0; i < rules->n; i++)
+        if (sched_selector_matches(rules->p[i].selector, &pod->labels))
+            return true;
+    return false;
+}
+
+/* Does it count, or is it about to? */
+static bool is_involved(const struct sched_pod *other, const struct sched_pod *pod)
+{
+    if (str_eq(other->o.uid, pod->o.uid))
+        return true;
+    return (other->node_name || other->nominated_node.n > 0) &&
+           other->namespace_word == pod->namespace_word;
+}
+
+static bool update_helps(const struct rules *rules, const struct sched_pod *pod,
+                         const struct sched_pod *before, const struct sched_pod *after)
+{
+    if (str_eq(pod->o.uid, after->o.uid) && !alike_tolerations(before, after))
+        for (uint32_t i = 0; i < rules->n; i++)
+            if (rules->p[i].spread->honors_taints)
+                return true;
+    if (sched_labels_equal(&before->labels, &after->labels))
+        return false;
+    for (uint32_t i = 0; i < rules->n; i++)
+        if (sched_selector_matches(rules->p[i].selector, &before->labels) !=
+            sched_selector_matches(rules->p[i].selector, &after->labels))
+            return true;
+    return false;
+}
+
+static enum sched_hint spread_pod_hint(struct sched_plugin *sp, const struct sched_pod *pod,
+                                       const struct sched_event *event)
+{
+    const struct sched_pod *before = sched_pod_of(event->before),
+                           *after = sched_pod_of(event->after);
+    struct arena a = { 0 };
+    bool helps;
+
+    if ((after && !is_involved(after, pod)) || (before && !is_involved(before, pod)))
+        return SCHED_HINT_SKIP;
+    struct rules rules = rules_of(plugin_of(sp), &a, pod, true);
+    if (before && after)
+        helps = update_helps(&rules, pod, before, after);
+    else
+        helps = any_matches(&rules, before ? before : after);
+    arena_fini(&a);
+    return helps ? SCHED_HINT_QUEUE : SCHED_HINT_SKIP;
+}
+
+static bool node_has_keys(const struct rules *rules, const struct sched_node *node)
+{
+    for (uint32_t i = 0; i < rules->n; i++)
+        if (!sched_label_get(&node->labels, rules->p[i].spread->topology_key))
+            return false;
+    return true;
+}
+
+static bool keys_changed(const struct rules *rules, const struct sched_node *before,
+                         const struct sched_node *after)
+{
+    for (uint32_t i = 0; i < rules->n; i++) {
+        const struct word *key = rules->p[i].spread->topology_key;
+        const struct word *x = sched_label_get(&before->labels, key);
+        const struct word *y = sched_label_get(&after->labels, key);
+        if (x != y && (word_str(x).n > 0 || word_str(y).n > 0))
+            return true;
+    }
+    return false;
+}
+
+static enum sched_hint spread_node_hint(struct sched_plugin *sp, const struct sched_pod *pod,
+                                        const struct sched_event *event)
+{
+    const struct sched_node *before = sched_node_of(event->before),
+                            *after = sched_node_of(event->after);
+    struct arena a = { 0 };
+    struct rules rules = rules_of(plugin_of(sp), &a, pod, true);
+    bool had = before && node_has_keys(&rules, before), has = after && node_has_keys(&rules, after);
+    bool helps = had || has;
+
+    if (before && after)
+        helps = had != has ||
+                (has && (keys_changed(&rules, before, after) || !alike_taints(before, after)));
+    arena_fini(&a);
+    return helps ? SCHED_HINT_QUEUE : SCHED_HINT_SKIP;
+}
+
+static const struct sched_event_reg *spread_events(struct sched_plugin *sp, size_t *ret_n)
+{
+    static const struct sched_event_reg events[] = {
+        { SCHED_ON_POD,
+          SCHED_ADD | SCHED_DELETE | SCHED_UPDATE_POD_LABEL | SCHED_UPDATE_POD_TOLERATION,
+          spread_pod_hint },
+        { SCHED_ON_NODE,
+          SCHED_ADD | SCHED_DELETE | SCHED_UPDATE_NODE_LABEL | SCHED_UPDATE_NODE_TAINT,
+          spread_node_hint },
+    };
+    *ret_n = ARRAY_LEN(events);
+    return events;
+}
+
+/* ---- its life ---- */
+
+static void spread_destroy(struct sched_plugin *sp)
+{
+    struct spread_plugin *p = plugin_of(sp);
+
+    services_reset(p);
+    census_unref(p->census);
+    for (uint32_t i = 0; i < p->n_defaults; i++)
+        word_unref(p->words, p->defaults[i].topology_key);
+    free(p->defaults);
+    word_unref(p->words, p->hostname);
+    free(p);
+}
+
+static void default_to(struct spread_plugin *p, struct str key, int32_t max_skew)
+{
+    p->defaults[p->n_defaults++] = (struct sched_spread){
+        .topology_key = words_get(p->words, key),
+        .max_skew = max_skew,
+        .min_domains = 1,
+        .honors_affinity = true,
+    };
+}
+
+static int read_default(struct spread_plugin *p, const struct json *json, struct err *err)
+{
+    int64_t skew = json_int_or(json_getc(json, "maxSkew"), 0);
+    int64_t min_domains = json_int_or(json_getc(json, "minDomains"), 1);
+    if (skew < 1 || skew > INT32_MAX)
+        return err_set(err, E_INVALID, "maxSkew: must be greater than zero");
+    if (min_domains < 1 || min_domains > INT32_MAX)
+        return err_set(err, E_INVALID, "minDomains: must be greater than zero");
+    default_to(p, json_get_str(json, "topologyKey"), (int32_t)skew);
+    struct sched_spread *s = &p->defaults[p->n_defaults - 1];
+    s->min_domains = (int32_t)min_domains;
+    s->do_not_schedule = str_is(json_get_str(json, "whenUnsatisfiable"), "DoNotSchedule");
+    s->honors_affinity = !str_is(json_get_str(json, "nodeAffinityPolicy"), "Ignore");
+    s->honors_taints = str_is(json_get_str(json, "nodeTaintsPolicy"), "Honor");
+    return 0;
+}
+
+static int read_args(struct spread_plugin *p, const struct json *args, struct err *err)
+{
+    const struct json *list = json_getc(args, "defaultConstraints");
+
+    p->is_system_defaulted = !str_is(json_get_str(args, "defaultingType"), "List");
+    if (p->is_system_defaulted) {
+        p->defaults = xnew_n(struct sched_spread, 2);
+        default_to(p, STR("kubernetes.io/hostname"), 3);
+        default_to(p, STR("topology.kubernetes.io/zone"), 5);
+        return 0;
+    }
+    if (!json_is(list, JSON_ARRAY) || list->n == 0)
+        return 0;
+    if (list->n > DEFAULT_CONSTRAINTS_MAX)
+        return err_set(err, E_INVALID, "defaultConstraints: more than %d", DEFAULT_CONSTRAINTS_MAX);
+    p->defaults = xnew_n(struct sched_spread, list->n);
+    json_each (constraint, list) {
+        int r = read_default(p, constraint, err);
+        if (r < 0)
+            return err_ctx(err, r, "defaultConstraints[%u]", p->n_defaults);
+    }
+    return 0;
+}
+
+static int spread_create(const struct sched_plugin_env *env, struct sched_plugin **ret,
+                         struct err *err)
+{
+    struct spread_plugin *p = xnew(struct spread_plugin);
+
+    p->p = (struct sched_plugin){ .ops = &sched_pod_topology_spread_ops,
+                                  .name = env->name,
+                                  .position = env->position,
+                                  .framework = env->framework };
+    p->words = env->framework->words;
+    p->hostname = words_get(p->words, STR("kubernetes.io/hostname"));
+    int r = read_args(p, env->args, err);
+    if (r < 0) {
+        spread_destroy(&p->p);
+        return r;
+    }
+    *ret = &p->p;
+    return 0;
+}
+
+const struct sched_plugin_ops sched_pod_topology_spread_ops = {
+    .name = "PodTopologySpread",
+    .create = spread_create,
+    .destroy = spread_destroy,
+    .events = spread_events,
+    .pre_filter = spread_pre_filter,
+    .add_pod = spread_add_pod,
+    .remove_pod = spread_remove_pod,
+    .filter = spread_filter,
+    .pre_score = spread_pre_score,
+    .score = spread_score,
+    .normalize = spread_normalize,
+    .clone_state = spread_clone_state,
+};
