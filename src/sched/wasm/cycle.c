@@ -37,7 +37,7 @@ static const struct sched_status *begin(struct sched_plugin *p, struct sched_cyc
     struct attempt *at = sched_cycle_state(cycle, p);
     if (!at) {
         at = arena_new(cycle->arena, struct attempt);
-        if (wsight_pod(&entry_of(p)->sight, cycle->pod, &at->pod, &err) < 0)
+        if (wsight_pod(cycle->pod, &at->pod, &err) < 0)
             return sched_status(cycle->arena, SCHED_ERROR, "encoding the pod: %s", err_text(&err));
         at->key = cycle->pod->o.uid;
         sched_cycle_set_state(cycle, p, at);
@@ -120,7 +120,7 @@ static const struct sched_status *what_if(struct sched_plugin *p, struct sched_c
 {
     struct err err = { 0 };
     struct wobject *target;
-    if (wsight_pod(&entry_of(p)->sight, other, &target, &err) < 0)
+    if (wsight_pod(other, &target, &err) < 0)
         return sched_status(cycle->arena, SCHED_ERROR, "encoding a pod: %s", err_text(&err));
     struct wplugin_input in = { .node = word_str(node->node->name), .target_pod = target->bytes };
     const struct sched_status *s = run(p, cycle, hook, &in);
@@ -294,18 +294,12 @@ static struct str event_json(struct arena *a, const struct sched_event *event)
 }
 
 /* Nodes and pods alone are shown. Given; NULL: it is neither. */
-static struct wobject *object_of(struct wsight *s, const struct sched_object *o)
+static struct wobject *object_of(const struct sched_object *o)
 {
     struct err err = { 0 };
-    struct wobject *ret = NULL;
-    struct arena a = { 0 };
-    struct json *tree;
-    if (o && o->kind == SCHED_POD)
-        (void)wsight_pod(s, sched_pod_of(o), &ret, &err);
-    else if (o && o->kind == SCHED_NODE &&
-             json_parse(&a, sched_node_of(o)->json, NULL, &tree, &err) == 0)
-        (void)wobject_get(NULL, WOBJECT_NODE, &a, tree, &ret, &err);
-    arena_fini(&a);
+    struct wobject *ret;
+    if (!o || (o->kind != SCHED_POD && o->kind != SCHED_NODE) || wsight_object(o, &ret, &err) < 0)
+        return NULL;
     return ret;
 }
 
@@ -317,10 +311,9 @@ enum sched_hint wcycle_hint(struct sched_plugin *p, const struct sched_pod *pod,
     struct err err = { 0 };
     struct wplugin_result res = { .code = WPLUGIN_HINT_QUEUE };
     struct wobject *shown;
-    if (wsight_pod(&e->sight, pod, &shown, &err) < 0)
+    if (wsight_pod(pod, &shown, &err) < 0)
         return SCHED_HINT_QUEUE;
-    struct wobject *before = object_of(&e->sight, event->before),
-                   *after = object_of(&e->sight, event->after);
+    struct wobject *before = object_of(event->before), *after = object_of(event->after);
     const struct wplugin_input in = { .key = pod->o.uid,
                                       .pod = shown->bytes,
                                       .event = event_json(&a, event),
@@ -420,7 +413,7 @@ static bool ask_waiting_pod(void *arg, struct str uid, struct str *ret)
     const struct sched_pod *pod = f && e->cycle ? f->waiting_pod(f, uid) : NULL;
     struct wobject *o;
     struct err err = { 0 };
-    if (!pod || wsight_pod(&e->sight, pod, &o, &err) < 0)
+    if (!pod || wsight_pod(pod, &o, &err) < 0)
         return false;
     *ret = str_n(arena_strndup(e->cycle->arena, o->bytes.p, o->bytes.n), o->bytes.n);
     wobject_unref(o);

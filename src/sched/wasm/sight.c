@@ -8,6 +8,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* What hangs at a pod or node once a guest has asked for it; goes with it. */
+struct shown {
+    struct sched_encoded head;
+    struct wobject *object;
+};
+
 void wsight_init(struct wsight *s)
 {
     *s = (struct wsight){ .node_list = BUF_INIT(UINT32_MAX) };
@@ -15,64 +21,92 @@ void wsight_init(struct wsight *s)
 
 void wsight_fini(struct wsight *s)
 {
-    map_each (e, &s->kept)
-        wobject_unref(e->value);
-    map_fini(&s->kept);
-    wobjects_fini(&s->encoded);
     buf_fini(&s->node_list);
 }
 
 void wsight_changed(struct wsight *s, const struct sched_event *event)
 {
-    const struct sched_object *o = event->before ? event->before : event->after;
-    if (event->before && !event->after && o->kind == SCHED_NODE)
+    if (event->before && !event->after && event->before->kind == SCHED_NODE)
         s->n_nodes_gone++;
-    if (o && (o->kind == SCHED_POD || o->kind == SCHED_NODE))
-        wobject_unref(map_del(&s->kept, o->uid));
 }
 
 /* ---- one object ---- */
 
-/* node: what spec.nodeName shows, or NULL: what the text has. */
-static int encode(struct wsight *s, enum wobject_kind kind, struct str text,
-                  const struct word *node, struct wobject **ret, struct err *err)
+static void shown_end(struct sched_encoded *encoded)
+{
+    struct shown *shown = container_of(encoded, struct shown, head);
+    wobject_unref(shown->object);
+    free(shown);
+}
+
+/* node: what spec.nodeName shows where the text has none, of an assumed pod; or NULL. */
+static int encode(enum wobject_kind kind, struct str text, const struct word *node,
+                  struct wobject **ret, struct err *err)
 {
     struct arena a = { 0 };
     struct json *tree;
-    struct wobjects *cache = &s->encoded;
     int r = json_parse(&a, text, NULL, &tree, err);
     struct json *spec = r < 0 ? NULL : json_getc(tree, "spec");
-    if (node && !json_get_str(spec, "nodeName").n) {
-        /* An assumed pod: another content under the same version. */
+    if (node && spec && !json_get_str(spec, "nodeName").n)
         json_set_str(&a, spec, "nodeName", word_str(node));
-        cache = NULL;
-    }
     if (r == 0)
-        r = wobject_get(cache, kind, &a, tree, ret, err);
+        r = wobject_get(NULL, kind, &a, tree, ret, err);
     arena_fini(&a);
     return r;
 }
 
-int wsight_pod(struct wsight *s, const struct sched_pod *pod, struct wobject **ret, struct err *err)
+/* ret: borrowed. */
+static int show(enum wobject_kind kind, struct sched_encoded *const *at, struct str text,
+                const struct word *node, struct wobject **ret, struct err *err)
 {
-    return encode(s, WOBJECT_POD, pod->json, pod->node_name, ret, err);
+    if (!*at) {
+        struct wobject *o;
+        int r = encode(kind, text, node, &o, err);
+        if (r < 0)
+            return r;
+        struct shown *shown = xnew(struct shown);
+        *shown = (struct shown){ .head.end = shown_end, .object = o };
+        *(struct sched_encoded **)at = &shown->head; /* objects never change, but for this */
+    }
+    *ret = container_of(*at, struct shown, head)->object;
+    return 0;
 }
 
-/* Kept until the object changes; NULL: it cannot be encoded. */
-static struct wobject *keep(struct wsight *s, enum wobject_kind kind, const struct sched_object *o,
-                            struct str text, const struct word *node)
+int wsight_pod(const struct sched_pod *pod, struct wobject **ret, struct err *err)
 {
-    struct wobject *known = map_get(&s->kept, o->uid);
-    if (known)
-        return known;
+    int r = show(WOBJECT_POD, &pod->encoded, pod->json, pod->node_name, ret, err);
+    if (r == 0)
+        wobject_ref(*ret);
+    return r;
+}
+
+int wsight_object(const struct sched_object *o, struct wobject **ret, struct err *err)
+{
+    const struct sched_node *node = sched_node_of(o);
+    if (o->kind == SCHED_POD)
+        return wsight_pod(sched_pod_of(o), ret, err);
+    int r = show(WOBJECT_NODE, &node->encoded, node->json, NULL, ret, err);
+    if (r == 0)
+        wobject_ref(*ret);
+    return r;
+}
+
+/* "": it cannot be encoded, which is logged. */
+static struct str bytes_of(enum wobject_kind kind, struct sched_encoded *const *at, struct str text,
+                           const struct word *node, struct str name)
+{
+    struct wobject *o;
     struct err err = { 0 };
-    if (encode(s, kind, text, node, &known, &err) < 0) {
-        log_warn("an object cannot be shown to plugins", "name=" STR_FMT " reason=\"%s\"",
-                 STR_ARG(o->name), err_text(&err));
-        return NULL;
-    }
-    (void)map_put(&s->kept, o->uid, known);
-    return known;
+    if (show(kind, at, text, node, &o, &err) == 0)
+        return o->bytes;
+    log_warn("an object cannot be shown to plugins", "name=" STR_FMT " reason=\"%s\"",
+             STR_ARG(name), err_text(&err));
+    return STR("");
+}
+
+static struct str node_bytes(const struct sched_node *node)
+{
+    return bytes_of(WOBJECT_NODE, &node->encoded, node->json, NULL, node->o.name);
 }
 
 static const struct sched_node_info *find(const struct wsight *s, struct str name)
@@ -83,17 +117,11 @@ static const struct sched_node_info *find(const struct wsight *s, struct str nam
     return word ? sched_cache_node(s->framework->cache, word) : NULL;
 }
 
-static struct str node_bytes(struct wsight *s, const struct sched_node *node)
-{
-    const struct wobject *o = keep(s, WOBJECT_NODE, &node->o, node->json, NULL);
-    return o ? o->bytes : STR("");
-}
-
 bool wsight_node(struct wsight *s, struct str name, struct str *ret)
 {
     const struct sched_node_info *info = find(s, name);
     if (info)
-        *ret = node_bytes(s, info->node);
+        *ret = node_bytes(info->node);
     return info && ret->n;
 }
 
@@ -113,7 +141,7 @@ struct str wsight_node_list(struct wsight *s)
     buf_reset(&s->node_list);
     wlist_begin(&s->node_list);
     for (size_t i = 0; i < n; i++)
-        wlist_add(&s->node_list, node_bytes(s, nodes[i]->node));
+        wlist_add(&s->node_list, node_bytes(nodes[i]->node));
     s->node_list_at = generation;
     return buf_str(&s->node_list);
 }
@@ -127,9 +155,10 @@ bool wsight_node_pods(struct wsight *s, struct arena *a, struct str node, struct
     wlist_begin(&list);
     for (uint32_t i = 0; i < info->n_pods; i++) {
         const struct sched_pod *pod = info->pods[i];
-        const struct wobject *o = keep(s, WOBJECT_POD, &pod->o, pod->json, pod->node_name);
-        if (o)
-            wlist_add(&list, o->bytes);
+        struct str bytes =
+            bytes_of(WOBJECT_POD, &pod->encoded, pod->json, pod->node_name, pod->o.name);
+        if (bytes.n)
+            wlist_add(&list, bytes);
     }
     *ret = str_n(arena_strndup(a, list.p, list.n), list.n);
     return true;

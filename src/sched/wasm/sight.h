@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What Wasm plugins of a scheduler see of its cluster: pods and nodes as messages, encoded when a
- * guest asks for them first and kept for as long as the object is as it was. Scheduler thread.
+ * guest asks for them first, and kept at the object for all plugins. Scheduler thread.
  */
 #pragma once
 
@@ -10,20 +10,18 @@
 
 struct wsight {
     struct sched_framework *framework; /* kept; NULL: there is no cluster yet */
-    struct wobjects encoded;           /* by uid, while somebody holds them */
-    struct map kept;                   /* struct wobject by uid */
     struct buf node_list;
     uint64_t node_list_at; /* generation of the nodes that it shows; 0: none */
     uint8_t n_nodes_gone;  /* counted, modulo 256: who asks with another count is told everything */
 };
 void wsight_init(struct wsight *s);
 void wsight_fini(struct wsight *s);
-/* An object changed: what was kept of it goes. */
 void wsight_changed(struct wsight *s, const struct sched_event *event);
 
 /* A pending or bound pod, for a cycle. Errors: as wobject_get(). Given. */
-int wsight_pod(struct wsight *s, const struct sched_pod *pod, struct wobject **ret,
-               struct err *err);
+int wsight_pod(const struct sched_pod *pod, struct wobject **ret, struct err *err);
+/* A pod or node. */
+int wsight_object(const struct sched_object *o, struct wobject **ret, struct err *err);
 /* The rest is borrowed until an object changes, or lives in the arena. false, "": unknown. */
 bool wsight_node(struct wsight *s, struct str name, struct str *ret);
 struct str wsight_node_list(struct wsight *s);
