@@ -132,9 +132,9 @@ static bool next_pre_bind(struct attempt *a)
 static bool next_bind(struct attempt *a)
 {
     const struct sched_framework *fw = &a->profile->framework;
-    if (a->next == 0 && fw->extenders && fw->extenders->binds &&
+    if (!a->asked_extenders && fw->extenders && fw->extenders->binds &&
         fw->extenders->binds(fw->extenders_arg, a->pod)) {
-        a->next = a->profile->n_at[SCHED_AT_BIND] + 1; /* nobody else is asked */
+        a->asked_extenders = true; /* Skip: those that may be ignored have failed */
         a->asked = NULL;
         take(a, fw->extenders->bind(fw->extenders_arg, &a->cycle, &a->step));
         return true;

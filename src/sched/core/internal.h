@@ -72,6 +72,7 @@ struct attempt {
     enum attempt_at at;
     unsigned next;                     /* plugin of this stage */
     const struct sched_plugin *asked;  /* whose answer is waited for */
+    bool asked_extenders;              /* for its binding */
     bool waiting;                      /* for sched_step_done() or Permit */
     bool is_ready;                     /* on s->ready */
     const struct sched_status *status; /* of the last step */

@@ -73,11 +73,10 @@ int sched_extenders_new(const struct sched_config_extender *configs, size_t n,
 
 /* ---- whose pods ---- */
 
-static bool manages(const struct extender *e, struct str resource, bool ignored_alone)
+static bool manages(const struct extender *e, struct str resource)
 {
     for (size_t i = 0; i < e->config->n_managed; i++)
-        if (str_eq(e->config->managed[i].name, resource) &&
-            (!ignored_alone || e->config->managed[i].ignored_by_scheduler))
+        if (str_eq(e->config->managed[i].name, resource))
             return true;
     return false;
 }
@@ -86,27 +85,9 @@ static bool manages(const struct extender *e, struct str resource, bool ignored_
 static bool wants(const struct extender *e, const struct sched_pod *pod)
 {
     for (uint32_t i = 0; i < pod->requests.n_scalars; i++)
-        if (manages(e, word_str(pod->requests.scalars[i].name), false))
+        if (manages(e, word_str(pod->requests.scalars[i].name)))
             return true;
     return e->config->n_managed == 0;
-}
-
-static bool is_interested(void *arg, const struct sched_pod *pod)
-{
-    const struct sched_extenders *x = arg;
-    for (size_t i = 0; i < x->n; i++)
-        if (wants(&x->p[i], pod))
-            return true;
-    return false;
-}
-
-static bool ignores_resource(void *arg, const struct word *resource)
-{
-    const struct sched_extenders *x = arg;
-    for (size_t i = 0; i < x->n; i++)
-        if (manages(&x->p[i], word_str(resource), true))
-            return true;
-    return false;
 }
 
 /* ---- requests ---- */
@@ -542,7 +523,5 @@ const struct sched_extender_ops sched_extenders_ops = {
     .prioritize = prioritize,
     .binds = binds,
     .bind = bind_pod,
-    .is_interested = is_interested,
     .process_preemption = process_preemption,
-    .ignores_resource = ignores_resource,
 };

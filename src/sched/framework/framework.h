@@ -102,11 +102,9 @@ struct sched_extender_ops {
     bool (*binds)(void *arg, const struct sched_pod *pod);
     const struct sched_status *(*bind)(void *arg, struct sched_cycle *cycle,
                                        struct sched_step *step);
-    bool (*is_interested)(void *arg, const struct sched_pod *pod);
     /* Preemption: candidates as {node, victims by uid}; changes them. See extender/extender.h. */
     const struct sched_status *(*process_preemption)(void *arg, struct sched_cycle *cycle,
                                                      struct sched_candidate *candidates, size_t *n);
-    bool (*ignores_resource)(void *arg, const struct word *resource);
 };
 
 /* ---- for plugins that ask "what if" (preemption, nominated pods) ---- */
