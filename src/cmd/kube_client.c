@@ -33,15 +33,21 @@ static void turn_until_over(struct kube_client *c)
         (void)loop_turn(&c->loop, true);
 }
 
-int kube_client_open(const char *kubeconfig, const char *context, const char *data_dir,
-                     struct kube_client **ret, struct err *err)
+int kube_client_config(const char *kubeconfig, const char *context, const char *data_dir,
+                       struct kubeconfig **ret, struct err *err)
 {
     scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
     scoped(free_scoped) char *own = xasprintf("%s/kubeconfig", dir);
-    scoped(kubeconfig_free_scoped) struct kubeconfig *config = NULL;
     if (!kubeconfig && (data_dir || (!getenv("KUBECONFIG") && access(own, R_OK) == 0)))
         kubeconfig = own;
-    int r = kubeconfig_load(kubeconfig, context, &config, err);
+    return kubeconfig_load(kubeconfig, context, ret, err);
+}
+
+int kube_client_open(const char *kubeconfig, const char *context, const char *data_dir,
+                     struct kube_client **ret, struct err *err)
+{
+    scoped(kubeconfig_free_scoped) struct kubeconfig *config = NULL;
+    int r = kube_client_config(kubeconfig, context, data_dir, &config, err);
     if (r < 0)
         return r;
     struct kube_client *c = xnew(struct kube_client);

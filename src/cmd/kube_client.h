@@ -4,16 +4,19 @@
 
 #include "base/buf.h"
 #include "codec/json.h"
+#include "kube/kubeconfig.h"
 
 struct kube_client;
 
 enum { KUBE_CLIENT_TIMEOUT_MS = 30000, KUBE_CLIENT_ANSWER_MAX_BYTES = 64 << 20 };
 
 /*
- * kubeconfig NULL: the file in data_dir; data_dir NULL as well: as kubeconfig_load(), but without
- * $KUBECONFIG the file in the default data directory if there is one. Errors: of kubeconfig_load()
- * and http_transport_new().
+ * Which cluster a command means. kubeconfig NULL: the file in data_dir; data_dir NULL as well: as
+ * kubeconfig_load(), but without $KUBECONFIG the file in the default data directory if there is
+ * one. Errors: of kubeconfig_load() and http_transport_new().
  */
+int kube_client_config(const char *kubeconfig, const char *context, const char *data_dir,
+                       struct kubeconfig **ret, struct err *err);
 int kube_client_open(const char *kubeconfig, const char *context, const char *data_dir,
                      struct kube_client **ret, struct err *err);
 /* NULL is fine. */
