@@ -582,7 +582,7 @@ static struct {
     enum sched_code reserve, permit, pre_bind;
     uint64_t wait_ms;
     unsigned reserved, unreserved, ended, post_bound;
-    bool pre_bind_waits;
+    bool pre_bind_waits, ends_by_event;
     struct sched_step *step;
     struct sched_framework *framework;
 } probe;
@@ -639,6 +639,14 @@ static const struct sched_status *probe_pre_bind(struct sched_plugin *p, struct 
     probe.step = step;
     return probe.pre_bind_waits ? SCHED_LATER : probe_status(probe.pre_bind);
 }
+static void probe_changed(struct sched_plugin *p, const struct sched_event *event)
+{
+    struct sched_step *step = probe.step;
+    if (!probe.ends_by_event || event->resource != SCHED_ON_PERSISTENT_VOLUME || !step)
+        return;
+    probe.step = NULL;
+    sched_step_done(step, probe_status(probe.pre_bind));
+}
 static void probe_post_bind(struct sched_plugin *p, struct sched_cycle *cycle)
 {
     probe.post_bound++;
@@ -662,6 +670,7 @@ static const struct sched_plugin_ops probe_ops = {
     .name = "Probe",
     .create = probe_create,
     .destroy = probe_destroy,
+    .changed = probe_changed,
     .events = probe_events,
     .reserve = probe_reserve,
     .unreserve = probe_unreserve,
@@ -880,6 +889,30 @@ TEST(other_plugins_take_over_and_bindings_end_with_the_old_ones)
     CHECK_INT(probe.reserved, 1);
     check_binding(&w, "q", "a");
     w_fini(&w);
+}
+
+TEST(a_binding_of_before_a_reload_hears_what_it_waits_for)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct world w;
+        w_probe(&w);
+        probe.pre_bind_waits = probe.ends_by_event = true;
+        probe.pre_bind = i == 0 ? SCHED_SUCCESS : SCHED_ERROR;
+        w_pod(&w, "p", "1", "", "", "");
+        w_run(&w);
+        struct sched_config next;
+        struct buf warnings = BUF_INIT(65536);
+        CHECK_OK(sched_config_read(&w.arena, str_of(plain_config), &next, &warnings, NULL));
+        buf_fini(&warnings);
+        CHECK_OK(sched_reload(w.s, &next, NULL, false, NULL));
+        /* A failed binding takes the last reference to the old plugins along. */
+        w_put(&w, SCHED_PV, "{\"metadata\":{\"name\":\"v\"}}");
+        CHECK(!probe.step);
+        CHECK_INT(probe.ended, 1 - (i == 0));
+        if (i == 0)
+            check_binding(&w, "p", "a");
+        w_fini(&w);
+    }
 }
 
 /* ---- what a configuration may be wrong with ---- */

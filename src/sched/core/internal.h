@@ -36,6 +36,7 @@ enum {
 struct profile_set {
     struct sched_api api; /* what its plugins call */
     struct sched *s;
+    struct list node; /* of s->sets */
     unsigned refs;
     size_t n;
     struct sched_profile *profiles;
@@ -127,7 +128,8 @@ struct sched {
     struct words *words;
     struct sched_cache *cache;
     struct sched_queue *queue;
-    struct profile_set *set;
+    struct profile_set *set; /* for attempts that begin */
+    struct list sets;        /* it, and older ones that bindings under way go on with */
     struct map pending; /* namespace/name -> struct pending */
     struct map by_uid;  /* attempts behind assume, by their pods' uids */
     struct list attempts, ready, spare;

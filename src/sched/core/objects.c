@@ -78,16 +78,30 @@ static void read_condition(struct pending *p, const struct json *pod)
 
 /* ---- events ---- */
 
-void tell_event(struct sched *s, const struct sched_event *event,
-                const struct sched_queue_check *check)
+static void tell_plugins(const struct profile_set *set, const struct sched_event *event)
 {
-    for (size_t i = 0; i < s->set->n; i++) {
-        const struct sched_profile *profile = &s->set->profiles[i];
+    for (size_t i = 0; i < set->n; i++) {
+        const struct sched_profile *profile = &set->profiles[i];
         for (unsigned k = 0; k < profile->n_plugins; k++) {
             struct sched_plugin *p = profile->plugins[k];
             if (p->ops->changed)
                 p->ops->changed(p, event);
         }
+    }
+}
+
+/* Plugins of before a reload hear of it too: bindings that go on with them may wait for it, and
+ * end in it, and the last one takes its plugins along. */
+void tell_event(struct sched *s, const struct sched_event *event,
+                const struct sched_queue_check *check)
+{
+    struct list *node = s->sets.next;
+    while (node != &s->sets) {
+        struct profile_set *set = list_entry(node, struct profile_set, node);
+        set->refs++;
+        tell_plugins(set, event);
+        node = node->next;
+        profile_set_unref(set);
     }
     sched_queue_event_where(s->queue, event, check, s->now_ms);
 }

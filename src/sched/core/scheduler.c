@@ -206,6 +206,7 @@ void profile_set_unref(struct profile_set *set)
 {
     if (!set || --set->refs > 0)
         return;
+    list_remove(&set->node);
     for (size_t i = 0; i < set->n; i++)
         sched_profile_fini(&set->profiles[i]);
     free(set->profiles);
@@ -248,6 +249,7 @@ static int profile_set_new(struct sched *s, const struct sched_config *config,
         return err_set(err, E_INVALID, "at least one profile is required");
     struct profile_set *set = xnew(struct profile_set);
     *set = (struct profile_set){ .api.call = plugin_call, .s = s, .refs = 1 };
+    list_push_back(&s->sets, &set->node);
     set->profiles = xnew_n(struct sched_profile, config->n_profiles);
     set->metrics = xnew_n(struct profile_metrics *, config->n_profiles);
     int r = 0;
@@ -326,6 +328,7 @@ int sched_new(const struct sched_opts *opts, struct sched **ret, struct err *err
     list_init(&s->ready);
     list_init(&s->spare);
     list_init(&s->calls);
+    list_init(&s->sets);
     list_init(&s->recorder.by_age);
     list_init(&s->recorder.queue);
     s->by_uid.borrows_keys = true;
