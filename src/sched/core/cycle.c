@@ -474,22 +474,35 @@ static bool run_scores(struct search *f)
     return ok;
 }
 
-/* The highest; of several, each is as likely. */
+static struct sched_plugin *tie_breaker(const struct sched_profile *profile)
+{
+    for (unsigned i = 0; i < profile->n_plugins; i++)
+        if (profile->plugins[i]->ops->tie)
+            return profile->plugins[i];
+    return NULL;
+}
+
+/* The highest; of several, each is as likely, unless a plugin knows better. */
 static const struct sched_node_info *best_node(const struct search *f)
 {
     struct sched *s = f->s;
     const int64_t *sums = s->scratch.sums;
+    const struct sched_node_info *const *nodes = s->scratch.feasible;
+    struct sched_plugin *by = tie_breaker(f->a->profile);
     size_t best = 0;
     uint32_t n_best = 1;
     for (size_t i = 1; i < f->n_feasible; i++) {
         if (sums[i] > sums[best]) {
             best = i;
             n_best = 1;
+        } else if (sums[i] == sums[best] && by) {
+            if (by->ops->tie(by, &f->a->cycle, nodes[i], nodes[best]) < 0)
+                best = i;
         } else if (sums[i] == sums[best] && rng_below(&s->rng, ++n_best) == 0) {
             best = i;
         }
     }
-    return s->scratch.feasible[best];
+    return nodes[best];
 }
 
 /* ---- PostFilter ---- */

@@ -140,6 +140,12 @@ struct sched_plugin_ops {
     void *(*clone_state)(struct sched_plugin *p, struct sched_cycle *cycle,
                          struct sched_cycle *copy);
     void (*free_state_clone)(struct sched_plugin *p, struct sched_cycle *copy); /* may be NULL */
+    /*
+     * Of two feasible nodes with the same total score: < 0: `a` is better. Then the profile's
+     * decisions are not drawn; of several plugins that have it the first one is asked.
+     */
+    int (*tie)(struct sched_plugin *p, struct sched_cycle *cycle, const struct sched_node_info *a,
+               const struct sched_node_info *b);
     /* Which of two pending pods is first: < 0, 0, > 0. One plugin of a scheduler has it. */
     int (*compare)(struct sched_plugin *p, const struct sched_pod *a, uint64_t a_queued_ms,
                    const struct sched_pod *b, uint64_t b_queued_ms);

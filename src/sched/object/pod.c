@@ -49,6 +49,7 @@ static void pod_walk(struct sched_walk *k, struct sched_pod *p)
     sched_walk_word(k, p->node_name);
     sched_walk_word(k, p->scheduler_word);
     sched_walk_word(k, p->controller_word);
+    sched_walk_word(k, p->image_layers);
     sched_walk_labels(k, &p->labels);
     sched_walk_amounts(k, &p->requests);
     walk_small_arrays(k, p);
@@ -125,10 +126,11 @@ static void read_controller(struct words *w, struct arena *a, const struct json 
 }
 
 struct meta {
-    const struct json *labels, *owners, *generation, *created, *deleted;
+    const struct json *labels, *annotations, *owners, *generation, *created, *deleted;
 };
 static const struct sched_member meta_members[] = {
     { { "labels", 6 }, offsetof(struct meta, labels) },
+    { { "annotations", 11 }, offsetof(struct meta, annotations) },
     { { "ownerReferences", 15 }, offsetof(struct meta, owners) },
     { { "generation", 10 }, offsetof(struct meta, generation) },
     { { "creationTimestamp", 17 }, offsetof(struct meta, created) },
@@ -145,6 +147,8 @@ static int read_meta(struct words *w, struct arena *a, const struct json *json, 
     p->created_ms = time_ms(m.created);
     p->is_terminating = json_is(m.deleted, JSON_STRING);
     read_controller(w, a, m.owners, p);
+    struct str layers = json_get_str(m.annotations, "image.dormouse.dev/layers");
+    p->image_layers = layers.n > 0 ? words_get(w, layers) : NULL;
     int r = sched_labels_read_in(w, a, m.labels, &p->labels, err);
     return r < 0 ? err_ctx(err, r, "metadata") : 0;
 }

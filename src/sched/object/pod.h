@@ -117,6 +117,9 @@ struct sched_pod {
     struct str json;
     struct sched_encoded *encoded; /* of Wasm plugins, made when first asked for, or NULL */
 
+    /* Of the annotation image.dormouse.dev/layers, for BREAK's scores; NULL: none. */
+    struct word *image_layers;
+
     struct word *scheduler_word, *controller_word; /* what these point into */
     char *block;                                   /* what all arrays above point into */
 };

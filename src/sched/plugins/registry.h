@@ -9,6 +9,11 @@
 
 #define SCHED_NATIVE_PLUGINS(X)                                                                    \
     X(balanced_allocation)                                                                         \
+    X(break_balance)                                                                               \
+    X(break_deploy_time)                                                                           \
+    X(break_layer_locality)                                                                        \
+    X(break_least_requested)                                                                       \
+    X(break_network)                                                                               \
     X(default_binder)                                                                              \
     X(default_preemption)                                                                          \
     X(image_locality)                                                                              \

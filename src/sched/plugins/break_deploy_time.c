@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BreakDeployTime: where a pod's images would be there first, by running the assignment of layers
+ * to sources (place_break_deploy_s()) for a node without sending it.
+ *
+ * It scores the most promising nodes (those that hold most, then those that get most from the
+ * registry) between the slowest and the fastest of them; the others get nothing. Of nodes with the
+ * same total the one with the shorter time wins, then the lower name: so with this plugin in a
+ * profile decisions are the same again and again.
+ */
+#include "sched/plugins/break_inputs.h"
+
+#include <math.h>
+
+struct deploy_time {
+    struct sched_plugin plugin;
+    int64_t registry_bps; /* of nodes that do not tell */
+    struct break_states states;
+};
+static struct deploy_time *deploy_time_of(struct sched_plugin *p)
+{
+    return container_of(p, struct deploy_time, plugin);
+}
+
+/* What a cycle works out once. */
+struct sources {
+    const struct break_layers *layers;
+    struct place_break_peer peers[PLACE_BREAK_PEERS_MAX]; /* the best uplinks */
+    const struct sched_node_image_state *of[PLACE_BREAK_PEERS_MAX];
+    size_t n;
+    /* The last two that were asked for: ties compare the best one with others. */
+    struct {
+        const struct sched_node_info *node;
+        double seconds;
+    } known[2];
+};
+
+/* ---- sources ---- */
+
+static bool is_better_peer(const struct sched_node_image_state *a,
+                           const struct sched_node_image_state *b)
+{
+    return a->uplink_bps != b->uplink_bps ? a->uplink_bps > b->uplink_bps
+                                          : str_cmp(a->o.name, b->o.name) < 0;
+}
+
+static void add_peer(struct sources *s, const struct sched_node_image_state *state,
+                     const struct place_break_set *holds)
+{
+    size_t at = s->n;
+    while (at > 0 && is_better_peer(state, s->of[at - 1]))
+        at--;
+    if (at == PLACE_BREAK_PEERS_MAX)
+        return;
+    size_t last = MIN(s->n, (size_t)PLACE_BREAK_PEERS_MAX - 1);
+    memmove(s->of + at + 1, s->of + at, (last - at) * sizeof *s->of);
+    memmove(s->peers + at + 1, s->peers + at, (last - at) * sizeof *s->peers);
+    s->of[at] = state;
+    s->peers[at] = (struct place_break_peer){ .holds = *holds, .uplink_bps = state->uplink_bps };
+    s->n = last + 1;
+}
+
+static bool holds_any(const struct place_break_set *s)
+{
+    for (size_t i = 0; i < ARRAY_LEN(s->bits); i++)
+        if (s->bits[i])
+            return true;
+    return false;
+}
+
+/* Layers alone come from peers: of whole images nobody knows what they are made of. */
+static void find_peers(struct sources *s, const struct sched_framework *f)
+{
+    if (!s->layers->prefix || s->layers->n == 0)
+        return;
+    map_each (e, sched_cache_all(f->cache, SCHED_NODE_IMAGE_STATE)) {
+        const struct sched_node_image_state *state = e->value;
+        struct place_break_set holds;
+        if (state->upload_slots == 0 || state->uplink_bps == 0 ||
+            break_is_old(f, state->reported_ms, BREAK_PEER_OLD_MS))
+            continue;
+        break_present(s->layers, NULL, state, &holds);
+        if (holds_any(&holds))
+            add_peer(s, state, &holds);
+    }
+}
+
+static struct sources *sources_of(struct sched_plugin *p, struct sched_cycle *cycle)
+{
+    struct sources *s = sched_cycle_state(cycle, p);
+    if (s)
+        return s;
+    s = arena_new(cycle->arena, struct sources);
+    s->layers = break_layers_of(cycle);
+    find_peers(s, cycle->framework);
+    sched_cycle_set_state(cycle, p, s);
+    return s;
+}
+
+/* ---- times ---- */
+
+static double predict(struct sched_plugin *p, struct sched_cycle *cycle, struct sources *s,
+                      const struct sched_node_info *node)
+{
+    struct deploy_time *t = deploy_time_of(p);
+    const struct sched_node_image_state *state =
+        break_state(&t->states, cycle->framework->cache, node);
+    struct place_break_peer peers[PLACE_BREAK_PEERS_MAX];
+    struct place_break_deploy d = { .sizes = s->layers->size,
+                                    .n_layers = s->layers->n,
+                                    .peers = peers,
+                                    .registry_bps = t->registry_bps };
+    break_present(s->layers, node->node, state, &d.present);
+    for (size_t i = 0; i < s->n; i++)
+        if (s->of[i] != state)
+            peers[d.n_peers++] = s->peers[i];
+    if (state) {
+        d.registry_bps = state->registry_bps ? state->registry_bps : t->registry_bps;
+        d.downlink_bps = state->downlink_bps;
+        d.unpack_bytes_per_second = state->unpack_bytes_per_second;
+    }
+    return place_break_deploy_s(&d);
+}
+
+static double seconds_of(struct sched_plugin *p, struct sched_cycle *cycle,
+                         const struct sched_node_info *node)
+{
+    struct sources *s = sources_of(p, cycle);
+    for (size_t i = 0; i < ARRAY_LEN(s->known); i++)
+        if (s->known[i].node == node)
+            return s->known[i].seconds;
+    s->known[1] = s->known[0];
+    s->known[0].node = node;
+    return s->known[0].seconds = predict(p, cycle, s, node);
+}
+
+/* ---- score ---- */
+
+struct candidate {
+    size_t at; /* of nodes */
+    int64_t bytes, registry_bps;
+    double seconds;
+};
+
+static bool is_better_candidate(const struct candidate *a, const struct candidate *b,
+                                const struct sched_node_info *const *nodes)
+{
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes;
+    if (a->registry_bps != b->registry_bps)
+        return a->registry_bps > b->registry_bps;
+    return str_cmp(word_str(nodes[a->at]->node->name), word_str(nodes[b->at]->node->name)) < 0;
+}
+
+static size_t choose(struct sched_plugin *p, struct sched_cycle *cycle, const struct sources *s,
+                     const struct sched_node_info *const *nodes, size_t n,
+                     struct candidate best[PLACE_BREAK_CANDIDATES])
+{
+    struct deploy_time *t = deploy_time_of(p);
+    size_t n_best = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct sched_node_image_state *state =
+            break_state(&t->states, cycle->framework->cache, nodes[i]);
+        struct place_break_set present;
+        struct candidate c = { .at = i };
+        break_present(s->layers, nodes[i]->node, state, &present);
+        for (uint32_t k = 0; k < s->layers->n; k++)
+            c.bytes += place_break_in(&present, k) ? s->layers->size[k] : 0;
+        c.registry_bps = state && state->registry_bps ? state->registry_bps : t->registry_bps;
+        size_t at = n_best;
+        while (at > 0 && is_better_candidate(&c, &best[at - 1], nodes))
+            at--;
+        if (at == PLACE_BREAK_CANDIDATES)
+            continue;
+        size_t last = MIN(n_best, (size_t)PLACE_BREAK_CANDIDATES - 1);
+        memmove(best + at + 1, best + at, (last - at) * sizeof *best);
+        best[at] = c;
+        n_best = last + 1;
+    }
+    return n_best;
+}
+
+/* What it holds, or how fast it gets the rest. */
+static bool is_old(const struct sched_framework *f, const struct sched_node_image_state *s)
+{
+    return s && (break_is_old(f, s->reported_ms, BREAK_OLD_MS) ||
+                 (s->registry_bps && break_is_old(f, s->measured_ms, BREAK_OLD_MS)));
+}
+
+static const struct sched_status *score(struct sched_plugin *p, struct sched_cycle *cycle,
+                                        const struct sched_node_info *const *nodes, size_t n,
+                                        int64_t *ret)
+{
+    struct sources *s = sources_of(p, cycle);
+    struct candidate best[PLACE_BREAK_CANDIDATES];
+    size_t n_best = choose(p, cycle, s, nodes, n, best);
+    double fastest = HUGE_VAL, slowest = 0;
+    for (size_t i = 0; i < n_best; i++) {
+        best[i].seconds = predict(p, cycle, s, nodes[best[i].at]);
+        fastest = MIN(fastest, best[i].seconds);
+        if (isfinite(best[i].seconds))
+            slowest = MAX(slowest, best[i].seconds);
+    }
+    memset(ret, 0, n * sizeof *ret);
+    for (size_t i = 0; i < n_best; i++) {
+        const struct sched_node_image_state *state =
+            break_state(&deploy_time_of(p)->states, cycle->framework->cache, nodes[best[i].at]);
+        ret[best[i].at] = break_points(place_break_time(best[i].seconds, fastest, slowest),
+                                       PLACE_BREAK_LAMBDA, is_old(cycle->framework, state));
+    }
+    return NULL;
+}
+
+static int tie(struct sched_plugin *p, struct sched_cycle *cycle, const struct sched_node_info *a,
+               const struct sched_node_info *b)
+{
+    double x = seconds_of(p, cycle, a), y = seconds_of(p, cycle, b);
+    if (x != y)
+        return x < y ? -1 : 1;
+    return str_cmp(word_str(a->node->name), word_str(b->node->name));
+}
+
+/* ---- life ---- */
+
+enum { REGISTRY_BPS_DEFAULT = 100000000 };
+
+static int create(const struct sched_plugin_env *env, struct sched_plugin **ret, struct err *err)
+{
+    const struct json *bps = json_getc(env->args, "registryBitsPerSecond");
+    int64_t registry_bps = REGISTRY_BPS_DEFAULT;
+    if (bps && (json_int(bps, &registry_bps) < 0 || registry_bps < 1))
+        return err_set(err, E_INVALID, "registryBitsPerSecond: Invalid value: must be positive");
+    struct deploy_time *t = xnew(struct deploy_time);
+    t->registry_bps = registry_bps;
+    *ret = &t->plugin;
+    return 0;
+}
+
+static void destroy(struct sched_plugin *p)
+{
+    break_states_fini(&deploy_time_of(p)->states);
+    free(deploy_time_of(p));
+}
+
+const struct sched_plugin_ops sched_break_deploy_time_ops = {
+    .name = "BreakDeployTime",
+    .create = create,
+    .destroy = destroy,
+    .score = score,
+    .tie = tie,
+};

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inputs of BREAK's scorers; see break_inputs.h. */
+#include "sched/plugins/break_inputs.h"
+
+#include <math.h>
+
+/* ---- arguments ---- */
+
+int break_reading(const struct json *args, bool has_intended, enum place_break_reading *ret,
+                  struct err *err)
+{
+    struct str text = json_get_str(args, "reading");
+    if (text.n == 0 || str_is(text, "norm"))
+        *ret = PLACE_BREAK_NORM;
+    else if (str_is(text, "paper"))
+        *ret = PLACE_BREAK_PAPER;
+    else if (has_intended && str_is(text, "intended"))
+        *ret = PLACE_BREAK_INTENDED;
+    else
+        return err_set(err, E_INVALID,
+                       "reading: Unsupported value: \"" STR_FMT "\": supported values: %s",
+                       STR_ARG(text),
+                       has_intended ? "\"intended\", \"norm\", \"paper\"" : "\"norm\", \"paper\"");
+    return 0;
+}
+
+int64_t break_points(double p, double max, bool is_old)
+{
+    double points = round(p / max * SCHED_SCORE_MAX / (is_old ? 2 : 1));
+    return (int64_t)MIN(MAX(points, 0), SCHED_SCORE_MAX);
+}
+
+bool break_is_old(const struct sched_framework *f, int64_t told_ms, int64_t limit_ms)
+{
+    return told_ms < f->wall_ms(f->arg) - limit_ms;
+}
+
+/* ---- nodes ---- */
+
+void break_states_fini(struct break_states *s)
+{
+    free(s->slots);
+    *s = (struct break_states){ 0 };
+}
+
+static void reserve(struct break_states *s, uint32_t n)
+{
+    if (n <= s->cap)
+        return;
+    s->slots = xrealloc(s->slots, n * sizeof *s->slots);
+    memset(s->slots + s->cap, 0, (n - s->cap) * sizeof *s->slots);
+    s->cap = n;
+}
+
+const struct sched_node_image_state *break_state(struct break_states *s,
+                                                 const struct sched_cache *cache,
+                                                 const struct sched_node_info *node)
+{
+    reserve(s, MAX(node->index + 1, sched_cache_nodes_end(cache)));
+    struct break_state_slot *slot = &s->slots[node->index];
+    uint64_t generation = sched_cache_kind_generation(cache, SCHED_NODE_IMAGE_STATE);
+    if (slot->node != node->node->name || slot->generation != generation)
+        *slot = (struct break_state_slot){
+            .node = node->node->name,
+            .state =
+                sched_cache_get(cache, SCHED_NODE_IMAGE_STATE, STR(""), word_str(node->node->name)),
+            .generation = generation,
+        };
+    return slot->state;
+}
+
+/* ---- layers ---- */
+
+/* What does not follow the form is left out: a layer too few changes a score and no more. */
+static bool read_layer(struct str text, uint64_t *ret_prefix, int64_t *ret_size,
+                       int64_t *ret_unpacked)
+{
+    struct str id, amounts, size, unpacked;
+    if (!str_cut(str_trim(text), '=', &id, &amounts))
+        return false;
+    bool has_unpacked = str_cut(amounts, '/', &size, &unpacked);
+    if (sched_layer_prefix(str_trim(id), ret_prefix, NULL) < 0 ||
+        parse_i64(str_trim(size), 0, INT64_MAX / PLACE_BREAK_LAYERS_MAX, ret_size) < 0)
+        return false;
+    *ret_unpacked = *ret_size;
+    return !has_unpacked ||
+           parse_i64(str_trim(unpacked), 0, INT64_MAX / PLACE_BREAK_LAYERS_MAX, ret_unpacked) >= 0;
+}
+
+static bool is_among(const uint64_t *prefixes, uint32_t n, uint64_t prefix)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (prefixes[i] == prefix)
+            return true;
+    return false;
+}
+
+static void read_layers(struct arena *a, struct str text, struct break_layers *l)
+{
+    uint64_t *prefixes = arena_new_n(a, uint64_t, PLACE_BREAK_LAYERS_MAX);
+    struct str one;
+    l->prefix = prefixes;
+    for (bool more = text.n > 0; more && l->n < PLACE_BREAK_LAYERS_MAX;) {
+        uint64_t prefix;
+        int64_t size, unpacked;
+        more = str_cut(text, ',', &one, &text);
+        if (!read_layer(one, &prefix, &size, &unpacked) || is_among(prefixes, l->n, prefix))
+            continue;
+        prefixes[l->n] = prefix;
+        l->size[l->n] = size;
+        l->unpacked[l->n++] = unpacked;
+        l->total += size;
+    }
+}
+
+static void take_images(const struct sched_cycle *cycle, struct break_layers *l)
+{
+    const struct sched_pod *pod = cycle->pod;
+    const struct word **images =
+        arena_new_n(cycle->arena, const struct word *, PLACE_BREAK_LAYERS_MAX);
+    l->image = images;
+    for (uint32_t i = 0; i < pod->n_images && l->n < PLACE_BREAK_LAYERS_MAX; i++) {
+        int64_t size = 0;
+        uint32_t k = 0;
+        while (k < l->n && images[k] != pod->images[i])
+            k++;
+        if (k < l->n ||
+            sched_cache_image_nodes(cycle->framework->cache, pod->images[i], &size) == 0)
+            continue;
+        images[l->n] = pod->images[i];
+        l->size[l->n] = l->unpacked[l->n] = size;
+        l->n++;
+        l->total += size;
+    }
+}
+
+const struct break_layers *break_layers_of(const struct sched_cycle *cycle)
+{
+    struct break_layers *l = arena_new(cycle->arena, struct break_layers);
+    l->size = arena_new_n(cycle->arena, int64_t, PLACE_BREAK_LAYERS_MAX);
+    l->unpacked = arena_new_n(cycle->arena, int64_t, PLACE_BREAK_LAYERS_MAX);
+    if (cycle->pod->image_layers)
+        read_layers(cycle->arena, word_str(cycle->pod->image_layers), l);
+    else
+        take_images(cycle, l);
+    return l;
+}
+
+static bool has_image(const struct sched_node *node, const struct word *image)
+{
+    for (uint32_t i = 0; i < node->n_images; i++)
+        if (node->images[i].name == image)
+            return true;
+    return false;
+}
+
+void break_present(const struct break_layers *l, const struct sched_node *node,
+                   const struct sched_node_image_state *state, struct place_break_set *ret)
+{
+    *ret = (struct place_break_set){ 0 };
+    for (uint32_t i = 0; i < l->n; i++) {
+        bool has = l->prefix ? state && sched_node_image_state_has(state, l->prefix[i])
+                             : has_image(node, l->image[i]);
+        if (has)
+            place_break_put(ret, i);
+    }
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What BREAK's scorers work from: what nodes tell of themselves (NodeImageState), and which layers
+ * a pod's images have. The formulas are in place/break.h.
+ *
+ * A pod's layers stand in its annotation image.dormouse.dev/layers:
+ *
+ *     sha256:HEX=SIZE[/UNPACKED], ...
+ *
+ * with DiffIDs (12 digits are enough) and bytes, of all its containers; a layer that is mentioned
+ * twice counts once. Without the annotation each image counts as one layer, of which nodes tell in
+ * status.images; images that no node has are not known.
+ */
+#pragma once
+
+#include "place/break.h"
+#include "sched/object/node_image_state.h"
+#include "sched/plugins/native.h"
+
+enum {
+    BREAK_OLD_MS = 60000,      /* what is older counts half */
+    BREAK_PEER_OLD_MS = 30000, /* who is silent for longer is no source */
+};
+
+/* ---- arguments ---- */
+
+/* "reading": norm (also where it is absent), paper, and for the balance intended. E_INVALID. */
+int break_reading(const struct json *args, bool has_intended, enum place_break_reading *ret,
+                  struct err *err);
+/* As 0 to SCHED_SCORE_MAX, half of it where the input is old. */
+int64_t break_points(double p, double max, bool is_old);
+bool break_is_old(const struct sched_framework *f, int64_t told_ms, int64_t limit_ms);
+
+/* ---- nodes ---- */
+
+/* Which NodeImageState a node has, remembered while none of them changes. Zeroed is empty. */
+struct break_states {
+    struct break_state_slot {
+        const struct word *node;
+        const struct sched_node_image_state *state;
+        uint64_t generation;
+    } * slots; /* by index of the node */
+    uint32_t cap;
+};
+void break_states_fini(struct break_states *s);
+/* NULL: it tells nothing. Borrowed until objects change. */
+const struct sched_node_image_state *break_state(struct break_states *s,
+                                                 const struct sched_cache *cache,
+                                                 const struct sched_node_info *node);
+
+/* ---- layers ---- */
+
+struct break_layers {
+    uint32_t n;             /* at most PLACE_BREAK_LAYERS_MAX */
+    const uint64_t *prefix; /* NULL: these are whole images */
+    const struct word *const *image;
+    int64_t *size, *unpacked;
+    int64_t total; /* of sizes */
+};
+/* In the cycle's arena. */
+const struct break_layers *break_layers_of(const struct sched_cycle *cycle);
+/* state may be NULL. */
+void break_present(const struct break_layers *l, const struct sched_node *node,
+                   const struct sched_node_image_state *state, struct place_break_set *ret);
