@@ -92,6 +92,18 @@ struct queued {
     bool is_stale;              /* in flight for plugins that are not there any more */
 };
 
+/* ---- moves ---- */
+
+enum strategy { STAY, AFTER_BACKOFF, AT_ONCE };
+struct candidate {
+    struct queued *pod;
+    enum strategy strategy;
+};
+struct matches {
+    const struct interest **p;
+    size_t n, cap;
+};
+
 /* ---- nominations ---- */
 
 struct nominated_node;
@@ -141,8 +153,9 @@ struct sched_queue {
     struct list in_flight; /* marks of pods, and events, as they came */
     size_t n_events;
     struct nominator nominator;
-    struct arena arena;              /* of PreEnqueue's statuses */
-    VEC(struct queued *) candidates; /* of an event; kept for its memory */
+    struct arena arena;               /* of PreEnqueue's statuses */
+    VEC(struct candidate) candidates; /* whom an event moves; kept for its memory */
+    struct matches matches;           /* likewise: plugins that have a say in it */
     uint64_t next_seq;
     struct queue_counters counters;
 };
@@ -189,9 +202,9 @@ void in_flight_fini(struct sched_queue *q);
 void count_incoming(struct sched_queue *q, unsigned into, const struct cause *why);
 
 /* moves.c */
-enum strategy { STAY, AFTER_BACKOFF, AT_ONCE };
-enum strategy strategy_of(const struct queued *p, const struct sched_event *event);
-enum strategy strategy_in_flight(const struct sched_queue *q, const struct queued *p);
+enum strategy strategy_of(struct sched_queue *q, const struct queued *p,
+                          const struct sched_event *event);
+enum strategy strategy_in_flight(struct sched_queue *q, const struct queued *p);
 /* From nowhere to where the strategy says; a gate may hold it. */
 void requeue(struct sched_queue *q, struct queued *p, enum strategy s, const struct cause *why,
              uint64_t now_ms);

@@ -180,23 +180,34 @@ static bool wildcard_is_for(const struct queued *p, const struct sched_event *ev
            (event->after->kind == SCHED_POD && str_eq(event->after->uid, p->pub.pod->o.uid));
 }
 
+/* What the plugins that refused want to say about an event. */
+static void match(const struct profile_index *x, uint64_t rejectors,
+                  const struct sched_event *event, struct matches *ret)
+{
+    ret->n = 0;
+    rejectors &= profile_wants(x, event);
+    for (size_t at = 0; rejectors && at < x->interests.n; at++) {
+        const struct interest *i = &x->interests.p[at];
+        if ((rejectors & i->bit) && sched_event_matches(&i->reg, event))
+            vec_push(ret, i);
+    }
+}
+
 /*
  * A plugin that said Pending knows when its wait is over, so the pod need not back off; what the
  * others say is a guess.
  */
-enum strategy strategy_of(const struct queued *p, const struct sched_event *event)
+static enum strategy strategy_among(const struct queued *p, const struct sched_event *event,
+                                    const struct matches *matches)
 {
-    uint64_t rejectors = p->pub.rejected_by | p->pub.pending_by;
-    if (!rejectors)
+    if (!p->pub.rejected_by && !p->pub.pending_by)
         return AFTER_BACKOFF;
     if (event_is_wildcard(event))
         return wildcard_is_for(p, event) ? AFTER_BACKOFF : STAY;
-    rejectors &= profile_wants(p->profile, event);
     enum strategy s = STAY;
-    for (size_t at = 0; at < p->profile->interests.n; at++) {
-        const struct interest *i = &p->profile->interests.p[at];
-        if (!(rejectors & i->bit) || !sched_event_matches(&i->reg, event) ||
-            !says_queue(i, p, event))
+    for (size_t at = 0; at < matches->n; at++) {
+        const struct interest *i = matches->p[at];
+        if (!says_queue(i, p, event))
             continue;
         if (p->pub.pending_by & i->bit)
             return AT_ONCE;
@@ -207,23 +218,31 @@ enum strategy strategy_of(const struct queued *p, const struct sched_event *even
     return s;
 }
 
+enum strategy strategy_of(struct sched_queue *q, const struct queued *p,
+                          const struct sched_event *event)
+{
+    match(p->profile, p->pub.rejected_by | p->pub.pending_by, event, &q->matches);
+    return strategy_among(p, event, &q->matches);
+}
+
 struct in_flight_search {
+    struct sched_queue *q;
     const struct queued *pod;
     enum strategy best;
 };
 static bool consider(void *arg, const struct sched_event *event)
 {
     struct in_flight_search *s = arg;
-    enum strategy one = strategy_of(s->pod, event);
+    enum strategy one = strategy_of(s->q, s->pod, event);
     s->best = MAX(s->best, one);
     return s->best == AT_ONCE || (s->best == AFTER_BACKOFF && !s->pod->pub.pending_by);
 }
 
-enum strategy strategy_in_flight(const struct sched_queue *q, const struct queued *p)
+enum strategy strategy_in_flight(struct sched_queue *q, const struct queued *p)
 {
     if (p->lost_events || (!p->pub.rejected_by && !p->pub.pending_by))
         return AFTER_BACKOFF;
-    struct in_flight_search s = { p, STAY };
+    struct in_flight_search s = { q, p, STAY };
     (void)in_flight_since(p, q, consider, &s);
     return s.best;
 }
@@ -250,6 +269,20 @@ static bool concerns(const struct group *g, const struct sched_event *event)
     return all || !g->rejectors || (wants & g->rejectors);
 }
 
+static void find_in_group(struct sched_queue *q, const struct group *g,
+                          const struct sched_event *event, const struct sched_queue_check *check)
+{
+    match(g->profile, g->rejectors, event, &q->matches);
+    list_each (link, &g->pods) {
+        struct queued *p = list_entry(link, struct queued, in_group);
+        if (check && !check->wants(check->arg, p->pub.pod))
+            continue;
+        enum strategy s = strategy_among(p, event, &q->matches);
+        if (s != STAY)
+            vec_push(&q->candidates, ((struct candidate){ p, s }));
+    }
+}
+
 /*
  * Those whom the event moves are taken down first: moving changes the groups, and a pod that its
  * gate still holds comes back into one.
@@ -259,22 +292,12 @@ static void move_concerned(struct sched_queue *q, const struct sched_event *even
 {
     const struct cause why = { .resource = event->resource, .actions = event->actions };
     q->candidates.n = 0;
-    vec_each (at, &q->groups) {
-        if (!concerns(*at, event))
-            continue;
-        list_each (link, &(*at)->pods) {
-            struct queued *p = list_entry(link, struct queued, in_group);
-            if (!check || check->wants(check->arg, p->pub.pod))
-                vec_push(&q->candidates, p);
-        }
-    }
-    vec_each (at, &q->candidates) {
-        struct queued *p = *at;
-        enum strategy s = strategy_of(p, event);
-        if (s == STAY)
-            continue;
-        take_out(q, p);
-        requeue(q, p, s, &why, now_ms);
+    vec_each (g, &q->groups)
+        if (concerns(*g, event))
+            find_in_group(q, *g, event, check);
+    vec_each (c, &q->candidates) {
+        take_out(q, c->pod);
+        requeue(q, c->pod, c->strategy, &why, now_ms);
     }
 }
 
@@ -346,7 +369,7 @@ static void flush_unschedulable(struct sched_queue *q, uint64_t now_ms)
          p = heap_first(&q->unschedulable)) {
         take_out(q, p);
         p->pub.was_flushed = true;
-        requeue(q, p, strategy_of(p, &event), &why, now_ms);
+        requeue(q, p, strategy_of(q, p, &event), &why, now_ms);
     }
 }
 

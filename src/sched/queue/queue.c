@@ -60,6 +60,7 @@ void sched_queue_free(struct sched_queue *q)
     groups_fini(q);
     profile_indices_fini(q);
     vec_fini(&q->candidates);
+    vec_fini(&q->matches);
     arena_fini(&q->arena);
     free(q);
 }
@@ -123,7 +124,7 @@ static void update_unschedulable(struct sched_queue *q, struct queued *p,
     unsigned bits = sched_pod_changes(event.before, event.after);
     for (; bits && p->place == IN_UNSCHEDULABLE; bits &= bits - 1) {
         event.actions = bits & -bits;
-        enum strategy s = strategy_of(p, &event);
+        enum strategy s = strategy_of(q, p, &event);
         if (s == STAY)
             continue;
         take_out(q, p);
@@ -276,7 +277,8 @@ void sched_queue_back(struct sched_queue *q, struct str uid, uint64_t rejected_b
 
 static int compare_seq(const void *a, const void *b)
 {
-    const struct queued *x = *(struct queued *const *)a, *y = *(struct queued *const *)b;
+    const struct queued *x = ((const struct candidate *)a)->pod,
+                        *y = ((const struct candidate *)b)->pod;
     return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
@@ -292,7 +294,7 @@ static void forget_plugins(struct sched_queue *q)
         p->in_group = (struct list){ 0 };
         if (p->place != IN_FLIGHT)
             p->place = IN_NOTHING;
-        vec_push(&q->candidates, p);
+        vec_push(&q->candidates, ((struct candidate){ .pod = p }));
     }
     q->n_gated = 0;
     q->active.items.n = q->backoff.items.n = q->error_backoff.items.n = 0;
@@ -308,8 +310,8 @@ void sched_queue_reload(struct sched_queue *q, uint64_t now_ms)
     in_flight_lose(q);
     if (q->candidates.n)
         qsort(q->candidates.p, q->candidates.n, sizeof *q->candidates.p, compare_seq);
-    vec_each (at, &q->candidates) {
-        struct queued *p = *at;
+    vec_each (c, &q->candidates) {
+        struct queued *p = c->pod;
         p->profile = profile_index_of(q, p->pub.pod->scheduler_name);
         if (p->place == IN_FLIGHT) {
             p->is_stale = true;
