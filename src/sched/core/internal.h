@@ -234,7 +234,7 @@ void recorder_fini(struct sched *s);
 
 /* ---- metrics.c ---- */
 struct profile_metrics *metrics_of(struct sched *s, struct str scheduler_name);
-void metrics_fini(struct sched *s);
+void sched_metrics_fini(struct sched *s);
 /* The time since a->point_ns, which becomes now. */
 void metrics_point(struct attempt *a, unsigned point, enum sched_code code);
 void metrics_attempt(struct attempt *a, unsigned result);

@@ -39,7 +39,7 @@ struct profile_metrics *metrics_of(struct sched *s, struct str scheduler_name)
     return m;
 }
 
-void metrics_fini(struct sched *s)
+void sched_metrics_fini(struct sched *s)
 {
     for (size_t i = 0; i < s->profile_metrics.n; i++) {
         struct profile_metrics *m = s->profile_metrics.p[i];

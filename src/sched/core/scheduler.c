@@ -381,7 +381,7 @@ void sched_free(struct sched *s)
     map_fini(&s->by_uid);
     sched_cache_free(s->cache);
     words_free(s->words);
-    metrics_fini(s);
+    sched_metrics_fini(s);
     vec_fini(&s->timers);
     free(s->scratch.feasible);
     free(s->scratch.scores);
