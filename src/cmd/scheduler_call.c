@@ -2,11 +2,10 @@
 /* dormouse scheduler call: one scheduler plugin, by hand, without a cluster. */
 #include "base/map.h"
 #include "cmd/cmd.h"
-#include "io/loop.h"
+#include "cmd/plugin_home.h"
 #include "sched/wasm/objects.h"
 #include "sched/wasm/payload.h"
 #include "sched/wasm/plugin.h"
-#include "wasm/module.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,13 +36,11 @@ struct waiting {
 };
 
 struct session {
-    struct loop loop;
-    struct module_cache *cache;
-    struct wplugin_host *host;
+    struct plugin_home home;
     struct wplugin *plugin;
     struct wnodes *nodes;
     VEC(struct waiting) waiting;
-    bool is_loaded, is_closed;
+    bool is_loaded;
     struct buf load_error;
     /* What the plugin did since the last answer. */
     struct buf log, event, rejected;
@@ -126,41 +123,15 @@ static const struct wplugin_handle handle = {
 
 /* ---- the session ---- */
 
-static void on_closed(void *arg)
-{
-    ((struct session *)arg)->is_closed = true;
-}
-
-static int open_cache(struct session *s, struct err *err)
-{
-    scoped(free_scoped) char *own = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
-    scoped(free_scoped) char *dir = xasprintf("%s/modules", own);
-    for (char *p = strchr(own + 1, '/'); p; p = strchr(p + 1, '/')) {
-        *p = 0;
-        (void)mkdir(own, 0700);
-        *p = '/';
-    }
-    if (mkdir(own, 0700) < 0 && errno != EEXIST)
-        return err_sys(err, -errno, "make '%s'", own);
-    const struct module_cache_config config = { .dir = dir };
-    return module_cache_new(&s->loop, &config, &s->cache, err);
-}
-
 static int session_init(struct session *s, struct err *err)
 {
     *s = (struct session){ .log = BUF_INIT(BUF_MAX_DEFAULT),
                            .event = BUF_INIT(BUF_MAX_DEFAULT),
                            .rejected = BUF_INIT(BUF_MAX_DEFAULT),
                            .load_error = BUF_INIT(BUF_MAX_DEFAULT) };
-    int r = loop_init(&s->loop, err);
+    int r = plugin_home_init(&s->home, data_dir, err);
     if (r < 0)
         return r;
-    r = open_cache(s, err);
-    if (r < 0) {
-        loop_fini(&s->loop);
-        return r;
-    }
-    s->host = wplugin_host_new(&s->loop, s->cache);
     s->nodes = wnodes_new();
     return 0;
 }
@@ -168,13 +139,7 @@ static int session_init(struct session *s, struct err *err)
 static void session_fini(struct session *s)
 {
     wplugin_free(s->plugin);
-    wplugin_host_free(s->host);
-    module_cache_close(s->cache, on_closed, s);
-    while (!s->is_closed)
-        (void)loop_turn(&s->loop, true);
-    while (loop_turn(&s->loop, false))
-        ;
-    loop_fini(&s->loop);
+    plugin_home_fini(&s->home);
     vec_each (w, &s->waiting) {
         free(w->uid);
         wobject_unref(w->pod);
@@ -442,9 +407,9 @@ static void load(struct session *s, struct arena *a, struct json *line)
         return;
     }
     s->is_loaded = false;
-    wplugin_load(s->host, &config, on_loaded, s);
+    wplugin_load(s->home.host, &config, on_loaded, s);
     while (!s->is_loaded)
-        (void)loop_turn(&s->loop, true);
+        (void)loop_turn(&s->home.loop, true);
     if (s->plugin)
         print_points(s);
     else

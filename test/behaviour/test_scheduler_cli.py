@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands about the scheduler: what it needs in a cluster, why a pod stands where it does, placing without a cluster."""
+import json
 import subprocess
 
 import pytest
@@ -89,3 +90,129 @@ def test_a_wrong_configuration_names_field_and_line(tmp_path):
     file.write_text(CONFIG + "parallelism: 3\n")
     done = dormouse("manifest", "scheduler", "--config", file)
     assert done.returncode == 0 and done.stderr == "warning: parallelism: has no effect: one thread looks at all nodes\n"
+
+
+# ---- simulate ----
+
+def node(name, cpu="4", **labels):
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **labels}},
+            "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "110"}}}
+
+
+def pod(name, cpu="1", labels=None, **spec):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels or {}},
+            "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}], **spec}}
+
+
+def simulate(tmp_path, nodes, pods, *args, check=True):
+    for name, objects in (("nodes.yaml", nodes), ("pods.yaml", pods)):
+        (tmp_path / name).write_text(objects if isinstance(objects, str) else yaml.safe_dump_all(objects))
+    done = dormouse("scheduler", "simulate", "--nodes", tmp_path / "nodes.yaml", "--pods", tmp_path / "pods.yaml", *args)
+    if check:
+        assert done.returncode == 0, done.stderr
+    return done
+
+
+def places(tmp_path, nodes, pods, *args):
+    answer = json.loads(simulate(tmp_path, nodes, pods, "-o", "json", *args).stdout)
+    return {p["name"]: p for p in answer["pods"]}
+
+
+def test_pods_go_where_they_fit(tmp_path):
+    done = simulate(tmp_path, [node("small", "1"), node("large", "8"), {"apiVersion": "apps/v1", "kind": "Deployment",
+                                                                       "metadata": {"name": "d"}}],
+                    [pod("a", "4"), pod("b", "16"), pod("c", "1", schedulerName="other")])
+    rows = [line.split(None, 3) for line in done.stdout.splitlines()]
+    assert rows[0] == ["POD", "NODE", "SCORE", "REASON"]
+    assert rows[1] == ["default/a", "large", "-", "-"]
+    assert rows[2][:3] == ["default/b", "-", "-"] and rows[2][3].startswith("0/2 nodes are available: 2 Insufficient cpu.")
+    assert rows[3] == ["default/c", "-", "-", "no profile has its schedulerName 'other'"]
+    assert done.stderr == "warning: Deployment d: left out, no plugin looks at this kind\n"
+
+
+def test_points_and_refusals_are_told(tmp_path):
+    found = places(tmp_path, [node("a"), node("b")], [pod("p"), pod("q", "100")])
+    assert found["p"]["score"] == sum(found["p"]["scores"].values()) and "NodeResourcesFit" in found["p"]["scores"]
+    assert [n["refused"]["plugin"] for n in found["q"]["nodes"]] == ["NodeResourcesFit"] * 2
+    wide = simulate(tmp_path, [node("a"), node("b")], [pod("p")], "-o", "wide").stdout
+    assert "NodeResourcesFit=" in wide and wide.splitlines()[0].split() == [
+        "POD", "NODE", "SCORE", "REASON", "NOMINATED", "ATTEMPTS", "POINTS"]
+    tree = yaml.safe_load(simulate(tmp_path, [node("a")], [pod("p")], "-o", "yaml").stdout)
+    assert tree["placed"] == 1 and tree["notPlaced"] == 0
+
+
+def test_the_same_seed_gives_the_same_places(tmp_path):
+    nodes, pods = [node(f"n{i}", "64") for i in range(50)], [pod(f"p{i}") for i in range(100)]
+    first = simulate(tmp_path, nodes, pods, "--seed", "7").stdout
+    assert first == simulate(tmp_path, nodes, pods, "--seed", "7").stdout
+    assert first != simulate(tmp_path, nodes, pods, "--seed", "8").stdout
+
+
+def test_priorities_evict_and_budgets_protect(tmp_path):
+    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "keep"},
+              "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "kept"}}},
+              "status": {"disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1}}
+    there = [pod("kept", "3", {"app": "kept"}, nodeName="a"), pod("goes", "3", nodeName="b")]
+    found = places(tmp_path, [node("a"), node("b"), budget, *there], [pod("vip", "3", priorityClassName="high"), high])
+    assert found["vip"]["node"] == "b" and found["vip"]["attempts"] == 2
+    assert found["goes"]["node"] is None and found["goes"]["preemptedBy"] == "default/vip"
+    assert "kept" not in found
+
+
+def test_volumes_are_provisioned_and_bound(tmp_path):
+    waits = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {
+        "name": "waits", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+        "provisioner": "csi.example", "volumeBindingMode": "WaitForFirstConsumer"}
+    local = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "local"},
+             "provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}
+    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk"}, "spec": {
+        "capacity": {"storage": "10Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "local", "local": {"path": "/d"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["b"]}]}]}}}}
+
+    def claim(name, **spec):
+        return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": {
+            "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, **spec}}
+
+    def using(name, claim):
+        return pod(name, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": claim}}])
+
+    found = places(tmp_path, [node("a", "64"), node("b", "2"), waits, local, volume, claim("made"),
+                              claim("bound", storageClassName="local"), claim("late", storageClassName="local")],
+                   [using("new", "made"), using("pinned", "bound"), using("again", "made"), using("none", "late"),
+                    using("lost", "nowhere")])
+    assert found["new"]["node"] and found["again"]["node"]
+    assert found["pinned"]["node"] == "b"
+    assert "didn't find available persistent volumes to bind" in found["none"]["reason"]
+    assert found["lost"]["reason"].startswith('0/2 nodes are available: persistentvolumeclaim "nowhere" not found.')
+
+
+def test_lists_of_json_and_the_configuration_count(tmp_path):
+    (tmp_path / "c.yaml").write_text(CONFIG)
+    items = json.dumps({"apiVersion": "v1", "kind": "PodList", "items": [
+        {"metadata": {"name": f"p{i}"}, "spec": pod("x", schedulerName="mine")["spec"]} for i in range(3)]})
+    found = places(tmp_path, [node("a", "8"), node("b", "8")], items, "--config", tmp_path / "c.yaml")
+    assert len({p["node"] for p in found.values()}) == 1  # the most allocated
+
+
+@pytest.mark.parametrize("pods,why", [
+    ("a: [", "pods.yaml: line 2, column 1: did not find expected node content"),
+    ("a: 1", "pods.yaml: an object without kind"),
+    ("- 1", "pods.yaml: something that is no object"),
+    ([{"apiVersion": "v1", "kind": "Pod", "metadata": {}}], "pods.yaml: Pod : it has no name"),
+    ([pod("p"), pod("p")], "pods.yaml: Pod p: pods/default/p: File exists"),
+    ([pod("p", priorityClassName="x")], "Pod default/p: no PriorityClass with name x was found"),
+    ([pod("p", containers=1)], "Pod p: "),
+])
+def test_files_that_are_wrong(tmp_path, pods, why):
+    done = simulate(tmp_path, [node("a")], pods, check=False)
+    assert done.returncode == 1 and why in done.stderr and not done.stdout, done.stderr
+
+
+def test_what_a_profile_cannot_be(tmp_path):
+    (tmp_path / "c.yaml").write_text(CONFIG.replace("pluginConfig:", "plugins: {filter: {enabled: [{name: Nope}]}}\n  pluginConfig:"))
+    done = simulate(tmp_path, [node("a")], [pod("p")], "--config", tmp_path / "c.yaml", check=False)
+    assert done.returncode == 1 and 'FilterPlugin "Nope" does not exist' in done.stderr
+    assert dormouse("scheduler", "simulate").returncode == 2
+    assert dormouse("scheduler", "simulate", "--pods", "/dev/null", "-o", "xml").returncode == 2
