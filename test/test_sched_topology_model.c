@@ -936,8 +936,8 @@ TEST(counts_that_are_far_behind_are_made_anew)
         check(&w);
     for (unsigned round = 0; round < 3; round++) {
         struct census *c = *sched_cache_derived(w.cache);
-        uint64_t end = c->log_end + CENSUS_LOG + 100;
-        while (c->log_end < end) {
+        uint64_t end = c->labels.log_end + CENSUS_LOG + 100;
+        while (c->labels.log_end < end) {
             step(&w);
             census_sync(c);
         }

@@ -9,29 +9,43 @@
 
 /* ---- classes ---- */
 
-static uint64_t class_hash(const struct sched_pod *p)
+static uint64_t labels_hash(const struct sched_pod *p)
 {
-    uint64_t h = alike_word(p->is_terminating, p->namespace_word);
-    h = alike_hash_labels(h, &p->labels);
-    h = alike_hash_affinity(h, &p->required_affinity);
+    return alike_hash_labels(alike_word(p->is_terminating, p->namespace_word), &p->labels);
+}
+
+static bool labels_are_same(const struct sched_pod *a, const struct sched_pod *b)
+{
+    return a->namespace_word == b->namespace_word && a->is_terminating == b->is_terminating &&
+           sched_labels_equal(&a->labels, &b->labels);
+}
+
+static bool has_terms(const struct sched_pod *p)
+{
+    return p->required_affinity.n + p->preferred_affinity.n + p->required_anti.n +
+               p->preferred_anti.n >
+           0;
+}
+
+static uint64_t terms_hash(const struct sched_pod *p)
+{
+    uint64_t h = alike_hash_affinity(0, &p->required_affinity);
     h = alike_hash_affinity(h, &p->preferred_affinity);
     h = alike_hash_affinity(h, &p->required_anti);
     return alike_hash_affinity(h, &p->preferred_anti);
 }
 
-static bool class_is_of(const struct sched_pod *a, const struct sched_pod *b)
+static bool terms_are_same(const struct sched_pod *a, const struct sched_pod *b)
 {
-    return a->namespace_word == b->namespace_word && a->is_terminating == b->is_terminating &&
-           sched_labels_equal(&a->labels, &b->labels) &&
-           alike_affinity(&a->required_affinity, &b->required_affinity) &&
+    return alike_affinity(&a->required_affinity, &b->required_affinity) &&
            alike_affinity(&a->preferred_affinity, &b->preferred_affinity) &&
            alike_affinity(&a->required_anti, &b->required_anti) &&
            alike_affinity(&a->preferred_anti, &b->preferred_anti);
 }
 
-static void record(struct census *c, uint32_t class, uint32_t node, int32_t delta)
+static void record(struct census_classes *k, uint32_t class, uint32_t node, int32_t delta)
 {
-    c->log[c->log_end++ % CENSUS_LOG] =
+    k->log[k->log_end++ % CENSUS_LOG] =
         (struct census_record){ .class = class, .node = node, .delta = delta };
 }
 
@@ -39,14 +53,14 @@ static void keys_add(struct census_keys *keys, struct word *key)
 {
     for (uint32_t i = 0; i < keys->n; i++)
         if (keys->p[i].key == key) {
-            keys->p[i].classes++;
+            keys->p[i].terms++;
             return;
         }
     if (keys->n == keys->cap) {
         keys->cap = keys->cap ? keys->cap * 2 : 4;
         keys->p = xrealloc(keys->p, keys->cap * sizeof(*keys->p));
     }
-    keys->p[keys->n++] = (struct census_key){ .key = word_ref(key), .classes = 1 };
+    keys->p[keys->n++] = (struct census_key){ .key = word_ref(key), .terms = 1 };
 }
 
 static void keys_del(struct census *c, struct census_keys *keys, struct word *key)
@@ -54,7 +68,7 @@ static void keys_del(struct census *c, struct census_keys *keys, struct word *ke
     for (uint32_t i = 0; i < keys->n; i++) {
         if (keys->p[i].key != key)
             continue;
-        if (--keys->p[i].classes == 0) {
+        if (--keys->p[i].terms == 0) {
             word_unref(c->words, keys->p[i].key);
             keys->p[i] = keys->p[--keys->n];
         }
@@ -73,7 +87,7 @@ static void keys_count(struct census *c, struct census_keys *keys,
             keys_del(c, keys, terms->p[i].topology_key);
 }
 
-static void class_count_keys(struct census *c, const struct sched_pod *p, bool adds)
+static void count_keys(struct census *c, const struct sched_pod *p, bool adds)
 {
     keys_count(c, &c->anti_keys, &p->required_anti, adds);
     keys_count(c, &c->score_keys, &p->required_affinity, adds);
@@ -81,79 +95,83 @@ static void class_count_keys(struct census *c, const struct sched_pod *p, bool a
     keys_count(c, &c->score_keys, &p->preferred_anti, adds);
 }
 
-static void grow_buckets(struct census *c)
+static void grow_buckets(struct census_classes *k)
 {
-    c->n_buckets = c->n_buckets ? c->n_buckets * 2 : 64;
-    free(c->buckets);
-    c->buckets = xnew_n(uint32_t, c->n_buckets);
-    memset(c->buckets, 0xff, c->n_buckets * sizeof(*c->buckets));
-    for (uint32_t i = 0; i < c->n_classes; i++) {
-        if (!c->classes[i].pod)
+    k->n_buckets = k->n_buckets ? k->n_buckets * 2 : 64;
+    free(k->buckets);
+    k->buckets = xnew_n(uint32_t, k->n_buckets);
+    memset(k->buckets, 0xff, k->n_buckets * sizeof(*k->buckets));
+    for (uint32_t i = 0; i < k->n; i++) {
+        if (!k->p[i].pod)
             continue;
-        uint32_t *bucket = &c->buckets[c->classes[i].hash & (c->n_buckets - 1)];
-        c->classes[i].next = *bucket;
+        uint32_t *bucket = &k->buckets[k->p[i].hash & (k->n_buckets - 1)];
+        k->p[i].next = *bucket;
         *bucket = i;
     }
 }
 
-static void grow_classes(struct census *c)
+static void grow_classes(struct census_classes *k)
 {
-    uint32_t cap = c->cap_classes ? c->cap_classes * 2 : 64;
-    c->classes = xrealloc(c->classes, cap * sizeof(*c->classes));
-    c->delta = xrealloc(c->delta, cap * sizeof(*c->delta));
-    memset(c->delta + c->cap_classes, 0, (cap - c->cap_classes) * sizeof(*c->delta));
-    c->cap_classes = cap;
+    uint32_t cap = k->cap ? k->cap * 2 : 64;
+    k->p = xrealloc(k->p, cap * sizeof(*k->p));
+    k->scratch = xrealloc(k->scratch, cap * sizeof(*k->scratch));
+    memset(k->scratch + k->cap, 0, (cap - k->cap) * sizeof(*k->scratch));
+    k->cap = cap;
 }
 
-static uint32_t class_new(struct census *c, const struct sched_pod *pod, uint64_t hash)
+static uint32_t class_new(struct census *c, struct census_classes *k, const struct sched_pod *pod,
+                          uint64_t hash)
 {
-    uint32_t id = c->free_class;
+    uint32_t id = k->first_free;
     if (id != CENSUS_NONE) {
-        c->free_class = c->classes[id].next;
+        k->first_free = k->p[id].next;
     } else {
-        if (c->n_classes == c->cap_classes)
-            grow_classes(c);
-        id = c->n_classes++;
+        if (k->n == k->cap)
+            grow_classes(k);
+        id = k->n++;
     }
-    c->classes[id] = (struct census_class){ 0 };
-    if (++c->n_live > c->n_buckets)
-        grow_buckets(c);
-    uint32_t *bucket = &c->buckets[hash & (c->n_buckets - 1)];
-    c->classes[id] = (struct census_class){ .pod = sched_object_ref((void *)(uintptr_t)pod),
-                                            .hash = hash,
-                                            .next = *bucket };
+    k->p[id] = (struct census_class){ 0 };
+    if (++k->n_live > k->n_buckets)
+        grow_buckets(k);
+    uint32_t *bucket = &k->buckets[hash & (k->n_buckets - 1)];
+    k->p[id] = (struct census_class){ .pod = sched_object_ref((void *)(uintptr_t)pod),
+                                      .hash = hash,
+                                      .serial = ++k->changes,
+                                      .next = *bucket };
     *bucket = id;
-    class_count_keys(c, pod, true);
-    record(c, id, 0, 0);
+    if (k == &c->terms)
+        count_keys(c, pod, true);
+    record(k, id, 0, 0);
     return id;
 }
 
-static void class_free(struct census *c, uint32_t id)
+static void class_free(struct census *c, struct census_classes *k, uint32_t id)
 {
-    struct census_class *class = &c->classes[id];
-    uint32_t *at = &c->buckets[class->hash & (c->n_buckets - 1)];
+    struct census_class *class = &k->p[id];
+    uint32_t *at = &k->buckets[class->hash & (k->n_buckets - 1)];
     while (*at != id)
-        at = &c->classes[*at].next;
+        at = &k->p[*at].next;
     *at = class->next;
-    class_count_keys(c, class->pod, false);
+    if (k == &c->terms)
+        count_keys(c, class->pod, false);
     sched_object_unref(c->words, (void *)(uintptr_t) class->pod);
-    *class = (struct census_class){ .next = c->free_class };
-    c->free_class = id;
-    c->n_live--;
+    *class = (struct census_class){ .next = k->first_free };
+    k->first_free = id;
+    k->n_live--;
+    k->changes++;
 }
 
 /* The class of a pod; one that has none gets one. */
-static uint32_t class_of(struct census *c, const struct sched_pod *pod)
+static uint32_t class_of(struct census *c, struct census_classes *k, const struct sched_pod *pod)
 {
-    uint64_t hash = class_hash(pod);
-    uint32_t id = c->n_buckets ? c->buckets[hash & (c->n_buckets - 1)] : CENSUS_NONE;
+    uint64_t hash = k->hash(pod);
+    uint32_t id = k->n_buckets ? k->buckets[hash & (k->n_buckets - 1)] : CENSUS_NONE;
 
-    while (id != CENSUS_NONE &&
-           (c->classes[id].hash != hash || !class_is_of(c->classes[id].pod, pod)))
-        id = c->classes[id].next;
+    while (id != CENSUS_NONE && (k->p[id].hash != hash || !k->is_same(k->p[id].pod, pod)))
+        id = k->p[id].next;
     if (id == CENSUS_NONE)
-        return class_new(c, pod, hash);
-    struct census_class *class = &c->classes[id];
+        return class_new(c, k, pod, hash);
+    struct census_class *class = &k->p[id];
     if (class->pod->o.refs == 1) { /* nobody but the class needs the one it has */
         sched_object_unref(c->words, (void *)(uintptr_t) class->pod);
         class->pod = sched_object_ref((void *)(uintptr_t)pod);
@@ -161,28 +179,53 @@ static uint32_t class_of(struct census *c, const struct sched_pod *pod)
     return id;
 }
 
+static void classes_init(struct census_classes *k, uint64_t (*hash)(const struct sched_pod *pod),
+                         bool (*is_same)(const struct sched_pod *a, const struct sched_pod *b))
+{
+    k->hash = hash;
+    k->is_same = is_same;
+    k->first_free = CENSUS_NONE;
+}
+
+static void classes_fini(struct census_classes *k)
+{
+    assert(k->n_live == 0);
+    free(k->p);
+    free(k->buckets);
+    free(k->scratch);
+    vec_fini(&k->touched);
+}
+
 /* ---- rows ---- */
 
-static void count(struct census *c, uint32_t class, int32_t delta)
+static void count(struct census_classes *k, uint32_t class, int32_t delta)
 {
-    if (c->delta[class] == 0)
-        vec_push(&c->touched, class); /* twice where it comes back to 0 in between */
-    c->delta[class] += delta;
-    c->classes[class].pods += (uint32_t)delta;
+    if (class == CENSUS_NONE)
+        return;
+    if (k->scratch[class] == 0)
+        vec_push(&k->touched, class); /* twice where it comes back to 0 in between */
+    k->scratch[class] += delta;
+    k->p[class].pods += (uint32_t)delta;
 }
 
 /* What was counted becomes part of the log; classes that have no pods any more go. */
-static void count_end(struct census *c, uint32_t node)
+static void count_end(struct census *c, struct census_classes *k, uint32_t node)
 {
-    vec_each (class, &c->touched) {
-        if (c->delta[*class] != 0)
-            record(c, *class, node, c->delta[*class]);
-        c->delta[*class] = 0;
+    vec_each (class, &k->touched) {
+        if (k->scratch[*class] != 0)
+            record(k, *class, node, k->scratch[*class]);
+        k->scratch[*class] = 0;
     }
-    vec_each (class, &c->touched)
-        if (c->classes[*class].pod && c->classes[*class].pods == 0)
-            class_free(c, *class);
-    c->touched.n = 0;
+    vec_each (class, &k->touched)
+        if (k->p[*class].pod && k->p[*class].pods == 0)
+            class_free(c, k, *class);
+    k->touched.n = 0;
+}
+
+static void count_place(struct census *c, const struct census_place *place, int32_t delta)
+{
+    count(&c->labels, place->labels, delta);
+    count(&c->terms, place->terms, delta);
 }
 
 static void row_put_pods(struct census *c, uint32_t index, const struct sched_pod *const *pods,
@@ -194,7 +237,7 @@ static void row_put_pods(struct census *c, uint32_t index, const struct sched_po
     if (n > row->cap) {
         uint32_t cap = n + n / 4 + 4;
         row->pods = xrealloc(row->pods, cap * sizeof(*row->pods));
-        row->classes = xrealloc(row->classes, cap * sizeof(*row->classes));
+        row->places = xrealloc(row->places, cap * sizeof(*row->places));
         row->cap = cap;
     }
     for (uint32_t i = 0; i < MAX(n, old_n); i++) {
@@ -202,19 +245,25 @@ static void row_put_pods(struct census *c, uint32_t index, const struct sched_po
         const struct sched_pod *after = i < n ? pods[i] : NULL;
         if (before == after)
             continue;
-        uint32_t class = before ? row->classes[i] : CENSUS_NONE;
+        struct census_place place = { 0 };
+        if (before)
+            place = row->places[i];
         if (after) {
             row->pods[i] = sched_object_ref((void *)(uintptr_t)after);
-            row->classes[i] = class_of(c, after);
-            count(c, row->classes[i], 1);
+            row->places[i] = (struct census_place){
+                .labels = class_of(c, &c->labels, after),
+                .terms = has_terms(after) ? class_of(c, &c->terms, after) : CENSUS_NONE,
+            };
+            count_place(c, &row->places[i], 1);
         }
         if (before) {
-            count(c, class, -1);
+            count_place(c, &place, -1);
             sched_object_unref(c->words, (void *)(uintptr_t)before);
         }
     }
     row->n = n;
-    count_end(c, index);
+    count_end(c, &c->labels, index);
+    count_end(c, &c->terms, index);
 }
 
 static bool has_new_shape(const struct sched_node *before, const struct sched_node *after)
@@ -254,7 +303,7 @@ static void row_clear(struct census *c, uint32_t index)
     row_put_node(c, row, NULL);
     row_put_pods(c, index, NULL, 0);
     free(row->pods);
-    free(row->classes);
+    free(row->places);
     *row = (struct census_row){ .shape = row->shape };
 }
 
@@ -295,7 +344,8 @@ struct census *census_ref(struct sched_cache *cache, struct words *words)
         *slot = xnew(struct census);
         (*slot)->cache = cache;
         (*slot)->words = words;
-        (*slot)->free_class = CENSUS_NONE;
+        classes_init(&(*slot)->labels, labels_hash, labels_are_same);
+        classes_init(&(*slot)->terms, terms_hash, terms_are_same);
         (*slot)->tallies = tallies_new(*slot);
         (*slot)->tally_bytes_max = TALLY_BYTES_MAX;
     }
@@ -310,13 +360,11 @@ void census_unref(struct census *c)
     tallies_free(c->tallies);
     for (uint32_t i = 0; i < c->n_rows; i++)
         row_clear(c, i);
-    assert(c->n_live == 0 && c->anti_keys.n == 0 && c->score_keys.n == 0);
+    classes_fini(&c->labels);
+    classes_fini(&c->terms);
+    assert(c->anti_keys.n == 0 && c->score_keys.n == 0);
     *sched_cache_derived(c->cache) = NULL;
     free(c->rows);
-    free(c->classes);
-    free(c->buckets);
-    free(c->delta);
-    vec_fini(&c->touched);
     free(c->anti_keys.p);
     free(c->score_keys.p);
     free(c);

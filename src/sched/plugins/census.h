@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is where: the pods of a cache by class and node, and the nodes by topology, kept from cycle
- * to cycle, for plugins that count pods in topology domains.
+ * Who is where: the pods of a cache by class and node, kept from cycle to cycle, for plugins that
+ * count pods in topology domains.
  *
- * Pods that these plugins cannot tell apart (namespace, labels, affinity terms, whether they are
- * terminating) are one class; a ReplicaSet's pods are. What changes is read from the nodes that
- * have changed since (sched_cache_newest()), and kept as a short log of "so many pods more of this
- * class on this node"; counts (tally.h) follow the log instead of looking at pods.
+ * Pods that these plugins cannot tell apart are one class. There are two kinds of classes: by what
+ * a pod is (namespace, labels, whether it is terminating) and by what it wants of others (its terms
+ * of affinity; pods without any have none). A ReplicaSet's pods are one of each; those of a
+ * StatefulSet, each with a label of its own, still want the same. What changes is read from the
+ * nodes that have changed since (sched_cache_newest()), and kept as a short log of "so many pods
+ * more of this class on this node"; counts (tally.h) follow the log instead of looking at pods.
  *
  * One for each cache, shared by plugins and profiles.
  */
@@ -22,18 +24,9 @@ enum { CENSUS_LOG = 4096 };
 
 struct census_class {
     const struct sched_pod *pod; /* one of them; a reference; NULL: the id is free */
-    uint64_t hash;
-    uint32_t pods; /* bound or assumed, on nodes that are there */
-    uint32_t next; /* of the same bucket, or free: by id */
-};
-
-struct census_row {                /* by the index of a node */
-    const struct sched_node *node; /* a reference; NULL: not there */
-    const struct sched_pod **pods; /* references, in the order of the node's info */
-    uint32_t *classes;             /* of each of them */
-    uint32_t n, cap;
-    uint64_t shape; /* census.shape when name, labels or taints changed last */
-    uint64_t seen;
+    uint64_t hash, serial;       /* serial: never used again, as the id is */
+    uint32_t pods;               /* bound or assumed, on nodes that are there */
+    uint32_t next;               /* of the same bucket, or free: by id */
 };
 
 struct census_record { /* delta 0: the class has this id from now on, whoever had it before */
@@ -41,9 +34,36 @@ struct census_record { /* delta 0: the class has this id from now on, whoever ha
     int32_t delta;
 };
 
-struct census_key { /* a topology key that terms of existing pods have */
+/* All classes of one kind. */
+struct census_classes {
+    uint64_t (*hash)(const struct sched_pod *pod);
+    bool (*is_same)(const struct sched_pod *a, const struct sched_pod *b);
+    struct census_class *p;
+    uint32_t n, cap, first_free;
+    uint32_t n_live;  /* that have pods */
+    uint64_t changes; /* grows when a class comes or goes */
+    uint32_t *buckets, n_buckets;
+    int32_t *scratch;      /* by class; zero between calls */
+    VEC(uint32_t) touched; /* classes whose scratch is used */
+    struct census_record log[CENSUS_LOG];
+    uint64_t log_end; /* the newest record is log[(log_end - 1) % CENSUS_LOG] */
+};
+
+struct census_place {       /* of a pod */
+    uint32_t labels, terms; /* its classes; CENSUS_NONE: it has no terms */
+};
+struct census_row {                /* by the index of a node */
+    const struct sched_node *node; /* a reference; NULL: not there */
+    const struct sched_pod **pods; /* references, in the order of the node's info */
+    struct census_place *places;   /* of each of them */
+    uint32_t n, cap;
+    uint64_t shape; /* census.shape when name, labels or taints changed last */
+    uint64_t seen;
+};
+
+struct census_key { /* a topology key in terms of pods that are there */
     struct word *key;
-    uint32_t classes; /* that have it */
+    uint32_t terms; /* of classes, that have it */
 };
 struct census_keys {
     struct census_key *p;
@@ -61,14 +81,7 @@ struct census {
     uint64_t seen;
     struct census_row *rows;
     uint32_t n_rows; /* all nodes are below it */
-    struct census_class *classes;
-    uint32_t n_classes, cap_classes, free_class;
-    uint32_t n_live; /* classes that have pods */
-    uint32_t *buckets, n_buckets;
-    int32_t *delta;        /* scratch, by class; zero between calls */
-    VEC(uint32_t) touched; /* scratch: classes whose delta was changed */
-    struct census_record log[CENSUS_LOG];
-    uint64_t log_end;              /* the newest record is log[(log_end - 1) % CENSUS_LOG] */
+    struct census_classes labels, terms;
     struct census_keys anti_keys;  /* of required anti-affinity */
     struct census_keys score_keys; /* of all other terms */
     struct tallies *tallies;

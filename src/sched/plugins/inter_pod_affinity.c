@@ -23,21 +23,22 @@ struct affinity_plugin {
 enum part { PART_AFFINITY, PART_ANTI, PART_EXISTING };
 
 /* Tallies with one topology key each. */
-struct counts {
+struct asked_counts {
     const struct tally **p;
     uint32_t n;
 };
 struct change { /* of a dry run */
     enum part part;
     const struct word *key, *value;
+    int64_t before; /* the sum without it; PART_AFFINITY alone */
     int64_t delta;
 };
 struct affinity_state {
-    struct counts affinity, anti, existing; /* existing: those that are not all 0 */
+    struct asked_counts affinity, anti, existing; /* existing: those that are not all 0 */
     bool matches_self;
     struct change *changes;
     uint32_t n_changes, cap_changes;
-    struct counts score;
+    struct asked_counts prefers, about; /* scores */
 };
 
 static const struct sched_status skip = { .code = SCHED_SKIP };
@@ -64,9 +65,9 @@ static struct census *census_of(struct affinity_plugin *p)
 struct asked {
     struct arena *a;
     struct census *census;
-    struct tally_key key; /* but the topology key */
+    struct tally_key key; /* but the topology key, which comes with each */
     bool wants_zero;      /* keep those that are all 0 */
-    struct counts got;
+    struct asked_counts got;
     const struct word **keys; /* asked for */
     uint32_t n_keys, cap;
 };
@@ -91,7 +92,7 @@ static void ask(struct asked *q, const struct word *topology_key)
     q->keys[q->n_keys++] = topology_key;
     q->key.topology_key = topology_key;
     const struct tally *t = tally_get(q->census, &q->key);
-    if (q->wants_zero || t->n_nonzero > 0)
+    if (t && (q->wants_zero || t->n_nonzero > 0))
         q->got.p[q->got.n++] = t;
 }
 
@@ -177,15 +178,12 @@ static bool has_no_match(const struct affinity_state *s)
 {
     int64_t n = 0;
 
-    for (uint32_t i = 0; i < s->affinity.n; i++) {
-        const struct tally *t = s->affinity.p[i];
-        n += t->n_nonzero;
-        if (s->n_changes == 0)
-            continue;
-        for (uint32_t d = 1; d < t->topology->n_domains; d++) {
-            int64_t before = tally_sum(t, d), after = sum_in(s, PART_AFFINITY, t, d);
-            n += (after != 0) - (before != 0);
-        }
+    for (uint32_t i = 0; i < s->affinity.n; i++)
+        n += s->affinity.p[i]->n_nonzero;
+    for (uint32_t i = 0; i < s->n_changes; i++) {
+        const struct change *c = &s->changes[i];
+        if (c->part == PART_AFFINITY)
+            n += (c->before + c->delta != 0) - (c->before != 0);
     }
     return n == 0;
 }
@@ -205,8 +203,8 @@ static bool has_affinity(const struct affinity_state *s, const struct sched_node
     return is_near || (s->matches_self && has_no_match(s));
 }
 
-static bool has_any(const struct affinity_state *s, enum part part, const struct counts *counts,
-                    const struct sched_node_info *node)
+static bool has_any(const struct affinity_state *s, enum part part,
+                    const struct asked_counts *counts, const struct sched_node_info *node)
 {
     for (uint32_t i = 0; i < counts->n; i++) {
         uint32_t domain = tally_domain(counts->p[i], node);
@@ -248,16 +246,15 @@ static const struct sched_status *affinity_filter(struct sched_plugin *sp,
     return NULL;
 }
 
-static void change(struct arena *a, struct affinity_state *s, enum part part,
-                   const struct word *key, const struct word *value, int64_t delta)
+static void change(struct arena *a, struct affinity_state *s, const struct change *by)
 {
-    if (delta == 0 || !value)
+    if (by->delta == 0 || !by->value)
         return;
     for (uint32_t i = 0; i < s->n_changes; i++) {
         struct change *c = &s->changes[i];
-        if (c->part != part || c->key != key || c->value != value)
+        if (c->part != by->part || c->key != by->key || c->value != by->value)
             continue;
-        c->delta += delta;
+        c->delta += by->delta;
         if (c->delta == 0)
             *c = s->changes[--s->n_changes];
         return;
@@ -269,37 +266,44 @@ static void change(struct arena *a, struct affinity_state *s, enum part part,
             memcpy(p, s->changes, s->n_changes * sizeof(*p));
         s->changes = p;
     }
-    s->changes[s->n_changes++] = (struct change){ part, key, value, delta };
+    s->changes[s->n_changes++] = *by;
 }
 
 static void change_counts(struct affinity_plugin *p, struct sched_cycle *cycle, enum part part,
-                          const struct counts *counts, const struct sched_pod *other,
-                          const struct sched_node *node, int sign)
+                          const struct asked_counts *counts, const struct sched_pod *other,
+                          const struct sched_node_info *node, int sign)
 {
     for (uint32_t i = 0; i < counts->n; i++) {
         const struct tally *t = counts->p[i];
-        change(cycle->arena, sched_cycle_state(cycle, &p->p), part, t->topology->key,
-               sched_label_get(&node->labels, t->topology->key),
-               tally_weigh(p->census, t, other) * sign);
+        const struct word *key = t->topology->key;
+        struct change by = { .part = part,
+                             .key = key,
+                             .value = sched_label_get(&node->node->labels, key),
+                             .before = tally_sum(t, tally_domain(t, node)),
+                             .delta = tally_weigh(p->census, t, other) * sign };
+        change(cycle->arena, sched_cycle_state(cycle, &p->p), &by);
     }
 }
 
 static void update(struct sched_plugin *sp, struct sched_cycle *cycle,
-                   const struct sched_pod *other, const struct sched_node_info *info, int sign)
+                   const struct sched_pod *other, const struct sched_node_info *node, int sign)
 {
     struct affinity_plugin *p = plugin_of(sp);
     struct affinity_state *s = sched_cycle_state(cycle, sp);
-    const struct sched_node *node = info->node;
 
-    if (!s || !node)
+    if (!s || !node->node)
         return;
     const struct sched_labels *labels =
         namespace_labels(p->p.framework->cache, cycle->pod->namespace_word);
     for (uint32_t i = 0; i < other->required_anti.n; i++) {
         const struct sched_affinity_term *t = &other->required_anti.p[i];
-        if (term_matches_with(t, cycle->pod, labels))
-            change(cycle->arena, s, PART_EXISTING, t->topology_key,
-                   sched_label_get(&node->labels, t->topology_key), sign);
+        if (!term_matches_with(t, cycle->pod, labels))
+            continue;
+        struct change by = { .part = PART_EXISTING,
+                             .key = t->topology_key,
+                             .value = sched_label_get(&node->node->labels, t->topology_key),
+                             .delta = sign };
+        change(cycle->arena, s, &by);
     }
     change_counts(p, cycle, PART_AFFINITY, &s->affinity, other, node, sign);
     change_counts(p, cycle, PART_ANTI, &s->anti, other, node, sign);
@@ -335,8 +339,7 @@ static void *affinity_clone_state(struct sched_plugin *sp, struct sched_cycle *c
     to->changes = NULL;
     to->n_changes = to->cap_changes = 0;
     for (uint32_t i = 0; i < from->n_changes; i++)
-        change(copy->arena, to, from->changes[i].part, from->changes[i].key, from->changes[i].value,
-               from->changes[i].delta);
+        change(copy->arena, to, &from->changes[i]);
     return to;
 }
 
@@ -358,13 +361,26 @@ static const struct sched_status *affinity_pre_score(struct sched_plugin *sp,
         sched_cycle_set_state(cycle, sp, s);
         tally_begin(census_of(p), &p->began);
     }
-    struct asked score = asked_init(p, cycle, TALLY_SCORE);
-    score.key.hard_weight = p->hard_weight;
-    ask_terms(&score, &pod->preferred_affinity);
-    ask_terms(&score, &pod->preferred_anti);
-    ask_keys(&score, &p->census->score_keys);
-    s->score = score.got;
-    return s->score.n == 0 ? &skip : NULL;
+    struct asked prefers = asked_init(p, cycle, TALLY_PREFERS);
+    ask_terms(&prefers, &pod->preferred_affinity);
+    ask_terms(&prefers, &pod->preferred_anti);
+    s->prefers = prefers.got;
+    struct asked about = asked_init(p, cycle, TALLY_ABOUT);
+    about.key.hard_weight = p->hard_weight;
+    ask_keys(&about, &p->census->score_keys);
+    s->about = about.got;
+    return s->prefers.n + s->about.n == 0 ? &skip : NULL;
+}
+
+static void add_sums(const struct asked_counts *counts, const struct sched_node_info *const *nodes,
+                     size_t n, int64_t *scores)
+{
+    for (uint32_t j = 0; j < counts->n; j++)
+        for (size_t i = 0; i < n; i++) {
+            uint32_t domain = tally_domain(counts->p[j], nodes[i]);
+            if (domain != 0)
+                scores[i] += tally_sum(counts->p[j], domain);
+        }
 }
 
 static const struct sched_status *affinity_score(struct sched_plugin *sp, struct sched_cycle *cycle,
@@ -373,14 +389,9 @@ static const struct sched_status *affinity_score(struct sched_plugin *sp, struct
 {
     const struct affinity_state *s = sched_cycle_state(cycle, sp);
 
-    for (size_t i = 0; i < n; i++) {
-        ret[i] = 0;
-        for (uint32_t j = 0; j < s->score.n; j++) {
-            uint32_t domain = tally_domain(s->score.p[j], nodes[i]);
-            if (domain != 0)
-                ret[i] += tally_sum(s->score.p[j], domain);
-        }
-    }
+    memset(ret, 0, n * sizeof(*ret));
+    add_sums(&s->prefers, nodes, n, ret);
+    add_sums(&s->about, nodes, n, ret);
     return NULL;
 }
 

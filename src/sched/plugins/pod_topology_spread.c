@@ -257,6 +257,8 @@ static void count_rules(struct spread_plugin *p, struct arena *a, const struct s
             .n_keys = requires_all ? rules->n : 0,
             .honors_affinity = r->spread->honors_affinity,
             .honors_taints = r->spread->honors_taints,
+            .wants_min = r->spread->do_not_schedule,
+            .wants_nodes_alone = !r->spread->do_not_schedule && keys[i] == p->hostname,
         };
         r->tally = tally_get(census_of(p), &key);
         r->matches_self = sched_selector_matches(r->selector, &pod->labels);
@@ -315,7 +317,7 @@ static int64_t min_of(const struct spread_state *s, uint32_t rule)
         return MIN(min, changed_min);
     min = changed_min;
     for (uint32_t d = 1; d < t->topology->n_domains; d++)
-        if (t->nodes[d] != 0 && t->sums[d] < min && changed_by(s, rule, d) == 0)
+        if (t->population->nodes[d] != 0 && t->sums[d] < min && changed_by(s, rule, d) == 0)
             min = t->sums[d];
     return min;
 }
@@ -332,7 +334,7 @@ static const struct sched_status *spread_filter(struct sched_plugin *sp, struct 
         if (domain == 0)
             return &no_label;
         int64_t count = t->sums[domain], min = 0;
-        if (t->n_domains >= (uint32_t)r->spread->min_domains)
+        if (t->population->n_domains >= (uint32_t)r->spread->min_domains)
             min = s->n_changes ? min_of(s, i) : t->min;
         if (s->n_changes)
             count += changed_by(s, i, domain);

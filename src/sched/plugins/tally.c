@@ -15,13 +15,27 @@
 
 #include <assert.h>
 
-enum { BUCKETS = 256, DEAD_DOMAINS_MAX = 64 };
+enum { BUCKETS = 256, MEMO = 512, DEAD_DOMAINS_MAX = 64 };
+
+/* Which tally answers about pods with these labels, until terms or namespaces change. */
+struct memo {
+    const struct sched_pod *pod; /* a reference; whose namespace and labels; NULL: free */
+    enum tally_kind kind;
+    const struct word *key; /* held by the census, as long as terms do not change */
+    int32_t hard_weight;
+    uint64_t terms, namespaces;
+    struct tally *tally; /* NULL: all 0 */
+};
 
 struct tallies {
     struct census *c;
     struct topology *topologies;
     struct tally_filter *filters;
+    struct population *populations;
     struct tally *newest, *oldest, *buckets[BUCKETS];
+    struct memo memo[MEMO];
+    struct tally_weight *given; /* scratch */
+    uint32_t cap_given;
     uint64_t epoch;
     size_t bytes;
 };
@@ -210,7 +224,7 @@ static bool asks_affinity(const struct tally_key *k)
 /* Does every node count that has the topology key? Others are in domain 0. */
 static bool filters_nothing(const struct tally_key *k)
 {
-    if (k->kind != TALLY_SPREAD)
+    if (k->kind != TALLY_SPREAD || k->wants_nodes_alone)
         return true;
     for (uint32_t i = 0; i < k->n_keys; i++)
         if (k->keys[i] != k->topology_key)
@@ -281,6 +295,66 @@ static void filter_unref(struct tallies *ts, struct tally_filter *f)
     free(f);
 }
 
+/* ---- populations ---- */
+
+static struct population *population_ref(struct tallies *ts, const struct topology *o,
+                                         const struct tally_filter *f)
+{
+    struct population *p = ts->populations;
+    while (p && (p->topology != o || p->filter != f))
+        p = p->next;
+    if (!p) {
+        p = xnew(struct population);
+        p->topology = o;
+        p->filter = f;
+        p->next = ts->populations;
+        ts->populations = p;
+    }
+    p->refs++;
+    return p;
+}
+
+static void population_unref(struct tallies *ts, struct population *p)
+{
+    if (!p || --p->refs > 0)
+        return;
+    struct population **at = &ts->populations;
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+    free(p->nodes);
+    free(p);
+}
+
+/* Nodes that the topology and, where there is one, the filter know. */
+static uint32_t n_nodes_of(const struct topology *o, const struct tally_filter *f)
+{
+    return f ? MIN(o->n_nodes, f->n_nodes) : o->n_nodes;
+}
+
+static void population_sync(struct population *p)
+{
+    const struct topology *o = p->topology;
+    const struct tally_filter *f = p->filter;
+
+    if (p->nodes && p->topology_version == o->version && (!f || p->filter_version == f->version))
+        return;
+    if (!p->nodes || p->cap < o->n_domains) {
+        p->cap = o->cap_domains;
+        p->nodes = xrealloc(p->nodes, p->cap * sizeof(*p->nodes));
+    }
+    memset(p->nodes, 0, p->cap * sizeof(*p->nodes));
+    for (uint32_t i = 0; i < n_nodes_of(o, f); i++)
+        if (!f || f->counts[i])
+            p->nodes[o->domain_of[i]]++;
+    p->n_domains = 0;
+    for (uint32_t d = 1; d < o->n_domains; d++)
+        p->n_domains += p->nodes[d] != 0;
+    p->topology_version = o->version;
+    p->filter_version = f ? f->version : 0;
+    p->version++;
+}
+
 /* ---- terms ---- */
 
 const struct sched_labels *namespace_labels(const struct sched_cache *cache,
@@ -330,20 +404,37 @@ bool term_matches_with(const struct sched_affinity_term *t, const struct sched_p
 
 /* ---- weights ---- */
 
-/* Terms of `of` with the key that match `pod`, times their weights (or `each`, where not 0). */
-static int64_t weigh_terms_of(struct census *c, const struct tally *t,
-                              const struct sched_affinity_terms *of, int32_t each)
+static struct census_classes *classes_of(struct census *c, enum tally_kind kind)
+{
+    return kind == TALLY_EXISTING || kind == TALLY_ABOUT ? &c->terms : &c->labels;
+}
+
+/* Terms of a pod that is there, with the key, that match the pod; each: 0: their weights. */
+static int64_t weigh_terms(const struct tally_key *k, const struct sched_labels *namespace,
+                           const struct sched_affinity_terms *of, int32_t each)
 {
     int64_t sum = 0;
     for (uint32_t i = 0; i < of->n; i++)
-        if (of->p[i].topology_key == t->topology->key &&
-            term_matches_with(&of->p[i], t->pod,
-                              namespace_labels(c->cache, t->pod->namespace_word)))
+        if (of->p[i].topology_key == k->topology_key &&
+            term_matches_with(&of->p[i], k->pod, namespace))
             sum += each ? each : of->p[i].weight;
     return sum;
 }
 
-/* Terms of `pod` with the key that match `other`. */
+/* What pods that want what `other` wants add to the answer. */
+static int64_t weigh_wants(const struct tally_key *k, const struct sched_labels *namespace,
+                           const struct sched_pod *other)
+{
+    if (k->kind == TALLY_EXISTING)
+        return weigh_terms(k, namespace, &other->required_anti, 1);
+    int64_t sum = weigh_terms(k, namespace, &other->preferred_affinity, 0) -
+                  weigh_terms(k, namespace, &other->preferred_anti, 0);
+    if (k->hard_weight > 0)
+        sum += weigh_terms(k, namespace, &other->required_affinity, k->hard_weight);
+    return sum;
+}
+
+/* Terms of the tally's pod with the key that match `other`. */
 static int64_t weigh_own_terms(struct census *c, const struct tally *t,
                                const struct sched_affinity_terms *own,
                                const struct sched_pod *other, int32_t each)
@@ -374,44 +465,27 @@ int64_t tally_weigh(struct census *c, const struct tally *t, const struct sched_
         return matches_all(c, &t->pod->required_affinity, other);
     case TALLY_ANTI:
         return weigh_own_terms(c, t, &t->pod->required_anti, other, 1);
+    case TALLY_PREFERS:
+        return weigh_own_terms(c, t, &t->pod->preferred_affinity, other, 0) -
+               weigh_own_terms(c, t, &t->pod->preferred_anti, other, 0);
     case TALLY_EXISTING:
-        return weigh_terms_of(c, t, &other->required_anti, 1);
-    case TALLY_SCORE: {
-        int64_t sum = weigh_own_terms(c, t, &t->pod->preferred_affinity, other, 0) -
-                      weigh_own_terms(c, t, &t->pod->preferred_anti, other, 0) +
-                      weigh_terms_of(c, t, &other->preferred_affinity, 0) -
-                      weigh_terms_of(c, t, &other->preferred_anti, 0);
-        if (t->hard_weight > 0)
-            sum += weigh_terms_of(c, t, &other->required_affinity, t->hard_weight);
-        return sum;
-    }
+    case TALLY_ABOUT:
+        break;
     }
     assert(false);
     return 0;
 }
 
-/* Of a class. One that has gone has left as many pods as came: any weight is right. */
-static int32_t weight_of(struct census *c, struct tally *t, uint32_t class)
+static int32_t checked_weight(int64_t w)
 {
-    if (t->weights[class] != TALLY_UNKNOWN)
-        return t->weights[class];
-    const struct sched_pod *pod = c->classes[class].pod;
-    if (!pod)
-        return 0;
-    int64_t w = tally_weigh(c, t, pod);
-    assert(w > INT32_MIN && w <= INT32_MAX); /* 4 MiB of terms, 100 each */
-    return t->weights[class] = (int32_t)w;
+    assert(w >= INT32_MIN && w <= INT32_MAX); /* 4 MiB of terms, 100 each */
+    return (int32_t)w;
 }
 
-static void grow_weights(struct census *c, struct tally *t)
+static void set_weight(struct counts *weights, uint32_t class, int32_t weight, uint32_t end)
 {
-    if (t->cap_weights >= c->n_classes)
-        return;
-    uint32_t cap = c->cap_classes;
-    t->weights = xrealloc(t->weights, cap * sizeof(*t->weights));
-    for (uint32_t i = t->cap_weights; i < cap; i++)
-        t->weights[i] = TALLY_UNKNOWN;
-    t->cap_weights = cap;
+    if (weight != 0 || counts_get(weights, class) != 0)
+        *counts_at(weights, class, end) = weight;
 }
 
 /* ---- sums ---- */
@@ -421,7 +495,7 @@ static void find_min(struct tally *t)
     t->min = 0;
     t->n_at_min = 0;
     for (uint32_t d = 1; d < t->topology->n_domains; d++) {
-        if (t->nodes[d] == 0)
+        if (t->population->nodes[d] == 0)
             continue;
         if (t->n_at_min == 0 || t->sums[d] < t->min) {
             t->min = t->sums[d];
@@ -431,52 +505,45 @@ static void find_min(struct tally *t)
     }
 }
 
-static void grow_nodes(struct census *c, struct tally *t)
+static void add_node(struct tally *t, uint32_t node, int32_t n)
 {
-    if (t->by_node && t->cap_nodes >= c->n_rows)
-        return;
-    uint32_t from = t->by_node ? t->cap_nodes : 0;
-    t->by_node = xrealloc(t->by_node, c->n_rows * sizeof(*t->by_node));
-    memset(t->by_node + from, 0, (c->n_rows - from) * sizeof(*t->by_node));
-    t->cap_nodes = c->n_rows;
+    if (node < n_nodes_of(t->topology, t->filter) && (!t->filter || t->filter->counts[node]))
+        t->sums[t->topology->domain_of[node]] += n;
 }
 
-/* From by_node. */
+/* Sums from by_node. */
 static void add_up(struct tally *t)
 {
     const struct topology *o = t->topology;
-    uint32_t n_nodes = t->filter ? MIN(o->n_nodes, t->filter->n_nodes) : o->n_nodes;
+    const struct counts *n = &t->by_node;
 
-    t->n_nonzero = t->n_domains = 0;
+    t->n_nonzero = 0;
     t->topology_version = o->version;
     t->filter_version = t->filter ? t->filter->version : 0;
-    if (!t->by_node && t->kind != TALLY_SPREAD)
+    t->population_version = t->population ? t->population->version : 0;
+    if (t->wants_nodes_alone || (n->cap == 0 && !n->array && t->kind != TALLY_SPREAD)) {
+        free(t->sums);
+        t->sums = NULL;
         return;
+    }
     if (!t->sums || t->cap_domains < o->n_domains) {
         t->cap_domains = o->cap_domains;
         t->sums = xrealloc(t->sums, t->cap_domains * sizeof(*t->sums));
-        if (t->kind == TALLY_SPREAD)
-            t->nodes = xrealloc(t->nodes, t->cap_domains * sizeof(*t->nodes));
     }
     memset(t->sums, 0, t->cap_domains * sizeof(*t->sums));
-    if (t->by_node)
-        for (uint32_t i = 0; i < MIN(n_nodes, t->cap_nodes); i++)
-            if (!t->filter || t->filter->counts[i])
-                t->sums[o->domain_of[i]] += t->by_node[i];
+    for (uint32_t i = 0; i < n->n_array; i++)
+        add_node(t, i, n->array[i]);
+    for (uint32_t i = 0; i < n->cap; i++)
+        if (n->slots[i].value != 0)
+            add_node(t, n->slots[i].key - 1, n->slots[i].value);
     for (uint32_t d = 1; d < o->n_domains; d++)
         t->n_nonzero += t->sums[d] != 0;
-    if (t->kind != TALLY_SPREAD)
-        return;
-    memset(t->nodes, 0, t->cap_domains * sizeof(*t->nodes));
-    for (uint32_t i = 0; i < n_nodes; i++)
-        if (!t->filter || t->filter->counts[i])
-            t->nodes[o->domain_of[i]]++;
-    for (uint32_t d = 1; d < o->n_domains; d++)
-        t->n_domains += t->nodes[d] != 0;
-    find_min(t);
+    if (t->population)
+        find_min(t);
 }
 
-static void add(struct tally *t, uint32_t node, int64_t x)
+/* A node's count has changed by x. */
+static void add(struct tally *t, uint32_t node, int32_t x)
 {
     uint32_t d = t->topology->domain_of[node];
     if (t->filter && !t->filter->counts[node])
@@ -485,8 +552,8 @@ static void add(struct tally *t, uint32_t node, int64_t x)
     t->sums[d] = after;
     if (d == 0)
         return;
-    t->n_nonzero += (after != 0);
-    t->n_nonzero -= (before != 0);
+    t->n_nonzero += after != 0;
+    t->n_nonzero -= before != 0;
     if (t->n_at_min == 0) /* not known now; find_min() comes */
         return;
     t->n_at_min -= before == t->min;
@@ -497,55 +564,75 @@ static void add(struct tally *t, uint32_t node, int64_t x)
     t->n_at_min += after == t->min;
 }
 
-/* By a look at every class, and where one counts, at every pod. */
-static void recount(struct census *c, struct tally *t)
+/* The question is put to every class. true: a class counts. */
+static bool ask_all(struct census *c, struct tally *t)
 {
+    const struct census_classes *k = classes_of(c, t->kind);
     bool any = false;
 
-    for (uint32_t i = 0; i < t->cap_weights; i++)
-        t->weights[i] = TALLY_UNKNOWN;
-    grow_weights(c, t);
-    for (uint32_t i = 0; i < c->n_classes; i++)
-        if (c->classes[i].pod && weight_of(c, t, i) != 0)
-            any = true;
-    if (!any) {
-        free(t->by_node);
-        t->by_node = NULL;
-        if (t->kind != TALLY_SPREAD) {
-            free(t->sums);
-            t->sums = NULL;
-        }
-        return;
+    counts_fini(&t->weights);
+    for (uint32_t i = 0; i < t->n_given; i++) {
+        const struct tally_weight *g = &t->given[i];
+        if (g->class >= k->n || k->p[g->class].serial != g->serial)
+            continue; /* that class has gone */
+        set_weight(&t->weights, g->class, g->weight, k->cap);
+        any = true;
     }
-    grow_nodes(c, t);
+    for (uint32_t i = 0; !t->given && i < k->n; i++) {
+        int32_t w = k->p[i].pod ? checked_weight(tally_weigh(c, t, k->p[i].pod)) : 0;
+        set_weight(&t->weights, i, w, k->cap);
+        any = any || w != 0;
+    }
+    return any;
+}
+
+static int32_t weight_in(const struct census_classes *k, uint32_t class)
+{
+    return class == CENSUS_NONE ? 0 : k->scratch[class];
+}
+
+/* From nothing: a look at every class, and where one counts, at the class of every pod. */
+static void recount(struct census *c, struct tally *t)
+{
+    struct census_classes *k = classes_of(c, t->kind);
+
+    counts_fini(&t->by_node);
+    if (!ask_all(c, t))
+        return;
+    for (uint32_t i = 0; i < k->n; i++)
+        k->scratch[i] = counts_get(&t->weights, i);
     for (uint32_t i = 0; i < c->n_rows; i++) {
         const struct census_row *row = &c->rows[i];
         int32_t sum = 0;
         for (uint32_t j = 0; j < row->n; j++)
-            sum += t->weights[row->classes[j]];
-        t->by_node[i] = sum;
+            sum += weight_in(k, k == &c->labels ? row->places[j].labels : row->places[j].terms);
+        if (sum != 0)
+            *counts_at(&t->by_node, i, c->n_rows) = sum;
     }
+    memset(k->scratch, 0, k->n * sizeof(*k->scratch));
 }
 
 /* What the census has heard since. false: the sums have to be added up again. */
 static bool follow(struct census *c, struct tally *t, bool has_sums)
 {
-    grow_weights(c, t);
-    if (t->by_node)
-        grow_nodes(c, t);
-    for (uint64_t at = t->log_end; at < c->log_end; at++) {
-        const struct census_record *r = &c->log[at % CENSUS_LOG];
+    struct census_classes *k = classes_of(c, t->kind);
+
+    for (uint64_t at = t->log_end; at < k->log_end; at++) {
+        const struct census_record *r = &k->log[at % CENSUS_LOG];
         if (r->delta == 0) {
-            t->weights[r->class] = TALLY_UNKNOWN;
+            /* A class that has gone since, or made way for another, has left as many pods as had
+             * come: what it weighs does not matter. */
+            const struct sched_pod *pod = k->p[r->class].pod;
+            int32_t w = t->given || !pod ? 0 : checked_weight(tally_weigh(c, t, pod));
+            set_weight(&t->weights, r->class, w, k->cap);
             continue;
         }
-        int32_t x = weight_of(c, t, r->class) * r->delta;
+        int32_t x = counts_get(&t->weights, r->class) * r->delta;
         if (x == 0)
             continue;
-        has_sums = has_sums && t->by_node && t->sums;
-        grow_nodes(c, t);
-        t->by_node[r->node] += x;
-        if (has_sums)
+        *counts_at(&t->by_node, r->node, c->n_rows) += x;
+        has_sums = has_sums && (t->sums || t->wants_nodes_alone);
+        if (has_sums && t->sums)
             add(t, r->node, x);
     }
     return has_sums;
@@ -553,35 +640,39 @@ static bool follow(struct census *c, struct tally *t, bool has_sums)
 
 static size_t tally_bytes(const struct tally *t)
 {
-    size_t domain = sizeof(*t->sums) + (t->kind == TALLY_SPREAD ? sizeof(*t->nodes) : 0);
-    return sizeof(*t) + t->cap_weights * sizeof(*t->weights) +
-           (t->by_node ? t->cap_nodes * sizeof(*t->by_node) : 0) +
-           (t->sums ? t->cap_domains * domain : 0) + (t->filter ? t->filter->n_nodes : 0);
+    return sizeof(*t) + t->n_given * sizeof(*t->given) + counts_bytes(&t->weights) +
+           counts_bytes(&t->by_node) + (t->sums ? t->cap_domains * sizeof(*t->sums) : 0) +
+           (t->filter ? t->filter->n_nodes : 0);
 }
 
 static void tally_sync(struct census *c, struct tally *t, bool is_new)
 {
-    /* Questions about terms depend on what namespaces are called. */
+    const struct census_classes *k = classes_of(c, t->kind);
+    /* Whom the terms of a pod select depends on the labels of namespaces. */
+    bool asks_namespaces = k == &c->labels && t->kind != TALLY_SPREAD;
     uint64_t namespaces =
-        t->kind == TALLY_SPREAD ? 0 : sched_cache_kind_generation(c->cache, SCHED_NAMESPACE);
+        asks_namespaces ? sched_cache_kind_generation(c->cache, SCHED_NAMESPACE) : 0;
 
     topology_sync(c, t->topology);
     if (t->filter)
         filter_sync(c, t->filter);
+    if (t->population)
+        population_sync(t->population);
     bool has_sums = !is_new && t->topology_version == t->topology->version &&
-                    (!t->filter || t->filter_version == t->filter->version);
-    if (is_new || namespaces != t->namespaces || c->log_end - t->log_end > CENSUS_LOG) {
+                    (!t->filter || t->filter_version == t->filter->version) &&
+                    (!t->population || t->population_version == t->population->version);
+    if (is_new || namespaces != t->namespaces || k->log_end - t->log_end > CENSUS_LOG) {
         recount(c, t);
         has_sums = false;
-    } else if (t->log_end != c->log_end) {
+    } else if (t->log_end != k->log_end) {
         has_sums = follow(c, t, has_sums);
     }
     if (!has_sums)
         add_up(t);
-    else if (t->kind == TALLY_SPREAD && t->n_at_min == 0)
+    else if (t->population && t->n_at_min == 0)
         find_min(t);
     t->namespaces = namespaces;
-    t->log_end = c->log_end;
+    t->log_end = k->log_end;
     c->tallies->bytes -= t->bytes;
     t->bytes = tally_bytes(t);
     c->tallies->bytes += t->bytes;
@@ -589,30 +680,44 @@ static void tally_sync(struct census *c, struct tally *t, bool is_new)
 
 /* ---- looking up ---- */
 
-static uint64_t tally_hash(const struct tally_key *k, const struct tally_filter *f)
+static uint64_t tally_hash(const struct tally_key *k, const struct tally_filter *f,
+                           const struct tally_weight *given, uint32_t n_given)
 {
     const struct sched_pod *p = k->pod;
     uint64_t h = alike_word(alike_mix(k->kind, (uintptr_t)f), k->topology_key);
 
     switch (k->kind) {
     case TALLY_SPREAD:
+        h = alike_mix(h, (uint64_t)k->wants_min << 1 | k->wants_nodes_alone);
         return alike_hash_selector(alike_word(h, p->namespace_word), k->selector);
     case TALLY_AFFINITY:
         return alike_hash_affinity(h, &p->required_affinity);
     case TALLY_ANTI:
         return alike_hash_affinity(h, &p->required_anti);
-    case TALLY_SCORE:
-        h = alike_mix(h, (uint64_t)k->hard_weight);
-        h = alike_hash_affinity(h, &p->preferred_affinity);
-        h = alike_hash_affinity(h, &p->preferred_anti);
-        return alike_hash_labels(alike_word(h, p->namespace_word), &p->labels);
+    case TALLY_PREFERS:
+        return alike_hash_affinity(alike_hash_affinity(h, &p->preferred_affinity),
+                                   &p->preferred_anti);
     case TALLY_EXISTING:
-        return alike_hash_labels(alike_word(h, p->namespace_word), &p->labels);
+    case TALLY_ABOUT:
+        for (uint32_t i = 0; i < n_given; i++)
+            h = alike_mix(alike_mix(h, given[i].serial), (uint64_t)given[i].weight);
+        return h;
     }
     return h;
 }
 
-static bool tally_is(const struct tally *t, const struct tally_key *k, const struct tally_filter *f)
+static bool is_given(const struct tally *t, const struct tally_weight *given, uint32_t n)
+{
+    if (t->n_given != n)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (t->given[i].serial != given[i].serial || t->given[i].weight != given[i].weight)
+            return false;
+    return true;
+}
+
+static bool tally_is(const struct tally *t, const struct tally_key *k, const struct tally_filter *f,
+                     const struct tally_weight *given, uint32_t n_given)
 {
     const struct sched_pod *a = t->pod, *b = k->pod;
 
@@ -620,18 +725,19 @@ static bool tally_is(const struct tally *t, const struct tally_key *k, const str
         return false;
     switch (k->kind) {
     case TALLY_SPREAD:
-        return a->namespace_word == b->namespace_word && alike_selectors(&t->selector, k->selector);
+        return a->namespace_word == b->namespace_word && !t->population == !k->wants_min &&
+               t->wants_nodes_alone == k->wants_nodes_alone &&
+               alike_selectors(&t->selector, k->selector);
     case TALLY_AFFINITY:
         return alike_affinity(&a->required_affinity, &b->required_affinity);
     case TALLY_ANTI:
         return alike_affinity(&a->required_anti, &b->required_anti);
-    case TALLY_SCORE:
-        return t->hard_weight == k->hard_weight && a->namespace_word == b->namespace_word &&
-               sched_labels_equal(&a->labels, &b->labels) &&
-               alike_affinity(&a->preferred_affinity, &b->preferred_affinity) &&
+    case TALLY_PREFERS:
+        return alike_affinity(&a->preferred_affinity, &b->preferred_affinity) &&
                alike_affinity(&a->preferred_anti, &b->preferred_anti);
     case TALLY_EXISTING:
-        return a->namespace_word == b->namespace_word && sched_labels_equal(&a->labels, &b->labels);
+    case TALLY_ABOUT:
+        return is_given(t, given, n_given);
     }
     return false;
 }
@@ -650,6 +756,12 @@ static void list_put(struct tallies *ts, struct tally *t)
     ts->newest = t;
 }
 
+static void memo_clear(struct tallies *ts, struct memo *m)
+{
+    sched_object_unref(ts->c->words, (void *)(uintptr_t)m->pod);
+    *m = (struct memo){ 0 };
+}
+
 static void tally_free(struct tallies *ts, struct tally *t)
 {
     struct tally **at = &ts->buckets[t->hash % BUCKETS];
@@ -657,20 +769,25 @@ static void tally_free(struct tallies *ts, struct tally *t)
         at = &(*at)->next;
     *at = t->next;
     list_del(ts, t);
+    for (size_t i = 0; t->given && i < MEMO; i++)
+        if (ts->memo[i].tally == t)
+            memo_clear(ts, &ts->memo[i]);
     ts->bytes -= t->bytes;
+    population_unref(ts, t->population);
     topology_unref(ts, t->topology);
     filter_unref(ts, t->filter);
     sched_object_unref(ts->c->words, (void *)(uintptr_t)t->pod);
     alike_selector_fini(ts->c->words, &t->selector);
-    free(t->weights);
-    free(t->by_node);
+    counts_fini(&t->weights);
+    counts_fini(&t->by_node);
+    free(t->given);
     free(t->sums);
-    free(t->nodes);
     free(t);
 }
 
 static struct tally *tally_new(struct tallies *ts, const struct tally_key *k,
-                               struct tally_filter *f, uint64_t hash)
+                               struct tally_filter *f, const struct tally_weight *given,
+                               uint32_t n_given, uint64_t hash)
 {
     struct tally *t = xnew(struct tally);
     t->kind = k->kind;
@@ -679,18 +796,26 @@ static struct tally *tally_new(struct tallies *ts, const struct tally_key *k,
     t->filter = f;
     if (f)
         f->refs++;
-    t->pod = sched_object_ref((void *)(uintptr_t)k->pod);
-    t->hard_weight = k->hard_weight;
+    t->wants_nodes_alone = k->wants_nodes_alone;
+    if (k->wants_min)
+        t->population = population_ref(ts, t->topology, f);
     if (k->kind == TALLY_SPREAD)
         alike_selector_copy(&t->selector, k->selector);
+    if (n_given) {
+        t->given = xnew_n(struct tally_weight, n_given);
+        memcpy(t->given, given, n_given * sizeof(*given));
+        t->n_given = n_given;
+    } else {
+        t->pod = sched_object_ref((void *)(uintptr_t)k->pod);
+    }
     t->next = ts->buckets[hash % BUCKETS];
     ts->buckets[hash % BUCKETS] = t;
     return t;
 }
 
-const struct tally *tally_get(struct census *c, const struct tally_key *k)
+static struct tally *get(struct tallies *ts, const struct tally_key *k,
+                         const struct tally_weight *given, uint32_t n_given)
 {
-    struct tallies *ts = c->tallies;
     struct tally_filter *f = NULL;
 
     if (!filters_nothing(k)) {
@@ -699,21 +824,80 @@ const struct tally *tally_get(struct census *c, const struct tally_key *k)
         if (!f)
             f = filter_new(ts, k, hash);
     }
-    uint64_t hash = tally_hash(k, f);
+    uint64_t hash = tally_hash(k, f, given, n_given);
     struct tally *t = ts->buckets[hash % BUCKETS];
-    while (t && (t->hash != hash || !tally_is(t, k, f)))
+    while (t && (t->hash != hash || !tally_is(t, k, f, given, n_given)))
         t = t->next;
     bool is_new = !t;
     if (is_new)
-        t = tally_new(ts, k, f, hash);
+        t = tally_new(ts, k, f, given, n_given, hash);
     else
         list_del(ts, t);
     list_put(ts, t);
     t->epoch = ts->epoch;
-    tally_sync(c, t, is_new);
-    while (ts->bytes > c->tally_bytes_max && ts->oldest->epoch < ts->epoch)
+    tally_sync(ts->c, t, is_new);
+    while (ts->bytes > ts->c->tally_bytes_max && ts->oldest->epoch < ts->epoch)
         tally_free(ts, ts->oldest);
     return t;
+}
+
+/* What the pods that are there want of this one: weights of the classes of terms that match it. */
+static struct tally *get_by_terms(struct tallies *ts, const struct tally_key *k)
+{
+    const struct census_classes *terms = &ts->c->terms;
+    const struct sched_labels *namespace = namespace_labels(ts->c->cache, k->pod->namespace_word);
+    uint32_t n = 0;
+
+    if (ts->cap_given < terms->n) {
+        ts->cap_given = terms->cap;
+        ts->given = xrealloc(ts->given, ts->cap_given * sizeof(*ts->given));
+    }
+    for (uint32_t i = 0; i < terms->n; i++) {
+        int64_t w = terms->p[i].pod ? weigh_wants(k, namespace, terms->p[i].pod) : 0;
+        if (w != 0)
+            ts->given[n++] = (struct tally_weight){ i, checked_weight(w), terms->p[i].serial };
+    }
+    return n ? get(ts, k, ts->given, n) : NULL;
+}
+
+/* The same, remembered: pods of a template get the same answer. */
+static struct tally *get_about(struct tallies *ts, const struct tally_key *k)
+{
+    const struct sched_pod *pod = k->pod;
+    uint64_t namespaces = sched_cache_kind_generation(ts->c->cache, SCHED_NAMESPACE);
+    uint64_t hash = alike_word(alike_mix(k->kind, (uint64_t)k->hard_weight), k->topology_key);
+    hash = alike_hash_labels(alike_word(hash, pod->namespace_word), &pod->labels);
+    struct memo *m = &ts->memo[hash % MEMO];
+
+    if (m->pod && m->terms == ts->c->terms.changes && m->namespaces == namespaces &&
+        m->kind == k->kind && m->key == k->topology_key && m->hard_weight == k->hard_weight &&
+        m->pod->namespace_word == pod->namespace_word &&
+        sched_labels_equal(&m->pod->labels, &pod->labels)) {
+        if (m->tally) {
+            list_del(ts, m->tally);
+            list_put(ts, m->tally);
+            m->tally->epoch = ts->epoch;
+            tally_sync(ts->c, m->tally, false);
+        }
+        return m->tally;
+    }
+    struct tally *t = get_by_terms(ts, k);
+    memo_clear(ts, m);
+    *m = (struct memo){ .pod = sched_object_ref((void *)(uintptr_t)pod),
+                        .kind = k->kind,
+                        .key = k->topology_key,
+                        .hard_weight = k->hard_weight,
+                        .terms = ts->c->terms.changes,
+                        .namespaces = namespaces,
+                        .tally = t };
+    return t;
+}
+
+const struct tally *tally_get(struct census *c, const struct tally_key *k)
+{
+    if (classes_of(c, k->kind) == &c->terms)
+        return get_about(c->tallies, k);
+    return get(c->tallies, k, NULL, 0);
 }
 
 void tally_begin(struct census *c, uint64_t *began)
@@ -733,10 +917,18 @@ struct tallies *tallies_new(struct census *c)
     return ts;
 }
 
+size_t tallies_bytes(const struct tallies *ts)
+{
+    return ts->bytes;
+}
+
 void tallies_free(struct tallies *ts)
 {
+    for (size_t i = 0; i < MEMO; i++)
+        memo_clear(ts, &ts->memo[i]);
     while (ts->oldest)
         tally_free(ts, ts->oldest);
-    assert(!ts->topologies && !ts->filters && ts->bytes == 0);
+    assert(!ts->topologies && !ts->filters && !ts->populations && ts->bytes == 0);
+    free(ts->given);
     free(ts);
 }

@@ -14,11 +14,9 @@
 #pragma once
 
 #include "sched/plugins/census.h"
+#include "sched/plugins/counts.h"
 
-enum {
-    TALLY_BYTES_MAX = 16 << 20,
-    TALLY_UNKNOWN = INT32_MIN, /* a class that the question was not put to */
-};
+enum { TALLY_BYTES_MAX = 16 << 20 };
 
 /* The values that a label has on nodes. Domain 0: nodes without that label. */
 struct topology {
@@ -49,12 +47,26 @@ struct tally_filter {
     uint32_t n_nodes;
 };
 
+/* How many nodes that count are in each domain. */
+struct population {
+    uint32_t refs;
+    struct population *next;
+    const struct topology *topology;
+    const struct tally_filter *filter; /* NULL: all nodes count */
+    uint64_t topology_version, filter_version, version;
+    uint32_t *nodes, cap; /* by domain */
+    uint32_t n_domains;   /* that have any; without domain 0 */
+};
+
 enum tally_kind {
+    /* by what pods are */
     TALLY_SPREAD,   /* pods of `pod`'s namespace that `selector` matches; not terminating */
     TALLY_AFFINITY, /* pods that all of `pod`'s required affinity terms match */
     TALLY_ANTI,     /* pods for each of `pod`'s required anti-affinity terms with the key */
+    TALLY_PREFERS,  /* the weights of `pod`'s preferred terms with the key that match a pod */
+    /* by what they want */
     TALLY_EXISTING, /* required anti-affinity terms with the key that match `pod` */
-    TALLY_SCORE,    /* the weights of all preferences with the key, of `pod` and about it */
+    TALLY_ABOUT,    /* the weights of all other terms with the key that match `pod` */
 };
 
 /* The question. All borrowed; what a tally needs of it, it keeps itself. */
@@ -67,43 +79,53 @@ struct tally_key {
     struct word *const *keys; /* nodes without all of these do not count */
     uint32_t n_keys;
     bool honors_affinity, honors_taints; /* nor do nodes that the pod may not use */
-    /* SCORE */
-    int32_t hard_weight; /* of a required affinity term of an existing pod */
+    bool wants_min;                      /* `population` and the smallest sum */
+    bool wants_nodes_alone;              /* no sums; whether nodes count is of no matter then */
+    /* ABOUT */
+    int32_t hard_weight; /* of a required affinity term */
+};
+
+struct tally_weight { /* of the classes that a question about terms is answered by */
+    uint32_t class;
+    int32_t weight;
+    uint64_t serial;
 };
 
 struct tally {
     struct topology *topology;
     struct tally_filter *filter; /* NULL: all nodes count */
-    /* By domain; NULL: all are 0, and always in TALLY_SPREAD there. */
+    /* By domain; NULL: all are 0, or not wanted. */
     int64_t *sums;
     uint32_t n_nonzero; /* domains but 0 with another sum */
-    /* SPREAD: domains that have nodes that count, the smallest sum among those, how many have it */
-    uint32_t n_domains, n_at_min;
+    /* wants_min: the smallest sum of a domain that has nodes that count; how many have it */
+    struct population *population;
+    uint32_t n_at_min;
     int64_t min;
-    uint32_t *nodes; /* nodes that count, by domain */
-    /* By index of the node, whether it counts or not; NULL: all are 0. */
-    int32_t *by_node;
+    struct counts by_node; /* whether the node counts or not */
 
     /* The rest is the tally's own. */
     enum tally_kind kind;
+    bool wants_nodes_alone;
     uint64_t hash;
     const struct sched_pod *pod; /* a reference */
     struct sched_selector selector;
-    int32_t hard_weight;
-    int32_t *weights; /* of a pod of each class */
-    uint32_t cap_weights, cap_nodes, cap_domains;
-    uint64_t log_end, topology_version, filter_version, namespaces, epoch;
+    struct tally_weight *given; /* EXISTING, ABOUT: instead of a question */
+    uint32_t n_given;
+    struct counts weights; /* of a pod of each class */
+    uint32_t cap_domains;
+    uint64_t log_end, topology_version, filter_version, population_version, namespaces, epoch;
     size_t bytes;
     struct tally *newer, *older, *next; /* by use; of the same bucket */
 };
 
 struct tallies *tallies_new(struct census *c);
 void tallies_free(struct tallies *ts);
+size_t tallies_bytes(const struct tallies *ts); /* of all tallies */
 /* A cycle begins for a plugin that `*began` belongs to: what was asked for before may go. */
 void tally_begin(struct census *c, uint64_t *began);
-/* Borrowed for the cycle; up to date with the census. */
+/* Borrowed for the cycle; up to date with the census. NULL, of EXISTING and ABOUT alone: all 0. */
 const struct tally *tally_get(struct census *c, const struct tally_key *key);
-/* By how much one more pod, `other`, would change the domain that it is in. */
+/* Of AFFINITY and ANTI: by how much one more pod would change the domain that it is in. */
 int64_t tally_weigh(struct census *c, const struct tally *t, const struct sched_pod *other);
 
 /* 0: the node has not got the label. */
@@ -117,7 +139,7 @@ static inline int64_t tally_sum(const struct tally *t, uint32_t domain)
 }
 static inline int32_t tally_on_node(const struct tally *t, const struct sched_node_info *node)
 {
-    return t->by_node && node->index < t->cap_nodes ? t->by_node[node->index] : 0;
+    return counts_get(&t->by_node, node->index);
 }
 static inline bool tally_counts(const struct tally *t, const struct sched_node_info *node)
 {
