@@ -228,6 +228,13 @@ TEST(volumes_of_migrated_plugins_go_by_their_drivers_zones)
         kit_check(&k, CLAIM("c-affinity"), "n1", CONFLICT);
         kit_check(&k, CLAIM("c-label"), "moved", CONFLICT);
         kit_check(&k, CLAIM("c-label"), "n1", ""); /* not migrated there: no affinity */
+        /* Without a value there is nothing to translate. */
+        put_pv(&k, "by-key", "1Gi",
+               "'cinder':{'volumeID':'y'},'nodeAffinity':{'required':{'nodeSelectorTerms':[{"
+               "'matchExpressions':[{'key':'topology.kubernetes.io/zone','operator':"
+               "'DoesNotExist'}]}]}}");
+        put_bound(&k, "c-key", "by-key");
+        kit_check(&k, CLAIM("c-key"), "moved", "");
         kit_fini(&k);
     }
 }
@@ -352,7 +359,7 @@ TEST(a_claim_gets_the_smallest_volume_that_does)
     CHECK_STR(try_filter(&t, "n2"), NO_MATCH);
     try_fini(&t);
     try_init(&t, &k, "p", CLAIM("f") "," CLAIM("c"));
-    CHECK_STR(reserve(&t, "n2"), "c=small f=large");
+    CHECK_STR(reserve(&t, "n2"), "f=small c=large");
     give_up(&t);
     /* What was set aside for it comes before what is smaller. */
     put_pv(&k, "mine", "9Gi", "'claimRef':{'namespace':'ns','name':'c'}");

@@ -40,6 +40,20 @@ static bool has_key(const struct json *terms, struct str key)
     return false;
 }
 
+/* A requirement of that key names a value: those without one (Exists) stay as they are. */
+static bool has_value(const struct json *terms, struct str key)
+{
+    json_each (term, terms) {
+        json_each (requirement, json_getc(term, "matchExpressions")) {
+            const struct json *values = json_getc(requirement, "values");
+            if (str_eq(json_get_str(requirement, "key"), key) && json_is(values, JSON_ARRAY) &&
+                values->n > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static void replace_key(struct arena *a, struct json *terms, struct str from, struct str to)
 {
     json_each (term, terms) {
@@ -104,11 +118,11 @@ static int read_migrated_affinity(struct words *w, struct arena *a, struct sched
                                        (!json_getc(labels, ZONE) && json_getc(labels, BETA_ZONE)));
     struct str zone = is_beta ? STR(BETA_ZONE) : STR(ZONE);
     struct json *migrated = terms ? json_clone(a, terms) : json_new_array(a);
-    if (has_key(terms, zone))
+    if (has_value(terms, zone))
         replace_key(a, migrated, zone, key);
     else if (json_get(labels, zone))
         add_zones(a, migrated, key, json_str(json_get(labels, zone)));
-    if (is_beta)
+    if (is_beta && has_value(terms, STR(BETA_REGION)))
         replace_key(a, migrated, STR(BETA_REGION), STR(REGION));
     if (migrated->n == 0)
         return 0;

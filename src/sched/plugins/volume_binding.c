@@ -137,13 +137,21 @@ static void prepare_unbound(struct volume_binding *b, struct arena *a, struct un
     }
 }
 
-static int compare_unbound(const void *a, const void *b)
+static bool is_before(const struct unbound_claim *a, const struct unbound_claim *b)
 {
-    const struct unbound_claim *x = a, *y = b;
-    if (x->has_selected_node != y->has_selected_node)
-        return x->has_selected_node ? -1 : 1;
-    int c = x->has_selected_node ? 0 : quantity_cmp(x->pvc->request, y->pvc->request);
-    return c != 0 ? c : str_cmp(x->pvc->o.name, y->pvc->o.name);
+    if (a->has_selected_node || b->has_selected_node)
+        return a->has_selected_node && !b->has_selected_node;
+    return quantity_cmp(a->pvc->request, b->pvc->request) < 0;
+}
+
+/* Into its place, behind those that are equal: the pod's order decides, as it does upstream. */
+static void sort_in(struct unbound_claim *claims, uint32_t n, const struct unbound_claim *c)
+{
+    while (n > 0 && is_before(c, &claims[n - 1])) {
+        claims[n] = claims[n - 1];
+        n--;
+    }
+    claims[n] = *c;
 }
 
 /* A claim that its class leaves to the pod. Immediate ones, and those that name a volume already,
@@ -161,9 +169,9 @@ static const struct sched_status *add_unbound(struct volume_binding *b, struct s
         *ret_is_immediate = true;
         return NULL;
     }
-    struct unbound_claim *c = &s->unbound[s->n_unbound++];
-    *c = (struct unbound_claim){ .pvc = pvc, .class = class };
-    prepare_unbound(b, cycle->arena, c);
+    struct unbound_claim c = { .pvc = pvc, .class = class };
+    prepare_unbound(b, cycle->arena, &c);
+    sort_in(s->unbound, s->n_unbound++, &c);
     return NULL;
 }
 
@@ -207,8 +215,6 @@ static const struct sched_status *pre_filter(struct sched_plugin *p, struct sche
     }
     if (has_immediate)
         return &unbound_immediate;
-    if (s->n_unbound > 1)
-        qsort(s->unbound, s->n_unbound, sizeof(*s->unbound), compare_unbound);
     s->plugin = b;
     s->cycle = cycle;
     sched_cycle_set_state(cycle, p, s);
