@@ -152,7 +152,9 @@ static void on_event(void *arg, const struct watch_event *ev)
     struct json *event;
     uint64_t rv = ev->rv;
     enter(r);
-    if (json_parse(&a, ev->line, NULL, &event, NULL) >= 0) {
+    if (r->opts.ops->on_text)
+        r->opts.ops->on_text(r->opts.arg, false, ev->line);
+    else if (json_parse(&a, ev->line, NULL, &event, NULL) >= 0) {
         const struct json *object = json_getc(event, "object");
         if (str_is(json_get_str(event, "type"), "DELETED")) {
             struct str key = object_key(&a, json_getc(object, "metadata"));
@@ -227,6 +229,20 @@ static void finish_list(struct reflector *r)
     }
 }
 
+static void take_page(struct reflector *r, struct arena *a, const struct json *list)
+{
+    if (r->opts.ops->on_text) {
+        r->opts.ops->on_text(r->opts.arg, true, buf_str(&r->page));
+        return;
+    }
+    json_each (item, json_getc(list, "items")) {
+        meta_name_item(a, list, item);
+        take_object(r, a, item);
+        if (r->closed)
+            break;
+    }
+}
+
 /* Returns 0 at the end of the list, 1 when another page follows, or a negative code. */
 static int read_page(struct reflector *r)
 {
@@ -239,12 +255,7 @@ static int read_page(struct reflector *r)
         code = E_PARSE;
     if (code >= 0) {
         r->rv = rv;
-        json_each (item, json_getc(list, "items")) {
-            meta_name_item(&a, list, item);
-            take_object(r, &a, item);
-            if (r->closed)
-                break;
-        }
+        take_page(r, &a, list);
         free(r->continue_token);
         struct str token = json_get_str(meta, "continue");
         r->continue_token = token.n ? str_dup(token) : NULL;
@@ -502,6 +513,7 @@ int reflector_start(const struct reflector_opts *opts, struct reflector **ret, s
     for (size_t i = 0; i < ARRAY_LEN(copied); i++)
         *copied[i] = str_copy_arena(&r->strings, *copied[i]);
     assert(!opts->ops->on_list_begin == !opts->ops->on_list_end);
+    assert(!opts->ops->on_text || (opts->ops->on_list_begin && !opts->streams));
     defer_start(opts->loop, &r->begin, on_begin);
     *ret = r;
     return 0;

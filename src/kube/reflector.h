@@ -46,6 +46,12 @@ struct reflector_ops {
     void (*on_watching)(void *arg);
     /* The watch has told everything up to this version. */
     void (*on_progress)(void *arg, uint64_t rv);
+    /*
+     * Instead of on_object() and on_deleted(): the text as it came, for users that read it
+     * elsewhere. A page of the list (a List), or an event of the watch ({"type", "object"}).
+     * Together with on_list_begin() and on_list_end(); never streamed.
+     */
+    void (*on_text)(void *arg, bool is_page, struct str text);
     /* A list or watch failed and is tried again. status: of the answer, 0: there was none. */
     void (*on_trouble)(void *arg, int status, const struct err *err);
 };
