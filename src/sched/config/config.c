@@ -592,6 +592,7 @@ static int fill(struct reader *rd, struct sched_config *ret)
     ret->kubeconfig = json_get_str(client, "kubeconfig");
     ret->burst = config_int(client, "burst");
     (void)json_float(json_getc(client, "qps"), &ret->qps);
+    ret->limits_requests = yaml_find_mark(&rd->marks, json_getc(client, "qps")) != NULL;
     int r = fill_profiles(rd, ret);
     if (r < 0)
         return r;

@@ -74,6 +74,7 @@ struct sched_config {
         struct str name, namespace;
     } leader;
     struct str kubeconfig;
+    bool limits_requests; /* qps stands in the text: upstream's default of 50 limits nobody */
     double qps;
     int64_t burst;
     const struct json *tree; /* what was read, for Wasm plugins (wplugin_find()) */
