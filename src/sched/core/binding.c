@@ -24,7 +24,7 @@ void binding_unreserve(struct attempt *a)
         if (p->ops->unreserve)
             p->ops->unreserve(p, &a->cycle);
     }
-    metrics_point(a, POINT_UNRESERVE, SCHED_SUCCESS);
+    figures_point(a, POINT_UNRESERVE, SCHED_SUCCESS);
 }
 
 static bool is_another(void *arg, const struct sched_pod *pod)
@@ -59,7 +59,7 @@ static void bound(struct attempt *a)
 {
     struct sched *s = a->s;
     s->stats.scheduled++;
-    metrics_bound(a);
+    figures_bound(a);
     sched_cache_binding_done(s->cache, a->pod->o.uid, s->now_ms);
     sched_queue_done(s->queue, a->pod->o.uid);
     struct buf note = BUF_INIT(NOTE_MAX_BYTES);
@@ -73,7 +73,7 @@ static void bound(struct attempt *a)
         struct sched_plugin *p = a->profile->at[SCHED_AT_POST_BIND][i];
         p->ops->post_bind(p, &a->cycle);
     }
-    metrics_point(a, SCHED_AT_POST_BIND, SCHED_SUCCESS);
+    figures_point(a, SCHED_AT_POST_BIND, SCHED_SUCCESS);
     attempt_end(a);
 }
 
@@ -166,7 +166,7 @@ void binding_run(struct attempt *a)
             break;
         case AT_PRE_BIND:
             if (code != SCHED_SUCCESS) {
-                metrics_point(a, SCHED_AT_PRE_BIND, code);
+                figures_point(a, SCHED_AT_PRE_BIND, code);
                 binding_failed(a, step_failed(a, "PreBind", a->status));
                 return;
             }
@@ -177,7 +177,7 @@ void binding_run(struct attempt *a)
             }
             if (next_pre_bind(a))
                 break;
-            metrics_point(a, SCHED_AT_PRE_BIND, SCHED_SUCCESS);
+            figures_point(a, SCHED_AT_PRE_BIND, SCHED_SUCCESS);
             a->at = AT_BIND;
             a->next = 0;
             a->status = NULL;
@@ -187,7 +187,7 @@ void binding_run(struct attempt *a)
             }
             break;
         case AT_BIND:
-            metrics_point(a, SCHED_AT_BIND, code);
+            figures_point(a, SCHED_AT_BIND, code);
             if (code == SCHED_SUCCESS) {
                 bound(a);
                 return;
@@ -279,7 +279,7 @@ void binding_make_ready(struct attempt *a, const struct sched_status *status)
     a->is_ready = true;
     s->n_waiting--;
     permit_cancel_timer(a);
-    metrics_permit(a, sched_code(status));
+    figures_permit(a, sched_code(status));
     list_remove(&a->node);
     list_push_back(&s->ready, &a->node);
 }
@@ -377,7 +377,7 @@ void binding_start(struct attempt *a)
     struct sched *s = a->s;
     a->step.done = on_step_done;
     const struct sched_status *status = run_permit(a);
-    metrics_point(a, SCHED_AT_PERMIT,
+    figures_point(a, SCHED_AT_PERMIT,
                   !status && a->n_permits > 0 ? SCHED_WAIT : sched_code(status));
     if (status) {
         struct outcome o;

@@ -342,7 +342,7 @@ static void find_nodes(struct search *f)
     struct sched_node_set set;
     uint64_t limited_by;
     bool goes_on = run_pre_filter(f, &set, &limited_by);
-    metrics_point(a, SCHED_AT_PRE_FILTER,
+    figures_point(a, SCHED_AT_PRE_FILTER,
                   sched_code(f->error ? f->error : f->absent));
     if (!goes_on) {
         for (size_t i = 0; !f->error && i < f->n_all; i++) /* preemption looks at each */
@@ -350,7 +350,7 @@ static void find_nodes(struct search *f)
         return;
     }
     if (try_nominated(f)) {
-        metrics_point(a, SCHED_AT_FILTER, SCHED_SUCCESS);
+        figures_point(a, SCHED_AT_FILTER, SCHED_SUCCESS);
         return;
     }
     size_t n = f->n_all;
@@ -372,7 +372,7 @@ static void find_nodes(struct search *f)
     run_filters(f, nodes, n);
     if (!f->all_nodes)
         s->next_start = (s->next_start + f->n_feasible + f->n_statuses) % f->n_all;
-    metrics_point(a, SCHED_AT_FILTER, f->error ? SCHED_ERROR : SCHED_SUCCESS);
+    figures_point(a, SCHED_AT_FILTER, f->error ? SCHED_ERROR : SCHED_SUCCESS);
     run_extenders(f);
 }
 
@@ -461,13 +461,13 @@ static bool run_scores(struct search *f)
     if (profile->n_at[SCHED_AT_SCORE] == 0 && !fw->extenders)
         return true;
     bool ok = run_pre_score(f);
-    metrics_point(f->a, SCHED_AT_PRE_SCORE, sched_code(f->error));
+    figures_point(f->a, SCHED_AT_PRE_SCORE, sched_code(f->error));
     for (unsigned i = 0; ok && i < profile->n_at[SCHED_AT_SCORE]; i++) {
         struct sched_plugin *p = profile->at[SCHED_AT_SCORE][i];
         if (!(f->a->cycle.skip_score & UINT64_C(1) << p->position))
             ok = score_by(f, p);
     }
-    metrics_point(f->a, SCHED_AT_SCORE, sched_code(f->error));
+    figures_point(f->a, SCHED_AT_SCORE, sched_code(f->error));
     if (ok && fw->extenders)
         fw->extenders->prioritize(fw->extenders_arg, &f->a->cycle, s->scratch.feasible,
                                   f->n_feasible, s->scratch.sums);
@@ -548,7 +548,7 @@ static void run_post_filter(struct search *f, struct outcome *o)
         struct sched_status all = { SCHED_UNSCHEDULABLE, messages, n_messages, STR("") };
         f->post_filter_message = sched_status_message(&a->arena, &all);
     }
-    metrics_point(a, SCHED_AT_POST_FILTER, sched_code(status));
+    figures_point(a, SCHED_AT_POST_FILTER, sched_code(status));
 }
 
 /* ---- the cycle ---- */
@@ -621,7 +621,7 @@ static void reserve(struct attempt *a, const struct sched_node_info *node)
             p->ops->reserve ? p->ops->reserve(p, &a->cycle, node) : NULL;
         if (sched_code(s) == SCHED_SUCCESS)
             continue;
-        metrics_point(a, SCHED_AT_RESERVE, sched_code(s));
+        figures_point(a, SCHED_AT_RESERVE, sched_code(s));
         s = sched_is_rejected(s) ?
                 sched_status_by(&a->arena, s, p->name) :
                 sched_status(&a->arena, SCHED_ERROR,
@@ -633,7 +633,7 @@ static void reserve(struct attempt *a, const struct sched_node_info *node)
         attempt_failed(a, &o);
         return;
     }
-    metrics_point(a, SCHED_AT_RESERVE, SCHED_SUCCESS);
+    figures_point(a, SCHED_AT_RESERVE, SCHED_SUCCESS);
     binding_start(a);
 }
 
@@ -667,7 +667,7 @@ static void run_cycle(struct attempt *a)
     const struct sched_node_info *node = choose(&f, &o);
     if (!node && o.code == SCHED_UNSCHEDULABLE)
         run_post_filter(&f, &o);
-    metrics_algorithm(a);
+    figures_algorithm(a);
     if (!node)
         fit_error(&f, &o);
     tell_decision(&f, node ? node->node->name : NULL, &o);

@@ -4,8 +4,13 @@
  *
  * The loop thread watches (kube/reflector.h) and asks the API; the scheduler's thread has the core
  * (scheduler.h), native and Wasm plugins, and waits for extenders. They exchange messages: objects
- * as JSON text, requests, answers. The thread is made with the first pending pod, and blocks while
- * nothing happens: no timer runs at rest. All functions: loop thread.
+ * as the JSON text that came, requests, answers.
+ *
+ *     asleep: one watch, of pods without a node; no thread, no timer, no Lease
+ *        |  such a pod that is ours, or `eager`
+ *     awake:  watches of all kinds, a thread that blocks while nothing is to be done
+ *
+ * It does not fall asleep again. All functions: loop thread.
  */
 #pragma once
 
@@ -24,13 +29,18 @@ struct sched_driver_opts {
     struct module_cache *modules;         /* for Wasm plugins; NULL: there are none */
     const struct kube_identity *identity; /* kept; NULL: the transport's own */
     const struct sched_config *config;    /* kept until the next sched_driver_reload() */
-    const char *id;                       /* of this process, for the Lease and Events */
+    const char *id;                       /* of this process, for the Lease; copied */
+    bool eager;                           /* awake from the start */
     uint64_t seed;                        /* 0: random */
     /* It has all objects and (with leader election) leads, or does not any more. May be NULL. */
     void (*on_ready)(void *arg);
     void (*on_leads)(void *arg, bool leads);
+    /* It cannot work: a Wasm plugin or an extender that cannot be made. Then it only waits for
+     * sched_driver_stop(). May be NULL: the log tells. */
+    void (*on_failed)(void *arg, const struct err *err);
     void *arg;
 };
+/* Errors: as sched_new(). */
 int sched_driver_start(const struct sched_driver_opts *opts, struct sched_driver **ret,
                        struct err *err);
 /* As sched_reload(); done once, on the loop. */
@@ -38,10 +48,13 @@ void sched_driver_reload(struct sched_driver *d, const struct sched_config *conf
                          void (*done)(void *arg, int r, const struct err *err), void *arg);
 /* Bindings under way end (2 s), the Lease is let go. */
 void sched_driver_stop(struct sched_driver *d, void (*done)(void *arg), void *arg);
-/* Asks the thread; `text` (JSON, or metrics) is borrowed by done. */
+/* Asks the thread; `text` (JSON, explain/explain.h) is borrowed by done. -EAGAIN: it is asleep,
+ * since no pod waits for a node. */
 void sched_driver_explain(struct sched_driver *d, struct str namespace, struct str name,
                           void (*done)(void *arg, int r, struct str text, const struct err *err),
                           void *arg);
-void sched_driver_metrics(struct sched_driver *d, void (*done)(void *arg, struct str text),
-                          void *arg);
-void sched_driver_stats(struct sched_driver *d, struct sched_stats *ret); /* as last told */
+/* Prometheus' text, at once: while a cycle runs, as it was when somebody asked before. */
+void sched_driver_metrics(struct sched_driver *d, struct buf *out);
+/* As last told. */
+bool sched_driver_is_awake(const struct sched_driver *d);
+void sched_driver_stats(struct sched_driver *d, struct sched_stats *ret);

@@ -288,7 +288,7 @@ void attempt_failed(struct attempt *a, const struct outcome *o)
         s->stats.errors++;
     else
         s->stats.unschedulable++;
-    metrics_attempt(a, is_error ? RESULT_ERROR : RESULT_UNSCHEDULABLE);
+    figures_attempt(a, is_error ? RESULT_ERROR : RESULT_UNSCHEDULABLE);
     struct str uid = a->pod->o.uid;
     struct pending *p = pending_of(s, &a->pod->o);
     if (s->is_ending || !p || !str_eq(p->pod->o.uid, uid)) {

@@ -232,14 +232,14 @@ void recorder_add_about(struct sched *s, const struct sched_profile *profile,
                         struct str action, struct str note);
 void recorder_fini(struct sched *s);
 
-/* ---- metrics.c ---- */
-struct profile_metrics *metrics_of(struct sched *s, struct str scheduler_name);
-void sched_metrics_fini(struct sched *s);
+/* ---- metrics.c: figures ---- */
+struct profile_metrics *figures_of(struct sched *s, struct str scheduler_name);
+void figures_fini(struct sched *s);
 /* The time since a->point_ns, which becomes now. */
-void metrics_point(struct attempt *a, unsigned point, enum sched_code code);
-void metrics_attempt(struct attempt *a, unsigned result);
-void metrics_algorithm(struct attempt *a);
-void metrics_bound(struct attempt *a);
-void metrics_permit(struct attempt *a, enum sched_code code);
+void figures_point(struct attempt *a, unsigned point, enum sched_code code);
+void figures_attempt(struct attempt *a, unsigned result);
+void figures_algorithm(struct attempt *a);
+void figures_bound(struct attempt *a);
+void figures_permit(struct attempt *a, enum sched_code code);
 /* Of one preemption. */
-void metrics_victims(struct sched *s, size_t n);
+void figures_victims(struct sched *s, size_t n);

@@ -315,3 +315,18 @@ void sched_del(struct sched *s, enum sched_kind kind, struct str namespace, stru
         tell(s, resources[kind], SCHED_DELETE, old, NULL);
     sched_object_unref(s->words, old);
 }
+
+void sched_each_name(const struct sched *s, enum sched_kind kind,
+                     void (*each)(void *arg, struct str namespace, struct str name), void *arg)
+{
+    map_each (e, sched_cache_all(s->cache, kind)) {
+        const struct sched_object *o = e->value;
+        each(arg, o->namespace, o->name);
+    }
+    if (kind != SCHED_POD)
+        return;
+    map_each (e, &s->pending) {
+        const struct pending *p = e->value;
+        each(arg, p->pod->o.namespace, p->pod->o.name);
+    }
+}

@@ -279,7 +279,7 @@ static int profile_set_new(struct sched *s, const struct sched_config *config,
         if (r < 0)
             break;
         set->n = i + 1;
-        set->metrics[i] = metrics_of(s, p->scheduler_name);
+        set->metrics[i] = figures_of(s, p->scheduler_name);
         r = check_queue_sort(set, config, i, err);
     }
     if (r < 0) {
@@ -381,7 +381,7 @@ void sched_free(struct sched *s)
     map_fini(&s->by_uid);
     sched_cache_free(s->cache);
     words_free(s->words);
-    sched_metrics_fini(s);
+    figures_fini(s);
     vec_fini(&s->timers);
     free(s->scratch.feasible);
     free(s->scratch.scores);

@@ -60,6 +60,9 @@ int sched_put(struct sched *s, enum sched_kind kind, const struct json *json, ui
               struct err *err);
 void sched_del(struct sched *s, enum sched_kind kind, struct str namespace, struct str name,
                uint64_t now_ms);
+/* The names of all objects of a kind that it knows, for whoever compares them with a list. */
+void sched_each_name(const struct sched *s, enum sched_kind kind,
+                     void (*each)(void *arg, struct str namespace, struct str name), void *arg);
 /* All kinds have been listed once: before this no pod is tried. */
 void sched_synced(struct sched *s);
 /* Leads, or does not: who does not keeps its picture of the cluster and places nothing. */

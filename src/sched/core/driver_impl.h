@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two sides of the driver: driver.c runs on the loop thread, driver_thread.c on its own. */
+#pragma once
+
+#include "sched/core/driver.h"
+#include "sched/extender/extender.h"
+#include "sched/wasm/plugins.h"
+
+enum {
+    DRIVER_STACK_BYTES = 2 << 20,     /* of the thread: guests want 1 MiB */
+    DRIVER_INBOX_MAX_BYTES = 64 << 20, /* of watch events that the thread has not read yet */
+    DRIVER_CALLS_MAX = 512,           /* requests under way; more wait */
+    DRIVER_ANSWER_MAX_BYTES = 4 << 20,
+    DRIVER_STEPS = 32,                /* cycles between two looks at the inbox */
+    DRIVER_STOP_MS = 2000,
+    DRIVER_ABSENT_MS = 600000,        /* a kind that the API did not have is looked for again */
+};
+
+/* ---- messages to the thread ---- */
+
+enum message_type {
+    MESSAGE_LIST_BEGIN,
+    MESSAGE_PAGE,  /* text: a List */
+    MESSAGE_LIST_END,
+    MESSAGE_LINE,  /* text: an event of a watch */
+    MESSAGE_SYNCED,
+    MESSAGE_ANSWER,
+    MESSAGE_LEAD,
+    MESSAGE_EXPLAIN,
+    MESSAGE_RELOAD,
+    MESSAGE_STOP,
+};
+
+struct message {
+    struct list node;
+    enum message_type type;
+    enum sched_kind kind;
+    bool flag; /* LEAD: leads */
+    struct call *call;
+    struct question *question;
+    struct reload *reload;
+    size_t n_text;
+    char text[]; /* NUL-terminated */
+};
+
+/* A request of the thread's; who has it owns it. */
+struct call {
+    struct list node;
+    struct sched_driver *d;
+    char *method, *target, *body;
+    size_t n_body;
+    const char *patch_type;
+    sched_api_done done;
+    void *arg;
+    struct kube_call *running;
+    int r, status;
+    struct err err;
+    struct buf answer;
+};
+
+struct question {
+    struct list node;
+    struct sched_driver *d;
+    char *namespace, *name;
+    void (*done)(void *arg, int r, struct str text, const struct err *err);
+    void *arg;
+    int r;
+    struct err err;
+    struct buf text;
+};
+
+struct reload {
+    struct sched_driver *d;
+    const struct sched_config *config;
+    struct wplugins *plugins;
+    void (*done)(void *arg, int r, const struct err *err);
+    void *arg;
+    int r;
+    struct err err;
+};
+
+struct sched_thread; /* driver_thread.c */
+
+/* What the thread has for the loop; see take_outbox(). */
+struct outbox {
+    struct list calls, questions;
+    struct reload *reload;
+    bool started, has_ended;
+    int start_r;
+    struct err start_err;
+    bool drained; /* the inbox was empty */
+};
+
+struct feed {
+    struct sched_driver *d;
+    enum sched_kind kind;
+    struct reflector *reflector;
+    bool synced, absent, lost;
+};
+
+struct sched_driver {
+    struct sched_driver_opts opts;
+    struct loop *loop;
+    char *id;
+    struct wplugin_host *plugin_host;
+    struct wplugins *plugins;
+
+    /* ---- loop thread ---- */
+    struct reflector *sleeper; /* of pods without a node, while asleep */
+    struct feed feeds[SCHED_KIND_COUNT];
+    bool feeds_run, has_all, is_ready, awake, stopping, failed, joined;
+    struct timer absent, refill;
+    struct leader *leader;
+    struct list waiting, running; /* calls */
+    size_t n_running;
+    double tokens;
+    uint64_t tokens_ms;
+    struct defer deferred_stop;
+    void (*stopped)(void *arg);
+    void *stopped_arg;
+    bool leader_stopped, loading, cancelled, ending;
+    struct post final;
+
+    /* ---- shared, under `lock` ---- */
+    uv_mutex_t lock;
+    uv_cond_t wake;
+    struct list inbox;
+    size_t inbox_bytes;
+    bool thread_waits;
+    struct outbox outbox;
+    bool posted;
+    struct post post;
+    struct sched_stats stats;
+    bool wants_metrics;
+    struct buf metrics; /* as last written */
+
+    /* ---- the thread's, under `state_lock` while it works ---- */
+    uv_mutex_t state_lock;
+    uv_thread_t thread;
+    bool has_thread;
+    struct sched *s;
+    struct sched_api api;
+    const struct sched_config *config;
+    const struct sched_foreign *foreign;
+    struct sched_extenders *extenders;
+};
+
+/* ---- driver_thread.c ---- */
+int driver_thread_start(struct sched_driver *d, struct err *err);
+void driver_thread_join(struct sched_driver *d);
+/* Loop thread. Takes the message. */
+void driver_send(struct sched_driver *d, struct message *m);
+struct message *driver_message(enum message_type type, struct str text);
+void driver_call_free(struct call *c);
+void driver_question_free(struct question *q);
+
+/* ---- driver.c ---- */
+void driver_on_post(struct post *p); /* loop thread */
+bool driver_keeps_json(const struct sched_config *config, const struct wplugins *plugins);

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scheduler's thread: reads messages, runs cycles, and hands its requests to the loop once for
+ * each round. It blocks while there is nothing to do; a timer of the core is the end of that wait.
+ */
+#include "sched/core/driver_impl.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "kube/meta.h"
+#include "sched/explain/explain.h"
+
+#include <errno.h>
+
+void driver_call_free(struct call *c)
+{
+    free(c->method);
+    free(c->target);
+    free(c->body);
+    buf_fini(&c->answer);
+    free(c);
+}
+
+void driver_question_free(struct question *q)
+{
+    free(q->namespace);
+    free(q->name);
+    buf_fini(&q->text);
+    free(q);
+}
+
+struct message *driver_message(enum message_type type, struct str text)
+{
+    struct message *m = xalloc(sizeof(*m) + text.n + 1);
+    m->type = type;
+    m->n_text = text.n;
+    if (text.n > 0)
+        memcpy(m->text, text.p, text.n);
+    return m;
+}
+
+void driver_send(struct sched_driver *d, struct message *m)
+{
+    uv_mutex_lock(&d->lock);
+    list_push_back(&d->inbox, &m->node);
+    d->inbox_bytes += m->n_text;
+    bool waits = d->thread_waits;
+    d->thread_waits = false;
+    uv_mutex_unlock(&d->lock);
+    if (waits)
+        uv_cond_signal(&d->wake);
+}
+
+/* ---- to the loop ---- */
+
+/* With the lock. */
+static void post(struct sched_driver *d)
+{
+    if (d->posted)
+        return;
+    d->posted = true;
+    d->post.run = driver_on_post;
+    loop_post(d->loop, &d->post);
+}
+
+static void on_api_call(struct sched_api *api, const struct sched_api_request *rq,
+                        sched_api_done done, void *arg)
+{
+    struct sched_driver *d = container_of(api, struct sched_driver, api);
+    struct call *c = xnew(struct call);
+    c->d = d;
+    c->method = xstrdup(rq->method);
+    c->target = str_dup(rq->target);
+    c->body = str_dup(rq->body);
+    c->n_body = rq->body.n;
+    c->patch_type = rq->patch_type; /* a constant, as all of them are */
+    c->done = done;
+    c->arg = arg;
+    buf_init(&c->answer, DRIVER_ANSWER_MAX_BYTES);
+    uv_mutex_lock(&d->lock);
+    list_push_back(&d->outbox.calls, &c->node);
+    post(d);
+    uv_mutex_unlock(&d->lock);
+}
+
+/* ---- objects ---- */
+
+struct reader {
+    struct sched_driver *d;
+    uint64_t now_ms;
+    struct arena arena;
+    /* Names that were known before the list which is under way, by kind; NULL: none is. */
+    struct map *before[SCHED_KIND_COUNT];
+    uint64_t complained_ms;
+    size_t unreadable;
+};
+
+static struct str object_key(struct reader *r, struct str namespace, struct str name)
+{
+    return str_of(arena_printf(&r->arena, STR_FMT "/" STR_FMT, STR_ARG(namespace), STR_ARG(name)));
+}
+
+/* One line a minute, however many there are. */
+static void complain(struct reader *r, enum sched_kind kind, const struct json *meta,
+                     const struct err *err)
+{
+    enum { COMPLAIN_MS = 60000 };
+    r->unreadable++;
+    if (r->complained_ms && r->now_ms - r->complained_ms < COMPLAIN_MS)
+        return;
+    log_warn("object cannot be read, ignoring", "kind=%s name=" STR_FMT "/" STR_FMT " n=%zu: %s",
+             sched_kind_plural(kind), STR_ARG(json_get_str(meta, "namespace")),
+             STR_ARG(json_get_str(meta, "name")), r->unreadable, err_text(err));
+    r->complained_ms = r->now_ms;
+    r->unreadable = 0;
+}
+
+static void take_object(struct reader *r, enum sched_kind kind, const struct json *object)
+{
+    struct err err = { 0 };
+    const struct json *meta = json_getc(object, "metadata");
+    if (r->before[kind])
+        map_del(r->before[kind],
+                object_key(r, json_get_str(meta, "namespace"), json_get_str(meta, "name")));
+    if (sched_put(r->d->s, kind, object, r->now_ms, &err) < 0)
+        complain(r, kind, meta, &err);
+}
+
+static void read_page(struct reader *r, const struct message *m)
+{
+    struct json *list;
+    if (json_parse(&r->arena, str_n(m->text, m->n_text), NULL, &list, NULL) >= 0) {
+        json_each (item, json_getc(list, "items")) {
+            meta_name_item(&r->arena, list, item);
+            take_object(r, m->kind, item);
+        }
+    }
+    arena_reset(&r->arena);
+}
+
+static void read_line(struct reader *r, const struct message *m)
+{
+    struct json *event;
+    if (json_parse(&r->arena, str_n(m->text, m->n_text), NULL, &event, NULL) >= 0) {
+        const struct json *object = json_getc(event, "object");
+        const struct json *meta = json_getc(object, "metadata");
+        if (str_is(json_get_str(event, "type"), "DELETED"))
+            sched_del(r->d->s, m->kind, json_get_str(meta, "namespace"),
+                      json_get_str(meta, "name"), r->now_ms);
+        else
+            take_object(r, m->kind, object);
+    }
+    arena_reset(&r->arena);
+}
+
+static void note_name(void *arg, struct str namespace, struct str name)
+{
+    struct map *names = arg;
+    char *key = xasprintf(STR_FMT "/" STR_FMT, STR_ARG(namespace), STR_ARG(name));
+    (void)map_put(names, str_of(key), names);
+    free(key);
+}
+
+static void list_forget(struct reader *r, enum sched_kind kind)
+{
+    if (!r->before[kind])
+        return;
+    map_fini(r->before[kind]);
+    free(take_ptr(&r->before[kind]));
+}
+
+static void list_begins(struct reader *r, enum sched_kind kind)
+{
+    list_forget(r, kind);
+    r->before[kind] = xnew(struct map);
+    sched_each_name(r->d->s, kind, note_name, r->before[kind]);
+}
+
+/* What the list did not bring has gone meanwhile. */
+static void list_ends(struct reader *r, enum sched_kind kind)
+{
+    if (!r->before[kind])
+        return;
+    map_each (e, r->before[kind]) {
+        struct str namespace, name;
+        (void)str_cut(e->key, '/', &namespace, &name);
+        sched_del(r->d->s, kind, namespace, name, r->now_ms);
+    }
+    list_forget(r, kind);
+}
+
+/* ---- questions ---- */
+
+static void explain_pod(struct sched_driver *d, struct question *q, uint64_t now_ms)
+{
+    scoped(explain_free_scoped) struct explain *e = explain_new();
+    q->r = sched_explain(d->s, str_of(q->namespace), str_of(q->name), now_ms, &explain_observer, e,
+                         &q->err);
+    if (q->r >= 0)
+        explain_write(e, &q->text);
+    uv_mutex_lock(&d->lock);
+    list_push_back(&d->outbox.questions, &q->node);
+    post(d);
+    uv_mutex_unlock(&d->lock);
+}
+
+static void reload_plugins(struct sched_driver *d, struct reload *r)
+{
+    const struct sched_foreign *foreign = r->plugins ? wplugins_foreign(r->plugins) : NULL;
+    r->r = sched_reload(d->s, r->config, foreign, driver_keeps_json(r->config, r->plugins),
+                        &r->err);
+    if (r->r >= 0) {
+        d->config = r->config;
+        d->foreign = foreign;
+    }
+    uv_mutex_lock(&d->lock);
+    d->outbox.reload = r;
+    post(d);
+    uv_mutex_unlock(&d->lock);
+}
+
+/* ---- messages ---- */
+
+/* false: it was the last one. */
+static bool handle(struct reader *r, struct message *m)
+{
+    struct sched_driver *d = r->d;
+    switch (m->type) {
+    case MESSAGE_LIST_BEGIN:
+        list_begins(r, m->kind);
+        break;
+    case MESSAGE_PAGE:
+        read_page(r, m);
+        break;
+    case MESSAGE_LIST_END:
+        list_ends(r, m->kind);
+        break;
+    case MESSAGE_LINE:
+        read_line(r, m);
+        break;
+    case MESSAGE_SYNCED:
+        sched_synced(d->s);
+        break;
+    case MESSAGE_ANSWER:
+        m->call->done(m->call->arg, m->call->r, m->call->status, buf_str(&m->call->answer),
+                      &m->call->err);
+        driver_call_free(m->call);
+        break;
+    case MESSAGE_LEAD:
+        sched_lead(d->s, m->flag);
+        break;
+    case MESSAGE_EXPLAIN:
+        explain_pod(d, m->question, r->now_ms);
+        break;
+    case MESSAGE_RELOAD:
+        reload_plugins(d, m->reload);
+        break;
+    case MESSAGE_STOP:
+        sched_lead(d->s, false);
+        return false;
+    }
+    return true;
+}
+
+/* ---- the thread ---- */
+
+/* The messages that wait; blocks until there is one, or `due_ms` is there. */
+static void take_inbox(struct sched_driver *d, struct list *to, uint64_t due_ms)
+{
+    uv_mutex_lock(&d->lock);
+    while (list_is_empty(&d->inbox)) {
+        uint64_t now = clock_mono_ms();
+        if (now >= due_ms)
+            break;
+        d->thread_waits = true;
+        if (due_ms == UINT64_MAX)
+            uv_cond_wait(&d->wake, &d->lock);
+        else
+            (void)uv_cond_timedwait(&d->wake, &d->lock, (due_ms - now) * 1000000);
+        d->thread_waits = false;
+    }
+    list_move_all(&d->inbox, to);
+    d->inbox_bytes = 0;
+    if (!d->outbox.drained) { /* something was left out: now there is room to list it */
+        d->outbox.drained = true;
+        post(d);
+    }
+    uv_mutex_unlock(&d->lock);
+}
+
+static void tell_state(struct sched_driver *d)
+{
+    struct sched_stats stats;
+    struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    sched_stats(d->s, &stats);
+    uv_mutex_lock(&d->lock);
+    d->stats = stats;
+    bool wants = d->wants_metrics;
+    d->wants_metrics = false;
+    uv_mutex_unlock(&d->lock);
+    if (!wants)
+        return;
+    sched_metrics(d->s, &text);
+    uv_mutex_lock(&d->lock);
+    buf_fini(&d->metrics);
+    d->metrics = text;
+    uv_mutex_unlock(&d->lock);
+}
+
+/* Messages, then some cycles. Returns when it wants to run again; false in *goes_on: the end. */
+static uint64_t run_round(struct reader *r, struct list *messages, bool *goes_on)
+{
+    struct sched_driver *d = r->d;
+    uv_mutex_lock(&d->state_lock);
+    r->now_ms = clock_mono_ms();
+    for (struct list *node = list_pop_front(messages); node; node = list_pop_front(messages)) {
+        struct message *m = list_entry(node, struct message, node);
+        if (!handle(r, m))
+            *goes_on = false;
+        free(m);
+    }
+    r->now_ms = clock_mono_ms();
+    uint64_t due_ms = sched_tick(d->s, r->now_ms);
+    unsigned steps = 0;
+    while (steps < DRIVER_STEPS && sched_step(d->s, clock_mono_ms()))
+        steps++;
+    if (steps > 0)
+        due_ms = steps == DRIVER_STEPS ? 0 : sched_tick(d->s, clock_mono_ms());
+    tell_state(d);
+    uv_mutex_unlock(&d->state_lock);
+    return due_ms;
+}
+
+/* Bindings that are under way get their answers, for a while. */
+static void wind_down(struct reader *r)
+{
+    uint64_t until = clock_mono_ms() + DRIVER_STOP_MS;
+    for (;;) {
+        struct sched_stats stats;
+        struct list messages;
+        bool goes_on = true;
+        sched_stats(r->d->s, &stats);
+        if (stats.binding == 0 || clock_mono_ms() >= until)
+            return;
+        take_inbox(r->d, &messages, until);
+        (void)run_round(r, &messages, &goes_on);
+    }
+}
+
+static int make_scheduler(struct sched_driver *d, struct err *err)
+{
+    const struct sched_config *c = d->config;
+    int r = 0;
+    if (c->n_extenders > 0)
+        r = sched_extenders_new(c->extenders, c->n_extenders, &d->extenders, err);
+    if (r < 0)
+        return r;
+    struct sched_opts opts = {
+        .config = c,
+        .api = &d->api,
+        .foreign = d->foreign,
+        .extenders = d->extenders ? &sched_extenders_ops : NULL,
+        .extenders_arg = d->extenders,
+        .seed = d->opts.seed,
+        .keeps_json = driver_keeps_json(c, d->plugins),
+    };
+    d->api.call = on_api_call;
+    return sched_new(&opts, &d->s, err);
+}
+
+static void run_thread(void *arg)
+{
+    struct sched_driver *d = arg;
+    struct reader r = { .d = d, .now_ms = clock_mono_ms() };
+    struct err err = { 0 };
+    uv_mutex_lock(&d->state_lock);
+    int code = make_scheduler(d, &err);
+    uv_mutex_unlock(&d->state_lock);
+    uv_mutex_lock(&d->lock);
+    d->outbox.started = true;
+    d->outbox.start_r = code;
+    d->outbox.start_err = err;
+    post(d);
+    uv_mutex_unlock(&d->lock);
+    bool goes_on = code >= 0;
+    uint64_t due_ms = UINT64_MAX;
+    while (goes_on) {
+        struct list messages;
+        take_inbox(d, &messages, due_ms);
+        due_ms = run_round(&r, &messages, &goes_on);
+    }
+    if (code >= 0)
+        wind_down(&r);
+    uv_mutex_lock(&d->state_lock);
+    sched_free(take_ptr(&d->s));
+    sched_extenders_free(take_ptr(&d->extenders));
+    uv_mutex_unlock(&d->state_lock);
+    for (unsigned k = 0; k < SCHED_KIND_COUNT; k++)
+        list_forget(&r, (enum sched_kind)k);
+    arena_fini(&r.arena);
+    uv_mutex_lock(&d->lock);
+    d->outbox.has_ended = true;
+    post(d);
+    uv_mutex_unlock(&d->lock);
+}
+
+int driver_thread_start(struct sched_driver *d, struct err *err)
+{
+    uv_thread_options_t opts = { .flags = UV_THREAD_HAS_STACK_SIZE,
+                                 .stack_size = DRIVER_STACK_BYTES };
+    int r = uv_thread_create_ex(&d->thread, &opts, run_thread, d);
+    if (r < 0)
+        return err_sys(err, r, "start the scheduler's thread");
+    d->has_thread = true;
+    loop_hold(d->loop); /* until it has ended */
+    return 0;
+}
+
+void driver_thread_join(struct sched_driver *d)
+{
+    if (!d->has_thread)
+        return;
+    (void)uv_thread_join(&d->thread);
+    d->has_thread = false;
+    loop_release(d->loop);
+}
