@@ -285,7 +285,7 @@ TEST(terms_that_all_name_nodes_leave_those_alone)
 
 #define PREFERRED(list)                                                                            \
     "'affinity': {'nodeAffinity': {'preferredDuringSchedulingIgnoredDuringExecution': [" list "]}" \
-                                                                                              "}"
+    "}"
 #define PREFER(weight, term) "{'weight': " weight ", 'preference': " term "}"
 
 TEST(weights_of_preferred_terms_are_added_up)
@@ -650,6 +650,11 @@ TEST(pods_that_ask_for_nothing_count_as_if_they_asked_for_a_little)
     put_pod(&k, "q", "b", "'containers': [{'name': 'c', 'image': 'i'}]");
     /* 100m and 200 MB each: 90 and 80 on a, 80 and 60 on b. */
     check_text("none", kit_score(&k, kit_pod(&k, "{'containers': [{'name': 'c', 'image': 'i'}]}")),
+               "a=85 b=70");
+    /* What the pod asks for as a whole is of no account here, as upstream's scorer has it. */
+    check_text("of the pod",
+               kit_score(&k, kit_pod(&k, "{'containers': [{'name': 'c', 'image': 'i'}], "
+                                         "'resources': {'requests': {'cpu': '700m'}}}")),
                "a=85 b=70");
 }
 

@@ -52,6 +52,7 @@ static void pod_walk(struct sched_walk *k, struct sched_pod *p)
     sched_walk_word(k, p->image_layers);
     sched_walk_labels(k, &p->labels);
     sched_walk_amounts(k, &p->requests);
+    sched_walk_array(k, &p->container_nonzero, p->container_nonzero ? 2 : 0, sizeof(int64_t));
     walk_small_arrays(k, p);
     sched_walk_selector(k, &p->node_selector);
     sched_walk_node_terms(k, &p->required_node);

@@ -90,6 +90,9 @@ struct sched_pod {
      * PodRequests), with pod-level resources where given. */
     struct sched_amounts requests;
     int64_t nonzero_milli_cpu, nonzero_memory; /* 100m and 200 MB where a container asks for none */
+    /* These two as they were without the pod's own resources, which upstream's NodeResourcesFit
+     * leaves out when it scores a pod that waits; NULL: it has none. */
+    int64_t *container_nonzero;
 
     struct sched_toleration *tolerations;
     struct sched_selector node_selector; /* spec.nodeSelector */

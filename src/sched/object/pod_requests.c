@@ -269,6 +269,7 @@ int sched_pod_read_requests(struct words *w, struct arena *a, const struct sched
     struct list overhead;
     bool is_set = false;
     int e = sum_containers(&r, &sum);
+    __int128 of_containers[2] = { sum.with_defaults[CPU], sum.with_defaults[MEMORY] };
     if (e >= 0 && json_is(j->resources, JSON_OBJECT))
         e = pod_level(&r, &sum, &is_set);
     if (e >= 0)
@@ -281,6 +282,13 @@ int sched_pod_read_requests(struct words *w, struct arena *a, const struct sched
         /* A pod that has amounts as a whole gets defaults only of what nobody names. */
         if (is_set && sum.list.has[i])
             sum.with_defaults[i] = sum.list.nano[i];
+    }
+    if (is_set) {
+        p->container_nonzero = SCHED_ARRAY(a, int64_t, 2);
+        p->container_nonzero[CPU] =
+            quantity_milli((struct quantity){ .nano = of_containers[CPU] + overhead.nano[CPU] });
+        p->container_nonzero[MEMORY] = quantity_value(
+            (struct quantity){ .nano = of_containers[MEMORY] + overhead.nano[MEMORY] });
     }
     take_amounts(w, &r, &sum.list, &p->requests);
     p->nonzero_milli_cpu = quantity_milli((struct quantity){ .nano = sum.with_defaults[CPU] });

@@ -60,13 +60,15 @@ const int64_t *sched_specs_requests(const struct sched_specs *s, struct arena *a
                                     const struct sched_pod *pod, bool nonzero)
 {
     int64_t *ret = arena_new_n(a, int64_t, s->n);
+    const int64_t containers[2] = { pod->nonzero_milli_cpu, pod->nonzero_memory };
+    const int64_t *assumed = pod->container_nonzero ? pod->container_nonzero : containers;
     for (uint32_t i = 0; i < s->n; i++) {
         switch (s->p[i].kind) {
         case SCHED_SPEC_CPU:
-            ret[i] = nonzero ? pod->nonzero_milli_cpu : pod->requests.milli_cpu;
+            ret[i] = nonzero ? assumed[0] : pod->requests.milli_cpu;
             break;
         case SCHED_SPEC_MEMORY:
-            ret[i] = nonzero ? pod->nonzero_memory : pod->requests.memory;
+            ret[i] = nonzero ? assumed[1] : pod->requests.memory;
             break;
         case SCHED_SPEC_EPHEMERAL:
             ret[i] = pod->requests.ephemeral;

@@ -26,7 +26,7 @@ void sched_specs_fini(struct words *w, struct sched_specs *s);
 
 /*
  * What the pod asks for of each, in the arena. nonzero: for containers that ask for no CPU or
- * memory something is assumed.
+ * memory something is assumed, and what the pod asks for as a whole does not count.
  */
 const int64_t *sched_specs_requests(const struct sched_specs *s, struct arena *a,
                                     const struct sched_pod *pod, bool nonzero);

@@ -4,9 +4,9 @@
 //
 // A line of stdin is {"config": KubeSchedulerConfiguration or null, "objects": [...], "pods":
 // [...]}: every pod of "pods" is judged by itself, with "objects" (nodes, bound pods, anything else
-// that plugins look up) as the cluster. A line of stdout is {"pods": {"NAMESPACE/NAME": {"status":
-// S, "nodes": {NODE: S}, "scores": {PLUGIN: {NODE: SCORE}}}}} or {"error": TEXT}; S is {"plugin",
-// "code", "reasons"}; scores are weighed.
+// that plugins look up) as the cluster. A line of stdout is {"pods": {"NAMESPACE/NAME": {"nodes":
+// {NODE: {"plugin", "code", "reasons"}}, "scores": {PLUGIN: {NODE: SCORE}}}}} or {"error": TEXT};
+// "nodes" are those that were refused, scores are weighed.
 package main
 
 import (
@@ -20,7 +20,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
@@ -51,8 +50,7 @@ type status struct {
 	Reasons []string `json:"reasons"`
 }
 type verdict struct {
-	Status *status                     `json:"status,omitempty"` // no node was looked at
-	Nodes  map[string]status           `json:"nodes"`            // those that were refused
+	Nodes  map[string]status           `json:"nodes"` // those that were refused, by PreFilter all
 	Scores map[string]map[string]int64 `json:"scores"`
 }
 
@@ -138,18 +136,23 @@ func judge(ctx context.Context, f framework.Framework, snapshot *internalcache.S
 		return nil, err
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Node().Name < all[j].Node().Name })
-	subset, s, by := f.RunPreFilterPlugins(ctx, state, pod)
-	if !s.IsSuccess() {
-		st := statusOf(s)
-		ret.Status = &st
+	subset, s, _ := f.RunPreFilterPlugins(ctx, state, pod)
+	if !s.IsSuccess() && !s.IsRejected() {
+		return nil, s.AsError()
+	}
+	if s.IsRejected() {
+		for _, node := range all {
+			ret.Nodes[node.Node().Name] = statusOf(s)
+		}
 		return ret, nil
 	}
 	var fit []fwk.NodeInfo
 	for _, node := range all {
 		name := node.Node().Name
 		if !subset.AllNodes() && !subset.NodeNames.Has(name) {
-			ret.Nodes[name] = status{Code: fwk.UnschedulableAndUnresolvable.String(), Reasons: []string{fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", sets.List(by))}}
-		} else if s := f.RunFilterPlugins(ctx, state, pod, node); s.IsSuccess() {
+			continue // nobody looks at it
+		}
+		if s := f.RunFilterPlugins(ctx, state, pod, node); s.IsSuccess() {
 			fit = append(fit, node)
 		} else {
 			ret.Nodes[name] = statusOf(s)
