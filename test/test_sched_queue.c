@@ -1213,4 +1213,77 @@ TEST(a_random_history_is_as_the_models)
     end();
 }
 
-TEST_MAIN
+/* ---- steps of stdin, for the comparison with upstream's queue ---- */
+
+static VEC(char *) state_words;
+
+static void add_word(struct str name, char sep, const char *what)
+{
+    char *word = xasprintf(STR_FMT "%c%s", STR_ARG(name), sep, what);
+    vec_push(&state_words, word);
+}
+
+static void add_place(void *arg, const struct sched_queued *p, const char *where)
+{
+    add_word(p->pod->o.name, '=', where);
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* As test/upstream/schedqueue prints it. */
+static void print_state(const char *popped)
+{
+    sched_queue_each(queue, add_place, NULL);
+    for (int node = 0; node < M_NODES; node++) {
+        char name[16];
+        size_t n;
+        (void)snprintf(name, sizeof name, "n%d", node);
+        const struct sched_pod *const *pods = sched_queue_nominated(queue, str_of(name), &n);
+        for (size_t i = 0; i < n; i++)
+            add_word(pods[i]->o.name, '@', name);
+    }
+    if (state_words.n)
+        qsort(state_words.p, state_words.n, sizeof *state_words.p, compare_words);
+    if (popped)
+        (void)printf("popped:%s%s", popped, state_words.n ? " " : "");
+    vec_each (word, &state_words) {
+        (void)printf("%s%s", word > state_words.p ? " " : "", *word);
+        free(*word);
+    }
+    (void)printf("\n");
+    state_words.n = 0;
+}
+
+static int run_stdin(void)
+{
+    char line[512];
+    begin();
+    while (fgets(line, sizeof line, stdin)) {
+        struct str step = str_trim(str_of(line)), verb, name;
+        char popped[64] = "-";
+        (void)str_cut(step, ' ', &verb, &name);
+        bool is_pop = str_is(verb, "pop");
+        if (is_pop) {
+            const struct sched_queued *p = sched_queue_pop(queue, now);
+            if (p)
+                (void)snprintf(popped, sizeof popped, STR_FMT, STR_ARG(p->pod->o.name));
+        } else if (!str_is(verb, "nominate") ||
+                   sched_queue_get(queue, str_slice(name, 0, strcspn(name.p, " \n")))) {
+            run_line(step);
+        }
+        print_state(is_pop ? popped : NULL);
+    }
+    vec_fini(&state_words);
+    end();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--steps") == 0)
+        return run_stdin();
+    return test_main(argc, argv);
+}
