@@ -176,3 +176,42 @@ def nodes(random):
     bound = [random_pod(random, f"bound{i}", names, random.choice(names)) for i in range(random.randint(0, 15))]
     pods = [random_pod(random, f"p{i}", names + ["gone"]) for i in range(random.randint(1, 5))]
     return {"config": random_config(random, names), "objects": objects + bound, "pods": pods}
+
+
+def roomy_node(random, name):
+    """One that refuses little, so that there is something to score."""
+    size = {"cpu": random.choice(["4", "7", "16", "64"]), "memory": random.choice(["8Gi", "15Gi", "33333333333"]), "pods": "110",
+            "ephemeral-storage": random.choice(["50Gi", "100Gi"])}
+    for extended in some(random, EXTENDED, 3):
+        size[extended] = random.choice(["4", "8"]) if "huge" not in extended else "2Gi"
+    labels = {key: random.choice(values) for key, values in LABELS.items() if random.random() < 0.7}
+    images = [{"names": [image], "sizeBytes": IMAGES[image]} for image in some(random, IMAGES)]
+    unwelcome = [dict(taint, effect="PreferNoSchedule") for taint in taints(random)]
+    return node(name, size, labels, {t["key"]: t for t in unwelcome}.values(), False, images)
+
+
+def modest(random, c):
+    c.pop("ports", None)
+    c["resources"] = {"requests": {k: v for k, v in {"cpu": random.choice(["10m", "125m", "700m"]), "memory": random.choice(["1Mi", "99M", "1Gi"]),
+                                                     "ephemeral-storage": "1Gi", "example.com/gpu": "1"}.items() if random.random() < 0.5}}
+    return c
+
+
+@generator("scores")
+def scores(random):
+    objects = [roomy_node(random, f"n{i}") for i in range(random.randint(2, 12))]
+    names = [o["metadata"]["name"] for o in objects]
+    pods = [random_pod(random, f"bound{i}", names, random.choice(names)) for i in range(random.randint(0, 15))]
+    pods += [random_pod(random, f"p{i}", names) for i in range(random.randint(1, 5))]
+    for p in pods:
+        spec = p["spec"]
+        spec["containers"] = [modest(random, c) for c in spec["containers"]]
+        spec["initContainers"] = [modest(random, c) for c in spec.get("initContainers", [])]
+        spec.pop("nodeSelector", None)
+        if "nodeAffinity" in spec.get("affinity", {}):
+            spec["affinity"]["nodeAffinity"].pop("requiredDuringSchedulingIgnoredDuringExecution", None)
+    given = random_config(random, names)
+    for plugin in given["profiles"][0]["pluginConfig"] if given else []:
+        plugin["args"].get("addedAffinity", {}).pop("requiredDuringSchedulingIgnoredDuringExecution", None)
+    return {"config": given, "objects": objects + [p for p in pods if "nodeName" in p["spec"]],
+            "pods": [p for p in pods if "nodeName" not in p["spec"]]}
