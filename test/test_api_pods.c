@@ -215,6 +215,48 @@ TEST(a_pod_is_bound_once)
     fixture_fini(&f);
 }
 
+TEST(a_bound_pod_is_nominated_no_more)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)make_pod(&f, "p", "");
+    struct answer a = ask(&f, "PATCH", PODS "/p/status", "application/strategic-merge-patch+json",
+                          NULL, "{\"status\":{\"nominatedNodeName\":\"n0\"}}");
+    CHECK_INT(a.status, 200);
+    answer_fini(&a);
+    CHECK_STR(text_at(want(&f, 200, "GET", PODS "/p", NULL), "status", "nominatedNodeName"), "n0");
+    bind_pod(&f, 201, "p", "n1");
+    const struct json *status = json_getc(want(&f, 200, "GET", PODS "/p", NULL), "status");
+    CHECK(json_getc(status, "nominatedNodeName") == NULL);
+    fixture_fini(&f);
+}
+
+TEST(schedulers_select_their_pods_by_fields)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)make_pod(&f, "ours", "");
+    (void)make_pod(&f, "theirs", ",\"schedulerName\":\"theirs\"");
+    (void)make_pod(&f, "bound", "");
+    bind_pod(&f, 201, "bound", "n1");
+    static const struct {
+        const char *selector;
+        unsigned n;
+    } cases[] = {
+        { "spec.nodeName%3D", 2 },
+        { "spec.nodeName%3Dn1", 1 },
+        { "spec.schedulerName%3Dtheirs", 1 },
+        { "spec.nodeName%3D,spec.schedulerName%3Ddefault-scheduler", 1 },
+        { "status.phase%21%3DSucceeded,status.phase%21%3DFailed", 3 },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char path[256];
+        (void)snprintf(path, sizeof path, PODS "?fieldSelector=%s", cases[i].selector);
+        CHECK_INT(json_getc(want(&f, 200, "GET", path, NULL), "items")->n, cases[i].n);
+    }
+    fixture_fini(&f);
+}
+
 TEST(a_bound_pod_is_given_time_to_end)
 {
     struct fixture f;
