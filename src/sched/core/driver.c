@@ -241,12 +241,15 @@ static bool wants_kind(const struct sched_driver *d, enum sched_kind kind)
     return false;
 }
 
+/* Those that are wanted and do not run. */
 static void start_feeds(struct sched_driver *d)
 {
     d->feeds_run = true;
     for (unsigned k = 0; k < SCHED_KIND_COUNT; k++) {
         struct err err = { 0 };
         enum sched_kind kind = (enum sched_kind)k;
+        if (d->feeds[k].reflector || d->feeds[k].absent)
+            continue;
         if (!wants_kind(d, kind))
             d->feeds[k].synced = true;
         else if (start_feed(d, kind, &err) < 0)
@@ -436,6 +439,8 @@ static void on_reloaded(struct sched_driver *d, struct reload *r)
         wplugins_release(d->plugins);
         d->plugins = r->plugins;
         d->opts.config = r->config;
+        if (d->feeds_run && !d->stopping)
+            start_feeds(d);
     } else {
         wplugins_release(r->plugins);
     }
