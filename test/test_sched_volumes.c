@@ -1280,6 +1280,108 @@ TEST(somebody_elses_ephemeral_claim_is_an_error)
     kit_fini(&k);
 }
 
+/* A change at random; of which the plugin does not hear where `tells` is not set. */
+static void random_change(struct kit *k, bool tells)
+{
+    struct sched_plugin *p = k->plugin;
+    if (!tells)
+        k->plugin = NULL;
+    unsigned i = (unsigned)test_random_below(6), j = (unsigned)test_random_below(6);
+    char name[16];
+    switch (test_random_below(9)) {
+    case 0:
+        kit_put(k, SCHED_PV,
+                "{'metadata':{'name':'v%u'},'spec':{'csi':{'driver':'%s','volumeHandle':'h%u'}}}",
+                i, j == 0 ? "other" : "d", j);
+        break;
+    case 1:
+        (void)snprintf(name, sizeof(name), "v%u", i);
+        if (sched_cache_get(k->f.cache, SCHED_PV, STR(""), str_of(name)))
+            kit_del(k, SCHED_PV, "", name);
+        break;
+    case 2:
+        kit_put(k, SCHED_PVC,
+                "{'metadata':{'namespace':'ns','name':'c%u'},'spec':{'storageClassName':'s%u'}}", i,
+                j % 2);
+        break;
+    case 3:
+        kit_put(k, SCHED_PVC,
+                "{'metadata':{'namespace':'ns','name':'c%u'},'spec':{'volumeName':'v%u'}}", i, j);
+        break;
+    case 4:
+        (void)snprintf(name, sizeof(name), "c%u", i);
+        if (sched_cache_get(k->f.cache, SCHED_PVC, STR("ns"), str_of(name)))
+            kit_del(k, SCHED_PVC, "ns", name);
+        break;
+    case 5:
+        kit_put(k, SCHED_POD,
+                "{'metadata':{'namespace':'ns','name':'p%u','uid':'p%u'},'spec':{'nodeName':'n%u',"
+                "'containers':[{'name':'c','image':'i'}],'volumes':[{'name':'v',"
+                "'persistentVolumeClaim':{'claimName':'c%u'}}]}}",
+                i, i, 1 + i % 2, j);
+        break;
+    case 6:
+        kit_put(k, SCHED_VOLUME_ATTACHMENT,
+                "{'metadata':{'name':'a%u'},'spec':{'attacher':'d','nodeName':'n%u','source':{"
+                "'persistentVolumeName':'v%u'}}}",
+                i, 1 + j % 2, j);
+        break;
+    case 7:
+        (void)snprintf(name, sizeof(name), "a%u", i);
+        if (sched_cache_get(k->f.cache, SCHED_VOLUME_ATTACHMENT, STR(""), str_of(name)))
+            kit_del(k, SCHED_VOLUME_ATTACHMENT, "", name);
+        break;
+    case 8:
+        put_class(k, i % 2 ? "s0" : "s1", j % 2 ? "d" : "kubernetes.io/aws-ebs", "Immediate");
+        break;
+    }
+    k->plugin = p;
+}
+
+TEST(counts_that_are_kept_equal_those_made_anew)
+{
+    for (unsigned round = 0; round < 10; round++) {
+        struct kit k;
+        kit_init(&k, "NodeVolumeLimits", NULL);
+        for (unsigned i = 1; i <= 2; i++) {
+            char name[8];
+            (void)snprintf(name, sizeof(name), "n%u", i);
+            put_node(&k, name, "");
+            kit_put(&k, SCHED_CSI_NODE,
+                    "{'metadata':{'name':'%s'},'spec':{'drivers':[{'name':'d','nodeID':'i',"
+                    "'allocatable':{'count':%u}}]}}",
+                    name, 1 + (unsigned)test_random_below(3));
+        }
+        put_csi(&k, "new", "vol-new");
+        kit_put(&k, SCHED_PV,
+                "{'metadata':{'name':'mine'},'spec':{'csi':{'driver':'d',"
+                "'volumeHandle':'h1'}}}");
+        put_bound(&k, "mine", "mine");
+        for (unsigned step = 0; step < 200; step++) {
+            random_change(&k, test_random_below(10) > 0);
+            const char *node = test_random_below(2) ? "n1" : "n2";
+            const struct sched_plugin_ops *ops = k.plugin->ops;
+            struct sched_plugin *kept = k.plugin, *fresh;
+            struct sched_plugin_env env = { .framework = &k.f, .ops = ops };
+            CHECK_OK(ops->create(&env, &fresh, NULL));
+            fresh->ops = ops;
+            fresh->framework = &k.f;
+            struct try a, b;
+            const char *volumes = test_random_below(2) ? CLAIM("mine") : CLAIM("c1");
+            try_init(&a, &k, "p", volumes);
+            k.plugin = fresh;
+            try_init(&b, &k, "p", volumes);
+            struct str want = try_filter(&b, node);
+            k.plugin = kept;
+            CHECK(str_eq(try_filter(&a, node), want));
+            try_fini(&a);
+            try_fini(&b);
+            ops->destroy(fresh);
+        }
+        kit_fini(&k);
+    }
+}
+
 /* ---- hints ---- */
 
 struct hint_row {

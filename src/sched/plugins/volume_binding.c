@@ -227,15 +227,13 @@ static const struct sched_status *pre_filter(struct sched_plugin *p, struct sche
 static const struct sched_status *check_bound(const struct binding_state *s, struct arena *a,
                                               const struct sched_node *node, unsigned *bits)
 {
-    const struct sched_csi_node *csi_node =
-        sched_cache_get(s->plugin->p.framework->cache, SCHED_CSI_NODE, STR(""), node->o.name);
     for (uint32_t i = 0; i < s->n_bound; i++) {
         const struct sched_pv *pv = s->bound[i].pv;
         if (!pv) {
             *bits |= NO_VOLUME;
             return NULL;
         }
-        bool is_migrated = sched_csi_node_has_migrated(csi_node, pv->in_tree);
+        bool is_migrated = sched_is_migrated(s->plugin->p.framework, pv, node);
         if (is_migrated && pv->translation_error.n > 0)
             return sched_status(a, SCHED_ERROR, "could not translate pv: " STR_FMT,
                                 STR_ARG(pv->translation_error));

@@ -24,9 +24,7 @@ static const struct sched_status *check_volume_node(struct binding_state *s,
                                                     const struct sched_pv *pv,
                                                     const struct sched_node *node)
 {
-    const struct sched_csi_node *csi_node =
-        sched_cache_get(s->plugin->p.framework->cache, SCHED_CSI_NODE, STR(""), node->o.name);
-    bool is_migrated = sched_csi_node_has_migrated(csi_node, pv->in_tree);
+    bool is_migrated = sched_is_migrated(s->plugin->p.framework, pv, node);
     if (is_migrated && pv->translation_error.n > 0)
         return FAIL(s, "failed to translate pv to csi: could not translate pv: " STR_FMT,
                     STR_ARG(pv->translation_error));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/plugins/volumes.h"
 
+#include "sched/object/csi_node.h"
+
 const struct sched_pvc *sched_find_pvc(const struct sched_framework *f, struct str namespace,
                                        struct str name)
 {
@@ -66,4 +68,14 @@ enum sched_in_tree sched_volume_in_tree(const struct sched_volume *v)
         break;
     }
     return SCHED_IN_TREE_NONE;
+}
+
+bool sched_is_migrated(const struct sched_framework *f, const struct sched_pv *pv,
+                       const struct sched_node *node)
+{
+    if (pv->in_tree == SCHED_IN_TREE_NONE)
+        return false;
+    const struct sched_csi_node *n =
+        sched_cache_get(f->cache, SCHED_CSI_NODE, STR(""), node->o.name);
+    return sched_csi_node_has_migrated(n, pv->in_tree);
 }

@@ -27,5 +27,8 @@ bool sched_pod_uses_claim(const struct sched_pod *pod, const struct sched_object
 const struct sched_status *sched_check_ephemeral(struct arena *a, enum sched_code code,
                                                  const struct sched_pod *pod,
                                                  const struct sched_pvc *pvc);
+/* The node leaves this volume of before CSI to its driver. */
+bool sched_is_migrated(const struct sched_framework *f, const struct sched_pv *pv,
+                       const struct sched_node *node);
 /* How a volume in a pod's spec is migrated; NONE: it is not one of those. */
 enum sched_in_tree sched_volume_in_tree(const struct sched_volume *v);
