@@ -522,7 +522,9 @@ static void run_post_filter(struct search *f, struct outcome *o)
     uint32_t n_messages = 0;
     for (unsigned i = 0; i < n; i++) {
         struct sched_plugin *p = profile->at[SCHED_AT_POST_FILTER][i];
-        struct sched_post_filter pf = { f->s->scratch.statuses, f->n_statuses, STR(""), false };
+        struct sched_post_filter pf = { .statuses = f->s->scratch.statuses,
+                                        .n_statuses = f->n_statuses,
+                                        .nominated = STR("") };
         status = p->ops->post_filter(p, &a->cycle, &pf);
         enum sched_code code = sched_code(status);
         if (code == SCHED_SUCCESS || code == SCHED_UNRESOLVABLE || pf.overrides) {
@@ -535,6 +537,7 @@ static void run_post_filter(struct search *f, struct outcome *o)
                 o->nominated = STR("");
             } else if (o->nominated.n > 0) {
                 f->s->stats.preemptions++;
+                figures_victims(f->s, pf.n_victims);
             }
             f->post_filter_message = sched_status_message(&a->arena, status);
             n_messages = 0;

@@ -50,6 +50,7 @@ struct sched_post_filter {
     /* Filled: the node that was nominated; override with NULL clears the nomination. */
     struct str nominated;
     bool overrides;
+    uint32_t n_victims; /* for figures */
 };
 
 /*

@@ -151,7 +151,7 @@ static int check_point(const struct sched_profile *p, const struct sched_config_
     const char *type = point_names[point];
     for (size_t i = 0; i < set->n; i++) {
         struct str name = set->p[i].name;
-        if (set_has(&config->multi_point, config->multi_point.n, name))
+        if (!set->p[i].is_explicit)
             continue;
         const struct sched_plugin *plugin = plugin_of(p, name);
         if (!plugin)

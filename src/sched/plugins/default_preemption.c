@@ -254,6 +254,7 @@ static const struct sched_status *post_filter(struct sched_plugin *p, struct sch
             preemption_acts_start(dp->acts, cycle->pod, best);
         pf->nominated = str_copy_arena(cycle->arena, word_str(best->node->node->name));
         pf->overrides = true;
+        pf->n_victims = best->n_victims;
     }
     preemption_result_fini(&found);
     return status;
