@@ -394,6 +394,9 @@ TEST(a_pod_with_resource_claims_is_never_placed)
     CHECK_INT(count_requests(&w, "/binding"), 0);
     check_has(w_request(&w, "/pods/p/status")->body,
               "dynamic resource allocation is not supported");
+    w_node(&w, "b", "4", "{}"); /* nothing helps, so nobody tries again and again */
+    w_after(&w, 60000);
+    CHECK_INT(w_stats(&w).attempts, 1);
     w_fini(&w);
 }
 

@@ -170,7 +170,8 @@ static bool run_pre_filter(struct search *f, struct sched_node_set *nodes, uint6
     *nodes = (struct sched_node_set){ .all = true };
     *limited_by = 0;
     if (a->pod->has_claims) {
-        refuse_all(f, &claims_unsupported);
+        reject(f, profile->claims, &claims_unsupported);
+        refuse_all(f, sched_status_by(&a->arena, &claims_unsupported, profile->claims->name));
         return false;
     }
     for (unsigned i = 0; i < profile->n_at[SCHED_AT_PRE_FILTER]; i++) {

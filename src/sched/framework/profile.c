@@ -50,7 +50,17 @@ static struct sched_plugin *plugin_of(const struct sched_profile *p, struct str 
 
 /* ---- making them ---- */
 
+static const struct sched_event_reg *no_events(struct sched_plugin *p, size_t *ret_n)
+{
+    static const struct sched_event_reg none;
+    *ret_n = 0;
+    return &none;
+}
+
+/* Names for what core itself refuses; upstream's, since they are seen in figures. */
 static const struct sched_plugin_ops extender_ops = { .name = SCHED_EXTENDER_PLUGIN };
+static const struct sched_plugin_ops claims_ops = { .name = SCHED_CLAIMS_PLUGIN,
+                                                    .events = no_events };
 
 static int add_plugin(struct sched_profile *p, const struct sched_plugin_ops *ops, struct str name,
                       const struct json *args, char **names, struct err *err)
@@ -103,7 +113,8 @@ static int make_plugin(struct sched_profile *p, const struct sched_config_profil
 static int make_plugins(struct sched_profile *p, const struct sched_config_profile *config,
                         size_t index, const struct sched_foreign *foreign, struct err *err)
 {
-    size_t bytes = config->scheduler_name.n + sizeof(SCHED_EXTENDER_PLUGIN) + 1;
+    size_t bytes = config->scheduler_name.n + 1 + sizeof(SCHED_EXTENDER_PLUGIN) +
+                   sizeof(SCHED_CLAIMS_PLUGIN);
     for (size_t i = 0; i < ARRAY_LEN(check_order); i++)
         for (size_t j = 0; j < config->at[i].n; j++)
             bytes += config->at[i].p[j].name.n + 1;
@@ -129,6 +140,10 @@ static int make_plugins(struct sched_profile *p, const struct sched_config_profi
                 return r;
         }
     }
+    int r = add_plugin(p, &claims_ops, STR(SCHED_CLAIMS_PLUGIN), NULL, &names, err);
+    if (r < 0)
+        return r;
+    p->claims = p->plugins[p->n_plugins - 1];
     if (!p->framework.extenders)
         return 0;
     return add_plugin(p, &extender_ops, STR(SCHED_EXTENDER_PLUGIN), NULL, &names, err);

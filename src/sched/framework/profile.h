@@ -39,6 +39,7 @@ struct sched_profile {
     unsigned n_at[SCHED_POINT_COUNT];
     int32_t weight[SCHED_PLUGINS_MAX]; /* of scores, by position */
     uint32_t percentage;               /* percentageOfNodesToScore; 0: adaptive */
+    const struct sched_plugin *claims; /* refuses pods with resource claims; no event helps */
     struct sched_framework framework;
     char *strings; /* names */
 };
@@ -52,6 +53,7 @@ struct sched_foreign {
 
 /* What stands for the extenders among the plugins that refuse: any event may help. */
 #define SCHED_EXTENDER_PLUGIN "Extender"
+#define SCHED_CLAIMS_PLUGIN   "DynamicResources"
 
 /*
  * Make the plugins of profile number `index` of a configuration. p: zeroed but for its framework
