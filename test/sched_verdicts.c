@@ -2,9 +2,11 @@
 /*
  * Our plugins, asked about clusters, as test/upstream/schedplugins asks kube-scheduler's: lines of
  * {"config": KubeSchedulerConfiguration or null, "objects": [...], "pods": [...]} on stdin, lines
- * of {"pods": {"NAMESPACE/NAME": EXPLANATION}} or {"error": TEXT} on stdout. See
- * sched/explain/explain.h for what an explanation is.
+ * of {"pods": {"NAMESPACE/NAME": EXPLANATION}, "preempted": {"node", "victims"}} or {"error": TEXT}
+ * on stdout. See sched/explain/explain.h for what an explanation is. Of a question about one pod,
+ * "preempted" is what an attempt to place it does: the place it hopes for, and who was evicted.
  */
+#include "base/vec.h"
 #include "sched/explain/explain.h"
 
 #include <stdio.h>
@@ -16,11 +18,53 @@ static int64_t wall_ms(void *arg)
     return 1790000000000;
 }
 
-/* An explanation binds nothing, so nobody calls. */
-static void on_call(struct sched_api *api, const struct sched_api_request *rq, sched_api_done done,
+/* What is asked for, until it is answered. */
+struct asked {
+    sched_api_done done;
+    void *arg;
+};
+struct api {
+    struct sched_api api;
+    struct arena *a;
+    struct json *victims, *node;
+    VEC(struct asked) asked;
+};
+
+static void on_call(struct sched_api *base, const struct sched_api_request *rq, sched_api_done done,
                     void *arg)
 {
-    abort();
+    struct api *api = container_of(base, struct api, api);
+    struct asked asked = { done, arg };
+    struct str name = rq->target;
+    for (ptrdiff_t at; (at = str_find_char(name, '/')) >= 0;)
+        name = str_slice(name, (size_t)at + 1, name.n);
+    struct json *body = NULL;
+    if (strcmp(rq->method, "DELETE") == 0)
+        json_add(api->victims, json_new_str(api->a, name));
+    if (strcmp(rq->method, "PATCH") == 0 &&
+        json_parse(api->a, str_copy_arena(api->a, rq->body), NULL, &body, NULL) >= 0 &&
+        json_path(body, "status", "nominatedNodeName", NULL))
+        api->node =
+            json_new_str(api->a, json_str(json_path(body, "status", "nominatedNodeName", NULL)));
+    vec_push(&api->asked, asked);
+}
+
+static void preempt(struct sched *s, struct api *api, struct buf *to)
+{
+    sched_synced(s);
+    sched_lead(s, true);
+    (void)sched_step(s, 0);
+    for (size_t i = 0; i < api->asked.n; i++) {
+        struct asked asked = api->asked.p[i];
+        asked.done(asked.arg, 0, 200, STR("{}"), NULL);
+        (void)sched_tick(s, 0);
+    }
+    api->asked.n = 0;
+    (void)buf_add_cstr(to, ",\"preempted\":{\"node\":");
+    (void)json_write(to, api->node);
+    (void)buf_add_cstr(to, ",\"victims\":");
+    (void)json_write(to, api->victims);
+    (void)buf_add_char(to, '}');
 }
 
 /* "NetworkPolicy": "networkpolicies". */
@@ -81,7 +125,7 @@ static int answer(struct sched *s, const struct json *pods, struct buf *to, stru
         explain_write(e, to);
         between = ",";
     }
-    (void)buf_add_cstr(to, "}}");
+    (void)buf_add_char(to, '}');
     return 0;
 }
 
@@ -99,15 +143,26 @@ static int ask(struct arena *a, struct str line, struct buf *to, struct err *err
     r = sched_config_read(a, buf_str(&text), &config, &warnings, err);
     if (r < 0)
         return r;
-    struct sched_api api = { .call = on_call };
-    struct sched_opts opts = { .config = &config, .api = &api, .seed = 1, .wall_ms = wall_ms };
+    struct api api = { .api = { .call = on_call },
+                       .a = a,
+                       .victims = json_new_array(a),
+                       .node = json_new_cstr(a, "") };
+    struct sched_opts opts = { .config = &config, .api = &api.api, .seed = 1, .wall_ms = wall_ms };
     scoped(sched_free_scoped) struct sched *s = NULL;
     r = sched_new(&opts, &s, err);
     if (r >= 0)
         r = put(s, json_getc(question, "objects"), err);
     if (r >= 0)
         r = put(s, json_getc(question, "pods"), err);
-    return r < 0 ? r : answer(s, json_getc(question, "pods"), to, err);
+    const struct json *pods = json_getc(question, "pods");
+    if (r >= 0)
+        r = answer(s, pods, to, err);
+    if (r >= 0 && pods->n == 1)
+        preempt(s, &api, to);
+    (void)buf_add_char(to, '}');
+    sched_free(take_ptr(&s));
+    vec_fini(&api.asked);
+    return r;
 }
 
 int main(void)

@@ -5,8 +5,9 @@
 // A line of stdin is {"config": KubeSchedulerConfiguration or null, "objects": [...], "pods":
 // [...]}: every pod of "pods" is judged by itself, with "objects" (nodes, bound pods, anything else
 // that plugins look up) as the cluster. A line of stdout is {"pods": {"NAMESPACE/NAME": {"nodes":
-// {NODE: {"plugin", "code", "reasons"}}, "scores": {PLUGIN: {NODE: SCORE}}}}} or {"error": TEXT};
-// "nodes" are those that were refused, scores are weighed.
+// {NODE: {"plugin", "code", "reasons"}}, "scores": {PLUGIN: {NODE: SCORE}}, "candidates": {NODE:
+// {"victims": [NAME...], "violations"}}}}} or {"error": TEXT}; "nodes" are those that were refused,
+// scores are weighed, candidates are the places that preemption could make.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
@@ -30,9 +32,12 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	configscheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/backend/queue"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/feature"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
@@ -52,6 +57,12 @@ type status struct {
 type verdict struct {
 	Nodes  map[string]status           `json:"nodes"` // those that were refused, by PreFilter all
 	Scores map[string]map[string]int64 `json:"scores"`
+
+	Candidates map[string]candidate `json:"candidates,omitempty"`
+}
+type candidate struct {
+	Victims    []string `json:"victims"`
+	Violations int64    `json:"violations"`
 }
 
 func statusOf(s *fwk.Status) status {
@@ -114,12 +125,14 @@ func makeFramework(ctx context.Context, profile *config.KubeSchedulerProfile, ob
 		frameworkruntime.WithSnapshotSharedLister(snapshot),
 		frameworkruntime.WithSharedDRAManager(dynamicresources.NewDRAManager(ctx, claims, slices, factory)),
 		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(factory.Storage().V1().CSINodes().Lister())),
+		frameworkruntime.WithPodNominator(queue.NewSchedulingQueue(nil, factory)), // nobody is nominated
 		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
 		frameworkruntime.WithPodsInPreBind(frameworkruntime.NewPodsInPreBindMap()),
 		frameworkruntime.WithParallelism(1))
 	if err != nil {
 		return nil, nil, err
 	}
+	factory.Policy().V1().PodDisruptionBudgets().Informer() // before the factory starts: for preemption
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
 	if volumes { // the caches behind the informers have no way to say that they are there
@@ -130,6 +143,7 @@ func makeFramework(ctx context.Context, profile *config.KubeSchedulerProfile, ob
 
 func judge(ctx context.Context, f framework.Framework, snapshot *internalcache.Snapshot, pod *v1.Pod) (*verdict, error) {
 	ret := &verdict{Nodes: map[string]status{}, Scores: map[string]map[string]int64{}}
+	refused := framework.NewDefaultNodeToStatus()
 	state := framework.NewCycleState()
 	all, err := snapshot.NodeInfos().List()
 	if err != nil {
@@ -144,7 +158,8 @@ func judge(ctx context.Context, f framework.Framework, snapshot *internalcache.S
 		for _, node := range all {
 			ret.Nodes[node.Node().Name] = statusOf(s)
 		}
-		return ret, nil
+		refused.SetAbsentNodesStatus(s)
+		return ret, preempt(ctx, f, state, snapshot, pod, refused, ret)
 	}
 	var fit []fwk.NodeInfo
 	for _, node := range all {
@@ -156,10 +171,11 @@ func judge(ctx context.Context, f framework.Framework, snapshot *internalcache.S
 			fit = append(fit, node)
 		} else {
 			ret.Nodes[name] = statusOf(s)
+			refused.Set(name, s)
 		}
 	}
 	if len(fit) == 0 {
-		return ret, nil
+		return ret, preempt(ctx, f, state, snapshot, pod, refused, ret)
 	}
 	if s := f.RunPreScorePlugins(ctx, state, pod, fit); !s.IsSuccess() {
 		return nil, s.AsError()
@@ -177,6 +193,36 @@ func judge(ctx context.Context, f framework.Framework, snapshot *internalcache.S
 		}
 	}
 	return ret, nil
+}
+
+// Every node that preemption could make room on, and not only the best.
+func preempt(ctx context.Context, f framework.Framework, state fwk.CycleState, snapshot *internalcache.Snapshot, pod *v1.Pod, refused *framework.NodeToStatus, ret *verdict) error {
+	args := &config.DefaultPreemptionArgs{MinCandidateNodesPercentage: 100, MinCandidateNodesAbsolute: 1}
+	pl, err := defaultpreemption.New(ctx, args, f, feature.Features{})
+	if err != nil {
+		return err
+	}
+	nodes, err := refused.NodesForStatusCode(snapshot.NodeInfos(), fwk.Unschedulable)
+	if err != nil || len(nodes) == 0 {
+		return err
+	}
+	budgets, err := pl.Evaluator.PdbLister.List(labels.Everything())
+	if err != nil {
+		return err
+	}
+	found, _, err := pl.Evaluator.DryRunPreemption(ctx, state, pod, nodes, budgets, 0, int32(len(nodes)+1))
+	if err != nil {
+		return err
+	}
+	ret.Candidates = map[string]candidate{}
+	for _, c := range found {
+		var victims []string
+		for _, p := range c.Victims().Pods {
+			victims = append(victims, p.Name)
+		}
+		ret.Candidates[c.Name()] = candidate{victims, c.Victims().NumPDBViolations}
+	}
+	return nil
 }
 
 func answer(line []byte) (map[string]*verdict, error) {
