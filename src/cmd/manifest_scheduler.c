@@ -5,6 +5,9 @@
 #include "cmd/cmd.h"
 #include "cmd/manifest_words.h"
 #include "cmd/scheduler_args.h"
+#include "codec/yaml.h"
+#include "sched/framework/profile.h"
+#include "sched/object/node_image_state.h"
 
 #include <stdio.h>
 
@@ -108,6 +111,30 @@ static void write_rights(struct buf *to)
     write_binding(to, "ClusterRole", name, STR(""));
 }
 
+/* BREAK's scorers read what nodes tell about their images; others do not need the kind. */
+static bool uses_break(const struct sched_config *config)
+{
+    for (size_t i = 0; i < config->n_profiles; i++) {
+        const struct sched_config_set *set = &config->profiles[i].multi_point;
+        for (size_t k = 0; k < set->n; k++)
+            if (str_has_prefix(set->p[k].name, STR("Break")))
+                return true;
+        set = &config->profiles[i].at[SCHED_AT_SCORE];
+        for (size_t k = 0; k < set->n; k++)
+            if (str_has_prefix(set->p[k].name, STR("Break")))
+                return true;
+    }
+    return false;
+}
+
+static int write_definition(struct arena *a, struct buf *to, struct err *err)
+{
+    struct json *crd;
+    int r = json_parse(a, sched_crd(), NULL, &crd, err);
+    buf_add_cstr(to, "---\n");
+    return r < 0 ? r : yaml_write(to, crd, false);
+}
+
 static void write_lease(struct buf *to, const struct sched_config *config)
 {
     scoped(free_scoped) char *role = xasprintf("%s-lease", name);
@@ -187,6 +214,10 @@ static int run(int argc, char **argv)
         arena_fini(&a);
         return cmd_fail(CMD_FAILED, &err);
     }
+    if (uses_break(&config) && (r = write_definition(&a, &out, &err)) < 0) {
+        arena_fini(&a);
+        return cmd_fail(CMD_FAILED, &err);
+    }
     write_head(&out, "v1", "ServiceAccount", name, str_of(namespace));
     write_rights(&out);
     write_lease(&out, &config);
@@ -202,7 +233,8 @@ const struct cmd cmd_manifest_scheduler = {
     .name = "manifest scheduler",
     .doc = "print what a cluster needs to run the scheduler in a pod",
     .help =
-        "ServiceAccount, RBAC, ConfigMap with its configuration, and Deployment, as YAML.\n"
+        "ServiceAccount, RBAC, ConfigMap with its configuration, and Deployment, as YAML; with\n"
+        "BREAK's scorers in the configuration, the definition of NodeImageState.\n"
         "By default it works beside kube-scheduler, for pods with its schedulerName. With\n"
         "--scheduler-name default-scheduler it stands in for kube-scheduler and shares its Lease,\n"
         "so that one of both works at a time.\n"

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BREAK's scorers from a configuration, on clusters that `dormouse scheduler simulate` is given."""
+import base64
+import datetime
+import json
+import subprocess
+
+import pytest
+
+from conftest import BUILD, ROOT
+
+EXAMPLE = ROOT / "docs/examples/scheduler-break.yaml"
+LAYERS = {f"sha256:{i:012x}": size for i, size in ((1, 10_000_000), (2, 30_000_000), (3, 60_000_000))}
+
+
+def node(name, **spec):
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": spec,
+            "status": {"allocatable": {"cpu": "8", "memory": "16Gi", "ephemeral-storage": "100Gi", "pods": "110"}}}
+
+
+def state(name, layers=(), age_s=0, uplink=0, rtt=0, **spec):
+    now = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=age_s)
+    time = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    prefixes = b"".join(sorted(bytes.fromhex(layer[7:19]) for layer in layers))
+    return {"apiVersion": "dormouse.dev/v1alpha1", "kind": "NodeImageState", "metadata": {"name": name},
+            "spec": dict({"reportedAt": time, "network": {"measuredAt": time, "uplinkBitsPerSecond": uplink, "rttMicroseconds": rtt},
+                          "layers": {"generation": 1, "prefixes": base64.b64encode(prefixes).decode()}}, **spec)}
+
+
+def pod(name):
+    return {"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "namespace": "default",
+                         "annotations": {"image.dormouse.dev/layers": ", ".join(f"{k}={v}" for k, v in LAYERS.items())}},
+            "spec": {"containers": [{"name": "c", "image": "registry.example/app:v1", "resources": {"requests": {"cpu": "100m"}}}]}}
+
+
+def simulate(tmp_path, objects, pods, config=EXAMPLE, seed=1):
+    (tmp_path / "nodes.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    (tmp_path / "pods.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
+    done = subprocess.run([BUILD / "dormouse", "scheduler", "simulate", "--nodes", tmp_path / "nodes.json", "--pods", tmp_path / "pods.json",
+                           "--config", config, "--seed", str(seed), "-o", "json"], capture_output=True, text=True, timeout=60)
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def places(answer):
+    return {p["name"]: p["node"] for p in answer["pods"]}
+
+
+def test_the_example_is_read_without_a_warning_and_places(tmp_path):
+    answer, warnings = simulate(tmp_path, [node("a"), node("b")], [pod("p")])
+    assert warnings == ""
+    assert places(answer) == {"p": "a"}  # all the same: the lower name
+
+
+def test_a_pod_goes_where_most_of_its_layers_are(tmp_path):
+    layers = list(LAYERS)
+    objects = [node(n) for n in "abcd"] + [state("b", layers[:1]), state("c", layers[:1] + layers[2:]), state("d")]
+    assert places(simulate(tmp_path, objects, [pod("p")])[0]) == {"p": "c"}
+
+
+def test_equal_totals_go_to_the_shorter_time_and_the_lower_name_whatever_the_seed(tmp_path):
+    objects = [node(n) for n in "dcba"]
+    assert {places(simulate(tmp_path, objects, [pod("p")], seed=s)[0])["p"] for s in range(5)} == {"a"}
+    # In the same second: b gets its layers sooner, and nothing else tells the nodes apart.
+    objects += [state("b", registryBitsPerSecond=0)]
+    objects[-1]["spec"]["network"]["registryBitsPerSecond"] = 1_000_000_000
+    assert {places(simulate(tmp_path, objects, [pod("p")], seed=s)[0])["p"] for s in range(5)} == {"b"}
+
+
+def test_a_full_disk_keeps_pods_away(tmp_path):
+    objects = [node("a"), node("b"), state("a", list(LAYERS), disk={"capacityBytes": 1000, "usedBytes": 950})]
+    assert places(simulate(tmp_path, objects, [pod("p")])[0]) == {"p": "b"}
+
+
+@pytest.mark.parametrize("args, text", [({"reading": "as printed"}, "Unsupported value"), ({"eta": 100}, "eta: Invalid value")])
+def test_wrong_arguments_are_named(tmp_path, args, text):
+    (tmp_path / "config.yaml").write_text(json.dumps({
+        "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "BreakLayerLocality"}]}},
+                      "pluginConfig": [{"name": "BreakLayerLocality", "args": args}]}]}))
+    (tmp_path / "empty.json").write_text("{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": []}")
+    done = subprocess.run([BUILD / "dormouse", "scheduler", "simulate", "--nodes", tmp_path / "empty.json", "--pods", tmp_path / "empty.json",
+                           "--config", tmp_path / "config.yaml"], capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0 and text in done.stderr
+
+
+def test_the_manifest_defines_what_nodes_tell_where_it_is_read(tmp_path):
+    def kinds(*args):
+        done = subprocess.run([BUILD / "dormouse", "manifest", "scheduler", *args], capture_output=True, text=True, timeout=60, check=True)
+        return [line for line in done.stdout.splitlines() if line.startswith("kind: ")], done.stdout
+    assert "kind: CustomResourceDefinition" not in kinds()[0]
+    some, text = kinds("--config", EXAMPLE)
+    assert "kind: CustomResourceDefinition" in some and "nodeimagestates.dormouse.dev" in text
+
+
+def test_the_definition_is_taken_and_keeps_wrong_states_out(dormouse_api):
+    api = dormouse_api
+    crd = json.loads((ROOT / "src/sched/object/node_image_state_crd.json").read_text())
+    api.kubectl("apply", "-f", "-", input=json.dumps(crd))
+    api.kubectl("wait", "--for=condition=Established", "crd/nodeimagestates.dormouse.dev", "--timeout=10s")
+    api.kubectl("create", "-f", "-", input=json.dumps(state("a", LAYERS, uplink=5, rtt=700, cache={"capacityBytes": 9, "pinnedBytes": 9})))
+    row = api.kubectl("get", "nis", "-o", "wide").stdout.splitlines()[1].split()
+    assert row[:3] == ["a", "700", "5"]
+    wrong = state("b", cache={"capacityBytes": 9, "pinnedBytes": 10})
+    done = api.kubectl("create", "-f", "-", input=json.dumps(wrong), check=False)
+    assert done.returncode != 0 and "pinnedBytes may not exceed capacityBytes" in done.stderr
+    del wrong["spec"]["reportedAt"]
+    done = api.kubectl("create", "-f", "-", input=json.dumps(wrong), check=False)
+    assert done.returncode != 0 and "reportedAt: Required value" in done.stderr
