@@ -616,6 +616,36 @@ TEST(what_a_scheduler_makes_of_answers)
     }
 }
 
+/* Another configuration: other extenders, none, and one that cannot be. */
+TEST(extenders_are_replaced)
+{
+    static const struct reply replies[] = { OK("{\"NodeNames\":[\"n2\"]}") };
+    struct world w;
+    world_start(&w, "  filterVerb: f\n" BY_NAME, replies, 1);
+    world_put(&w, SCHED_NODE, NODE("n1"));
+    world_put(&w, SCHED_NODE, NODE("n2"));
+    struct sched_config none = w.config;
+    none.n_extenders = 0;
+    struct sched_extenders *next;
+    CHECK_OK(sched_extenders_new(none.extenders, 0, &next, NULL));
+    CHECK_OK(sched_reload(w.s, &none, NULL, false, NULL));
+    sched_extenders_replace(w.extenders, next);
+    world_put(&w, SCHED_POD, POD("p", "", "100m", ""));
+    world_run(&w);
+    CHECK(w.decided[0] == 'n');
+    CHECK_OK(sched_extenders_new(w.config.extenders, 1, &next, NULL));
+    CHECK_OK(sched_reload(w.s, &w.config, NULL, true, NULL));
+    sched_extenders_replace(w.extenders, next);
+    world_put(&w, SCHED_NODE, NODE("n1"));
+    world_put(&w, SCHED_NODE, NODE("n2"));
+    world_put(&w, SCHED_POD, POD("q", "", "100m", ""));
+    world_run(&w);
+    CHECK_STR(str_of(w.decided), "n2");
+    server_end(&w.server);
+    CHECK_INT(w.server.n_seen, 1);
+    world_stop(&w);
+}
+
 TEST(an_extender_binds)
 {
     static const struct {

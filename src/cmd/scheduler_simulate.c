@@ -228,8 +228,7 @@ static bool needs_plugins(const struct sched_config *c)
 
 static int start_others(struct others *o, const struct sched_config *c, struct err *err)
 {
-    int r =
-        c->n_extenders ? sched_extenders_new(c->extenders, c->n_extenders, &o->extenders, err) : 0;
+    int r = sched_extenders_new(c->extenders, c->n_extenders, &o->extenders, err);
     if (r < 0 || !needs_plugins(c))
         return r;
     r = plugin_home_init(&o->home, data_dir, err);
@@ -260,11 +259,11 @@ static int simulate(const struct sched_config *config, struct others *others, st
     struct simulation_opts o = {
         .config = config,
         .foreign = others->plugins ? wplugins_foreign(others->plugins) : NULL,
-        .extenders = others->extenders ? &sched_extenders_ops : NULL,
+        .extenders = &sched_extenders_ops,
         .extenders_arg = others->extenders,
         .seed = seed,
         .explains = strcmp(output, "json") == 0 || strcmp(output, "yaml") == 0,
-        .keeps_json = others->extenders || others->plugins,
+        .keeps_json = config->n_extenders > 0 || others->plugins,
     };
     scoped(simulation_free_scoped) struct simulation *s = NULL;
     int r = simulation_new(&o, &s, err);

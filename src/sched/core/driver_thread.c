@@ -207,12 +207,17 @@ static void explain_pod(struct sched_driver *d, struct question *q, uint64_t now
 static void reload_plugins(struct sched_driver *d, struct reload *r)
 {
     const struct sched_foreign *foreign = r->plugins ? wplugins_foreign(r->plugins) : NULL;
-    r->r = sched_reload(d->s, r->config, foreign, driver_keeps_json(r->config, r->plugins),
-                        &r->err);
+    struct sched_extenders *extenders = NULL;
+    r->r = sched_extenders_new(r->config->extenders, r->config->n_extenders, &extenders, &r->err);
+    if (r->r >= 0)
+        r->r = sched_reload(d->s, r->config, foreign, driver_keeps_json(r->config, r->plugins),
+                            &r->err);
     if (r->r >= 0) {
         d->config = r->config;
         d->foreign = foreign;
+        sched_extenders_replace(d->extenders, take_ptr(&extenders));
     }
+    sched_extenders_free(extenders);
     uv_mutex_lock(&d->lock);
     d->outbox.reload = r;
     post(d);
@@ -350,16 +355,14 @@ static void wind_down(struct reader *r)
 static int make_scheduler(struct sched_driver *d, struct err *err)
 {
     const struct sched_config *c = d->config;
-    int r = 0;
-    if (c->n_extenders > 0)
-        r = sched_extenders_new(c->extenders, c->n_extenders, &d->extenders, err);
+    int r = sched_extenders_new(c->extenders, c->n_extenders, &d->extenders, err);
     if (r < 0)
         return r;
     struct sched_opts opts = {
         .config = c,
         .api = &d->api,
         .foreign = d->foreign,
-        .extenders = d->extenders ? &sched_extenders_ops : NULL,
+        .extenders = &sched_extenders_ops,
         .extenders_arg = d->extenders,
         .seed = d->opts.seed,
         .keeps_json = driver_keeps_json(c, d->plugins),

@@ -272,7 +272,7 @@ static int profile_set_new(struct sched *s, const struct sched_config *config,
             .waiting_pod = waiting_pod,
             .reject_waiting_pod = reject_waiting_pod,
             .allow_waiting_pod = allow_waiting_pod,
-            .extenders = s->opts.extenders,
+            .extenders = config->n_extenders > 0 ? s->opts.extenders : NULL,
             .extenders_arg = s->opts.extenders_arg,
         };
         r = sched_profile_init(p, &config->profiles[i], i, s->opts.foreign, err);

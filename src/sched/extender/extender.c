@@ -18,9 +18,9 @@ struct extender {
     struct extender_link *link;
 };
 struct sched_extenders {
-    struct loop loop;
+    struct loop *loop; /* NULL: there is none to be asked */
+    struct extender *p;
     size_t n;
-    struct extender p[];
 };
 
 /* ---- making ---- */
@@ -31,9 +31,21 @@ void sched_extenders_free(struct sched_extenders *x)
         return;
     for (size_t i = 0; i < x->n; i++)
         extender_link_free(x->p[i].link);
-    loop_run(&x->loop); /* until connections are closed */
-    loop_fini(&x->loop);
+    if (x->loop) {
+        loop_run(x->loop); /* until connections are closed */
+        loop_fini(x->loop);
+    }
+    free(x->loop);
+    free(x->p);
     free(x);
+}
+
+void sched_extenders_replace(struct sched_extenders *x, struct sched_extenders *next)
+{
+    struct sched_extenders was = *x;
+    *x = *next;
+    *next = was;
+    sched_extenders_free(next);
 }
 
 static int add_all(struct sched_extenders *x, const struct sched_config_extender *configs, size_t n,
@@ -43,7 +55,7 @@ static int add_all(struct sched_extenders *x, const struct sched_config_extender
         if (configs[i].is_ignorable != ignorable)
             continue;
         struct extender e = { .config = &configs[i] };
-        int r = extender_link_new(&x->loop, e.config, &e.link, err);
+        int r = extender_link_new(x->loop, e.config, &e.link, err);
         if (r < 0)
             return r;
         x->p[x->n++] = e;
@@ -51,18 +63,26 @@ static int add_all(struct sched_extenders *x, const struct sched_config_extender
     return 0;
 }
 
+static int open_all(struct sched_extenders *x, const struct sched_config_extender *configs,
+                    size_t n, struct err *err)
+{
+    struct loop *loop = xnew(struct loop);
+    int r = loop_init(loop, err);
+    if (r < 0) {
+        free(loop);
+        return r;
+    }
+    x->loop = loop;
+    x->p = xnew_n(struct extender, n);
+    r = add_all(x, configs, n, false, err);
+    return r < 0 ? r : add_all(x, configs, n, true, err);
+}
+
 int sched_extenders_new(const struct sched_config_extender *configs, size_t n,
                         struct sched_extenders **ret, struct err *err)
 {
-    struct sched_extenders *x = xalloc(sizeof(*x) + n * sizeof(x->p[0]));
-    int r = loop_init(&x->loop, err);
-    if (r < 0) {
-        free(x);
-        return r;
-    }
-    r = add_all(x, configs, n, false, err);
-    if (r >= 0)
-        r = add_all(x, configs, n, true, err);
+    struct sched_extenders *x = xnew(struct sched_extenders);
+    int r = n > 0 ? open_all(x, configs, n, err) : 0;
     if (r < 0) {
         sched_extenders_free(x);
         return err_ctx(err, r, "couldn't build extenders");
@@ -235,7 +255,7 @@ static const struct sched_status *filter_by(struct sched_extenders *x, struct fi
     struct arena a = { .max_bytes = TREE_MAX_BYTES };
     struct extender_post p = post_for(f->e, f->e->config->filter_verb);
     write_args(&p.body, f->e, f->cycle->pod, f->nodes, *f->n);
-    extender_post_all(&x->loop, &p, 1);
+    extender_post_all(x->loop, &p, 1);
     const struct sched_status *status =
         p.r < 0 ? failed(f->cycle->arena, &p.err) : apply_filtered(f, &a, buf_str(&p.answer));
     post_fini(&p);
@@ -316,7 +336,7 @@ static void prioritize(void *arg, struct sched_cycle *cycle,
     }
     if (n_posts == 0)
         return;
-    extender_post_all(&x->loop, posts, n_posts);
+    extender_post_all(x->loop, posts, n_posts);
     uint32_t *at =
         arena_new_n(cycle->arena, uint32_t, sched_cache_nodes_end(cycle->framework->cache) + 1);
     for (size_t i = 0; i < n; i++)
@@ -357,7 +377,7 @@ static const struct sched_status *bind_by(struct sched_extenders *x, const struc
     buf_add_cstr(&p.body, ",\"Node\":");
     json_write_str(&p.body, word_str(cycle->node));
     buf_add_char(&p.body, '}');
-    extender_post_all(&x->loop, &p, 1);
+    extender_post_all(x->loop, &p, 1);
     struct str error = STR("");
     if (p.r >= 0)
         p.r = extender_read_bound(&a, buf_str(&p.answer), &error, &p.err);
@@ -506,7 +526,7 @@ static const struct sched_status *process_preemption(void *arg, struct sched_cyc
         struct arena a = { .max_bytes = TREE_MAX_BYTES };
         struct extender_post p = post_for(e, e->config->preempt_verb);
         write_preemption(&p.body, e, cycle->pod, candidates, *n);
-        extender_post_all(&x->loop, &p, 1);
+        extender_post_all(x->loop, &p, 1);
         const struct sched_status *status =
             p.r < 0 ? failed(cycle->arena, &p.err)
                     : apply_preemption(e, &a, cycle, buf_str(&p.answer), candidates, n);

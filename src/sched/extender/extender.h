@@ -19,12 +19,15 @@ enum {
 
 struct sched_extenders;
 /*
- * configs: kept. Extenders that may be ignored come after the others, else in their order.
+ * configs: kept. Extenders that may be ignored come after the others, else in their order. Without
+ * one nothing is opened.
  * Errors: E_INVALID (a URL that is none), what the files of TLS say.
  */
 int sched_extenders_new(const struct sched_config_extender *configs, size_t n,
                         struct sched_extenders **ret, struct err *err);
 void sched_extenders_free(struct sched_extenders *x);
+/* x becomes those of `next`, which is gone afterwards: another configuration. */
+void sched_extenders_replace(struct sched_extenders *x, struct sched_extenders *next);
 DEFINE_SCOPED(sched_extenders, sched_extenders_free)
 
 /*
