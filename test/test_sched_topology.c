@@ -770,22 +770,28 @@ TEST(terms_select_namespaces)
     }
 }
 
-/* A term of the pod asks namespaces that exist; a term about it takes none for one without labels.
- */
+/* Unknown namespaces have no labels. A selector of the pod's own that is content with no labels
+ * selects all namespaces, as upstream; one of a pod that is there does not. */
 TEST(namespaces_that_are_unknown)
 {
     WITH_KIT(k, "InterPodAffinity", NULL);
     four_nodes(&k);
     pods_with(&k, "a", SECURITY, AWAY(TERM("host", IN("service", "'securityscan'"), NO_TEAM)), "");
-    const struct sched_pod *pod =
-        pod_with(&k, SECURITY, AWAY(TERM("zone", IN("service", "'securityscan'"), NO_TEAM)));
-    check_text("unknown", verdicts(&k, pod), "existing ok ok ok");
-    kit_put(&k, SCHED_NAMESPACE, "{'metadata': {'name': 'default', 'labels': {}}}");
-    check_text("known", verdicts(&k, pod), "anti anti ok ok");
+    const struct sched_pod *theirs = pod_with(&k, SECURITY, "");
+    const struct sched_pod *own =
+        pod_with(&k, "", AWAY(TERM("zone", IN("service", "'securityscan'"), NO_TEAM)));
+    const struct sched_pod *team =
+        pod_with(&k, "", AWAY(TERM("zone", IN("service", "'securityscan'"), TEAM("x"))));
+    check_text("unknown, theirs", verdicts(&k, theirs), "existing ok ok ok");
+    check_text("unknown, own", verdicts(&k, own), "anti anti ok ok");
+    check_text("unknown, a team", verdicts(&k, team), "ok ok ok ok");
     kit_put(&k, SCHED_NAMESPACE, "{'metadata': {'name': 'default', 'labels': {'team': 'x'}}}");
-    check_text("of a team", verdicts(&k, pod), "ok ok ok ok");
+    check_text("of a team, theirs", verdicts(&k, theirs), "ok ok ok ok");
+    check_text("of a team, own", verdicts(&k, own), "anti anti ok ok");
+    check_text("of a team, the team", verdicts(&k, team), "anti anti ok ok");
     sched_cache_del(k.cache, SCHED_NAMESPACE, STR(""), STR("default"), NULL);
-    check_text("gone", verdicts(&k, pod), "existing ok ok ok");
+    check_text("gone, theirs", verdicts(&k, theirs), "existing ok ok ok");
+    check_text("gone, a team", verdicts(&k, team), "ok ok ok ok");
 }
 
 TEST(pods_that_nobody_minds_are_skipped)

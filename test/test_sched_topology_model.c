@@ -659,8 +659,10 @@ static bool own_matches(struct world *w, const struct sched_affinity_term *t,
     const struct sched_namespace *ns =
         sched_cache_get(w->cache, SCHED_NAMESPACE, STR(""), p->o.namespace);
     bool everything = !t->namespace_selector.nothing && t->namespace_selector.n == 0;
+    static const struct sched_labels none;
     bool is_in = in_list(t, p) || everything ||
-                 (ns && sched_selector_matches(&t->namespace_selector, &ns->labels));
+                 (ns && sched_selector_matches(&t->namespace_selector, &ns->labels)) ||
+                 sched_selector_matches(&t->namespace_selector, &none); /* upstream asks so */
     return is_in && sched_selector_matches(&t->selector, &p->labels);
 }
 

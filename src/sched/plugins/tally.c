@@ -374,15 +374,19 @@ static bool names_namespace(const struct sched_affinity_term *t, const struct wo
     return false;
 }
 
+/*
+ * Upstream adds the namespaces that the selector selects to those that are named, and then asks the
+ * selector about empty labels, too: one that wants a label not to be there selects all namespaces.
+ */
 static bool selects_namespace(struct census *c, const struct sched_affinity_term *t,
                               const struct word *name)
 {
+    static const struct sched_labels none;
     const struct sched_selector *s = &t->namespace_selector;
     if (s->nothing || s->n == 0)
         return !s->nothing;
-    const struct sched_namespace *ns =
-        sched_cache_get(c->cache, SCHED_NAMESPACE, STR(""), word_str(name));
-    return ns && sched_selector_matches(s, &ns->labels);
+    return sched_selector_matches(s, namespace_labels(c->cache, name)) ||
+           sched_selector_matches(s, &none);
 }
 
 bool term_matches(struct census *c, const struct sched_affinity_term *t,

@@ -147,9 +147,8 @@ static inline bool tally_counts(const struct tally *t, const struct sched_node_i
 }
 
 /*
- * Does a term match a pod? Of a pod that is to be placed: the namespaces that exist are asked (one
- * that is unknown has no labels to select it by). Of a pod that is there, about one of the
- * namespace with these labels; NULL: it has none.
+ * Does a term match a pod? A term of the pod that is to be placed, about one that is there; and the
+ * other way round, of a pod from a namespace with these labels; NULL: it has none.
  */
 bool term_matches(struct census *c, const struct sched_affinity_term *t,
                   const struct sched_pod *other);
