@@ -5,12 +5,14 @@
 #include "test.h"
 
 static bool flag;
+static int maybe = -1;
 static const char *text;
 static uint64_t number, duration, size;
 static struct cmd_list list;
 
 static const struct cmd_opt opts[] = {
     { "flag", 'f', NULL, "", CMD_FLAG, &flag, 0, 0 },
+    { "maybe", 'm', NULL, "", CMD_BOOL, &maybe, 0, 0 },
     { "text", 't', "X", "", CMD_STRING, &text, 0, 0 },
     { "number", 0, "N", "", CMD_U64, &number, 1, 10 },
     { "wait", 0, "T", "", CMD_DURATION, &duration, 0, 0 },
@@ -36,6 +38,18 @@ TEST(options_and_words_mix)
     CHECK_STR(str_of(text), "c");
     CHECK_INT(number, 7);
     CHECK_INT(list.n, 2);
+}
+
+TEST(yes_or_no_may_stand_behind_an_option)
+{
+    size_t n;
+    CHECK_INT(PARSE(1, &n, "--maybe", "word"), 0);
+    CHECK(maybe == 1 && n == 1);
+    CHECK_INT(PARSE(0, &n, "--maybe=false"), 0);
+    CHECK_INT(maybe, 0);
+    CHECK_INT(PARSE(0, &n, "--maybe=true"), 0);
+    CHECK_INT(maybe, 1);
+    CHECK_INT(PARSE(0, &n, "--maybe=1"), 1 + CMD_USAGE);
 }
 
 TEST(units_are_understood)

@@ -23,6 +23,7 @@ enum cmd_exit {
 
 enum cmd_opt_type {
     CMD_FLAG,     /* bool *          --name           */
+    CMD_BOOL,     /* int *            --name, --name=true, --name=false; -1: not given */
     CMD_STRING,   /* const char **   --name VALUE     */
     CMD_U64,      /* uint64_t *      within [min,max] */
     CMD_DURATION, /* uint64_t * in ms; 500ms, 10s, 5m, 1h */
@@ -96,8 +97,8 @@ extern const struct cmd cmd_version, cmd_api, cmd_kubeconfig, cmd_up, cmd_operat
     cmd_top, cmd_operator_init, cmd_operator_build, cmd_operator_describe, cmd_operator_logs,
     cmd_operator_test, cmd_trace, cmd_manifest_operator, cmd_replay;
 extern const struct cmd cmd_fn_controlplane, cmd_fn_gateway, cmd_fn_worker;
-extern const struct cmd cmd_scheduler_call, cmd_scheduler_simulate, cmd_manifest_scheduler,
-    cmd_manifest_fn;
+extern const struct cmd cmd_scheduler, cmd_scheduler_call, cmd_scheduler_explain,
+    cmd_scheduler_simulate, cmd_manifest_scheduler, cmd_manifest_fn;
 extern const struct cmd cmd_nodes_simulate;
 extern const struct cmd cmd_fn_init, cmd_fn_build, cmd_fn_deploy, cmd_fn_call, cmd_fn_list,
     cmd_fn_logs, cmd_fn_delete, cmd_fn_top, cmd_fn_rollback;

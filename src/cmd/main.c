@@ -90,11 +90,17 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--version") == 0)
         return cmd_version.run(0, argv + 2);
+    const struct cmd *found = NULL;
+    int most = 0;
     for (const struct cmd *const *c = commands; *c; c++) {
         int words = match(*c, argc - 1, argv + 1);
-        if (words)
-            return (*c)->run(argc - 1 - words, argv + 1 + words);
+        if (words > most) { /* "scheduler explain" is not "scheduler" with an argument */
+            found = *c;
+            most = words;
+        }
     }
+    if (found)
+        return found->run(argc - 1 - most, argv + 1 + most);
     if (is_group(argv[1])) {
         bool help = argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
         return print_group(argv[1], help ? stdout : stderr);

@@ -90,6 +90,9 @@ static int parse_value(const struct cmd_opt *o, const char *text)
     switch (o->type) {
     case CMD_FLAG:
         return -EINVAL;
+    case CMD_BOOL:
+        *(int *)o->to = strcmp(text, "true") == 0;
+        return strcmp(text, "true") == 0 || strcmp(text, "false") == 0 ? 0 : -EINVAL;
     case CMD_STRING:
         *(const char **)o->to = text;
         return 0;
@@ -173,6 +176,8 @@ int cmd_parse(const struct cmd *cmd, const struct cmd_opt *opts, int argc, char 
             *(bool *)o->to = true;
             continue;
         }
+        if (o->type == CMD_BOOL && !value)
+            value = "true";
         if (!value && i + 1 == argc)
             return usage(cmd, "a value is missing behind", word);
         if (!value)

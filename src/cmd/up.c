@@ -9,7 +9,9 @@
 #include <string.h>
 
 static const char *data_dir, *listen_at = "127.0.0.1:6443", *kubeconfig;
+static const char *scheduler_config;
 static struct cmd_list modules;
+static bool no_scheduler;
 
 static const struct cmd_opt opts[] = {
     { "data-dir", 0, "DIR", "state: store, keys, compiled modules, swap files", CMD_STRING,
@@ -34,6 +36,11 @@ static const struct cmd_opt opts[] = {
       &fn_role.worker, 0, 0 },
     { "fn-simulate", 0, "N", "be N workers with fake sandboxes, to measure", CMD_U64,
       &fn_role.simulate, 0, 10000 },
+    { "scheduler-config", 0, "FILE",
+      "KubeSchedulerConfiguration of the scheduler here, read again when it changes (the defaults)",
+      CMD_STRING, &scheduler_config, 0, 0 },
+    { "no-scheduler", 0, NULL, "another one gives pods their nodes", CMD_FLAG, &no_scheduler, 0,
+      0 },
     FN_CONTROL_OPTS,
     FN_GATEWAY_OPTS,
     FN_WORKER_OPTS,
@@ -90,6 +97,8 @@ static int run(int argc, char **argv)
         .with_operators = true,
         .module_dirs = modules.at,
         .n_module_dirs = modules.n,
+        .with_scheduler = !no_scheduler,
+        .scheduler = { .config_file = scheduler_config, .leader.elect = 0 },
     };
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
@@ -100,7 +109,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_up = {
     .name = "up",
-    .doc = "run the API server, its operators and its functions",
+    .doc = "run the API server, its operators, functions and scheduler",
     .help = "Prints 'ready url=... kubeconfig=...' once the API answers. SIGTERM ends it within 10 "
             "seconds.\n"
             "\n"

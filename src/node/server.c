@@ -37,11 +37,12 @@ struct server {
     struct http_transport *remote;
     struct host *host;
     struct functions *functions;
+    struct scheduling *scheduling;
     struct admin *admin;
     struct health *health;
     struct leader *leader;
     char *lease_namespace;
-    struct sig_watch term, interrupt;
+    struct sig_watch term, interrupt, hangup;
     struct timer deadline, status_line;
     struct defer stop;
     bool stopping, ready;
@@ -63,6 +64,8 @@ static void on_all_stopped(void *arg)
     timer_stop(&s->loop, &s->deadline);
     sig_watch_close(&s->term, on_sig_closed);
     sig_watch_close(&s->interrupt, on_sig_closed);
+    if (s->opts.with_scheduler)
+        sig_watch_close(&s->hangup, on_sig_closed);
     loop_stop(&s->loop);
 }
 
@@ -96,13 +99,22 @@ static void stop_host(void *arg)
         stop_leader(s);
 }
 
+static void stop_scheduling(void *arg)
+{
+    struct server *s = arg;
+    if (s->scheduling)
+        scheduling_stop(take_ptr(&s->scheduling), stop_host, s);
+    else
+        stop_host(s);
+}
+
 static void stop_functions(void *arg)
 {
     struct server *s = arg;
     if (s->functions)
-        functions_stop(take_ptr(&s->functions), stop_host, s);
+        functions_stop(take_ptr(&s->functions), stop_scheduling, s);
     else
-        stop_host(s);
+        stop_scheduling(s);
 }
 
 static void stop_admin(void *arg)
@@ -151,6 +163,13 @@ static void on_signal(struct sig_watch *w, int signum)
     begin_stop(s, 0, NULL);
 }
 
+static void on_hangup(struct sig_watch *w, int signum)
+{
+    struct server *s = container_of(w, struct server, hangup);
+    if (s->scheduling)
+        scheduling_reload(s->scheduling);
+}
+
 /* ---------------------------------------------------------------- what it tells */
 
 static int render_metrics(void *arg, const struct url_target *target, struct buf *to)
@@ -162,6 +181,8 @@ static int render_metrics(void *arg, const struct url_target *target, struct buf
         host_metrics(s->host, to);
     if (s->functions)
         functions_metrics(s->functions, to);
+    if (s->scheduling)
+        scheduling_metrics(s->scheduling, to);
     return 200;
 }
 
@@ -192,6 +213,10 @@ static int render_status(void *arg, const struct url_target *target, struct buf 
     if (s->functions) {
         buf_add_char(to, ',');
         functions_status(s->functions, to);
+    }
+    if (s->scheduling) {
+        buf_add_char(to, ',');
+        scheduling_status(s->scheduling, to);
     }
     buf_add_cstr(to, "}\n");
     return 200;
@@ -245,6 +270,15 @@ static void stream_trace(void *arg, const struct url_target *target, struct http
         trace_page_start(x, trace, count);
 }
 
+static void explain_pod(void *arg, const struct url_target *target, struct http_exchange *x)
+{
+    struct server *s = arg;
+    if (s->scheduling)
+        scheduling_explain(s->scheduling, target, x);
+    else
+        http_reply(x, 404, NULL, STR("there is no scheduler in this process"));
+}
+
 static const struct admin_page pages[] = {
     { "/metrics", "text/plain; version=0.0.4", .render = render_metrics },
     { "/guests", "application/json", .render = render_guests },
@@ -252,6 +286,7 @@ static const struct admin_page pages[] = {
     { "/functions", "application/json", .render = render_functions },
     { "/operator", "application/json", .render = render_operator },
     { "/trace", .stream = stream_trace },
+    { "/scheduler/explain", .stream = explain_pod },
     { .serve = serve_functions },
     { .path = NULL }
 };
@@ -344,7 +379,8 @@ static const char *not_ready(void *arg)
         return "it is being stopped";
     if (s->host && !host_is_synced(s->host))
         return "its operators are not known yet";
-    return s->functions ? functions_not_ready(s->functions) : NULL;
+    const char *why = s->functions ? functions_not_ready(s->functions) : NULL;
+    return why || !s->scheduling ? why : scheduling_not_ready(s->scheduling);
 }
 
 static void render_all_metrics(void *arg, struct buf *to)
@@ -412,6 +448,29 @@ static int start_functions(struct server *s, struct transport *transport, struct
     return opts.roles ? functions_start(&opts, &s->functions, err) : 0;
 }
 
+static void on_scheduling_ready(void *arg, int r, const struct err *err)
+{
+    struct server *s = arg;
+    if (s->stopping)
+        return;
+    if (r < 0)
+        begin_stop(s, r, err);
+    else if (!s->cluster)
+        tell_ready(s);
+}
+
+static int start_scheduling(struct server *s, struct transport *transport, struct err *err)
+{
+    struct scheduling_opts opts = s->opts.scheduler;
+    opts.loop = &s->loop;
+    opts.data_dir = s->opts.data_dir;
+    opts.transport = transport;
+    opts.embedded = s->cluster != NULL;
+    opts.on_ready = on_scheduling_ready;
+    opts.arg = s;
+    return s->opts.with_scheduler ? scheduling_start(&opts, &s->scheduling, err) : 0;
+}
+
 /* transport NULL: roles that need none. */
 static void start_services(struct server *s, struct transport *transport)
 {
@@ -420,6 +479,8 @@ static void start_services(struct server *s, struct transport *transport)
     if (r >= 0)
         r = start_functions(s, transport, &err);
     if (r >= 0)
+        r = start_scheduling(s, transport, &err);
+    if (r >= 0)
         r = admin_start(&s->loop, s->opts.data_dir, pages, s, &s->admin, &err);
     if (r >= 0)
         r = start_health(s, &err);
@@ -427,7 +488,7 @@ static void start_services(struct server *s, struct transport *transport)
         start_leader(s, transport);
     if (r < 0)
         begin_stop(s, r, &err);
-    else if (!s->functions)
+    else if (!s->functions && (!s->scheduling || s->cluster))
         tell_ready(s);
 }
 
@@ -555,6 +616,10 @@ int server_run(const struct server_opts *opts, struct err *err)
     s.r = sig_watch_start(&s.loop, &s.interrupt, SIGINT, true, on_signal, &s.err);
     if (s.r < 0) {
         sig_watch_close(&s.term, on_sig_closed);
+    } else if (opts->with_scheduler &&
+               (s.r = sig_watch_start(&s.loop, &s.hangup, SIGHUP, false, on_hangup, &s.err)) < 0) {
+        sig_watch_close(&s.term, on_sig_closed);
+        sig_watch_close(&s.interrupt, on_sig_closed);
     } else {
         struct err cause = { 0 };
         r = lock_data_dir(&s, &cause);

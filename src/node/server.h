@@ -6,6 +6,7 @@
  *     dormouse up             cluster + operator host + roles of functions + admin socket
  *     dormouse operator run   transport to some cluster + operator host + admin socket
  *     dormouse fn ROLE        roles of functions + admin socket, with a transport or without
+ *     dormouse scheduler      transport to some cluster + scheduler + admin socket
  *
  * server_run() blocks until SIGTERM or SIGINT, or until a part fails to start.
  */
@@ -14,6 +15,7 @@
 #include "base/err.h"
 #include "node/functions.h"
 #include "node/host.h"
+#include "node/scheduling.h"
 
 enum {
     SERVER_STOP_GRACE_MS = 2000, /* running requests and activations */
@@ -48,6 +50,9 @@ struct server_opts {
     struct guest_host_opts guests;
     /* roles 0: none. loop, data_dir, transport, embedded and on_ready are filled in. */
     struct functions_opts functions;
+    /* SIGHUP has it read its configuration again. The same are filled in. */
+    bool with_scheduler;
+    struct scheduling_opts scheduler;
     bool without_cluster; /* no transport at all: gateways and workers can do without */
 };
 

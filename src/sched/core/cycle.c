@@ -725,8 +725,8 @@ int sched_explain(struct sched *s, struct str namespace, struct str name, uint64
     const struct pending *p = pending_get(s, namespace, name);
     const struct sched_pod *pod = p ? p->pod : sched_cache_get(s->cache, SCHED_POD, namespace, name);
     if (!pod)
-        return err_sys(err, -ENOENT, "pod '" STR_FMT "/" STR_FMT "'", STR_ARG(namespace),
-                       STR_ARG(name));
+        return err_set(err, -ENOENT, "pod '" STR_FMT "/" STR_FMT "' is not known",
+                       STR_ARG(namespace), STR_ARG(name));
     const struct sched_profile *profile = sched_profile_of(s, pod->scheduler_name);
     if (!profile)
         return err_set(err, -ENOENT, "pod '" STR_FMT "/" STR_FMT "': no profile '" STR_FMT "'",

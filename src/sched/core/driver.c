@@ -343,8 +343,8 @@ static bool has_foreign(const struct sched_driver *d, const struct sched_config 
 {
     struct arena a = { 0 };
     const struct wplugin_entry *entries;
-    size_t n = d->plugin_host && config->tree ? wplugin_find(&a, config->tree, is_native, &entries)
-                                              : 0;
+    size_t n =
+        d->plugin_host && config->tree ? wplugin_find(&a, config->tree, is_native, &entries) : 0;
     arena_fini(&a);
     return n > 0;
 }
@@ -385,13 +385,17 @@ static void wake_up(struct sched_driver *d)
     wplugins_load(d->plugin_host, d->loop, d->opts.config, false, on_loaded, d);
 }
 
-static bool is_ours(const struct sched_driver *d, const struct json *pod)
+static bool has_profile(const struct sched_config *c, struct str name)
 {
-    struct str name = json_get_str(json_getc(pod, "spec"), "schedulerName");
-    for (size_t i = 0; i < d->opts.config->n_profiles; i++)
-        if (str_eq(d->opts.config->profiles[i].scheduler_name, name))
+    for (size_t i = 0; i < c->n_profiles; i++)
+        if (str_eq(c->profiles[i].scheduler_name, name))
             return true;
     return false;
+}
+
+static bool is_ours(const struct sched_driver *d, const struct json *pod)
+{
+    return has_profile(d->opts.config, json_get_str(json_getc(pod, "spec"), "schedulerName"));
 }
 
 static void on_sleeper_object(void *arg, const struct json *pod)
@@ -433,14 +437,27 @@ static int fall_asleep(struct sched_driver *d, struct err *err)
 
 /* ---------------------------------------------------------------- what the thread says */
 
+/* Pods of a name that was nobody's were not kept: they are listed again. */
+static void find_new_pods(struct sched_driver *d)
+{
+    struct reflector *pods = d->awake ? d->feeds[SCHED_POD].reflector : d->sleeper;
+    if (pods && !d->stopping)
+        reflector_relist(pods);
+}
+
 static void on_reloaded(struct sched_driver *d, struct reload *r)
 {
     if (r->r >= 0) {
+        bool is_wider = false;
+        for (size_t i = 0; i < r->config->n_profiles; i++)
+            is_wider |= !has_profile(d->opts.config, r->config->profiles[i].scheduler_name);
         wplugins_release(d->plugins);
         d->plugins = r->plugins;
         d->opts.config = r->config;
         if (d->feeds_run && !d->stopping)
             start_feeds(d);
+        if (is_wider)
+            find_new_pods(d);
     } else {
         wplugins_release(r->plugins);
     }

@@ -20,7 +20,7 @@ struct column {
 
 struct explain {
     struct arena arena; /* of the attempt */
-    struct str namespace, name, scheduler_name;
+    struct str namespace, name, scheduler_name, assigned;
     bool is_over, is_placed;
     struct str node, message;
     enum sched_code code;
@@ -65,6 +65,7 @@ static void begin(struct explain *e, const struct sched_pod *pod)
     e->namespace = str_copy_arena(&e->arena, pod->o.namespace);
     e->name = str_copy_arena(&e->arena, pod->o.name);
     e->scheduler_name = str_copy_arena(&e->arena, pod->scheduler_name);
+    e->assigned = str_copy_arena(&e->arena, word_str(pod->node_name));
 }
 
 static void on_refused(void *arg, const struct sched_pod *pod, const struct sched_node_info *node,
@@ -220,6 +221,10 @@ void explain_write(const struct explain *e, struct buf *to)
     add_member(to, "name", e->name);
     (void)buf_add_char(to, ',');
     add_member(to, "schedulerName", e->scheduler_name);
+    if (e->assigned.n) {
+        (void)buf_add_char(to, ',');
+        add_member(to, "assigned", e->assigned);
+    }
     (void)buf_add_cstr(to, ",\"node\":");
     if (e->is_placed)
         (void)json_write_str(to, e->node);

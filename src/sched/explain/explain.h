@@ -3,7 +3,7 @@
  * What an attempt to place a pod was like, node by node, as JSON: an observer of the scheduler that
  * collects one attempt.
  *
- *     {"namespace", "name", "schedulerName",
+ *     {"namespace", "name", "schedulerName", "assigned": NAME if it has a node already,
  *      "node": NAME or null, "code": "Success", "Unschedulable", ..., "message",
  *      "nodes": [{"name", "total", "scores": {PLUGIN: POINTS}},             by falling total
  *                {"name", "refused": {"plugin", "code", "reasons": [TEXT]}}]}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dormouse scheduler: gives pods of any cluster their nodes. */
+#include "base/mem.h"
+#include "cmd/cmd.h"
+#include "node/server.h"
+
+static const char *data_dir, *kubeconfig, *context, *config_file, *health_at;
+static struct scheduling_leader leader = { .elect = -1 };
+static uint64_t seed;
+
+static const struct cmd_opt opts[] = {
+    { "kubeconfig", 0, "FILE",
+      "the cluster ($KUBECONFIG, ~/.kube/config, or the pod's service account)", CMD_STRING,
+      &kubeconfig, 0, 0 },
+    { "context", 0, "NAME", "context of the kubeconfig (its current one)", CMD_STRING, &context, 0,
+      0 },
+    { "config", 0, "FILE", "KubeSchedulerConfiguration; read again when it changes (the defaults)",
+      CMD_STRING, &config_file, 0, 0 },
+    { "data-dir", 0, "DIR", "compiled plugins and the admin socket", CMD_STRING, &data_dir, 0, 0 },
+    { "leader-elect", 0, NULL, "of several such processes, one works (as configured: true)",
+      CMD_BOOL, &leader.elect, 0, 0 },
+    { "leader-elect-resource-name", 0, "NAME", "the Lease for that (as configured: kube-scheduler)",
+      CMD_STRING, &leader.name, 0, 0 },
+    { "leader-elect-resource-namespace", 0, "NAME", "and where it is (as configured: kube-system)",
+      CMD_STRING, &leader.namespace, 0, 0 },
+    { "leader-elect-lease-duration", 0, "TIME", "(as configured: 15s)", CMD_DURATION,
+      &leader.lease_ms, 0, 0 },
+    { "leader-elect-renew-deadline", 0, "TIME", "(as configured: 10s)", CMD_DURATION,
+      &leader.deadline_ms, 0, 0 },
+    { "leader-elect-retry-period", 0, "TIME", "(as configured: 2s)", CMD_DURATION, &leader.retry_ms,
+      0, 0 },
+    { "seed", 0, "N", "of the choice among nodes with equal points (random)", CMD_U64, &seed, 0,
+      UINT64_MAX },
+    { "health-listen", 0, "HOST:PORT", "serve /healthz, /readyz and /metrics there (nowhere)",
+      CMD_STRING, &health_at, 0, 0 },
+    CMD_LOG_OPTS,
+    { .name = NULL },
+};
+
+static const struct cmd_opt *scheduler_opts(void)
+{
+    return opts;
+}
+
+static int run(int argc, char **argv)
+{
+    size_t n;
+    char health_host[256];
+    struct err err = { 0 };
+    struct server_opts server = { .with_scheduler = true };
+    int r = cmd_parse(&cmd_scheduler, opts, argc, argv, 0, &n);
+    if (r || (r = cmd_setup_log()))
+        return r > 0 ? r - 1 : r;
+    if (health_at &&
+        cmd_parse_listen(health_at, health_host, sizeof health_host, &server.health_port, &err) < 0)
+        return cmd_fail(CMD_USAGE, &err);
+    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    server.data_dir = dir;
+    server.kubeconfig = kubeconfig;
+    server.context = context;
+    server.health_host = health_at ? health_host : NULL;
+    server.scheduler =
+        (struct scheduling_opts){ .config_file = config_file, .leader = leader, .seed = seed };
+    return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
+}
+
+const struct cmd cmd_scheduler = {
+    .name = "scheduler",
+    .doc = "give pods their nodes: kube-scheduler's semantics, native and Wasm plugins",
+    .help =
+        "Works for pods whose schedulerName is that of one of its profiles, beside kube-scheduler "
+        "or instead of it.\n"
+        "Prints 'ready data-dir=... pid=...' once it knows the cluster, even while it waits to "
+        "lead. SIGHUP reads\n"
+        "the configuration again, as does a change of the file; a wrong one changes nothing. "
+        "SIGTERM ends it.\n"
+        "\n"
+        "  dormouse scheduler --kubeconfig ~/.kube/config --config scheduler.yaml\n"
+        "  dormouse scheduler                 # in a pod, by 'dormouse manifest scheduler'\n"
+        "  dormouse scheduler explain web-0   # why a pod has no node, or where it would go\n",
+    .run = run,
+    .opts = scheduler_opts,
+};

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scheduler of one process; see scheduling.h. */
+#include "node/scheduling.h"
+
+#include "base/log.h"
+#include "base/sys.h"
+#include "codec/url.h"
+#include "io/http.h"
+#include "wasm/module.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum {
+    FILE_REST_MS = 200, /* after its last change the file is read */
+    HUB_UPSTREAMS_MAX = 64,
+};
+
+/* A configuration, as long as the driver has it. */
+struct version {
+    struct arena arena;
+    struct sched_config config;
+    struct buf text;
+};
+
+struct scheduling {
+    struct scheduling_opts opts;
+    struct module_cache *modules;
+    struct watch_hub *hub;
+    struct sched_driver *driver;
+    struct version *first;      /* its extenders serve as long as the process */
+    struct version *now, *next; /* next: is being loaded */
+    bool again;                 /* it changed meanwhile */
+    bool is_ready, leads, is_stopping;
+    struct err failed;
+    uv_fs_event_t events;
+    bool watches;
+    struct timer rest;
+    char id[128];
+    void (*stopped)(void *arg);
+    void *stopped_arg;
+};
+
+/* ---- configurations ---- */
+
+static void version_free(struct version *v)
+{
+    if (!v)
+        return;
+    arena_fini(&v->arena);
+    buf_fini(&v->text);
+    free(v);
+}
+DEFINE_SCOPED(version, version_free)
+
+static void log_warnings(struct str text)
+{
+    struct str line;
+    char quoted[LOG_QUOTE_MAX];
+    while (text.n) {
+        (void)str_cut(text, '\n', &line, &text);
+        log_warn("scheduler configuration", "field=\"%s\"", log_quote(quoted, line));
+    }
+}
+
+static void override(const struct scheduling_leader *l, bool embedded, struct sched_config *c)
+{
+    if (l->elect >= 0)
+        c->leader.on = l->elect > 0;
+    if (embedded)
+        c->leader.on = false;
+    c->leader.lease_ms = l->lease_ms ? l->lease_ms : c->leader.lease_ms;
+    c->leader.deadline_ms = l->deadline_ms ? l->deadline_ms : c->leader.deadline_ms;
+    c->leader.retry_ms = l->retry_ms ? l->retry_ms : c->leader.retry_ms;
+    if (l->name)
+        c->leader.name = str_of(l->name);
+    if (l->namespace)
+        c->leader.namespace = str_of(l->namespace);
+}
+
+static int read_file(const char *path, struct buf *to, struct err *err)
+{
+    int r = path ? sys_read_file(AT_FDCWD, path, to, err) : 0;
+    /* A file without anything is not "no file". */
+    return r < 0 || !path || to->n ? r : buf_add_char(to, '\n');
+}
+
+static int read_version(const struct scheduling *s, struct version **ret, struct err *err)
+{
+    const char *path = s->opts.config_file;
+    scoped(buf_fini_scoped) struct buf warnings = BUF_INIT(4 * SCHED_CONFIG_MAX_BYTES);
+    scoped(version_free_scoped) struct version *v = xnew(struct version);
+    buf_init(&v->text, SCHED_CONFIG_MAX_BYTES + 1);
+    int r = read_file(path, &v->text, err);
+    if (r < 0)
+        return r;
+    r = sched_config_read(&v->arena, buf_str(&v->text), &v->config, &warnings, err);
+    if (r < 0)
+        return path ? err_ctx(err, r, "%s", path) : r;
+    override(&s->opts.leader, s->opts.embedded, &v->config);
+    if (v->config.leader.on && v->config.leader.lease_ms <= v->config.leader.deadline_ms)
+        return err_set(err, E_INVALID,
+                       "leader election: the lease has to be longer than the "
+                       "renew deadline");
+    log_warnings(buf_str(&warnings));
+    *ret = take_ptr(&v);
+    return 0;
+}
+
+/* ---- reloads, one at a time ---- */
+
+static void begin_reload(struct scheduling *s);
+
+static void on_reloaded(void *arg, int r, const struct err *err)
+{
+    struct scheduling *s = arg;
+    char why[LOG_QUOTE_MAX];
+    if (r < 0) {
+        log_error("scheduler configuration refused, the one before stays", "reason=\"%s\"",
+                  log_quote(why, str_of(err_text(err))));
+        version_free(take_ptr(&s->next));
+    } else {
+        log_info("scheduler configuration reloaded", "profiles=%zu", s->next->config.n_profiles);
+        if (s->now != s->first)
+            version_free(s->now);
+        s->now = take_ptr(&s->next);
+    }
+    if (s->again && !s->is_stopping)
+        begin_reload(s);
+}
+
+static bool same_extenders(const struct sched_config *a, const struct sched_config *b)
+{
+    const struct json *x = json_getc(a->tree, "extenders"), *y = json_getc(b->tree, "extenders");
+    return x && y ? json_equal(x, y) : x == y;
+}
+
+static void begin_reload(struct scheduling *s)
+{
+    struct err err = { 0 };
+    char why[LOG_QUOTE_MAX];
+    s->again = s->next != NULL;
+    if (s->again || !s->driver)
+        return;
+    if (read_version(s, &s->next, &err) < 0) {
+        log_error("scheduler configuration refused, the one before stays", "reason=\"%s\"",
+                  log_quote(why, str_of(err_text(&err))));
+        return;
+    }
+    if (!same_extenders(&s->first->config, &s->next->config))
+        log_warn("scheduler configuration", "field=\"extenders: a change takes effect with the "
+                                            "next start\"");
+    sched_driver_reload(s->driver, &s->next->config, on_reloaded, s);
+}
+
+void scheduling_reload(struct scheduling *s)
+{
+    if (!s->is_stopping)
+        begin_reload(s);
+}
+
+/* ---- the file ---- */
+
+static void on_rest(struct timer *t)
+{
+    struct scheduling *s = container_of(t, struct scheduling, rest);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(SCHED_CONFIG_MAX_BYTES + 1);
+    const struct version *newest = s->next ? s->next : s->now;
+    if (read_file(s->opts.config_file, &text, NULL) < 0 ||
+        !str_eq(buf_str(&text), buf_str(&newest->text)))
+        begin_reload(s);
+}
+
+static void on_file_event(uv_fs_event_t *h, const char *name, int events, int status)
+{
+    struct scheduling *s = h->data;
+    if (!s->is_stopping)
+        timer_start(s->opts.loop, &s->rest, FILE_REST_MS, on_rest);
+}
+
+/* The directory that the file is in: editors and kubelets rename another one over it. */
+static int watch_file(struct scheduling *s, struct err *err)
+{
+    const char *path = s->opts.config_file, *slash = path ? strrchr(path, '/') : NULL;
+    if (!path)
+        return 0;
+    scoped(free_scoped) char *dir =
+        slash ? xstrndup(path, slash == path ? 1 : (size_t)(slash - path)) : xstrdup(".");
+    (void)uv_fs_event_init(&s->opts.loop->uv, &s->events);
+    s->events.data = s;
+    s->watches = true;
+    int r = uv_fs_event_start(&s->events, on_file_event, dir, 0);
+    uv_unref((uv_handle_t *)&s->events);
+    return r < 0 ? err_sys(err, r, "watch directory '%s'", dir) : 0;
+}
+
+/* ---- the driver ---- */
+
+static void on_ready(void *arg)
+{
+    struct scheduling *s = arg;
+    bool is_first = !s->is_ready;
+    s->is_ready = true;
+    if (is_first && s->opts.on_ready)
+        s->opts.on_ready(s->opts.arg, 0, NULL);
+}
+
+static void on_leads(void *arg, bool leads)
+{
+    ((struct scheduling *)arg)->leads = leads;
+}
+
+static void on_failed(void *arg, const struct err *err)
+{
+    struct scheduling *s = arg;
+    char why[LOG_QUOTE_MAX];
+    s->failed = *err;
+    if (s->opts.on_ready && !s->is_ready)
+        s->opts.on_ready(s->opts.arg, err->code ? err->code : E_INVALID, err);
+    else
+        log_error("the scheduler cannot work", "reason=\"%s\"",
+                  log_quote(why, str_of(err_text(err))));
+}
+
+static int start_driver(struct scheduling *s, struct err *err)
+{
+    struct sched_driver_opts opts = {
+        .loop = s->opts.loop,
+        .transport = s->opts.transport,
+        .hub = s->hub,
+        .modules = s->modules,
+        .config = &s->now->config,
+        .id = s->id,
+        .eager = !s->opts.embedded,
+        .seed = s->opts.seed,
+        .on_ready = on_ready,
+        .on_leads = on_leads,
+        .on_failed = on_failed,
+        .arg = s,
+    };
+    s->leads = !s->now->config.leader.on;
+    return sched_driver_start(&opts, &s->driver, err);
+}
+
+static int start(struct scheduling *s, struct err *err)
+{
+    scoped(free_scoped) char *modules = xasprintf("%s/modules", s->opts.data_dir);
+    const struct module_cache_config cache = { .dir = modules };
+    const struct watch_hub_opts hub = { .transport = s->opts.transport,
+                                        .max_upstreams = s->opts.embedded ? 0 : HUB_UPSTREAMS_MAX };
+    int r = read_version(s, &s->first, err);
+    s->now = s->first;
+    r = r < 0 ? r : module_cache_new(s->opts.loop, &cache, &s->modules, err);
+    r = r < 0 ? r : watch_hub_new(s->opts.loop, &hub, &s->hub, err);
+    r = r < 0 ? r : start_driver(s, err);
+    return r < 0 ? r : watch_file(s, err);
+}
+
+int scheduling_start(const struct scheduling_opts *opts, struct scheduling **ret, struct err *err)
+{
+    char host[64] = "dormouse", uuid[37];
+    struct scheduling *s = xnew(struct scheduling);
+    s->opts = *opts;
+    (void)gethostname(host, sizeof host - 1);
+    sys_uuid(uuid);
+    (void)snprintf(s->id, sizeof s->id, "%s_%s", host, uuid);
+    int r = start(s, err);
+    if (r < 0) {
+        scheduling_stop(s, NULL, NULL);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+/* ---- the end ---- */
+
+static void on_all_gone(struct scheduling *s)
+{
+    void (*done)(void *arg) = s->stopped;
+    void *arg = s->stopped_arg;
+    if (s->now != s->first)
+        version_free(s->now);
+    version_free(s->next);
+    version_free(s->first);
+    free(s);
+    if (done)
+        done(arg);
+}
+
+static void on_file_closed(uv_handle_t *h)
+{
+    on_all_gone(h->data);
+}
+
+static void close_file(void *arg)
+{
+    struct scheduling *s = arg;
+    if (s->watches)
+        uv_close((uv_handle_t *)&s->events, on_file_closed);
+    else
+        on_all_gone(s);
+}
+
+static void close_modules(void *arg)
+{
+    struct scheduling *s = arg;
+    if (s->modules)
+        module_cache_close(take_ptr(&s->modules), close_file, s);
+    else
+        close_file(s);
+}
+
+static void close_hub(void *arg)
+{
+    struct scheduling *s = arg;
+    if (s->hub)
+        watch_hub_close(take_ptr(&s->hub), close_modules, s);
+    else
+        close_modules(s);
+}
+
+void scheduling_stop(struct scheduling *s, void (*done)(void *arg), void *arg)
+{
+    s->is_stopping = true;
+    s->stopped = done;
+    s->stopped_arg = arg;
+    timer_stop(s->opts.loop, &s->rest);
+    if (s->driver)
+        sched_driver_stop(take_ptr(&s->driver), close_hub, s);
+    else
+        close_hub(s);
+}
+
+/* ---- what it tells ---- */
+
+const char *scheduling_not_ready(const struct scheduling *s)
+{
+    if (s->failed.code)
+        return "the scheduler cannot work; the log says why";
+    return s->is_ready || s->opts.embedded ? NULL : "the scheduler does not know all objects yet";
+}
+
+bool scheduling_leads(const struct scheduling *s)
+{
+    return s->leads;
+}
+
+void scheduling_metrics(struct scheduling *s, struct buf *to)
+{
+    if (s->driver)
+        sched_driver_metrics(s->driver, to);
+}
+
+void scheduling_status(struct scheduling *s, struct buf *to)
+{
+    struct sched_stats n = { 0 };
+    if (s->driver)
+        sched_driver_stats(s->driver, &n);
+    (void)buf_printf(
+        to,
+        "\"scheduler\":{\"ready\":%s,\"leads\":%s,\"nodes\":%zu,\"pods\":%zu,\"active\":%zu,"
+        "\"backoff\":%zu,\"unschedulable\":%zu,\"gated\":%zu,\"binding\":%zu,\"attempts\":%llu,"
+        "\"scheduled\":%llu,\"errors\":%llu,\"preemptions\":%llu}",
+        s->is_ready ? "true" : "false", s->leads ? "true" : "false", n.nodes, n.pods,
+        n.queue.active, n.queue.backoff, n.queue.unschedulable, n.queue.gated, n.binding,
+        (unsigned long long)n.attempts, (unsigned long long)n.scheduled,
+        (unsigned long long)n.errors, (unsigned long long)n.preemptions);
+}
+
+/* A question that waits for the scheduler's thread; who asked may go meanwhile. */
+struct question {
+    struct http_exchange *x; /* NULL: gone */
+    bool is_answered;
+};
+
+static void on_asker_gone(struct http_exchange *x, int r)
+{
+    struct question *q = http_exchange_data(x);
+    q->x = NULL;
+    if (q->is_answered)
+        free(q);
+}
+
+static void on_explained(void *arg, int r, struct str text, const struct err *err)
+{
+    struct question *q = arg;
+    struct headers h = { 0 };
+    q->is_answered = true;
+    if (!q->x) {
+        free(q);
+        return;
+    }
+    (void)headers_addc(&h, "content-type", r < 0 ? "text/plain" : "application/json");
+    if (r == -EAGAIN)
+        http_reply(q->x, 404, &h, STR("the scheduler sleeps: no pod of its waits for a node"));
+    else if (r < 0)
+        http_reply(q->x, r == -ENOENT ? 404 : 503, &h, str_of(err_text(err)));
+    else
+        http_reply(q->x, 200, &h, text);
+    headers_fini(&h);
+}
+
+void scheduling_explain(struct scheduling *s, const struct url_target *target,
+                        struct http_exchange *x)
+{
+    static const struct http_exchange_ops ops = { .on_gone = on_asker_gone };
+    struct str namespace = url_query_get(target, "namespace"), name = url_query_get(target, "name");
+    if (!s->driver || !namespace.n || !name.n) {
+        http_reply(x, 400, NULL, STR("namespace and name of a pod are missing"));
+        return;
+    }
+    struct question *q = xnew(struct question);
+    q->x = x;
+    http_exchange_set(x, &ops, q);
+    sched_driver_explain(s->driver, namespace, name, on_explained, q);
+}
