@@ -1761,6 +1761,85 @@ TEST(volumes_and_claims_are_checked)
     UPDATES(storage_class, class_updates);
 }
 
+static const struct kind csi_node = { "storage.k8s.io", "v1", "CSINode", validate_csi_node,
+                                      "{'metadata':{'name':'n'},'spec':{'drivers':[{'name':'a.b','"
+                                      "nodeID':'i','topologyKeys':['z']}]}}" };
+static const struct kind csi_driver = {
+    "storage.k8s.io", "v1", "CSIDriver", validate_csi_driver,
+    "{'metadata':{'name':'d'},'spec':{'attachRequired':true,'fsGroupPolicy':'File',"
+    "'volumeLifecycleModes':['Persistent']}}"
+};
+static const struct kind csi_capacity = {
+    "storage.k8s.io", "v1", "CSIStorageCapacity", validate_csi_capacity,
+    "{'metadata':{'name':'c','namespace':'d'},'storageClassName':'s','capacity':'1Gi',"
+    "'nodeTopology':{'matchLabels':{'z':'a'}}}"
+};
+
+TEST(what_csi_drivers_tell_is_checked)
+{
+    static const struct row nodes[] = {
+        { "spec.drivers=[]", "" },
+        { "spec.drivers=[{'name':'','nodeID':''}]", "spec.drivers[0].name: Required value\n"
+                                                    "spec.drivers[0].nodeID: Required value" },
+        { "spec.drivers=[{'name':'a','nodeID':'i','allocatable':{'count':-1}},{'name':'a','nodeID':"
+          "'i'}]",
+          "spec.drivers[0].allocatable.count: Invalid value: -1: must be greater than or equal to "
+          "0\n"
+          "spec.drivers[1].name: Duplicate value: 'a'" },
+        { "spec.drivers=[{'name':'a','nodeID':'i','topologyKeys':['z','z']}]",
+          "spec.drivers[0]: Duplicate value: 'z'" },
+    };
+    static const struct update node_updates[] = {
+        { "",
+          "spec.drivers=[{'name':'a.b','nodeID':'i','topologyKeys':['z'],'allocatable':{'count'"
+          ":3}},{'name':'more','nodeID':'i'}]",
+          "" },
+        { "", "spec.drivers=[{'name':'a.b','nodeID':'j','topologyKeys':['z']}]",
+          "spec.drivers: Invalid value: {'Name':'a.b','NodeID':'j','TopologyKeys':['z'],"
+          "'Allocatable':null}: field is immutable" },
+    };
+    static const struct row drivers[] = {
+        { "spec.storageCapacity=true", "" },
+        { "spec.fsGroupPolicy='x'\nspec.volumeLifecycleModes=['x']",
+          "spec.fsGroupPolicy: Unsupported value: 'x': supported values: 'File', 'None', "
+          "'ReadWriteOnceWithFSType'\n"
+          "spec.volumeLifecycleModes: Unsupported value: 'x': supported values: 'Persistent', "
+          "'Ephemeral'" },
+        { "spec.tokenRequests=[{'audience':'a','expirationSeconds':599},{'audience':'a'}]",
+          "spec.tokenRequests[0].expirationSeconds: Invalid value: 599: may not specify a duration "
+          "less than 10 minutes\n"
+          "spec.tokenRequests[1].audience: Duplicate value: 'a'" },
+        { "spec.nodeAllocatableUpdatePeriodSeconds=9",
+          "spec.nodeAllocatableUpdatePeriodSeconds: Invalid value: 9: must be greater than or "
+          "equal "
+          "to 10 seconds" },
+    };
+    static const struct update driver_updates[] = {
+        { "", "spec.storageCapacity=true", "" },
+        { "", "spec.attachRequired=false\nspec.volumeLifecycleModes=['Ephemeral']",
+          "spec.attachedRequired: Invalid value: false: field is immutable\n"
+          "spec.volumeLifecycleModes: Invalid value: ['Ephemeral']: field is immutable" },
+    };
+    static const struct row capacities[] = {
+        { "capacity=null", "" },
+        { "capacity='-1'", "capacity: Invalid value: '-1': must be greater than or equal to 0" },
+        { "storageClassName='A'", "storageClassName: Invalid value: 'A': " SUBDOMAIN_TEXT },
+        { "nodeTopology={'matchExpressions':[{'key':'z','operator':'In'}]}",
+          "nodeTopology.matchExpressions[0].values: Required value: must be specified when "
+          "`operator` is 'In' or 'NotIn'" },
+    };
+    static const struct update capacity_updates[] = {
+        { "", "capacity='2Gi'", "" },
+        { "", "storageClassName='t'", "storageClassName: Invalid value: 't': field is immutable" },
+    };
+    ROWS(csi_node, nodes);
+    UPDATES(csi_node, node_updates);
+    ROWS(csi_driver, drivers);
+    UPDATES(csi_driver, driver_updates);
+    ROWS(csi_capacity, capacities);
+    UPDATES(csi_capacity, capacity_updates);
+}
+
 /* ---- limits ---- */
 
 static const struct kind limit_range = {

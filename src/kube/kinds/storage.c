@@ -216,7 +216,8 @@ static const struct kube_column driver_columns[] = {
     COLUMN_AGE,
 };
 
-static const struct kube_strategy driver_strategy = { .set_defaults = driver_set_defaults,
+static const struct kube_strategy driver_strategy = { .validate = validate_csi_driver,
+                                                      .set_defaults = driver_set_defaults,
                                                       .prepare_update = driver_prepare_update,
                                                       .returns_deleted = true };
 
@@ -236,20 +237,9 @@ static const struct kube_column node_columns[] = {
 
 static const struct kube_column capacity_columns[] = { COLUMN_NAME, COLUMN_CREATED };
 
-static void capacity_validate(const struct json *obj, const struct json *old,
-                              struct field_errors *errs)
-{
-    struct fpath at = fpath_child(NULL, STR("storageClassName"));
-    struct str name = json_get_str(obj, "storageClassName");
-    struct meta_problems p = meta_check_dns1123_subdomain(name);
-    for (size_t i = 0; i < p.n; i++)
-        field_error_str(errs, FIELD_INVALID, &at, name, "%s", p.text[i]);
-    if (old && !str_eq(name, json_get_str(old, "storageClassName")))
-        field_error_str(errs, FIELD_INVALID, &at, name, "%s", immutable_text);
-}
-
-static const struct kube_strategy node_strategy = { .returns_deleted = true };
-static const struct kube_strategy capacity_strategy = { .validate = capacity_validate };
+static const struct kube_strategy node_strategy = { .validate = validate_csi_node,
+                                                    .returns_deleted = true };
+static const struct kube_strategy capacity_strategy = { .validate = validate_csi_capacity };
 
 /* ---- StorageVersionMigration ---- */
 

@@ -146,6 +146,10 @@ void status_counters(const struct spot *status, const char *const *names, size_t
 void not_above(const struct spot *status, const char *name, const char *limit, const char *detail);
 void not_decremented(const struct spot *status, const struct json *old, const char *name);
 
+/* ---- volumes.c ---- */
+
+void csi_driver_name(const struct spot *s, const void *unused); /* required */
+
 /* ---- batch.c ---- */
 
 void a_domain_prefixed_path(const struct spot *s, const void *unused);

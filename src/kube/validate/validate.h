@@ -56,6 +56,10 @@ void validate_persistent_volume_claim(const struct json *obj, const struct json 
                                       struct field_errors *errs);
 void validate_storage_class(const struct json *obj, const struct json *old,
                             struct field_errors *errs);
+void validate_csi_node(const struct json *obj, const struct json *old, struct field_errors *errs);
+void validate_csi_driver(const struct json *obj, const struct json *old, struct field_errors *errs);
+void validate_csi_capacity(const struct json *obj, const struct json *old,
+                           struct field_errors *errs);
 void validate_limit_range(const struct json *obj, const struct json *old,
                           struct field_errors *errs);
 void validate_resource_quota(const struct json *obj, const struct json *old,

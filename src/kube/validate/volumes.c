@@ -56,7 +56,7 @@ static void need_path_no_backsteps(const struct spot *s, const void *unused)
     a_path_no_backsteps(s, NULL);
 }
 
-static void driver_name(const struct spot *s, const void *unused)
+void csi_driver_name(const struct spot *s, const void *unused)
 {
     enum { DRIVER_MAX_BYTES = 63 };
     struct str name = spot_text(s);
@@ -290,7 +290,7 @@ static void csi_inline(const struct spot *s, const void *unused)
 {
     MEMBER(driver, s, "driver");
     MEMBER(secret, s, "nodePublishSecretRef");
-    driver_name(&driver, NULL);
+    csi_driver_name(&driver, NULL);
     secret_name(&secret, NULL);
     if (secret.v) {
         struct spot odd = spot_named(s, "name", json_getc(secret.v, "name"));
@@ -621,7 +621,7 @@ static const struct member_check storage_os_pv[] = { { "volumeName", need_label,
                                                      { "secretRef", secret_name_and_namespace,
                                                        NULL } };
 static const struct member_check csi_pv[] = {
-    { "driver", driver_name, NULL },
+    { "driver", csi_driver_name, NULL },
     { "volumeHandle", need, NULL },
     { "controllerPublishSecretRef", secret_reference, NULL },
     { "controllerExpandSecretRef", secret_reference, NULL },
