@@ -200,9 +200,10 @@ TEST(arguments_of_breaks_plugins_are_checked)
     "{'metadata': {'annotations': {'image.dormouse.dev/layers': '" LAYER_1 "=10000000/20000000,"   \
     " " LAYER_2 "=30000000/70000000, " LAYER_3 "=60000000," LAYER_1 "=10000000, rubbish" more      \
     "'}}, 'spec': {'containers': [{'name': 'c', 'image': 'i'}]}}"
-#define HOLDS(prefixes) "'layers': {'generation': 1, 'prefixes': '" prefixes "'}"
-#define HOLDS_1         HOLDS("AAAAAAAB")
-#define HOLDS_1_3       HOLDS("AAAAAAABAAAAAAAD")
+#define HOLDS(generation, prefixes)                                                                \
+    "'layers': {'generation': " generation ", 'prefixes': '" prefixes "'}"
+#define HOLDS_1   HOLDS("1", "AAAAAAAB")
+#define HOLDS_1_3 HOLDS("2", "AAAAAAABAAAAAAAD")
 #define CACHE(capacity, used, pinned)                                                              \
     "'cache': {'capacityBytes': " capacity ", 'usedBytes': " used ", 'pinnedBytes': " pinned "}"
 
@@ -225,6 +226,38 @@ TEST(locality_is_the_part_of_the_bytes_that_is_there_and_a_little_for_free_cache
     kit_plugin(&k, "BreakLayerLocality", NULL);
     k.wall_ms += 70000;
     check_text("old", kit_score(&k, pod), "a=32 b=8 c=4 d=0");
+}
+
+TEST(what_a_node_holds_is_remembered_until_its_generation_changes)
+{
+    WITH_KIT(k);
+    kit_node(&k, "n", "", NULL, NULL);
+    kit_plugin(&k, "BreakLayerLocality", "{'eta': 0}");
+    static const struct {
+        const char *state, *want;
+    } t[] = {
+        { HOLDS_1, "n=10" },
+        { HOLDS_1 ", 'freeUploadSlots': 1", "n=10" },
+        { HOLDS_1_3, "n=70" },
+        { HOLDS("3", ""), "n=0" },
+        { HOLDS("0", "AAAAAAAB"), "n=10" }, /* no generation: nothing is remembered */
+        { HOLDS("0", "AAAAAAABAAAAAAAD"), "n=70" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+        put_state(&k, "n", t[i].state);
+        check_text(t[i].state, kit_score(&k, kit_pod(&k, LAYERED(""))), t[i].want);
+    }
+    /* More sets of layers than are kept, again and again. */
+    for (int i = 0; i < 12; i++) {
+        const char *spec = arena_printf(
+            &k.arena,
+            "{'metadata': {'annotations': {'image.dormouse.dev/layers': 'sha256:000000000001=1, "
+            "sha256:0000000000f%x=%d'}}, 'spec': {'containers': [{'name': 'c', 'image': 'i'}]}}",
+            i % 6, i % 6);
+        const char *want = arena_printf(&k.arena, "n=%d", (int)(100.0 / (1 + i % 6) + 0.5));
+        put_state(&k, "n", HOLDS_1);
+        check_text(spec, kit_score(&k, kit_pod(&k, "%s", spec)), want);
+    }
 }
 
 TEST(without_the_annotation_whole_images_count)

@@ -12,10 +12,22 @@
 
 #include <math.h>
 
+/* Nodes that can send layers of a pod's, the best uplinks. */
+struct peers {
+    struct place_break_peer p[PLACE_BREAK_PEERS_MAX];
+    const struct sched_node_image_state *of[PLACE_BREAK_PEERS_MAX];
+    size_t n;
+};
+
 struct deploy_time {
     struct sched_plugin plugin;
     int64_t registry_bps; /* of nodes that do not tell */
     struct break_states states;
+    /* The last peers, for the next pod with the same layers, until a node tells something new. */
+    struct peers peers;
+    struct word *peers_of; /* a reference */
+    uint64_t peers_generation;
+    int64_t peers_at_ms;
 };
 static struct deploy_time *deploy_time_of(struct sched_plugin *p)
 {
@@ -25,9 +37,7 @@ static struct deploy_time *deploy_time_of(struct sched_plugin *p)
 /* What a cycle works out once. */
 struct sources {
     const struct break_layers *layers;
-    struct place_break_peer peers[PLACE_BREAK_PEERS_MAX]; /* the best uplinks */
-    const struct sched_node_image_state *of[PLACE_BREAK_PEERS_MAX];
-    size_t n;
+    const struct peers *peers;
     /* The last two that were asked for: ties compare the best one with others. */
     struct {
         const struct sched_node_info *node;
@@ -44,7 +54,7 @@ static bool is_better_peer(const struct sched_node_image_state *a,
                                           : str_cmp(a->o.name, b->o.name) < 0;
 }
 
-static void add_peer(struct sources *s, const struct sched_node_image_state *state,
+static void add_peer(struct peers *s, const struct sched_node_image_state *state,
                      const struct place_break_set *holds)
 {
     size_t at = s->n;
@@ -54,9 +64,9 @@ static void add_peer(struct sources *s, const struct sched_node_image_state *sta
         return;
     size_t last = MIN(s->n, (size_t)PLACE_BREAK_PEERS_MAX - 1);
     memmove(s->of + at + 1, s->of + at, (last - at) * sizeof *s->of);
-    memmove(s->peers + at + 1, s->peers + at, (last - at) * sizeof *s->peers);
+    memmove(s->p + at + 1, s->p + at, (last - at) * sizeof *s->p);
     s->of[at] = state;
-    s->peers[at] = (struct place_break_peer){ .holds = *holds, .uplink_bps = state->uplink_bps };
+    s->p[at] = (struct place_break_peer){ .holds = *holds, .uplink_bps = state->uplink_bps };
     s->n = last + 1;
 }
 
@@ -68,21 +78,46 @@ static bool holds_any(const struct place_break_set *s)
     return false;
 }
 
-/* Layers alone come from peers: of whole images nobody knows what they are made of. */
-static void find_peers(struct sources *s, const struct sched_framework *f)
+static void find_peers(struct deploy_time *t, const struct sched_cycle *cycle,
+                       const struct break_layers *layers)
 {
-    if (!s->layers->prefix || s->layers->n == 0)
-        return;
-    map_each (e, sched_cache_all(f->cache, SCHED_NODE_IMAGE_STATE)) {
-        const struct sched_node_image_state *state = e->value;
+    size_t n;
+    const struct sched_framework *f = cycle->framework;
+    const struct sched_node_info *const *nodes = sched_cache_nodes(f->cache, &n);
+    t->peers.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct sched_node_image_state *state = break_state(&t->states, f->cache, nodes[i]);
         struct place_break_set holds;
-        if (state->upload_slots == 0 || state->uplink_bps == 0 ||
+        if (!state || state->upload_slots == 0 || state->uplink_bps == 0 ||
             break_is_old(f, state->reported_ms, BREAK_PEER_OLD_MS))
             continue;
-        break_present(s->layers, NULL, state, &holds);
+        break_present(&t->states, cycle, layers, nodes[i], state, &holds);
         if (holds_any(&holds))
-            add_peer(s, state, &holds);
+            add_peer(&t->peers, state, &holds);
     }
+}
+
+/* Layers alone come from peers: of whole images nobody knows what they are made of. */
+static const struct peers *peers_of(struct deploy_time *t, const struct sched_cycle *cycle,
+                                    const struct break_layers *layers)
+{
+    enum { FRESH_MS = 1000 };
+    static const struct peers none;
+    const struct sched_framework *f = cycle->framework;
+    uint64_t generation = sched_cache_kind_generation(f->cache, SCHED_NODE_IMAGE_STATE) +
+                          sched_cache_kind_generation(f->cache, SCHED_NODE);
+    int64_t now = f->wall_ms(f->arg);
+    if (!layers->prefix || layers->n == 0)
+        return &none;
+    if (t->peers_of == cycle->pod->image_layers && t->peers_generation == generation &&
+        now >= t->peers_at_ms && now < t->peers_at_ms + FRESH_MS)
+        return &t->peers;
+    word_unref(f->words, t->peers_of);
+    t->peers_of = word_ref(cycle->pod->image_layers);
+    t->peers_generation = generation;
+    t->peers_at_ms = now;
+    find_peers(t, cycle, layers);
+    return &t->peers;
 }
 
 static struct sources *sources_of(struct sched_plugin *p, struct sched_cycle *cycle)
@@ -92,7 +127,7 @@ static struct sources *sources_of(struct sched_plugin *p, struct sched_cycle *cy
         return s;
     s = arena_new(cycle->arena, struct sources);
     s->layers = break_layers_of(cycle);
-    find_peers(s, cycle->framework);
+    s->peers = peers_of(deploy_time_of(p), cycle, s->layers);
     sched_cycle_set_state(cycle, p, s);
     return s;
 }
@@ -110,10 +145,10 @@ static double predict(struct sched_plugin *p, struct sched_cycle *cycle, struct 
                                     .n_layers = s->layers->n,
                                     .peers = peers,
                                     .registry_bps = t->registry_bps };
-    break_present(s->layers, node->node, state, &d.present);
-    for (size_t i = 0; i < s->n; i++)
-        if (s->of[i] != state)
-            peers[d.n_peers++] = s->peers[i];
+    break_present(&t->states, cycle, s->layers, node, state, &d.present);
+    for (size_t i = 0; i < s->peers->n; i++)
+        if (s->peers->of[i] != state)
+            peers[d.n_peers++] = s->peers->p[i];
     if (state) {
         d.registry_bps = state->registry_bps ? state->registry_bps : t->registry_bps;
         d.downlink_bps = state->downlink_bps;
@@ -163,7 +198,7 @@ static size_t choose(struct sched_plugin *p, struct sched_cycle *cycle, const st
             break_state(&t->states, cycle->framework->cache, nodes[i]);
         struct place_break_set present;
         struct candidate c = { .at = i };
-        break_present(s->layers, nodes[i]->node, state, &present);
+        break_present(&t->states, cycle, s->layers, nodes[i], state, &present);
         for (uint32_t k = 0; k < s->layers->n; k++)
             c.bytes += place_break_in(&present, k) ? s->layers->size[k] : 0;
         c.registry_bps = state && state->registry_bps ? state->registry_bps : t->registry_bps;
@@ -238,8 +273,10 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
 
 static void destroy(struct sched_plugin *p)
 {
-    break_states_fini(&deploy_time_of(p)->states);
-    free(deploy_time_of(p));
+    struct deploy_time *t = deploy_time_of(p);
+    break_states_fini(&t->states, p->framework->words);
+    word_unref(p->framework->words, t->peers_of);
+    free(t);
 }
 
 const struct sched_plugin_ops sched_break_deploy_time_ops = {

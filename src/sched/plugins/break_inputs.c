@@ -37,9 +37,13 @@ bool break_is_old(const struct sched_framework *f, int64_t told_ms, int64_t limi
 
 /* ---- nodes ---- */
 
-void break_states_fini(struct break_states *s)
+void break_states_fini(struct break_states *s, struct words *w)
 {
     free(s->slots);
+    for (size_t i = 0; i < BREAK_KEPT_SETS; i++) {
+        word_unref(w, s->kept[i].layers);
+        free(s->kept[i].slots);
+    }
     *s = (struct break_states){ 0 };
 }
 
@@ -146,22 +150,61 @@ const struct break_layers *break_layers_of(const struct sched_cycle *cycle)
     return l;
 }
 
-static bool has_image(const struct sched_node *node, const struct word *image)
-{
-    for (uint32_t i = 0; i < node->n_images; i++)
-        if (node->images[i].name == image)
-            return true;
-    return false;
-}
-
-void break_present(const struct break_layers *l, const struct sched_node *node,
-                   const struct sched_node_image_state *state, struct place_break_set *ret)
+static void look(const struct break_layers *l, const struct sched_node *node,
+                 const struct sched_node_image_state *state, struct place_break_set *ret)
 {
     *ret = (struct place_break_set){ 0 };
     for (uint32_t i = 0; i < l->n; i++) {
         bool has = l->prefix ? state && sched_node_image_state_has(state, l->prefix[i])
-                             : has_image(node, l->image[i]);
+                             : sched_node_has_image(node, l->image[i]);
         if (has)
             place_break_put(ret, i);
     }
+}
+
+/* What is kept for these layers, in the place of what was not asked for longest. */
+static struct break_kept *kept_of(struct break_states *s, struct words *w, struct word *layers)
+{
+    struct break_kept *k = &s->kept[0];
+    for (size_t i = 0; i < BREAK_KEPT_SETS; i++) {
+        if (s->kept[i].layers == layers) {
+            k = &s->kept[i];
+            break;
+        }
+        if (s->kept[i].used < k->used)
+            k = &s->kept[i];
+    }
+    k->used = ++s->n_used;
+    if (k->layers == layers)
+        return k;
+    word_unref(w, k->layers);
+    k->layers = word_ref(layers);
+    if (k->slots)
+        memset(k->slots, 0, k->cap * sizeof *k->slots);
+    return k;
+}
+
+void break_present(struct break_states *s, const struct sched_cycle *cycle,
+                   const struct break_layers *l, const struct sched_node_info *node,
+                   const struct sched_node_image_state *state, struct place_break_set *ret)
+{
+    const struct sched_framework *f = cycle->framework;
+    if (!l->prefix || !state || state->layers_generation == 0) {
+        look(l, node->node, state, ret);
+        return;
+    }
+    struct break_kept *k = kept_of(s, f->words, cycle->pod->image_layers);
+    uint32_t end = MAX(node->index + 1, sched_cache_nodes_end(f->cache));
+    if (k->cap < end) {
+        k->slots = xrealloc(k->slots, end * sizeof *k->slots);
+        memset(k->slots + k->cap, 0, (end - k->cap) * sizeof *k->slots);
+        k->cap = end;
+    }
+    struct break_kept_slot *slot = &k->slots[node->index];
+    if (slot->node != node->node->name || slot->generation != state->layers_generation) {
+        slot->node = node->node->name;
+        slot->generation = state->layers_generation;
+        look(l, node->node, state, &slot->present);
+    }
+    *ret = slot->present;
 }

@@ -33,7 +33,12 @@ bool break_is_old(const struct sched_framework *f, int64_t told_ms, int64_t limi
 
 /* ---- nodes ---- */
 
-/* Which NodeImageState a node has, remembered while none of them changes. Zeroed is empty. */
+/*
+ * What a plugin remembers of nodes: which NodeImageState each has, as long as none of them changes;
+ * and which layers of a pod's it holds, for the last few sets of layers (pods of one workload have
+ * the same), as long as the node's generation of layers stays. Zeroed is empty.
+ */
+enum { BREAK_KEPT_SETS = 4 };
 struct break_states {
     struct break_state_slot {
         const struct word *node;
@@ -41,8 +46,19 @@ struct break_states {
         uint64_t generation;
     } * slots; /* by index of the node */
     uint32_t cap;
+    struct break_kept {
+        struct word *layers; /* a reference */
+        uint64_t used;       /* the larger, the later */
+        struct break_kept_slot {
+            const struct word *node;
+            uint64_t generation;
+            struct place_break_set present;
+        } * slots; /* as above */
+        uint32_t cap;
+    } kept[BREAK_KEPT_SETS];
+    uint64_t n_used;
 };
-void break_states_fini(struct break_states *s);
+void break_states_fini(struct break_states *s, struct words *w);
 /* NULL: it tells nothing. Borrowed until objects change. */
 const struct sched_node_image_state *break_state(struct break_states *s,
                                                  const struct sched_cache *cache,
@@ -59,6 +75,7 @@ struct break_layers {
 };
 /* In the cycle's arena. */
 const struct break_layers *break_layers_of(const struct sched_cycle *cycle);
-/* state may be NULL. */
-void break_present(const struct break_layers *l, const struct sched_node *node,
+/* Those that the node holds. state: the node's, may be NULL. */
+void break_present(struct break_states *s, const struct sched_cycle *cycle,
+                   const struct break_layers *l, const struct sched_node_info *node,
                    const struct sched_node_image_state *state, struct place_break_set *ret);

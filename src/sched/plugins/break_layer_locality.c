@@ -54,7 +54,7 @@ static const struct sched_status *filter(struct sched_plugin *p, struct sched_cy
         return &full;
     if (!l || l->n == 0)
         return NULL;
-    break_present(l, node->node, s, &present);
+    break_present(&locality_of(p)->states, cycle, l, node, s, &present);
     bool fits = place_break_has_room(s->disk_capacity, s->disk_used,
                                      MAX(s->cache_used - s->cache_pinned, 0), missing(l, &present));
     return fits ? NULL : &no_room;
@@ -79,7 +79,7 @@ static const struct sched_status *score(struct sched_plugin *p, struct sched_cyc
             break_state(&loc->states, cycle->framework->cache, nodes[i]);
         struct place_break_set present;
         int64_t bytes = 0;
-        break_present(l, nodes[i]->node, s, &present);
+        break_present(&loc->states, cycle, l, nodes[i], s, &present);
         for (uint32_t k = 0; k < l->n; k++)
             bytes += place_break_in(&present, k) ? l->size[k] : 0;
         double available = s ? place_break_available(loc->reading, s->cache_capacity, s->cache_used,
@@ -145,7 +145,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
 
 static void destroy(struct sched_plugin *p)
 {
-    break_states_fini(&locality_of(p)->states);
+    break_states_fini(&locality_of(p)->states, p->framework->words);
     free(locality_of(p));
 }
 

@@ -52,7 +52,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
 static void destroy(struct sched_plugin *p)
 {
     struct network *net = container_of(p, struct network, plugin);
-    break_states_fini(&net->states);
+    break_states_fini(&net->states, p->framework->words);
     free(net);
 }
 

@@ -15,21 +15,6 @@ struct wanted {
     int64_t weight; /* bytes, weighed by how many nodes have it */
 };
 
-static bool has_image(const struct sched_node *node, const struct word *image)
-{
-    uint32_t from = 0, to = node->n_images;
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (node->images[middle].name == image)
-            return true;
-        if (node->images[middle].name < image)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return false;
-}
-
 /* Images that no node has cannot make a difference. */
 static uint32_t find_wanted(struct sched_cycle *cycle, struct wanted *ret)
 {
@@ -56,7 +41,7 @@ static const struct sched_status *score(struct sched_plugin *p, struct sched_cyc
     for (size_t i = 0; i < n; i++) {
         int64_t sum = 0;
         for (uint32_t k = 0; k < n_wanted; k++)
-            if (has_image(nodes[i]->node, wanted[k].image))
+            if (sched_node_has_image(nodes[i]->node, wanted[k].image))
                 sum += wanted[k].weight;
         ret[i] =
             sum == 0 ? 0 : place_score_images(sum, 23 * MIB, 1000 * MIB * cycle->pod->n_containers);

@@ -38,3 +38,19 @@ static inline bool sched_is_same_pod(const struct sched_pod *a, const struct sch
 {
     return str_eq(a->o.uid, b->o.uid);
 }
+
+/* Is an image of this name on the node? They stand by the address of their names. */
+static inline bool sched_node_has_image(const struct sched_node *node, const struct word *image)
+{
+    uint32_t from = 0, to = node->n_images;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (node->images[middle].name == image)
+            return true;
+        if (node->images[middle].name < image)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return false;
+}
