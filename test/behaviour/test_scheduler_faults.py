@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scheduler that is killed, an API that goes away or has no room: no pod is bound twice, none is forgotten."""
+import os
+import random
+import threading
+
+import pytest
+
+from conftest import Server, wait_for
+from nodes_kit import Nodes
+from scheduler_kit import (PODS, Proxy, Scheduler, Witness, all_bound, check_no_node_is_too_full, create_pods,
+                           node_of, read_pods)
+
+SLOW = bool(os.environ.get("DORMOUSE_SLOW_TESTS"))
+SEED = int(os.environ.get("DORMOUSE_SEED", "0")) or random.randrange(1, 1 << 32)
+
+
+@pytest.fixture
+def cluster(dormouse_api, tmp_path):
+    """A server with ten nodes of 8 cores."""
+    nodes = Nodes(dormouse_api, tmp_path / "nodes.log", "--nodes", "10", "--no-leases")
+    yield dormouse_api
+    nodes.stop()
+
+
+@pytest.fixture
+def proxy(cluster):
+    p = Proxy(cluster.host, cluster.port)
+    yield p
+    p.close()
+
+
+def held_bindings(cluster, proxy, scheduler_kubeconfig, tmp_path, names):
+    """A scheduler that has assumed pods, whose bindings are on their way."""
+    first = Scheduler(scheduler_kubeconfig, tmp_path, "first")
+    proxy.hold("up")
+    create_pods(cluster, names)
+    proxy.wait_held("up")
+    return first
+
+
+@pytest.mark.parametrize("arrives", [False, True])
+def test_killed_between_assume_and_bind(cluster, proxy, tmp_path, arrives):
+    """The bindings it sent are lost with it, or arrive when it is dead."""
+    names = [f"p{i}" for i in range(40)]
+    witness = Witness(cluster)
+    first = held_bindings(cluster, proxy, proxy.kubeconfig(cluster, tmp_path / "kc"), tmp_path, names)
+    first.kill()
+    if arrives:
+        proxy.release("up")
+    else:
+        proxy.cut()
+        proxy.release("up")
+        assert not any(node_of(p) for p in read_pods(cluster).values())
+    second = Scheduler(cluster.kubeconfig, tmp_path, "second")
+    all_bound(cluster, names)
+    witness.stop()
+    check_no_node_is_too_full(cluster)
+    assert second.stop() == 0
+
+
+def test_killed_again_and_again_under_load(cluster, tmp_path):
+    print(f"DORMOUSE_SEED={SEED}")
+    rng = random.Random(SEED)
+    rounds = 20 if SLOW else 5
+    witness, names = Witness(cluster), []
+    pause = threading.Event()
+    for i in range(rounds):
+        scheduler = Scheduler(cluster.kubeconfig, tmp_path, f"s{i}", wait=False)
+        batch = [f"r{i}-{k}" for k in range(60)]
+        names += batch
+        create_pods(cluster, batch)
+        pause.wait(rng.random() * 0.3)
+        scheduler.kill()
+    last = Scheduler(cluster.kubeconfig, tmp_path, "last")
+    all_bound(cluster, names)
+    witness.stop()
+    check_no_node_is_too_full(cluster)
+    assert last.stop() == 0
+
+
+def test_answers_are_lost(cluster, proxy, tmp_path):
+    """Bindings are carried out, and the scheduler never hears of it."""
+    scheduler = Scheduler(proxy.kubeconfig(cluster, tmp_path / "kc"), tmp_path)
+    witness = Witness(cluster)
+    create_pods(cluster, ["first"])
+    all_bound(cluster, ["first"])
+    proxy.hold("up")
+    names = [f"p{i}" for i in range(30)]
+    create_pods(cluster, names)
+    proxy.wait_held("up")
+    proxy.hold("down")
+    proxy.release("up")
+    proxy.wait_held("down")
+    proxy.cut()
+    proxy.release("down")
+    all_bound(cluster, names)
+    create_pods(cluster, ["last"])
+    all_bound(cluster, ["last"])
+    witness.stop()
+    check_no_node_is_too_full(cluster)
+    assert scheduler.stop() == 0
+
+
+def test_nobody_answers_for_a_while(cluster, proxy, tmp_path):
+    """The connection is gone, and comes back; meanwhile pods came, went and were bound by others."""
+    scheduler = Scheduler(proxy.kubeconfig(cluster, tmp_path / "kc"), tmp_path)
+    witness = Witness(cluster)
+    create_pods(cluster, ["a", "b", "big"], cpu="1")
+    all_bound(cluster, ["a", "b", "big"])
+    proxy.shut()
+    names = [f"p{i}" for i in range(30)]
+    create_pods(cluster, names + ["gone", "theirs"])
+    assert cluster.ask("DELETE", f"{PODS}/gone").status in (200, 202)
+    binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "theirs"},
+               "target": {"kind": "Node", "name": "sim-9"}}
+    assert cluster.ask("POST", f"{PODS}/theirs/binding", binding).status == 201
+    assert cluster.ask("DELETE", f"{PODS}/big").status in (200, 202)
+    proxy.open()
+    nodes = all_bound(cluster, names + ["theirs"])
+    assert nodes["theirs"] == "sim-9"
+    witness.stop()
+    assert scheduler.process.poll() is None and scheduler.stop() == 0
+
+
+def test_the_api_is_killed_and_comes_back(data_dir, tmp_path):
+    server = Server(data_dir)
+    nodes = Nodes(server, tmp_path / "nodes.log", "--nodes", "10", "--no-leases")
+    scheduler = Scheduler(server.kubeconfig, tmp_path)
+    witness = Witness(server)
+    names = [f"p{i}" for i in range(60)]
+    create_pods(server, names[:40])
+    server.kill()  # while the first of them are being bound
+    server.process.stdout.close()
+    again = Server(data_dir, listen=f"127.0.0.1:{server.port}")
+    witness.server = again
+    made = [n for n in names[:40] if n in read_pods(again)]
+    assert made == names[:40], "what was acknowledged is there"
+    create_pods(again, names[40:])
+    all_bound(again, names)
+    witness.stop()
+    check_no_node_is_too_full(again)
+    assert scheduler.stop() == 0
+    nodes.stop()
+    assert again.stop() == 0
+
+
+def test_the_disk_of_the_api_is_full(small_disk, tmp_path):
+    """Bindings are refused until there is room again; then every pod gets its node."""
+    disk, make_room = small_disk
+    server = Server(disk / "data")
+    nodes = Nodes(server, tmp_path / "nodes.log", "--nodes", "5", "--no-leases")
+    names = [f"p{i}" for i in range(20)]
+    create_pods(server, names)
+    maps, i, size = "/api/v1/namespaces/default/configmaps", 0, 200000
+    while size > 300:  # until not even a small write has room
+        answer = server.ask("POST", maps, {"metadata": {"name": f"m{i}"}, "data": {"v": "x" * size}})
+        i += 1
+        size = size // 2 if answer.status >= 500 else size
+    scheduler = Scheduler(server.kubeconfig, tmp_path)
+    witness = Witness(server)
+    wait_for(lambda: scheduler.metrics().get("scheduler_schedule_attempts_total/error", 0) >= 5, "it has tried")
+    assert not all(node_of(p) for p in read_pods(server).values()), "the disk was not full"
+    make_room()
+    all_bound(server, names, timeout=60)
+    witness.stop()
+    assert scheduler.stop() == 0
+    nodes.stop()
+    assert server.stop() == 0
+
+
+class Up(Server):
+    """`dormouse up`: API and scheduler in one process."""
+
+    COMMAND = "up"
+
+
+def test_up_is_killed_again_and_again(data_dir, tmp_path):
+    """API and scheduler die together, in the midst of bindings; what was acknowledged is bound once."""
+    print(f"DORMOUSE_SEED={SEED}")
+    rng = random.Random(SEED)
+    pause = threading.Event()
+    server = Up(data_dir)
+    port = server.port
+    nodes = Nodes(server, tmp_path / "nodes.log", "--nodes", "10", "--no-leases")
+    names, seen = [], {}
+    for i in range(10 if SLOW else 3):
+        batch = [f"r{i}-{k}" for k in range(40)]
+        create_pods(server, batch)
+        names += batch
+        pause.wait(rng.random() * 0.1)
+        server.kill()
+        server.process.stdout.close()
+        server = Up(data_dir, listen=f"127.0.0.1:{port}")
+        for name, p in read_pods(server).items():
+            assert seen.get(name, "") in ("", node_of(p)), f"{name} was on {seen[name]}"
+            seen[name] = node_of(p)
+    nodes_of = all_bound(server, names)
+    assert all(nodes_of[n] == node for n, node in seen.items() if node)
+    check_no_node_is_too_full(server)
+    nodes.stop()
+    assert server.stop() == 0
