@@ -29,7 +29,6 @@ struct scheduling {
     struct module_cache *modules;
     struct watch_hub *hub;
     struct sched_driver *driver;
-    struct version *first;      /* its extenders serve as long as the process */
     struct version *now, *next; /* next: is being loaded */
     bool again;                 /* it changed meanwhile */
     bool is_ready, leads, is_stopping;
@@ -122,18 +121,19 @@ static void on_reloaded(void *arg, int r, const struct err *err)
         version_free(take_ptr(&s->next));
     } else {
         log_info("scheduler configuration reloaded", "profiles=%zu", s->next->config.n_profiles);
-        if (s->now != s->first)
-            version_free(s->now);
+        version_free(s->now);
         s->now = take_ptr(&s->next);
     }
     if (s->again && !s->is_stopping)
         begin_reload(s);
 }
 
-static bool same_extenders(const struct sched_config *a, const struct sched_config *b)
+static bool same_leader(const struct sched_config *a, const struct sched_config *b)
 {
-    const struct json *x = json_getc(a->tree, "extenders"), *y = json_getc(b->tree, "extenders");
-    return x && y ? json_equal(x, y) : x == y;
+    return a->leader.on == b->leader.on && a->leader.lease_ms == b->leader.lease_ms &&
+           a->leader.deadline_ms == b->leader.deadline_ms &&
+           a->leader.retry_ms == b->leader.retry_ms && str_eq(a->leader.name, b->leader.name) &&
+           str_eq(a->leader.namespace, b->leader.namespace);
 }
 
 static void begin_reload(struct scheduling *s)
@@ -148,9 +148,9 @@ static void begin_reload(struct scheduling *s)
                   log_quote(why, str_of(err_text(&err))));
         return;
     }
-    if (!same_extenders(&s->first->config, &s->next->config))
-        log_warn("scheduler configuration", "field=\"extenders: a change takes effect with the "
-                                            "next start\"");
+    if (!same_leader(&s->now->config, &s->next->config))
+        log_warn("scheduler configuration", "field=\"leaderElection: a change takes effect with "
+                                            "the next start\"");
     sched_driver_reload(s->driver, &s->next->config, on_reloaded, s);
 }
 
@@ -249,8 +249,7 @@ static int start(struct scheduling *s, struct err *err)
     const struct module_cache_config cache = { .dir = modules };
     const struct watch_hub_opts hub = { .transport = s->opts.transport,
                                         .max_upstreams = s->opts.embedded ? 0 : HUB_UPSTREAMS_MAX };
-    int r = read_version(s, &s->first, err);
-    s->now = s->first;
+    int r = read_version(s, &s->now, err);
     r = r < 0 ? r : module_cache_new(s->opts.loop, &cache, &s->modules, err);
     r = r < 0 ? r : watch_hub_new(s->opts.loop, &hub, &s->hub, err);
     r = r < 0 ? r : start_driver(s, err);
@@ -280,10 +279,8 @@ static void on_all_gone(struct scheduling *s)
 {
     void (*done)(void *arg) = s->stopped;
     void *arg = s->stopped_arg;
-    if (s->now != s->first)
-        version_free(s->now);
+    version_free(s->now);
     version_free(s->next);
-    version_free(s->first);
     free(s);
     if (done)
         done(arg);

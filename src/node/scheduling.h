@@ -6,7 +6,7 @@
  *
  * The file is read again when it, or what a link on the way to it names, has changed (a ConfigMap's
  * volume changes that way), and by scheduling_reload(). What cannot be read changes nothing; the
- * log says why. Extenders are those of the start, and so is the Lease.
+ * log says why. The Lease is that of the start.
  */
 #pragma once
 
