@@ -8,6 +8,7 @@
 #include "io/http.h"
 #include "wasm/module.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -141,7 +142,7 @@ static void begin_reload(struct scheduling *s)
     struct err err = { 0 };
     char why[LOG_QUOTE_MAX];
     s->again = s->next != NULL;
-    if (s->again || !s->driver)
+    if (s->again || !s->driver || !s->now) /* not even the first was read yet */
         return;
     if (read_version(s, &s->next, &err) < 0) {
         log_error("scheduler configuration refused, the one before stays", "reason=\"%s\"",
@@ -223,6 +224,21 @@ static void on_failed(void *arg, const struct err *err)
                   log_quote(why, str_of(err_text(err))));
 }
 
+/* The defaults: they are not in the way of anybody who has no pods. */
+static const struct sched_config *config_later(void *arg)
+{
+    struct scheduling *s = arg;
+    struct err err = { 0 };
+    int r = read_version(s, &s->now, &err);
+    assert(r >= 0);
+    return &s->now->config;
+}
+
+/* In process, where no kubeconfig says who asks. */
+static const struct kube_identity embedded_identity = {
+    .user = { "system:kube-scheduler", sizeof("system:kube-scheduler") - 1 },
+};
+
 static int start_driver(struct scheduling *s, struct err *err)
 {
     struct sched_driver_opts opts = {
@@ -230,7 +246,9 @@ static int start_driver(struct scheduling *s, struct err *err)
         .transport = s->opts.transport,
         .hub = s->hub,
         .modules = s->modules,
-        .config = &s->now->config,
+        .identity = s->opts.embedded ? &embedded_identity : NULL,
+        .config = s->now ? &s->now->config : NULL,
+        .config_later = config_later,
         .id = s->id,
         .eager = !s->opts.embedded,
         .seed = s->opts.seed,
@@ -239,7 +257,7 @@ static int start_driver(struct scheduling *s, struct err *err)
         .on_failed = on_failed,
         .arg = s,
     };
-    s->leads = !s->now->config.leader.on;
+    s->leads = !s->now || !s->now->config.leader.on;
     return sched_driver_start(&opts, &s->driver, err);
 }
 
@@ -249,7 +267,8 @@ static int start(struct scheduling *s, struct err *err)
     const struct module_cache_config cache = { .dir = modules };
     const struct watch_hub_opts hub = { .transport = s->opts.transport,
                                         .max_upstreams = s->opts.embedded ? 0 : HUB_UPSTREAMS_MAX };
-    int r = read_version(s, &s->now, err);
+    bool later = s->opts.embedded && !s->opts.config_file;
+    int r = later ? 0 : read_version(s, &s->now, err);
     r = r < 0 ? r : module_cache_new(s->opts.loop, &cache, &s->modules, err);
     r = r < 0 ? r : watch_hub_new(s->opts.loop, &hub, &s->hub, err);
     r = r < 0 ? r : start_driver(s, err);

@@ -376,6 +376,10 @@ static void wake_up(struct sched_driver *d)
     if (d->awake || d->stopping || d->failed)
         return;
     d->awake = true;
+    if (!d->opts.config)
+        d->opts.config = d->config = d->opts.config_later(d->opts.arg);
+    d->tokens = (double)d->opts.config->burst;
+    d->tokens_ms = clock_mono_ms();
     reflector_close(take_ptr(&d->sleeper));
     if (!has_foreign(d, d->opts.config)) {
         begin_thread(d);
@@ -763,16 +767,15 @@ int sched_driver_start(const struct sched_driver_opts *opts, struct sched_driver
     list_init(&d->outbox.calls);
     list_init(&d->outbox.questions);
     d->outbox.drained = true;
-    d->tokens = (double)opts->config->burst;
-    d->tokens_ms = clock_mono_ms();
     if (uv_mutex_init(&d->lock) < 0 || uv_mutex_init(&d->state_lock) < 0 ||
         uv_cond_init(&d->wake) < 0)
         abort();
     if (opts->modules)
         d->plugin_host = wplugin_host_new(opts->loop, opts->modules);
     /* Plugins from outside are made at once: what is wrong with them is wrong at the start. */
-    bool foreign = has_foreign(d, opts->config);
-    int r = foreign ? 0 : check_config(opts->config, err);
+    assert(opts->config || (opts->config_later && !opts->eager));
+    bool foreign = opts->config && has_foreign(d, opts->config);
+    int r = foreign || !opts->config ? 0 : check_config(opts->config, err);
     if (r >= 0 && !foreign && !opts->eager)
         r = fall_asleep(d, err);
     if (r < 0) {
