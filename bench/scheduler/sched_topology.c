@@ -42,46 +42,78 @@ struct shape {
     const char *labels;
     unsigned kinds;
     bool has_services;
+    unsigned zones;         /* 0: ZONES */
+    unsigned n_constraints; /* spec of pods to be placed: so many, each with a key of its own */
+    enum { NODES_STAY, NODES_BEAT, NODES_MOVE } nodes; /* before each pod one node is updated */
 };
 static const struct shape shapes[] = {
-    { "nothing", "", "", "'color': 'blue'", 1, false },
-    { "default constraints, 100 services", "", "", "'app': 'a%u'", 100, true },
-    { "default constraints, 1000 services", "", "", "'app': 'a%u'", 1000, true },
+    { "nothing", "", "", "'color': 'blue'", 1, false, 0, 0, NODES_STAY },
+    { "default constraints, 100 services", "", "", "'app': 'a%u'", 100, true, 0, 0, NODES_STAY },
+    { "default constraints, 1000 services", "", "", "'app': 'a%u'", 1000, true, 0, 0, NODES_STAY },
     { "spread by zone", "", "'topologySpreadConstraints': [" SPREAD(ZONE, "5", "DoNotSchedule") "]",
-      "'color': 'blue'", 1, false },
+      "'color': 'blue'", 1, false, 0, 0, NODES_STAY },
     { "spread by host and zone", "",
       "'topologySpreadConstraints': [" SPREAD(ZONE, "5", "DoNotSchedule") "," SPREAD(
           HOST, "5", "DoNotSchedule") "]",
-      "'color': 'blue'", 1, false },
+      "'color': 'blue'", 1, false, 0, 0, NODES_STAY },
     { "prefer spread by zone and host", "",
       "'topologySpreadConstraints': [" SPREAD(ZONE, "5", "ScheduleAnyway") "," SPREAD(
           HOST, "5", "ScheduleAnyway") "]",
-      "'color': 'blue'", 1, false },
+      "'color': 'blue'", 1, false, 0, 0, NODES_STAY },
     { "affinity by zone", "", REQUIRED("podAffinity", TERM(ZONE, "'color': 'blue'")),
-      "'color': 'blue'", 1, false },
+      "'color': 'blue'", 1, false, 0, 0, NODES_STAY },
     { "affinity by zone, all have it", REQUIRED("podAffinity", TERM(ZONE, "'color': 'blue'")),
-      REQUIRED("podAffinity", TERM(ZONE, "'color': 'blue'")), "'color': 'blue'", 1, false },
+      REQUIRED("podAffinity", TERM(ZONE, "'color': 'blue'")), "'color': 'blue'", 1, false, 0, 0,
+      NODES_STAY },
     { "anti-affinity by host", "", REQUIRED("podAntiAffinity", TERM(HOST, "'color': 'green'")),
-      "'color': 'blue'", 1, false },
+      "'color': 'blue'", 1, false, 0, 0, NODES_STAY },
     { "anti-affinity by host, all have it",
       REQUIRED("podAntiAffinity", TERM(HOST, "'color': 'green'")),
-      REQUIRED("podAntiAffinity", TERM(HOST, "'color': 'green'")), "'color': 'blue'", 1, false },
+      REQUIRED("podAntiAffinity", TERM(HOST, "'color': 'green'")), "'color': 'blue'", 1, false, 0,
+      0, NODES_STAY },
     { "prefer affinity by host", PREFERRED("podAffinity", TERM(HOST, "'color': 'blue'")),
-      PREFERRED("podAffinity", TERM(HOST, "'color': 'blue'")), "'color': 'blue'", 1, false },
+      PREFERRED("podAffinity", TERM(HOST, "'color': 'blue'")), "'color': 'blue'", 1, false, 0, 0,
+      NODES_STAY },
     { "prefer anti-affinity by host, 100 kinds",
       PREFERRED("podAntiAffinity", TERM(HOST, "'color': 'blue'")),
       PREFERRED("podAntiAffinity", TERM(HOST, "'color': 'blue'")), "'color': 'blue', 'app': 'a%u'",
-      100, false },
+      100, false, 0, 0, NODES_STAY },
     { "anti-affinity by host, 1000 kinds",
       REQUIRED("podAntiAffinity", TERM(HOST, "'color': 'green'")),
       REQUIRED("podAntiAffinity", TERM(HOST, "'color': 'green'")), "'color': 'blue', 'app': 'a%u'",
-      1000, false },
+      1000, false, 0, 0, NODES_STAY },
     { "spread by zone, every pod its own labels", "",
       "'topologySpreadConstraints': [" SPREAD(ZONE, "5", "DoNotSchedule") "]",
-      "'color': 'blue', 'index': 'i%u'", 1000000, false },
+      "'color': 'blue', 'index': 'i%u'", 1000000, false, 0, 0, NODES_STAY },
     { "affinity by zone, every pod its own labels", "",
       REQUIRED("podAffinity", TERM(ZONE, "'color': 'blue'")), "'color': 'blue', 'index': 'i%u'",
-      1000000, false },
+      1000000, false, 0, 0, NODES_STAY },
+    { .name = "spread by 1000 zones and host",
+      .there = "",
+      .placed = "'topologySpreadConstraints': [" SPREAD(ZONE, "5", "DoNotSchedule") "," SPREAD(
+          HOST, "5", "DoNotSchedule") "]",
+      .labels = "'color': 'blue'",
+      .kinds = 1,
+      .zones = 1000 },
+    { .name = "spread by 100 keys",
+      .there = "",
+      .labels = "'color': 'blue'",
+      .kinds = 1,
+      .n_constraints = 100 },
+    { .name = "spread and anti-affinity, a node beats",
+      .there = REQUIRED("podAntiAffinity", TERM(HOST, "'color': 'green'")),
+      .placed = "'topologySpreadConstraints': [" SPREAD(ZONE, "5", "DoNotSchedule") "]," REQUIRED(
+          "podAntiAffinity", TERM(HOST, "'color': 'green'")),
+      .labels = "'color': 'blue'",
+      .kinds = 1,
+      .nodes = NODES_BEAT },
+    { .name = "spread and anti-affinity, a node moves",
+      .there = REQUIRED("podAntiAffinity", TERM(HOST, "'color': 'green'")),
+      .placed = "'topologySpreadConstraints': [" SPREAD(ZONE, "5", "DoNotSchedule") "]," REQUIRED(
+          "podAntiAffinity", TERM(HOST, "'color': 'green'")),
+      .labels = "'color': 'blue'",
+      .kinds = 1,
+      .nodes = NODES_MOVE },
 };
 
 struct world {
@@ -145,18 +177,35 @@ static void put_pattern(struct buf *b, const char *text, unsigned number)
 static struct sched_object *make_pod(struct world *w, const struct shape *s, const char *spec,
                                      int node)
 {
-    struct buf b = BUF_INIT(1 << 16);
+    struct buf b = BUF_INIT(1 << 18);
     unsigned i = w->n_pods++;
     (void)buf_printf(&b, "{'metadata': {'name': 'p%u', 'uid': 'p%u', 'namespace': 'default', ", i,
                      i);
     (void)buf_add_cstr(&b, "'labels': {");
     put_pattern(&b, s->labels, i % s->kinds);
     (void)buf_add_cstr(&b, "}}, 'spec': {");
-    (void)buf_add_cstr(&b, spec);
+    for (unsigned k = 0; node < 0 && k < s->n_constraints; k++)
+        (void)buf_printf(&b,
+                         "%s{'maxSkew': 1000, 'topologyKey': 'k%u', 'whenUnsatisfiable': "
+                         "'DoNotSchedule', 'labelSelector': {'matchLabels': {'color': 'blue'}}}%s",
+                         k ? ", " : "'topologySpreadConstraints': [", k,
+                         k + 1 == s->n_constraints ? "]" : "");
+    (void)buf_add_cstr(&b, spec ? spec : "");
     if (node >= 0)
-        (void)buf_printf(&b, "%s'nodeName': 'n%d'", *spec ? "," : "", node);
+        (void)buf_printf(&b, "%s'nodeName': 'n%d'", spec && *spec ? "," : "", node);
     (void)buf_add_cstr(&b, "}}");
     return read_text(w, SCHED_POD, &b);
+}
+
+static void put_node(struct world *w, const struct shape *s, unsigned i, unsigned zone)
+{
+    struct buf b = BUF_INIT(1 << 16);
+    (void)buf_printf(&b, "{'metadata': {'name': 'n%u', 'labels': {'%s': 'z%u', '%s': 'n%u'", i,
+                     zone_key, zone % (s->zones ? s->zones : ZONES), HOST, i);
+    for (unsigned k = 0; k < s->n_constraints; k++)
+        (void)buf_printf(&b, ", 'k%u': 'v%u'", k, i % (k + 1));
+    (void)buf_add_cstr(&b, "}}}");
+    put(w, read_text(w, SCHED_NODE, &b));
 }
 
 static void world_init(struct world *w, const struct shape *s, unsigned nodes, unsigned pods)
@@ -174,14 +223,8 @@ static void world_init(struct world *w, const struct shape *s, unsigned nodes, u
         if (ops[i]->create(&env, &w->plugins[i], NULL) < 0)
             die("no plugin");
     }
-    for (unsigned i = 0; i < nodes; i++) {
-        struct buf b = BUF_INIT(1 << 16);
-        (void)buf_printf(&b,
-                         "{'metadata': {'name': 'n%u', 'labels': {'%s': 'z%u', "
-                         "'kubernetes.io/hostname': 'n%u'}}}",
-                         i, zone_key, i % ZONES, i);
-        put(w, read_text(w, SCHED_NODE, &b));
-    }
+    for (unsigned i = 0; i < nodes; i++)
+        put_node(w, s, i, i);
     for (unsigned i = 0; s->has_services && i < s->kinds; i++) {
         struct buf b = BUF_INIT(1 << 16);
         (void)buf_printf(&b,
@@ -275,6 +318,8 @@ static void run(const struct shape *s, unsigned nodes, unsigned there, unsigned 
     double first_us = (double)(now_ns() - t0) / 1e3;
     sched_object_unref(w.words, warm);
     for (unsigned i = 0; i < placed; i++) {
+        if (s->nodes)
+            put_node(&w, s, i % nodes, i % nodes + (s->nodes == NODES_MOVE));
         struct sched_object *pod = make_pod(&w, s, s->placed, -1);
         const struct sched_node_info *node = place(&w, sched_pod_of(pod), &a, &t);
         arena_reset(&a);
