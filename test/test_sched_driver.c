@@ -10,7 +10,7 @@ struct setup {
     struct sched_config config;
     struct kube_identity identity;
     struct sched_driver *driver;
-    bool ready, stopped, failed, closed, reloaded, explained;
+    bool ready, stopped, failed, closed, reloaded, explained, later, was_read;
     int r;
     char text[4096];
 };
@@ -38,6 +38,13 @@ static void turn_until(struct setup *s, const bool *what)
         (void)loop_turn(&s->f.loop, true);
 }
 
+static const struct sched_config *config_later(void *arg)
+{
+    struct setup *s = arg;
+    s->was_read = true;
+    return &s->config;
+}
+
 static void driver_up(struct setup *s, bool eager)
 {
     struct err err = { 0 };
@@ -46,7 +53,8 @@ static void driver_up(struct setup *s, bool eager)
         .transport = api_transport(s->f.api),
         .hub = s->hub,
         .identity = &s->identity,
-        .config = &s->config,
+        .config = s->later ? NULL : &s->config,
+        .config_later = config_later,
         .id = "test",
         .eager = eager,
         .seed = 1,
@@ -242,6 +250,22 @@ TEST(it_goes_on_where_another_process_ended)
     wait_bound(&s, "q");
     (void)wait_event(&s, "FailedScheduling"); /* r: both places are taken */
     CHECK_INT(node_of(&s, "r").n, 0);
+    setup_fini(&s);
+}
+
+TEST(the_configuration_is_read_when_it_wakes)
+{
+    struct setup s;
+    setup_init(&s, true);
+    driver_down(&s);
+    s.later = true;
+    driver_up(&s, false);
+    make_node(&s, "n", "4");
+    settle(&s.f);
+    CHECK(!s.was_read);
+    make_pod(&s, "p", "1");
+    wait_bound(&s, "p");
+    CHECK(s.was_read);
     setup_fini(&s);
 }
 

@@ -389,8 +389,11 @@ static void wake_up(struct sched_driver *d)
     wplugins_load(d->plugin_host, d->loop, d->opts.config, false, on_loaded, d);
 }
 
+/* c NULL: the defaults. */
 static bool has_profile(const struct sched_config *c, struct str name)
 {
+    if (!c)
+        return str_is(name, "default-scheduler");
     for (size_t i = 0; i < c->n_profiles; i++)
         if (str_eq(c->profiles[i].scheduler_name, name))
             return true;
