@@ -73,10 +73,12 @@ static void on_decided(void *arg, const struct sched_pod *pod, const struct word
     row->attempts++;
     s->n_attempts++;
     if (node) {
+        row->errors = 0;
         row->reason = STR("");
         row->explain = NULL;
         note_scores(s, row);
     } else {
+        row->errors = status->code == SCHED_ERROR ? row->errors + 1 : 0;
         row->reason = str_copy_arena(&s->arena, sched_status_message(&s->arena, status));
         if (s->explains)
             note_refusals(s, row);
@@ -421,14 +423,22 @@ static void tell_all(struct simulation *s)
         }
 }
 
+/* Pods whose attempts end in errors again and again (an extender is away, a plugin traps). */
+static size_t n_given_up(const struct simulation *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->pods.n; i++)
+        n += s->pods.p[i].errors >= SIMULATION_ERRORS_MAX;
+    return n;
+}
+
 /* Nothing is under way that an event or some seconds would bring forward. */
 static bool is_at_rest(const struct simulation *s)
 {
     struct sched_stats stats;
     sched_stats(s->sched, &stats);
-    return stats.queue.active + stats.queue.backoff + stats.queue.in_flight + stats.binding +
-               stats.waiting ==
-           0;
+    return stats.queue.active + stats.queue.in_flight + stats.binding + stats.waiting == 0 &&
+           stats.queue.backoff <= n_given_up(s);
 }
 
 static int run(struct simulation *s, struct err *err)

@@ -13,6 +13,7 @@
 
 enum {
     SIMULATION_OBJECTS_MAX = 1000000,
+    SIMULATION_ERRORS_MAX = 5,            /* in a row: the pod stays without a node */
     SIMULATION_ATTEMPTS_PER_POD = 100,    /* on average; then it has failed to come to rest */
     SIMULATION_VIRTUAL_MS_MAX = 86400000, /* a day of back-offs and time-outs */
     SIMULATION_NOTES_MAX = 100, /* lines of simulation_notes(); further ones are counted */
@@ -48,11 +49,11 @@ int simulation_run(struct simulation *s, struct err *err);
 /* A pod that had no node at first. All borrowed until simulation_free(). */
 struct simulation_pod {
     struct str namespace, name;
-    struct str node;        /* "": none */
-    struct str reason;      /* why it has none, else "" */
-    struct str nominated;   /* it waits for this node, whose pods it has evicted */
-    struct str evicted_for; /* it had to go; the pod as NAMESPACE/NAME, or "" if not */
-    unsigned attempts;
+    struct str node;           /* "": none */
+    struct str reason;         /* why it has none, else "" */
+    struct str nominated;      /* it waits for this node, whose pods it has evicted */
+    struct str evicted_for;    /* it had to go; the pod as NAMESPACE/NAME, or "" if not */
+    unsigned attempts, errors; /* errors: the last so many attempts ended in one */
     bool has_score;
     int64_t score;              /* of its node, when it was chosen */
     const struct json *scores;  /* {PLUGIN: POINTS}; NULL: there was no choice */
