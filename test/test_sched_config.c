@@ -67,7 +67,7 @@ static struct str args(struct world *w, size_t profile, const char *plugin)
     "SchedulingGates PrioritySort NodeUnschedulable NodeName TaintToleration=3 NodeAffinity=2 "    \
     "NodePorts NodeResourcesFit VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone "     \
     "PodTopologySpread=2 InterPodAffinity=2 DefaultPreemption NodeResourcesBalancedAllocation "    \
-    "ImageLocality DefaultBinder"
+    "ImageLocality DefaultBinder NodeDeclaredFeatures"
 
 TEST(nothing_gives_the_defaults)
 {
@@ -178,7 +178,8 @@ TEST(plugin_sets)
           " {name: VolumeRestrictions}, {name: InterPodAffinity}, {name: PodTopologySpread}]}}",
           SCORE,
           "SchedulingGates TaintToleration=9 NodeAffinity=2 NodePorts NodeResourcesFit "
-          "DefaultPreemption NodeResourcesBalancedAllocation ImageLocality DefaultBinder X=2" },
+          "DefaultPreemption NodeResourcesBalancedAllocation ImageLocality DefaultBinder "
+          "NodeDeclaredFeatures X=2" },
         /* enabled again loses the default's weight, and wins against disabled as a new one */
         { "{multiPoint: {enabled: [{name: TaintToleration}], disabled: [{name: '*'}]}}", SCORE,
           "TaintToleration" },

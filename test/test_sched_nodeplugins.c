@@ -41,6 +41,52 @@ TEST(a_pod_that_names_its_node_goes_nowhere_else)
     check_one(&k, "'nodeName': 'm'", UNRESOLVABLE "node(s) didn't match the requested node name");
 }
 
+/* ---- NodeDeclaredFeatures ---- */
+
+TEST(what_a_pod_needs_of_a_kubelet_its_node_has_to_declare)
+{
+    static const char *const refused = UNRESOLVABLE "node(s) didn't match Pod's required features";
+    static const char *const restarts =
+        "'initContainers': [{'name': 'i'}, {'name': 'j', 'restartPolicyRules': [{'action': "
+        "'Restart'}, {'action': 'RestartAllContainers'}]}]";
+    static const char *const users = "'hostNetwork': true, 'hostUsers': false";
+    WITH_KIT(k);
+    kit_plugin(&k, "NodeDeclaredFeatures", NULL);
+    kit_put(&k, SCHED_NODE, "{'metadata': {'name': 'n'}, 'status': {}}");
+    CHECK_STR(str_of(kit_pre_filter(&k, kit_pod(&k, "{}"))), "Skip");
+    CHECK_STR(str_of(kit_pre_filter(&k, kit_pod(&k, "{'hostUsers': false}"))), "Skip");
+    check_one(&k, restarts, refused);
+    check_one(&k, users, refused);
+    kit_put(&k, SCHED_NODE,
+            "{'metadata': {'name': 'n'}, 'status': {'declaredFeatures': ['Other', "
+            "'RestartAllContainersOnContainerExits']}}");
+    check_one(&k, restarts, "ok");
+    check_one(&k, users, refused);
+    kit_put(&k, SCHED_NODE,
+            "{'metadata': {'name': 'n'}, 'status': {'declaredFeatures': "
+            "['UserNamespacesHostNetworkSupport']}}");
+    check_one(&k, users, "ok");
+}
+
+TEST(a_node_that_declares_something_else_may_help)
+{
+    WITH_KIT(k);
+    kit_plugin(&k, "NodeDeclaredFeatures", NULL);
+    struct sched_object *none = kit_read(&k, SCHED_NODE, "{'metadata': {'name': 'n'}}");
+    struct sched_object *some =
+        kit_read(&k, SCHED_NODE,
+                 "{'metadata': {'name': 'n'}, 'status': {'declaredFeatures': "
+                 "['UserNamespacesHostNetworkSupport']}}");
+    const struct sched_pod *pod = kit_pod(&k, "{}");
+    CHECK_INT(sched_node_changes(none, some), SCHED_UPDATE_NODE_CONDITION);
+    struct sched_event e = node_event(SCHED_ADD, NULL, none);
+    check_text("added", kit_hint(&k, pod, &e), "queue");
+    e = node_event(SCHED_UPDATE_NODE_CONDITION, none, some);
+    check_text("declares", kit_hint(&k, pod, &e), "queue");
+    e = node_event(SCHED_UPDATE_NODE_CONDITION, some, some);
+    check_text("another condition", kit_hint(&k, pod, &e), "skip");
+}
+
 /* ---- NodeUnschedulable ---- */
 
 TEST(a_cordoned_node_is_for_pods_that_tolerate_it)

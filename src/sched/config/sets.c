@@ -17,15 +17,25 @@ static const struct {
     const char *name;
     int32_t weight;
 } defaults[] = {
-    { "SchedulingGates", 0 },    { "PrioritySort", 0 },
-    { "NodeUnschedulable", 0 },  { "NodeName", 0 },
-    { "TaintToleration", 3 },    { "NodeAffinity", 2 },
-    { "NodePorts", 0 },          { "NodeResourcesFit", 1 },
-    { "VolumeRestrictions", 0 }, { "NodeVolumeLimits", 0 },
-    { "VolumeBinding", 0 },      { "VolumeZone", 0 },
-    { "PodTopologySpread", 2 },  { "InterPodAffinity", 2 },
-    { "DefaultPreemption", 0 },  { "NodeResourcesBalancedAllocation", 1 },
-    { "ImageLocality", 1 },      { "DefaultBinder", 0 },
+    { "SchedulingGates", 0 },
+    { "PrioritySort", 0 },
+    { "NodeUnschedulable", 0 },
+    { "NodeName", 0 },
+    { "TaintToleration", 3 },
+    { "NodeAffinity", 2 },
+    { "NodePorts", 0 },
+    { "NodeResourcesFit", 1 },
+    { "VolumeRestrictions", 0 },
+    { "NodeVolumeLimits", 0 },
+    { "VolumeBinding", 0 },
+    { "VolumeZone", 0 },
+    { "PodTopologySpread", 2 },
+    { "InterPodAffinity", 2 },
+    { "DefaultPreemption", 0 },
+    { "NodeResourcesBalancedAllocation", 1 },
+    { "ImageLocality", 1 },
+    { "DefaultBinder", 0 },
+    { "NodeDeclaredFeatures", 0 },
 };
 
 bool config_is_default_plugin(struct str name)
@@ -42,7 +52,6 @@ const char *config_missing_plugin(struct str name)
         const char *name, *why;
     } missing[] = {
         { "DynamicResources", "resource claims are not supported" },
-        { "NodeDeclaredFeatures", "declared features of nodes are not supported" },
         { "GangScheduling", "groups of pods are not supported" },
         { "TopologyPlacementGenerator", "groups of pods are not supported" },
         { "PodGroupPodsCount", "groups of pods are not supported" },

@@ -153,9 +153,24 @@ static uint64_t hash_of_conditions(const struct json *conditions)
 {
     uint64_t sum = 0;
     json_each (c, conditions)
-        sum += str_hash(json_get_str(c, "status"),
-                        str_hash(json_get_str(c, "type"), HASH_SEED) + 1);
+        sum +=
+            str_hash(json_get_str(c, "status"), str_hash(json_get_str(c, "type"), HASH_SEED) + 1);
     return sum;
+}
+
+static uint8_t features_of(const struct json *declared)
+{
+    static const char *const names[] = {
+#define FEATURE_NAME(id, name) [SCHED_FEATURE_##id] = (name),
+        SCHED_NODE_FEATURES(FEATURE_NAME)
+#undef FEATURE_NAME
+    };
+    uint8_t found = 0;
+    json_each (d, declared)
+        for (unsigned i = 0; i < ARRAY_LEN(names); i++)
+            if (str_is(json_str(d), names[i]))
+                found |= (uint8_t)(1 << i);
+    return found;
 }
 
 static uint64_t hash_of_map(const struct json *map)
@@ -183,7 +198,8 @@ static int read_parts(struct words *w, struct arena *a, const struct json *json,
         allocatable = json_getc(status, "capacity");
     read_allocatable(w, a, allocatable, n);
     read_images(w, a, json_getc(status, "images"), n);
-    n->conditions_hash = hash_of_conditions(json_getc(status, "conditions"));
+    n->declared_features = features_of(json_getc(status, "declaredFeatures"));
+    n->conditions_hash = hash_of_conditions(json_getc(status, "conditions")) + n->declared_features;
     n->annotations_hash = hash_of_map(json_getc(meta, "annotations"));
     return 0;
 }

@@ -16,11 +16,13 @@ struct sched_node {
     struct sched_taint *taints;
     uint32_t n_taints;
     bool is_unschedulable;
+    uint8_t declared_features;
     struct sched_amounts allocatable; /* negative and absurd values count as 0 */
     int32_t allowed_pods;
     struct sched_image *images; /* by the address of name; each name once */
     uint32_t n_images;
-    /* Of conditions (type and status, in any order) and of annotations: equal, or they changed. */
+    /* Of conditions (type and status, in any order; declared features, too) and of annotations:
+     * equal, or they changed. */
     uint64_t conditions_hash, annotations_hash;
     struct str json;
     struct sched_encoded *encoded; /* as in struct sched_pod */

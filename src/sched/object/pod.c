@@ -197,7 +197,8 @@ static void read_status(const struct json *json, struct sched_pod *p, struct sch
 /* ---- spec ---- */
 
 struct spec {
-    const struct json *node_name, *scheduler_name, *priority, *preemption_policy, *host_network;
+    const struct json *node_name, *scheduler_name, *priority, *preemption_policy, *host_network,
+        *host_users;
     const struct json *tolerations, *node_selector, *affinity, *spreads, *containers;
     const struct json *init_containers, *volumes, *gates, *claims, *resources, *overhead;
 };
@@ -210,6 +211,7 @@ static const struct sched_member spec_members[] = {
     { { "priority", 8 }, offsetof(struct spec, priority) },
     { { "preemptionPolicy", 16 }, offsetof(struct spec, preemption_policy) },
     { { "hostNetwork", 11 }, offsetof(struct spec, host_network) },
+    { { "hostUsers", 9 }, offsetof(struct spec, host_users) },
     { { "tolerations", 11 }, offsetof(struct spec, tolerations) },
     { { "nodeSelector", 12 }, offsetof(struct spec, node_selector) },
     { { "affinity", 8 }, offsetof(struct spec, affinity) },
@@ -391,7 +393,8 @@ static void read_volumes(struct arena *a, const struct json *list, struct sched_
         if (v->source == SCHED_VOLUME_CLAIM)
             v->claim = json_get_str(source, "claimName");
         else if (v->source == SCHED_VOLUME_EPHEMERAL)
-            v->claim = str_of(arena_printf(a, STR_FMT "-" STR_FMT, STR_ARG(p->o.name), STR_ARG(name)));
+            v->claim =
+                str_of(arena_printf(a, STR_FMT "-" STR_FMT, STR_ARG(p->o.name), STR_ARG(name)));
         else if (v->source == SCHED_VOLUME_AZURE_DISK)
             v->id2 = json_get_str(source, "kind");
         else if (v->source == SCHED_VOLUME_RBD)
@@ -406,6 +409,25 @@ static void read_gates(struct arena *a, const struct json *list, struct sched_po
         p->gates[p->n_gates++] = json_get_str(m, "name");
 }
 
+static bool restarts_all(const struct json *containers)
+{
+    json_each (c, containers)
+        json_each (rule, json_getc(c, "restartPolicyRules"))
+            if (str_is(json_get_str(rule, "action"), "RestartAllContainers"))
+                return true;
+    return false;
+}
+
+static uint8_t features_of(const struct spec *s)
+{
+    uint8_t needs = 0;
+    if (restarts_all(s->containers) || restarts_all(s->init_containers))
+        needs |= 1 << SCHED_FEATURE_RESTART_ALL_CONTAINERS;
+    if (json_bool(s->host_network) && json_is(s->host_users, JSON_FALSE))
+        needs |= 1 << SCHED_FEATURE_USER_NAMESPACES_HOST_NETWORK;
+    return needs;
+}
+
 static int read_scalars(struct words *w, const struct spec *s, struct sched_pod *p, struct err *err)
 {
     struct str node = json_str(s->node_name), scheduler = json_str(s->scheduler_name);
@@ -418,14 +440,15 @@ static int read_scalars(struct words *w, const struct spec *s, struct sched_pod 
     p->scheduler_name = word_str(p->scheduler_word);
     p->never_preempts = str_eq(json_str(s->preemption_policy), STR("Never"));
     p->has_claims = json_first(s->claims) != NULL;
+    p->needs_features = features_of(s);
     return 0;
 }
 
 static int read_spec(struct words *w, struct arena *a, const struct spec *s, struct sched_pod *p,
                      struct err *err)
 {
-    const struct json *lists[] = { s->tolerations, s->spreads, s->containers, s->init_containers,
-                                   s->volumes, s->gates };
+    const struct json *lists[] = { s->tolerations,     s->spreads, s->containers,
+                                   s->init_containers, s->volumes, s->gates };
     for (size_t i = 0; i < ARRAY_LEN(lists); i++)
         if (lists[i] && lists[i]->type != JSON_ARRAY && lists[i]->type != JSON_NULL)
             return err_set(err, E_INVALID, "spec." STR_FMT ": not an array",

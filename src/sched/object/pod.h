@@ -74,6 +74,20 @@ struct sched_owner {
     struct str api_version, kind, name, uid; /* "" kind: no controller */
 };
 
+/*
+ * What a node has to declare (status.declaredFeatures) for pods that need it; those of upstream's
+ * registry that a pod's spec can need. Bits of needs_features and declared_features.
+ */
+#define SCHED_NODE_FEATURES(X)                                                                     \
+    X(RESTART_ALL_CONTAINERS, "RestartAllContainersOnContainerExits")                              \
+    X(USER_NAMESPACES_HOST_NETWORK, "UserNamespacesHostNetworkSupport")
+enum sched_node_feature {
+#define SCHED_NODE_FEATURE_ENUM(id, name) SCHED_FEATURE_##id,
+    SCHED_NODE_FEATURES(SCHED_NODE_FEATURE_ENUM)
+#undef SCHED_NODE_FEATURE_ENUM
+        SCHED_NODE_FEATURE_COUNT
+};
+
 /* Fields stand by their size: there are many of these. */
 struct sched_pod {
     struct sched_object o;
@@ -115,6 +129,7 @@ struct sched_pod {
     bool has_disruption_condition;
     bool has_claims; /* spec.resourceClaims: not supported, see plugins */
     bool has_required_node_affinity;
+    uint8_t needs_features;
 
     /* The object as JSON where it was to be kept, for Wasm plugins and extenders; else empty. */
     struct str json;

@@ -19,6 +19,7 @@
     X(image_locality)                                                                              \
     X(inter_pod_affinity)                                                                          \
     X(node_affinity)                                                                               \
+    X(node_declared_features)                                                                      \
     X(node_name)                                                                                   \
     X(node_ports)                                                                                  \
     X(node_resources_fit)                                                                          \
