@@ -824,6 +824,8 @@ TEST(a_step_before_binding_may_take_its_time)
     w_run(&w);
     struct sched_step *step = probe.step;
     CHECK(step != NULL);
+    check_has(w_request(&w, "/pods/p/status")->body, "\"nominatedNodeName\":\"a\"");
+    answer(&w, "/pods/p/status", 200, "{}");
     /* Meanwhile others go on. */
     w_pod(&w, "q", "1", "", "", "");
     w_run(&w);

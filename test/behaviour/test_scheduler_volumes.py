@@ -113,6 +113,7 @@ def test_a_pod_goes_where_its_local_volume_is(up):
     assert volume["metadata"]["annotations"]["pv.kubernetes.io/bound-by-controller"] == "yes"
     assert volume["spec"]["claimRef"]["uid"] == api.get(f"{CLAIMS}/data").json()["metadata"]["uid"]
     assert not node_of(api, "p")  # before its volume is bound
+    wait_for(lambda: api.get(f"{PODS}/p").json()["status"].get("nominatedNodeName") == "n2", "where the pod is going to be")
 
     # What is promised is nobody else's.
     add_claim(api, "other")

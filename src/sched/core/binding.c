@@ -117,6 +117,15 @@ static void take(struct attempt *a, const struct sched_status *status)
     a->status = a->waiting ? NULL : status;
 }
 
+/* Others (autoscalers) see where a pod is going to be whose binding takes its time. */
+static void announce(struct attempt *a)
+{
+    struct pending *p = pending_of(a->s, &a->pod->o);
+    if (p && !a->is_announced)
+        write_nomination(a->s, p, word_str(a->host));
+    a->is_announced = true;
+}
+
 /* The next PreBind plugin. false: there is none. */
 static bool next_pre_bind(struct attempt *a)
 {
@@ -125,6 +134,8 @@ static bool next_pre_bind(struct attempt *a)
     struct sched_plugin *p = a->profile->at[SCHED_AT_PRE_BIND][a->next++];
     a->asked = p;
     take(a, p->ops->pre_bind(p, &a->cycle, &a->step));
+    if (a->waiting)
+        announce(a);
     return true;
 }
 
@@ -396,9 +407,7 @@ void binding_start(struct attempt *a)
         a->waiting = true;
         s->n_waiting++;
         sched_after(s, due - s->now_ms, on_permit_timeout, a);
-        struct pending *p = pending_of(s, &a->pod->o);
-        if (p) /* others (autoscalers) see where it is going to be */
-            write_nomination(s, p, word_str(a->host));
+        announce(a);
     }
     binding_run(a);
 }

@@ -75,6 +75,7 @@ struct attempt {
     const struct sched_plugin *asked;  /* whose answer is waited for */
     bool asked_extenders;              /* for its binding */
     bool waiting;                      /* for sched_step_done() or Permit */
+    bool is_announced;                 /* in the pod's nominatedNodeName */
     bool is_ready;                     /* on s->ready */
     const struct sched_status *status; /* of the last step */
     struct permit_wait *permits;
