@@ -61,15 +61,16 @@ class Scheduler:
         return self.log.read_text()
 
     def metrics(self):
-        """Sums over labels, but for attempts, which are by result: scheduler_schedule_attempts_total/error."""
+        """Sums over labels but for "result" and "type": scheduler_schedule_attempts_total/error."""
         text = urllib.request.urlopen(f"http://127.0.0.1:{self.ready['health-port']}/metrics", timeout=DEADLINE_S).read()
         sums = {}
         for line in text.decode().splitlines():
             if line and not line.startswith("#"):
                 key, value = line.rsplit(" ", 1)
                 name = key.split("{")[0]
-                if 'result="' in key:
-                    name += "/" + key.split('result="')[1].split('"')[0]
+                for label in ('result="', 'type="'):
+                    if label in key:
+                        name += "/" + key.split(label)[1].split('"')[0]
                 sums[name] = sums.get(name, 0) + float(value)
         return sums
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import Server, wait_for
 from nodes_kit import Nodes
 from scheduler_kit import (PODS, Proxy, Scheduler, Witness, all_bound, check_no_node_is_too_full, create_pods,
-                           node_of, read_pods)
+                           node_of, pod, read_pods)
 
 SLOW = bool(os.environ.get("DORMOUSE_SLOW_TESTS"))
 SEED = int(os.environ.get("DORMOUSE_SEED", "0")) or random.randrange(1, 1 << 32)
@@ -200,3 +200,80 @@ def test_up_is_killed_again_and_again(data_dir, tmp_path):
     check_no_node_is_too_full(server)
     nodes.stop()
     assert server.stop() == 0
+
+
+def cache_is_right(server, scheduler):
+    """Its picture has as many nodes and bound pods as there are, and nobody waits."""
+    def look():
+        m = scheduler.metrics()
+        bound = sum(1 for p in read_pods(server).values() if node_of(p))
+        return m if m["scheduler_cache_size/pods"] == bound and m["scheduler_cache_size/assumed_pods"] == 0 and \
+            m["scheduler_pending_pods"] == 0 else None
+    return wait_for(look, f"the scheduler's picture is right: {scheduler.metrics()}")
+
+
+def test_after_a_wild_time_its_picture_is_right(cluster, proxy, tmp_path):
+    """Pods and nodes that come, change and go at random, connections that break; then all is counted."""
+    print(f"DORMOUSE_SEED={SEED}")
+    rng = random.Random(SEED)
+    scheduler = Scheduler(proxy.kubeconfig(cluster, tmp_path / "kc"), tmp_path)
+    connection = cluster.connect()
+    live, n_nodes = [], 10
+    merge = {"Content_Type": "application/merge-patch+json"}
+    for i in range(1500 if SLOW else 400):
+        what = rng.random()
+        if what < 0.5 and len(live) < 300:
+            gates = {"schedulingGates": [{"name": "example.com/wait"}]} if rng.random() < 0.3 else {}
+            body = pod(f"w{i}", cpu=rng.choice(["10m", "200m", "3"]), **gates)
+            assert cluster.ask("POST", PODS, body, connection=connection).status == 201
+            live.append(f"w{i}")
+        elif what < 0.7 and live:
+            name = live.pop(rng.randrange(len(live)))
+            cluster.ask("DELETE", f"{PODS}/{name}?gracePeriodSeconds=0", connection=connection)
+        elif what < 0.85 and live:
+            patch = {"spec": {"schedulingGates": None}} if rng.random() < 0.5 else {"metadata": {"labels": {"x": str(i)}}}
+            cluster.ask("PATCH", f"{PODS}/{rng.choice(live)}", patch, connection=connection, **merge)
+        elif what < 0.97:
+            patch = {"spec": {"unschedulable": rng.random() < 0.3}, "metadata": {"labels": {"y": str(i)}}}
+            cluster.ask("PATCH", f"/api/v1/nodes/sim-{rng.randrange(n_nodes)}", patch, connection=connection, **merge)
+        elif what < 0.98:
+            proxy.cut()
+    for i in range(n_nodes):
+        cluster.ask("PATCH", f"/api/v1/nodes/sim-{i}", {"spec": {"unschedulable": False}}, connection=connection, **merge)
+    for name in live:
+        cluster.ask("PATCH", f"{PODS}/{name}", {"spec": {"schedulingGates": None}}, connection=connection, **merge)
+    big = [n for n, p in read_pods(cluster).items()
+           if not node_of(p) and p["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "3"]
+    for name in big:  # those may find no room
+        cluster.ask("DELETE", f"{PODS}/{name}?gracePeriodSeconds=0", connection=connection)
+    connection.close()
+    all_bound(cluster, [n for n in live if n not in big])
+    cache_is_right(cluster, scheduler)
+    check_no_node_is_too_full(cluster)
+    assert scheduler.stop() == 0
+
+
+def test_killed_while_it_makes_room(dormouse_api, tmp_path):
+    """Preemption that dies between victims and nomination is taken up again: those of high priority get their place."""
+    print(f"DORMOUSE_SEED={SEED}")
+    rng, pause = random.Random(SEED), threading.Event()
+    nodes = Nodes(dormouse_api, tmp_path / "nodes.log", "--nodes", "6", "--cpu", "4", "--no-leases", "--stop-after", "50ms")
+    for name, value in (("low", 1), ("high", 1000)):
+        dormouse_api.create("/apis/scheduling.k8s.io/v1/priorityclasses",
+                            {"metadata": {"name": name}, "value": value})
+    low = [f"low-{i}" for i in range(24)]
+    first = Scheduler(dormouse_api.kubeconfig, tmp_path, "first")
+    create_pods(dormouse_api, low, cpu="1", priorityClassName="low")
+    all_bound(dormouse_api, low)
+    high = [f"high-{i}" for i in range(12)]
+    create_pods(dormouse_api, high, cpu="2", priorityClassName="high")
+    for i in range(4):
+        pause.wait(rng.random() * 0.05)
+        first.kill()
+        first = Scheduler(dormouse_api.kubeconfig, tmp_path, f"next{i}", wait=i % 2 == 0)
+    first.kill()
+    first = Scheduler(dormouse_api.kubeconfig, tmp_path, "last")
+    all_bound(dormouse_api, high, timeout=60)
+    check_no_node_is_too_full(dormouse_api)
+    assert first.stop() == 0
+    nodes.stop()
