@@ -8,6 +8,9 @@
 // {NODE: {"plugin", "code", "reasons"}}, "scores": {PLUGIN: {NODE: SCORE}}, "candidates": {NODE:
 // {"victims": [NAME...], "violations"}}}}} or {"error": TEXT}; "nodes" are those that were refused,
 // scores are weighed, candidates are the places that preemption could make.
+//
+// With "events": [{"before": OBJECT or null, "after": OBJECT or null}...] each pod also has "hints":
+// for each event the plugins that registered it, with "queue" or "skip" as their hints say.
 package main
 
 import (
@@ -20,6 +23,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
@@ -48,6 +52,7 @@ type question struct {
 	Config  json.RawMessage
 	Objects []json.RawMessage
 	Pods    []json.RawMessage
+	Events  []struct{ Before, After json.RawMessage }
 }
 type status struct {
 	Plugin  string   `json:"plugin"`
@@ -57,6 +62,7 @@ type status struct {
 type verdict struct {
 	Nodes  map[string]status           `json:"nodes"` // those that were refused, by PreFilter all
 	Scores map[string]map[string]int64 `json:"scores"`
+	Hints  []map[string]string         `json:"hints,omitempty"`
 
 	Candidates map[string]candidate `json:"candidates,omitempty"`
 }
@@ -225,6 +231,122 @@ func preempt(ctx context.Context, f framework.Framework, state fwk.CycleState, s
 	return nil
 }
 
+// What has happened to one object, as the scheduler's event handlers tell it.
+type change struct {
+	events        []fwk.ClusterEvent
+	before, after runtime.Object // nil: there was, or is, none
+}
+
+func eventsOf(before, after runtime.Object) []fwk.ClusterEvent {
+	o, action := after, fwk.Update
+	if before == nil {
+		action = fwk.Add
+	} else if after == nil {
+		o, action = before, fwk.Delete
+	}
+	switch o := o.(type) {
+	case *v1.Node:
+		if action == fwk.Update {
+			return framework.NodeSchedulingPropertiesChange(o, before.(*v1.Node))
+		}
+		return []fwk.ClusterEvent{{Resource: fwk.Node, ActionType: action}}
+	case *v1.Pod:
+		if action == fwk.Update {
+			return framework.PodSchedulingPropertiesChange(o, before.(*v1.Pod))
+		} else if o.Spec.NodeName == "" && action == fwk.Add {
+			return []fwk.ClusterEvent{framework.EventUnscheduledPodAdd}
+		} else if o.Spec.NodeName == "" {
+			return []fwk.ClusterEvent{framework.EventUnscheduledPodDelete}
+		} else if action == fwk.Add {
+			return []fwk.ClusterEvent{framework.EventAssignedPodAdd}
+		}
+		return []fwk.ClusterEvent{framework.EventAssignedPodDelete}
+	case *v1.PersistentVolume:
+		return []fwk.ClusterEvent{{Resource: fwk.PersistentVolume, ActionType: action}}
+	case *v1.PersistentVolumeClaim:
+		return []fwk.ClusterEvent{{Resource: fwk.PersistentVolumeClaim, ActionType: action}}
+	case *storagev1.StorageClass:
+		return []fwk.ClusterEvent{{Resource: fwk.StorageClass, ActionType: action}}
+	case *storagev1.CSINode:
+		return []fwk.ClusterEvent{{Resource: fwk.CSINode, ActionType: action}}
+	case *storagev1.CSIDriver:
+		return []fwk.ClusterEvent{{Resource: fwk.CSIDriver, ActionType: action}}
+	case *storagev1.CSIStorageCapacity:
+		return []fwk.ClusterEvent{{Resource: fwk.CSIStorageCapacity, ActionType: action}}
+	case *storagev1.VolumeAttachment:
+		return []fwk.ClusterEvent{{Resource: fwk.VolumeAttachment, ActionType: action}}
+	}
+	return nil
+}
+
+// One registered event and its hint; a hint that fails counts as "queue".
+func askHint(ctx context.Context, reg fwk.ClusterEventWithHint, pod *v1.Pod, c change) string {
+	ret := ""
+	for _, event := range c.events {
+		if !framework.MatchClusterEvents(reg.Event, event) {
+			continue
+		}
+		if reg.QueueingHintFn == nil {
+			return "queue"
+		}
+		// Hints know "none" as a plain nil.
+		var before, after any
+		if c.before != nil {
+			before = c.before
+		}
+		if c.after != nil {
+			after = c.after
+		}
+		if hint, err := reg.QueueingHintFn(klog.FromContext(ctx), pod, before, after); err != nil || hint == fwk.Queue {
+			return "queue"
+		}
+		ret = "skip"
+	}
+	return ret
+}
+
+func hints(ctx context.Context, f framework.Framework, pod *v1.Pod, changes []change) ([]map[string]string, error) {
+	var ret []map[string]string
+	for _, c := range changes {
+		of := map[string]string{}
+		for _, plugin := range f.EnqueueExtensions() {
+			regs, err := plugin.EventsToRegister(ctx)
+			if err != nil {
+				return nil, err
+			}
+			for _, reg := range regs {
+				if said := askHint(ctx, reg, pod, c); said == "queue" || (said == "skip" && of[plugin.Name()] == "") {
+					of[plugin.Name()] = said
+				}
+			}
+		}
+		ret = append(ret, of)
+	}
+	return ret, nil
+}
+
+func readChanges(q *question) ([]change, error) {
+	var ret []change
+	for _, e := range q.Events {
+		var c change
+		for _, side := range []struct {
+			text json.RawMessage
+			to   *runtime.Object
+		}{{e.Before, &c.before}, {e.After, &c.after}} {
+			if len(side.text) > 0 && string(side.text) != "null" {
+				o, err := decode([]json.RawMessage{side.text})
+				if err != nil {
+					return nil, err
+				}
+				*side.to = o[0]
+			}
+		}
+		c.events = eventsOf(c.before, c.after)
+		ret = append(ret, c)
+	}
+	return ret, nil
+}
+
 func answer(line []byte) (map[string]*verdict, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -244,6 +366,10 @@ func answer(line []byte) (map[string]*verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	changes, err := readChanges(&q)
+	if err != nil {
+		return nil, err
+	}
 	f, snapshot, err := makeFramework(ctx, &cfg.Profiles[0], append(objects, pods...))
 	if err != nil {
 		return nil, err
@@ -253,6 +379,9 @@ func answer(line []byte) (map[string]*verdict, error) {
 		pod := o.(*v1.Pod)
 		v, err := judge(ctx, f, snapshot, pod)
 		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pod.Name, err)
+		}
+		if v.Hints, err = hints(ctx, f, pod, changes); err != nil {
 			return nil, fmt.Errorf("%s: %w", pod.Name, err)
 		}
 		ret[pod.Namespace+"/"+pod.Name] = v
