@@ -43,6 +43,48 @@ TEST(a_pod_begins_pending_with_its_quality_of_service)
     fixture_fini(&f);
 }
 
+/* So that whoever reads the pod, schedulers above all, needs to know of selectors alone. */
+TEST(label_keys_become_a_part_of_selectors)
+{
+#define MERGED(operator) "{\"key\":\"app\",\"operator\":\"" operator "\",\"values\":[\"p\"]}"
+#define TERM             "\"topologyKey\":\"zone\",\"labelSelector\":"
+    struct fixture f;
+    fixture_init(&f);
+    struct json *spec = json_getc(
+        make_pod(&f, "p",
+                 ",\"affinity\":{\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":"
+                 "[{" TERM "{},\"matchLabelKeys\":[\"app\",\"none\"]}]},\"podAntiAffinity\":{"
+                 "\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":1,"
+                 "\"podAffinityTerm\":{" TERM "{\"matchLabels\":{\"a\":\"b\"}},"
+                 "\"mismatchLabelKeys\":[\"app\"]}}]}},\"topologySpreadConstraints\":[{\"maxSkew\":1,"
+                 "\"whenUnsatisfiable\":\"DoNotSchedule\"," TERM "{},\"matchLabelKeys\":[\"app\"]}]"),
+        "spec");
+    struct buf text = BUF_INIT(1 << 16);
+    json_write(&text, json_getc(spec, "affinity"));
+    json_write(&text, json_getc(spec, "topologySpreadConstraints"));
+    static const char *const parts[] = {
+        "\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{"
+        "\"labelSelector\":{\"matchExpressions\":[" MERGED("In") "]}",
+        "\"labelSelector\":{\"matchLabels\":{\"a\":\"b\"},\"matchExpressions\":[" MERGED("NotIn") "]}",
+        "\"DoNotSchedule\",\"labelSelector\":{\"matchExpressions\":[" MERGED("In") "]}",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (str_find(buf_str(&text), str_of(parts[i])) < 0)
+            TEST_FAIL("%s is not in %s", parts[i], buf_cstr(&text));
+    buf_fini(&text);
+    CHECK_STR(message_of(&f, 422, "POST", PODS,
+                         "{\"metadata\":{\"name\":\"q\",\"labels\":{\"app\":\"q\"}},\"spec\":{"
+                         "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}],"
+                         "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"whenUnsatisfiable\":"
+                         "\"DoNotSchedule\"," TERM "{\"matchLabels\":{\"app\":\"q\"}},"
+                         "\"matchLabelKeys\":[\"app\"]}]}}"),
+              "Pod \"q\" is invalid: spec.topologySpreadConstraints[0][0]: Invalid value: \"app\": "
+              "exists in both matchLabelKeys and labelSelector");
+    fixture_fini(&f);
+#undef MERGED
+#undef TERM
+}
+
 TEST(what_is_allowed_may_be_worth_a_warning)
 {
     struct fixture f;

@@ -99,8 +99,55 @@ void pod_add_condition(struct arena *a, struct json *pod, const char *type, cons
         (void)json_del(c, STR("message"));
 }
 
+/* matchLabelKeys, and mismatchLabelKeys, of a term with a selector: the pod's own labels of these
+ * keys become a part of it. */
+static void merge_label_keys(struct arena *a, struct json *term, const char *keys, const char *op,
+                             const struct json *labels)
+{
+    struct json *selector = json_getc(term, "labelSelector");
+    if (!json_is(selector, JSON_OBJECT))
+        return;
+    json_each (key, json_getc(term, keys)) {
+        const struct json *value = json_get(labels, json_str(key));
+        if (!value)
+            continue;
+        struct json *all = json_getc(selector, "matchExpressions");
+        if (!json_is(all, JSON_ARRAY))
+            json_setc(a, selector, "matchExpressions", all = json_new_array(a));
+        struct json *one = json_new_object(a), *values = json_new_array(a);
+        json_set_str(a, one, "key", json_str(key));
+        json_set_str(a, one, "operator", str_of(op));
+        json_add(values, json_clone(a, value));
+        json_setc(a, one, "values", values);
+        json_add(all, one);
+    }
+}
+
+static void merge_term(struct arena *a, struct json *term, const struct json *labels)
+{
+    merge_label_keys(a, term, "matchLabelKeys", "In", labels);
+    merge_label_keys(a, term, "mismatchLabelKeys", "NotIn", labels);
+}
+
+static void pod_merge_selectors(struct arena *a, struct json *pod)
+{
+    static const char *const kinds[] = { "podAffinity", "podAntiAffinity" };
+    struct json *spec = json_getc(pod, "spec");
+    const struct json *labels = json_path(pod, "metadata", "labels", NULL);
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        const struct json *affinity = json_path(spec, "affinity", kinds[i], NULL);
+        json_each (term, json_getc(affinity, "requiredDuringSchedulingIgnoredDuringExecution"))
+            merge_term(a, term, labels);
+        json_each (term, json_getc(affinity, "preferredDuringSchedulingIgnoredDuringExecution"))
+            merge_term(a, json_getc(term, "podAffinityTerm"), labels);
+    }
+    json_each (constraint, json_getc(spec, "topologySpreadConstraints"))
+        merge_label_keys(a, constraint, "matchLabelKeys", "In", labels);
+}
+
 static void pod_prepare_create(struct arena *a, struct json *pod)
 {
+    pod_merge_selectors(a, pod);
     const struct json *gates = json_path(pod, "spec", "schedulingGates", NULL);
     struct json *status = json_new_object(a);
     json_set_str(a, status, "phase", STR("Pending"));
