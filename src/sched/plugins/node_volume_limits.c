@@ -181,8 +181,7 @@ static const struct sched_status *filter(struct sched_plugin *p, struct sched_cy
     const struct limits_state *s = sched_cycle_state(cycle, p);
     if (s->failed)
         return s->failed;
-    const struct sched_csi_node *csi_node =
-        sched_cache_get(p->framework->cache, SCHED_CSI_NODE, STR(""), node->node->o.name);
+    const struct sched_csi_node *csi_node = volume_counts_csi_node(l->counts, node);
     if (csi_node && s->not_moved)
         return s->not_moved;
     if (!csi_node || !csi_node->has_limits || !is_limited(s, csi_node))

@@ -12,10 +12,12 @@ enum { HANDLE_MAX_BYTES = 8 << 10 };
 static const enum sched_kind kinds[] = { SCHED_PV, SCHED_PVC, SCHED_STORAGE_CLASS,
                                          SCHED_VOLUME_ATTACHMENT };
 
-struct node_volumes { /* by the index of the node */
-    const struct sched_node_info *node;
-    uint64_t generation; /* of the node; 0: not counted */
+struct node_volumes {                   /* by the index of the node */
+    const struct sched_node_info *node; /* NULL: nothing is known of the one with this index */
+    uint64_t generation;                /* of the node; 0: not counted */
     struct volume_list list;
+    const struct sched_csi_node *csi_node;
+    uint64_t csi_generation; /* 1 + that of its kind; 0: not looked up */
 };
 
 struct attachments { /* of one node; references */
@@ -160,8 +162,10 @@ static void drop_attachments(struct volume_counts *c)
 
 static void drop_nodes(struct volume_counts *c)
 {
-    vec_each (n, &c->nodes)
-        n->generation = 0;
+    vec_each (n, &c->nodes) {
+        n->node = NULL;
+        n->generation = n->csi_generation = 0;
+    }
 }
 
 static void drop_node(struct volume_counts *c, const struct word *name)
@@ -326,31 +330,59 @@ static const struct sched_status *count(const struct volume_counts *c, struct ar
     return NULL;
 }
 
+/* What is known of a node; NULL for a node as it might be, of which nothing is kept. */
+static struct node_volumes *kept_of(struct volume_counts *c, const struct sched_node_info *node)
+{
+    uint32_t end = sched_cache_nodes_end(c->f->cache);
+    while (c->nodes.n < end)
+        vec_push(&c->nodes, ((struct node_volumes){ 0 }));
+    if (node->index >= end)
+        return NULL;
+    struct node_volumes *kept = &c->nodes.p[node->index];
+    if (kept->node == node)
+        return kept;
+    if (sched_cache_node(c->f->cache, node->node->name) != node)
+        return NULL;
+    kept->node = node;
+    kept->generation = kept->csi_generation = 0;
+    return kept;
+}
+
+const struct sched_csi_node *volume_counts_csi_node(struct volume_counts *c,
+                                                    const struct sched_node_info *node)
+{
+    struct sched_cache *cache = c->f->cache;
+    uint64_t generation = sched_cache_kind_generation(cache, SCHED_CSI_NODE) + 1;
+    struct node_volumes *kept = kept_of(c, node);
+    if (kept && kept->csi_generation == generation)
+        return kept->csi_node;
+    const struct sched_csi_node *csi_node =
+        sched_cache_get(cache, SCHED_CSI_NODE, STR(""), node->node->o.name);
+    if (kept) {
+        kept->csi_node = csi_node;
+        kept->csi_generation = generation;
+    }
+    return csi_node;
+}
+
 const struct sched_status *volume_counts_of(struct volume_counts *c, struct arena *a,
                                             const struct sched_node_info *node,
                                             const struct volume_list **ret)
 {
     catch_up(c);
-    uint32_t end = sched_cache_nodes_end(c->f->cache);
-    while (c->nodes.n < end)
-        vec_push(&c->nodes, ((struct node_volumes){ 0 }));
-    struct node_volumes *kept = node->index < end ? &c->nodes.p[node->index] : NULL;
-    if (kept && kept->generation == node->generation && kept->node == node) {
+    struct node_volumes *kept = kept_of(c, node);
+    if (kept && kept->generation == node->generation) {
         *ret = &kept->list;
         return NULL;
     }
-    /* A node as it might be is nothing to keep. */
-    bool is_real = kept && sched_cache_node(c->f->cache, node->node->name) == node;
-    struct volume_list *list = is_real ? &kept->list : &c->scratch;
-    if (is_real)
+    struct volume_list *list = kept ? &kept->list : &c->scratch;
+    if (kept)
         kept->generation = 0;
     const struct sched_status *failed = count(c, a, node, list);
     if (failed)
         return failed;
-    if (is_real) {
-        kept->node = node;
+    if (kept)
         kept->generation = node->generation;
-    }
     *ret = list;
     return NULL;
 }

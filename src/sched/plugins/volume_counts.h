@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "sched/object/csi_node.h"
 #include "sched/plugins/volumes.h"
 
 /* A volume as its driver knows it. Equal hashes: the same volume. */
@@ -37,6 +38,9 @@ struct counted_volume volume_of_claim(const struct volume_counts *c, const struc
 struct counted_volume volume_of_spec(const struct volume_counts *c, struct arena *a,
                                      const struct sched_volume *v, const struct word **ret_driver,
                                      const struct sched_status **ret_failed);
+/* NULL: the node has none. */
+const struct sched_csi_node *volume_counts_csi_node(struct volume_counts *c,
+                                                    const struct sched_node_info *node);
 /*
  * All volumes of a node; borrowed until the next call. Fails with the status of a pod whose
  * volumes are not as they should be.
