@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Extenders of the scheduler, as servers over HTTP and HTTPS, by `dormouse scheduler simulate`."""
+"""Extenders of the scheduler, as servers over HTTP and HTTPS: by `dormouse scheduler simulate`, and with `dormouse up`."""
 import base64
 import contextlib
 import http.server
@@ -13,6 +13,7 @@ import time
 import pytest
 
 from conftest import BUILD
+from test_scheduler import PODS, Up
 
 NODES = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "uid": name},
           "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}}} for name in ("n1", "n2", "n3")]
@@ -225,3 +226,46 @@ def test_tls(tmp_path, pki):
         client = named | {"certFile": str(pki / "client.crt"), "keyFile": str(pki / "client.key")}
         assert placed(tmp_path, config | {"tlsConfig": client}) == "n3"
         assert placed(tmp_path, config | {"tlsConfig": named}).startswith(f'Post "{x.url}/filter": ')
+
+
+# ---- in a server ----
+
+def test_the_api_serves_extenders_while_the_scheduler_waits_for_them(data_dir, tmp_path):
+    """One that binds by the API of the same process, after it has kept the scheduler waiting."""
+    waits, go_on = threading.Event(), threading.Event()
+
+    def slow(body):
+        waits.set()
+        assert go_on.wait(20)
+        return 200, {"NodeNames": ["n2"]}
+
+    def bind(body):
+        answer = up.ask("POST", f"{PODS}/{body['PodName']}/binding", {
+            "apiVersion": "v1", "kind": "Binding", "metadata": {"name": body["PodName"], "uid": body["PodUID"]},
+            "target": {"kind": "Node", "name": body["Node"]}})
+        return 200, {"Error": "" if answer.status == 201 else str(answer.body)}
+
+    with extender(filter=slow, bind=bind) as x:
+        config = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "extenders": [
+            {"urlPrefix": x.url, "filterVerb": "filter", "bindVerb": "bind", "nodeCacheCapable": True, "httpTimeout": "20s"}]}
+        (tmp_path / "config.json").write_text(json.dumps(config))
+        up = Up(data_dir, "--scheduler-config", tmp_path / "config.json")
+        try:
+            for name in "n1", "n2", "n3":
+                up.node(name)
+            up.pod("p")
+            assert waits.wait(20)
+            up.create("/api/v1/namespaces/default/configmaps", {"metadata": {"name": "meanwhile"}})  # the API answers
+            go_on.set()
+            assert up.wait_bound("p") == "n2"
+            assert [verb for verb, _ in x.asked] == ["filter", "bind"]
+            # Without the extender every pod's attempt fails, and says so; the configuration is read again.
+            x.answers["filter"] = lambda body: (503, b"")
+            up.pod("q")
+            assert up.wait_refused("q") == f"failed filter with extender at URL {x.url}/filter, code 503"
+            config["extenders"] = []
+            (tmp_path / "config.json").write_text(json.dumps(config))
+            assert up.wait_bound("q")
+        finally:
+            go_on.set()
+            assert up.stop() == 0
