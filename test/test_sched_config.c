@@ -302,7 +302,7 @@ static void must_fail(const struct bad *cases, size_t n)
     }
 }
 
-#define SCHEME "in scheme \"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:28\""
+#define SCHEME "in scheme \"pkg/runtime/scheme.go:111\""
 #define META                                                                                       \
     "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "               \
     "\"json:\\\"kind,omitempty\\\"\" }"
@@ -384,7 +384,7 @@ TEST(fields_are_checked)
         { HEAD "leaderElection: {leaseDuration: '15'}\n",
           "line 3, column 18: time: missing unit in duration \"15\"" },
         { HEAD "extenders: [{tlsConfig: {caData: '?'}}]\n",
-          "line 3, column 26: illegal base64 data in 'caData'" },
+          "line 3, column 26: illegal base64 data at input byte 0" },
         { ARGS("DefaultPreemption", "{kind: InterPodAffinityArgs}"),
           "line 7, column 5: " AT_ARGS "args for plugin DefaultPreemption were not of type "
           "DefaultPreemptionArgs.kubescheduler.config.k8s.io, got "
@@ -494,7 +494,7 @@ TEST(arguments_are_validated)
           LINE_AT("12") "bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should "
                         "not be a negative value" },
         { ARGS("VolumeBinding", "{shape: [{utilization: 1, score: 1}]}"),
-          LINE_AT("12") "shape: Invalid value: [{\"utilization\":1,\"score\":1}]: unexpected field "
+          LINE_AT("12") "shape: Invalid value: [{\"Utilization\":1,\"Score\":1}]: unexpected field "
                         "`shape`, remove it or turn on the feature gate StorageCapacityScoring" },
         { ARGS("NodeResourcesBalancedAllocation", "{resources: [{name: cpu, weight: 2}]}"),
           LINE_AT("36") "resources[0].weight: Invalid value: 2: must be 1" },
@@ -524,8 +524,8 @@ TEST(arguments_are_validated)
           LINE_AT("36") "ignoredResourceGroups[0]: Invalid value: \"a/b\": resource group name "
                         "can't contain '/'" },
         { ARGS("PodTopologySpread", "{defaultingType: Best}"),
-          LINE_AT("12") "defaultingType: Unsupported value: \"Best\": supported values: \"List\", "
-                        "\"System\"" },
+          LINE_AT("12") "defaultingType: Unsupported value: \"Best\": supported values: \"System\", "
+                        "\"List\"" },
         { ARGS("PodTopologySpread", "{defaultConstraints: [{maxSkew: 1, topologyKey: k, "
                                     "whenUnsatisfiable: DoNotSchedule}]}"),
           "line 7, column 5: profiles[0].pluginConfig[0].args.defaultingType: Invalid value: "

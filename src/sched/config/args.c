@@ -112,13 +112,13 @@ static void validate_pod_affinity(const struct json *args, const struct fpath *a
 static void validate_defaulting(const struct json *args, const struct fpath *up,
                                 struct field_errors *errs)
 {
-    static const struct str types[] = { { "List", 4 }, { "System", 6 } };
+    static const struct str types[] = { { "System", 6 }, { "List", 4 } };
     struct fpath at = fpath_child(up, STR("defaultingType"));
     const struct json *type = json_getc(args, "defaultingType");
     struct str v = json_str(type);
     if (!str_eq(v, types[0]) && !str_eq(v, types[1]))
         field_error_enum(errs, &at, type, types, ARRAY_LEN(types));
-    else if (str_eq(v, types[1]) && json_first(json_getc(args, "defaultConstraints")))
+    else if (str_eq(v, types[0]) && json_first(json_getc(args, "defaultConstraints")))
         field_error_str(errs, FIELD_INVALID, &at, v, "when .defaultConstraints are not empty");
 }
 
@@ -291,6 +291,19 @@ static void validate_balanced(const struct json *args, const struct fpath *at,
     }
 }
 
+/* As upstream's internal type is printed. */
+static struct json *internal_shape(struct arena *a, const struct json *shape)
+{
+    struct json *ret = json_new_array(a);
+    json_each (p, shape) {
+        struct json *point = json_new_object(a);
+        json_set_int(a, point, "Utilization", config_int(p, "utilization"));
+        json_set_int(a, point, "Score", config_int(p, "score"));
+        json_add(ret, point);
+    }
+    return ret;
+}
+
 static void validate_volume_binding(const struct json *args, const struct fpath *at,
                                     struct field_errors *errs)
 {
@@ -301,7 +314,7 @@ static void validate_volume_binding(const struct json *args, const struct fpath 
         bad_int(errs, at, "bindTimeoutSeconds", seconds,
                 "invalid BindTimeoutSeconds, should not be a negative value");
     if (shape)
-        field_error(errs, FIELD_INVALID, &shape_at, shape,
+        field_error(errs, FIELD_INVALID, &shape_at, internal_shape(errs->a, shape),
                     "unexpected field `shape`, remove it or turn on the feature gate "
                     "StorageCapacityScoring");
 }

@@ -101,37 +101,36 @@ static int parse(struct reader *rd, struct str text)
 
 /* ---- envelope ---- */
 
-#define SCHEME "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:28"
+#define SCHEME "pkg/runtime/scheme.go:111" /* as its binary says */
 #define META_STRUCT                                                                                \
     "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "                           \
     "Kind string \"json:\\\"kind,omitempty\\\"\" }"
 
-/* The type that v says it is; what it does not say is empty. Errors: upstream's words. */
-static int read_meta(struct reader *rd, const struct json *v, struct str *ret_version,
-                     struct str *ret_kind)
+/* The type that v says it is; what it does not say is empty. Errors: upstream's words, behind
+ * `prefix`. */
+static int read_meta(struct reader *rd, const struct json *v, const char *prefix,
+                     struct str *ret_version, struct str *ret_kind)
 {
+    static const char no_kind[] = "couldn't get version/kind; json parse error: json: cannot "
+                                  "unmarshal";
     const struct json *version = json_getc(v, "apiVersion"), *kind = json_getc(v, "kind");
     struct str head, tail;
     if (v->type != JSON_OBJECT && v->type != JSON_NULL)
         return fail(rd, v,
-                    arena_printf(rd->a,
-                                 "couldn't get version/kind; json parse error: json: cannot "
-                                 "unmarshal %s into Go value of type " META_STRUCT,
-                                 go_kind(v)));
+                    arena_printf(rd->a, "%s%s %s into Go value of type " META_STRUCT, prefix,
+                                 no_kind, go_kind(v)));
     const struct json *both[] = { version, kind };
     for (size_t i = 0; i < ARRAY_LEN(both); i++)
         if (both[i] && both[i]->type != JSON_STRING && both[i]->type != JSON_NULL)
             return fail(rd, both[i],
-                        arena_printf(rd->a,
-                                     "couldn't get version/kind; json parse error: json: cannot "
-                                     "unmarshal %s into Go struct field .%s of type string",
-                                     go_kind(both[i]), i ? "kind" : "apiVersion"));
+                        arena_printf(rd->a, "%s%s %s into Go struct field .%s of type string",
+                                     prefix, no_kind, go_kind(both[i]), i ? "kind" : "apiVersion"));
     *ret_version = json_str(version);
     *ret_kind = json_str(kind);
     if (str_cut(*ret_version, '/', &head, &tail) && str_find_char(tail, '/') >= 0)
-        return fail(
-            rd, version,
-            arena_printf(rd->a, "unexpected GroupVersion string: " STR_FMT, STR_ARG(*ret_version)));
+        return fail(rd, version,
+                    arena_printf(rd->a, "%sunexpected GroupVersion string: " STR_FMT, prefix,
+                                 STR_ARG(*ret_version)));
     return 0;
 }
 
@@ -152,7 +151,7 @@ static int check_envelope(struct reader *rd, struct str text)
 {
     struct str version, kind;
     const struct json *v = rd->root;
-    int r = read_meta(rd, v, &version, &kind);
+    int r = read_meta(rd, v, "", &version, &kind);
     if (r < 0)
         return r;
     if (!kind.n || !version.n)
@@ -227,12 +226,14 @@ static int decode_args(struct reader *rd, struct json *config, size_t profile, s
         return 0;
     const char *prefix =
         arena_printf(rd->a, "decoding .profiles[%zu].pluginConfig[%zu]", profile, i);
+    const char *decoding =
+        arena_printf(rd->a, "%s: decoding args for plugin " STR_FMT ": ", prefix, STR_ARG(name));
     struct json *args = json_getc(config, "args");
     if (!args)
         args = json_obj(rd->a, config, "args");
-    int r = read_meta(rd, args, &version, &kind);
+    int r = read_meta(rd, args, decoding, &version, &kind);
     if (r < 0)
-        return err_ctx(rd->err, r, "%s: decoding args for plugin " STR_FMT, prefix, STR_ARG(name));
+        return r;
     if (!kind.n)
         kind = str_of(fields->go);
     if (!version.n)

@@ -198,22 +198,58 @@ static int wrong_type(const struct config_decoder *d, const struct place *at, co
                     buf_cstr(&stack), type);
 }
 
+static bool is_digit(char c)
+{
+    return (c >= '0' && c <= '9') || c == '.';
+}
+
+/* What Go finds wrong with a duration first: a number or a unit that is missing or unknown. */
 static int check_duration(const struct config_decoder *d, const struct json *v, struct err *err)
 {
+    static const char *const units[] = {
+        "ns", "us", "\xc2\xb5s", "\xce\xbcs", "ms", "s", "m", "h"
+    };
     int64_t ns;
     if (go_duration_parse(v->s, &ns))
         return 0;
-    bool has_unit = v->s.n == 0 || v->s.p[v->s.n - 1] < '0' || v->s.p[v->s.n - 1] > '9';
-    return yaml_err(err, E_INVALID, d->marks, v, "time: %s duration \"" STR_FMT "\"",
-                    has_unit ? "invalid" : "missing unit in", STR_ARG(v->s));
+    size_t at = v->s.n && (v->s.p[0] == '-' || v->s.p[0] == '+');
+    while (at < v->s.n && is_digit(v->s.p[at])) {
+        while (at < v->s.n && is_digit(v->s.p[at]))
+            at++;
+        size_t from = at;
+        while (at < v->s.n && !is_digit(v->s.p[at]))
+            at++;
+        struct str unit = str_slice(v->s, from, at);
+        bool is_known = false;
+        for (size_t i = 0; i < ARRAY_LEN(units); i++)
+            is_known |= str_is(unit, units[i]);
+        if (!unit.n)
+            return yaml_err(err, E_INVALID, d->marks, v,
+                            "time: missing unit in duration \"" STR_FMT "\"", STR_ARG(v->s));
+        if (!is_known)
+            return yaml_err(err, E_INVALID, d->marks, v,
+                            "time: unknown unit \"" STR_FMT "\" in duration \"" STR_FMT "\"",
+                            STR_ARG(unit), STR_ARG(v->s));
+    }
+    return yaml_err(err, E_INVALID, d->marks, v, "time: invalid duration \"" STR_FMT "\"",
+                    STR_ARG(v->s));
+}
+
+static bool is_base64(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
+           c == '/' || c == '\r' || c == '\n';
 }
 
 static int check_bytes(const struct config_decoder *d, struct json *v, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(v->s.n + 4);
-    if (base64_decode(&bytes, v->s, BASE64_LENIENT) < 0)
-        return yaml_err(err, E_INVALID, d->marks, v, "illegal base64 data in '" STR_FMT "'",
-                        STR_ARG(v->key));
+    size_t at = 0;
+    if (base64_decode(&bytes, v->s, BASE64_LENIENT) < 0) {
+        while (at < v->s.n && is_base64(v->s.p[at]))
+            at++;
+        return yaml_err(err, E_INVALID, d->marks, v, "illegal base64 data at input byte %zu", at);
+    }
     v->s = str_copy_arena(d->a, buf_str(&bytes));
     return 0;
 }

@@ -18,9 +18,9 @@ const char *sched_point_name(enum sched_point point)
 
 /* The order in which upstream looks at the points. */
 static const enum sched_point check_order[] = {
-    SCHED_AT_PRE_FILTER, SCHED_AT_FILTER,   SCHED_AT_POST_FILTER, SCHED_AT_RESERVE,
-    SCHED_AT_PRE_SCORE,  SCHED_AT_SCORE,    SCHED_AT_PRE_BIND,    SCHED_AT_BIND,
-    SCHED_AT_POST_BIND,  SCHED_AT_PERMIT,   SCHED_AT_PRE_ENQUEUE, SCHED_AT_QUEUE_SORT,
+    SCHED_AT_PRE_FILTER, SCHED_AT_FILTER, SCHED_AT_POST_FILTER, SCHED_AT_RESERVE,
+    SCHED_AT_PRE_SCORE,  SCHED_AT_SCORE,  SCHED_AT_PRE_BIND,    SCHED_AT_BIND,
+    SCHED_AT_POST_BIND,  SCHED_AT_PERMIT, SCHED_AT_PRE_ENQUEUE, SCHED_AT_QUEUE_SORT,
 };
 _Static_assert(ARRAY_LEN(check_order) == SCHED_POINT_COUNT, "each point once");
 
@@ -113,8 +113,8 @@ static int make_plugin(struct sched_profile *p, const struct sched_config_profil
 static int make_plugins(struct sched_profile *p, const struct sched_config_profile *config,
                         size_t index, const struct sched_foreign *foreign, struct err *err)
 {
-    size_t bytes = config->scheduler_name.n + 1 + sizeof(SCHED_EXTENDER_PLUGIN) +
-                   sizeof(SCHED_CLAIMS_PLUGIN);
+    size_t bytes =
+        config->scheduler_name.n + 1 + sizeof(SCHED_EXTENDER_PLUGIN) + sizeof(SCHED_CLAIMS_PLUGIN);
     for (size_t i = 0; i < ARRAY_LEN(check_order); i++)
         for (size_t j = 0; j < config->at[i].n; j++)
             bytes += config->at[i].p[j].name.n + 1;
@@ -173,9 +173,8 @@ static int check_point(const struct sched_profile *p, const struct sched_config_
             return err_set(err, E_INVALID, "%sPlugin \"" STR_FMT "\" does not exist", type,
                            STR_ARG(name));
         if (!has_point(plugin->ops, point))
-            return err_set(err, E_INVALID,
-                           "plugin \"" STR_FMT "\" does not extend %sPlugin plugin", STR_ARG(name),
-                           type);
+            return err_set(err, E_INVALID, "plugin \"" STR_FMT "\" does not extend %sPlugin plugin",
+                           STR_ARG(name), type);
         if (set_has(set, i, name))
             return err_set(err, E_INVALID,
                            "plugin \"" STR_FMT "\" already registered as \"%sPlugin\"",
@@ -219,6 +218,23 @@ static void fill_point(struct sched_profile *p, const struct sched_config_profil
     }
 }
 
+/* Also where one is negative, unless nothing comes behind it: upstream's sum wraps. */
+static bool weights_overflow(const struct sched_profile *p,
+                             const struct sched_config_profile *config)
+{
+    const struct sched_config_set *set = &config->at[SCHED_AT_SCORE];
+    int64_t total = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        int64_t most = (int64_t)set->p[i].weight * SCHED_SCORE_MAX;
+        if (!has_point(plugin_of(p, set->p[i].name)->ops, SCHED_AT_SCORE))
+            continue;
+        if (total < 0 || most > INT64_MAX - total)
+            return true;
+        total += most;
+    }
+    return false;
+}
+
 static int check_and_fill(struct sched_profile *p, const struct sched_config_profile *config,
                           struct err *err)
 {
@@ -241,6 +257,9 @@ static int check_and_fill(struct sched_profile *p, const struct sched_config_pro
                        "at least one bind plugin is needed for profile with scheduler name "
                        "\"" STR_FMT "\"",
                        STR_ARG(p->scheduler_name));
+    if (weights_overflow(p, config))
+        return err_set(err, E_INVALID,
+                       "score plugins: total score of Score plugins could overflow");
     return 0;
 }
 
