@@ -603,6 +603,25 @@ TEST(events_in_flight_are_bounded)
     end();
 }
 
+TEST(as_many_pods_wait_as_may)
+{
+    begin();
+    sched_queue_free(queue);
+    queue = sched_queue_new(
+        &(struct sched_queue_opts){ .words = words, .profile = find_profile, .pods_max = 2 });
+    put(&(struct pod_spec){ .name = "a" });
+    put(&(struct pod_spec){ .name = "b" });
+    struct sched_pod *c = make_pod(&(struct pod_spec){ .name = "c" });
+    struct err err = { 0 };
+    CHECK_ERR(sched_queue_put(queue, c, now, &err), E_LIMIT);
+    CHECK_STR(str_of(err_text(&err)), "more than 2 pods wait");
+    put(&(struct pod_spec){ .name = "b", .priority = 7 }); /* who is in may change */
+    sched_queue_del(queue, STR("a"));
+    CHECK_OK(sched_queue_put(queue, c, now, &err));
+    sched_object_unref(words, c);
+    end();
+}
+
 TEST(an_event_that_nobody_wants_looks_at_no_pod)
 {
     begin();

@@ -28,6 +28,8 @@ struct sched_queue *sched_queue_new(const struct sched_queue_opts *opts)
         q->opts.backoff_max_ms = 10000;
     if (!q->opts.unschedulable_ms)
         q->opts.unschedulable_ms = SCHED_UNSCHEDULABLE_MS;
+    if (!q->opts.pods_max)
+        q->opts.pods_max = SCHED_QUEUE_PODS_MAX;
     q->pods.borrows_keys = true;
     q->active.less = less_active;
     q->backoff.less = less_backoff;
@@ -89,8 +91,8 @@ static int add(struct sched_queue *q, const struct sched_pod *pod, uint64_t now_
     const struct profile_index *profile = profile_index_of(q, pod->scheduler_name);
     if (!profile)
         return 0;
-    if (q->pods.n >= SCHED_QUEUE_PODS_MAX)
-        return err_set(err, E_LIMIT, "more than %d pods wait", SCHED_QUEUE_PODS_MAX);
+    if (q->pods.n >= q->opts.pods_max)
+        return err_set(err, E_LIMIT, "more than %zu pods wait", q->opts.pods_max);
     struct queued *p = xnew(struct queued);
     p->profile = profile;
     p->place = IN_NOTHING;

@@ -46,6 +46,7 @@ struct sched_queue_opts {
     void *arg;
     uint64_t backoff_first_ms, backoff_max_ms; /* 0: 1000, 10000 */
     uint64_t unschedulable_ms;                 /* 0: as above */
+    size_t pods_max;                           /* 0: as above */
 };
 struct sched_queue;
 struct sched_queue *sched_queue_new(const struct sched_queue_opts *opts);
