@@ -92,8 +92,8 @@ class Scheduler:
         return status
 
 
-def pod(name, scheduler="default-scheduler", cpu="10m", **spec):
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+def pod(name, scheduler="default-scheduler", cpu="10m", labels=None, **spec):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels or {}},
             "spec": {"schedulerName": scheduler, "containers": [
                 {"name": "c", "image": "example/c:1", "resources": {"requests": {"cpu": cpu}}}], **spec}}
 
