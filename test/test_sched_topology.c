@@ -8,6 +8,8 @@
 #include "sched_kit.h"
 #include "test.h"
 
+#include "sched/plugins/tally.h"
+
 #define WITH_KIT(k, plugin, args)                                                                  \
     scoped(kit_fini) struct kit k;                                                                 \
     kit_init(&k);                                                                                  \
@@ -334,6 +336,39 @@ TEST(pods_without_constraints_are_skipped)
     check_text("score",
                kit_score(&k, pod_with(&k, "'foo': ''", SPREADS(HARD("zone", 1, EXISTS("foo"))))),
                "Skip");
+}
+
+/* Pods come and go while none is to be placed: neither they nor old counts are held. */
+TEST(what_has_gone_is_not_held)
+{
+    WITH_KIT(k, "PodTopologySpread", NULL);
+    four_nodes(&k);
+    pods(&k, "a", "'foo': ''");
+    check_text("a count",
+               verdicts(&k, pod_with(&k, "'foo': ''", SPREADS(HARD("zone", 1, EXISTS("foo"))))),
+               "skew skew ok ok");
+    check_text("another cycle", kit_pre_filter(&k, pod_with(&k, "'foo': ''", "")), "Skip");
+    const struct census *c = container_of(*sched_cache_derived(k.cache), struct census, derived);
+    CHECK(tallies_bytes(c->tallies) > 0);
+    for (int i = 0; i < CENSUS_LOG; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "g%d", i);
+        kit_put(
+            &k, SCHED_POD,
+            "{'metadata': {'name': '%s', 'uid': '%s', 'namespace': 'default', 'labels': {'own': "
+            "'%s'}}, 'spec': {'nodeName': 'a'}}",
+            name, name, name);
+        if (i % 1000 == 999)
+            for (int j = i - 999; j <= i; j++) {
+                (void)snprintf(name, sizeof(name), "g%d", j);
+                sched_cache_del(k.cache, SCHED_POD, STR("default"), str_of(name), NULL);
+            }
+    }
+    CHECK(c->labels.n_live < 500);
+    CHECK_INT(tallies_bytes(c->tallies), 0);
+    check_text("the count again",
+               verdicts(&k, pod_with(&k, "'foo': ''", SPREADS(HARD("zone", 1, EXISTS("foo"))))),
+               "skew skew ok ok");
 }
 
 /* ---- dry runs ---- */

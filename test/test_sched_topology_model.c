@@ -907,7 +907,7 @@ static void run(size_t bytes_max, unsigned steps)
         step(&w);
         if (chance(40))
             check(&w);
-        struct census *c = *sched_cache_derived(w.cache);
+        struct census *c = (struct census *)*sched_cache_derived(w.cache);
         if (c && bytes_max)
             c->tally_bytes_max = bytes_max;
     }
@@ -937,7 +937,7 @@ TEST(counts_that_are_far_behind_are_made_anew)
     for (unsigned i = 0; i < 200; i++)
         check(&w);
     for (unsigned round = 0; round < 3; round++) {
-        struct census *c = *sched_cache_derived(w.cache);
+        struct census *c = (struct census *)*sched_cache_derived(w.cache);
         uint64_t end = c->labels.log_end + CENSUS_LOG + 100;
         while (c->labels.log_end < end) {
             step(&w);

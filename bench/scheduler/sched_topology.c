@@ -332,7 +332,7 @@ static void run(const struct shape *s, unsigned nodes, unsigned there, unsigned 
         sched_object_unref(w.words, pod);
     }
     double us = (double)placed * 1e3;
-    const struct census *c = *sched_cache_derived(w.cache);
+    const struct census *c = (struct census *)*sched_cache_derived(w.cache);
     double all = (double)(t.pre_filter + t.filter + t.score) / us;
     (void)printf("%-45s %8.1f %8.1f %8.1f %8.1f %9.0f %8.0f %8u %7zu\n", s->name,
                  (double)t.pre_filter / us, (double)t.filter / us, (double)t.score / us, all,

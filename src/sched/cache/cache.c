@@ -87,7 +87,7 @@ uint64_t sched_cache_kind_generation(const struct sched_cache *c, enum sched_kin
     return c->kind_generation[kind];
 }
 
-void **sched_cache_derived(struct sched_cache *c)
+struct sched_derived **sched_cache_derived(struct sched_cache *c)
 {
     return &c->derived;
 }
@@ -146,6 +146,15 @@ struct sched_object *cache_drop_pod(struct sched_cache *c, const struct sched_po
     return o;
 }
 
+/* What is derived from the cache is told now and then; at the end of a change. */
+static void derived_follow(struct sched_cache *c)
+{
+    if (!c->derived || ++c->derived_lag < SCHED_DERIVED_LAG)
+        return;
+    c->derived_lag = 0;
+    c->derived->follow(c->derived);
+}
+
 /* Has a pod that is not on a node (any more) put an end to what we have by its name? */
 static bool ends(const struct sched_pod *pod, const struct sched_pod *ours)
 {
@@ -166,6 +175,7 @@ static int put_pod(struct sched_cache *c, struct sched_pod *pod, struct sched_ob
     if (is_on_node)
         cache_take_pod(c, sched_object_ref(pod));
     hand_over(c, old, ret_old);
+    derived_follow(c);
     return 0;
 }
 
@@ -185,6 +195,8 @@ int sched_cache_put(struct sched_cache *c, const struct sched_object *o,
         nodes_put(c, sched_node_of(o));
     c->kind_generation[o->kind]++;
     hand_over(c, old, ret_old);
+    if (o->kind == SCHED_NODE)
+        derived_follow(c);
     return 0;
 }
 
@@ -198,6 +210,7 @@ void sched_cache_del(struct sched_cache *c, enum sched_kind kind, struct str nam
         return;
     if (kind == SCHED_POD) {
         hand_over(c, cache_drop_pod(c, (struct sched_pod *)o), ret_old);
+        derived_follow(c);
         return;
     }
     (void)map_del(&c->objects[kind], sched_object_key(o));
@@ -205,4 +218,6 @@ void sched_cache_del(struct sched_cache *c, enum sched_kind kind, struct str nam
         nodes_del(c, sched_node_of(o));
     c->kind_generation[kind]++;
     hand_over(c, o, ret_old);
+    if (kind == SCHED_NODE)
+        derived_follow(c);
 }

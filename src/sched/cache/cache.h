@@ -46,7 +46,7 @@ struct sched_node_info {
     int64_t nonzero_milli_cpu, nonzero_memory;
     struct sched_used_port *ports;
     uint32_t n_ports;
-    uint64_t generation; /* grows with every change of the node or its pods */
+    uint64_t generation;                   /* grows with every change of the node or its pods */
     struct sched_node_info *newer, *older; /* by generation; NULL at the ends, and in copies */
 };
 
@@ -109,10 +109,15 @@ uint32_t sched_cache_nodes_end(const struct sched_cache *c);
  */
 const struct sched_node_info *sched_cache_newest(const struct sched_cache *c);
 /*
- * A place for what plugins derive from the cache and share (plugins/census.h); holds NULL at first.
- * Whoever fills it empties it before the cache is freed.
+ * What plugins derive from the cache and share (plugins/census.h): a place that holds NULL at
+ * first; whoever fills it empties it before the cache is freed. follow() is called now and then
+ * while pods and nodes change, so that nothing that has gone is held for long.
  */
-void **sched_cache_derived(struct sched_cache *c);
+struct sched_derived {
+    void (*follow)(struct sched_derived *d);
+};
+enum { SCHED_DERIVED_LAG = 256 }; /* changes from one follow() to the next */
+struct sched_derived **sched_cache_derived(struct sched_cache *c);
 /* Nodes with at least one pod with (required anti-)affinity. Borrowed until pods change. */
 const struct sched_node_info *const *sched_cache_nodes_with_affinity(const struct sched_cache *c,
                                                                      size_t *ret_n);
@@ -121,7 +126,8 @@ const struct sched_node_info *const *sched_cache_nodes_with_required_anti(
 /* On how many nodes an image of this name is, and its size as the first of them told; 0: none. */
 uint32_t sched_cache_image_nodes(const struct sched_cache *c, const struct word *image,
                                  int64_t *ret_size);
-/* How many pods name a claim ("namespace/name") in their volumes, bound and assumed, on any node. */
+/* How many pods name a claim ("namespace/name") in their volumes, bound and assumed, on any node.
+ */
 uint32_t sched_cache_claim_pods(const struct sched_cache *c, struct str key);
 /* Nodes and pods, for metrics. */
 void sched_cache_count(const struct sched_cache *c, size_t *ret_nodes, size_t *ret_pods);

@@ -60,7 +60,8 @@ struct sched_cache {
     node_list with_affinity, with_required_anti;
     struct sched_node_info *newest, *oldest;
     uint64_t generation;
-    void *derived;
+    struct sched_derived *derived;
+    uint32_t derived_lag; /* changes since it followed last */
 };
 
 /* ---- cache.c ---- */

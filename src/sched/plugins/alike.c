@@ -145,6 +145,32 @@ bool alike_taints(const struct sched_node *a, const struct sched_node *b)
     return true;
 }
 
+bool alike_pod_labels(const struct sched_labels *labels, const struct word *namespace,
+                      const struct sched_pod *pod)
+{
+    return namespace == pod->namespace_word && sched_labels_equal(labels, &pod->labels);
+}
+
+void alike_labels_copy(struct sched_labels *to, const struct sched_labels *from)
+{
+    *to = (struct sched_labels){ .n = from->n };
+    if (from->n == 0)
+        return;
+    to->p = xnew_n(struct sched_label, from->n);
+    for (uint32_t i = 0; i < from->n; i++)
+        to->p[i] = (struct sched_label){ word_ref(from->p[i].key), word_ref(from->p[i].value) };
+}
+
+void alike_labels_fini(struct words *w, struct sched_labels *l)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        word_unref(w, l->p[i].key);
+        word_unref(w, l->p[i].value);
+    }
+    free(l->p);
+    *l = (struct sched_labels){ 0 };
+}
+
 void alike_selector_copy(struct sched_selector *to, const struct sched_selector *from)
 {
     *to = (struct sched_selector){ .n = from->n, .nothing = from->nothing };

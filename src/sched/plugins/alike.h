@@ -29,6 +29,13 @@ bool alike_required_node(const struct sched_pod *a, const struct sched_pod *b);
 bool alike_tolerations(const struct sched_pod *a, const struct sched_pod *b);
 bool alike_taints(const struct sched_node *a, const struct sched_node *b);
 
+/* Is the pod of this namespace, and has it these labels? */
+bool alike_pod_labels(const struct sched_labels *labels, const struct word *namespace,
+                      const struct sched_pod *pod);
+
+/* A copy with references and memory of its own, alike_labels_fini(). */
+void alike_labels_copy(struct sched_labels *to, const struct sched_labels *from);
+void alike_labels_fini(struct words *w, struct sched_labels *l);
 /* A copy with references and memory of its own, alike_selector_fini(). */
 void alike_selector_copy(struct sched_selector *to, const struct sched_selector *from);
 void alike_selector_fini(struct words *w, struct sched_selector *s);

@@ -337,20 +337,30 @@ void census_sync(struct census *c)
 
 /* ---- its life ---- */
 
+static void follow(struct sched_derived *d)
+{
+    struct census *c = container_of(d, struct census, derived);
+    census_sync(c);
+    tallies_trim(c->tallies);
+}
+
 struct census *census_ref(struct sched_cache *cache, struct words *words)
 {
-    struct census **slot = (struct census **)sched_cache_derived(cache);
+    struct sched_derived **slot = sched_cache_derived(cache);
     if (!*slot) {
-        *slot = xnew(struct census);
-        (*slot)->cache = cache;
-        (*slot)->words = words;
-        classes_init(&(*slot)->labels, labels_hash, labels_are_same);
-        classes_init(&(*slot)->terms, terms_hash, terms_are_same);
-        (*slot)->tallies = tallies_new(*slot);
-        (*slot)->tally_bytes_max = TALLY_BYTES_MAX;
+        struct census *c = xnew(struct census);
+        c->derived.follow = follow;
+        c->cache = cache;
+        c->words = words;
+        classes_init(&c->labels, labels_hash, labels_are_same);
+        classes_init(&c->terms, terms_hash, terms_are_same);
+        c->tallies = tallies_new(c);
+        c->tally_bytes_max = TALLY_BYTES_MAX;
+        *slot = &c->derived;
     }
-    (*slot)->refs++;
-    return *slot;
+    struct census *c = container_of(*slot, struct census, derived);
+    c->refs++;
+    return c;
 }
 
 void census_unref(struct census *c)

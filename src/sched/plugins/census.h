@@ -73,6 +73,7 @@ struct census_keys {
 struct tallies;
 
 struct census {
+    struct sched_derived derived; /* of the cache */
     struct sched_cache *cache;
     struct words *words;
     uint32_t refs;

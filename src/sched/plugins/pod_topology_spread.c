@@ -20,7 +20,8 @@ struct services { /* of a namespace */
     VEC(const struct sched_service *) list;
 };
 struct memo {
-    const struct sched_pod *pod; /* a reference; whose namespace and labels */
+    struct word *namespace; /* a reference; NULL: free */
+    struct sched_labels labels;
     struct sched_selector selector;
 };
 struct spread_plugin {
@@ -82,6 +83,14 @@ static struct census *census_of(struct spread_plugin *p)
 
 /* ---- the selector of default constraints ---- */
 
+static void memo_clear(struct spread_plugin *p, struct memo *m)
+{
+    alike_selector_fini(p->words, &m->selector);
+    alike_labels_fini(p->words, &m->labels);
+    word_unref(p->words, m->namespace);
+    m->namespace = NULL;
+}
+
 static void services_reset(struct spread_plugin *p)
 {
     map_each (e, &p->services) {
@@ -91,11 +100,8 @@ static void services_reset(struct spread_plugin *p)
     }
     map_fini(&p->services);
     p->services = (struct map){ 0 };
-    for (size_t i = 0; i < MEMO; i++) {
-        sched_object_unref(p->words, (void *)(uintptr_t)p->memo[i].pod);
-        alike_selector_fini(p->words, &p->memo[i].selector);
-        p->memo[i].pod = NULL;
-    }
+    for (size_t i = 0; i < MEMO; i++)
+        memo_clear(p, &p->memo[i]);
 }
 
 static void services_sync(struct spread_plugin *p)
@@ -161,15 +167,14 @@ static void want_services(struct spread_plugin *p, struct wanted *w, const struc
         return;
     uint64_t hash = alike_hash_labels(alike_word(0, pod->namespace_word), &pod->labels);
     struct memo *m = &p->memo[hash % MEMO];
-    if (!m->pod || m->pod->namespace_word != pod->namespace_word ||
-        !sched_labels_equal(&m->pod->labels, &pod->labels)) {
+    if (!m->namespace || !alike_pod_labels(&m->labels, m->namespace, pod)) {
         struct wanted all = { .a = w->a };
         for (size_t i = 0; i < s->list.n; i++)
             if (sched_selector_matches(&s->list.p[i]->selector, &pod->labels))
                 want_map(&all, &s->list.p[i]->selector);
-        sched_object_unref(p->words, (void *)(uintptr_t)m->pod);
-        alike_selector_fini(p->words, &m->selector);
-        m->pod = sched_object_ref((void *)(uintptr_t)pod);
+        memo_clear(p, m);
+        m->namespace = word_ref(pod->namespace_word);
+        alike_labels_copy(&m->labels, &pod->labels);
         alike_selector_copy(&m->selector, &(struct sched_selector){ .p = all.p, .n = all.n });
     }
     want_map(w, &m->selector);

@@ -19,7 +19,8 @@ enum { BUCKETS = 256, MEMO = 512, DEAD_DOMAINS_MAX = 64 };
 
 /* Which tally answers about pods with these labels, until terms or namespaces change. */
 struct memo {
-    const struct sched_pod *pod; /* a reference; whose namespace and labels; NULL: free */
+    struct word *namespace; /* a reference; NULL: free */
+    struct sched_labels labels;
     enum tally_kind kind;
     const struct word *key; /* held by the census, as long as terms do not change */
     int32_t hard_weight;
@@ -267,9 +268,10 @@ static struct tally_filter *filter_new(struct tallies *ts, const struct tally_ke
 {
     struct tally_filter *f = xnew(struct tally_filter);
     f->hash = hash;
-    f->pod = sched_object_ref((void *)(uintptr_t)k->pod);
     f->honors_affinity = asks_affinity(k);
     f->honors_taints = k->honors_taints;
+    if (f->honors_affinity || f->honors_taints)
+        f->pod = sched_object_ref((void *)(uintptr_t)k->pod);
     f->n_keys = k->n_keys;
     f->keys = xnew_n(struct word *, k->n_keys);
     for (uint32_t i = 0; i < k->n_keys; i++)
@@ -463,7 +465,7 @@ int64_t tally_weigh(struct census *c, const struct tally *t, const struct sched_
 {
     switch (t->kind) {
     case TALLY_SPREAD: /* an empty selector counts nothing, as upstream */
-        return !other->is_terminating && other->namespace_word == t->pod->namespace_word &&
+        return !other->is_terminating && other->namespace_word == t->namespace &&
                t->selector.n > 0 && sched_selector_matches(&t->selector, &other->labels);
     case TALLY_AFFINITY:
         return matches_all(c, &t->pod->required_affinity, other);
@@ -642,11 +644,18 @@ static bool follow(struct census *c, struct tally *t, bool has_sums)
     return has_sums;
 }
 
+static size_t pod_bytes(const struct sched_pod *pod)
+{
+    return pod ? sizeof(*pod) + pod->json.n : 0;
+}
+
+/* Without what its words and terms take. */
 static size_t tally_bytes(const struct tally *t)
 {
+    const struct tally_filter *f = t->filter;
     return sizeof(*t) + t->n_given * sizeof(*t->given) + counts_bytes(&t->weights) +
            counts_bytes(&t->by_node) + (t->sums ? t->cap_domains * sizeof(*t->sums) : 0) +
-           (t->filter ? t->filter->n_nodes : 0);
+           pod_bytes(t->pod) + (f ? f->n_nodes + pod_bytes(f->pod) : 0);
 }
 
 static void tally_sync(struct census *c, struct tally *t, bool is_new)
@@ -729,7 +738,7 @@ static bool tally_is(const struct tally *t, const struct tally_key *k, const str
         return false;
     switch (k->kind) {
     case TALLY_SPREAD:
-        return a->namespace_word == b->namespace_word && !t->population == !k->wants_min &&
+        return t->namespace == b->namespace_word && !t->population == !k->wants_min &&
                t->wants_nodes_alone == k->wants_nodes_alone &&
                alike_selectors(&t->selector, k->selector);
     case TALLY_AFFINITY:
@@ -762,7 +771,8 @@ static void list_put(struct tallies *ts, struct tally *t)
 
 static void memo_clear(struct tallies *ts, struct memo *m)
 {
-    sched_object_unref(ts->c->words, (void *)(uintptr_t)m->pod);
+    alike_labels_fini(ts->c->words, &m->labels);
+    word_unref(ts->c->words, m->namespace);
     *m = (struct memo){ 0 };
 }
 
@@ -781,6 +791,7 @@ static void tally_free(struct tallies *ts, struct tally *t)
     topology_unref(ts, t->topology);
     filter_unref(ts, t->filter);
     sched_object_unref(ts->c->words, (void *)(uintptr_t)t->pod);
+    word_unref(ts->c->words, t->namespace);
     alike_selector_fini(ts->c->words, &t->selector);
     counts_fini(&t->weights);
     counts_fini(&t->by_node);
@@ -803,9 +814,10 @@ static struct tally *tally_new(struct tallies *ts, const struct tally_key *k,
     t->wants_nodes_alone = k->wants_nodes_alone;
     if (k->wants_min)
         t->population = population_ref(ts, t->topology, f);
-    if (k->kind == TALLY_SPREAD)
+    if (k->kind == TALLY_SPREAD) {
+        t->namespace = word_ref(k->pod->namespace_word);
         alike_selector_copy(&t->selector, k->selector);
-    if (n_given) {
+    } else if (n_given) {
         t->given = xnew_n(struct tally_weight, n_given);
         memcpy(t->given, given, n_given * sizeof(*given));
         t->n_given = n_given;
@@ -873,10 +885,9 @@ static struct tally *get_about(struct tallies *ts, const struct tally_key *k)
     hash = alike_hash_labels(alike_word(hash, pod->namespace_word), &pod->labels);
     struct memo *m = &ts->memo[hash % MEMO];
 
-    if (m->pod && m->terms == ts->c->terms.changes && m->namespaces == namespaces &&
+    if (m->namespace && m->terms == ts->c->terms.changes && m->namespaces == namespaces &&
         m->kind == k->kind && m->key == k->topology_key && m->hard_weight == k->hard_weight &&
-        m->pod->namespace_word == pod->namespace_word &&
-        sched_labels_equal(&m->pod->labels, &pod->labels)) {
+        alike_pod_labels(&m->labels, m->namespace, pod)) {
         if (m->tally) {
             list_del(ts, m->tally);
             list_put(ts, m->tally);
@@ -887,13 +898,14 @@ static struct tally *get_about(struct tallies *ts, const struct tally_key *k)
     }
     struct tally *t = get_by_terms(ts, k);
     memo_clear(ts, m);
-    *m = (struct memo){ .pod = sched_object_ref((void *)(uintptr_t)pod),
+    *m = (struct memo){ .namespace = word_ref(pod->namespace_word),
                         .kind = k->kind,
                         .key = k->topology_key,
                         .hard_weight = k->hard_weight,
                         .terms = ts->c->terms.changes,
                         .namespaces = namespaces,
                         .tally = t };
+    alike_labels_copy(&m->labels, &pod->labels);
     return t;
 }
 
@@ -924,6 +936,16 @@ struct tallies *tallies_new(struct census *c)
 size_t tallies_bytes(const struct tallies *ts)
 {
     return ts->bytes;
+}
+
+void tallies_trim(struct tallies *ts)
+{
+    struct tally *newer;
+    for (struct tally *t = ts->oldest; t && t->epoch < ts->epoch; t = newer) {
+        newer = t->newer;
+        if (classes_of(ts->c, t->kind)->log_end - t->log_end > CENSUS_LOG)
+            tally_free(ts, t);
+    }
 }
 
 void tallies_free(struct tallies *ts)

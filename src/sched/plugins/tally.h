@@ -38,7 +38,7 @@ struct tally_filter {
     uint32_t refs;
     struct tally_filter *next;
     uint64_t hash;
-    const struct sched_pod *pod; /* a reference; whose node affinity and tolerations */
+    const struct sched_pod *pod; /* a reference; whose node affinity and tolerations; NULL: none */
     bool honors_affinity, honors_taints;
     struct word **keys; /* labels that a node must have; references */
     uint32_t n_keys;
@@ -107,7 +107,8 @@ struct tally {
     enum tally_kind kind;
     bool wants_nodes_alone;
     uint64_t hash;
-    const struct sched_pod *pod; /* a reference */
+    const struct sched_pod *pod; /* AFFINITY, ANTI, PREFERS: whose terms; a reference */
+    struct word *namespace;      /* SPREAD; a reference */
     struct sched_selector selector;
     struct tally_weight *given; /* EXISTING, ABOUT: instead of a question */
     uint32_t n_given;
@@ -120,6 +121,8 @@ struct tally {
 
 struct tallies *tallies_new(struct census *c);
 void tallies_free(struct tallies *ts);
+/* Those go that are so far behind that they would be made anew. */
+void tallies_trim(struct tallies *ts);
 size_t tallies_bytes(const struct tallies *ts); /* of all tallies */
 /* A cycle begins for a plugin that `*began` belongs to: what was asked for before may go. */
 void tally_begin(struct census *c, uint64_t *began);
