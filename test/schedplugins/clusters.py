@@ -6,7 +6,7 @@ judged, each by itself. It registers itself with @generator("name"); a file of g
 Objects stand as an API server would give them out: with namespaces, uids, and what it fills in."""
 import importlib
 
-ALL_FILES = ["nodes", "mixed", "topology", "volumes"]
+ALL_FILES = ["declared", "nodes", "mixed", "topology", "volumes"]
 GENERATORS = {}
 
 
