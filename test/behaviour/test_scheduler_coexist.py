@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several schedulers on one cluster: with names of their own, with the same one, and upstream's."""
+import signal
+
 import pytest
 
 from conftest import wait_for
@@ -97,6 +99,32 @@ def test_of_two_one_leads(cluster, tmp_path):
     witness.stop()
     check_no_node_is_too_full(cluster)
     assert other.stop() == 0
+
+
+def test_a_leader_that_slept_knows_that_it_leads_no_more(cluster, tmp_path):
+    """Stopped in the midst of its work for longer than its lease, it wakes up beside another leader."""
+    text = config(leader_elect=True, lease_s=3)
+    both = [Scheduler(cluster.kubeconfig, tmp_path, f"s{i}", text, wait=False) for i in range(2)]
+    witness = Witness(cluster)
+    create_pods(cluster, ["first"])
+    all_bound(cluster, ["first"])
+    [leader] = [s for s in both if "scheduler leads" in s.text()]
+    [other] = [s for s in both if s is not leader]
+    names = [f"p{i}" for i in range(80)]
+    create_pods(cluster, names[:40])
+    leader.process.send_signal(signal.SIGSTOP)
+    create_pods(cluster, names[40:])
+    all_bound(cluster, names)
+    wait_for(lambda: "scheduler leads" in other.text(), "the other leads")
+    leader.process.send_signal(signal.SIGCONT)
+    wait_for(lambda: "scheduler does not lead any more" in leader.text(), "it knows")
+    create_pods(cluster, ["last"])
+    all_bound(cluster, ["last"])
+    said = wait_for(lambda: (s := who_bound(cluster)) and "last" in s and s, "Events")
+    assert all(len(x) == 1 for x in said.values()), said
+    witness.stop()
+    check_no_node_is_too_full(cluster)
+    assert leader.stop() == 0 and other.stop() == 0
 
 
 def test_beside_kube_scheduler(cluster, tmp_path):

@@ -2,6 +2,7 @@
 """A scheduler that is killed, an API that goes away or has no room: no pod is bound twice, none is forgotten."""
 import os
 import random
+import signal
 import threading
 
 import pytest
@@ -277,3 +278,23 @@ def test_killed_while_it_makes_room(dormouse_api, tmp_path):
     check_no_node_is_too_full(dormouse_api)
     assert first.stop() == 0
     nodes.stop()
+
+
+def test_one_that_did_not_read_for_long(cluster, tmp_path):
+    """More happens than its connection holds: it is cut off, lists again, and misses nothing."""
+    scheduler = Scheduler(cluster.kubeconfig, tmp_path)
+    create_pods(cluster, ["first"])
+    all_bound(cluster, ["first"])
+    scheduler.process.send_signal(signal.SIGSTOP)
+    names = [f"p{i}" for i in range(400)]
+    for name in names:
+        body = pod(name)
+        body["metadata"]["annotations"] = {"text": name + "x" * 60000}
+        cluster.create(PODS, body)
+    for name in names[::2] + ["first"]:
+        assert cluster.ask("DELETE", f"{PODS}/{name}?gracePeriodSeconds=0").status in (200, 202)
+    scheduler.process.send_signal(signal.SIGCONT)
+    all_bound(cluster, names[1::2])
+    cache_is_right(cluster, scheduler)
+    check_no_node_is_too_full(cluster)
+    assert scheduler.stop() == 0
