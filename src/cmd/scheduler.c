@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse scheduler: gives pods of any cluster their nodes. */
 #include "base/mem.h"
+#include "base/sys.h"
 #include "cmd/cmd.h"
 #include "node/server.h"
+
+#include <fcntl.h>
 
 static const char *data_dir, *kubeconfig, *context, *config_file, *health_at;
 static struct scheduling_leader leader = { .elect = -1 };
@@ -10,15 +13,17 @@ static uint64_t seed;
 
 static const struct cmd_opt opts[] = {
     { "kubeconfig", 0, "FILE",
-      "the cluster ($KUBECONFIG, ~/.kube/config, or the pod's service account)", CMD_STRING,
-      &kubeconfig, 0, 0 },
+      "the cluster (that of the configuration, $KUBECONFIG, ~/.kube/config, or the pod's service "
+      "account)",
+      CMD_STRING, &kubeconfig, 0, 0 },
     { "context", 0, "NAME", "context of the kubeconfig (its current one)", CMD_STRING, &context, 0,
       0 },
     { "config", 0, "FILE", "KubeSchedulerConfiguration; read again when it changes (the defaults)",
       CMD_STRING, &config_file, 0, 0 },
     { "data-dir", 0, "DIR", "compiled plugins and the admin socket", CMD_STRING, &data_dir, 0, 0 },
-    { "leader-elect", 0, NULL, "of several such processes, one works (as configured: true)",
-      CMD_BOOL, &leader.elect, 0, 0 },
+    { "leader-elect", 0, NULL,
+      "of several such processes, one works; =false: no Lease (as configured: true)", CMD_BOOL,
+      &leader.elect, 0, 0 },
     { "leader-elect-resource-name", 0, "NAME", "the Lease for that (as configured: kube-scheduler)",
       CMD_STRING, &leader.name, 0, 0 },
     { "leader-elect-resource-namespace", 0, "NAME", "and where it is (as configured: kube-system)",
@@ -42,6 +47,22 @@ static const struct cmd_opt *scheduler_opts(void)
     return opts;
 }
 
+/* clientConnection.kubeconfig of the configuration, given; NULL: it says nothing. What is wrong
+ * with it, the start says. */
+static char *configured_kubeconfig(void)
+{
+    struct arena a = { 0 };
+    struct sched_config config = { 0 };
+    char *ret = NULL;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(SCHED_CONFIG_MAX_BYTES + 1);
+    scoped(buf_fini_scoped) struct buf warnings = BUF_INIT(4 * SCHED_CONFIG_MAX_BYTES);
+    if (config_file && sys_read_file(AT_FDCWD, config_file, &text, NULL) >= 0 &&
+        sched_config_read(&a, buf_str(&text), &config, &warnings, NULL) == 0 && config.kubeconfig.n)
+        ret = str_dup(config.kubeconfig);
+    arena_fini(&a);
+    return ret;
+}
+
 static int run(int argc, char **argv)
 {
     size_t n;
@@ -56,7 +77,8 @@ static int run(int argc, char **argv)
         return cmd_fail(CMD_USAGE, &err);
     scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
     server.data_dir = dir;
-    server.kubeconfig = kubeconfig;
+    scoped(free_scoped) char *configured = kubeconfig ? NULL : configured_kubeconfig();
+    server.kubeconfig = kubeconfig ? kubeconfig : configured;
     server.context = context;
     server.health_host = health_at ? health_host : NULL;
     server.scheduler =

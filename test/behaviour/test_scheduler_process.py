@@ -179,6 +179,15 @@ def test_it_does_not_start_with_a_wrong_configuration(api, path, tmp_path, text,
     assert why in made.text_of_log()
 
 
+def test_the_configuration_may_name_the_cluster(api, path, tmp_path):
+    add_node(api, "n")
+    (tmp_path / "c.yaml").write_text(CONFIG.format(name="one") + f"clientConnection: {{kubeconfig: {api.kubeconfig}}}\n")
+    env = {k: v for k, v in os.environ.items() if k != "KUBECONFIG"} | {"HOME": "/nonexistent"}
+    with scheduler(api, path, "--config", tmp_path / "c.yaml", env=env):
+        add_pod(api, "a", schedulerName="one")
+        wait_for(lambda: node_of(api, "a"), "the pod's node")
+
+
 def test_one_of_two_leads_and_the_other_takes_over(api, path):
     add_node(api, "n")
     quick = ("--leader-elect-lease-duration", "3s", "--leader-elect-renew-deadline", "2s", "--leader-elect-retry-period", "200ms")
