@@ -455,10 +455,34 @@ TEST(a_binding_that_fails_is_tried_again_after_its_back_off)
     w_after(&w, 3000);
     check_binding(&w, "p", "a");
     answer(&w, "/binding", 0, "");
+    answer(&w, "/pods/p", 200, "{\"metadata\":{\"uid\":\"u-p\"},\"spec\":{}}"); /* it was not */
     w_after(&w, 5000);
     check_binding(&w, "p", "a");
     answer(&w, "/binding", 201, "{}");
     CHECK_INT(w_stats(&w).scheduled, 1);
+    w_fini(&w);
+}
+
+TEST(a_binding_whose_answer_is_lost_is_asked_for)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "p", "3", "", "", "");
+    w_run(&w);
+    answer(&w, "/binding", 0, "");
+    w_pod(&w, "q", "3", "", "", "");
+    w_run(&w);
+    answer(&w, "/pods/p", 0, ""); /* the API is still away, and p keeps its place */
+    w_after(&w, 200);
+    CHECK_INT(count_requests(&w, "/pods/p"), 0);
+    w_after(&w, 100);
+    CHECK_INT(w_stats(&w).assumed, 1);
+    answer(&w, "/pods/p", 200,
+           "{\"metadata\":{\"uid\":\"u-p\"},\"spec\":{\"nodeName\":\"a\"}}");
+    CHECK_INT(w_stats(&w).scheduled, 1);
+    CHECK_INT(w_stats(&w).errors, 0);
+    CHECK_INT(count_requests(&w, "/binding"), 0);
     w_fini(&w);
 }
 
@@ -473,6 +497,8 @@ TEST(a_pod_that_the_watch_shows_bound_is_never_bound_again)
     /* The binding arrived, its answer did not; the watch is faster. */
     w_bound(&w, "p", "2", "a");
     answer(&w, "/binding", 409, "{\"message\":\"pod p is already assigned to node a\"}");
+    answer(&w, "/pods/p", 200,
+           "{\"metadata\":{\"uid\":\"u-p\"},\"spec\":{\"nodeName\":\"a\"}}");
     w_after(&w, 30000);
     CHECK_INT(count_requests(&w, "/binding"), 0);
     CHECK_INT(count_requests(&w, "/pods/p/status"), 0);

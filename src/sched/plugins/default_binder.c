@@ -1,19 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DefaultBinder: POST pods/binding. The uid goes along, so that a pod of the same name that came
- * meanwhile is not bound in its place. */
+/*
+ * DefaultBinder: POST pods/binding. The uid goes along, so that a pod of the same name that came
+ * meanwhile is not bound in its place. Whether a binding whose answer was lost, or that met another
+ * one (409), has come to pass, is asked for before the place is given to somebody else.
+ */
 #include "sched/plugins/registry.h"
 
-enum { BINDING_MAX_BYTES = 8 << 10 };
+#include <errno.h>
+
+enum {
+    BINDING_MAX_BYTES = 8 << 10,
+    POD_MAX_BYTES = 16 << 20,
+    ASK_FIRST_MS = 250, /* until the API tells; doubles */
+    ASK_MAX_MS = 8000,
+};
 
 struct bind_call {
+    struct sched_framework *framework;
+    uint64_t ask_ms;
     struct sched_cycle *cycle;
     struct sched_step *step;
+    const struct sched_status *failure; /* what is said unless the pod stands where we wanted it */
+    struct str pod;                     /* its path */
 };
+
+static bool is_bound_as_wanted(const struct bind_call *call, struct str body)
+{
+    struct arena a = { .max_bytes = POD_MAX_BYTES };
+    struct json *pod;
+    bool is = json_parse(&a, body, NULL, &pod, NULL) >= 0 &&
+              str_eq(json_get_str(json_getc(pod, "metadata"), "uid"), call->cycle->pod->o.uid) &&
+              str_eq(json_get_str(json_getc(pod, "spec"), "nodeName"), word_str(call->cycle->node));
+    arena_fini(&a);
+    return is;
+}
+
+static void ask(void *arg);
+
+/* While nobody knows, the pod keeps its place. */
+static void on_pod(void *arg, int r, int status, struct str body, const struct err *err)
+{
+    struct bind_call *call = arg;
+    const struct sched_framework *f = call->framework;
+    bool is_told = r == -ECANCELED || (r >= 0 && status < 500 && status != 429);
+    if (!is_told) {
+        call->ask_ms = call->ask_ms ? MIN(call->ask_ms * 2, (uint64_t)ASK_MAX_MS) : ASK_FIRST_MS;
+        f->after(f->arg, call->ask_ms, ask, call);
+        return;
+    }
+    bool is_bound = r >= 0 && status == 200 && is_bound_as_wanted(call, body);
+    sched_step_done(call->step, is_bound ? NULL : call->failure);
+}
+
+static void ask(void *arg)
+{
+    struct bind_call *call = arg;
+    struct sched_api_request rq = { .method = "GET", .target = call->pod };
+    sched_api_call(call->framework->api, &rq, on_pod, call);
+}
 
 static void on_answer(void *arg, int r, int status, struct str body, const struct err *err)
 {
     struct bind_call *call = arg;
-    sched_step_done(call->step, sched_api_status(call->cycle->arena, r, status, body, err));
+    call->failure = sched_api_status(call->cycle->arena, r, status, body, err);
+    if ((r < 0 && r != -ECANCELED) || status == 409)
+        ask(call);
+    else
+        sched_step_done(call->step, call->failure);
 }
 
 static const struct sched_status *bind_pod(struct sched_plugin *p, struct sched_cycle *cycle,
@@ -39,7 +92,12 @@ static const struct sched_status *bind_pod(struct sched_plugin *p, struct sched_
         return sched_status(cycle->arena, SCHED_ERROR, "names of the pod are too long to bind it");
     }
     struct bind_call *call = arena_new(cycle->arena, struct bind_call);
-    *call = (struct bind_call){ .cycle = cycle, .step = step };
+    *call = (struct bind_call){
+        .framework = p->framework,
+        .cycle = cycle,
+        .step = step,
+        .pod = str_of(arena_strndup(cycle->arena, space, (size_t)n - strlen("/binding"))),
+    };
     struct sched_api_request rq = {
         .method = "POST",
         .target = str_n(space, (size_t)n),
