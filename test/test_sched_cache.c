@@ -148,10 +148,10 @@ TEST(a_binding_that_was_acknowledged_is_not_forgotten)
     kit_init(&k);
     const struct sched_node_info *a = kit_node_with(&k, "a", "cpu: 4", "");
     CHECK_OK(assume(&k, pod_with(&k, "p", "u1", "", "cpu: 1"), "a"));
-    sched_cache_binding_done(k.cache, STR("u1"), 5);
+    sched_cache_binding_done(k.cache, STR("u1"));
     sched_cache_forget(k.cache, STR("u1"));
     CHECK_INT(a->n_pods, 1);
-    sched_cache_binding_done(k.cache, STR("u2"), 5); /* nobody */
+    sched_cache_binding_done(k.cache, STR("u2")); /* nobody */
     kit_fini(&k);
 }
 
@@ -164,7 +164,7 @@ TEST(a_pod_that_is_deleted_while_assumed_is_gone)
     CHECK_OK(assume(&k, p, "a"));
     del(&k, SCHED_POD, "p");
     CHECK(a->n_pods == 0 && sched_cache_n_assumed(k.cache) == 0);
-    sched_cache_binding_done(k.cache, STR("u1"), 5);
+    sched_cache_binding_done(k.cache, STR("u1"));
     sched_cache_forget(k.cache, STR("u1"));
     /* And again under its name. */
     CHECK_OK(assume(&k, pod_with(&k, "p", "u2", "", "cpu: 2"), "a"));
@@ -468,27 +468,39 @@ TEST(objects_of_other_kinds_are_there_by_name)
     kit_fini(&k);
 }
 
-TEST(there_are_only_so_many_nodes)
+static int put_text(struct kit *k, enum sched_kind kind, const char *text)
+{
+    struct sched_object *o = kit_read(k, kind, text);
+    int r = sched_cache_put(k->cache, o, NULL, NULL);
+    sched_object_unref(k->words, o);
+    return r;
+}
+
+TEST(there_are_only_so_many)
 {
     struct kit k;
     kit_init(&k);
-    char text[16];
-    struct sched_object *o;
-    struct json *node = kit_json(&k, "{metadata: {name: m0}}");
-    struct json *name = json_path(node, "metadata", "name", NULL);
-    for (int i = 0; i <= SCHED_NODES_MAX; i++) {
-        name->s = str_n(text, (size_t)snprintf(text, sizeof text, "m%d", i));
-        CHECK_OK(sched_object_read(k.words, SCHED_NODE, node, false, &o, NULL));
-        CHECK_ERR(sched_cache_put(k.cache, o, NULL, NULL), i < SCHED_NODES_MAX ? 0 : E_LIMIT);
-        sched_object_unref(k.words, o);
-    }
-    name->s = STR("m7");
-    CHECK_OK(sched_object_read(k.words, SCHED_NODE, node, false, &o, NULL));
-    CHECK_OK(sched_cache_put(k.cache, o, NULL, NULL)); /* one that is there may change */
-    sched_object_unref(k.words, o);
+    sched_cache_limit(k.cache, &(struct sched_cache_limits){ .nodes = 2, .pods = 3, .objects = 1 });
+    node_in(&k, "a", "");
+    node_in(&k, "b", "");
+    CHECK_ERR(put_text(&k, SCHED_NODE, "{metadata: {name: c}}"), E_LIMIT);
+    CHECK_OK(put_text(&k, SCHED_NODE, "{metadata: {name: b}}")); /* it may change */
+    CHECK(!kit_info(&k, "c"));
+    (void)pod_with(&k, "p1", "u1", "a", "");
+    (void)pod_with(&k, "p2", "u2", "a", "");
+    const struct sched_pod *waiting[] = { pod_with(&k, "p3", "u3", "", ""),
+                                          pod_with(&k, "p4", "u4", "", "") };
+    CHECK_OK(assume(&k, waiting[0], "a"));
+    CHECK_ERR(assume(&k, waiting[1], "a"), E_LIMIT);
+    CHECK_ERR(put_text(&k, SCHED_POD, "{metadata: {name: p5}, spec: {nodeName: a}}"), E_LIMIT);
+    CHECK_OK(put_text(&k, SCHED_POD, "{metadata: {name: p1, uid: u1}, spec: {nodeName: b}}"));
+    CHECK_OK(put_text(&k, SCHED_SERVICE, "{metadata: {name: s}}"));
+    CHECK_ERR(put_text(&k, SCHED_SERVICE, "{metadata: {name: t}}"), E_LIMIT);
+    del(&k, SCHED_POD, "p2");
+    CHECK_OK(assume(&k, waiting[1], "a"));
     size_t n;
     (void)sched_cache_nodes(k.cache, &n);
-    CHECK_INT(n, SCHED_NODES_MAX);
+    CHECK_INT(n, 2);
     kit_fini(&k);
 }
 

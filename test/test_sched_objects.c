@@ -390,6 +390,23 @@ TEST(what_the_api_server_would_have_refused_is_an_error)
     kit_fini(&k);
 }
 
+TEST(an_object_takes_only_so_much)
+{
+    struct kit k;
+    kit_init(&k);
+    enum { MANY = 300000 };
+    struct json *pod = kit_json(&k, "{metadata: {name: p, namespace: d, labels: {}}}");
+    struct json *labels = json_path(pod, "metadata", "labels", NULL);
+    for (int i = 0; i < MANY; i++)
+        json_add_member(labels, str_of(arena_printf(&k.arena, "k%d", i)),
+                        json_new_str(&k.arena, STR("v")));
+    struct sched_object *o;
+    struct err err = { 0 };
+    CHECK_ERR(sched_object_read(k.words, SCHED_POD, pod, false, &o, &err), E_INVALID);
+    CHECK(strcmp(err.text, "pods 'd/p': larger than 4194304 bytes") == 0);
+    kit_fini(&k); /* no label was left */
+}
+
 /* ---- nodes ---- */
 
 TEST(a_nodes_fields_are_read)

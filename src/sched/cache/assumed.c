@@ -12,8 +12,9 @@ int sched_cache_assume(struct sched_cache *c, const struct sched_pod *pod, struc
         return err_set(err, -EEXIST,
                        "pod " STR_FMT "(" STR_FMT ") is in the cache, so can't be assumed",
                        STR_ARG(pod->o.uid), STR_ARG(key));
-    if (c->objects[SCHED_POD].n >= SCHED_PODS_MAX)
-        return err_set(err, E_LIMIT, "more than %d pods", SCHED_PODS_MAX);
+    int r = cache_check_room(c, SCHED_POD, err);
+    if (r < 0)
+        return r;
     struct sched_pod *mine = sched_pod_clone(c->words, pod, node);
     struct assumed_pod *a = xnew(struct assumed_pod);
     a->pod = mine;
@@ -22,7 +23,7 @@ int sched_cache_assume(struct sched_cache *c, const struct sched_pod *pod, struc
     return 0;
 }
 
-void sched_cache_binding_done(struct sched_cache *c, struct str uid, uint64_t now_ms)
+void sched_cache_binding_done(struct sched_cache *c, struct str uid)
 {
     struct assumed_pod *a = map_get(&c->assumed, uid);
     if (a)

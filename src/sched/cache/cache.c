@@ -8,12 +8,28 @@ struct sched_cache *sched_cache_new(struct words *w)
 {
     struct sched_cache *c = xnew(struct sched_cache);
     c->words = w;
+    c->limits = (struct sched_cache_limits){ SCHED_NODES_MAX, SCHED_PODS_MAX, SCHED_OBJECTS_MAX };
     for (size_t i = 0; i < SCHED_KIND_COUNT; i++)
         c->objects[i].borrows_keys = true;
     c->assumed.borrows_keys = true;
     c->images.borrows_keys = true;
     nodes_init(c);
     return c;
+}
+
+void sched_cache_limit(struct sched_cache *c, const struct sched_cache_limits *limits)
+{
+    c->limits = *limits;
+}
+
+int cache_check_room(const struct sched_cache *c, enum sched_kind kind, struct err *err)
+{
+    uint32_t max = kind == SCHED_POD    ? c->limits.pods
+                   : kind == SCHED_NODE ? c->limits.nodes
+                                        : c->limits.objects;
+    if (c->objects[kind].n < max)
+        return 0;
+    return err_set(err, E_LIMIT, "more than %u %s", max, sched_kind_plural(kind));
 }
 
 void sched_cache_free(struct sched_cache *c)
@@ -168,8 +184,11 @@ static int put_pod(struct sched_cache *c, struct sched_pod *pod, struct sched_ob
     const struct sched_pod *ours = map_get(pods, sched_object_key(&pod->o));
     struct sched_object *old = NULL;
     bool is_on_node = pod->node_name && !pod->is_done;
-    if (is_on_node && !ours && pods->n >= SCHED_PODS_MAX)
-        return err_set(err, E_LIMIT, "more than %d pods", SCHED_PODS_MAX);
+    if (is_on_node && !ours) {
+        int r = cache_check_room(c, SCHED_POD, err);
+        if (r < 0)
+            return r;
+    }
     if (ours && (is_on_node || ends(pod, ours)))
         old = cache_drop_pod(c, ours);
     if (is_on_node)
@@ -187,9 +206,11 @@ int sched_cache_put(struct sched_cache *c, const struct sched_object *o,
     struct map *m = &c->objects[o->kind];
     if (o->kind == SCHED_POD)
         return put_pod(c, (struct sched_pod *)o, ret_old, err);
-    size_t max = o->kind == SCHED_NODE ? SCHED_NODES_MAX : SCHED_OBJECTS_MAX;
-    if (m->n >= max && !map_has(m, sched_object_key(o)))
-        return err_set(err, E_LIMIT, "more than %zu %s", max, sched_kind_plural(o->kind));
+    if (!map_has(m, sched_object_key(o))) {
+        int r = cache_check_room(c, o->kind, err);
+        if (r < 0)
+            return r;
+    }
     struct sched_object *old = replace(m, sched_object_ref((void *)o));
     if (o->kind == SCHED_NODE)
         nodes_put(c, sched_node_of(o));

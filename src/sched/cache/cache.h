@@ -4,12 +4,14 @@
  * plugins look up.
  *
  * Pods that were placed but whose binding the API has not told yet are *assumed*: they count as
- * bound until the watch confirms them, the binding fails (forget), or, once the binding has ended,
- * SCHED_ASSUMED_MS have passed without a confirmation.
+ * bound until the watch confirms them or tells that they are gone, or the binding fails (forget).
+ * There is no time limit, as upstream has none since 1.28.
  *
- *     sched_cache_assume -> assumed -- watch: bound pod --------------> bound
- *                              |   \-- sched_cache_binding_done, then SCHED_ASSUMED_MS --> gone
- *                              \------ sched_cache_forget ------------> gone
+ *     sched_cache_assume -> assumed -- sched_cache_binding_done --> acknowledged
+ *                              |  |                                      |
+ *                              |  +----- watch: it is bound -------------+--> bound
+ *                              |  +----- watch: it is done or gone ------+--> gone
+ *                              +-------- sched_cache_forget --> gone
  *
  * There is no copy for a cycle: everything runs on one thread, and events are put in between cycles
  * only. Upstream: backend/cache.
@@ -20,7 +22,6 @@
 #include "sched/object/node.h"
 
 enum {
-    SCHED_ASSUMED_MS = 0, /* 0: until the watch says so; upstream's default since 1.28 */
     SCHED_NODES_MAX = 65535,
     SCHED_PODS_MAX = 1000000,
     SCHED_OBJECTS_MAX = 1000000, /* of each other kind */
@@ -52,6 +53,11 @@ struct sched_node_info {
 
 struct sched_cache;
 struct sched_cache *sched_cache_new(struct words *w);
+/* Instead of the limits above; for tests. */
+struct sched_cache_limits {
+    uint32_t nodes, pods, objects;
+};
+void sched_cache_limit(struct sched_cache *c, const struct sched_cache_limits *limits);
 void sched_cache_free(struct sched_cache *c);
 DEFINE_SCOPED(sched_cache, sched_cache_free)
 
@@ -85,7 +91,7 @@ uint64_t sched_cache_kind_generation(const struct sched_cache *c, enum sched_kin
 int sched_cache_assume(struct sched_cache *c, const struct sched_pod *pod, struct word *node,
                        struct err *err);
 /* Its binding was acknowledged. */
-void sched_cache_binding_done(struct sched_cache *c, struct str uid, uint64_t now_ms);
+void sched_cache_binding_done(struct sched_cache *c, struct str uid);
 /* Its binding failed. Nothing if the watch or sched_cache_binding_done() has confirmed it. */
 void sched_cache_forget(struct sched_cache *c, struct str uid);
 bool sched_cache_is_assumed(const struct sched_cache *c, struct str uid);

@@ -47,6 +47,7 @@ struct image_state {
 
 struct sched_cache {
     struct words *words;
+    struct sched_cache_limits limits;
     struct map objects[SCHED_KIND_COUNT]; /* by key; the objects' own texts */
     uint64_t kind_generation[SCHED_KIND_COUNT];
     struct map assumed; /* by uid */
@@ -67,6 +68,8 @@ struct sched_cache {
 /* ---- cache.c ---- */
 /* A pod that is in the map leaves it and its node. The map's reference is given. */
 struct sched_object *cache_drop_pod(struct sched_cache *c, const struct sched_pod *pod);
+/* Room for one more of a kind? Errors: E_LIMIT. */
+int cache_check_room(const struct sched_cache *c, enum sched_kind kind, struct err *err);
 /* A pod comes on its node; its reference is taken. */
 void cache_take_pod(struct sched_cache *c, struct sched_pod *pod);
 

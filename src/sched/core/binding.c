@@ -60,7 +60,7 @@ static void bound(struct attempt *a)
     struct sched *s = a->s;
     s->stats.scheduled++;
     figures_bound(a);
-    sched_cache_binding_done(s->cache, a->pod->o.uid, s->now_ms);
+    sched_cache_binding_done(s->cache, a->pod->o.uid);
     sched_queue_done(s->queue, a->pod->o.uid);
     struct buf note = BUF_INIT(NOTE_MAX_BYTES);
     (void)buf_add_cstr(&note, "Successfully assigned ");
