@@ -192,11 +192,6 @@ int place_score_balanced(const struct place_share *s, size_t n)
     return (int)((1 - deviation) * PLACE_SCORE_MAX);
 }
 
-int place_score_balance_change(int with, int without)
-{
-    return PLACE_SCORE_MAX / 2 + (PLACE_SCORE_MAX / 2 + with - without) / 2;
-}
-
 int place_score_images(int64_t sum_bytes, int64_t low_bytes, int64_t high_bytes)
 {
     int64_t sum = MIN(MAX(sum_bytes, low_bytes), high_bytes);

@@ -91,7 +91,10 @@ enum { PLACE_BALANCE_MAX = 32 }; /* resources beyond play no role */
 /* (1 - deviation of the fractions in use) * 100; weights play no role. */
 int place_score_balanced(const struct place_share *s, size_t n);
 /* From the balance of a node with and without the request: 75 unchanged, 100 better, 50 worse. */
-int place_score_balance_change(int with, int without);
+static inline int place_score_balance_change(int with, int without)
+{
+    return PLACE_SCORE_MAX / 2 + (PLACE_SCORE_MAX / 2 + with - without) / 2;
+}
 
 /* What an image counts that is on this node and `holders` of n_nodes: the fewer have it, the less,
  * so that not all pods go to the first one. */
