@@ -178,6 +178,25 @@ TEST(list_keeps_order_and_zeroed_node_is_unlinked)
     CHECK(list_is_empty(&head) && list_pop_front(&other) == &items[0].node);
 }
 
+TEST(buf_formats_what_fits_and_what_does_not)
+{
+    struct buf b = BUF_INIT(300);
+    CHECK_OK(buf_printf(&b, "%s", "")); /* no memory yet */
+    for (int i = 0; i < 100; i++) {     /* over each of its sizes */
+        CHECK_OK(buf_printf(&b, "%03d", i));
+        CHECK_INT(b.n, 3 * (i + 1));
+        CHECK_INT(strlen(buf_cstr(&b)), b.n);
+    }
+    CHECK(str_has_suffix(buf_str(&b), STR("097098099")));
+    CHECK_ERR(buf_printf(&b, "%d", 1), -EMSGSIZE);
+    CHECK_INT(strlen(buf_cstr(&b)), 300); /* nothing of it is there */
+    CHECK_ERR(buf_printf(&b, "%s", ""), -EMSGSIZE);
+    buf_reset(&b);
+    CHECK_OK(buf_printf(&b, "%*d", 300, 7));
+    CHECK_INT(b.n, 300);
+    buf_fini(&b);
+}
+
 TEST(buf_refuses_to_grow_past_its_maximum)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(10);

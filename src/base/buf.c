@@ -130,17 +130,23 @@ int buf_add_u64_dec(struct buf *b, uint64_t v)
     return buf_add(b, tmp + at, sizeof tmp - at);
 }
 
+/* Into the room that there is; only what does not fit is formatted again, behind more of it. */
 int buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    size_t room = b->failed ? 0 : b->cap - b->n;
+    int n = vsnprintf(room ? b->p + b->n : NULL, room, fmt, ap), r = 0;
     assert(n >= 0);
-    int r = grow(b, (size_t)n);
-    if (r >= 0) {
-        (void)vsnprintf(b->p + b->n, (size_t)n + 1, fmt, again);
-        b->n += (size_t)n;
+    if ((size_t)n >= room) {
+        if (room)
+            b->p[b->n] = '\0';
+        r = grow(b, (size_t)n);
+        if (r >= 0)
+            (void)vsnprintf(b->p + b->n, (size_t)n + 1, fmt, again);
     }
+    if (r >= 0)
+        b->n += (size_t)n;
     va_end(again);
     return r;
 }
