@@ -2,7 +2,8 @@
 /*
  * The scheduler's core against an API that is slow, fails, loses answers, and outlives it: random
  * histories of pods and nodes that come and go, requests that are answered late or never, watches
- * that lag behind, plugins that wait, and schedulers that are killed and start again.
+ * that lag behind, plugins that wait, schedulers that are killed and start again or take another
+ * configuration.
  *
  * At all times: no node has more than it can hold. In the end, when everything works: every pod is
  * bound that fits anywhere, nothing is assumed or under way, and the scheduler knows what the API
@@ -408,6 +409,8 @@ static void turn(struct model *m)
         (void)sched_step(m->s, m->now);
     else if (chance(m, 15))
         kill_and_start(m);
+    else if (chance(m, 20))
+        CHECK_OK(sched_reload(m->s, &m->config, &foreign, false, NULL));
     m->now += rng_below(&m->rng, 200);
     (void)sched_tick(m->s, m->now);
 }

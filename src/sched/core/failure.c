@@ -115,6 +115,7 @@ void outcome_of(struct attempt *a, const struct sched_status *status, struct out
 
 /* A patch that is tried again while the API is away; later ones of the same pod go their own way. */
 struct patch {
+    struct list node; /* of s->patches, while it waits for its next try */
     struct sched *s;
     struct str namespace, name, uid;
     struct str target, body;
@@ -140,6 +141,7 @@ static void on_patched(void *arg, int r, int status, struct str body, const stru
     struct patch *p = arg;
     bool try_again = r < 0 || status == 429 || status == 500 || status == 503 || status == 504;
     if (!p->s->is_ending && try_again && ++p->tries < PATCH_TRIES) {
+        list_push_back(&p->s->patches, &p->node);
         sched_after(p->s, UINT64_C(100) << (3 * p->tries), patch_send, p);
         return;
     }
@@ -151,6 +153,7 @@ static void on_patched(void *arg, int r, int status, struct str body, const stru
 static void patch_send(void *arg)
 {
     struct patch *p = arg;
+    list_remove(&p->node);
     struct sched_api_request rq = {
         .method = "PATCH",
         .target = p->target,
@@ -158,6 +161,12 @@ static void patch_send(void *arg)
         .patch_type = "application/strategic-merge-patch+json",
     };
     sched_call(p->s, &rq, on_patched, p);
+}
+
+void patches_fini(struct sched *s)
+{
+    while (!list_is_empty(&s->patches))
+        free(list_entry(list_pop_front(&s->patches), struct patch, node));
 }
 
 static struct str put_string(char **at, struct str s)

@@ -136,6 +136,7 @@ struct sched {
     struct list attempts, ready, spare;
     size_t n_attempts, n_spare, n_waiting;
     struct list calls;
+    struct list patches; /* failure.c: that wait for another try */
     VEC(struct sched_timer) timers; /* a heap */
     uint64_t timer_seq;
     uint64_t now_ms;
@@ -223,6 +224,8 @@ void outcome_of(struct attempt *a, const struct sched_status *status, struct out
 void attempt_failed(struct attempt *a, const struct outcome *o);
 /* status.nominatedNodeName alone, of a pod that will be bound late. */
 void write_nomination(struct sched *s, struct pending *p, struct str node);
+
+void patches_fini(struct sched *s);
 
 /* ---- recorder.c ---- */
 void recorder_add(struct sched *s, const struct sched_profile *profile, const struct sched_pod *pod,

@@ -328,6 +328,7 @@ int sched_new(const struct sched_opts *opts, struct sched **ret, struct err *err
     list_init(&s->ready);
     list_init(&s->spare);
     list_init(&s->calls);
+    list_init(&s->patches);
     list_init(&s->sets);
     list_init(&s->recorder.by_age);
     list_init(&s->recorder.queue);
@@ -373,6 +374,7 @@ void sched_free(struct sched *s)
     free_attempts(s);
     cancel_calls(s); /* what plugins asked for at the end */
     recorder_fini(s);
+    patches_fini(s);
     profile_set_unref(s->set);
     sched_queue_free(s->queue);
     map_each (e, &s->pending)
