@@ -18,7 +18,7 @@ static const char *prefix = "sim", *region = "simulated", *cpu = "8", *memory = 
                   *pods = "110";
 static struct cmd_list labels, resources, taints;
 static uint64_t n_nodes, zones, start_ms, stop_ms, lease_ms = 10000, concurrency = 64;
-static bool no_leases, removes;
+static bool no_leases, untaints, removes;
 
 static const struct cmd_opt opts[] = {
     { "nodes", 'n', "N", "how many (10; with a file of several, as many as it has)", CMD_U64,
@@ -43,6 +43,9 @@ static const struct cmd_opt opts[] = {
     { "lease-interval", 0, "TIME", "between renewals of a node's Lease (10s)", CMD_DURATION,
       &lease_ms, 0, 0 },
     { "no-leases", 0, NULL, "keep none", CMD_FLAG, &no_leases, 0, 0 },
+    { "untaint", 0, NULL,
+      "take the taint not-ready off new nodes: for a bare API, where no controller does", CMD_FLAG,
+      &untaints, 0, 0 },
     { "concurrency", 0, "N", "requests at once (64)", CMD_U64, &concurrency, 1, 1024 },
     { "remove", 0, NULL, "remove the nodes at the end", CMD_FLAG, &removes, 0, 0 },
     { "kubeconfig", 0, "FILE", "the cluster (DIR/kubeconfig, $KUBECONFIG, ~/.kube/config)",
@@ -195,6 +198,7 @@ static int start(struct run *run, const struct simulated_spec *spec, struct err 
                                             .stop_ms = stop_ms,
                                             .lease_ms = no_leases ? 0 : lease_ms,
                                             .concurrency = (unsigned)concurrency,
+                                            .untaints = untaints,
                                             .removes = removes,
                                             .on_ready = on_ready,
                                             .arg = run };

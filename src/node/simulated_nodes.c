@@ -21,6 +21,7 @@ enum { BEAT_MS = 1000, REASON_MAX_BYTES = 4096 };
 enum work_kind {
     CREATE_NODE,
     REPORT_NODE,
+    UNTAINT_NODE,
     CREATE_LEASE,
     RENEW_LEASE,
     CREATE_NAMESPACE,
@@ -37,6 +38,7 @@ struct work {
     enum work_kind kind;
     uint32_t node;
     struct pod *pod;
+    unsigned taint;   /* of UNTAINT_NODE: its place */
     bool was_retried; /* so what it asks for may have been done */
     int status;
     struct buf answer; /* its beginning */
@@ -55,7 +57,7 @@ struct pod {
 struct node {
     char *name, *uid; /* uid NULL: not there */
     uint32_t next_ip;
-    bool has_lease, lease_is_asked, report_is_asked, was_there;
+    bool has_lease, lease_is_asked, report_is_asked, untaint_is_asked, was_there;
 };
 
 struct simulated_nodes {
@@ -143,6 +145,12 @@ static void make_request(struct simulated_nodes *s, const struct work *w, struct
         (void)buf_printf(&rq->target, "/api/v1/nodes/%s/status", n->name);
         simulated_node_ready(now, &rq->body);
         break;
+    case UNTAINT_NODE:
+        rq->method = "PATCH";
+        rq->type = "application/json-patch+json";
+        (void)buf_printf(&rq->target, "/api/v1/nodes/%s", n->name);
+        simulated_node_untaint(w->taint, &rq->body);
+        break;
     case CREATE_LEASE:
         rq->method = "POST";
         now_text_us(now);
@@ -199,13 +207,18 @@ static void queue_work(struct simulated_nodes *s, struct work *w)
     pump(s);
 }
 
-static void ask(struct simulated_nodes *s, enum work_kind kind, const struct node *n)
+static struct work *make_work(struct simulated_nodes *s, enum work_kind kind, const struct node *n)
 {
     struct work *w = xnew(struct work);
     w->s = s;
     w->kind = kind;
     w->node = n ? index_of(s, n) : 0;
-    queue_work(s, w);
+    return w;
+}
+
+static void ask(struct simulated_nodes *s, enum work_kind kind, const struct node *n)
+{
+    queue_work(s, make_work(s, kind, n));
 }
 
 static void free_work(struct work *w)
@@ -313,9 +326,7 @@ static void lease_was_asked(struct simulated_nodes *s, struct work *w)
             ask(s, CREATE_NAMESPACE, NULL);
         s->namespace_is_asked = true;
         n->lease_is_asked = true;
-        struct work *again = xnew(struct work);
-        *again = (struct work){ .s = s, .kind = CREATE_LEASE, .node = w->node };
-        retry(s, again);
+        retry(s, make_work(s, CREATE_LEASE, n));
     } else if (w->kind == RENEW_LEASE && w->status == 404 && n->uid) {
         n->lease_is_asked = true;
         ask(s, CREATE_LEASE, n);
@@ -364,6 +375,9 @@ static void take_answer(struct simulated_nodes *s, struct work *w)
         break;
     case REPORT_NODE:
         s->nodes[w->node].report_is_asked = false;
+        break;
+    case UNTAINT_NODE: /* another was faster: then it is told again */
+        s->nodes[w->node].untaint_is_asked = false;
         break;
     case CREATE_LEASE:
     case RENEW_LEASE:
@@ -471,6 +485,21 @@ static void report(struct simulated_nodes *s, struct node *n)
     ask(s, REPORT_NODE, n);
 }
 
+/* Where no controller does it. */
+static void untaint(struct simulated_nodes *s, struct node *n, const struct json *object)
+{
+    unsigned at = 0;
+    json_each (taint, json_path(object, "spec", "taints", NULL)) {
+        if (str_is(json_get_str(taint, "key"), SIMULATED_NOT_READY) && !n->untaint_is_asked) {
+            struct work *w = make_work(s, UNTAINT_NODE, n);
+            w->taint = at;
+            n->untaint_is_asked = true;
+            queue_work(s, w);
+        }
+        at++;
+    }
+}
+
 static void on_node(void *arg, const struct json *object)
 {
     struct simulated_nodes *s = arg;
@@ -491,6 +520,8 @@ static void on_node(void *arg, const struct json *object)
     }
     if (!is_ready(object))
         report(s, n);
+    else if (s->opts.untaints)
+        untaint(s, n, object);
 }
 
 static void on_node_deleted(void *arg, struct str namespace, struct str name)

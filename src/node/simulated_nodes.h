@@ -32,6 +32,7 @@ struct simulated_nodes_opts {
     uint64_t start_ms, stop_ms;
     uint64_t lease_ms;    /* between renewals; 0: no Leases */
     unsigned concurrency; /* requests at once */
+    bool untaints;        /* takes off what admission puts on new nodes until they are ready */
     bool removes;         /* nodes and Leases, when it stops */
     /* Once. r < 0: a node could not be made; then only simulated_nodes_stop() is left. */
     void (*on_ready)(void *arg, int r, const struct err *err);

@@ -266,6 +266,15 @@ void simulated_node_ready(const char *now, struct buf *to)
     (void)buf_add_cstr(to, "]}}");
 }
 
+void simulated_node_untaint(unsigned place, struct buf *to)
+{
+    (void)buf_printf(to,
+                     "[{\"op\":\"test\",\"path\":\"/spec/taints/%u/key\",\"value\":"
+                     "\"" SIMULATED_NOT_READY "\"},{\"op\":\"remove\","
+                     "\"path\":\"/spec/taints/%u\"}]",
+                     place, place);
+}
+
 /* ---- leases ---- */
 
 void simulated_lease(struct str name, struct str uid, const char *now, struct buf *to)

@@ -8,8 +8,9 @@
 #include "base/buf.h"
 #include "codec/json.h"
 
-#define SIMULATED_LABEL  "dormouse.dev/simulated" /* its value: the prefix of the names */
-#define SIMULATED_LEASES "kube-node-lease"        /* the namespace */
+#define SIMULATED_LABEL     "dormouse.dev/simulated" /* its value: the prefix of the names */
+#define SIMULATED_NOT_READY "node.kubernetes.io/not-ready"
+#define SIMULATED_LEASES    "kube-node-lease" /* the namespace */
 enum { SIMULATED_LEASE_S = 40, SIMULATED_NODES_MAX = 50000, SIMULATED_LIST_MAX = 64 };
 
 struct simulated_taint {
@@ -47,6 +48,8 @@ void simulated_node_name(const struct simulated_spec *spec, size_t i, struct buf
 void simulated_node(const struct simulated_spec *spec, size_t i, const char *now, struct buf *to);
 /* A strategic merge patch for nodes/status: it is ready. */
 void simulated_node_ready(const char *now, struct buf *to);
+/* A JSON patch for a node: the taint SIMULATED_NOT_READY at that place goes. */
+void simulated_node_untaint(unsigned place, struct buf *to);
 /* of uid: the Node's. */
 void simulated_lease(struct str name, struct str uid, const char *now, struct buf *to);
 /* A merge patch for it. */

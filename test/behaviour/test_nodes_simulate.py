@@ -117,6 +117,15 @@ def test_what_is_said_to_be_dead_is_ready_again(dormouse_api, tmp_path):
     assert dormouse_api.get("/api/v1/nodes/sim-2").status == 404, "who was deleted stays away"
 
 
+def test_the_taint_of_new_nodes_is_taken_off(dormouse_api, tmp_path):
+    """As admission puts it on, where no controller takes it off again."""
+    nodes = Nodes(dormouse_api, tmp_path / "log", "--nodes", "3", "--untaint", "--taint", "a=b:NoSchedule",
+                  "--taint", "node.kubernetes.io/not-ready:NoSchedule", "--taint", "c=d:NoExecute")
+    wait_for(lambda: all([t["key"] for t in n["spec"]["taints"]] == ["a", "c"]
+                         for n in items(dormouse_api, "/api/v1/nodes")), "the others stay")
+    assert nodes.stop()[0] == 0
+
+
 def test_nodes_of_an_earlier_run_are_taken_over(dormouse_api, tmp_path):
     Nodes(dormouse_api, tmp_path / "one", "--nodes", "3").stop()
     uids = {n["metadata"]["uid"] for n in items(dormouse_api, "/api/v1/nodes")}
