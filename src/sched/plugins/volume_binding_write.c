@@ -178,31 +178,32 @@ static void wait_for_binding(struct binding_state *s)
     run_timer(b);
 }
 
+static bool is_claim(const struct sched_object *claim, struct str namespace, struct str name)
+{
+    return str_eq(claim->name, name) && str_eq(claim->namespace, namespace);
+}
+
+/* One that is made has a name of which nobody knew before; it says for which claim it is. */
+static bool concerns_volume(const struct decision *d, const struct sched_pv *pv)
+{
+    if (d->pv)
+        return str_eq(d->pv->o.name, pv->o.name);
+    return !pv->claim.is_set || is_claim(&d->pvc->o, pv->claim.namespace, pv->claim.name);
+}
+
 static bool concerns(const struct binding_state *s, const struct sched_event *event)
 {
     const struct sched_object *o = event->after ? event->after : event->before;
-    switch (o->kind) {
-    case SCHED_PV:
-        for (uint32_t i = 0; i < s->n_decisions; i++) {
-            const struct decision *d = &s->decisions[i];
-            /* One that is made has a name of which nobody knows before. */
-            if (!d->pv || str_eq(d->pv->o.name, o->name))
-                return true;
-        }
-        return false;
-    case SCHED_PVC:
-        for (uint32_t i = 0; i < s->n_decisions; i++) {
-            const struct sched_object *claim = &s->decisions[i].pvc->o;
-            if (str_eq(claim->name, o->name) && str_eq(claim->namespace, o->namespace))
-                return true;
-        }
-        return false;
-    case SCHED_NODE:
-    case SCHED_CSI_NODE:
+    if (o->kind == SCHED_NODE || o->kind == SCHED_CSI_NODE)
         return str_eq(o->name, word_str(s->cycle->node));
-    default:
-        return false;
+    for (uint32_t i = 0; i < s->n_decisions; i++) {
+        const struct decision *d = &s->decisions[i];
+        if (o->kind == SCHED_PV
+                ? concerns_volume(d, sched_pv_of(o))
+                : o->kind == SCHED_PVC && is_claim(&d->pvc->o, o->namespace, o->name))
+            return true;
     }
+    return false;
 }
 
 static bool is_pod_gone(const struct binding_state *s, const struct sched_event *event)
