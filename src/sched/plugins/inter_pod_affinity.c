@@ -10,6 +10,7 @@
 
 #include "sched/plugins/alike.h"
 #include "sched/plugins/tally.h"
+#include "sched/plugins/terms.h"
 
 struct affinity_plugin {
     struct sched_plugin p;
@@ -114,7 +115,7 @@ static struct asked asked_init(struct affinity_plugin *p, struct sched_cycle *cy
     return (struct asked){
         .a = cycle->arena,
         .census = census_of(p),
-        .key = { .kind = kind, .pod = cycle->pod },
+        .key = { .kind = kind, .nodes.pod = cycle->pod },
         .wants_zero = kind == TALLY_AFFINITY || kind == TALLY_ANTI,
     };
 }
@@ -139,15 +140,6 @@ static int64_t sum_in(const struct affinity_state *s, enum part part, const stru
 
 /* ---- filter ---- */
 
-static bool matches_all_own(struct census *c, const struct sched_affinity_terms *terms,
-                            const struct sched_pod *other)
-{
-    for (uint32_t i = 0; i < terms->n; i++)
-        if (!term_matches(c, &terms->p[i], other))
-            return false;
-    return terms->n > 0;
-}
-
 static const struct sched_status *affinity_pre_filter(struct sched_plugin *sp,
                                                       struct sched_cycle *cycle,
                                                       struct sched_node_set *ret)
@@ -169,7 +161,7 @@ static const struct sched_status *affinity_pre_filter(struct sched_plugin *sp,
     struct asked anti = asked_init(p, cycle, TALLY_ANTI);
     ask_terms(&anti, &pod->required_anti);
     s->anti = anti.got;
-    s->matches_self = matches_all_own(p->census, &pod->required_affinity, pod);
+    s->matches_self = terms_match(sp->framework->cache, &pod->required_affinity, pod);
     return NULL;
 }
 

@@ -256,12 +256,12 @@ static void count_rules(struct spread_plugin *p, struct arena *a, const struct s
         struct tally_key key = {
             .kind = TALLY_SPREAD,
             .topology_key = keys[i],
-            .pod = pod,
+            .nodes = { .pod = pod,
+                       .keys = keys,
+                       .n_keys = requires_all ? rules->n : 0,
+                       .honors_affinity = r->spread->honors_affinity,
+                       .honors_taints = r->spread->honors_taints },
             .selector = r->selector,
-            .keys = keys,
-            .n_keys = requires_all ? rules->n : 0,
-            .honors_affinity = r->spread->honors_affinity,
-            .honors_taints = r->spread->honors_taints,
             .wants_min = r->spread->do_not_schedule,
             .wants_nodes_alone = !r->spread->do_not_schedule && keys[i] == p->hostname,
         };

@@ -13,50 +13,10 @@
  */
 #pragma once
 
-#include "sched/plugins/census.h"
 #include "sched/plugins/counts.h"
+#include "sched/plugins/topology.h"
 
 enum { TALLY_BYTES_MAX = 16 << 20 };
-
-/* The values that a label has on nodes. Domain 0: nodes without that label. */
-struct topology {
-    struct word *key; /* a reference */
-    uint32_t refs;
-    struct topology *next;
-    uint64_t shape;                          /* of the census, as read last */
-    uint64_t version;                        /* grows when domain_of changes */
-    uint32_t *domain_of, n_nodes;            /* by index of the node */
-    struct word **values;                    /* by domain; references; NULL: domain 0 */
-    uint32_t *nodes;                         /* how many are in a domain */
-    uint32_t n_domains, cap_domains, n_dead; /* dead: no node is in them */
-    uint32_t *slots, n_slots;                /* hash table of domains by value */
-    uint32_t empty;                          /* the domain whose value is ""; 0: there is none */
-};
-
-/* Nodes that count. */
-struct tally_filter {
-    uint32_t refs;
-    struct tally_filter *next;
-    uint64_t hash;
-    const struct sched_pod *pod; /* a reference; whose node affinity and tolerations; NULL: none */
-    bool honors_affinity, honors_taints;
-    struct word **keys; /* labels that a node must have; references */
-    uint32_t n_keys;
-    uint64_t shape, version; /* as in struct topology */
-    uint8_t *counts;         /* by index of the node */
-    uint32_t n_nodes;
-};
-
-/* How many nodes that count are in each domain. */
-struct population {
-    uint32_t refs;
-    struct population *next;
-    const struct topology *topology;
-    const struct tally_filter *filter; /* NULL: all nodes count */
-    uint64_t topology_version, filter_version, version;
-    uint32_t *nodes, cap; /* by domain */
-    uint32_t n_domains;   /* that have any; without domain 0 */
-};
 
 enum tally_kind {
     /* by what pods are */
@@ -73,14 +33,11 @@ enum tally_kind {
 struct tally_key {
     enum tally_kind kind;
     const struct word *topology_key;
-    const struct sched_pod *pod;
+    struct node_question nodes; /* its pod is the one to be placed; the rest: SPREAD alone */
     /* SPREAD */
     const struct sched_selector *selector;
-    struct word *const *keys; /* nodes without all of these do not count */
-    uint32_t n_keys;
-    bool honors_affinity, honors_taints; /* nor do nodes that the pod may not use */
-    bool wants_min;                      /* `population` and the smallest sum */
-    bool wants_nodes_alone;              /* no sums; whether nodes count is of no matter then */
+    bool wants_min;         /* `population` and the smallest sum */
+    bool wants_nodes_alone; /* no sums; whether nodes count is of no matter then */
     /* ABOUT */
     int32_t hard_weight; /* of a required affinity term */
 };
@@ -93,7 +50,7 @@ struct tally_weight { /* of the classes that a question about terms is answered 
 
 struct tally {
     struct topology *topology;
-    struct tally_filter *filter; /* NULL: all nodes count */
+    struct node_filter *filter; /* NULL: all nodes count */
     /* By domain; NULL: all are 0, or not wanted. */
     int64_t *sums;
     uint32_t n_nonzero; /* domains but 0 with another sum */
@@ -134,7 +91,7 @@ int64_t tally_weigh(struct census *c, const struct tally *t, const struct sched_
 /* 0: the node has not got the label. */
 static inline uint32_t tally_domain(const struct tally *t, const struct sched_node_info *node)
 {
-    return node->index < t->topology->n_nodes ? t->topology->domain_of[node->index] : 0;
+    return topology_domain(t->topology, node->index);
 }
 static inline int64_t tally_sum(const struct tally *t, uint32_t domain)
 {
@@ -146,19 +103,21 @@ static inline int32_t tally_on_node(const struct tally *t, const struct sched_no
 }
 static inline bool tally_counts(const struct tally *t, const struct sched_node_info *node)
 {
-    return !t->filter || (node->index < t->filter->n_nodes && t->filter->counts[node->index] != 0);
+    return node_filter_counts(t->filter, node->index);
 }
 
-/*
- * Does a term match a pod? A term of the pod that is to be placed, about one that is there; and the
- * other way round, of a pod from a namespace with these labels; NULL: it has none.
- */
-bool term_matches(struct census *c, const struct sched_affinity_term *t,
-                  const struct sched_pod *other);
-bool term_matches_with(const struct sched_affinity_term *t, const struct sched_pod *other,
-                       const struct sched_labels *namespace_labels);
-/* Labels of a namespace; empty where it is unknown. */
-const struct sched_labels *namespace_labels(const struct sched_cache *cache,
-                                            const struct word *name);
-/* spec.nodeSelector and required node affinity. */
-bool pod_wants_node(const struct sched_pod *pod, const struct sched_node *node);
+/* ---- for tallies.c ---- */
+
+static inline bool tally_is_by_terms(enum tally_kind kind)
+{
+    return kind == TALLY_EXISTING || kind == TALLY_ABOUT;
+}
+/* What pods that want what `other` wants add to the answer of EXISTING or ABOUT, where the pod's
+ * namespace has these labels. */
+int32_t tally_weigh_wants(const struct tally_key *k, const struct sched_labels *namespace,
+                          const struct sched_pod *other);
+/* Bring it up to the census. */
+void tally_sync(struct census *c, struct tally *t, bool is_new);
+/* Is it so far behind that it would be made anew? */
+bool tally_is_behind(const struct census *c, const struct tally *t);
+size_t tally_bytes(const struct tally *t);
