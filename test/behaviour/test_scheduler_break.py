@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, wait_for
+from scheduler_kit import Scheduler
 
 EXAMPLE = ROOT / "docs/examples/scheduler-break.yaml"
 LAYERS = {f"sha256:{i:012x}": size for i, size in ((1, 10_000_000), (2, 30_000_000), (3, 60_000_000))}
@@ -108,3 +109,27 @@ def test_the_definition_is_taken_and_keeps_wrong_states_out(dormouse_api):
     del wrong["spec"]["reportedAt"]
     done = api.kubectl("create", "-f", "-", input=json.dumps(wrong), check=False)
     assert done.returncode != 0 and "reportedAt: Required value" in done.stderr
+
+
+def test_a_running_scheduler_reads_what_nodes_tell_when_it_begins_and_when_it_changes(dormouse_api, tmp_path):
+    api = dormouse_api
+    path = "/api/v1/namespaces/default/pods/p"
+
+    def apply(*objects):
+        api.kubectl("apply", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+
+    api.kubectl("apply", "-f", ROOT / "src/sched/object/node_image_state_crd.json")
+    api.kubectl("wait", "--for=condition=Established", "crd/nodeimagestates.dormouse.dev", "--timeout=10s")
+    full = {"capacityBytes": 1000, "usedBytes": 950}
+    apply(*[state(n, LAYERS, disk=full) for n in "abc"])
+    for n in "abc":
+        api.create("/api/v1/nodes", node(n))
+    scheduler = Scheduler(api.kubeconfig, tmp_path, text=EXAMPLE.read_text() + "leaderElection: {leaderElect: false}\n")
+    try:
+        apply(pod("p"))
+        wait_for(lambda: any("3 node(s) had more than 90% of their image disk in use" in c.get("message", "")
+                             for c in api.get(path).json()["status"].get("conditions", [])), "the pod to be refused")
+        apply(state("c", LAYERS, disk=dict(full, usedBytes=5)))
+        wait_for(lambda: api.get(path).json()["spec"].get("nodeName") == "c", "the pod to have a node")
+    finally:
+        assert scheduler.stop() == 0
