@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands about the scheduler: what it needs in a cluster, why a pod stands where it does, placing without a cluster."""
 import json
+import shutil
 import subprocess
 
 import pytest
@@ -216,3 +217,35 @@ def test_what_a_profile_cannot_be(tmp_path):
     assert done.returncode == 1 and 'FilterPlugin "Nope" does not exist' in done.stderr
     assert dormouse("scheduler", "simulate").returncode == 2
     assert dormouse("scheduler", "simulate", "--pods", "/dev/null", "-o", "xml").returncode == 2
+
+
+GUEST = """(module
+  (import "k8s.io/scheduler" "result.status_reason" (func $reason (param i32 i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 16) "not today")
+  (func (export "filter") (result i32) (call $reason (i32.const 16) (i32.const 9)) (i32.const 2)))
+"""
+WITH_GUEST = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+  plugins: {{multiPoint: {{enabled: [{{name: never}}]}}}}
+  pluginConfig: [{{name: never, args: {{guestURL: "file://{0}"}}}}]
+"""
+
+
+def test_plugins_in_webassembly_are_asked_too(tmp_path):
+    tool = shutil.which("wat2wasm")
+    if not tool:
+        pytest.skip("no wat2wasm (package wabt)")
+    (tmp_path / "g.wat").write_text(GUEST)
+    subprocess.run([tool, tmp_path / "g.wat", "-o", tmp_path / "g.wasm"], check=True)
+    (tmp_path / "c.yaml").write_text(WITH_GUEST.format(tmp_path / "g.wasm"))
+    where = ("--config", tmp_path / "c.yaml", "--data-dir", tmp_path / "data")
+    found = places(tmp_path, [node("a")], [pod("p")], *where)
+    assert found["p"]["node"] is None and found["p"]["reason"].startswith("0/1 nodes are available: 1 not today.")
+    assert found["p"]["nodes"][0]["refused"]["plugin"] == "never"
+    (tmp_path / "c.yaml").write_text(WITH_GUEST.format("/nonexistent"))
+    done = simulate(tmp_path, [node("a")], [pod("p")], *where, check=False)
+    assert done.returncode == 1 and "/nonexistent" in done.stderr and not done.stdout
