@@ -120,7 +120,7 @@ def places(tmp_path, nodes, pods, *args):
 
 
 def test_pods_go_where_they_fit(tmp_path):
-    done = simulate(tmp_path, [node("small", "1"), node("large", "8"), {"apiVersion": "apps/v1", "kind": "Deployment",
+    done = simulate(tmp_path, [node("small", "1"), node("large", "8"), {"apiVersion": "apps/v1", "kind": "DaemonSet",
                                                                        "metadata": {"name": "d"}}],
                     [pod("a", "4"), pod("b", "16"), pod("c", "1", schedulerName="other")])
     rows = [line.split(None, 3) for line in done.stdout.splitlines()]
@@ -128,7 +128,7 @@ def test_pods_go_where_they_fit(tmp_path):
     assert rows[1] == ["default/a", "large", "-", "-"]
     assert rows[2][:3] == ["default/b", "-", "-"] and rows[2][3].startswith("0/2 nodes are available: 2 Insufficient cpu.")
     assert rows[3] == ["default/c", "-", "-", "no profile has its schedulerName 'other'"]
-    assert done.stderr == "warning: Deployment d: left out, no plugin looks at this kind\n"
+    assert done.stderr == "warning: DaemonSet d: left out, no plugin looks at this kind\n"
 
 
 def test_points_and_refusals_are_told(tmp_path):
@@ -187,6 +187,31 @@ def test_volumes_are_provisioned_and_bound(tmp_path):
     assert found["pinned"]["node"] == "b"
     assert "didn't find available persistent volumes to bind" in found["none"]["reason"]
     assert found["lost"]["reason"].startswith('0/2 nodes are available: persistentvolumeclaim "nowhere" not found.')
+
+
+def workload(kind, name, version="apps/v1", **spec):
+    template = {"metadata": {"labels": {"app": name}}, "spec": pod("x")["spec"]}
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": {
+        "selector": {"matchLabels": {"app": name}}, "template": template, **spec}}
+
+
+def test_new_workloads_bring_their_pods(tmp_path):
+    sc = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "csi.example",
+          "volumeBindingMode": "WaitForFirstConsumer"}
+    claims = [{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "fast",
+                                                      "resources": {"requests": {"storage": "1Gi"}}}}]
+    job = workload("Job", "once", "batch/v1", parallelism=3, completions=2)
+    job["spec"]["template"]["spec"]["restartPolicy"] = "Never"
+    del job["spec"]["selector"]
+    there = workload("ReplicaSet", "there", replicas=5)
+    there["metadata"]["uid"] = "1"  # of a cluster, and so are its pods
+    # Pods of one ReplicaSet are spread over zones by default: that takes the ReplicaSet.
+    nodes = [node(f"n{i}", "64", **{"topology.kubernetes.io/zone": f"z{i % 2}"}) for i in range(4)]
+    found = places(tmp_path, nodes, [sc, workload("Deployment", "web", replicas=4), job, there,
+                                     workload("StatefulSet", "db", replicas=2, serviceName="db", volumeClaimTemplates=claims)])
+    assert sorted(found) == ["db-0", "db-1", "once-0", "once-1", "web-0", "web-1", "web-2", "web-3"]
+    assert all(p["node"] for p in found.values())
+    assert len({found[f"web-{i}"]["node"] for i in range(4)}) == 4
 
 
 def test_lists_of_json_and_the_configuration_count(tmp_path):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of a simulation: simulate.c runs it, store.c is its API, volumes.c its controller of
- * volumes. */
+ * volumes, workloads.c its controllers of workloads. */
 #pragma once
 
 #include "base/map.h"
@@ -67,6 +67,12 @@ bool simulation_answer(struct simulation *s);
 
 /* What controllers of volumes do about a claim or volume that has just changed. */
 void simulation_volumes(struct simulation *s, struct simulation_object *o);
+
+/* ---- workloads.c ---- */
+
+bool simulation_is_workload(const struct json *o);
+/* What controllers make of it, added; it has all its defaults and a uid. */
+int simulation_expand(struct simulation *s, const struct json *workload, struct err *err);
 
 /* The row of a pod, made if it has none. */
 struct simulation_pod *simulation_row(struct simulation *s, struct simulation_object *pod);

@@ -283,7 +283,8 @@ static int complete(struct simulation *s, struct arena *a, const struct kube_res
         note(s, STR_FMT " " STR_FMT ": " STR_FMT, STR_ARG(is.kind), STR_ARG(is.name),
              STR_ARG(w->text[i]));
     meta = json_obj(a, o, "metadata");
-    bool is_namespaced = kind < SCHED_KIND_COUNT && sched_kind_is_namespaced(kind);
+    bool is_namespaced =
+        res ? res->namespaced : kind < SCHED_KIND_COUNT && sched_kind_is_namespaced(kind);
     if (is_namespaced && !is.namespace.n)
         json_set_str(a, meta, "namespace", STR("default"));
     if (!json_get_str(meta, "uid").n)
@@ -311,7 +312,9 @@ static int add_one(struct simulation *s, const struct json *object, struct err *
                                                 : STR(""));
     if (!w.kind.n || !w.api_version.n)
         return err_set(err, E_INVALID, "an object without %s", w.kind.n ? "apiVersion" : "kind");
-    if (kind == SCHED_KIND_COUNT && !is_class) {
+    bool is_new_workload =
+        simulation_is_workload(object) && !json_path(object, "metadata", "uid", NULL);
+    if (kind == SCHED_KIND_COUNT && !is_class && !is_new_workload) {
         note(s, STR_FMT " " STR_FMT ": left out, no plugin looks at this kind", STR_ARG(w.kind),
              STR_ARG(w.name));
         return 0;
@@ -321,8 +324,10 @@ static int add_one(struct simulation *s, const struct json *object, struct err *
     int r = complete(s, is_class ? &s->arena : &a, res, kind, o, err);
     if (r == 0 && is_class)
         vec_push(&s->priority_classes, o);
-    else if (r == 0)
+    else if (r == 0 && kind < SCHED_KIND_COUNT)
         r = simulation_store(s, kind, o, &made, err);
+    if (r == 0 && is_new_workload)
+        r = simulation_expand(s, o, err);
     if (r < 0)
         r = fail(err, r, &w);
     arena_fini(&a);

@@ -35,8 +35,9 @@ void simulation_free(struct simulation *s);
 DEFINE_SCOPED(simulation, simulation_free)
 
 /*
- * An object as `kubectl` would apply it, or a list of such, before simulation_run(). Kinds that do
- * not matter are noted and left out. Errors: E_INVALID (what it is and what is wrong), -EEXIST,
+ * An object as `kubectl` would apply it, or a list of such, before simulation_run(). A new
+ * Deployment, ReplicaSet, StatefulSet or Job (one without a uid) brings its pods. Kinds that do not
+ * matter are noted and left out. Errors: E_INVALID (what it is and what is wrong), -EEXIST,
  * E_LIMIT.
  */
 int simulation_add(struct simulation *s, const struct json *object, struct err *err);
