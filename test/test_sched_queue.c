@@ -648,15 +648,31 @@ TEST(metrics_are_named_as_upstreams)
     sched_queue_back(queue, STR("a"), 1 << FIT, 0, now);
     struct sched_event e = { .resource = SCHED_ON_NODE, .actions = SCHED_ADD };
     sched_queue_event(queue, &e, now);
+    put(&(struct pod_spec){ .name = "late" });
+    CHECK(sched_queue_pop(queue, now));
+    sched_queue_back(queue, STR("late"), 1 << MUTE, 0, now);
+    now = 330000;
+    (void)sched_queue_tick(queue, now);
+    for (int i = 0; i < 2; i++)
+        CHECK(sched_queue_pop(queue, now));
+    sched_queue_done(queue, STR("late"));
+    sched_queue_event(queue, &e, now);
+    put(&(struct pod_spec){ .name = "b" });
+    CHECK(sched_queue_pop(queue, now));
+    sched_queue_back(queue, STR("b"), 1 << FIT, 0, now);
     struct buf b;
     buf_init(&b, 65536);
     sched_queue_metrics(queue, &b);
     static const char *const lines[] = {
-        "scheduler_pending_pods{queue=\"backoff\"} 1\n",
-        "scheduler_queue_incoming_pods_total{event=\"UnschedulablePodAdd\",queue=\"active\"} 1\n",
+        "scheduler_pending_pods{queue=\"backoff\"} 0\n",
+        "scheduler_queue_incoming_pods_total{event=\"UnschedulablePodAdd\",queue=\"active\"} 3\n",
         "scheduler_queue_incoming_pods_total{event=\"ScheduleAttemptFailure\","
-        "queue=\"unschedulable\"} 1\n",
+        "queue=\"unschedulable\"} 3\n",
         "scheduler_queue_incoming_pods_total{event=\"NodeAdd\",queue=\"backoff\"} 1\n",
+        "scheduler_queue_incoming_pods_total{event=\"UnschedulableTimeout\",queue=\"active\"} 1\n",
+        "scheduler_inflight_events{event=\"PodPopped\"} 1\n",
+        "scheduler_inflight_events{event=\"NodeAdd\"} 1\n",
+        "scheduler_pod_scheduled_after_flush_total 1\n",
         "scheduler_unschedulable_pods{plugin=\"Fit\",profile=\"s\"} 1\n",
     };
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)

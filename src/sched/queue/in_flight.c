@@ -105,6 +105,16 @@ bool in_flight_since(const struct queued *p, const struct sched_queue *q,
     return false;
 }
 
+void in_flight_each(const struct sched_queue *q,
+                    void (*each)(void *arg, const struct sched_event *event), void *arg)
+{
+    for (struct list *link = q->in_flight.next; link != &q->in_flight; link = link->next) {
+        struct in_flight_node *n = node_of(link);
+        if (n->is_event)
+            each(arg, &event_of(n)->event);
+    }
+}
+
 void in_flight_fini(struct sched_queue *q)
 {
     list_each_safe (link, &q->in_flight) {

@@ -139,6 +139,7 @@ enum { INTO_ACTIVE, INTO_BACKOFF, INTO_UNSCHEDULABLE, INTO_COUNT };
 struct queue_counters {
     uint64_t by_event[INTO_COUNT][SCHED_RESOURCE_COUNT][ACTION_COUNT];
     uint64_t by_kind[INTO_COUNT][CAUSE_COUNT];
+    uint64_t placed_after_flush;
 };
 
 /* ---- the queue ---- */
@@ -195,6 +196,9 @@ void in_flight_event(struct sched_queue *q, const struct sched_event *event);
 /* Every event since the pod was popped, until `each` says true; what it said last. */
 bool in_flight_since(const struct queued *p, const struct sched_queue *q,
                      bool (*each)(void *arg, const struct sched_event *event), void *arg);
+/* Those that are kept. */
+void in_flight_each(const struct sched_queue *q,
+                    void (*each)(void *arg, const struct sched_event *event), void *arg);
 void in_flight_lose(struct sched_queue *q);
 void in_flight_fini(struct sched_queue *q);
 

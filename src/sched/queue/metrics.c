@@ -87,9 +87,44 @@ static void print_unschedulable(const struct sched_queue *q, struct buf *out)
     }
 }
 
+struct kept_events {
+    size_t n[SCHED_RESOURCE_COUNT][ACTION_COUNT], of_everything;
+};
+static void count_kept(void *arg, const struct sched_event *event)
+{
+    struct kept_events *kept = arg;
+    if (event_is_wildcard(event))
+        kept->of_everything++;
+    else
+        for (unsigned bits = event->actions; bits; bits &= bits - 1)
+            kept->n[event->resource][__builtin_ctz(bits)]++;
+}
+
+static void print_in_flight(const struct sched_queue *q, struct buf *out)
+{
+    struct kept_events kept = { 0 };
+    in_flight_each(q, count_kept, &kept);
+    head(out, "inflight_events", "gauge", "Pods that are tried, and events kept for them.");
+    (void)buf_printf(out,
+                     "scheduler_inflight_events{event=\"PodPopped\"} %zu\n"
+                     "scheduler_inflight_events{event=\"ForceActivate\"} %zu\n",
+                     q->n_in_flight, kept.of_everything);
+    for (unsigned r = 0; r < SCHED_RESOURCE_COUNT; r++)
+        for (unsigned a = 0; a < ACTION_COUNT; a++)
+            if (kept.n[r][a])
+                (void)buf_printf(out, "scheduler_inflight_events{event=\"%s%s\"} %zu\n",
+                                 sched_resource_name((enum sched_resource)r),
+                                 sched_action_name(1U << a), kept.n[r][a]);
+    head(out, "pod_scheduled_after_flush_total", "counter",
+         "Pods placed after they had waited in vain for an event.");
+    (void)buf_printf(out, "scheduler_pod_scheduled_after_flush_total %" PRIu64 "\n",
+                     q->counters.placed_after_flush);
+}
+
 void sched_queue_metrics(const struct sched_queue *q, struct buf *out)
 {
     print_pending(q, out);
     print_incoming(q, out);
     print_unschedulable(q, out);
+    print_in_flight(q, out);
 }

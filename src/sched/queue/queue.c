@@ -227,8 +227,11 @@ static struct queued *in_flight_get(const struct sched_queue *q, struct str uid)
 void sched_queue_done(struct sched_queue *q, struct str uid)
 {
     struct queued *p = in_flight_get(q, uid);
-    if (p)
-        drop(q, p);
+    if (!p)
+        return;
+    if (p->pub.was_flushed && !p->is_deleted && !p->pub.pod->is_terminating)
+        q->counters.placed_after_flush++;
+    drop(q, p);
 }
 
 static void count_attempt(struct sched_queue *q, struct queued *p, uint64_t rejected_by,

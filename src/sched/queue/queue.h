@@ -116,5 +116,6 @@ void sched_queue_count(const struct sched_queue *q, struct sched_queue_count *re
 void sched_queue_each(const struct sched_queue *q,
                       void (*each)(void *arg, const struct sched_queued *pod, const char *where),
                       void *arg);
-/* pending_pods, unschedulable_pods and queue_incoming_pods_total, as upstream's. */
+/* pending_pods, unschedulable_pods, queue_incoming_pods_total, inflight_events and
+ * pod_scheduled_after_flush_total, as upstream's. */
 void sched_queue_metrics(const struct sched_queue *q, struct buf *out);
