@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scheduler's core by hand: objects are told, an API of this test keeps the requests and answers
- * when it is told to, time is a number.
+ * The scheduler's core by hand: objects are told, an API of this test keeps the requests and
+ * answers when it is told to, time is a number.
  */
 #include "test.h"
 
@@ -91,12 +91,14 @@ static const char plain_config[] =
     "        {name: TaintToleration}, {name: NodeAffinity}, {name: NodeResourcesFit},\n"
     "        {name: NodeResourcesBalancedAllocation}, {name: DefaultBinder}]\n";
 
+static uint64_t w_seed = 7;
+
 static void w_start(struct world *w)
 {
     struct sched_opts opts = { .config = &w->config,
                                .api = &w->api,
                                .foreign = w->foreign,
-                               .seed = 7,
+                               .seed = w_seed,
                                .wall_ms = w_wall,
                                .arg = w };
     CHECK_OK(sched_new(&opts, &w->s, NULL));
@@ -113,6 +115,13 @@ static void w_init(struct world *w, const char *config, const struct sched_forei
         TEST_FAIL("%s", err.text);
     buf_fini(&warnings);
     w_start(w);
+}
+
+static void w_init_seed(struct world *w, uint64_t seed)
+{
+    w_seed = seed;
+    w_init(w, plain_config, NULL);
+    w_seed = 7;
 }
 
 static void w_fini(struct world *w)
@@ -221,8 +230,7 @@ static size_t count_requests(struct world *w, const char *suffix)
 {
     size_t n = 0;
     list_each (node, &w->requests)
-        n += str_has_suffix(str_of(list_entry(node, struct request, node)->target),
-                            str_of(suffix));
+        n += str_has_suffix(str_of(list_entry(node, struct request, node)->target), str_of(suffix));
     return n;
 }
 
@@ -290,9 +298,10 @@ TEST(others_pods_and_gated_ones_are_left_alone)
     w_init(&w, plain_config, NULL);
     w_node(&w, "a", "4", "{}");
     w_pod(&w, "gated", "1", "", ",\"schedulingGates\":[{\"name\":\"g\"}]", "");
-    w_put(&w, SCHED_POD,
-          "{\"metadata\":{\"namespace\":\"default\",\"name\":\"other\",\"uid\":\"o\","
-          "\"resourceVersion\":\"99\"},\"spec\":{\"schedulerName\":\"somebody\",\"containers\":[]}}");
+    w_put(
+        &w, SCHED_POD,
+        "{\"metadata\":{\"namespace\":\"default\",\"name\":\"other\",\"uid\":\"o\","
+        "\"resourceVersion\":\"99\"},\"spec\":{\"schedulerName\":\"somebody\",\"containers\":[]}}");
     w_run(&w);
     CHECK(list_is_empty(&w.requests));
     CHECK_INT(w_stats(&w).queue.gated, 1);
@@ -388,8 +397,8 @@ TEST(a_pod_with_resource_claims_is_never_placed)
     struct world w;
     w_init(&w, plain_config, NULL);
     w_node(&w, "a", "4", "{}");
-    w_pod(&w, "p", "1", "",
-          ",\"resourceClaims\":[{\"name\":\"gpu\",\"resourceClaimName\":\"c\"}]", "");
+    w_pod(&w, "p", "1", "", ",\"resourceClaims\":[{\"name\":\"gpu\",\"resourceClaimName\":\"c\"}]",
+          "");
     w_run(&w);
     CHECK_INT(count_requests(&w, "/binding"), 0);
     check_has(w_request(&w, "/pods/p/status")->body,
@@ -478,8 +487,7 @@ TEST(a_binding_whose_answer_is_lost_is_asked_for)
     CHECK_INT(count_requests(&w, "/pods/p"), 0);
     w_after(&w, 100);
     CHECK_INT(w_stats(&w).assumed, 1);
-    answer(&w, "/pods/p", 200,
-           "{\"metadata\":{\"uid\":\"u-p\"},\"spec\":{\"nodeName\":\"a\"}}");
+    answer(&w, "/pods/p", 200, "{\"metadata\":{\"uid\":\"u-p\"},\"spec\":{\"nodeName\":\"a\"}}");
     CHECK_INT(w_stats(&w).scheduled, 1);
     CHECK_INT(w_stats(&w).errors, 0);
     CHECK_INT(count_requests(&w, "/binding"), 0);
@@ -497,8 +505,7 @@ TEST(a_pod_that_the_watch_shows_bound_is_never_bound_again)
     /* The binding arrived, its answer did not; the watch is faster. */
     w_bound(&w, "p", "2", "a");
     answer(&w, "/binding", 409, "{\"message\":\"pod p is already assigned to node a\"}");
-    answer(&w, "/pods/p", 200,
-           "{\"metadata\":{\"uid\":\"u-p\"},\"spec\":{\"nodeName\":\"a\"}}");
+    answer(&w, "/pods/p", 200, "{\"metadata\":{\"uid\":\"u-p\"},\"spec\":{\"nodeName\":\"a\"}}");
     w_after(&w, 30000);
     CHECK_INT(count_requests(&w, "/binding"), 0);
     CHECK_INT(count_requests(&w, "/pods/p/status"), 0);
@@ -944,6 +951,249 @@ TEST(a_binding_of_before_a_reload_hears_what_it_waits_for)
             check_binding(&w, "p", "a");
         w_fini(&w);
     }
+}
+
+/* ---- plugins of this test: sets of nodes, counts of calls, PostFilter ---- */
+
+static struct {
+    const char *sets[2];      /* "a b"; NULL: Skip, "" none */
+    enum sched_code set_code; /* of the first, instead */
+    const char *post_filter;  /* what it says; NULL: nothing */
+    const char *nominate;
+    unsigned filtered;
+} odd;
+
+static struct sched_node_set words_of(struct arena *a, const char *text)
+{
+    struct sched_node_set set = { .names = arena_new_n(a, struct str, 8) };
+    struct str head, rest = str_of(text);
+    while (rest.n > 0) {
+        (void)str_cut(rest, ' ', &head, &rest);
+        set.names[set.n++] = head;
+    }
+    return set;
+}
+
+static const struct sched_status *set_pre_filter(struct sched_plugin *p, struct sched_cycle *cycle,
+                                                 struct sched_node_set *ret)
+{
+    unsigned which = str_is(p->name, "SetB");
+    if (which == 0 && odd.set_code != SCHED_SUCCESS)
+        return sched_status(cycle->arena, odd.set_code, "no set today");
+    if (!odd.sets[which])
+        return sched_status(cycle->arena, SCHED_SKIP, "%s", "");
+    *ret = words_of(cycle->arena, odd.sets[which]);
+    return NULL;
+}
+
+static const struct sched_status *count_filter(struct sched_plugin *p, struct sched_cycle *cycle,
+                                               const struct sched_node_info *node)
+{
+    odd.filtered++;
+    return NULL;
+}
+
+static const struct sched_status *odd_post_filter(struct sched_plugin *p, struct sched_cycle *cycle,
+                                                  struct sched_post_filter *ret)
+{
+    if (odd.nominate) {
+        ret->nominated = str_of(odd.nominate);
+        ret->overrides = true;
+        return NULL;
+    }
+    return sched_status(cycle->arena, SCHED_UNSCHEDULABLE, "%s", odd.post_filter);
+}
+
+static const struct sched_plugin_ops set_a_ops = { .name = "SetA", .pre_filter = set_pre_filter },
+                                     set_b_ops = { .name = "SetB", .pre_filter = set_pre_filter },
+                                     count_ops = { .name = "Count", .filter = count_filter },
+                                     post_ops = { .name = "Post", .post_filter = odd_post_filter };
+
+static const struct sched_plugin_ops *odd_find(void *arg, size_t profile, struct str name)
+{
+    static const struct sched_plugin_ops *const all[] = { &set_a_ops, &set_b_ops, &count_ops,
+                                                          &post_ops };
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        if (str_is(name, all[i]->name))
+            return all[i];
+    return NULL;
+}
+static const struct sched_foreign odd_foreign = { odd_find, NULL };
+
+#define ODD_CONFIG(plugins, more)                                                                  \
+    "apiVersion: kubescheduler.config.k8s.io/v1\n"                                                 \
+    "kind: KubeSchedulerConfiguration\n" more "profiles:\n"                                        \
+    "- plugins:\n"                                                                                 \
+    "    multiPoint:\n"                                                                            \
+    "      disabled: [{name: '*'}]\n"                                                              \
+    "      enabled: [{name: PrioritySort}, {name: NodeResourcesFit}, " plugins                     \
+    "{name: DefaultBinder}]\n"
+
+static void check_message(struct world *w, const char *pod, const char *message)
+{
+    char suffix[64], text[512];
+    (void)snprintf(suffix, sizeof(suffix), "/pods/%s/status", pod);
+    (void)snprintf(text, sizeof(text), "\"message\":\"%s\"", message);
+    struct request *r = w_request(w, suffix);
+    if (!r)
+        TEST_FAIL("nothing is said about %s", pod);
+    check_has(r->body, text);
+}
+
+static void w_odd(struct world *w)
+{
+    memset(&odd, 0, sizeof(odd));
+    w_init(w, ODD_CONFIG("{name: SetA}, {name: SetB}, ", ""), &odd_foreign);
+    w_node(w, "a", "4", "{}");
+    w_node(w, "b", "4", "{}");
+    w_node(w, "c", "4", "{}");
+}
+
+TEST(of_sets_of_nodes_those_in_all_are_left)
+{
+    struct world w;
+    w_odd(&w);
+    odd.sets[0] = "a b nowhere";
+    odd.sets[1] = "c b";
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    check_binding(&w, "p", "b");
+    w_fini(&w);
+}
+
+TEST(sets_of_nodes_that_leave_none_are_named)
+{
+    static const struct {
+        const char *sets[2];
+        enum sched_code code;
+        const char *cpu, *message;
+    } cases[] = {
+        { { "a", "b" },
+          SCHED_SUCCESS,
+          "1",
+          "0/3 nodes are available: node(s) didn't satisfy plugin(s) [SetA SetB] simultaneously." },
+        { { NULL, "" },
+          SCHED_SUCCESS,
+          "1",
+          "0/3 nodes are available: node(s) didn't satisfy plugin SetB." },
+        { { "a", "a b" },
+          SCHED_SUCCESS,
+          "9",
+          "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) "
+          "[SetA SetB]." },
+        { { NULL, "nowhere" },
+          SCHED_SUCCESS,
+          "1",
+          "0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) [SetB]." },
+        { { NULL, NULL }, SCHED_UNRESOLVABLE, "1", "0/3 nodes are available: no set today." },
+        { { NULL, NULL }, SCHED_UNSCHEDULABLE, "1", "0/3 nodes are available: no set today." },
+        { { NULL, NULL }, SCHED_ERROR, "1", "running PreFilter plugin \\\"SetA\\\": no set today" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct world w;
+        w_odd(&w);
+        odd.sets[0] = cases[i].sets[0];
+        odd.sets[1] = cases[i].sets[1];
+        odd.set_code = cases[i].code;
+        w_pod(&w, "p", cases[i].cpu, "", "", "");
+        w_run(&w);
+        check_message(&w, "p", cases[i].message);
+        w_fini(&w);
+    }
+}
+
+TEST(what_post_filter_says_stands_at_the_end)
+{
+    struct world w;
+    memset(&odd, 0, sizeof(odd));
+    odd.post_filter = "preemption: not today.";
+    w_init(&w, ODD_CONFIG("{name: Post}, ", ""), &odd_foreign);
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "p", "9", "", "", "");
+    w_run(&w);
+    check_message(&w, "p", "0/1 nodes are available: 1 Insufficient cpu. preemption: not today.");
+    w_fini(&w);
+}
+
+TEST(a_nominated_pod_tries_its_node_first_and_others_leave_it_room)
+{
+    struct world w;
+    memset(&odd, 0, sizeof(odd));
+    odd.nominate = "a";
+    w_init(&w, ODD_CONFIG("{name: Post}, ", ""), &odd_foreign);
+    w_node(&w, "a", "4", "{}");
+    w_node(&w, "b", "4", "{}");
+    w_bound(&w, "x", "4", "a");
+    w_bound(&w, "y", "4", "b");
+    w_pod(&w, "p", "4", "", ",\"priority\":5", "");
+    w_run(&w);
+    check_has(w_request(&w, "/pods/p/status")->body, "\"nominatedNodeName\":\"a\"");
+    CHECK_INT(w_stats(&w).preemptions, 1);
+    odd.nominate = NULL;
+    odd.post_filter = "";
+    /* Its place is free now, and not for one that is not above it. */
+    w_pod(&w, "q", "4", "", ",\"priority\":5", "");
+    sched_del(w.s, SCHED_POD, STR("default"), STR("x"), w.now);
+    CHECK(sched_step(w.s, w.now));
+    CHECK(sched_step(w.s, w.now));
+    CHECK_INT(count_requests(&w, "/pods/q/binding"), 0);
+    w_after(&w, 3000);
+    check_binding(&w, "p", "a");
+    sched_del(w.s, SCHED_POD, STR("default"), STR("y"), w.now);
+    w_after(&w, 11000);
+    check_binding(&w, "q", "b");
+    w_fini(&w);
+}
+
+/* Upstream's numFeasibleNodesToFind. */
+TEST(large_clusters_are_sampled)
+{
+    static const struct {
+        unsigned nodes;
+        const char *config;
+        unsigned looked_at;
+    } cases[] = {
+        { 60, ODD_CONFIG("{name: Count}, ", ""), 60 },
+        { 150, ODD_CONFIG("{name: Count}, ", ""), 100 },
+        { 1000, ODD_CONFIG("{name: Count}, ", ""), 420 },
+        { 6000, ODD_CONFIG("{name: Count}, ", ""), 300 },
+        { 1000, ODD_CONFIG("{name: Count}, ", "percentageOfNodesToScore: 40\n"), 400 },
+        { 1000, ODD_CONFIG("{name: Count}, ", "percentageOfNodesToScore: 100\n"), 1000 },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct world w;
+        char name[16];
+        memset(&odd, 0, sizeof(odd));
+        w_init(&w, cases[i].config, &odd_foreign);
+        for (unsigned k = 0; k < cases[i].nodes; k++) {
+            (void)snprintf(name, sizeof(name), "n%u", k);
+            w_node(&w, name, "4", "{}");
+        }
+        w_pod(&w, "p", "1", "", "", "");
+        w_run(&w);
+        CHECK_INT(odd.filtered, cases[i].looked_at);
+        w_fini(&w);
+    }
+}
+
+TEST(of_equal_nodes_each_is_as_likely)
+{
+    unsigned on[3] = { 0 };
+    for (unsigned i = 0; i < 300; i++) {
+        struct world w;
+        w_init_seed(&w, i);
+        w_node(&w, "0", "4", "{}");
+        w_node(&w, "1", "4", "{}");
+        w_node(&w, "2", "4", "{}");
+        w_pod(&w, "p", "1", "", "", "");
+        w_run(&w);
+        struct request *r = w_request(&w, "/binding");
+        ptrdiff_t at = str_find(str_of(r->body), STR("\"Node\",\"name\":\""));
+        on[r->body[at + 15] - '0']++;
+        w_fini(&w);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        CHECK(on[i] > 60 && on[i] < 140);
 }
 
 /* ---- what a configuration may be wrong with ---- */

@@ -75,11 +75,12 @@ static char *pod_json(struct model *m, unsigned i)
     char node[64] = "";
     if (p->node >= 0)
         (void)snprintf(node, sizeof node, ",\"nodeName\":\"n%d\"", p->node);
-    return xasprintf("{\"metadata\":{\"namespace\":\"default\",\"name\":\"p%u\",\"uid\":\"p%u-%u\","
-                     "\"resourceVersion\":\"%u\"},\"spec\":{\"schedulerName\":\"default-scheduler\""
-                     ",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%d\"}}"
-                     "}]%s},\"status\":{\"phase\":\"Pending\"}}",
-                     i, i, p->generation, ++m->rv, p->cpu, node);
+    return xasprintf(
+        "{\"metadata\":{\"namespace\":\"default\",\"name\":\"p%u\",\"uid\":\"p%u-%u\","
+        "\"resourceVersion\":\"%u\"},\"spec\":{\"schedulerName\":\"default-scheduler\""
+        ",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%d\"}}"
+        "}]%s},\"status\":{\"phase\":\"Pending\"}}",
+        i, i, p->generation, ++m->rv, p->cpu, node);
 }
 
 static char *node_json(struct model *m, unsigned i)
@@ -328,10 +329,9 @@ static const char config_text[] =
 
 static void start(struct model *m)
 {
-    struct sched_opts opts = { .config = &m->config,
-                               .api = &m->api,
-                               .foreign = &foreign,
-                               .seed = rng_next(&m->rng) };
+    struct sched_opts opts = {
+        .config = &m->config, .api = &m->api, .foreign = &foreign, .seed = rng_next(&m->rng)
+    };
     CHECK_OK(sched_new(&opts, &m->s, NULL));
     for (unsigned i = 0; i < NODES_MAX; i++)
         if (m->nodes[i].exists) {

@@ -107,8 +107,8 @@ static const struct sched_status *step_failed(struct attempt *a, const char *poi
     struct str name = a->asked ? a->asked->name : STR(SCHED_EXTENDER_PLUGIN);
     if (sched_is_rejected(s))
         return sched_status_by(&a->arena, s, name);
-    return sched_status(&a->arena, SCHED_ERROR, "running %s plugin \"" STR_FMT "\": " STR_FMT, point,
-                        STR_ARG(name), STR_ARG(sched_status_message(&a->arena, s)));
+    return sched_status(&a->arena, SCHED_ERROR, "running %s plugin \"" STR_FMT "\": " STR_FMT,
+                        point, STR_ARG(name), STR_ARG(sched_status_message(&a->arena, s)));
 }
 
 static void take(struct attempt *a, const struct sched_status *status)
@@ -355,11 +355,9 @@ void binding_void_all(struct sched *s)
 static void add_wait(struct attempt *a, const struct sched_plugin *p, uint64_t wait_ms)
 {
     if (!a->permits)
-        a->permits =
-            arena_new_n(&a->arena, struct permit_wait, a->profile->n_at[SCHED_AT_PERMIT]);
+        a->permits = arena_new_n(&a->arena, struct permit_wait, a->profile->n_at[SCHED_AT_PERMIT]);
     wait_ms = MIN(wait_ms, (uint64_t)PERMIT_MAX_MS);
-    a->permits[a->n_permits++] =
-        (struct permit_wait){ a->s->now_ms + wait_ms, wait_ms, p };
+    a->permits[a->n_permits++] = (struct permit_wait){ a->s->now_ms + wait_ms, wait_ms, p };
 }
 
 /* NULL: success, or a->n_permits plugins want to wait. */

@@ -116,8 +116,8 @@ static void merge_nodes(struct sched_node_set *into, struct sched_node_set *othe
     }
     uint32_t n = 0;
     for (uint32_t i = 0; i < into->n; i++)
-        if (other->n > 0 && bsearch(&into->names[i], other->names, other->n, sizeof(*other->names),
-                                    compare_str))
+        if (other->n > 0 &&
+            bsearch(&into->names[i], other->names, other->n, sizeof(*other->names), compare_str))
             into->names[n++] = into->names[i];
     into->n = n;
 }
@@ -208,13 +208,13 @@ static bool run_pre_filter(struct search *f, struct sched_node_set *nodes, uint6
         struct str names = plugin_names(&a->arena, profile, *limited_by);
         bool one = (*limited_by & (*limited_by - 1)) == 0;
         f->rejected_by |= *limited_by;
-        refuse_all(f, one ? sched_status(&a->arena, SCHED_UNRESOLVABLE,
-                                         "node(s) didn't satisfy plugin " STR_FMT,
-                                         STR_ARG(str_slice(names, 1, names.n - 1))) :
-                            sched_status(&a->arena, SCHED_UNRESOLVABLE,
-                                         "node(s) didn't satisfy plugin(s) " STR_FMT
-                                         " simultaneously",
-                                         STR_ARG(names)));
+        refuse_all(f,
+                   one ? sched_status(&a->arena, SCHED_UNRESOLVABLE,
+                                      "node(s) didn't satisfy plugin " STR_FMT,
+                                      STR_ARG(str_slice(names, 1, names.n - 1)))
+                       : sched_status(&a->arena, SCHED_UNRESOLVABLE,
+                                      "node(s) didn't satisfy plugin(s) " STR_FMT " simultaneously",
+                                      STR_ARG(names)));
         return false;
     }
     f->rejected_by |= *limited_by;
@@ -343,8 +343,7 @@ static void find_nodes(struct search *f)
     struct sched_node_set set;
     uint64_t limited_by;
     bool goes_on = run_pre_filter(f, &set, &limited_by);
-    figures_point(a, SCHED_AT_PRE_FILTER,
-                  sched_code(f->error ? f->error : f->absent));
+    figures_point(a, SCHED_AT_PRE_FILTER, sched_code(f->error ? f->error : f->absent));
     if (!goes_on) {
         for (size_t i = 0; !f->error && i < f->n_all; i++) /* preemption looks at each */
             note_refusal(f, nodes[i], f->absent, f->absent->plugin);
@@ -366,9 +365,9 @@ static void find_nodes(struct search *f)
                 some[n++] = node;
         }
         nodes = some;
-        f->absent = sched_status(&a->arena, SCHED_UNRESOLVABLE,
-                                 "node(s) didn't satisfy plugin(s) " STR_FMT,
-                                 STR_ARG(plugin_names(&a->arena, a->profile, limited_by)));
+        f->absent =
+            sched_status(&a->arena, SCHED_UNRESOLVABLE, "node(s) didn't satisfy plugin(s) " STR_FMT,
+                         STR_ARG(plugin_names(&a->arena, a->profile, limited_by)));
     }
     run_filters(f, nodes, n);
     if (!f->all_nodes)
@@ -383,8 +382,7 @@ static bool score_failed(struct search *f, const char *what, struct str plugin,
                          const struct sched_status *s)
 {
     f->error = sched_status(&f->a->arena, SCHED_ERROR, "%s \"" STR_FMT "\" failed with: " STR_FMT,
-                            what, STR_ARG(plugin),
-                            STR_ARG(sched_status_message(&f->a->arena, s)));
+                            what, STR_ARG(plugin), STR_ARG(sched_status_message(&f->a->arena, s)));
     return false;
 }
 
@@ -442,10 +440,9 @@ static bool run_pre_score(struct search *f)
         if (sched_code(s) == SCHED_SKIP) {
             f->a->cycle.skip_score |= UINT64_C(1) << p->position;
         } else if (sched_code(s) != SCHED_SUCCESS) {
-            f->error = sched_status(&f->a->arena, SCHED_ERROR,
-                                    "running PreScore plugin \"" STR_FMT "\": " STR_FMT,
-                                    STR_ARG(p->name),
-                                    STR_ARG(sched_status_message(&f->a->arena, s)));
+            f->error = sched_status(
+                &f->a->arena, SCHED_ERROR, "running PreScore plugin \"" STR_FMT "\": " STR_FMT,
+                STR_ARG(p->name), STR_ARG(sched_status_message(&f->a->arena, s)));
             return false;
         }
     }
@@ -621,16 +618,15 @@ static void reserve(struct attempt *a, const struct sched_node_info *node)
     struct outcome o;
     for (unsigned i = 0; i < profile->n_at[SCHED_AT_RESERVE]; i++) {
         struct sched_plugin *p = profile->at[SCHED_AT_RESERVE][i];
-        const struct sched_status *s =
-            p->ops->reserve ? p->ops->reserve(p, &a->cycle, node) : NULL;
+        const struct sched_status *s = p->ops->reserve ? p->ops->reserve(p, &a->cycle, node) : NULL;
         if (sched_code(s) == SCHED_SUCCESS)
             continue;
         figures_point(a, SCHED_AT_RESERVE, sched_code(s));
-        s = sched_is_rejected(s) ?
-                sched_status_by(&a->arena, s, p->name) :
-                sched_status(&a->arena, SCHED_ERROR,
-                             "running Reserve plugin \"" STR_FMT "\": " STR_FMT, STR_ARG(p->name),
-                             STR_ARG(sched_status_message(&a->arena, s)));
+        s = sched_is_rejected(s)
+                ? sched_status_by(&a->arena, s, p->name)
+                : sched_status(&a->arena, SCHED_ERROR,
+                               "running Reserve plugin \"" STR_FMT "\": " STR_FMT, STR_ARG(p->name),
+                               STR_ARG(sched_status_message(&a->arena, s)));
         binding_unreserve(a);
         sched_cache_forget(a->s->cache, a->pod->o.uid);
         outcome_of(a, s, &o);
@@ -665,8 +661,9 @@ static void assume(struct search *f, const struct sched_node_info *node)
 static void run_cycle(struct attempt *a)
 {
     struct sched *s = a->s;
-    struct search f = { .s = s, .a = a, .observer = s->opts.observer,
-                        .observer_arg = s->opts.observer_arg };
+    struct search f = {
+        .s = s, .a = a, .observer = s->opts.observer, .observer_arg = s->opts.observer_arg
+    };
     struct outcome o = { .code = SCHED_SUCCESS };
     const struct sched_node_info *node = choose(&f, &o);
     if (!node && o.code == SCHED_UNSCHEDULABLE)
@@ -723,7 +720,8 @@ int sched_explain(struct sched *s, struct str namespace, struct str name, uint64
 {
     s->now_ms = MAX(s->now_ms, now_ms);
     const struct pending *p = pending_get(s, namespace, name);
-    const struct sched_pod *pod = p ? p->pod : sched_cache_get(s->cache, SCHED_POD, namespace, name);
+    const struct sched_pod *pod =
+        p ? p->pod : sched_cache_get(s->cache, SCHED_POD, namespace, name);
     if (!pod)
         return err_set(err, -ENOENT, "pod '" STR_FMT "/" STR_FMT "' is not known",
                        STR_ARG(namespace), STR_ARG(name));
@@ -735,8 +733,9 @@ int sched_explain(struct sched *s, struct str namespace, struct str name, uint64
     a->metrics = NULL;
     a->cycle.is_dry_run = true;
     struct rng rng = s->rng;
-    struct search f = { .s = s, .a = a, .observer = observer, .observer_arg = arg,
-                        .all_nodes = true };
+    struct search f = {
+        .s = s, .a = a, .observer = observer, .observer_arg = arg, .all_nodes = true
+    };
     struct outcome o = { .code = SCHED_SUCCESS };
     const struct sched_node_info *node = choose(&f, &o);
     if (!node)

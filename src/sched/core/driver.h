@@ -29,12 +29,12 @@ struct sched_driver_opts {
     struct module_cache *modules;         /* for Wasm plugins; NULL: there are none */
     const struct kube_identity *identity; /* kept; NULL: the transport's own */
     const struct sched_config *config;    /* kept until the next sched_driver_reload() */
-    /* Where config is NULL: upstream's defaults, read (by config_later(), which cannot fail) when it
-     * wakes; not with `eager`. */
+    /* Where config is NULL: upstream's defaults, read (by config_later(), which cannot fail) when
+     * it wakes; not with `eager`. */
     const struct sched_config *(*config_later)(void *arg);
-    const char *id;                       /* of this process, for the Lease; copied */
-    bool eager;                           /* awake from the start */
-    uint64_t seed;                        /* 0: random */
+    const char *id; /* of this process, for the Lease; copied */
+    bool eager;     /* awake from the start */
+    uint64_t seed;  /* 0: random */
     /* It has all objects and (with leader election) leads, or does not any more. May be NULL. */
     void (*on_ready)(void *arg);
     void (*on_leads)(void *arg, bool leads);

@@ -7,22 +7,22 @@
 #include "sched/wasm/plugins.h"
 
 enum {
-    DRIVER_STACK_BYTES = 2 << 20,     /* of the thread: guests want 1 MiB */
+    DRIVER_STACK_BYTES = 2 << 20,      /* of the thread: guests want 1 MiB */
     DRIVER_INBOX_MAX_BYTES = 64 << 20, /* of watch events that the thread has not read yet */
-    DRIVER_CALLS_MAX = 512,           /* requests under way; more wait */
+    DRIVER_CALLS_MAX = 512,            /* requests under way; more wait */
     DRIVER_ANSWER_MAX_BYTES = 4 << 20,
-    DRIVER_STEPS = 32,                /* cycles between two looks at the inbox */
+    DRIVER_STEPS = 32, /* cycles between two looks at the inbox */
     DRIVER_STOP_MS = 2000,
-    DRIVER_ABSENT_MS = 600000,        /* a kind that the API did not have is looked for again */
+    DRIVER_ABSENT_MS = 600000, /* a kind that the API did not have is looked for again */
 };
 
 /* ---- messages to the thread ---- */
 
 enum message_type {
     MESSAGE_LIST_BEGIN,
-    MESSAGE_PAGE,  /* text: a List */
+    MESSAGE_PAGE, /* text: a List */
     MESSAGE_LIST_END,
-    MESSAGE_LINE,  /* text: an event of a watch */
+    MESSAGE_LINE, /* text: an event of a watch */
     MESSAGE_SYNCED,
     MESSAGE_ANSWER,
     MESSAGE_LEAD,

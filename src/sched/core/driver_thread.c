@@ -145,8 +145,8 @@ static void read_line(struct reader *r, const struct message *m)
         const struct json *object = json_getc(event, "object");
         const struct json *meta = json_getc(object, "metadata");
         if (str_is(json_get_str(event, "type"), "DELETED"))
-            sched_del(r->d->s, m->kind, json_get_str(meta, "namespace"),
-                      json_get_str(meta, "name"), r->now_ms);
+            sched_del(r->d->s, m->kind, json_get_str(meta, "namespace"), json_get_str(meta, "name"),
+                      r->now_ms);
         else
             take_object(r, m->kind, object);
     }

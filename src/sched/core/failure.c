@@ -113,7 +113,8 @@ void outcome_of(struct attempt *a, const struct sched_status *status, struct out
 
 /* ---- the pod's status ---- */
 
-/* A patch that is tried again while the API is away; later ones of the same pod go their own way. */
+/* A patch that is tried again while the API is away; later ones of the same pod go their own way.
+ */
 struct patch {
     struct list node; /* of s->patches, while it waits for its next try */
     struct sched *s;

@@ -21,11 +21,11 @@ enum {
     PERMIT_MAX_MS = 15 * 60 * 1000, /* upstream's maxTimeout */
     NODES_TO_FIND_MIN = 100,
     NODES_TO_FIND_MIN_PERCENT = 5,
-    NOTE_MAX_BYTES = 1024,         /* of an Event */
-    MESSAGE_MAX_BYTES = 32 << 10,  /* of a condition: longer texts are cut */
-    SPARE_ATTEMPTS_MAX = 64,       /* kept with their memory for the next pods */
-    PATCH_TRIES = 4,               /* of a pod's status, while the API is away */
-    RECORDER_QUEUE_MAX = 4096,     /* Events that wait to be sent; more are dropped */
+    NOTE_MAX_BYTES = 1024,        /* of an Event */
+    MESSAGE_MAX_BYTES = 32 << 10, /* of a condition: longer texts are cut */
+    SPARE_ATTEMPTS_MAX = 64,      /* kept with their memory for the next pods */
+    PATCH_TRIES = 4,              /* of a pod's status, while the API is away */
+    RECORDER_QUEUE_MAX = 4096,    /* Events that wait to be sent; more are dropped */
     RECORDER_IN_FLIGHT_MAX = 32,
     RECORDER_SERIES_MAX = 4096,    /* warnings whose repeats are counted; the oldest go first */
     RECORDER_FINISH_MS = 360000,   /* a series that was quiet for so long has ended */
@@ -60,7 +60,7 @@ struct permit_wait { /* of one plugin that said Wait */
 
 /* A pod on its way: from PreFilter to the end of its binding. */
 struct attempt {
-    struct list node;       /* of s->attempts, s->ready or s->spare */
+    struct list node; /* of s->attempts, s->ready or s->spare */
     struct sched *s;
     struct profile_set *set;
     const struct sched_profile *profile;
@@ -115,9 +115,9 @@ struct profile_metrics {
 };
 
 struct recorder {
-    struct map series;       /* of struct series */
-    struct list by_age;      /* the same, the oldest first */
-    struct list queue;       /* struct note: to be sent */
+    struct map series;  /* of struct series */
+    struct list by_age; /* the same, the oldest first */
+    struct list queue;  /* struct note: to be sent */
     size_t n_queue, n_in_flight;
     uint64_t dropped;
     bool timer_runs;
@@ -131,12 +131,12 @@ struct sched {
     struct sched_queue *queue;
     struct profile_set *set; /* for attempts that begin */
     struct list sets;        /* it, and older ones that bindings under way go on with */
-    struct map pending; /* namespace/name -> struct pending */
-    struct map by_uid;  /* attempts behind assume, by their pods' uids */
+    struct map pending;      /* namespace/name -> struct pending */
+    struct map by_uid;       /* attempts behind assume, by their pods' uids */
     struct list attempts, ready, spare;
     size_t n_attempts, n_spare, n_waiting;
     struct list calls;
-    struct list patches; /* failure.c: that wait for another try */
+    struct list patches;            /* failure.c: that wait for another try */
     VEC(struct sched_timer) timers; /* a heap */
     uint64_t timer_seq;
     uint64_t now_ms;

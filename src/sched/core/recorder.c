@@ -15,11 +15,11 @@
 enum { EVENT_MAX_BYTES = 16 << 10 };
 
 struct series {
-    struct list node; /* of by_age, by their last occurrence */
-    struct str key;   /* owned by the map */
+    struct list node;           /* of by_age, by their last occurrence */
+    struct str key;             /* owned by the map */
     struct str namespace, name; /* of the Event; in strings */
     char *strings;
-    char *created;    /* the object without a series, in case it is gone when the series is told */
+    char *created; /* the object without a series, in case it is gone when the series is told */
     size_t n_created;
     uint64_t last_ms; /* monotonic */
     int64_t last_wall_us;
@@ -101,11 +101,11 @@ static void enqueue(struct sched *s, struct str namespace, struct str name, stru
     }
     struct note *n = xnew(struct note);
     n->s = s;
-    n->target = name.n > 0 ?
-                    xasprintf("/apis/events.k8s.io/v1/namespaces/" STR_FMT "/events/" STR_FMT,
-                              STR_ARG(namespace), STR_ARG(name)) :
-                    xasprintf("/apis/events.k8s.io/v1/namespaces/" STR_FMT "/events",
-                              STR_ARG(namespace));
+    n->target =
+        name.n > 0
+            ? xasprintf("/apis/events.k8s.io/v1/namespaces/" STR_FMT "/events/" STR_FMT,
+                        STR_ARG(namespace), STR_ARG(name))
+            : xasprintf("/apis/events.k8s.io/v1/namespaces/" STR_FMT "/events", STR_ARG(namespace));
     n->body = str_dup(body);
     n->n_body = body.n;
     n->is_patch = name.n > 0;
@@ -232,8 +232,10 @@ static void write_reference(struct buf *out, const char *key, const struct sched
         const char *key;
         struct str value;
     } members[] = {
-        { "apiVersion", r->api_version }, { "namespace", r->namespace },
-        { "name", r->name },              { "uid", r->uid },
+        { "apiVersion", r->api_version },
+        { "namespace", r->namespace },
+        { "name", r->name },
+        { "uid", r->uid },
         { "resourceVersion", r->resource_version },
     };
     (void)buf_printf(out, ",\"%s\":{\"kind\":", key);
@@ -268,8 +270,8 @@ static void write_event(const struct sched *s, const struct about *e, struct buf
 static void add_key(struct buf *key, const struct sched_reference *r)
 {
     if (r)
-        (void)buf_printf(key, "/" STR_FMT "/" STR_FMT "/" STR_FMT "/" STR_FMT "/" STR_FMT
-                              "/" STR_FMT,
+        (void)buf_printf(key,
+                         "/" STR_FMT "/" STR_FMT "/" STR_FMT "/" STR_FMT "/" STR_FMT "/" STR_FMT,
                          STR_ARG(r->kind), STR_ARG(r->api_version), STR_ARG(r->namespace),
                          STR_ARG(r->name), STR_ARG(r->uid), STR_ARG(r->resource_version));
 }
@@ -291,8 +293,8 @@ static void record_event(struct sched *s, struct about *e)
         if (remembers && series_count(s, buf_str(&key), e->wall_us))
             return;
     }
-    e->namespace = e->regarding && e->regarding->namespace.n > 0 ? e->regarding->namespace :
-                                                                   STR("default");
+    e->namespace =
+        e->regarding && e->regarding->namespace.n > 0 ? e->regarding->namespace : STR("default");
     s->recorder.last_nano = MAX(s->recorder.last_nano + 1, (uint64_t)e->wall_us * 1000);
     (void)buf_printf(&name, STR_FMT ".%llx",
                      STR_ARG(e->regarding ? e->regarding->name : e->controller),
@@ -313,8 +315,9 @@ void recorder_add_about(struct sched *s, const struct sched_profile *profile,
 {
     if (!str_is(type, "Normal") && !str_is(type, "Warning"))
         return;
-    struct about e = { profile->scheduler_name, type, reason, action, note, regarding, related,
-                       STR(""), STR(""), 0 };
+    struct about e = {
+        profile->scheduler_name, type, reason, action, note, regarding, related, STR(""), STR(""), 0
+    };
     record_event(s, &e);
 }
 

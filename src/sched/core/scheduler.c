@@ -30,8 +30,7 @@ static void timer_down(struct sched *s, size_t i)
         size_t child = 2 * i + 1;
         if (child >= s->timers.n)
             break;
-        if (child + 1 < s->timers.n &&
-            timer_before(&s->timers.p[child + 1], &s->timers.p[child]))
+        if (child + 1 < s->timers.n && timer_before(&s->timers.p[child + 1], &s->timers.p[child]))
             child++;
         if (!timer_before(&s->timers.p[child], &t))
             break;
@@ -237,7 +236,8 @@ static int check_queue_sort(const struct profile_set *set, const struct sched_co
                 args[k] = p->args[j].args;
     }
     if (!args[0] != !args[1] || (args[0] && !json_equal(args[0], args[1])))
-        return err_set(err, E_INVALID, "different queue sort plugin args for profile \"" STR_FMT "\"",
+        return err_set(err, E_INVALID,
+                       "different queue sort plugin args for profile \"" STR_FMT "\"",
                        STR_ARG(set->profiles[i].scheduler_name));
     return 0;
 }

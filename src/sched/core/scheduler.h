@@ -21,9 +21,9 @@
 struct sched;
 
 struct sched_opts {
-    const struct sched_config *config;   /* kept */
-    struct sched_api *api;               /* kept */
-    const struct sched_foreign *foreign; /* NULL: native plugins alone */
+    const struct sched_config *config;          /* kept */
+    struct sched_api *api;                      /* kept */
+    const struct sched_foreign *foreign;        /* NULL: native plugins alone */
     const struct sched_extender_ops *extenders; /* used while the configuration has some */
     void *extenders_arg;
     uint64_t seed;

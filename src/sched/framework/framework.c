@@ -177,10 +177,9 @@ static const struct sched_status *run_with_pod(struct sched_cycle *cycle, bool a
         struct sched_plugin *p = profile->at[SCHED_AT_PRE_FILTER][i];
         if (cycle->skip_filter & UINT64_C(1) << p->position)
             continue;
-        const struct sched_status *(*run)(struct sched_plugin *, struct sched_cycle *,
-                                          const struct sched_pod *,
-                                          const struct sched_node_info *) =
-            adds ? p->ops->add_pod : p->ops->remove_pod;
+        const struct sched_status *(*run)(
+            struct sched_plugin *, struct sched_cycle *, const struct sched_pod *,
+            const struct sched_node_info *) = adds ? p->ops->add_pod : p->ops->remove_pod;
         const struct sched_status *s = run ? run(p, cycle, other, node) : NULL;
         if (sched_code(s) != SCHED_SUCCESS)
             return sched_status(cycle->arena, SCHED_ERROR,

@@ -32,7 +32,7 @@ enum sched_point {
 enum { SCHED_PLUGINS_MAX = 64 }; /* of one profile: bits of a mask */
 
 struct sched_profile {
-    struct str scheduler_name; /* owned */
+    struct str scheduler_name;                       /* owned */
     struct sched_plugin *plugins[SCHED_PLUGINS_MAX]; /* each once; by position */
     unsigned n_plugins;
     struct sched_plugin *at[SCHED_POINT_COUNT][SCHED_PLUGINS_MAX]; /* in their order */

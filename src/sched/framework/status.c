@@ -103,8 +103,8 @@ const struct sched_status *sched_api_status(struct arena *a, int r, int status, 
     if (json_parse(&parse, body, NULL, &json, NULL) >= 0)
         message = json_get_str(json, "message");
     const struct sched_status *s =
-        message.n > 0 ? sched_status_of(a, SCHED_ERROR, &message, 1) :
-                        sched_status(a, SCHED_ERROR, "the server answered with status %d", status);
+        message.n > 0 ? sched_status_of(a, SCHED_ERROR, &message, 1)
+                      : sched_status(a, SCHED_ERROR, "the server answered with status %d", status);
     arena_fini(&parse);
     return s;
 }

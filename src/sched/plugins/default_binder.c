@@ -75,7 +75,8 @@ static const struct sched_status *bind_pod(struct sched_plugin *p, struct sched_
     const struct sched_object *pod = &cycle->pod->o;
     char space[1024];
     struct buf body = BUF_INIT(BINDING_MAX_BYTES);
-    (void)buf_add_cstr(&body, "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":");
+    (void)buf_add_cstr(&body,
+                       "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":");
     (void)json_write_str(&body, pod->name);
     (void)buf_add_cstr(&body, ",\"namespace\":");
     (void)json_write_str(&body, pod->namespace);
@@ -84,9 +85,9 @@ static const struct sched_status *bind_pod(struct sched_plugin *p, struct sched_
     (void)buf_add_cstr(&body, "},\"target\":{\"kind\":\"Node\",\"name\":");
     (void)json_write_str(&body, word_str(cycle->node));
     (void)buf_add_cstr(&body, "}}");
-    int n = snprintf(space, sizeof(space),
-                     "/api/v1/namespaces/" STR_FMT "/pods/" STR_FMT "/binding",
-                     STR_ARG(pod->namespace), STR_ARG(pod->name));
+    int n =
+        snprintf(space, sizeof(space), "/api/v1/namespaces/" STR_FMT "/pods/" STR_FMT "/binding",
+                 STR_ARG(pod->namespace), STR_ARG(pod->name));
     if (!buf_ok(&body) || n >= (int)sizeof(space)) {
         buf_fini(&body);
         return sched_status(cycle->arena, SCHED_ERROR, "names of the pod are too long to bind it");

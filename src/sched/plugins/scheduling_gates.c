@@ -22,8 +22,8 @@ static const struct sched_status *pre_enqueue(struct sched_plugin *p, struct are
 static enum sched_hint after_gates_gone(struct sched_plugin *p, const struct sched_pod *pod,
                                         const struct sched_event *event)
 {
-    return event->after && str_eq(event->after->uid, pod->o.uid) ? SCHED_HINT_QUEUE :
-                                                                   SCHED_HINT_SKIP;
+    return event->after && str_eq(event->after->uid, pod->o.uid) ? SCHED_HINT_QUEUE
+                                                                 : SCHED_HINT_SKIP;
 }
 
 static const struct sched_event_reg regs[] = {
