@@ -6,24 +6,14 @@
  */
 #include "sched/plugins/registry.h"
 
-#include "sched/object/service.h"
-#include "sched/object/workload.h"
 #include "sched/plugins/alike.h"
+#include "sched/plugins/default_selector.h"
 #include "sched/plugins/tally.h"
 
 #include <math.h>
 
-/* Service selectors for pods of a template, as found last; by a hash. */
-enum { MEMO = 256, DEFAULT_CONSTRAINTS_MAX = 64 };
+enum { DEFAULT_CONSTRAINTS_MAX = 64 };
 
-struct services { /* of a namespace */
-    VEC(const struct sched_service *) list;
-};
-struct memo {
-    struct word *namespace; /* a reference; NULL: free */
-    struct sched_labels labels;
-    struct sched_selector selector;
-};
 struct spread_plugin {
     struct sched_plugin p;
     struct words *words;
@@ -33,9 +23,7 @@ struct spread_plugin {
     struct sched_spread *defaults; /* selectors are not used */
     uint32_t n_defaults;
     bool is_system_defaulted;
-    struct map services; /* by namespace; what it borrows is of services_generation */
-    uint64_t services_generation;
-    struct memo memo[MEMO];
+    struct default_selectors selectors; /* of default constraints */
 };
 
 /* One constraint of the pod, or a default one with the selector that was found for the pod. */
@@ -81,142 +69,6 @@ static struct census *census_of(struct spread_plugin *p)
     return p->census;
 }
 
-/* ---- the selector of default constraints ---- */
-
-static void memo_clear(struct spread_plugin *p, struct memo *m)
-{
-    alike_selector_fini(p->words, &m->selector);
-    alike_labels_fini(p->words, &m->labels);
-    word_unref(p->words, m->namespace);
-    m->namespace = NULL;
-}
-
-static void services_reset(struct spread_plugin *p)
-{
-    map_each (e, &p->services) {
-        struct services *s = e->value;
-        vec_fini(&s->list);
-        free(s);
-    }
-    map_fini(&p->services);
-    p->services = (struct map){ 0 };
-    for (size_t i = 0; i < MEMO; i++)
-        memo_clear(p, &p->memo[i]);
-}
-
-static void services_sync(struct spread_plugin *p)
-{
-    struct sched_cache *cache = p->p.framework->cache;
-    uint64_t generation = sched_cache_kind_generation(cache, SCHED_SERVICE);
-
-    if (generation == p->services_generation)
-        return;
-    services_reset(p);
-    p->services_generation = generation;
-    map_each (e, sched_cache_all(cache, SCHED_SERVICE)) {
-        const struct sched_service *service = e->value;
-        if (!service->has_selector)
-            continue;
-        struct services *s = map_get(&p->services, service->o.namespace);
-        if (!s) {
-            s = xnew(struct services);
-            (void)map_put(&p->services, service->o.namespace, s);
-        }
-        vec_push(&s->list, service);
-    }
-}
-
-/* Requirements in an arena; one for each key where they come from maps. */
-struct wanted {
-    struct arena *a;
-    struct sched_requirement *p;
-    uint32_t n, cap;
-};
-
-static void want(struct wanted *w, const struct sched_requirement *r)
-{
-    if (w->n == w->cap) {
-        w->cap = w->cap ? w->cap * 2 : 8;
-        struct sched_requirement *p = arena_new_n(w->a, struct sched_requirement, w->cap);
-        if (w->n)
-            memcpy(p, w->p, w->n * sizeof(*p));
-        w->p = p;
-    }
-    w->p[w->n++] = *r;
-}
-
-/* Maps are merged: of a key that is there already the later value stays. */
-static void want_map(struct wanted *w, const struct sched_selector *map)
-{
-    for (uint32_t i = 0; i < map->n; i++) {
-        uint32_t j = 0;
-        while (j < w->n && w->p[j].key != map->p[i].key)
-            j++;
-        if (j < w->n)
-            w->p[j] = map->p[i];
-        else
-            want(w, &map->p[i]);
-    }
-}
-
-static void want_services(struct spread_plugin *p, struct wanted *w, const struct sched_pod *pod)
-{
-    services_sync(p);
-    const struct services *s = map_get(&p->services, pod->o.namespace);
-    if (!s)
-        return;
-    uint64_t hash = alike_hash_labels(alike_word(0, pod->namespace_word), &pod->labels);
-    struct memo *m = &p->memo[hash % MEMO];
-    if (!m->namespace || !alike_pod_labels(&m->labels, m->namespace, pod)) {
-        struct wanted all = { .a = w->a };
-        for (size_t i = 0; i < s->list.n; i++)
-            if (sched_selector_matches(&s->list.p[i]->selector, &pod->labels))
-                want_map(&all, &s->list.p[i]->selector);
-        memo_clear(p, m);
-        m->namespace = word_ref(pod->namespace_word);
-        alike_labels_copy(&m->labels, &pod->labels);
-        alike_selector_copy(&m->selector, &(struct sched_selector){ .p = all.p, .n = all.n });
-    }
-    want_map(w, &m->selector);
-}
-
-static void want_controller(struct spread_plugin *p, struct wanted *w, const struct sched_pod *pod)
-{
-    const struct sched_owner *o = &pod->controller;
-    bool is_apps = str_is(o->api_version, "apps/v1");
-    enum sched_kind kind;
-
-    if (str_is(o->api_version, "v1") && str_is(o->kind, "ReplicationController"))
-        kind = SCHED_REPLICATION_CONTROLLER;
-    else if (is_apps && str_is(o->kind, "ReplicaSet"))
-        kind = SCHED_REPLICA_SET;
-    else if (is_apps && str_is(o->kind, "StatefulSet"))
-        kind = SCHED_STATEFUL_SET;
-    else
-        return;
-    const struct sched_workload *l =
-        sched_cache_get(p->p.framework->cache, kind, pod->o.namespace, o->name);
-    if (!l || l->selector.nothing)
-        return;
-    if (kind == SCHED_REPLICATION_CONTROLLER)
-        want_map(w, &l->selector);
-    else
-        for (uint32_t i = 0; i < l->selector.n; i++)
-            want(w, &l->selector.p[i]);
-}
-
-/* What services and the controller select the pod by. Empty: nothing does. */
-static struct sched_selector *default_selector(struct spread_plugin *p, struct arena *a,
-                                               const struct sched_pod *pod)
-{
-    struct wanted w = { .a = a };
-    want_services(p, &w, pod);
-    want_controller(p, &w, pod);
-    struct sched_selector *s = arena_new(a, struct sched_selector);
-    *s = (struct sched_selector){ .p = w.p, .n = w.n };
-    return s;
-}
-
 /* ---- constraints of a pod ---- */
 
 static struct rules rules_of(struct spread_plugin *p, struct arena *a, const struct sched_pod *pod,
@@ -232,7 +84,7 @@ static struct rules rules_of(struct spread_plugin *p, struct arena *a, const str
     if (rules.n == 0)
         return rules;
     if (pod->n_spreads == 0) {
-        selector = default_selector(p, a, pod);
+        selector = default_selector(&p->selectors, p->p.framework->cache, a, pod);
         if (selector->n == 0)
             return (struct rules){ 0 };
     }
@@ -656,7 +508,7 @@ static void spread_destroy(struct sched_plugin *sp)
 {
     struct spread_plugin *p = plugin_of(sp);
 
-    services_reset(p);
+    default_selectors_fini(&p->selectors);
     census_unref(p->census);
     for (uint32_t i = 0; i < p->n_defaults; i++)
         word_unref(p->words, p->defaults[i].topology_key);
@@ -725,7 +577,7 @@ static int spread_create(const struct sched_plugin_env *env, struct sched_plugin
                                   .name = env->name,
                                   .position = env->position,
                                   .framework = env->framework };
-    p->words = env->framework->words;
+    p->words = p->selectors.words = env->framework->words;
     p->hostname = words_get(p->words, STR("kubernetes.io/hostname"));
     int r = read_args(p, env->args, err);
     if (r < 0) {

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What selects a pod and its like, for constraints that are not its own: the services that select
+ * it, and its controller. Upstream: helper.DefaultSelector.
+ *
+ * Services are looked up by namespace, and what those of a pod's labels say is remembered, until a
+ * service changes. Zero-initialised but for `words` is valid.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "sched/cache/cache.h"
+
+enum { DEFAULT_MEMO = 256 };
+
+struct default_memo {
+    struct word *namespace; /* a reference; NULL: free */
+    struct sched_labels labels;
+    struct sched_selector selector;
+};
+struct default_selectors {
+    struct words *words;
+    struct map services; /* by namespace; what it borrows is of services_generation */
+    uint64_t services_generation;
+    struct default_memo memo[DEFAULT_MEMO]; /* by a hash of namespace and labels */
+};
+void default_selectors_fini(struct default_selectors *d);
+/* In the arena; what it points to is borrowed until services or controllers change. Of no
+ * requirements: nothing selects the pod. */
+struct sched_selector *default_selector(struct default_selectors *d,
+                                        const struct sched_cache *cache, struct arena *a,
+                                        const struct sched_pod *pod);
