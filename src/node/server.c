@@ -54,6 +54,12 @@ struct server {
 
 /* ---------------------------------------------------------------- stopping */
 
+/* Without a file to read again, a terminal that goes ends the process as ever. */
+static bool hears_hangup(const struct server_opts *o)
+{
+    return o->with_scheduler && o->scheduler.config_file;
+}
+
 static void on_sig_closed(struct sig_watch *w)
 {
 }
@@ -64,7 +70,7 @@ static void on_all_stopped(void *arg)
     timer_stop(&s->loop, &s->deadline);
     sig_watch_close(&s->term, on_sig_closed);
     sig_watch_close(&s->interrupt, on_sig_closed);
-    if (s->opts.with_scheduler)
+    if (hears_hangup(&s->opts))
         sig_watch_close(&s->hangup, on_sig_closed);
     loop_stop(&s->loop);
 }
@@ -616,7 +622,7 @@ int server_run(const struct server_opts *opts, struct err *err)
     s.r = sig_watch_start(&s.loop, &s.interrupt, SIGINT, true, on_signal, &s.err);
     if (s.r < 0) {
         sig_watch_close(&s.term, on_sig_closed);
-    } else if (opts->with_scheduler &&
+    } else if (hears_hangup(opts) &&
                (s.r = sig_watch_start(&s.loop, &s.hangup, SIGHUP, false, on_hangup, &s.err)) < 0) {
         sig_watch_close(&s.term, on_sig_closed);
         sig_watch_close(&s.interrupt, on_sig_closed);

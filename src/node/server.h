@@ -50,7 +50,7 @@ struct server_opts {
     struct guest_host_opts guests;
     /* roles 0: none. loop, data_dir, transport, embedded and on_ready are filled in. */
     struct functions_opts functions;
-    /* SIGHUP has it read its configuration again. The same are filled in. */
+    /* SIGHUP has it read its file again, if there is one. The same are filled in. */
     bool with_scheduler;
     struct scheduling_opts scheduler;
     bool without_cluster; /* no transport at all: gateways and workers can do without */
