@@ -5,9 +5,9 @@
  *
  *     sched-topology-bench [NODES [PODS-THERE [PODS-TO-PLACE]]]
  *
- * One line for each shape: microseconds of a pod's cycle in the two plugins, by step, and what the
- * counts hold in memory. Filters are asked about all nodes, scores about SCORED of them, as core
- * does by default with this many nodes.
+ * One line for each shape: microseconds of a pod's cycle in the two plugins, by step, of the first
+ * one, of a node that preemption tries, and what the counts hold in memory. Filters are asked about
+ * all nodes, scores about SCORED of them, as core does by default with this many nodes.
  */
 #include "base/buf.h"
 #include "sched/plugins/registry.h"
@@ -246,8 +246,35 @@ static void world_fini(struct world *w)
 }
 
 struct times {
-    uint64_t pre_filter, filter, score, refused;
+    uint64_t pre_filter, filter, score, dry_run, refused;
 };
+
+/* What preemption asks of DRY nodes: would the pod fit with the node's pods gone; and with one less
+ * gone, and so on. */
+enum { DRY = 50, DRY_EVERY = 50 };
+
+static void dry_run(struct world *w, struct sched_cycle *cycle, const bool *skip,
+                    const struct sched_node_info *node)
+{
+    struct arena a = { 0 };
+    void *states[2] = { 0 };
+    struct sched_cycle fork = *cycle;
+    fork.arena = &a;
+    fork.states = states;
+    for (unsigned i = 0; i < 2; i++) {
+        const struct sched_plugin_ops *ops = w->plugins[i]->ops;
+        if (skip[i])
+            continue;
+        states[i] = ops->clone_state(w->plugins[i], cycle, &fork);
+        for (uint32_t k = 0; k < node->n_pods; k++)
+            (void)ops->remove_pod(w->plugins[i], &fork, node->pods[k], node);
+        for (uint32_t k = 0; k < node->n_pods; k++) {
+            (void)ops->filter(w->plugins[i], &fork, node);
+            (void)ops->add_pod(w->plugins[i], &fork, node->pods[k], node);
+        }
+    }
+    arena_fini(&a);
+}
 
 static bool skips(const struct sched_status *s)
 {
@@ -283,6 +310,10 @@ static const struct sched_node_info *place(struct world *w, const struct sched_p
         t->refused += !fits;
     }
     uint64_t t2 = now_ns();
+    if (w->n_pods % DRY_EVERY == 0)
+        for (size_t k = 0; k < DRY; k++)
+            dry_run(w, &cycle, skip, nodes[(from + k * 97) % n]);
+    uint64_t t_dry = now_ns();
     memset(sums, 0, sizeof(sums));
     for (unsigned i = 0; n_some > 0 && i < 2; i++) {
         const struct sched_plugin_ops *ops = w->plugins[i]->ops;
@@ -296,7 +327,8 @@ static const struct sched_node_info *place(struct world *w, const struct sched_p
     uint64_t t3 = now_ns();
     t->pre_filter += t1 - t0;
     t->filter += t2 - t1;
-    t->score += t3 - t2;
+    t->dry_run += t_dry - t2;
+    t->score += t3 - t_dry;
     size_t best = 0;
     for (size_t k = 1; k < n_some; k++)
         if (sums[k] > sums[best])
@@ -334,9 +366,10 @@ static void run(const struct shape *s, unsigned nodes, unsigned there, unsigned 
     double us = (double)placed * 1e3;
     const struct census *c = (struct census *)*sched_cache_derived(w.cache);
     double all = (double)(t.pre_filter + t.filter + t.score) / us;
-    (void)printf("%-45s %8.1f %8.1f %8.1f %8.1f %9.0f %8.0f %8u %7zu\n", s->name,
+    (void)printf("%-45s %8.1f %8.1f %8.1f %8.1f %9.0f %8.0f %8.2f %8u %7zu\n", s->name,
                  (double)t.pre_filter / us, (double)t.filter / us, (double)t.score / us, all,
-                 1e6 / all, first_us, c->labels.n_live, tallies_bytes(c->tallies) >> 10);
+                 1e6 / all, first_us, (double)t.dry_run / 1e3 / DRY / (placed / DRY_EVERY + 1),
+                 c->labels.n_live, tallies_bytes(c->tallies) >> 10);
     (void)fflush(stdout);
     arena_fini(&a);
     world_fini(&w);
@@ -348,8 +381,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc && i <= 3; i++)
         if (parse_u64(str_of(argv[i]), 1, 1000000, &n[i - 1]) < 0)
             die("usage: sched-topology-bench [NODES [PODS-THERE [PODS-TO-PLACE]]]");
-    (void)printf("%-45s %8s %8s %8s %8s %9s %8s %8s %7s\n", "us for each pod", "prefilt", "filter",
-                 "score", "all", "pods/s", "first", "classes", "KiB");
+    (void)printf("%-45s %8s %8s %8s %8s %9s %8s %8s %8s %7s\n", "us for each pod", "prefilt",
+                 "filter", "score", "all", "pods/s", "first", "dry run", "classes", "KiB");
     for (size_t i = 0; i < ARRAY_LEN(shapes); i++)
         run(&shapes[i], (unsigned)n[0], (unsigned)n[1], (unsigned)n[2]);
     return 0;
