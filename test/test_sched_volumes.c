@@ -720,6 +720,7 @@ TEST(a_binding_that_comes_undone_ends_the_wait)
         PV_GONE,
         PVC_GONE,
         MOVED,
+        OTHER_PV,
         POD_GONE,
         POD_GONE_EARLIER,
         NODE_GONE,
@@ -733,6 +734,7 @@ TEST(a_binding_that_comes_undone_ends_the_wait)
                      "not found",
         [MOVED] = "binding volumes: pv \"pv\" node affinity doesn't match node \"n1\": no matching "
                   "NodeSelectorTerms",
+        [OTHER_PV] = "binding volumes: PVC \"c\" got bound to another pv \"else\"",
         [POD_GONE] = "binding volumes: pod does not exist any more: pod \"p\" not found",
         [POD_GONE_EARLIER] = "binding volumes: pod does not exist any more: pod \"p\" not found",
         [NODE_GONE] = "binding volumes: failed to get node \"n1\": node \"n1\" not found",
@@ -764,6 +766,10 @@ TEST(a_binding_that_comes_undone_ends_the_wait)
         case MOVED:
             put_pv(&k, "pv", "1Gi",
                    "'claimRef':{'namespace':'ns','name':'c','uid':'c-uid'}," ON("host", "n2"));
+            break;
+        case OTHER_PV:
+            put_pv(&k, "pv", "1Gi", "'claimRef':{'namespace':'ns','name':'c','uid':'c-uid'}");
+            put_bound(&k, "c", "else");
             break;
         case POD_GONE:
             kit_tell(&k, SCHED_POD, SCHED_DELETE, t.pod, NULL);

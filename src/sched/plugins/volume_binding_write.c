@@ -57,6 +57,10 @@ static const struct sched_status *check_static(struct binding_state *s, const st
         return status;
     if (!pv->claim.is_set || pv->claim.uid.n == 0)
         return FAIL(s, "ClaimRef got reset for pv \"" STR_FMT "\"", STR_ARG(pv->o.name));
+    /* Of an attempt before this one, whose answer was lost. */
+    if (pvc->volume_name.n > 0 && !str_eq(pvc->volume_name, pv->o.name))
+        return FAIL(s, "PVC \"" STR_FMT "\" got bound to another pv \"" STR_FMT "\"",
+                    STR_ARG(pvc->o.name), STR_ARG(pvc->volume_name));
     return sched_pvc_is_bound(pvc) ? NULL : &still_waiting;
 }
 
