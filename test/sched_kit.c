@@ -74,7 +74,8 @@ static struct sched_object *read_object(struct kit *k, enum sched_kind kind,
     return ret;
 }
 
-static struct json *parse_va(struct kit *k, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static struct json *parse_va(struct kit *k, const char *fmt,
+                                                                   va_list ap)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20);
     CHECK_OK(buf_vprintf(&text, fmt, ap));

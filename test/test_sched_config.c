@@ -72,8 +72,8 @@ static struct str args(struct world *w, size_t profile, const char *plugin)
 TEST(nothing_gives_the_defaults)
 {
     static const char *const texts[] = { "", HEAD, HEAD "profiles: []\n", HEAD "profiles: null\n",
-                                         "{\"apiVersion\": \"kubescheduler.config.k8s.io/v1\",\n"
-                                         "\t\"kind\": \"KubeSchedulerConfiguration\"}" };
+                                         ("{\"apiVersion\": \"kubescheduler.config.k8s.io/v1\",\n"
+                                          "\t\"kind\": \"KubeSchedulerConfiguration\"}") };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         struct world w;
         must_read(&w, texts[i]);

@@ -666,8 +666,8 @@ TEST(metrics_are_named_as_upstreams)
     static const char *const lines[] = {
         "scheduler_pending_pods{queue=\"backoff\"} 0\n",
         "scheduler_queue_incoming_pods_total{event=\"UnschedulablePodAdd\",queue=\"active\"} 3\n",
-        "scheduler_queue_incoming_pods_total{event=\"ScheduleAttemptFailure\","
-        "queue=\"unschedulable\"} 3\n",
+        ("scheduler_queue_incoming_pods_total{event=\"ScheduleAttemptFailure\","
+         "queue=\"unschedulable\"} 3\n"),
         "scheduler_queue_incoming_pods_total{event=\"NodeAdd\",queue=\"backoff\"} 1\n",
         "scheduler_queue_incoming_pods_total{event=\"UnschedulableTimeout\",queue=\"active\"} 1\n",
         "scheduler_inflight_events{event=\"PodPopped\"} 1\n",

@@ -907,11 +907,11 @@ static void random_pv(struct kit *k, unsigned i, bool may_be_claimed)
         ON("host", "n2"),
         ON("zone", "a"),
         ON("other", "x"),
-        "'nodeAffinity':{'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'host',"
-        "'operator':'In','values':['n1','n3']},{'key':'zone','operator':'Exists'}]},{"
-        "'matchExpressions':[{'key':'zone','operator':'In','values':['b']}]}]}}",
-        "'nodeAffinity':{'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'host',"
-        "'operator':'NotIn','values':['n1']}]}]}}",
+        ("'nodeAffinity':{'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'host',"
+         "'operator':'In','values':['n1','n3']},{'key':'zone','operator':'Exists'}]},{"
+         "'matchExpressions':[{'key':'zone','operator':'In','values':['b']}]}]}}"),
+        ("'nodeAffinity':{'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'host',"
+         "'operator':'NotIn','values':['n1']}]}]}}"),
         "'nodeAffinity':{'required':{'nodeSelectorTerms':[{}]}}",
     };
     const char *affinity = affinities[test_random_below(ARRAY_LEN(affinities))];

@@ -41,7 +41,11 @@ struct kind { /* of pods */
     const char *containers, *more, *labels, *namespace;
     int priority;
 };
-static const struct kind plain = { pod_plain, "", "", "default", 0 };
+#define PLAIN                                                                                      \
+    {                                                                                              \
+        pod_plain, "", "", "default", 0                                                            \
+    }
+static const struct kind plain = PLAIN;
 static const struct kind unfit = { ONE_CONTAINER("9"), "", "", "default", 10 };
 
 static const struct shape {
@@ -50,7 +54,7 @@ static const struct shape {
     unsigned zones;
     bool churns_pods, churns_all;
 } shapes[] = {
-    { "SchedulingBasic", plain, plain, 0, false, false },
+    { "SchedulingBasic", PLAIN, PLAIN, 0, false, false },
     { "SchedulingPodAffinity",
       { pod_plain, affinity, "\"color\":\"blue\"", "sched-0", 0 },
       { pod_plain, affinity, "\"color\":\"blue\"", "sched-1", 0 },
@@ -58,7 +62,7 @@ static const struct shape {
       false,
       false },
     { "TopologySpreading",
-      plain,
+      PLAIN,
       { pod_plain, spread, "\"color\":\"blue\"", "default", 0 },
       3,
       false,
@@ -69,8 +73,8 @@ static const struct shape {
       0,
       false,
       false },
-    { "Unschedulable", plain, plain, 0, true, false },
-    { "SchedulingWithMixedChurn", plain, plain, 0, false, true },
+    { "Unschedulable", PLAIN, PLAIN, 0, true, false },
+    { "SchedulingWithMixedChurn", PLAIN, PLAIN, 0, false, true },
 };
 
 struct call {

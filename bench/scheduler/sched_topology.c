@@ -142,7 +142,7 @@ static struct sched_object *read_text(struct world *w, enum sched_kind kind, str
 {
     struct arena a = { 0 };
     struct json *json;
-    struct sched_object *o;
+    struct sched_object *o = NULL;
     struct err err = { 0 };
     for (size_t i = 0; i < b->n; i++)
         if (b->p[i] == '\'')

@@ -48,7 +48,7 @@ static struct sched_object *read_text(struct world *w, enum sched_kind kind, cha
 {
     struct arena a = { 0 };
     struct json *json;
-    struct sched_object *o;
+    struct sched_object *o = NULL;
     struct err err = { 0 };
     for (char *p = text; *p; p++)
         *p = *p == '\'' ? '"' : *p;

@@ -67,11 +67,11 @@ static bool take_scalar(struct words *w, struct sched_amounts *from, const struc
 
 static void take_amounts(struct words *w, struct sched_node_info *n, const struct sched_pod *pod)
 {
-    bool known = take(&n->requested.milli_cpu, pod->requests.milli_cpu) &
-                 take(&n->requested.memory, pod->requests.memory) &
-                 take(&n->requested.ephemeral, pod->requests.ephemeral) &
-                 take(&n->nonzero_milli_cpu, pod->nonzero_milli_cpu) &
-                 take(&n->nonzero_memory, pod->nonzero_memory);
+    bool known = take(&n->requested.milli_cpu, pod->requests.milli_cpu);
+    known &= take(&n->requested.memory, pod->requests.memory);
+    known &= take(&n->requested.ephemeral, pod->requests.ephemeral);
+    known &= take(&n->nonzero_milli_cpu, pod->nonzero_milli_cpu);
+    known &= take(&n->nonzero_memory, pod->nonzero_memory);
     for (uint32_t i = 0; i < pod->requests.n_scalars; i++)
         if (pod->requests.scalars[i].value > 0)
             known &= take_scalar(w, &n->requested, &pod->requests.scalars[i]);

@@ -46,7 +46,7 @@ static void read_taints(struct words *w, struct arena *a, const struct json *lis
         n->taints[n->n_taints++] = (struct sched_taint){
             .key = words_get(w, json_get_str(m, "key")),
             .value = value.n > 0 ? words_get(w, value) : NULL,
-            .effect = i,
+            .effect = (enum sched_taint_effect)i,
         };
     }
 }

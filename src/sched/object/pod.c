@@ -254,7 +254,7 @@ static void read_tolerations(struct words *w, struct arena *a, const struct json
         t.all_effects = effect.n == 0;
         if (i == ARRAY_LEN(ops) || (!t.all_effects && !effect_of(effect, &t.effect)))
             continue;
-        t.op = i;
+        t.op = (unsigned)i;
         t.key = key.n > 0 ? words_get(w, key) : NULL;
         t.value = value.n > 0 ? words_get(w, value) : NULL;
         p->tolerations[p->n_tolerations++] = t;

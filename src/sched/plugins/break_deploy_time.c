@@ -63,7 +63,7 @@ static void add_peer(struct peers *s, const struct sched_node_image_state *state
     if (at == PLACE_BREAK_PEERS_MAX)
         return;
     size_t last = MIN(s->n, (size_t)PLACE_BREAK_PEERS_MAX - 1);
-    memmove(s->of + at + 1, s->of + at, (last - at) * sizeof *s->of);
+    memmove(s->of + at + 1, s->of + at, (last - at) * sizeof s->of[0]);
     memmove(s->p + at + 1, s->p + at, (last - at) * sizeof *s->p);
     s->of[at] = state;
     s->p[at] = (struct place_break_peer){ .holds = *holds, .uplink_bps = state->uplink_bps };
