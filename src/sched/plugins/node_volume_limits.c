@@ -85,7 +85,7 @@ static const struct sched_status *read_claim(const struct node_volume_limits *l,
             return status;
     }
     const struct word *driver;
-    struct counted_volume volume = volume_of_claim(l->counts, pvc, &driver);
+    struct counted_volume volume = volume_counts_claim(l->counts, pvc, &driver);
     add_volume(s, volume, driver);
     return NULL;
 }
@@ -112,7 +112,7 @@ static const struct sched_status *pre_filter(struct sched_plugin *p, struct sche
         }
         const struct word *driver;
         struct counted_volume volume =
-            volume_of_spec(l->counts, cycle->arena, v, &driver, &s->not_moved);
+            volume_counts_inline(l->counts, cycle->arena, v, &driver, &s->not_moved);
         add_volume(s, volume, driver);
     }
     if (!s)

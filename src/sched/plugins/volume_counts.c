@@ -58,8 +58,9 @@ static struct str driver_of_class(const struct sched_storage_class *class)
                                                  : STR("");
 }
 
-struct counted_volume volume_of_claim(const struct volume_counts *c, const struct sched_pvc *pvc,
-                                      const struct word **ret_driver)
+struct counted_volume volume_counts_claim(const struct volume_counts *c,
+                                          const struct sched_pvc *pvc,
+                                          const struct word **ret_driver)
 {
     const struct sched_pv *pv =
         pvc->volume_name.n > 0 ? sched_find_pv(c->f, pvc->volume_name) : NULL;
@@ -85,9 +86,10 @@ struct counted_volume volume_of_claim(const struct volume_counts *c, const struc
     return v;
 }
 
-struct counted_volume volume_of_spec(const struct volume_counts *c, struct arena *a,
-                                     const struct sched_volume *v, const struct word **ret_driver,
-                                     const struct sched_status **ret_failed)
+struct counted_volume volume_counts_inline(const struct volume_counts *c, struct arena *a,
+                                           const struct sched_volume *v,
+                                           const struct word **ret_driver,
+                                           const struct sched_status **ret_failed)
 {
     struct counted_volume ret = { 0 };
     enum sched_in_tree tree = sched_volume_in_tree(v);
@@ -267,7 +269,7 @@ static const struct sched_status *add_pod(const struct volume_counts *c, struct 
         const struct sched_status *failed = NULL;
         struct counted_volume volume = { 0 };
         if (!sched_volume_has_claim(v)) {
-            volume = volume_of_spec(c, a, v, NULL, &failed);
+            volume = volume_counts_inline(c, a, v, NULL, &failed);
             if (volume.hash == 0 && !failed)
                 continue;
         } else if (v->claim.n == 0) {
@@ -277,7 +279,7 @@ static const struct sched_status *add_pod(const struct volume_counts *c, struct 
             if (pvc && v->source == SCHED_VOLUME_EPHEMERAL)
                 failed = sched_check_ephemeral(a, SCHED_ERROR, pod, pvc);
             if (pvc)
-                volume = volume_of_claim(c, pvc, NULL);
+                volume = volume_counts_claim(c, pvc, NULL);
             else
                 volume.claim = name_hash(c, pod->o.namespace, v->claim);
         }
