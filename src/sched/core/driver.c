@@ -176,12 +176,19 @@ static void on_list_end(void *arg, uint64_t rv)
 
 static void on_absent_timer(struct timer *t);
 
-/* The API does not have it, or does not show it to us and it can be done without. */
+/* Without these nothing is placed: an API that says it has none is not ready yet. */
+static bool can_be_absent(enum sched_kind kind, int status)
+{
+    if (kind == SCHED_POD || kind == SCHED_NODE)
+        return false;
+    return status == 404 || (status == 403 && kind == SCHED_NODE_IMAGE_STATE);
+}
+
 static void on_trouble(void *arg, int status, const struct err *err)
 {
     struct feed *f = arg;
     struct sched_driver *d = f->d;
-    if (status != 404 && (status != 403 || f->kind != SCHED_NODE_IMAGE_STATE))
+    if (!can_be_absent(f->kind, status))
         return;
     reflector_close(take_ptr(&f->reflector));
     f->absent = f->synced = true;
