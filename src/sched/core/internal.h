@@ -5,6 +5,7 @@
  *     scheduler.c   making it, reload, timers, the API, what plugins ask for
  *     objects.c     objects that come and go: cache, pending pods, events for the queue
  *     cycle.c       one scheduling cycle, up to Permit; explain
+ *     search.c      which nodes fit        score.c   which is best
  *     binding.c     Permit's wait and the binding cycle: steps that end later
  *     failure.c     why a pod has no node: its text, condition, Event, and way back
  *     recorder.c    Events
