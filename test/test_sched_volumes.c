@@ -901,18 +901,20 @@ static const struct sched_pv *naive_volume(struct kit *k, const struct sched_pvc
 
 static void random_pv(struct kit *k, unsigned i, bool may_be_claimed)
 {
+#define TERMS(list) "'nodeAffinity':{'required':{'nodeSelectorTerms':[" list "]}}"
+#define TWO_TERMS                                                                                  \
+    "{'matchExpressions':[{'key':'host','operator':'In','values':['n1','n3']},{'key':'zone',"      \
+    "'operator':'Exists'}]},{'matchExpressions':[{'key':'zone','operator':'In','values':['b']}]}"
+#define NOT_N1 "{'matchExpressions':[{'key':'host','operator':'NotIn','values':['n1']}]}"
     static const char *const affinities[] = {
         "",
         ON("host", "n1"),
         ON("host", "n2"),
         ON("zone", "a"),
         ON("other", "x"),
-        ("'nodeAffinity':{'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'host',"
-         "'operator':'In','values':['n1','n3']},{'key':'zone','operator':'Exists'}]},{"
-         "'matchExpressions':[{'key':'zone','operator':'In','values':['b']}]}]}}"),
-        ("'nodeAffinity':{'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'host',"
-         "'operator':'NotIn','values':['n1']}]}]}}"),
-        "'nodeAffinity':{'required':{'nodeSelectorTerms':[{}]}}",
+        TERMS(TWO_TERMS),
+        TERMS(NOT_N1),
+        TERMS("{}"),
     };
     const char *affinity = affinities[test_random_below(ARRAY_LEN(affinities))];
     char name[16], capacity[16], claim[64] = "";

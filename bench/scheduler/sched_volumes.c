@@ -25,7 +25,7 @@ struct world {
     uint64_t rv;
 };
 
-static void die(const char *text)
+__attribute__((noreturn)) static void die(const char *text)
 {
     (void)fprintf(stderr, "%s\n", text);
     exit(1);
