@@ -174,3 +174,20 @@ def defaults(random):
                 if random.random() < 0.6:
                     extra.append({"apiVersion": "apps/v1", "kind": kind, "metadata": meta, "spec": {"selector": selector(random)}})
     return question(random, cfg, extra=extra, with_spread=0.15, controller=0.5)
+
+
+@generator("topology-preemption")
+def preemptions(random):
+    """One pod that could have a place if others went, which are in its way by where they are."""
+    ret = question(random, with_affinity=0.5, with_spread=0.8, there=30)
+    ret["pods"] = ret["pods"][:1]
+    for i, made in enumerate(ret["objects"]):
+        if made["kind"] == "Pod":
+            made["status"]["startTime"] = f"2026-01-01T00:{i:02}:00Z"  # of equals the younger one goes
+            made["metadata"].pop("deletionTimestamp", None)  # such victims are not evicted again, so nobody hears of them
+            made["spec"]["priority"] = random.choice([0, 0, 10, 100, 1000])
+    pending = ret["pods"][0]
+    pending["spec"].update(priority=random.choice([50, 500]), topologySpreadConstraints=[spread(random, pending["metadata"]["labels"], True)])
+    if random.random() < 0.5:
+        pending["spec"]["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term(random, pending["metadata"]["labels"])]}}
+    return ret
