@@ -137,4 +137,28 @@ TEST(one_node_that_is_left_has_points_too)
     end(&w);
 }
 
+TEST(a_pod_that_has_a_node_is_looked_at_as_if_it_came_now)
+{
+    struct world w;
+    begin(&w);
+    for (int i = 0; i < 2; i++) { /* asking changes nothing */
+        put(&w, SCHED_POD,
+            "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"old\",\"uid\":\"o\"},\"spec\":{"
+            "\"nodeName\":"
+            "\"large\",\"schedulerName\":\"default-scheduler\",\"containers\":[{\"name\":\"c\","
+            "\"resources\":{\"requests\":{\"cpu\":\"6\"}}}]}}");
+        scoped(explain_free_scoped) struct explain *e = explain_new();
+        struct buf out = BUF_INIT(1 << 20);
+        struct json *json;
+        CHECK_OK(sched_explain(w.s, STR("ns"), STR("old"), 2, &explain_observer, e, NULL));
+        explain_write(e, &out);
+        CHECK_OK(json_parse(&w.a, str_copy_arena(&w.a, buf_str(&out)), NULL, &json, NULL));
+        buf_fini(&out);
+        CHECK_STR(json_get_str(json, "assigned"), "large");
+        CHECK_STR(json_get_str(json, "node"), "large"); /* it fits where it is */
+    }
+    CHECK(json_is(json_getc(explain(&w, "4"), "node"), JSON_NULL)); /* beside it there is no room */
+    end(&w);
+}
+
 TEST_MAIN

@@ -98,7 +98,7 @@ static void show(struct arena *a, const struct json *o, bool wide)
     print_line("Profile", json_get_str(o, "schedulerName"));
     if (assigned.n)
         print_line("Is on", assigned);
-    print_line(assigned.n ? "Now" : "Would go", node.n ? node : STR("nowhere"));
+    print_line("Would go", node.n ? node : STR("nowhere"));
     if (message.n)
         print_line("Because", message);
     if (json_first(json_getc(o, "nodes"))) {

@@ -120,7 +120,8 @@ def test_it_places_pods_and_explains(api, path):
         add_pod(api, "gated", "1", schedulingGates=[{"name": "x.y/z"}])
         wide = wait_for(lambda: s.explain("gated", "-o", "wide").stdout, "an answer about the other pod")
         assert "NodeResourcesFit" in wide.splitlines()[4] and "node(s) were unschedulable" in wide
-        assert json.loads(s.explain("fits", "-o", "json").stdout)["assigned"] == "large"
+        there = json.loads(s.explain("fits", "-o", "json").stdout)
+        assert there["assigned"] == there["node"] == "large"
 
         done = s.explain("nobody")
         assert done.returncode == 1 and "pod 'default/nobody' is not known" in done.stderr

@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 
+#include <assert.h>
+
 /* ---- attempts ---- */
 
 struct attempt *attempt_new(struct sched *s, const struct sched_profile *profile,
@@ -163,12 +165,13 @@ static void fit_error(struct search *f, struct outcome *o)
                                     f->absent, f->pre_filter_message, f->post_filter_message);
 }
 
-static void tell_decision(const struct search *f, const struct word *node, const struct outcome *o)
+static void tell_decision(const struct search *f, const struct sched_pod *pod,
+                          const struct word *node, const struct outcome *o)
 {
     if (!f->observer || !f->observer->decided)
         return;
     struct sched_status status = { o->code, &o->message, 1, STR("") };
-    f->observer->decided(f->observer_arg, f->a->pod, node, node ? NULL : &status);
+    f->observer->decided(f->observer_arg, pod, node, node ? NULL : &status);
 }
 
 /* Reserve and Permit; the attempt has failed or goes on behind them. */
@@ -231,7 +234,7 @@ static void run_cycle(struct attempt *a)
     figures_algorithm(a);
     if (!node)
         fit_error(&f, &o);
-    tell_decision(&f, node ? node->node->name : NULL, &o);
+    tell_decision(&f, a->pod, node ? node->node->name : NULL, &o);
     if (node)
         assume(&f, node);
     else
@@ -275,6 +278,44 @@ bool sched_step(struct sched *s, uint64_t now_ms)
     return true;
 }
 
+/* One attempt that ends before Reserve. told: the pod as the observer is told of it at the end. */
+static void explain_as(struct sched *s, const struct sched_profile *profile,
+                       const struct sched_pod *pod, const struct sched_pod *told,
+                       const struct sched_observer *observer, void *arg)
+{
+    struct attempt *a = attempt_new(s, profile, pod);
+    a->metrics = NULL;
+    a->cycle.is_dry_run = true;
+    struct rng rng = s->rng;
+    struct search f = {
+        .s = s, .a = a, .observer = observer, .observer_arg = arg, .all_nodes = true
+    };
+    struct outcome o = { .code = SCHED_SUCCESS };
+    const struct sched_node_info *node = choose(&f, &o);
+    if (!node)
+        fit_error(&f, &o);
+    tell_decision(&f, told, node ? node->node->name : NULL, &o);
+    s->rng = rng;
+    attempt_end(a);
+}
+
+/* A pod that has a node, as if it came now: it is off its node meanwhile. */
+static void explain_assigned(struct sched *s, const struct sched_profile *profile,
+                             const struct sched_pod *pod, const struct sched_observer *observer,
+                             void *arg)
+{
+    struct sched_object *taken = NULL;
+    struct sched_pod *waits = sched_pod_clone(s->words, pod, NULL);
+    word_unref(s->words, waits->node_name);
+    waits->node_name = NULL;
+    sched_cache_del(s->cache, SCHED_POD, pod->o.namespace, pod->o.name, &taken);
+    explain_as(s, profile, waits, sched_pod_of(taken), observer, arg);
+    int r = sched_cache_put(s->cache, taken, NULL, NULL);
+    assert(r >= 0); /* there was room for it before */
+    sched_object_unref(s->words, taken);
+    sched_object_unref(s->words, waits);
+}
+
 int sched_explain(struct sched *s, struct str namespace, struct str name, uint64_t now_ms,
                   const struct sched_observer *observer, void *arg, struct err *err)
 {
@@ -289,19 +330,9 @@ int sched_explain(struct sched *s, struct str namespace, struct str name, uint64
     if (!profile)
         return err_set(err, -ENOENT, "pod '" STR_FMT "/" STR_FMT "': no profile '" STR_FMT "'",
                        STR_ARG(namespace), STR_ARG(name), STR_ARG(pod->scheduler_name));
-    struct attempt *a = attempt_new(s, profile, pod);
-    a->metrics = NULL;
-    a->cycle.is_dry_run = true;
-    struct rng rng = s->rng;
-    struct search f = {
-        .s = s, .a = a, .observer = observer, .observer_arg = arg, .all_nodes = true
-    };
-    struct outcome o = { .code = SCHED_SUCCESS };
-    const struct sched_node_info *node = choose(&f, &o);
-    if (!node)
-        fit_error(&f, &o);
-    tell_decision(&f, node ? node->node->name : NULL, &o);
-    s->rng = rng;
-    attempt_end(a);
+    if (!p && pod->node_name)
+        explain_assigned(s, profile, pod, observer, arg);
+    else
+        explain_as(s, profile, pod, pod, observer, arg);
     return 0;
 }

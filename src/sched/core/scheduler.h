@@ -75,7 +75,8 @@ uint64_t sched_tick(struct sched *s, uint64_t now_ms);
 
 /*
  * Why a pod is (not) placed, now: an attempt that ends before Reserve and changes nothing, all
- * nodes looked at. The observer hears of it. Errors: -ENOENT.
+ * nodes looked at. The observer hears of it. One that has a node is looked at as if it came now
+ * and were not there. Errors: -ENOENT.
  */
 int sched_explain(struct sched *s, struct str namespace, struct str name, uint64_t now_ms,
                   const struct sched_observer *observer, void *arg, struct err *err);

@@ -62,10 +62,10 @@ static void begin(struct explain *e, const struct sched_pod *pod)
     e->chosen = NULL;
     e->total = 0;
     e->is_over = e->is_placed = false;
+    e->assigned = STR("");
     e->namespace = str_copy_arena(&e->arena, pod->o.namespace);
     e->name = str_copy_arena(&e->arena, pod->o.name);
     e->scheduler_name = str_copy_arena(&e->arena, pod->scheduler_name);
-    e->assigned = str_copy_arena(&e->arena, word_str(pod->node_name));
 }
 
 static void on_refused(void *arg, const struct sched_pod *pod, const struct sched_node_info *node,
@@ -131,6 +131,7 @@ static void on_decided(void *arg, const struct sched_pod *pod, const struct word
     struct explain *e = arg;
     begin(e, pod);
     e->is_over = true;
+    e->assigned = str_copy_arena(&e->arena, word_str(pod->node_name));
     e->is_placed = node != NULL;
     e->node = str_copy_arena(&e->arena, word_str(node));
     e->code = sched_code(status);
