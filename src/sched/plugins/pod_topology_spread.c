@@ -71,29 +71,63 @@ static struct census *census_of(struct spread_plugin *p)
 
 /* ---- constraints of a pod ---- */
 
+/* Hard or soft ones of a list, the others are passed over. */
+struct constraints {
+    const struct sched_spread *p;
+    uint32_t n;
+    bool hard;
+    const struct sched_selector *selector; /* of defaults; NULL: each has its own */
+};
+/* The one after `at` (NULL: the first); NULL: there is no more. */
+static const struct sched_spread *next_of(const struct constraints *c,
+                                          const struct sched_spread *at)
+{
+    at = at ? at + 1 : c->p;
+    while (at && at < c->p + c->n && at->do_not_schedule != c->hard)
+        at++;
+    return at && at < c->p + c->n ? at : NULL;
+}
+
+static const struct sched_selector *selector_of(const struct constraints *c,
+                                                const struct sched_spread *s)
+{
+    return c->selector ? c->selector : &s->selector;
+}
+
+/* The pod's own, else those that are the default, if something selects the pod. */
+static struct constraints constraints_of(struct spread_plugin *p, struct arena *a,
+                                         const struct sched_pod *pod, bool hard)
+{
+    struct constraints c = { .p = pod->spreads, .n = pod->n_spreads, .hard = hard };
+
+    if (c.n > 0)
+        return c;
+    c.p = p->defaults;
+    for (uint32_t i = 0; i < p->n_defaults && c.n == 0; i++)
+        if (p->defaults[i].do_not_schedule == hard)
+            c.n = p->n_defaults;
+    if (c.n == 0)
+        return c;
+    c.selector = default_selector(&p->selectors, p->p.framework->cache, a, pod);
+    if (c.selector->n == 0)
+        c.n = 0;
+    return c;
+}
+
 static struct rules rules_of(struct spread_plugin *p, struct arena *a, const struct sched_pod *pod,
                              bool hard)
 {
-    const struct sched_spread *from = pod->n_spreads ? pod->spreads : p->defaults;
-    uint32_t n_from = pod->n_spreads ? pod->n_spreads : p->n_defaults;
-    const struct sched_selector *selector = NULL;
+    struct constraints c = constraints_of(p, a, pod, hard);
     struct rules rules = { 0 };
 
-    for (uint32_t i = 0; i < n_from; i++)
-        rules.n += from[i].do_not_schedule == hard;
+    for (const struct sched_spread *s = next_of(&c, NULL); s; s = next_of(&c, s))
+        rules.n++;
     if (rules.n == 0)
         return rules;
-    if (pod->n_spreads == 0) {
-        selector = default_selector(&p->selectors, p->p.framework->cache, a, pod);
-        if (selector->n == 0)
-            return (struct rules){ 0 };
-    }
     rules.p = arena_new_n(a, struct rule, rules.n);
-    for (uint32_t i = 0, n = 0; i < n_from; i++)
-        if (from[i].do_not_schedule == hard) {
-            rules.p[n].spread = &from[i];
-            rules.p[n++].selector = selector ? selector : &from[i].selector;
-        }
+    struct rule *r = rules.p;
+    for (const struct sched_spread *s = next_of(&c, NULL); s; s = next_of(&c, s))
+        *r++ = (struct rule){ .spread = s, .selector = selector_of(&c, s) };
     return rules;
 }
 
@@ -398,10 +432,10 @@ static const struct sched_status *spread_normalize(struct sched_plugin *sp,
 
 /* ---- events ---- */
 
-static bool any_matches(const struct rules *rules, const struct sched_pod *pod)
+static bool any_matches(const struct constraints *c, const struct sched_pod *pod)
 {
-    for (uint32_t i = 0; i < rules->n; i++)
-        if (sched_selector_matches(rules->p[i].selector, &pod->labels))
+    for (const struct sched_spread *s = next_of(c, NULL); s; s = next_of(c, s))
+        if (sched_selector_matches(selector_of(c, s), &pod->labels))
             return true;
     return false;
 }
@@ -409,24 +443,24 @@ static bool any_matches(const struct rules *rules, const struct sched_pod *pod)
 /* Does it count, or is it about to? */
 static bool is_involved(const struct sched_pod *other, const struct sched_pod *pod)
 {
-    if (str_eq(other->o.uid, pod->o.uid))
+    if ((other->node_name || other->nominated_node.n > 0) &&
+        other->namespace_word == pod->namespace_word)
         return true;
-    return (other->node_name || other->nominated_node.n > 0) &&
-           other->namespace_word == pod->namespace_word;
+    return str_eq(other->o.uid, pod->o.uid);
 }
 
-static bool update_helps(const struct rules *rules, const struct sched_pod *pod,
+static bool update_helps(const struct constraints *c, const struct sched_pod *pod,
                          const struct sched_pod *before, const struct sched_pod *after)
 {
     if (str_eq(pod->o.uid, after->o.uid) && !alike_tolerations(before, after))
-        for (uint32_t i = 0; i < rules->n; i++)
-            if (rules->p[i].spread->honors_taints)
+        for (const struct sched_spread *s = next_of(c, NULL); s; s = next_of(c, s))
+            if (s->honors_taints)
                 return true;
     if (sched_labels_equal(&before->labels, &after->labels))
         return false;
-    for (uint32_t i = 0; i < rules->n; i++)
-        if (sched_selector_matches(rules->p[i].selector, &before->labels) !=
-            sched_selector_matches(rules->p[i].selector, &after->labels))
+    for (const struct sched_spread *s = next_of(c, NULL); s; s = next_of(c, s))
+        if (sched_selector_matches(selector_of(c, s), &before->labels) !=
+            sched_selector_matches(selector_of(c, s), &after->labels))
             return true;
     return false;
 }
@@ -441,30 +475,29 @@ static enum sched_hint spread_pod_hint(struct sched_plugin *sp, const struct sch
 
     if ((after && !is_involved(after, pod)) || (before && !is_involved(before, pod)))
         return SCHED_HINT_SKIP;
-    struct rules rules = rules_of(plugin_of(sp), &a, pod, true);
+    struct constraints c = constraints_of(plugin_of(sp), &a, pod, true);
     if (before && after)
-        helps = update_helps(&rules, pod, before, after);
+        helps = update_helps(&c, pod, before, after);
     else
-        helps = any_matches(&rules, before ? before : after);
+        helps = any_matches(&c, before ? before : after);
     arena_fini(&a);
     return helps ? SCHED_HINT_QUEUE : SCHED_HINT_SKIP;
 }
 
-static bool node_has_keys(const struct rules *rules, const struct sched_node *node)
+static bool node_has_keys(const struct constraints *c, const struct sched_node *node)
 {
-    for (uint32_t i = 0; i < rules->n; i++)
-        if (!sched_label_get(&node->labels, rules->p[i].spread->topology_key))
+    for (const struct sched_spread *s = next_of(c, NULL); s; s = next_of(c, s))
+        if (!sched_label_get(&node->labels, s->topology_key))
             return false;
     return true;
 }
 
-static bool keys_changed(const struct rules *rules, const struct sched_node *before,
+static bool keys_changed(const struct constraints *c, const struct sched_node *before,
                          const struct sched_node *after)
 {
-    for (uint32_t i = 0; i < rules->n; i++) {
-        const struct word *key = rules->p[i].spread->topology_key;
-        const struct word *x = sched_label_get(&before->labels, key);
-        const struct word *y = sched_label_get(&after->labels, key);
+    for (const struct sched_spread *s = next_of(c, NULL); s; s = next_of(c, s)) {
+        const struct word *x = sched_label_get(&before->labels, s->topology_key);
+        const struct word *y = sched_label_get(&after->labels, s->topology_key);
         if (x != y && (word_str(x).n > 0 || word_str(y).n > 0))
             return true;
     }
@@ -477,13 +510,13 @@ static enum sched_hint spread_node_hint(struct sched_plugin *sp, const struct sc
     const struct sched_node *before = sched_node_of(event->before),
                             *after = sched_node_of(event->after);
     struct arena a = { 0 };
-    struct rules rules = rules_of(plugin_of(sp), &a, pod, true);
-    bool had = before && node_has_keys(&rules, before), has = after && node_has_keys(&rules, after);
+    struct constraints c = constraints_of(plugin_of(sp), &a, pod, true);
+    bool had = before && node_has_keys(&c, before), has = after && node_has_keys(&c, after);
     bool helps = had || has;
 
     if (before && after)
         helps = had != has ||
-                (has && (keys_changed(&rules, before, after) || !alike_taints(before, after)));
+                (has && (keys_changed(&c, before, after) || !alike_taints(before, after)));
     arena_fini(&a);
     return helps ? SCHED_HINT_QUEUE : SCHED_HINT_SKIP;
 }
