@@ -225,7 +225,7 @@ def test_after_a_wild_time_its_picture_is_right(cluster, proxy, tmp_path):
         what = rng.random()
         if what < 0.5 and len(live) < 300:
             gates = {"schedulingGates": [{"name": "example.com/wait"}]} if rng.random() < 0.3 else {}
-            body = pod(f"w{i}", cpu=rng.choice(["10m", "200m", "3"]), **gates)
+            body = pod(f"w{i}", cpu=rng.choice(["10m", "50m", "3"]), **gates)
             assert cluster.ask("POST", PODS, body, connection=connection).status == 201
             live.append(f"w{i}")
         elif what < 0.7 and live:
