@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loop's side of the driver: watches, requests, the Lease; see driver.h. Read from
+ * The driver itself: asleep and awake, the Lease, its end; see driver.h. Read from
  * sched_driver_start() at the end upwards.
  */
 #include "sched/core/driver_impl.h"
@@ -14,263 +14,10 @@
 #include <errno.h>
 
 #define PODS_WITHOUT_NODE "spec.nodeName="
-#define PODS_NOT_DONE     "status.phase!=Succeeded,status.phase!=Failed"
 
 bool driver_keeps_json(const struct sched_config *config, const struct wplugins *plugins)
 {
     return config->n_extenders > 0 || (plugins && wplugins_count(plugins) > 0);
-}
-
-/* ---------------------------------------------------------------- requests */
-
-static void start_calls(struct sched_driver *d);
-static void continue_stop(struct sched_driver *d);
-
-/* To the thread, or, when it has ended, to the one who still waits there: it only frees. */
-static void answer(struct call *c)
-{
-    struct sched_driver *d = c->d;
-    if (d->joined) {
-        c->done(c->arg, c->r, c->status, STR(""), &c->err);
-        driver_call_free(c);
-        return;
-    }
-    struct message *m = driver_message(MESSAGE_ANSWER, STR(""));
-    m->call = c;
-    driver_send(d, m);
-}
-
-static void on_head(void *arg, int status, const struct headers *headers)
-{
-    struct call *c = arg;
-    c->status = status;
-}
-
-static void on_data(void *arg, struct str chunk)
-{
-    struct call *c = arg;
-    (void)buf_add_str(&c->answer, chunk);
-}
-
-static void on_end(void *arg, int r, const struct err *err)
-{
-    struct call *c = arg;
-    struct sched_driver *d = c->d;
-    c->running = NULL;
-    c->r = r < 0 ? r : c->answer.failed;
-    if (r < 0 && err)
-        c->err = *err;
-    else if (c->r < 0)
-        (void)err_sys(&c->err, c->r, "the API's answer");
-    list_remove(&c->node);
-    d->n_running--;
-    answer(c);
-    if (d->stopping)
-        continue_stop(d);
-    else
-        start_calls(d);
-}
-
-static const struct kube_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
-
-static void start_call(struct sched_driver *d, struct call *c)
-{
-    struct headers h = { 0 };
-    (void)headers_addc(&h, "accept", "application/json");
-    if (c->n_body > 0)
-        (void)headers_addc(&h, "content-type", c->patch_type ? c->patch_type : "application/json");
-    struct kube_request rq = { .identity = d->opts.identity,
-                               .method = str_of(c->method),
-                               .target = str_of(c->target),
-                               .headers = &h,
-                               .body = str_n(c->body, c->n_body) };
-    int r = transport_start(d->opts.transport, &rq, &call_ops, c, &c->running, &c->err);
-    headers_fini(&h);
-    if (r < 0) {
-        c->r = r;
-        answer(c);
-        return;
-    }
-    list_push_back(&d->running, &c->node);
-    d->n_running++;
-}
-
-static void on_refill(struct timer *t)
-{
-    start_calls(container_of(t, struct sched_driver, refill));
-}
-
-/* clientConnection.qps and burst, where they were configured. */
-static bool take_token(struct sched_driver *d)
-{
-    const struct sched_config *c = d->opts.config;
-    if (!c->limits_requests || c->qps < 0)
-        return true;
-    uint64_t now = clock_mono_ms();
-    d->tokens += (double)(now - d->tokens_ms) * c->qps / 1000;
-    d->tokens = MIN(d->tokens, (double)MAX(c->burst, (int64_t)1));
-    d->tokens_ms = now;
-    if (d->tokens >= 1) {
-        d->tokens -= 1;
-        return true;
-    }
-    if (!timer_is_armed(&d->refill))
-        timer_start(d->loop, &d->refill, (uint64_t)((1 - d->tokens) * 1000 / c->qps) + 1,
-                    on_refill);
-    return false;
-}
-
-static void start_calls(struct sched_driver *d)
-{
-    while (d->n_running < DRIVER_CALLS_MAX && !list_is_empty(&d->waiting) && !d->joined &&
-           take_token(d))
-        start_call(d, list_entry(list_pop_front(&d->waiting), struct call, node));
-}
-
-/* ---------------------------------------------------------------- watches */
-
-static void check_ready(struct sched_driver *d);
-
-static bool send_text(struct feed *f, enum message_type type, struct str text)
-{
-    struct sched_driver *d = f->d;
-    if (type == MESSAGE_LINE) {
-        uv_mutex_lock(&d->lock);
-        bool full = d->inbox_bytes > DRIVER_INBOX_MAX_BYTES;
-        if (full)
-            d->outbox.drained = false;
-        uv_mutex_unlock(&d->lock);
-        if (full) { /* it is listed again when the thread has read what there is */
-            f->lost = true;
-            return false;
-        }
-    }
-    struct message *m = driver_message(type, text);
-    m->kind = f->kind;
-    driver_send(d, m);
-    return true;
-}
-
-static void on_list_begin(void *arg)
-{
-    (void)send_text(arg, MESSAGE_LIST_BEGIN, STR(""));
-}
-
-static void on_text(void *arg, bool is_page, struct str text)
-{
-    struct feed *f = arg;
-    if (is_page || !f->lost)
-        (void)send_text(f, is_page ? MESSAGE_PAGE : MESSAGE_LINE, text);
-}
-
-static void on_list_end(void *arg, uint64_t rv)
-{
-    struct feed *f = arg;
-    f->lost = false;
-    (void)send_text(f, MESSAGE_LIST_END, STR(""));
-    f->synced = true;
-    check_ready(f->d);
-}
-
-static void on_absent_timer(struct timer *t);
-
-/* Without these nothing is placed: an API that says it has none is not ready yet. */
-static bool can_be_absent(enum sched_kind kind, int status)
-{
-    if (kind == SCHED_POD || kind == SCHED_NODE)
-        return false;
-    return status == 404 || (status == 403 && kind == SCHED_NODE_IMAGE_STATE);
-}
-
-static void on_trouble(void *arg, int status, const struct err *err)
-{
-    struct feed *f = arg;
-    struct sched_driver *d = f->d;
-    if (!can_be_absent(f->kind, status))
-        return;
-    reflector_close(take_ptr(&f->reflector));
-    f->absent = f->synced = true;
-    on_list_begin(f); /* what there was of it is gone */
-    (void)send_text(f, MESSAGE_LIST_END, STR(""));
-    if (!timer_is_armed(&d->absent))
-        timer_start(d->loop, &d->absent, DRIVER_ABSENT_MS, on_absent_timer);
-    check_ready(d);
-}
-
-static const struct reflector_ops feed_ops = { .on_list_begin = on_list_begin,
-                                               .on_text = on_text,
-                                               .on_list_end = on_list_end,
-                                               .on_trouble = on_trouble };
-
-static int start_feed(struct sched_driver *d, enum sched_kind kind, struct err *err)
-{
-    struct feed *f = &d->feeds[kind];
-    f->d = d;
-    f->kind = kind;
-    f->absent = false;
-    struct reflector_opts opts = {
-        .loop = d->loop,
-        .transport = d->opts.transport,
-        .hub = d->opts.hub,
-        .identity = d->opts.identity,
-        .key = { .group_version = str_of(sched_kind_group_version(kind)),
-                 .plural = str_of(sched_kind_plural(kind)),
-                 .field_selector = kind == SCHED_POD ? STR(PODS_NOT_DONE) : STR(""),
-                 .identity = d->opts.identity },
-        .ops = &feed_ops,
-        .arg = f,
-    };
-    return reflector_start(&opts, &f->reflector, err);
-}
-
-static void on_absent_timer(struct timer *t)
-{
-    struct sched_driver *d = container_of(t, struct sched_driver, absent);
-    for (unsigned k = 0; k < SCHED_KIND_COUNT; k++)
-        if (d->feeds[k].absent)
-            (void)start_feed(d, (enum sched_kind)k, NULL);
-}
-
-/* Only for plugins that are about images that nodes have. */
-static bool wants_kind(const struct sched_driver *d, enum sched_kind kind)
-{
-    if (kind != SCHED_NODE_IMAGE_STATE)
-        return true;
-    for (size_t i = 0; i < d->opts.config->n_profiles; i++) {
-        const struct sched_config_set *set = &d->opts.config->profiles[i].at[SCHED_AT_SCORE];
-        for (size_t j = 0; j < set->n; j++)
-            if (!sched_native_plugin(set->p[j].name) ||
-                str_has_prefix(set->p[j].name, STR("Break")))
-                return true;
-    }
-    return false;
-}
-
-/* Those that are wanted and do not run. */
-static void start_feeds(struct sched_driver *d)
-{
-    d->feeds_run = true;
-    for (unsigned k = 0; k < SCHED_KIND_COUNT; k++) {
-        struct err err = { 0 };
-        enum sched_kind kind = (enum sched_kind)k;
-        if (d->feeds[k].reflector || d->feeds[k].absent)
-            continue;
-        if (!wants_kind(d, kind))
-            d->feeds[k].synced = true;
-        else if (start_feed(d, kind, &err) < 0)
-            log_error("watch cannot begin", "resource=%s: %s", sched_kind_plural(kind),
-                      err_text(&err));
-    }
-}
-
-static void stop_feeds(struct sched_driver *d)
-{
-    reflector_close(take_ptr(&d->sleeper));
-    for (unsigned k = 0; k < SCHED_KIND_COUNT; k++)
-        reflector_close(take_ptr(&d->feeds[k].reflector));
-    timer_stop(d->loop, &d->absent);
 }
 
 static void tell_ready(struct sched_driver *d)
@@ -282,14 +29,8 @@ static void tell_ready(struct sched_driver *d)
         d->opts.on_ready(d->opts.arg);
 }
 
-static void check_ready(struct sched_driver *d)
+void driver_has_all(struct sched_driver *d)
 {
-    if (!d->feeds_run || d->has_all)
-        return;
-    for (unsigned k = 0; k < SCHED_KIND_COUNT; k++)
-        if (!d->feeds[k].synced)
-            return;
-    d->has_all = true;
     driver_send(d, driver_message(MESSAGE_SYNCED, STR("")));
     log_info("scheduler knows the cluster", "");
     tell_ready(d);
@@ -336,7 +77,7 @@ static void fail(struct sched_driver *d, const struct err *err)
 {
     d->failed = true;
     log_error("scheduler cannot start", "%s", err_text(err));
-    stop_feeds(d);
+    driver_stop_feeds(d);
     if (d->opts.on_failed)
         d->opts.on_failed(d->opts.arg, err);
 }
@@ -369,7 +110,7 @@ static void on_loaded(struct wplugins *w, const struct err *err, void *arg)
     d->loading = false;
     d->plugins = w;
     if (d->stopping) {
-        continue_stop(d);
+        driver_continue_stop(d);
     } else if (!w) {
         fail(d, err);
     } else {
@@ -469,7 +210,7 @@ static void on_reloaded(struct sched_driver *d, struct reload *r)
         d->plugins = r->plugins;
         d->opts.config = r->config;
         if (d->feeds_run && !d->stopping)
-            start_feeds(d);
+            driver_start_feeds(d);
         if (is_wider)
             find_new_pods(d);
     } else {
@@ -489,14 +230,7 @@ static void on_started(struct sched_driver *d, int r, const struct err *err)
         return;
     }
     start_leader(d);
-    start_feeds(d);
-}
-
-static void relist_lost(struct sched_driver *d)
-{
-    for (unsigned k = 0; k < SCHED_KIND_COUNT; k++)
-        if (d->feeds[k].lost && d->feeds[k].reflector)
-            reflector_relist(d->feeds[k].reflector);
+    driver_start_feeds(d);
 }
 
 void driver_on_post(struct post *p)
@@ -515,7 +249,7 @@ void driver_on_post(struct post *p)
         on_started(d, out.start_r, &out.start_err);
     for (struct list *node = list_pop_front(&calls); node; node = list_pop_front(&calls))
         list_push_back(&d->waiting, node);
-    start_calls(d);
+    driver_start_calls(d);
     for (struct list *node = list_pop_front(&questions); node; node = list_pop_front(&questions)) {
         struct question *q = list_entry(node, struct question, node);
         q->done(q->arg, q->r, buf_str(&q->text), &q->err);
@@ -524,12 +258,12 @@ void driver_on_post(struct post *p)
     if (out.reload)
         on_reloaded(d, out.reload);
     if (out.drained && !d->stopping)
-        relist_lost(d);
+        driver_relist_lost(d);
     if (out.has_ended) {
         driver_thread_join(d);
         d->joined = true;
     }
-    continue_stop(d);
+    driver_continue_stop(d);
 }
 
 /* ---------------------------------------------------------------- stopping */
@@ -563,7 +297,7 @@ static void drop_inbox(struct sched_driver *d)
     for (struct list *node = list_pop_front(&d->inbox); node; node = list_pop_front(&d->inbox)) {
         struct message *m = list_entry(node, struct message, node);
         if (m->type == MESSAGE_ANSWER) {
-            answer(m->call);
+            driver_answer(m->call);
         } else if (m->type == MESSAGE_EXPLAIN) {
             m->question->done(m->question->arg, -ECANCELED, STR(""), &err);
             driver_question_free(m->question);
@@ -576,36 +310,22 @@ static void drop_inbox(struct sched_driver *d)
     }
 }
 
-static void cancel_calls(struct sched_driver *d)
-{
-    for (struct list *node = list_pop_front(&d->waiting); node;
-         node = list_pop_front(&d->waiting)) {
-        struct call *c = list_entry(node, struct call, node);
-        c->r = -ECANCELED;
-        answer(c);
-    }
-    list_each_safe (node, &d->running) {
-        struct call *c = list_entry(node, struct call, node);
-        transport_cancel(d->opts.transport, c->running);
-    }
-}
-
 static void on_leader_stopped(void *arg)
 {
     struct sched_driver *d = arg;
     d->leader_stopped = true;
-    continue_stop(d);
+    driver_continue_stop(d);
 }
 
 /* The thread, then requests that are left, then the Lease, then plugins that are being loaded. */
-static void continue_stop(struct sched_driver *d)
+void driver_continue_stop(struct sched_driver *d)
 {
     if (!d->stopping || !d->joined || d->ending)
         return;
     drop_inbox(d);
     if (!d->cancelled) {
         d->cancelled = true;
-        cancel_calls(d);
+        driver_cancel_calls(d);
     }
     if (d->leader)
         leader_stop(take_ptr(&d->leader), on_leader_stopped, d);
@@ -619,7 +339,7 @@ static void continue_stop(struct sched_driver *d)
 
 static void on_deferred_stop(struct defer *defer)
 {
-    continue_stop(container_of(defer, struct sched_driver, deferred_stop));
+    driver_continue_stop(container_of(defer, struct sched_driver, deferred_stop));
 }
 
 void sched_driver_stop(struct sched_driver *d, void (*done)(void *arg), void *arg)
@@ -628,7 +348,7 @@ void sched_driver_stop(struct sched_driver *d, void (*done)(void *arg), void *ar
     d->stopped_arg = arg;
     d->stopping = true;
     d->leader_stopped = d->leader == NULL;
-    stop_feeds(d);
+    driver_stop_feeds(d);
     timer_stop(d->loop, &d->refill);
     if (d->has_thread) {
         driver_send(d, driver_message(MESSAGE_STOP, STR("")));
@@ -721,7 +441,7 @@ static void on_reload_loaded(struct wplugins *w, const struct err *err, void *ar
         if (!w)
             r->err = *err;
         on_reloaded(d, r);
-        continue_stop(d);
+        driver_continue_stop(d);
         return;
     }
     struct message *m = driver_message(MESSAGE_RELOAD, STR(""));

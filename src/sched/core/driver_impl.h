@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two sides of the driver: driver.c runs on the loop thread, driver_thread.c on its own. */
+/* The two sides of the driver: driver_thread.c runs on its own thread, the rest on the loop's. */
 #pragma once
 
 #include "sched/core/driver.h"
@@ -154,6 +154,23 @@ struct message *driver_message(enum message_type type, struct str text);
 void driver_call_free(struct call *c);
 void driver_question_free(struct question *q);
 
+/* ---- driver_calls.c ---- */
+/* As many of d->waiting as may run. */
+void driver_start_calls(struct sched_driver *d);
+/* To the thread; once it has ended, to whoever still waits there: that one only frees. */
+void driver_answer(struct call *c);
+void driver_cancel_calls(struct sched_driver *d);
+
+/* ---- driver_feeds.c ---- */
+/* Those that are wanted and do not run. */
+void driver_start_feeds(struct sched_driver *d);
+void driver_stop_feeds(struct sched_driver *d);
+/* What there was no room for. */
+void driver_relist_lost(struct sched_driver *d);
+
 /* ---- driver.c ---- */
+/* Every kind was listed. */
+void driver_has_all(struct sched_driver *d);
+void driver_continue_stop(struct sched_driver *d);
 void driver_on_post(struct post *p); /* loop thread */
 bool driver_keeps_json(const struct sched_config *config, const struct wplugins *plugins);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests of the scheduler's thread, on the loop. */
+#include "sched/core/driver_impl.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+
+/* To the thread, or, when it has ended, to the one who still waits there: it only frees. */
+void driver_answer(struct call *c)
+{
+    struct sched_driver *d = c->d;
+    if (d->joined) {
+        c->done(c->arg, c->r, c->status, STR(""), &c->err);
+        driver_call_free(c);
+        return;
+    }
+    struct message *m = driver_message(MESSAGE_ANSWER, STR(""));
+    m->call = c;
+    driver_send(d, m);
+}
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct call *c = arg;
+    c->status = status;
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct call *c = arg;
+    (void)buf_add_str(&c->answer, chunk);
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct call *c = arg;
+    struct sched_driver *d = c->d;
+    c->running = NULL;
+    c->r = r < 0 ? r : c->answer.failed;
+    if (r < 0 && err)
+        c->err = *err;
+    else if (c->r < 0)
+        (void)err_sys(&c->err, c->r, "the API's answer");
+    list_remove(&c->node);
+    d->n_running--;
+    driver_answer(c);
+    driver_start_calls(d); /* also while it ends: bindings that wait here are awaited there */
+    driver_continue_stop(d);
+}
+
+static const struct kube_call_ops call_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
+
+static void start_call(struct sched_driver *d, struct call *c)
+{
+    struct headers h = { 0 };
+    (void)headers_addc(&h, "accept", "application/json");
+    if (c->n_body > 0)
+        (void)headers_addc(&h, "content-type", c->patch_type ? c->patch_type : "application/json");
+    struct kube_request rq = { .identity = d->opts.identity,
+                               .method = str_of(c->method),
+                               .target = str_of(c->target),
+                               .headers = &h,
+                               .body = str_n(c->body, c->n_body) };
+    int r = transport_start(d->opts.transport, &rq, &call_ops, c, &c->running, &c->err);
+    headers_fini(&h);
+    if (r < 0) {
+        c->r = r;
+        driver_answer(c);
+        return;
+    }
+    list_push_back(&d->running, &c->node);
+    d->n_running++;
+}
+
+static void on_refill(struct timer *t)
+{
+    driver_start_calls(container_of(t, struct sched_driver, refill));
+}
+
+/* clientConnection.qps and burst, where they were configured. */
+static bool take_token(struct sched_driver *d)
+{
+    const struct sched_config *c = d->opts.config;
+    if (!c->limits_requests || c->qps < 0)
+        return true;
+    uint64_t now = clock_mono_ms();
+    d->tokens += (double)(now - d->tokens_ms) * c->qps / 1000;
+    d->tokens = MIN(d->tokens, (double)MAX(c->burst, (int64_t)1));
+    d->tokens_ms = now;
+    if (d->tokens >= 1) {
+        d->tokens -= 1;
+        return true;
+    }
+    if (!timer_is_armed(&d->refill))
+        timer_start(d->loop, &d->refill, (uint64_t)((1 - d->tokens) * 1000 / c->qps) + 1,
+                    on_refill);
+    return false;
+}
+
+void driver_start_calls(struct sched_driver *d)
+{
+    while (d->n_running < DRIVER_CALLS_MAX && !list_is_empty(&d->waiting) && !d->joined &&
+           take_token(d))
+        start_call(d, list_entry(list_pop_front(&d->waiting), struct call, node));
+}
+
+void driver_cancel_calls(struct sched_driver *d)
+{
+    for (struct list *node = list_pop_front(&d->waiting); node;
+         node = list_pop_front(&d->waiting)) {
+        struct call *c = list_entry(node, struct call, node);
+        c->r = -ECANCELED;
+        driver_answer(c);
+    }
+    list_each_safe (node, &d->running) {
+        struct call *c = list_entry(node, struct call, node);
+        transport_cancel(d->opts.transport, c->running);
+    }
+}
