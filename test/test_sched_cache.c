@@ -60,9 +60,10 @@ TEST(a_pod_that_is_done_or_unbound_does_not_count)
     kit_init(&k);
     const struct sched_node_info *a = kit_node_with(&k, "a", "cpu: 4", "");
     (void)pod_with(&k, "p", "u1", "a", "cpu: 1");
-    struct sched_object *done = kit_read(
-        &k, SCHED_POD, "{metadata: {name: p, uid: u1}, spec: {nodeName: a}, status: {phase: "
-                       "Succeeded}}");
+    struct sched_object *done =
+        kit_read(&k, SCHED_POD,
+                 "{metadata: {name: p, uid: u1}, spec: {nodeName: a}, status: {phase: "
+                 "Succeeded}}");
     struct sched_object *old;
     CHECK_OK(sched_cache_put(k.cache, done, &old, NULL));
     CHECK(old && str_is(old->uid, "u1") && a->n_pods == 0 && !get_pod(&k, "p"));
@@ -212,9 +213,9 @@ static const char *order_of(struct kit *k)
 
 static void node_in(struct kit *k, const char *name, const char *zone)
 {
-    (void)kit_node_with(k, name, "cpu: 1",
-                        arena_printf(&k->arena, "%s%s",
-                                     *zone ? "topology.kubernetes.io/zone: " : "", zone));
+    (void)kit_node_with(
+        k, name, "cpu: 1",
+        arena_printf(&k->arena, "%s%s", *zone ? "topology.kubernetes.io/zone: " : "", zone));
 }
 
 TEST(nodes_stand_zone_by_zone_in_turns)
@@ -351,10 +352,9 @@ static void pod_with_port(struct kit *k, const char *name, const char *port)
 
 static bool is_used(struct kit *k, const char *port)
 {
-    const struct sched_pod *p =
-        kit_pod(k, arena_printf(&k->arena,
-                                "{metadata: {name: q}, spec: {containers: [{ports: [{%s}]}]}}",
-                                port));
+    const struct sched_pod *p = kit_pod(
+        k, arena_printf(&k->arena, "{metadata: {name: q}, spec: {containers: [{ports: [{%s}]}]}}",
+                        port));
     return sched_node_info_port_is_used(kit_info(k, "a"), &p->ports[0]);
 }
 
@@ -380,8 +380,8 @@ TEST(a_port_is_taken_for_one_address_or_for_all)
 
 static void node_with_images(struct kit *k, const char *name, const char *images)
 {
-    (void)kit_node(k, arena_printf(&k->arena, "{metadata: {name: %s}, status: {images: [%s]}}",
-                                   name, images));
+    (void)kit_node(
+        k, arena_printf(&k->arena, "{metadata: {name: %s}, status: {images: [%s]}}", name, images));
 }
 
 static uint32_t image_nodes(struct kit *k, const char *image, int64_t *ret_size)

@@ -211,14 +211,13 @@ TEST(images_get_the_tag_that_nodes_list)
     struct kit k;
     kit_init(&k);
     static const char *const want[] = {
-        "busybox:latest", "r.io:5000/a:latest", "r.io:5000/a:v1", "a@sha256:abc",
-        "vol/data:latest",
+        "busybox:latest", "r.io:5000/a:latest", "r.io:5000/a:v1", "a@sha256:abc", "vol/data:latest",
     };
-    const struct sched_pod *p =
-        kit_pod(&k, "{metadata: {name: p}, spec: {initContainers: [{name: i, image: busybox}],"
-                    "containers: [{name: a, image: 'r.io:5000/a'}, {name: b, image: "
-                    "'r.io:5000/a:v1'}, {name: c, image: 'a@sha256:abc'}],"
-                    "volumes: [{name: v, image: {reference: vol/data}}, {name: e, emptyDir: {}}]}}");
+    const struct sched_pod *p = kit_pod(
+        &k, "{metadata: {name: p}, spec: {initContainers: [{name: i, image: busybox}],"
+            "containers: [{name: a, image: 'r.io:5000/a'}, {name: b, image: "
+            "'r.io:5000/a:v1'}, {name: c, image: 'a@sha256:abc'}],"
+            "volumes: [{name: v, image: {reference: vol/data}}, {name: e, emptyDir: {}}]}}");
     CHECK_INT(p->n_images, ARRAY_LEN(want));
     CHECK_INT(p->n_containers, 4);
     for (size_t i = 0; i < ARRAY_LEN(want); i++)
@@ -230,13 +229,13 @@ TEST(volumes_of_interest_are_kept)
 {
     struct kit k;
     kit_init(&k);
-    const struct sched_pod *p = kit_pod(
-        &k, "{metadata: {name: p}, spec: {volumes: [{name: e, emptyDir: {}},"
-            "{name: c, persistentVolumeClaim: {claimName: data, readOnly: true}},"
-            "{name: t, ephemeral: {volumeClaimTemplate: {}}},"
-            "{name: g, gcePersistentDisk: {pdName: d1}},"
-            "{name: i, iscsi: {iqn: q, targetPortal: x}},"
-            "{name: r, rbd: {monitors: [m1, m2], image: im}}]}}");
+    const struct sched_pod *p =
+        kit_pod(&k, "{metadata: {name: p}, spec: {volumes: [{name: e, emptyDir: {}},"
+                    "{name: c, persistentVolumeClaim: {claimName: data, readOnly: true}},"
+                    "{name: t, ephemeral: {volumeClaimTemplate: {}}},"
+                    "{name: g, gcePersistentDisk: {pdName: d1}},"
+                    "{name: i, iscsi: {iqn: q, targetPortal: x}},"
+                    "{name: r, rbd: {monitors: [m1, m2], image: im}}]}}");
     CHECK_INT(p->n_volumes, 5);
     CHECK(p->volumes[0].source == SCHED_VOLUME_CLAIM && p->volumes[0].read_only);
     CHECK(str_is(p->volumes[0].claim, "data") && str_is(p->volumes[0].name, "c"));
@@ -271,15 +270,14 @@ TEST(affinity_terms_know_their_namespaces_and_label_keys)
     struct kit k;
     kit_init(&k);
     const struct sched_pod *p = kit_pod(
-        &k,
-        "{metadata: {name: p, namespace: me, labels: {app: web, hash: h1}}, spec: {affinity: {"
-        "podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: ["
-        "{topologyKey: zone, labelSelector: {matchLabels: {app: web}},"
-        "matchLabelKeys: [hash, absent], mismatchLabelKeys: [app]},"
-        "{topologyKey: host, namespaces: [a, b]}]},"
-        "podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: ["
-        "{weight: 5, podAffinityTerm: {topologyKey: zone, labelSelector: {},"
-        "namespaceSelector: {matchLabels: {team: x}}}}]}}}}");
+        &k, "{metadata: {name: p, namespace: me, labels: {app: web, hash: h1}}, spec: {affinity: {"
+            "podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: ["
+            "{topologyKey: zone, labelSelector: {matchLabels: {app: web}},"
+            "matchLabelKeys: [hash, absent], mismatchLabelKeys: [app]},"
+            "{topologyKey: host, namespaces: [a, b]}]},"
+            "podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: ["
+            "{weight: 5, podAffinityTerm: {topologyKey: zone, labelSelector: {},"
+            "namespaceSelector: {matchLabels: {team: x}}}}]}}}}");
     CHECK_INT(p->required_affinity.n, 2);
     CHECK_INT(p->preferred_anti.n, 1);
     CHECK(p->required_anti.n == 0 && p->preferred_affinity.n == 0);
@@ -380,7 +378,8 @@ TEST(what_the_api_server_would_have_refused_is_an_error)
         { SCHED_POD, "{metadata: {name: p}, spec: {topologySpreadConstraints: [{maxSkew: 0}]}}",
           "pods 'default/p': spec.topologySpreadConstraints[0]: maxSkew: must be greater than "
           "zero" },
-        { SCHED_NODE, "{metadata: {name: node, labels: 3}}", "nodes 'node': labels: not an object" },
+        { SCHED_NODE, "{metadata: {name: node, labels: 3}}",
+          "nodes 'node': labels: not an object" },
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const char *got = kit_read_error(&k, cases[i].kind, cases[i].text);
@@ -414,13 +413,14 @@ TEST(a_nodes_fields_are_read)
     struct kit k;
     kit_init(&k);
     const struct sched_node *n =
-        kit_node(&k, "{metadata: {name: node, labels: {a: b}}, spec: {unschedulable: true, taints: ["
-                     "{key: k, value: v, effect: NoSchedule}, {key: e, effect: NoExecute},"
-                     "{key: new, effect: Unheard}]},"
-                     "status: {capacity: {cpu: 8}, allocatable: {cpu: 3500m, memory: 2Gi,"
-                     "ephemeral-storage: 5G, pods: '110', x.io/gpu: 4},"
-                     "images: [{names: ['a@sha256:1', 'a:v1'], sizeBytes: 100},"
-                     "{names: ['b:v1', 'a:v1'], sizeBytes: 7}]}}")
+        kit_node(&k,
+                 "{metadata: {name: node, labels: {a: b}}, spec: {unschedulable: true, taints: ["
+                 "{key: k, value: v, effect: NoSchedule}, {key: e, effect: NoExecute},"
+                 "{key: new, effect: Unheard}]},"
+                 "status: {capacity: {cpu: 8}, allocatable: {cpu: 3500m, memory: 2Gi,"
+                 "ephemeral-storage: 5G, pods: '110', x.io/gpu: 4},"
+                 "images: [{names: ['a@sha256:1', 'a:v1'], sizeBytes: 100},"
+                 "{names: ['b:v1', 'a:v1'], sizeBytes: 7}]}}")
             ->node;
     CHECK(n->is_unschedulable && n->n_taints == 2);
     CHECK(n->taints[0].effect == SCHED_NO_SCHEDULE && str_is(word_str(n->taints[0].value), "v"));
@@ -443,8 +443,9 @@ TEST(a_node_that_lies_has_nothing)
     struct kit k;
     kit_init(&k);
     const struct sched_node *n =
-        kit_node_with(&k, "node", "cpu: -4, memory: lots, pods: 99999999999, ephemeral-storage: 99E, "
-                               "x.io/gpu: -1, y.io/gpu: [1]",
+        kit_node_with(&k, "node",
+                      "cpu: -4, memory: lots, pods: 99999999999, ephemeral-storage: 99E, "
+                      "x.io/gpu: -1, y.io/gpu: [1]",
                       "")
             ->node;
     CHECK(n->allocatable.milli_cpu == 0 && n->allocatable.memory == 0);
@@ -471,8 +472,7 @@ TEST(a_zone_comes_from_old_labels_first)
         { "topology.kubernetes.io/region: r, topology.kubernetes.io/zone: z", { "r:\0:z", 5 } },
         { "failure-domain.beta.kubernetes.io/zone: o, topology.kubernetes.io/zone: z",
           { ":\0:o", 4 } },
-        { "failure-domain.beta.kubernetes.io/zone: '', topology.kubernetes.io/zone: z",
-          { "", 0 } },
+        { "failure-domain.beta.kubernetes.io/zone: '', topology.kubernetes.io/zone: z", { "", 0 } },
         { "failure-domain.beta.kubernetes.io/region: o, topology.kubernetes.io/zone: z",
           { "o:\0:z", 5 } },
     };
@@ -609,8 +609,9 @@ TEST(tolerations_match_as_upstreams)
     struct kit k;
     kit_init(&k);
     const struct sched_node *n =
-        kit_node(&k, "{metadata: {name: node}, spec: {taints: [{key: k, value: v, effect: NoSchedule},"
-                     "{key: num, value: '5', effect: NoExecute}]}}")
+        kit_node(&k,
+                 "{metadata: {name: node}, spec: {taints: [{key: k, value: v, effect: NoSchedule},"
+                 "{key: num, value: '5', effect: NoExecute}]}}")
             ->node;
     for (size_t i = 0; i < ARRAY_LEN(toleration_cases); i++) {
         const struct toleration_case *c = &toleration_cases[i];

@@ -245,9 +245,8 @@ static unsigned pod_of(struct str target)
     unsigned n = 0;
     if (at < 0)
         die("a request about something else", NULL);
-    for (size_t i = (size_t)at + strlen(before); i < target.n && target.p[i] >= '0' &&
-                                                 target.p[i] <= '9';
-         i++)
+    for (size_t i = (size_t)at + strlen(before);
+         i < target.n && target.p[i] >= '0' && target.p[i] <= '9'; i++)
         n = n * 10 + (unsigned)(target.p[i] - '0');
     return n;
 }
@@ -372,9 +371,9 @@ static int decide(const char *name, unsigned nodes, unsigned init, unsigned plac
     (void)printf("{\"decisions_per_second\": %.0f, \"pods_per_second\": %.0f, \"attempts\": %zu, "
                  "\"p50_us\": %.1f, \"p90_us\": %.1f, \"p99_us\": %.1f, \"max_us\": %.1f, "
                  "\"feed_us_per_pod\": %.2f, \"deleted\": %u}\n",
-                 (double)t.n / ((double)w.step_cpu_ns / 1e9), (double)placed / all, t.n, at(&t, 0.5),
-                 at(&t, 0.9), at(&t, 0.99), at(&t, 1), (double)w.feed_ns / 1e3 / placed,
-                 w.deleted);
+                 (double)t.n / ((double)w.step_cpu_ns / 1e9), (double)placed / all, t.n,
+                 at(&t, 0.5), at(&t, 0.9), at(&t, 0.99), at(&t, 1),
+                 (double)w.feed_ns / 1e3 / placed, w.deleted);
     vec_fini(&t);
     world_fini(&w);
     return 0;

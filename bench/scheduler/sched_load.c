@@ -32,7 +32,9 @@ static struct options {
     bool tls, insecure;
     uint64_t pods, connections, timeout_s;
     struct headers headers;
-} opts = { .prefix = "pod", .namespace = "default", .pods = 1000, .connections = 32, .timeout_s = 120 };
+} opts = {
+    .prefix = "pod", .namespace = "default", .pods = 1000, .connections = 32, .timeout_s = 120
+};
 
 static struct run {
     struct loop loop;
@@ -205,9 +207,8 @@ static void on_list_end(void *arg, int r, const struct err *err)
     size_t n = 0;
     while (at[n] >= '0' && at[n] <= '9')
         n++;
-    scoped(free_scoped) char *target =
-        xasprintf("/api/v1/namespaces/%s/pods?watch=1&resourceVersion=%.*s", opts.namespace, (int)n,
-                  at);
+    scoped(free_scoped) char *target = xasprintf(
+        "/api/v1/namespaces/%s/pods?watch=1&resourceVersion=%.*s", opts.namespace, (int)n, at);
     start_call(run.reader, "GET", target, STR(""), &watch_ops, NULL);
 }
 

@@ -35,7 +35,8 @@ static void image_remove(struct sched_cache *c, const struct sched_image *image)
 static bool is_same(const struct sched_node *a, const struct sched_node *b)
 {
     return a && b && a->n_images == b->n_images &&
-           (a->n_images == 0 || memcmp(a->images, b->images, a->n_images * sizeof(*a->images)) == 0);
+           (a->n_images == 0 ||
+            memcmp(a->images, b->images, a->n_images * sizeof(*a->images)) == 0);
 }
 
 void images_change(struct sched_cache *c, const struct sched_node *before,

@@ -17,7 +17,7 @@
 struct node_entry {
     struct sched_node_info info;
     struct word *name;
-    struct word *zone;                       /* where it stands in the order; while it is there */
+    struct word *zone;                      /* where it stands in the order; while it is there */
     uint32_t in_affinity, in_required_anti; /* its place in that list, plus one; 0: not in it */
 };
 

@@ -88,10 +88,8 @@ static const struct {
     const char *name;
     enum sched_selector_op op;
 } op_names[] = {
-    { "In", SCHED_IN },
-    { "NotIn", SCHED_NOT_IN },
-    { "Exists", SCHED_EXISTS },
-    { "DoesNotExist", SCHED_NOT_EXISTS },
+    { "In", SCHED_IN },         { "NotIn", SCHED_NOT_IN },
+    { "Exists", SCHED_EXISTS }, { "DoesNotExist", SCHED_NOT_EXISTS },
     { "Gt", SCHED_GREATER }, /* these two: of node selectors */
     { "Lt", SCHED_LESS },
 };

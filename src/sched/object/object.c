@@ -71,14 +71,14 @@ static int read_head(struct sched_object *o, enum sched_kind kind, const struct 
 
 static struct str *json_of(struct sched_object *o)
 {
-    return o->kind == SCHED_POD ? &((struct sched_pod *)o)->json
+    return o->kind == SCHED_POD    ? &((struct sched_pod *)o)->json
            : o->kind == SCHED_NODE ? &((struct sched_node *)o)->json
                                    : NULL;
 }
 
 static struct sched_encoded *encoded_of(struct sched_object *o)
 {
-    return o->kind == SCHED_POD ? ((struct sched_pod *)o)->encoded
+    return o->kind == SCHED_POD    ? ((struct sched_pod *)o)->encoded
            : o->kind == SCHED_NODE ? ((struct sched_node *)o)->encoded
                                    : NULL;
 }
@@ -126,8 +126,7 @@ int sched_object_read(struct words *w, enum sched_kind kind, const struct json *
     if (r >= 0 && keeps_json)
         r = keep_json(o, json, err);
     if (r < 0) {
-        (void)err_ctx(err, r, "%s '" STR_FMT "'", kinds[kind].plural,
-                      STR_ARG(sched_object_key(o)));
+        (void)err_ctx(err, r, "%s '" STR_FMT "'", kinds[kind].plural, STR_ARG(sched_object_key(o)));
         object_free(w, o);
         return r;
     }

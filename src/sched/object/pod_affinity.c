@@ -67,8 +67,7 @@ static int read_terms(struct words *w, struct arena *a, const struct json *list,
 static int read_node_affinity(struct words *w, struct arena *a, const struct json *node,
                               struct sched_pod *p, struct err *err)
 {
-    const struct json *required =
-        json_getc(node, "requiredDuringSchedulingIgnoredDuringExecution");
+    const struct json *required = json_getc(node, "requiredDuringSchedulingIgnoredDuringExecution");
     p->has_required_node_affinity = json_is(required, JSON_OBJECT);
     int r = sched_node_terms_read_in(w, a, json_getc(required, "nodeSelectorTerms"),
                                      &p->required_node, err);

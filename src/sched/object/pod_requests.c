@@ -12,11 +12,13 @@
 #include "sched/object/pack.h"
 
 enum amount { CPU, MEMORY, EPHEMERAL, N_AMOUNTS };
-static const struct str amount_names[N_AMOUNTS] = {
-    { "cpu", 3 }, { "memory", 6 }, { "ephemeral-storage", 17 }
-};
+static const struct str amount_names[N_AMOUNTS] = { { "cpu", 3 },
+                                                    { "memory", 6 },
+                                                    { "ephemeral-storage", 17 } };
 #define NANO ((__int128)1000000000)
-static const __int128 nonzero[N_AMOUNTS] = { [CPU] = NANO / 10, [MEMORY] = 200 * 1024 * 1024 * NANO };
+static const __int128 nonzero[N_AMOUNTS] = {
+    [CPU] = NANO / 10, [MEMORY] = 200 * 1024 * 1024 * NANO
+};
 
 struct scalar {
     struct str name;
