@@ -44,7 +44,8 @@ static struct run {
     size_t n_mark;
     uint64_t *answered_ns, *bound_ns; /* by number; 0: not yet */
     uint64_t sent, answered, refused, bound, began_ns, created_ns, last_ns;
-    bool is_watching;
+    char version[24]; /* what the watch has told last */
+    uint64_t watches;
     struct timer deadline;
 } run;
 
@@ -123,14 +124,27 @@ static void create_next(void)
 
 static void start_creating(void)
 {
-    run.is_watching = true;
     run.began_ns = clock_mono_ns();
     for (uint64_t i = 0; i < opts.connections; i++)
         create_next();
 }
 
+static void note_version(struct str text)
+{
+    static const char mark[] = "\"resourceVersion\":\"";
+    const char *at = memmem(text.p, text.n, mark, sizeof mark - 1);
+    if (!at)
+        die("watch", "something without a version");
+    at += sizeof mark - 1;
+    size_t n = 0;
+    for (; n + 1 < sizeof run.version && at[n] >= '0' && at[n] <= '9'; n++)
+        run.version[n] = at[n];
+    run.version[n] = '\0';
+}
+
 static void on_event(struct str line, uint64_t now)
 {
+    note_version(line);
     static const char node[] = "\"nodeName\":\"";
     const char *at = memmem(line.p, line.n, run.mark, run.n_mark);
     if (!at || !memmem(line.p, line.n, node, sizeof node - 1))
@@ -149,7 +163,8 @@ static void on_watch_head(void *arg, int status, const struct headers *headers)
 {
     if (status != 200)
         die("watch", "refused");
-    start_creating();
+    if (run.watches++ == 0)
+        start_creating();
 }
 
 static void on_watch_data(void *arg, struct str chunk)
@@ -172,14 +187,27 @@ static void on_watch_data(void *arg, struct str chunk)
         die("watch", "an event is too large");
 }
 
+static void watch(void);
+
+/* A server that is overtaxed ends the watches of those who read too slowly. */
 static void on_watch_end(void *arg, int r, const struct err *err)
 {
-    die("the watch ended", r < 0 ? err_text(err) : "by the server");
+    if (r < 0)
+        die("the watch ended", err_text(err));
+    buf_reset(&run.line);
+    watch();
 }
 
 static const struct http_call_ops watch_ops = { .on_head = on_watch_head,
                                                 .on_data = on_watch_data,
                                                 .on_end = on_watch_end };
+
+static void watch(void)
+{
+    scoped(free_scoped) char *target = xasprintf(
+        "/api/v1/namespaces/%s/pods?watch=1&resourceVersion=%s", opts.namespace, run.version);
+    start_call(run.reader, "GET", target, STR(""), &watch_ops, NULL);
+}
 
 /* The collection's version is asked for first, so that the watch begins with what comes now. */
 static struct buf list = { .max = LINE_MAX_BYTES };
@@ -197,19 +225,10 @@ static void on_list_data(void *arg, struct str chunk)
 
 static void on_list_end(void *arg, int r, const struct err *err)
 {
-    static const char mark[] = "\"resourceVersion\":\"";
     if (r < 0)
         die("list", err_text(err));
-    const char *at = memmem(list.p, list.n, mark, sizeof mark - 1);
-    if (!at)
-        die("list", "it has no version");
-    at += sizeof mark - 1;
-    size_t n = 0;
-    while (at[n] >= '0' && at[n] <= '9')
-        n++;
-    scoped(free_scoped) char *target = xasprintf(
-        "/api/v1/namespaces/%s/pods?watch=1&resourceVersion=%.*s", opts.namespace, (int)n, at);
-    start_call(run.reader, "GET", target, STR(""), &watch_ops, NULL);
+    note_version(buf_str(&list));
+    watch();
 }
 
 static const struct http_call_ops list_ops = { .on_head = on_list_head,
