@@ -270,7 +270,7 @@ TEST(what_has_no_effect_is_named)
                        "    multiPoint: {enabled: [{name: DynamicResources}], disabled: "
                        "[{name: GangScheduling}]}}\n"
                        "  pluginConfig: [{name: DynamicResources, args: {filterTimeout: 3s}},"
-                       " {name: NodeName, args: {a: 1}}]\n");
+                       " {name: NodeName, args: {a: 1}}, {name: NodeResourceFit, args: {}}]\n");
     CHECK_STR(
         buf_str(&w.warnings),
         "parallelism: has no effect: one thread looks at all nodes\n"
@@ -282,7 +282,8 @@ TEST(what_has_no_effect_is_named)
         "profiles[0].plugins.placementScore: has no effect: groups of pods are not supported\n"
         "profiles[0].pluginConfig[0]: arguments of DynamicResources have no effect: resource "
         "claims are not supported\n"
-        "profiles[0].pluginConfig[1]: has no effect: NodeName takes no arguments\n");
+        "profiles[0].pluginConfig[1]: has no effect: NodeName takes no arguments\n"
+        "profiles[0].pluginConfig[2]: has no effect: NodeResourceFit is not enabled\n");
     CHECK_STR(names(&w.a, &w.c.profiles[0].multi_point), DEFAULTS);
     end(&w);
 }
@@ -524,8 +525,9 @@ TEST(arguments_are_validated)
           LINE_AT("36") "ignoredResourceGroups[0]: Invalid value: \"a/b\": resource group name "
                         "can't contain '/'" },
         { ARGS("PodTopologySpread", "{defaultingType: Best}"),
-          LINE_AT("12") "defaultingType: Unsupported value: \"Best\": supported values: \"System\", "
-                        "\"List\"" },
+          LINE_AT(
+              "12") "defaultingType: Unsupported value: \"Best\": supported values: \"System\", "
+                    "\"List\"" },
         { ARGS("PodTopologySpread", "{defaultConstraints: [{maxSkew: 1, topologyKey: k, "
                                     "whenUnsatisfiable: DoNotSchedule}]}"),
           "line 7, column 5: profiles[0].pluginConfig[0].args.defaultingType: Invalid value: "

@@ -419,7 +419,24 @@ static void warn_without_effect(struct reader *rd)
         config_warn(rd->warnings, &at, "has no effect: who does not lead keeps its cache");
 }
 
-static void warn_of_args(struct reader *rd, const struct json *profile, const struct fpath *up)
+static bool set_has(const struct sched_config_set *set, struct str name)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (str_eq(set->p[i].name, name))
+            return true;
+    return false;
+}
+
+static bool is_enabled(const struct sched_config_profile *p, struct str name)
+{
+    for (size_t i = 0; i < SCHED_CONFIG_POINTS; i++)
+        if (set_has(&p->at[i], name))
+            return true;
+    return set_has(&p->multi_point, name);
+}
+
+static void warn_of_args(struct reader *rd, const struct json *profile,
+                         const struct sched_config_profile *p, const struct fpath *up)
 {
     struct fpath list = fpath_child(up, STR("pluginConfig"));
     size_t i = 0;
@@ -430,6 +447,9 @@ static void warn_of_args(struct reader *rd, const struct json *profile, const st
         if (missing)
             config_warn(rd->warnings, &at, "arguments of " STR_FMT " have no effect: %s",
                         STR_ARG(name), missing);
+        else if (!is_enabled(p, name))
+            config_warn(rd->warnings, &at, "has no effect: " STR_FMT " is not enabled",
+                        STR_ARG(name));
         else if (config_is_default_plugin(name) && !config_args_of(name))
             config_warn(rd->warnings, &at, "has no effect: " STR_FMT " takes no arguments",
                         STR_ARG(name));
@@ -493,8 +513,8 @@ static int fill_profiles(struct reader *rd, struct sched_config *ret)
             config_expand(rd->a, json_getc(profile, "plugins"), &plugins, p, rd->warnings, rd->err);
         if (r < 0)
             return r;
-        fill_args(rd, profile, p++);
-        warn_of_args(rd, profile, &at);
+        fill_args(rd, profile, p);
+        warn_of_args(rd, profile, p++, &at);
     }
     return 0;
 }
