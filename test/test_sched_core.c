@@ -1297,6 +1297,33 @@ TEST(explain_changes_nothing)
     w_fini(&w);
 }
 
+TEST(events_that_the_api_cannot_take_are_dropped_and_counted)
+{
+    enum { PODS = 4300, IN_FLIGHT = 32, QUEUED = 4096 };
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "1", "{}");
+    char name[16], figure[64];
+    for (int i = 0; i < PODS; i++) {
+        (void)snprintf(name, sizeof(name), "p%d", i);
+        w_pod(&w, name, "2", "", "", "");
+    }
+    w_run(&w);
+    CHECK_INT(w_stats(&w).unschedulable, PODS);
+    CHECK_INT(count_requests(&w, "/events"), IN_FLIGHT);
+    struct buf out = BUF_INIT(1 << 20);
+    sched_metrics(w.s, &out);
+    (void)snprintf(figure, sizeof(figure), "scheduler_dropped_events_total %d\n",
+                   PODS - IN_FLIGHT - QUEUED);
+    check_has(buf_cstr(&out), figure);
+    buf_fini(&out);
+    for (int i = 0; i < PODS; i++) /* the rest goes out as the others are answered */
+        if (w_request(&w, "/events"))
+            answer(&w, "/events", 201, "{}");
+    CHECK_INT(count_requests(&w, "/events"), 0);
+    w_fini(&w);
+}
+
 TEST(figures_have_upstreams_names)
 {
     struct world w;

@@ -12,6 +12,7 @@ struct setup {
     struct sched_driver *driver;
     bool ready, stopped, failed, closed, reloaded, explained, later, was_read;
     int r;
+    size_t inbox_max_bytes;
     char text[4096];
 };
 
@@ -58,6 +59,7 @@ static void driver_up(struct setup *s, bool eager)
         .id = "test",
         .eager = eager,
         .seed = 1,
+        .inbox_max_bytes = s->inbox_max_bytes,
         .on_ready = on_driver_ready,
         .on_failed = on_driver_failed,
         .arg = s,
@@ -233,6 +235,26 @@ TEST(many_pods_are_bound_and_none_twice)
     }
     for (int i = 0; i < NODES; i++)
         CHECK_INT(on[i], PODS / NODES);
+    setup_fini(&s);
+}
+
+TEST(what_the_thread_had_no_room_for_is_listed_again)
+{
+    struct setup s;
+    setup_init(&s, true);
+    driver_down(&s);
+    s.inbox_max_bytes = 1; /* one event at a time, whatever comes meanwhile is left out */
+    driver_up(&s, true);
+    char name[16];
+    make_node(&s, "n", "100");
+    for (int i = 0; i < 60; i++) {
+        (void)snprintf(name, sizeof name, "p%d", i);
+        make_pod(&s, name, "1");
+    }
+    for (int i = 0; i < 60; i++) {
+        (void)snprintf(name, sizeof name, "p%d", i);
+        wait_bound(&s, name);
+    }
     setup_fini(&s);
 }
 

@@ -491,6 +491,8 @@ int sched_driver_start(const struct sched_driver_opts *opts, struct sched_driver
     d->id = xstrdup(opts->id ? opts->id : "dormouse");
     if (!d->opts.seed)
         d->opts.seed = sys_random_u64();
+    if (!d->opts.inbox_max_bytes)
+        d->opts.inbox_max_bytes = DRIVER_INBOX_MAX_BYTES;
     list_init(&d->waiting);
     list_init(&d->running);
     list_init(&d->inbox);

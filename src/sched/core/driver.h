@@ -32,9 +32,10 @@ struct sched_driver_opts {
     /* Where config is NULL: upstream's defaults, read (by config_later(), which cannot fail) when
      * it wakes; not with `eager`. */
     const struct sched_config *(*config_later)(void *arg);
-    const char *id; /* of this process, for the Lease; copied */
-    bool eager;     /* awake from the start */
-    uint64_t seed;  /* 0: random */
+    const char *id;         /* of this process, for the Lease; copied */
+    bool eager;             /* awake from the start */
+    uint64_t seed;          /* 0: random */
+    size_t inbox_max_bytes; /* 0: DRIVER_INBOX_MAX_BYTES; for tests */
     /* It has all objects and (with leader election) leads, or does not any more. May be NULL. */
     void (*on_ready)(void *arg);
     void (*on_leads)(void *arg, bool leads);

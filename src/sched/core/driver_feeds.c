@@ -14,7 +14,7 @@ static bool send_text(struct feed *f, enum message_type type, struct str text)
     struct sched_driver *d = f->d;
     if (type == MESSAGE_LINE) {
         uv_mutex_lock(&d->lock);
-        bool full = d->inbox_bytes > DRIVER_INBOX_MAX_BYTES;
+        bool full = d->inbox_bytes > d->opts.inbox_max_bytes;
         if (full)
             d->outbox.drained = false;
         uv_mutex_unlock(&d->lock);
