@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pods with volumes, end to end: the test is the controller that binds claims, which dormouse has not."""
+"""Pods with volumes, end to end: the test is the controller that binds claims, which dormouse has not. Each is told twice,
+to the scheduler of `dormouse up` and, where tools/build-upstream has built it, to kube-scheduler in its place."""
+import pathlib
+import signal
+import subprocess
+
 import pytest
 
-from conftest import Server, wait_for
+from conftest import DEADLINE_S, ROOT, Server, wait_for
 
 PODS, NODES, CLAIMS = "/api/v1/namespaces/default/pods", "/api/v1/nodes", "/api/v1/namespaces/default/persistentvolumeclaims"
 VOLUMES, STORAGE = "/api/v1/persistentvolumes", "/apis/storage.k8s.io/v1"
@@ -24,16 +29,35 @@ class Up(Server):
     COMMAND = "up"
 
 
-@pytest.fixture
-def up(data_dir, tmp_path):
+class KubeScheduler:
+    """Beside an API, with its kubeconfig; nothing listens."""
+
+    def __init__(self, api, file):
+        built = subprocess.run([ROOT / "tools/build-upstream", "--cached"], capture_output=True, text=True)
+        program = pathlib.Path(built.stdout.strip() or "/nonexistent") / "kube-scheduler"
+        if not program.exists():
+            pytest.skip("kube-scheduler has not been built here; tools/build-upstream does it")
+        file.write_text(file.read_text() + f"leaderElection: {{leaderElect: false}}\nclientConnection: {{kubeconfig: {api.kubeconfig}}}\n")
+        self.process = subprocess.Popen([program, "--config", file, "--secure-port=0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(DEADLINE_S)
+
+
+@pytest.fixture(params=["dormouse", "kube-scheduler"])
+def up(request, data_dir, tmp_path):
     """Starts `dormouse up` with two nodes and a class for local volumes and one for made ones."""
     started = []
 
     def start(bind_timeout_s=600):
         file = tmp_path / "scheduler.yaml"
         file.write_text(CONFIG % bind_timeout_s)
-        api = Up(data_dir, extra=["--gateway", "none", "--scheduler-config", file])
+        is_ours = request.param == "dormouse"
+        api = Up(data_dir, extra=["--gateway", "none", *(["--scheduler-config", file] if is_ours else ["--no-scheduler"])])
         started.append(api)
+        if not is_ours:
+            started.append(KubeScheduler(api, file))
         wait_for(lambda: api.get("/api/v1/namespaces/default/serviceaccounts/default").status == 200, "the account of pods")
         for n in "n1", "n2":
             room = {"cpu": "8", "memory": "8Gi", "pods": "110"}
@@ -45,8 +69,8 @@ def up(data_dir, tmp_path):
         return api
 
     yield start
-    for api in started:
-        assert api.stop() == 0
+    for one in reversed(started):
+        assert one.stop() in (0, None)
 
 
 def patch(api, path, body):
