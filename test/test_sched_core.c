@@ -999,6 +999,7 @@ static const struct sched_status *odd_post_filter(struct sched_plugin *p, struct
     if (odd.nominate) {
         ret->nominated = str_of(odd.nominate);
         ret->overrides = true;
+        ret->n_victims = 1;
         return NULL;
     }
     return sched_status(cycle->arena, SCHED_UNSCHEDULABLE, "%s", odd.post_filter);
@@ -1129,6 +1130,7 @@ TEST(a_nominated_pod_tries_its_node_first_and_others_leave_it_room)
     w_run(&w);
     check_has(w_request(&w, "/pods/p/status")->body, "\"nominatedNodeName\":\"a\"");
     CHECK_INT(w_stats(&w).preemptions, 1);
+    CHECK_INT(w_stats(&w).victims, 1);
     odd.nominate = NULL;
     odd.post_filter = "";
     /* Its place is free now, and not for one that is not above it. */

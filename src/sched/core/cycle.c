@@ -97,6 +97,7 @@ static void run_post_filter(struct search *f, struct outcome *o)
                 o->nominated = STR("");
             } else if (o->nominated.n > 0) {
                 f->s->stats.preemptions++;
+                f->s->stats.victims += pf.n_victims;
                 figures_victims(f->s, pf.n_victims);
             }
             f->post_filter_message = sched_status_message(&a->arena, status);

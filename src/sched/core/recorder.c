@@ -324,8 +324,6 @@ void recorder_add_about(struct sched *s, const struct sched_profile *profile,
 void recorder_add(struct sched *s, const struct sched_profile *profile, const struct sched_pod *pod,
                   const char *type, const char *reason, const char *action, struct str note)
 {
-    if (strcmp(reason, "Preempted") == 0)
-        s->stats.victims++;
     struct sched_reference regarding = { .kind = STR("Pod"), .api_version = STR("v1") };
     char rv[24];
     if (pod) {
