@@ -23,14 +23,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             FUZZ_CHECK(l->prefix[i] != l->prefix[k]);
     }
     FUZZ_CHECK(total == l->total);
-    struct break_states states = { 0 };
+    struct break_states states = { .words = w };
     struct place_break_set present;
     struct sched_node node = { 0 };
     struct sched_node_info info = { .node = &node };
     break_present(&states, &cycle, l, &info, NULL, &present);
     for (uint32_t i = 0; i < l->n; i++)
         FUZZ_CHECK(!place_break_in(&present, i));
-    break_states_fini(&states, w);
+    break_states_fini(&states);
     word_unref(w, pod.image_layers);
     words_free(w);
     arena_fini(&a);

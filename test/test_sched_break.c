@@ -260,6 +260,20 @@ TEST(what_a_node_holds_is_remembered_until_its_generation_changes)
     }
 }
 
+TEST(a_node_that_takes_the_place_of_another_is_asked_anew)
+{
+    WITH_KIT(k);
+    kit_plugin(&k, "BreakLayerLocality", "{'eta': 0}");
+    const struct sched_pod *pod = kit_pod(&k, LAYERED(""));
+    put_state(&k, "a", HOLDS_1_3);
+    put_state(&k, "b", HOLDS("2", "AAAAAAAB")); /* the same generation, other layers */
+    kit_node(&k, "a", "", NULL, NULL);
+    check_text("a", kit_score(&k, pod), "a=70");
+    sched_cache_del(k.cache, SCHED_NODE, STR(""), STR("a"), NULL);
+    kit_node(&k, "b", "", NULL, NULL);
+    check_text("b", kit_score(&k, pod), "b=10");
+}
+
 TEST(without_the_annotation_whole_images_count)
 {
     WITH_KIT(k);

@@ -267,6 +267,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
         return err_set(err, E_INVALID, "registryBitsPerSecond: Invalid value: must be positive");
     struct deploy_time *t = xnew(struct deploy_time);
     t->registry_bps = registry_bps;
+    t->states.words = env->framework->words;
     *ret = &t->plugin;
     return 0;
 }
@@ -274,7 +275,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
 static void destroy(struct sched_plugin *p)
 {
     struct deploy_time *t = deploy_time_of(p);
-    break_states_fini(&t->states, p->framework->words);
+    break_states_fini(&t->states);
     word_unref(p->framework->words, t->peers_of);
     free(t);
 }

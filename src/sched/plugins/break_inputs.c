@@ -37,14 +37,32 @@ bool break_is_old(const struct sched_framework *f, int64_t told_ms, int64_t limi
 
 /* ---- nodes ---- */
 
-void break_states_fini(struct break_states *s, struct words *w)
+static void keep_node(struct break_states *s, struct word **slot, struct word *node)
 {
+    if (*slot == node)
+        return;
+    word_unref(s->words, *slot);
+    *slot = node ? word_ref(node) : NULL;
+}
+
+static void kept_reset(struct break_states *s, struct break_kept *k)
+{
+    for (uint32_t i = 0; i < k->cap; i++)
+        keep_node(s, &k->slots[i].node, NULL);
+    word_unref(s->words, k->layers);
+    k->layers = NULL;
+}
+
+void break_states_fini(struct break_states *s)
+{
+    for (uint32_t i = 0; i < s->cap; i++)
+        keep_node(s, &s->slots[i].node, NULL);
     free(s->slots);
     for (size_t i = 0; i < BREAK_KEPT_SETS; i++) {
-        word_unref(w, s->kept[i].layers);
+        kept_reset(s, &s->kept[i]);
         free(s->kept[i].slots);
     }
-    *s = (struct break_states){ 0 };
+    *s = (struct break_states){ .words = s->words };
 }
 
 static void reserve(struct break_states *s, uint32_t n)
@@ -63,13 +81,11 @@ const struct sched_node_image_state *break_state(struct break_states *s,
     reserve(s, MAX(node->index + 1, sched_cache_nodes_end(cache)));
     struct break_state_slot *slot = &s->slots[node->index];
     uint64_t generation = sched_cache_kind_generation(cache, SCHED_NODE_IMAGE_STATE);
-    if (slot->node != node->node->name || slot->generation != generation)
-        *slot = (struct break_state_slot){
-            .node = node->node->name,
-            .state =
-                sched_cache_get(cache, SCHED_NODE_IMAGE_STATE, STR(""), word_str(node->node->name)),
-            .generation = generation,
-        };
+    if (slot->node != node->node->name || slot->generation != generation) {
+        keep_node(s, &slot->node, node->node->name);
+        slot->state = sched_cache_get(cache, SCHED_NODE_IMAGE_STATE, STR(""), word_str(slot->node));
+        slot->generation = generation;
+    }
     return slot->state;
 }
 
@@ -163,7 +179,7 @@ static void look(const struct break_layers *l, const struct sched_node *node,
 }
 
 /* What is kept for these layers, in the place of what was not asked for longest. */
-static struct break_kept *kept_of(struct break_states *s, struct words *w, struct word *layers)
+static struct break_kept *kept_of(struct break_states *s, struct word *layers)
 {
     struct break_kept *k = &s->kept[0];
     for (size_t i = 0; i < BREAK_KEPT_SETS; i++) {
@@ -175,12 +191,10 @@ static struct break_kept *kept_of(struct break_states *s, struct words *w, struc
             k = &s->kept[i];
     }
     k->used = ++s->n_used;
-    if (k->layers == layers)
-        return k;
-    word_unref(w, k->layers);
-    k->layers = word_ref(layers);
-    if (k->slots)
-        memset(k->slots, 0, k->cap * sizeof *k->slots);
+    if (k->layers != layers) {
+        kept_reset(s, k);
+        k->layers = word_ref(layers);
+    }
     return k;
 }
 
@@ -188,13 +202,13 @@ void break_present(struct break_states *s, const struct sched_cycle *cycle,
                    const struct break_layers *l, const struct sched_node_info *node,
                    const struct sched_node_image_state *state, struct place_break_set *ret)
 {
-    const struct sched_framework *f = cycle->framework;
+    const struct sched_cache *cache = cycle->framework->cache;
     if (!l->prefix || !state || state->layers_generation == 0) {
         look(l, node->node, state, ret);
         return;
     }
-    struct break_kept *k = kept_of(s, f->words, cycle->pod->image_layers);
-    uint32_t end = MAX(node->index + 1, sched_cache_nodes_end(f->cache));
+    struct break_kept *k = kept_of(s, cycle->pod->image_layers);
+    uint32_t end = MAX(node->index + 1, sched_cache_nodes_end(cache));
     if (k->cap < end) {
         k->slots = xrealloc(k->slots, end * sizeof *k->slots);
         memset(k->slots + k->cap, 0, (end - k->cap) * sizeof *k->slots);
@@ -202,7 +216,7 @@ void break_present(struct break_states *s, const struct sched_cycle *cycle,
     }
     struct break_kept_slot *slot = &k->slots[node->index];
     if (slot->node != node->node->name || slot->generation != state->layers_generation) {
-        slot->node = node->node->name;
+        keep_node(s, &slot->node, node->node->name);
         slot->generation = state->layers_generation;
         look(l, node->node, state, &slot->present);
     }

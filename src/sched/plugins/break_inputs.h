@@ -36,12 +36,13 @@ bool break_is_old(const struct sched_framework *f, int64_t told_ms, int64_t limi
 /*
  * What a plugin remembers of nodes: which NodeImageState each has, as long as none of them changes;
  * and which layers of a pod's it holds, for the last few sets of layers (pods of one workload have
- * the same), as long as the node's generation of layers stays. Zeroed is empty.
+ * the same), as long as the node's generation of layers stays. Empty is zeroed but for `words`.
  */
 enum { BREAK_KEPT_SETS = 4 };
 struct break_states {
+    struct words *words; /* kept */
     struct break_state_slot {
-        const struct word *node;
+        struct word *node; /* a reference, as below, so that no other name gets its address */
         const struct sched_node_image_state *state;
         uint64_t generation;
     } * slots; /* by index of the node */
@@ -50,7 +51,7 @@ struct break_states {
         struct word *layers; /* a reference */
         uint64_t used;       /* the larger, the later */
         struct break_kept_slot {
-            const struct word *node;
+            struct word *node;
             uint64_t generation;
             struct place_break_set present;
         } * slots; /* as above */
@@ -58,7 +59,7 @@ struct break_states {
     } kept[BREAK_KEPT_SETS];
     uint64_t n_used;
 };
-void break_states_fini(struct break_states *s, struct words *w);
+void break_states_fini(struct break_states *s);
 /* NULL: it tells nothing. Borrowed until objects change. */
 const struct sched_node_image_state *break_state(struct break_states *s,
                                                  const struct sched_cache *cache,

@@ -139,13 +139,14 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
         return r;
     struct locality *made = xnew(struct locality);
     *made = loc;
+    made->states.words = env->framework->words;
     *ret = &made->plugin;
     return 0;
 }
 
 static void destroy(struct sched_plugin *p)
 {
-    break_states_fini(&locality_of(p)->states, p->framework->words);
+    break_states_fini(&locality_of(p)->states);
     free(locality_of(p));
 }
 

@@ -45,6 +45,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
         return r;
     struct network *net = xnew(struct network);
     net->reading = reading;
+    net->states.words = env->framework->words;
     *ret = &net->plugin;
     return 0;
 }
@@ -52,7 +53,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
 static void destroy(struct sched_plugin *p)
 {
     struct network *net = container_of(p, struct network, plugin);
-    break_states_fini(&net->states, p->framework->words);
+    break_states_fini(&net->states);
     free(net);
 }
 
