@@ -190,6 +190,36 @@ TEST(requests_that_make_no_sense_get_a_status)
     fixture_fini(&f);
 }
 
+TEST(a_volumes_phase_has_the_time_of_its_change)
+{
+#define VOLUMES "/api/v1/persistentvolumes"
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", VOLUMES,
+               "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"capacity\":{\"storage\":\"1Gi\"},"
+               "\"accessModes\":[\"ReadWriteOnce\"],\"hostPath\":{\"path\":\"/x\"}}}");
+    static const char old[] = "2020-01-01T00:00:00Z";
+    static const struct {
+        const char *status;
+        bool is_old;
+    } rows[] = {
+        /* Told by the client; kept while the phase stays; made anew when it changes. */
+        { "{\"phase\":\"Available\",\"lastPhaseTransitionTime\":\"2020-01-01T00:00:00Z\"}", true },
+        { "{\"message\":\"m\"}", true },
+        { "{\"lastPhaseTransitionTime\":null}", true },
+        { "{\"phase\":\"Bound\"}", false },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char body[256];
+        (void)snprintf(body, sizeof(body), "{\"status\":%s}", rows[i].status);
+        struct json *pv = want(&f, 200, "PATCH", VOLUMES "/v/status", body);
+        struct str time = json_str(json_path(pv, "status", "lastPhaseTransitionTime", NULL));
+        CHECK(time.n > 0);
+        CHECK_INT(str_is(time, old), rows[i].is_old);
+    }
+    fixture_fini(&f);
+}
+
 TEST(unknown_fields_follow_field_validation)
 {
     struct fixture f;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PersistentVolumes and PersistentVolumeClaims. */
+#include "base/clock.h"
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
 #include "kube/meta.h"
@@ -18,6 +19,23 @@ static void volume_prepare_create(struct arena *a, struct json *pv)
     set_phase(a, pv);
     if (now)
         json_setc(a, json_obj(a, pv, "status"), "lastPhaseTransitionTime", json_clone(a, now));
+}
+
+/* A phase that changes gets its time, unless the client brings another one along. */
+static void volume_prepare_status(struct arena *a, struct json *pv, const struct json *old)
+{
+    struct json *status = json_obj(a, pv, "status");
+    const struct json *was = json_getc(old, "status");
+    struct str time = json_get_str(status, "lastPhaseTransitionTime");
+    struct str time_was = json_get_str(was, "lastPhaseTransitionTime");
+    bool is_same = str_eq(json_get_str(status, "phase"), json_get_str(was, "phase"));
+    if (is_same && time.n == 0 && time_was.n > 0)
+        json_set_str(a, status, "lastPhaseTransitionTime", time_was);
+    if (is_same || (time.n > 0 && !str_eq(time, time_was)))
+        return;
+    char now[RFC3339_MAX];
+    rfc3339_format(clock_wall_ms() / 1000, now);
+    json_set_str(a, status, "lastPhaseTransitionTime", str_of(now));
 }
 
 static void row_modes(struct row *r, const struct json *modes)
@@ -180,6 +198,7 @@ static const struct kube_subresource claim_subresources[] = {
 
 static const struct kube_strategy volume_strategy = { .validate = validate_persistent_volume,
                                                       .prepare_create = volume_prepare_create,
+                                                      .prepare_status = volume_prepare_status,
                                                       .returns_deleted = true,
                                                       .unconditional_update = true };
 static const struct kube_strategy claim_strategy = { .validate = validate_persistent_volume_claim,
