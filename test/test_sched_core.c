@@ -366,6 +366,25 @@ TEST(a_condition_that_is_there_already_is_not_written_again)
     struct request *r = list_first(&w.requests, struct request, node);
     CHECK_STR(str_of(r->method), "PATCH");
     check_has(r->body, "{\"series\":{\"count\":2,\"lastObservedTime\":\"");
+    CHECK(str_has_prefix(str_of(r->target),
+                         STR("/apis/events.k8s.io/v1/namespaces/default/events/p.")));
+    /* Gone meanwhile: then it is made again, with its series. */
+    w_answer(r, 404, "{}");
+    r = list_first(&w.requests, struct request, node);
+    CHECK_STR(str_of(r->method), "POST");
+    check_has(r->body, "\"series\":{\"count\":2,");
+    check_has(r->body, "\"reason\":\"FailedScheduling\"");
+    w_answer(r, 201, "{}");
+    w_after(&w, 330000);
+    CHECK_INT(w_stats(&w).attempts, 4);
+    CHECK(list_is_empty(&w.requests)); /* counted, and told when it is over */
+    sched_del(w.s, SCHED_POD, STR("default"), STR("p"), w.now);
+    w_after(&w, 400000);
+    w_after(&w, 400000);
+    r = list_first(&w.requests, struct request, node);
+    check_has(r->body, "{\"series\":{\"count\":3,");
+    w_answer(r, 200, "{}");
+    CHECK_INT(sched_tick(w.s, w.now), UINT64_MAX); /* nothing is remembered, no timer runs */
     w_fini(&w);
 }
 
