@@ -222,6 +222,17 @@ def test_lists_of_json_and_the_configuration_count(tmp_path):
     assert len({p["node"] for p in found.values()}) == 1  # the most allocated
 
 
+def test_pods_that_are_not_tried_have_a_reason_too(tmp_path):
+    gone = pod("gone")
+    gone["metadata"]["deletionTimestamp"] = "2020-01-01T00:00:00Z"
+    found = places(tmp_path, [node("a")], [gone, pod("gated", schedulingGates=[{"name": "x.y/z"}]), pod("wrong", "-1"),
+                                           pod("claims", resourceClaims=[{"name": "gpu"}])])
+    assert found["gone"]["reason"] == "it is being deleted"
+    assert found["gated"]["reason"] == "it waits for its scheduling gate 'x.y/z'"
+    assert "must be greater than or equal to 0" in found["wrong"]["reason"]
+    assert "resourceClaims" in found["claims"]["reason"]
+
+
 @pytest.mark.parametrize("pods,why", [
     ("a: [", "pods.yaml: line 2, column 1: did not find expected node content"),
     ("a: 1", "pods.yaml: an object without kind"),

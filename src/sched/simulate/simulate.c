@@ -402,6 +402,14 @@ static bool has_profile(const struct sched_config *config, struct str name)
     return false;
 }
 
+/* What the API server would have refused. */
+static void refuse(struct simulation *s, struct simulation_object *o, const struct err *err)
+{
+    note(s, "%s: %s", o->key, err_text(err));
+    if (o->pod)
+        s->pods.p[o->pod - 1].reason = str_of(arena_printf(&s->arena, "%s", err_text(err)));
+}
+
 /* Pods come last, one after the other, so that the first of a file is the first in the queue. */
 static void tell_all(struct simulation *s)
 {
@@ -422,7 +430,7 @@ static void tell_all(struct simulation *s)
                         &s->arena, "no profile has its schedulerName '" STR_FMT "'", STR_ARG(by)));
             }
             if (sched_put(s->sched, o->kind, o->json, s->now_ms, &err) < 0)
-                note(s, "%s: %s", o->key, err_text(&err));
+                refuse(s, o, &err);
             else if (o->kind == SCHED_PVC)
                 simulation_volumes(s, o);
         }
@@ -466,6 +474,26 @@ static int run(struct simulation *s, struct err *err)
     }
 }
 
+/* Pods that were never tried. */
+static void give_reasons(struct simulation *s)
+{
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct simulation_object *o = s->objects.p[i];
+        struct simulation_pod *row = o->pod ? &s->pods.p[o->pod - 1] : NULL;
+        const struct json *gates = json_path(o->json, "spec", "schedulingGates", NULL);
+        if (!row || row->node.n || row->reason.n)
+            continue;
+        if (json_path(o->json, "metadata", "deletionTimestamp", NULL))
+            row->reason = STR("it is being deleted");
+        else if (json_first(gates))
+            row->reason =
+                str_of(arena_printf(&s->arena, "it waits for its scheduling gate '" STR_FMT "'",
+                                    STR_ARG(json_get_str(json_first(gates), "name"))));
+        else
+            row->reason = STR("a plugin keeps it out of the queue");
+    }
+}
+
 int simulation_run(struct simulation *s, struct err *err)
 {
     int r = admit(s, err);
@@ -473,7 +501,10 @@ int simulation_run(struct simulation *s, struct err *err)
         return r;
     tell_all(s);
     sched_synced(s->sched);
-    return run(s, err);
+    r = run(s, err);
+    if (r == 0)
+        give_reasons(s);
+    return r;
 }
 
 size_t simulation_pods(const struct simulation *s, const struct simulation_pod **ret)
