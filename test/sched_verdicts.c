@@ -2,9 +2,10 @@
 /*
  * Our plugins, asked about clusters, as test/upstream/schedplugins asks kube-scheduler's: lines of
  * {"config": KubeSchedulerConfiguration or null, "objects": [...], "pods": [...]} on stdin, lines
- * of {"pods": {"NAMESPACE/NAME": EXPLANATION}, "preempted": {"node", "victims"}} or {"error": TEXT}
- * on stdout. See sched/explain/explain.h for what an explanation is. Of a question about one pod,
- * "preempted" is what an attempt to place it does: the place it hopes for, and who was evicted.
+ * of {"pods": {"NAMESPACE/NAME": EXPLANATION}, "preempted": {"node", "victims", "message"}} or
+ * {"error": TEXT} on stdout. See sched/explain/explain.h for what an explanation is. Of a question
+ * about one pod, "preempted" is what an attempt to place it does: the place it hopes for, who was
+ * evicted, and the text where it has no node.
  */
 #include "base/vec.h"
 #include "sched/explain/explain.h"
@@ -26,7 +27,7 @@ struct asked {
 struct api {
     struct sched_api api;
     struct arena *a;
-    struct json *victims, *node;
+    struct json *victims, *node, *message;
     VEC(struct asked) asked;
 };
 
@@ -49,6 +50,14 @@ static void on_call(struct sched_api *base, const struct sched_api_request *rq, 
     vec_push(&api->asked, asked);
 }
 
+static void on_decided(void *arg, const struct sched_pod *pod, const struct word *node,
+                       const struct sched_status *status)
+{
+    struct api *api = arg;
+    if (!node)
+        api->message = json_new_str(api->a, sched_status_message(api->a, status));
+}
+
 static void preempt(struct sched *s, struct api *api, struct buf *to)
 {
     sched_synced(s);
@@ -64,6 +73,8 @@ static void preempt(struct sched *s, struct api *api, struct buf *to)
     (void)json_write(to, api->node);
     (void)buf_add_cstr(to, ",\"victims\":");
     (void)json_write(to, api->victims);
+    (void)buf_add_cstr(to, ",\"message\":");
+    (void)json_write(to, api->message);
     (void)buf_add_char(to, '}');
 }
 
@@ -146,8 +157,15 @@ static int ask(struct arena *a, struct str line, struct buf *to, struct err *err
     struct api api = { .api = { .call = on_call },
                        .a = a,
                        .victims = json_new_array(a),
-                       .node = json_new_cstr(a, "") };
-    struct sched_opts opts = { .config = &config, .api = &api.api, .seed = 1, .wall_ms = wall_ms };
+                       .node = json_new_cstr(a, ""),
+                       .message = json_new_cstr(a, "") };
+    static const struct sched_observer observer = { .decided = on_decided };
+    struct sched_opts opts = { .config = &config,
+                               .api = &api.api,
+                               .seed = 1,
+                               .wall_ms = wall_ms,
+                               .observer = &observer,
+                               .observer_arg = &api };
     scoped(sched_free_scoped) struct sched *s = NULL;
     r = sched_new(&opts, &s, err);
     if (r >= 0)

@@ -226,6 +226,17 @@ class Maker:
             status["startTime"] = f"2025-12-31T{10 + second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}Z"
         return {"metadata": meta, "spec": spec, "status": status}
 
+    @staticmethod
+    def part_ports(pods):
+        """No port of a node is taken twice: upstream's account of them is a set, and forgets it with the first that goes."""
+        taken = set()
+        for p in pods:
+            for c in p["spec"]["containers"]:
+                mine = {(p["spec"]["nodeName"], port["hostPort"], port["protocol"]) for port in c.get("ports", [])}
+                if mine & taken:
+                    del c["ports"]
+                taken |= mine
+
     def budget(self, i):
         return {"metadata": {"name": f"budget-{i}", "namespace": self.r.choice(NAMESPACES), "uid": f"budget-{i}"}, "spec": {"selector": self.selector()},
                 "status": {"disruptionsAllowed": self.r.randint(0, 2)}}
@@ -290,6 +301,7 @@ class Maker:
         for i in range(self.r.randint(0, (5 if flavour == "resources" else 3) * n)):
             pods.append(self.pod(f"p{i}", f"n{self.r.randrange(n)}", self.r.choice([0, 0, 10, 100, 1000]), p=p / 2))
         pod = self.pod("incoming", None, self.r.choice([0, 50, 500, 5000]), small=flavour != "resources", p=p)
+        self.part_ports(pods)
         if flavour == "topology":
             # Nothing but topology decides.
             for node in nodes:

@@ -6,8 +6,9 @@
 // [...]}: every pod of "pods" is judged by itself, with "objects" (nodes, bound pods, anything else
 // that plugins look up) as the cluster. A line of stdout is {"pods": {"NAMESPACE/NAME": {"nodes":
 // {NODE: {"plugin", "code", "reasons"}}, "scores": {PLUGIN: {NODE: SCORE}}, "candidates": {NODE:
-// {"victims": [NAME...], "violations"}}}}} or {"error": TEXT}; "nodes" are those that were refused,
-// scores are weighed, candidates are the places that preemption could make.
+// {"victims": [NAME...], "violations"}}, "hopeless": TEXT}}} or {"error": TEXT}; "nodes" are those
+// that were refused, scores are weighed, candidates are the places that preemption could make,
+// hopeless is what it says where there are none.
 //
 // With "events": [{"before": OBJECT or null, "after": OBJECT or null}...] each pod also has "hints":
 // for each event the plugins that registered it, with "queue" or "skip" as their hints say.
@@ -65,6 +66,7 @@ type verdict struct {
 	Hints  []map[string]string         `json:"hints,omitempty"`
 
 	Candidates map[string]candidate `json:"candidates,omitempty"`
+	Hopeless   string               `json:"hopeless,omitempty"` // what preemption says where there are none
 }
 type candidate struct {
 	Victims    []string `json:"victims"`
@@ -209,7 +211,7 @@ func preempt(ctx context.Context, f framework.Framework, state fwk.CycleState, s
 		return err
 	}
 	nodes, err := refused.NodesForStatusCode(snapshot.NodeInfos(), fwk.Unschedulable)
-	if err != nil || len(nodes) == 0 {
+	if err != nil {
 		return err
 	}
 	budgets, err := pl.Evaluator.PdbLister.List(labels.Everything())
@@ -227,6 +229,10 @@ func preempt(ctx context.Context, f framework.Framework, state fwk.CycleState, s
 			victims = append(victims, p.Name)
 		}
 		ret.Candidates[c.Name()] = candidate{victims, c.Victims().NumPDBViolations}
+	}
+	if len(found) == 0 {
+		_, s := pl.PostFilter(ctx, state, pod, refused)
+		ret.Hopeless = s.Message()
 	}
 	return nil
 }
