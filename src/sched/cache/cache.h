@@ -110,8 +110,8 @@ const struct sched_node_info *sched_cache_node(const struct sched_cache *c,
 uint32_t sched_cache_nodes_end(const struct sched_cache *c);
 /*
  * The one that was changed last, the others follow by ->older: what has changed since a generation
- * stands in front. Also those that are not there while pods name them. One that goes without a
- * trace is told by the generation of SCHED_NODE alone. NULL: there is none.
+ * stands in front. Also those that are not there while pods name them. One that goes leaves no
+ * trace but that there are fewer (sched_cache_count()). NULL: there is none.
  */
 const struct sched_node_info *sched_cache_newest(const struct sched_cache *c);
 /*

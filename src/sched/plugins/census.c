@@ -279,6 +279,8 @@ static void row_put_node(struct census *c, struct census_row *row, const struct 
     if (!row->node || !node || has_new_shape(row->node, node))
         row->shape = ++c->shape;
     const struct sched_node *before = row->node;
+    c->n_nodes += node != NULL;
+    c->n_nodes -= before != NULL;
     row->node = node ? sched_object_ref((void *)(uintptr_t)node) : NULL;
     sched_object_unref(c->words, (void *)(uintptr_t)before);
 }
@@ -307,7 +309,7 @@ static void row_clear(struct census *c, uint32_t index)
     *row = (struct census_row){ .shape = row->shape };
 }
 
-/* Nodes that have gone are not among those that changed. */
+/* Nodes that have gone are not among those that changed; those that took their index are. */
 static void sweep(struct census *c)
 {
     size_t n;
@@ -324,15 +326,16 @@ static void sweep(struct census *c)
 void census_sync(struct census *c)
 {
     const struct sched_node_info *newest = sched_cache_newest(c->cache);
-    uint64_t nodes_generation = sched_cache_kind_generation(c->cache, SCHED_NODE);
+    size_t n_nodes, n_pods;
 
     for (const struct sched_node_info *i = newest; i && i->generation > c->generation; i = i->older)
         row_put(c, i);
     if (newest)
         c->generation = MAX(c->generation, newest->generation);
-    if (nodes_generation != c->nodes_generation)
+    sched_cache_count(c->cache, &n_nodes, &n_pods);
+    if (n_nodes != c->n_nodes)
         sweep(c);
-    c->nodes_generation = nodes_generation;
+    assert(n_nodes == c->n_nodes);
 }
 
 /* ---- its life ---- */

@@ -77,11 +77,11 @@ struct census {
     struct sched_cache *cache;
     struct words *words;
     uint32_t refs;
-    uint64_t generation, nodes_generation; /* of the cache, as read last */
-    uint64_t shape; /* grows when a node comes, goes, or gets other labels or taints */
+    uint64_t generation; /* of the cache's nodes, as read last */
+    uint64_t shape;      /* grows when a node comes, goes, or gets other labels or taints */
     uint64_t seen;
     struct census_row *rows;
-    uint32_t n_rows; /* all nodes are below it */
+    uint32_t n_rows, n_nodes; /* indices of nodes are below n_rows; n_nodes are there */
     struct census_classes labels, terms;
     struct census_keys anti_keys;  /* of required anti-affinity */
     struct census_keys score_keys; /* of all other terms */
