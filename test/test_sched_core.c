@@ -1302,7 +1302,9 @@ TEST(explain_changes_nothing)
     w_node(&w, "b", "4", "{}");
     w_node(&w, "c", "4", "{}");
     w_pod(&w, "p", "2", "", "", "");
-    static const struct sched_observer observer = { on_refused, on_scored, on_decided };
+    static const struct sched_observer observer = { .refused = on_refused,
+                                                    .scored = on_scored,
+                                                    .decided = on_decided };
     struct heard h = { 0 };
     CHECK_OK(sched_explain(w.s, STR("default"), STR("p"), w.now, &observer, &h, NULL));
     CHECK_INT(h.refused, 1);

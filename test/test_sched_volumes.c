@@ -523,6 +523,12 @@ static void pre_bind(struct try *t)
     CHECK(s == SCHED_LATER);
 }
 
+/* For people, while a binding takes its time. */
+static struct str waits_for(struct try *t)
+{
+    return t->k->plugin->ops->waits_for(t->k->plugin, &t->cycle, &t->arena);
+}
+
 static size_t n_promises(struct kit *k)
 {
     return volume_book_n_promises(((struct volume_binding *)k->plugin)->book);
@@ -608,12 +614,15 @@ TEST(a_volume_is_written_and_the_pod_waits_until_it_is_bound)
                "'pv.kubernetes.io/bound-by-controller':'yes'}},'spec':{'claimRef':{'kind':"
                "'PersistentVolumeClaim','apiVersion':'v1','namespace':'ns','name':'c','uid':"
                "'c-uid','resourceVersion':'2'}}}");
+    CHECK_STR(waits_for(&t), "the API takes what was decided");
     kit_answer(&k, 200, "{'metadata':{'resourceVersion':'101'}}");
     CHECK(!t.has_result);
+    CHECK_STR(waits_for(&t), "somebody binds PersistentVolumeClaim 'c' to PersistentVolume 'pv'");
     CHECK_INT(k.n_timers, 1);
     /* Bound, but the volume's own news has not come yet. */
     kit_put(&k, SCHED_PVC, "%s", BOUND_PVC);
     CHECK(!t.has_result);
+    CHECK_STR(waits_for(&t), "news of a volume");
     kit_put(&k, SCHED_PV, "%s", BOUND_PV);
     CHECK(t.has_result);
     CHECK_STR(t.result, "");
@@ -665,6 +674,8 @@ TEST(a_claim_gets_its_node_and_the_pod_waits_for_the_volume)
                "'volume.kubernetes.io/selected-node':'n2'}}}");
     kit_answer(&k, 200, "{'metadata':{'resourceVersion':'50'}}");
     CHECK(!t.has_result);
+    CHECK_STR(waits_for(&t), "somebody makes a volume for PersistentVolumeClaim 'c' (StorageClass "
+                             "'made') on the node");
     static const char claim[] =
         "{'metadata':{'namespace':'ns','name':'c','uid':'c-uid','resourceVersion':'%d',"
         "'annotations':{'volume.kubernetes.io/selected-node':'n2'%s}},'spec':{'storageClassName':"

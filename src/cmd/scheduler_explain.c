@@ -98,6 +98,14 @@ static void show(struct arena *a, const struct json *o, bool wide)
     print_line("Profile", json_get_str(o, "schedulerName"));
     if (assigned.n)
         print_line("Is on", assigned);
+    const struct json *waiting = json_getc(o, "waiting");
+    if (waiting) {
+        struct str what = json_get_str(waiting, "for");
+        print_line("Waits", str_of(arena_printf(a, "on " STR_FMT " for " STR_FMT "%s" STR_FMT,
+                                                STR_ARG(json_get_str(waiting, "node")),
+                                                STR_ARG(json_get_str(waiting, "plugin")),
+                                                what.n ? ": " : "", STR_ARG(what))));
+    }
     print_line("Would go", node.n ? node : STR("nowhere"));
     if (message.n)
         print_line("Because", message);

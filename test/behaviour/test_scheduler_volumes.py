@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import DEADLINE_S, ROOT, Server, wait_for
+from conftest import BUILD, DEADLINE_S, ROOT, Server, wait_for
 
 PODS, NODES, CLAIMS = "/api/v1/namespaces/default/pods", "/api/v1/nodes", "/api/v1/namespaces/default/persistentvolumeclaims"
 VOLUMES, STORAGE = "/api/v1/persistentvolumes", "/apis/storage.k8s.io/v1"
@@ -55,6 +55,7 @@ def up(request, data_dir, tmp_path):
         file.write_text(CONFIG % bind_timeout_s)
         is_ours = request.param == "dormouse"
         api = Up(data_dir, extra=["--gateway", "none", *(["--scheduler-config", file] if is_ours else ["--no-scheduler"])])
+        api.is_ours = is_ours
         started.append(api)
         if not is_ours:
             started.append(KubeScheduler(api, file))
@@ -138,6 +139,10 @@ def test_a_pod_goes_where_its_local_volume_is(up):
     assert volume["spec"]["claimRef"]["uid"] == api.get(f"{CLAIMS}/data").json()["metadata"]["uid"]
     assert not node_of(api, "p")  # before its volume is bound
     wait_for(lambda: api.get(f"{PODS}/p").json()["status"].get("nominatedNodeName") == "n2", "where the pod is going to be")
+
+    if api.is_ours:
+        told = subprocess.run([BUILD / "dormouse", "scheduler", "explain", "p", "--data-dir", api.data_dir], capture_output=True, text=True)
+        assert "Waits      on n2 for VolumeBinding: somebody binds PersistentVolumeClaim 'data' to PersistentVolume 'disk'" in told.stdout
 
     # What is promised is nobody else's.
     add_claim(api, "other")

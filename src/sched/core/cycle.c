@@ -317,6 +317,28 @@ static void explain_assigned(struct sched *s, const struct sched_profile *profil
     sched_object_unref(s->words, waits);
 }
 
+static void explain_wait(struct sched *s, const struct sched_pod *pod,
+                         const struct sched_observer *observer, void *arg)
+{
+    struct attempt *a = map_get(&s->by_uid, pod->o.uid);
+    if (!a || !a->waiting || !observer->waits)
+        return;
+    struct sched_plugin *p = NULL;
+    for (unsigned i = 0; i < a->profile->n_plugins && a->at != AT_PERMIT; i++) {
+        if (a->profile->plugins[i] == a->asked)
+            p = a->profile->plugins[i];
+    }
+    struct arena arena = { 0 };
+    struct str what = p && a->at == AT_PRE_BIND && p->ops->waits_for
+                          ? p->ops->waits_for(p, &a->cycle, &arena)
+                          : STR("");
+    struct str name = p                  ? p->name
+                      : a->n_permits > 0 ? a->permits[0].plugin->name
+                                         : STR(SCHED_EXTENDER_PLUGIN);
+    observer->waits(arg, pod, a->host, name, what);
+    arena_fini(&arena);
+}
+
 int sched_explain(struct sched *s, struct str namespace, struct str name, uint64_t now_ms,
                   const struct sched_observer *observer, void *arg, struct err *err)
 {
@@ -331,6 +353,7 @@ int sched_explain(struct sched *s, struct str namespace, struct str name, uint64
     if (!profile)
         return err_set(err, -ENOENT, "pod '" STR_FMT "/" STR_FMT "': no profile '" STR_FMT "'",
                        STR_ARG(namespace), STR_ARG(name), STR_ARG(pod->scheduler_name));
+    explain_wait(s, pod, observer, arg);
     if (!p && pod->node_name)
         explain_assigned(s, profile, pod, observer, arg);
     else

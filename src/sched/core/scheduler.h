@@ -42,6 +42,10 @@ struct sched_observer {
     /* Of one plugin, normalized and weighted. */
     void (*scored)(void *arg, const struct sched_pod *pod, struct str plugin,
                    const struct sched_node_info *const *nodes, size_t n, const int64_t *scores);
+    /* Before the attempt is explained: the pod has a node already, and its binding waits for this
+     * plugin. May be NULL. */
+    void (*waits)(void *arg, const struct sched_pod *pod, const struct word *node,
+                  struct str plugin, struct str what);
     /* node NULL: none; status says why. */
     void (*decided)(void *arg, const struct sched_pod *pod, const struct word *node,
                     const struct sched_status *status);

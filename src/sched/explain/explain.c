@@ -21,6 +21,7 @@ struct column {
 struct explain {
     struct arena arena; /* of the attempt */
     struct str namespace, name, scheduler_name, assigned;
+    struct str waits_node, waits_plugin, waits_for; /* its binding; node "": it does not */
     bool is_over, is_placed;
     struct str node, message;
     enum sched_code code;
@@ -62,7 +63,7 @@ static void begin(struct explain *e, const struct sched_pod *pod)
     e->chosen = NULL;
     e->total = 0;
     e->is_over = e->is_placed = false;
-    e->assigned = STR("");
+    e->assigned = e->waits_node = STR("");
     e->namespace = str_copy_arena(&e->arena, pod->o.namespace);
     e->name = str_copy_arena(&e->arena, pod->o.name);
     e->scheduler_name = str_copy_arena(&e->arena, pod->scheduler_name);
@@ -83,6 +84,16 @@ static void on_refused(void *arg, const struct sched_pod *pod, const struct sche
     for (uint32_t i = 0; i < status->n_reasons; i++)
         r.reasons[i] = str_copy_arena(&e->arena, status->reasons[i]);
     vec_push(&e->refused, r);
+}
+
+static void on_waits(void *arg, const struct sched_pod *pod, const struct word *node,
+                     struct str plugin, struct str what)
+{
+    struct explain *e = arg;
+    begin(e, pod);
+    e->waits_node = str_copy_arena(&e->arena, word_str(node));
+    e->waits_plugin = str_copy_arena(&e->arena, plugin);
+    e->waits_for = str_copy_arena(&e->arena, what);
 }
 
 static void on_scored(void *arg, const struct sched_pod *pod, struct str plugin,
@@ -139,9 +150,9 @@ static void on_decided(void *arg, const struct sched_pod *pod, const struct word
     note_chosen(e);
 }
 
-const struct sched_observer explain_observer = { .refused = on_refused,
-                                                 .scored = on_scored,
-                                                 .decided = on_decided };
+const struct sched_observer explain_observer = {
+    .refused = on_refused, .waits = on_waits, .scored = on_scored, .decided = on_decided
+};
 
 size_t explain_chosen(const struct explain *e, const struct explain_score **ret, int64_t *ret_total)
 {
@@ -225,6 +236,15 @@ void explain_write(const struct explain *e, struct buf *to)
     if (e->assigned.n) {
         (void)buf_add_char(to, ',');
         add_member(to, "assigned", e->assigned);
+    }
+    if (e->waits_node.n) {
+        (void)buf_add_cstr(to, ",\"waiting\":{");
+        add_member(to, "node", e->waits_node);
+        (void)buf_add_char(to, ',');
+        add_member(to, "plugin", e->waits_plugin);
+        (void)buf_add_char(to, ',');
+        add_member(to, "for", e->waits_for);
+        (void)buf_add_char(to, '}');
     }
     (void)buf_add_cstr(to, ",\"node\":");
     if (e->is_placed)

@@ -4,6 +4,7 @@
  * collects one attempt.
  *
  *     {"namespace", "name", "schedulerName", "assigned": NAME if it has a node already,
+ *      "waiting": {"node", "plugin", "for"} if its binding waits for something,
  *      "node": NAME or null, "code": "Success", "Unschedulable", ..., "message",
  *      "nodes": [{"name", "total", "scores": {PLUGIN: POINTS}},             by falling total
  *                {"name", "refused": {"plugin", "code", "reasons": [TEXT]}}]}

@@ -126,6 +126,9 @@ struct sched_plugin_ops {
                                          uint64_t *ret_timeout_ms);
     const struct sched_status *(*pre_bind)(struct sched_plugin *p, struct sched_cycle *cycle,
                                            struct sched_step *step);
+    /* What the step waits for that pre_bind has begun, for people to read; in the arena. NULL: no
+     * more is known. */
+    struct str (*waits_for)(struct sched_plugin *p, struct sched_cycle *cycle, struct arena *a);
     /* Skip: the next one binds. */
     const struct sched_status *(*bind)(struct sched_plugin *p, struct sched_cycle *cycle,
                                        struct sched_step *step);

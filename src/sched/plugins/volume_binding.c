@@ -570,5 +570,6 @@ const struct sched_plugin_ops sched_volume_binding_ops = {
     .reserve = reserve,
     .unreserve = unreserve,
     .pre_bind = volume_binding_write,
+    .waits_for = volume_binding_waits_for,
     .end = end,
 };

@@ -71,6 +71,8 @@ struct binding_state {
 
 const struct sched_status *volume_binding_write(struct sched_plugin *p, struct sched_cycle *cycle,
                                                 struct sched_step *step);
+struct str volume_binding_waits_for(struct sched_plugin *p, struct sched_cycle *cycle,
+                                    struct arena *a);
 /* Takes back what was promised and (volumes) not written. */
 void volume_binding_take_back(struct binding_state *s);
 /* Ends the waits that this event decides. */

@@ -162,6 +162,33 @@ static void on_timer(void *arg)
     finish_all(&ended);
 }
 
+/* The first claim without its volume. */
+struct str volume_binding_waits_for(struct sched_plugin *p, struct sched_cycle *cycle,
+                                    struct arena *a)
+{
+    const struct binding_state *s = sched_cycle_state(cycle, p);
+    if (!s || s->n_written < s->n_decisions)
+        return STR("the API takes what was decided");
+    for (uint32_t i = 0; i < s->n_decisions; i++) {
+        const struct decision *d = &s->decisions[i];
+        const struct sched_pvc *pvc =
+            sched_find_pvc(p->framework, d->pvc->o.namespace, d->pvc->o.name);
+        if (pvc && sched_pvc_is_bound(pvc))
+            continue;
+        struct str name = d->pvc->o.name;
+        return str_of(
+            d->pv ? arena_printf(a,
+                                 "somebody binds PersistentVolumeClaim '" STR_FMT
+                                 "' to PersistentVolume '" STR_FMT "'",
+                                 STR_ARG(name), STR_ARG(d->pv->o.name))
+                  : arena_printf(a,
+                                 "somebody makes a volume for PersistentVolumeClaim '" STR_FMT
+                                 "' (StorageClass '%s') on the node",
+                                 STR_ARG(name), d->pvc->class->text));
+    }
+    return STR("news of a volume");
+}
+
 static const struct sched_status *pod_gone(struct binding_state *s)
 {
     return FAIL(s, "pod does not exist any more: pod \"" STR_FMT "\" not found",
