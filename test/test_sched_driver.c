@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scheduler on its thread against the embedded API, as its own user under RBAC. */
 #include "api_fixture.h"
+#include "base/clock.h"
 #include "sched/core/driver.h"
 
 struct setup {
@@ -288,6 +289,32 @@ TEST(the_configuration_is_read_when_it_wakes)
     make_pod(&s, "p", "1");
     wait_bound(&s, "p");
     CHECK(s.was_read);
+    setup_fini(&s);
+}
+
+TEST(requests_are_limited_where_the_configuration_says_so)
+{
+    enum { PODS = 5, QPS = 20 };
+    static const char limited[] = "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                  "kind: KubeSchedulerConfiguration\n"
+                                  "clientConnection: {qps: 20, burst: 1}\n";
+    struct setup s;
+    setup_init(&s, true);
+    driver_down(&s);
+    read_config(&s, limited, &s.config);
+    driver_up(&s, true);
+    char name[16];
+    make_node(&s, "n", "100");
+    uint64_t begin = clock_mono_ms();
+    for (int i = 0; i < PODS; i++) {
+        (void)snprintf(name, sizeof name, "p%d", i);
+        make_pod(&s, name, "1");
+    }
+    for (int i = 0; i < PODS; i++) {
+        (void)snprintf(name, sizeof name, "p%d", i);
+        wait_bound(&s, name);
+    }
+    CHECK(clock_mono_ms() - begin >= (PODS - 1) * 1000 / QPS);
     setup_fini(&s);
 }
 
