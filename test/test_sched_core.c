@@ -831,8 +831,9 @@ TEST(a_wait_in_permit_ends_with_its_time)
     CHECK_INT(w_stats(&w).waiting, 0);
     CHECK_INT(w_stats(&w).assumed, 0);
     CHECK_INT(probe.unreserved, 1);
-    check_has(w_request(&w, "/pods/p/status")->body,
-              "1 rejected due to timeout after waiting 1m30s at plugin Probe.");
+    const char *body = w_request(&w, "/pods/p/status")->body;
+    check_has(body, "1 rejected due to timeout after waiting 1m30s at plugin Probe.");
+    check_has(body, "\"nominatedNodeName\":null"); /* though no watch has told of it yet */
     w_fini(&w);
 }
 

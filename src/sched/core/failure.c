@@ -126,8 +126,14 @@ struct patch {
 
 static void patch_send(void *arg);
 
+static void note_nomination(struct pending *p, struct str node)
+{
+    free(p->nominated);
+    p->nominated = str_dup(node);
+}
+
 /* What we believed to have written was not: the next attempt writes it again. */
-static void forget_condition(struct patch *p)
+static void forget_status(struct patch *p)
 {
     struct pending *pod = pending_get(p->s, p->namespace, p->name);
     if (!pod || !str_eq(pod->pod->o.uid, p->uid))
@@ -135,6 +141,7 @@ static void forget_condition(struct patch *p)
     free(pod->message);
     pod->message = NULL;
     pod->has_condition = false;
+    note_nomination(pod, pod->pod->nominated_node);
 }
 
 static void on_patched(void *arg, int r, int status, struct str body, const struct err *err)
@@ -147,7 +154,7 @@ static void on_patched(void *arg, int r, int status, struct str body, const stru
         return;
     }
     if (!p->s->is_ending && (r < 0 || (status >= 400 && status != 404)))
-        forget_condition(p);
+        forget_status(p);
     free(p);
 }
 
@@ -218,14 +225,16 @@ static void add_nomination(struct buf *body, struct str node)
 
 void write_nomination(struct sched *s, struct pending *p, struct str node)
 {
-    if (str_eq(p->pod->nominated_node, node))
+    if (str_eq(str_of(p->nominated), node))
         return;
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(4096);
     begin_patch(&body, p->pod);
     add_nomination(&body, node);
     (void)buf_add_cstr(&body, "}}");
-    if (buf_ok(&body))
-        patch_status(s, p->pod, buf_str(&body));
+    if (!buf_ok(&body))
+        return;
+    note_nomination(p, node);
+    patch_status(s, p->pod, buf_str(&body));
 }
 
 static int64_t wall_ms(const struct sched *s)
@@ -255,7 +264,7 @@ static void write_status(struct sched *s, struct pending *p, const char *reason,
 {
     bool condition = !p->has_condition || !p->is_false || !p->reason || !p->message ||
                      strcmp(p->reason, reason) != 0 || !str_is(o->message, p->message);
-    bool nomination = o->overrides && !str_eq(p->pod->nominated_node, o->nominated);
+    bool nomination = o->overrides && !str_eq(str_of(p->nominated), o->nominated);
     if (!condition && !nomination)
         return;
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(MESSAGE_MAX_BYTES * 6 + 8192);
@@ -276,6 +285,8 @@ static void write_status(struct sched *s, struct pending *p, const char *reason,
         p->message = str_dup(o->message);
         p->has_condition = p->is_false = true;
     }
+    if (nomination)
+        note_nomination(p, o->nominated);
     patch_status(s, p->pod, buf_str(&body));
 }
 

@@ -50,6 +50,7 @@ struct pending {
     /* Its PodScheduled condition, as told or as written by us since. */
     bool has_condition, is_false;
     char *reason, *message; /* NULL: "" */
+    char *nominated;        /* status.nominatedNodeName, likewise */
 };
 
 enum attempt_at { AT_PERMIT, AT_PRE_BIND, AT_BIND };

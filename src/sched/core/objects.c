@@ -56,14 +56,18 @@ void pending_free(struct sched *s, struct pending *p)
     sched_object_unref(s->words, (void *)p->pod);
     free(p->reason);
     free(p->message);
+    free(p->nominated);
     free(p);
 }
 
-static void read_condition(struct pending *p, const struct json *pod)
+static void read_status(struct pending *p, const struct json *pod)
 {
     free(p->reason);
     free(p->message);
-    p->reason = p->message = NULL;
+    free(p->nominated);
+    p->reason = p->message = p->nominated = NULL;
+    if (p->pod->nominated_node.n > 0)
+        p->nominated = str_dup(p->pod->nominated_node);
     p->has_condition = p->is_false = false;
     json_each (c, json_path(pod, "status", "conditions", NULL)) {
         if (!str_is(json_get_str(c, "type"), "PodScheduled"))
@@ -205,7 +209,7 @@ static int put_first(struct sched *s, const struct sched_pod *pod, const struct 
         return r;
     struct pending *p = xnew(struct pending);
     p->pod = sched_object_ref((void *)pod);
-    read_condition(p, json);
+    read_status(p, json);
     (void)map_put(&s->pending, key, p);
     return 0;
 }
@@ -217,7 +221,7 @@ static int put_pending(struct sched *s, struct pending *p, const struct sched_po
         return 0;
     const struct sched_pod *old = p->pod;
     p->pod = sched_object_ref((void *)pod);
-    read_condition(p, json);
+    read_status(p, json);
     int r = 0;
     if (sched_cache_is_assumed(s->cache, pod->o.uid)) {
         if (pod->is_terminating && !old->is_terminating)
