@@ -111,7 +111,11 @@ static const struct sched_status *pre_filter(struct sched_plugin *p, struct sche
 static const struct sched_status *filter(struct sched_plugin *p, struct sched_cycle *cycle,
                                          const struct sched_node_info *node)
 {
-    return run_on_node(p, cycle, WPLUGIN_HOOK_FILTER, node->node->name);
+    struct wentry *e = entry_of(p);
+    e->sight.at = node->node;
+    const struct sched_status *s = run_on_node(p, cycle, WPLUGIN_HOOK_FILTER, node->node->name);
+    e->sight.at = NULL;
+    return s;
 }
 
 static const struct sched_status *what_if(struct sched_plugin *p, struct sched_cycle *cycle,

@@ -119,6 +119,10 @@ static const struct sched_node_info *find(const struct wsight *s, struct str nam
 
 bool wsight_node(struct wsight *s, struct str name, struct str *ret)
 {
+    if (s->at && str_eq(name, word_str(s->at->name))) {
+        *ret = node_bytes(s->at);
+        return ret->n > 0;
+    }
     const struct sched_node_info *info = find(s, name);
     if (info)
         *ret = node_bytes(info->node);

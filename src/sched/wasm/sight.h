@@ -10,6 +10,7 @@
 
 struct wsight {
     struct sched_framework *framework; /* kept; NULL: there is no cluster yet */
+    const struct sched_node *at;       /* of the hook under way, which it asks about most; or NULL */
     struct buf node_list;
     uint64_t node_list_at; /* generation of the nodes that it shows; 0: none */
     uint8_t n_nodes_gone;  /* counted, modulo 256: who asks with another count is told everything */
