@@ -57,6 +57,14 @@ void sched_after(struct sched *s, uint64_t ms, void (*run)(void *arg), void *arg
     timer_up(s, s->timers.n - 1);
 }
 
+/* Without a node there is nothing that time could change: pods wait for one, and no timer runs. */
+static bool can_place(const struct sched *s)
+{
+    size_t n_nodes;
+    (void)sched_cache_nodes(s->cache, &n_nodes);
+    return s->is_synced && s->leads && n_nodes > 0;
+}
+
 uint64_t sched_tick(struct sched *s, uint64_t now_ms)
 {
     s->now_ms = MAX(s->now_ms, now_ms);
@@ -66,7 +74,7 @@ uint64_t sched_tick(struct sched *s, uint64_t now_ms)
         t.run(t.arg);
     }
     binding_run_ready(s);
-    uint64_t next = s->is_synced && s->leads ? sched_queue_tick(s->queue, s->now_ms) : UINT64_MAX;
+    uint64_t next = can_place(s) ? sched_queue_tick(s->queue, s->now_ms) : UINT64_MAX;
     return s->timers.n > 0 ? MIN(next, s->timers.p[0].due_ms) : next;
 }
 
