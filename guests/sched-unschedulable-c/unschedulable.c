@@ -36,7 +36,7 @@ int32_t ds_prefilter(void)
 
 DS_HOOK(filter)
 {
-    if (is_tolerated || !ds_node_number(ds_node_name(), NODE_SPEC_UNSCHEDULABLE, 0))
+    if (is_tolerated || !ds_node_number(DS_THIS_NODE, NODE_SPEC_UNSCHEDULABLE, 0))
         return DS_SUCCESS;
     return ds_refuse(DS_UNRESOLVABLE, "node(s) were unschedulable");
 }

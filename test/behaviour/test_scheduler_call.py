@@ -707,6 +707,8 @@ def test_a_field_of_an_object(load, path, key, length):
     plugin = load(module("nodeField", more=NODE_A + data,
                          filter=f"(call $nodeField (i32.const 8) (i32.const 2) {args})"), nodes=[shown])
     assert plugin("filter", pod=POD_SMALL)["code"] == length
+    plugin = load(module("nodeField", more=data, filter=f"(call $nodeField (i32.const 0) (i32.const 0) {args})"), nodes=[shown])
+    assert plugin("filter", pod=POD_SMALL, node="n1")["code"] == length
     same = pod(uid="7")
     same["metadata"]["labels"] = {"disk": "ssd"}
     if path != b"\x02\x04" and length in (3, -1):

@@ -72,6 +72,7 @@ struct ds_str ds_node_pods(struct ds_str name); /* a PodList; dormouse only */
  * it, a character each: "\2\4" is spec.unschedulable. key: the last one is a map (labels: "\1\13",
  * in octal), and this its key; NULL: it is none.
  */
+#define DS_THIS_NODE ((struct ds_str){ 0 }) /* that of the hook, without asking for its name */
 struct ds_str ds_node_field(struct ds_str name, const char *path, const char *key);
 struct ds_str ds_pod_field(const char *path, const char *key);
 int64_t ds_node_number(struct ds_str name, const char *path, int64_t otherwise);

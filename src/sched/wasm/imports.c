@@ -353,6 +353,8 @@ IMPORT(node_field)
     struct winstance *in = winstance_of(caller);
     struct str name;
     wasm_trap_t *trap = take(in, env, v, 0, "nodeName", &name);
+    if (!trap && name.n == 0 && in->input)
+        name = in->input->node;
     return trap ? trap : give_field(in, env, v, 2, node_of(in, name));
 }
 
