@@ -876,6 +876,72 @@ TEST(a_dry_run_knows_pods_it_adds_and_removes)
     check_text("what was", verdicts_in(&k, k.cycle, "a b x y"), "ok ok affinity affinity");
 }
 
+/* ---- many labels that no node has ---- */
+
+enum { MANY = 2000 };
+
+/* before, then MANY times `one` with %d for the number, then after. */
+static const char *many(struct kit *k, const char *before, const char *one, const char *after)
+{
+    struct buf text = BUF_INIT(1 << 20);
+    (void)buf_add_cstr(&text, before);
+    for (int i = 0; i < MANY; i++) {
+        struct str head = str_of(one), tail = str_of(one);
+        ptrdiff_t at = str_find(head, STR("%d"));
+        CHECK(at >= 0);
+        (void)buf_add_cstr(&text, i ? "," : "");
+        (void)buf_add_str(&text, str_slice(head, 0, (size_t)at));
+        (void)buf_printf(&text, "%d", i);
+        (void)buf_add_str(&text, str_slice(tail, (size_t)at + 2, tail.n));
+    }
+    (void)buf_add_cstr(&text, after);
+    const char *ret = arena_strndup(&k->arena, buf_cstr(&text), text.n);
+    buf_fini(&text);
+    return ret;
+}
+
+TEST(labels_that_no_node_has_cost_no_counts)
+{
+    static const char required[] = "{'requiredDuringSchedulingIgnoredDuringExecution': [";
+    const char *term = TERM("k%d", "{}", "");
+    {
+        WITH_KIT(k, "PodTopologySpread", NULL);
+        four_nodes(&k);
+        pods(&k, "a a", "'foo': ''");
+        const char *spec =
+            many(&k, "'topologySpreadConstraints': [" HARD("zone", 1, EXISTS("foo")) ",",
+                 HARD("k%d", 1, EXISTS("foo")), "]");
+        check_text("spread", verdicts(&k, pod_with(&k, "'foo': ''", spec)),
+                   "label label label label");
+        spec = many(&k, "'topologySpreadConstraints': [", SOFT("k%d", 1, EXISTS("foo")), "]");
+        check_text("soft", kit_score(&k, pod_with(&k, "'foo': ''", spec)), "a=0 b=0 x=0 y=0");
+        const struct census *c =
+            container_of(*sched_cache_derived(k.cache), struct census, derived);
+        CHECK_INT(tallies_bytes(c->tallies), 0);
+        kit_node(&k, "a", "", "'zone': 'z1', 'k0': ''", NULL);
+        check_text("one label more",
+                   verdicts(&k, pod_with(&k, "'foo': ''", SPREADS(HARD("k0", 1, EXISTS("foo"))))),
+                   "ok label label label");
+    }
+    WITH_KIT(k, "InterPodAffinity", NULL);
+    four_nodes(&k);
+    const char *away = arena_printf(&k.arena, "'affinity': {'podAntiAffinity': %s%s", required,
+                                    many(&k, "", term, "]}}"));
+    pods_with(&k, "a b", "'foo': ''", away, "");
+    check_text("theirs", kit_pre_filter(&k, pod_with(&k, "", "")), "Skip");
+    check_text("away", verdicts(&k, pod_with(&k, "", away)), "ok ok ok ok");
+    check_text("near",
+               verdicts(&k, pod_with(&k, "",
+                                     arena_printf(&k.arena, "'affinity': {'podAffinity': %s%s",
+                                                  required, many(&k, "", term, "]}}")))),
+               "affinity affinity affinity affinity");
+    const struct census *c = container_of(*sched_cache_derived(k.cache), struct census, derived);
+    CHECK(tallies_bytes(c->tallies) < 4096);
+    kit_node(&k, "x", "", "'k7': 'v'", NULL);
+    kit_node(&k, "a", "", "'k7': 'v'", NULL);
+    check_text("one label more", verdicts(&k, pod_with(&k, "", "")), "existing ok existing ok");
+}
+
 /* ---- InterPodAffinity: score ---- */
 
 #define LIKES(terms)    "'affinity': {'podAffinity': " PREFERRED(terms) "}"

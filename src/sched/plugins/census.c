@@ -272,12 +272,21 @@ static bool has_new_shape(const struct sched_node *before, const struct sched_no
            !alike_taints(before, after);
 }
 
+static void count_labels(struct census *c, const struct sched_node *node, int32_t delta)
+{
+    for (uint32_t i = 0; node && i < node->labels.n; i++)
+        *counts_at(&c->label_nodes, node->labels.p[i].key->id, words_end(c->words)) += delta;
+}
+
 static void row_put_node(struct census *c, struct census_row *row, const struct sched_node *node)
 {
     if (row->node == node)
         return;
-    if (!row->node || !node || has_new_shape(row->node, node))
+    if (!row->node || !node || has_new_shape(row->node, node)) {
         row->shape = ++c->shape;
+        count_labels(c, row->node, -1);
+        count_labels(c, node, 1);
+    }
     const struct sched_node *before = row->node;
     c->n_nodes += node != NULL;
     c->n_nodes -= before != NULL;
@@ -373,6 +382,7 @@ void census_unref(struct census *c)
     tallies_free(c->tallies);
     for (uint32_t i = 0; i < c->n_rows; i++)
         row_clear(c, i);
+    counts_fini(&c->label_nodes);
     classes_fini(&c->labels);
     classes_fini(&c->terms);
     assert(c->anti_keys.n == 0 && c->score_keys.n == 0);

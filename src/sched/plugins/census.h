@@ -16,6 +16,7 @@
 
 #include "base/vec.h"
 #include "sched/cache/cache.h"
+#include "sched/plugins/counts.h"
 
 /* Counts that are further behind are made anew, which costs a look at the class of each pod. */
 enum { CENSUS_LOG = 4096 };
@@ -81,7 +82,8 @@ struct census {
     uint64_t shape;      /* grows when a node comes, goes, or gets other labels or taints */
     uint64_t seen;
     struct census_row *rows;
-    uint32_t n_rows, n_nodes; /* indices of nodes are below n_rows; n_nodes are there */
+    uint32_t n_rows, n_nodes;  /* indices of nodes are below n_rows; n_nodes are there */
+    struct counts label_nodes; /* by id of a label's key: nodes that have it */
     struct census_classes labels, terms;
     struct census_keys anti_keys;  /* of required anti-affinity */
     struct census_keys score_keys; /* of all other terms */
@@ -92,5 +94,11 @@ struct census {
 /* Makes it for the first who asks; census_unref(), before the cache goes. */
 struct census *census_ref(struct sched_cache *cache, struct words *words);
 void census_unref(struct census *c);
+/* Has any node this label? Pods may ask for a great many that none has; they cost no more than
+ * this. */
+static inline bool census_has_label(const struct census *c, const struct word *key)
+{
+    return counts_get(&c->label_nodes, key->id) != 0;
+}
 /* Bring it up to the cache. To be called before anything is looked up after the cache changed. */
 void census_sync(struct census *c);

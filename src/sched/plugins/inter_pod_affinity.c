@@ -75,6 +75,8 @@ struct asked {
 
 static void ask(struct asked *q, const struct word *topology_key)
 {
+    if (q->key.kind != TALLY_AFFINITY && !census_has_label(q->census, topology_key))
+        return; /* all 0, whatever pods come and go */
     for (uint32_t i = 0; i < q->n_keys; i++)
         if (q->keys[i] == topology_key)
             return;
@@ -107,6 +109,16 @@ static void ask_keys(struct asked *q, const struct census_keys *keys)
 {
     for (uint32_t i = 0; i < keys->n; i++)
         ask(q, keys->p[i].key);
+}
+
+/* A topology key that no node has. */
+static const struct word *missing_label(const struct census *c,
+                                        const struct sched_affinity_terms *terms)
+{
+    for (uint32_t i = 0; i < terms->n; i++)
+        if (!census_has_label(c, terms->p[i].topology_key))
+            return terms->p[i].topology_key;
+    return NULL;
 }
 
 static struct asked asked_init(struct affinity_plugin *p, struct sched_cycle *cycle,
@@ -156,7 +168,11 @@ static const struct sched_status *affinity_pre_filter(struct sched_plugin *sp,
     if (s->existing.n == 0 && pod->required_affinity.n == 0 && pod->required_anti.n == 0)
         return &skip;
     struct asked affinity = asked_init(p, cycle, TALLY_AFFINITY);
-    ask_terms(&affinity, &pod->required_affinity);
+    const struct word *missing = missing_label(p->census, &pod->required_affinity);
+    if (missing)
+        ask(&affinity, missing); /* refuses every node, so the others need not be asked */
+    else
+        ask_terms(&affinity, &pod->required_affinity);
     s->affinity = affinity.got;
     struct asked anti = asked_init(p, cycle, TALLY_ANTI);
     ask_terms(&anti, &pod->required_anti);

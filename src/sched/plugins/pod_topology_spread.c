@@ -46,7 +46,9 @@ struct change { /* of a dry run */
 };
 struct spread_state {
     struct rules hard, soft;
+    bool refuses_all;  /* no node has one of the labels of a hard one */
     bool requires_all; /* soft: nodes without one of the labels are not scored */
+    bool ignores_all;  /* soft: that is all nodes */
     struct change *changes;
     uint32_t n_changes, cap_changes;
 };
@@ -156,6 +158,15 @@ static void count_rules(struct spread_plugin *p, struct arena *a, const struct s
     }
 }
 
+/* No node has one of the labels. */
+static bool lacks_label(const struct census *c, const struct rules *rules)
+{
+    for (uint32_t i = 0; i < rules->n; i++)
+        if (!census_has_label(c, rules->p[i].spread->topology_key))
+            return true;
+    return false;
+}
+
 static bool has_all_labels(const struct rules *rules, const struct sched_node_info *node)
 {
     for (uint32_t i = 0; i < rules->n; i++)
@@ -178,7 +189,9 @@ static const struct sched_status *spread_pre_filter(struct sched_plugin *sp,
     s->hard = rules_of(p, cycle->arena, cycle->pod, true);
     if (s->hard.n == 0)
         return &skip;
-    count_rules(p, cycle->arena, cycle->pod, &s->hard, true);
+    s->refuses_all = lacks_label(p->census, &s->hard);
+    if (!s->refuses_all)
+        count_rules(p, cycle->arena, cycle->pod, &s->hard, true);
     return NULL;
 }
 
@@ -218,6 +231,9 @@ static const struct sched_status *spread_filter(struct sched_plugin *sp, struct 
 {
     const struct spread_state *s = sched_cycle_state(cycle, sp);
 
+    /* Where a label is on no node, nodes count for nobody, and no constraint before it refuses. */
+    if (s->refuses_all)
+        return &no_label;
     for (uint32_t i = 0; i < s->hard.n; i++) {
         const struct rule *r = &s->hard.p[i];
         const struct tally *t = r->tally;
@@ -263,8 +279,8 @@ static void update(struct sched_plugin *sp, struct sched_cycle *cycle,
 {
     struct spread_state *s = sched_cycle_state(cycle, sp);
 
-    if (!s || !node->node || other->namespace_word != cycle->pod->namespace_word ||
-        !has_all_labels(&s->hard, node))
+    if (!s || s->refuses_all || !node->node ||
+        other->namespace_word != cycle->pod->namespace_word || !has_all_labels(&s->hard, node))
         return;
     for (uint32_t i = 0; i < s->hard.n; i++) {
         const struct rule *r = &s->hard.p[i];
@@ -331,7 +347,7 @@ static uint32_t n_values(struct arena *a, const struct tally *t,
 
 static bool is_ignored(const struct spread_state *s, const struct sched_node_info *node)
 {
-    return s->requires_all && !has_all_labels(&s->soft, node);
+    return s->ignores_all || (s->requires_all && !has_all_labels(&s->soft, node));
 }
 
 static const struct sched_status *spread_pre_score(struct sched_plugin *sp,
@@ -355,6 +371,9 @@ static const struct sched_status *spread_pre_score(struct sched_plugin *sp,
     s->soft = rules_of(p, cycle->arena, cycle->pod, false);
     if (s->soft.n == 0)
         return &skip;
+    s->ignores_all = s->requires_all && lacks_label(p->census, &s->soft);
+    if (s->ignores_all)
+        return NULL;
     count_rules(p, cycle->arena, cycle->pod, &s->soft, s->requires_all);
 
     bool *ignored = arena_new_n(cycle->arena, bool, n);

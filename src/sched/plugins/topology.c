@@ -70,6 +70,14 @@ static void topology_reset(struct words *w, struct topology *t)
     t->version++;
 }
 
+/* Its arrays are made for the first node that has the label. */
+static void grow_nodes(struct topology *t, uint32_t n)
+{
+    t->domain_of = xrealloc(t->domain_of, n * sizeof(*t->domain_of));
+    memset(t->domain_of + t->n_nodes, 0, (n - t->n_nodes) * sizeof(*t->domain_of));
+    t->n_nodes = n;
+}
+
 static void topology_put(struct topology *t, uint32_t index, struct word *value)
 {
     uint32_t before = t->domain_of[index];
@@ -88,15 +96,11 @@ void topology_sync(struct census *c, struct topology *t)
 {
     if (t->shape == c->shape)
         return;
-    if (t->n_nodes < c->n_rows) {
-        t->domain_of = xrealloc(t->domain_of, c->n_rows * sizeof(*t->domain_of));
-        memset(t->domain_of + t->n_nodes, 0, (c->n_rows - t->n_nodes) * sizeof(*t->domain_of));
-        t->n_nodes = c->n_rows;
-        t->version++;
-    }
+    if (t->n_nodes < c->n_rows && (t->n_nodes > 0 || census_has_label(c, t->key)))
+        grow_nodes(t, c->n_rows);
     if (t->n_dead > t->n_domains / 2 + DEAD_DOMAINS_MAX)
         topology_reset(c->words, t);
-    for (uint32_t i = 0; i < c->n_rows; i++) {
+    for (uint32_t i = 0; i < t->n_nodes; i++) {
         const struct sched_node *node = c->rows[i].node;
         if (c->rows[i].shape > t->shape)
             topology_put(t, i, node ? sched_label_get(&node->labels, t->key) : NULL);
