@@ -332,6 +332,7 @@ void driver_continue_stop(struct sched_driver *d)
     if (d->n_running > 0 || !d->leader_stopped || d->loading || d->posted)
         return;
     d->ending = true;
+    assert(!timer_is_armed(&d->refill) && !timer_is_armed(&d->absent));
     wplugins_release(take_ptr(&d->plugins));
     d->final.run = on_final;
     loop_post(d->loop, &d->final);

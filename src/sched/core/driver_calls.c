@@ -84,7 +84,7 @@ static void on_refill(struct timer *t)
 static bool take_token(struct sched_driver *d)
 {
     const struct sched_config *c = d->opts.config;
-    if (!c->limits_requests || c->qps < 0)
+    if (!c->limits_requests || c->qps < 0 || d->stopping) /* at the end there is no time for it */
         return true;
     uint64_t now = clock_mono_ms();
     d->tokens += (double)(now - d->tokens_ms) * c->qps / 1000;
