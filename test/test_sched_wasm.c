@@ -304,16 +304,24 @@ TEST(what_is_done_in_a_fork_stays_there)
 {
     struct rig r;
     setup(&r, 0);
-    CHECK(!wplugin_fork_new(r.plugin, STR("pod")));
+    struct wplugin_fork *f = wplugin_fork_new(r.plugin, STR("pod"));
+    CHECK_INT(forked(f, WPLUGIN_HOOK_FILTER).code, 6); /* prefilter ran in the fork */
+    wplugin_fork_free(f);
     CHECK_INT(called(r.plugin, WPLUGIN_HOOK_PREFILTER, "pod").code, 0);
     CHECK_INT(called(r.plugin, WPLUGIN_HOOK_FILTER, "pod").code, 6);
-    struct wplugin_fork *f = wplugin_fork_new(r.plugin, STR("pod"));
+    f = wplugin_fork_new(r.plugin, STR("pod"));
     for (int node = 0; node < 3; node++) {
         CHECK_INT(forked(f, WPLUGIN_HOOK_ADDPOD).code, 7);
         CHECK_INT(forked(f, WPLUGIN_HOOK_FILTER).code, 8);
         CHECK_INT(forked(f, WPLUGIN_HOOK_SCORE).score, 8);
         wplugin_fork_reset(f);
     }
+    CHECK_INT(forked(f, WPLUGIN_HOOK_ADDPOD).code, 7);
+    struct wplugin_fork *within = wplugin_fork_copy(f, STR("pod"));
+    CHECK_INT(forked(within, WPLUGIN_HOOK_FILTER).code, 8); /* it knows what was added */
+    CHECK_INT(forked(within, WPLUGIN_HOOK_FILTER).code, 9);
+    CHECK_INT(forked(f, WPLUGIN_HOOK_FILTER).code, 8);
+    wplugin_fork_free(within);
     CHECK(forked(f, WPLUGIN_HOOK_REMOVEPOD).has_failed); /* which hurts nobody */
     CHECK_INT(forked(f, WPLUGIN_HOOK_ADDPOD).code, 7);
     CHECK_INT(called(r.plugin, WPLUGIN_HOOK_FILTER, "pod").code, 7);

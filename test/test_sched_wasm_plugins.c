@@ -9,6 +9,7 @@
 #include "sched/wasm/plugins.h"
 #include "wasm/module.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 enum { ANSWERS_MAX = 64 };
@@ -252,6 +253,56 @@ TEST(preemption_asks_forks_of_the_guest)
     (void)answer_all(&r, "");
     r.now_ms += 60000;
     CHECK_STR(decided(&r), "high=n1,");
+    teardown(&r);
+}
+
+TEST(preemption_asks_a_guest_that_no_node_came_to)
+{
+    struct rig r;
+    scoped(free_scoped) char *guest =
+        xasprintf("guestURL: \"file://%s/sched_filter.wasm\"", getenv("TEST_WASM_DIR"));
+    setup(&r, guest);
+    begin(&r);
+    put_node(&r, "n1", "");
+    put(&r, SCHED_POD,
+        "{\"metadata\":{\"name\":\"low\",\"namespace\":\"d\",\"uid\":\"l\"},\"spec\":{"
+        "\"schedulerName\":\"default-scheduler\",\"nodeName\":\"n1\",\"containers\":[{\"name\":"
+        "\"c\",\"resources\":{\"requests\":{\"cpu\":\"3\"}}}]}}");
+    /* NodeResourcesFit refuses the node before the guest is asked: it has no instance for it. */
+    put(&r, SCHED_POD,
+        "{\"metadata\":{\"name\":\"high\",\"namespace\":\"d\",\"uid\":\"h\"},\"spec\":{"
+        "\"schedulerName\":\"default-scheduler\",\"priority\":1000,\"containers\":[{\"name\":"
+        "\"c\",\"resources\":{\"requests\":{\"cpu\":\"3\"}}}]}}");
+    CHECK(str_find(decided(&r), STR("1 Insufficient cpu")) > 0);
+    unsigned n_deleted = 0;
+    for (int i = 0; i < 8 && !n_deleted; i++)
+        n_deleted += answer_all(&r, "DELETE /api/v1/namespaces/d/pods/low");
+    CHECK_INT(n_deleted, 1);
+    teardown(&r);
+}
+
+TEST(a_cycle_keeps_little_of_what_a_guest_says_and_asks_for)
+{
+    struct rig r;
+    scoped(free_scoped) char *guest = xasprintf(
+        "guestURL: \"file://%s/sched_filter.wasm\", guestConfig: long", getenv("TEST_WASM_DIR"));
+    setup(&r, guest);
+    begin(&r);
+    for (int i = 1; i <= 40; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "n%d", i);
+        put_node(&r, name, "");
+    }
+    put_pod(&r, "there", "n1", 0);
+    put_pod(&r, "a", "", 0);
+    struct rusage before, after;
+    CHECK_INT(getrusage(RUSAGE_SELF, &before), 0);
+    struct str text = decided(&r);
+    CHECK_INT(getrusage(RUSAGE_SELF, &after), 0);
+    CHECK(str_find(text, STR("a:0/40 nodes are available: 40 xxxxx")) == 0);
+    CHECK(text.n < 10000);
+    /* 16 MB said of each of 40 nodes, and as much asked for. */
+    CHECK(after.ru_maxrss - before.ru_maxrss < (300 << 10));
     teardown(&r);
 }
 

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* What is kept of a guest's words: an error ends the attempt, a reason comes with each node. */
+enum { ERROR_MAX_BYTES = 128 << 10, REASON_MAX_BYTES = 4096 };
+
 /* Of one attempt, or of a fork of it. */
 struct attempt {
     struct wobject *pod;
@@ -27,7 +30,9 @@ static const struct sched_status *status_of(struct arena *a, const struct wplugi
     enum sched_code code = (enum sched_code)wplugin_framework_code(res->code);
     if (code == SCHED_SUCCESS)
         return NULL;
-    return sched_status_of(a, code, &res->message, res->message.n > 0);
+    size_t max = code == SCHED_ERROR ? ERROR_MAX_BYTES : REASON_MAX_BYTES;
+    struct str text = str_copy_arena(a, str_slice(res->message, 0, max));
+    return sched_status_of(a, code, &text, text.n > 0);
 }
 
 static const struct sched_status *begin(struct sched_plugin *p, struct sched_cycle *cycle,
@@ -46,7 +51,7 @@ static const struct sched_status *begin(struct sched_plugin *p, struct sched_cyc
     return NULL;
 }
 
-/* ret: of the hook; only if the status returned is NULL. */
+/* ret: of the hook; only if the status returned is NULL, and until the next call. */
 static const struct sched_status *call(struct sched_plugin *p, struct sched_cycle *cycle,
                                        enum wplugin_hook hook, struct wplugin_input *in,
                                        struct wplugin_result *ret)
@@ -58,13 +63,15 @@ static const struct sched_status *call(struct sched_plugin *p, struct sched_cycl
         return failed;
     in->key = at->key;
     in->pod = at->pod->bytes;
-    if (at->is_dry_run && !at->fork && !(at->fork = wplugin_fork_new(e->guest, at->key)))
-        return sched_status(cycle->arena, SCHED_ERROR, "the plugin has no instance for this pod");
+    if (at->is_dry_run && !at->fork)
+        at->fork = wplugin_fork_new(e->guest, at->key);
+    /* What a guest says of thousands of nodes would add up in the arena of the cycle. */
+    arena_reset(&e->scratch);
     e->cycle = cycle;
     if (at->fork)
-        wplugin_fork_call(at->fork, hook, in, cycle->arena, ret);
+        wplugin_fork_call(at->fork, hook, in, &e->scratch, ret);
     else
-        wplugin_call(e->guest, hook, in, cycle->arena, ret);
+        wplugin_call(e->guest, hook, in, &e->scratch, ret);
     e->cycle = NULL;
     return NULL;
 }
@@ -97,13 +104,14 @@ static const struct sched_status *pre_filter(struct sched_plugin *p, struct sche
     if (res.n_node_names) {
         ret->all = false;
         ret->names = arena_new_n(cycle->arena, struct str, res.n_node_names);
-        for (size_t i = 0; i < res.n_node_names; i++) {
-            uint32_t j = 0;
-            while (j < ret->n && !str_eq(ret->names[j], res.node_names[i]))
-                j++;
-            if (j == ret->n)
-                ret->names[ret->n++] = res.node_names[i];
-        }
+        struct map seen = { .borrows_keys = true };
+        for (size_t i = 0; i < res.n_node_names; i++)
+            if (!map_has(&seen, res.node_names[i])) {
+                struct str name = str_copy_arena(cycle->arena, res.node_names[i]);
+                ret->names[ret->n++] = name;
+                (void)map_put(&seen, name, &seen);
+            }
+        map_fini(&seen);
     }
     return NULL;
 }
@@ -154,6 +162,8 @@ static void *clone_state(struct sched_plugin *p, struct sched_cycle *cycle,
         return NULL;
     struct attempt *forked = arena_new(copy->arena, struct attempt);
     *forked = (struct attempt){ .pod = wobject_ref(at->pod), .key = at->key, .is_dry_run = true };
+    if (at->fork)
+        forked->fork = wplugin_fork_copy(at->fork, at->key);
     return forked;
 }
 
@@ -180,7 +190,7 @@ static const struct sched_status *post_filter(struct sched_plugin *p, struct sch
     const struct sched_status *failed = call(p, cycle, WPLUGIN_HOOK_POSTFILTER, &in, &res);
     if (failed || (failed = status_of(cycle->arena, &res)))
         return failed;
-    ret->nominated = res.nominated;
+    ret->nominated = str_copy_arena(cycle->arena, res.nominated);
     ret->overrides = res.mode == 1;
     return NULL;
 }
@@ -280,6 +290,7 @@ static void end(struct sched_plugin *p, struct sched_cycle *cycle)
     if (!at)
         return;
     wplugin_end(entry_of(p)->guest, at->key);
+    arena_fini(&entry_of(p)->scratch);
     wobject_unref(at->pod);
     sched_cycle_set_state(cycle, p, NULL);
 }
@@ -394,20 +405,20 @@ static struct str ask_node_list(void *arg)
 static bool ask_image_states(void *arg, struct str node, struct str *ret)
 {
     struct wentry *e = arg;
-    return e->cycle && wsight_image_states(&e->sight, e->cycle->arena, node, ret);
+    return e->cycle && wsight_image_states(&e->sight, node, ret);
 }
 
 static bool ask_node_pods(void *arg, struct str node, struct str *ret)
 {
     struct wentry *e = arg;
-    return e->cycle && wsight_node_pods(&e->sight, e->cycle->arena, node, ret);
+    return e->cycle && wsight_node_pods(&e->sight, node, ret);
 }
 
 static struct str ask_node_changes(void *arg, uint64_t since)
 {
     struct wentry *e = arg;
     struct str changes = str_n("\0\0\0\0\0\0\0\0\1", 9);
-    return e->cycle ? wsight_node_changes(&e->sight, e->cycle->arena, since) : changes;
+    return e->cycle ? wsight_node_changes(&e->sight, since) : changes;
 }
 
 static bool ask_waiting_pod(void *arg, struct str uid, struct str *ret)
@@ -419,7 +430,7 @@ static bool ask_waiting_pod(void *arg, struct str uid, struct str *ret)
     struct err err = { 0 };
     if (!pod || wsight_pod(pod, &o, &err) < 0)
         return false;
-    *ret = str_n(arena_strndup(e->cycle->arena, o->bytes.p, o->bytes.n), o->bytes.n);
+    *ret = o->bytes; /* the pod keeps it, too */
     wobject_unref(o);
     return true;
 }

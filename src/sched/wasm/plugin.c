@@ -625,19 +625,29 @@ void wplugin_call(struct wplugin *p, enum wplugin_hook hook, const struct wplugi
 
 struct wplugin_fork {
     struct wplugin *plugin;
-    struct wstate *state; /* NULL: it cannot be copied, so prefilter is run again */
+    struct wstate *state; /* NULL: there is none, or it cannot be copied: prefilter is run again */
     struct winstance *instance;
 };
 
 struct wplugin_fork *wplugin_fork_new(struct wplugin *p, struct str key)
 {
     struct winstance *in = wpool_borrow(p, key);
-    if (!in)
-        return NULL;
     struct wplugin_fork *f = xnew(struct wplugin_fork);
     f->plugin = p;
-    f->state = wstate_new(in);
-    wpool_put_back(in);
+    if (in) {
+        f->state = wstate_new(in);
+        wpool_put_back(in);
+    }
+    return f;
+}
+
+struct wplugin_fork *wplugin_fork_copy(struct wplugin_fork *from, struct str key)
+{
+    if (!from->instance) /* nothing was done in it */
+        return wplugin_fork_new(from->plugin, key);
+    struct wplugin_fork *f = xnew(struct wplugin_fork);
+    f->plugin = from->plugin;
+    f->state = wstate_new(from->instance);
     return f;
 }
 

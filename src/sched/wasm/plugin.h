@@ -104,8 +104,8 @@ enum wplugin_severity { WPLUGIN_INFO = 0, WPLUGIN_WARNING = 1, WPLUGIN_LOG_ERROR
 
 /*
  * What guests ask their scheduler for; any function may be NULL. They run on the calling thread,
- * during a hook or wplugin_load(), and must not call the plugin. What they return is borrowed and
- * stays as it is until the hook returns.
+ * during a hook or wplugin_load(), and must not call the plugin. What they return is borrowed until
+ * the next question, and answers do not change until the hook returns.
  */
 struct wplugin_handle {
     /* The node's message, by the snapshot's name. false: unknown. */
@@ -257,8 +257,10 @@ void wplugin_end(struct wplugin *p, struct str key);
  * changes nothing there. Any thread, one at a time for each fork.
  */
 struct wplugin_fork;
-/* NULL: the pod has no instance, so that prefilter has to come first. */
+/* Of a pod that has no instance it begins as a new one, and runs prefilter first. */
 struct wplugin_fork *wplugin_fork_new(struct wplugin *p, struct str key);
+/* Begins as `from` is now: a dry run within a dry run. key: of the pod that both are of. */
+struct wplugin_fork *wplugin_fork_copy(struct wplugin_fork *from, struct str key);
 void wplugin_fork_free(struct wplugin_fork *f);
 /* As it was when it was new: for the next node. */
 void wplugin_fork_reset(struct wplugin_fork *f);

@@ -14,6 +14,7 @@ static void free_set(struct wplugins *w)
         struct wentry *e = &w->entries[i];
         wplugin_free(e->guest);
         wsight_fini(&e->sight);
+        arena_fini(&e->scratch);
         free(e->events);
         free(e->name);
     }

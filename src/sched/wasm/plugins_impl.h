@@ -17,6 +17,7 @@ struct wentry {
     struct wsight sight;
     struct sched_event_reg *events;
     size_t n_events;
+    struct arena scratch; /* of the last call */
     struct sched_cycle *cycle; /* of the call that runs; NULL: none, or a hint */
 };
 

@@ -16,12 +16,13 @@ struct shown {
 
 void wsight_init(struct wsight *s)
 {
-    *s = (struct wsight){ .node_list = BUF_INIT(UINT32_MAX) };
+    *s = (struct wsight){ .node_list = BUF_INIT(UINT32_MAX), .answer = BUF_INIT(UINT32_MAX) };
 }
 
 void wsight_fini(struct wsight *s)
 {
     buf_fini(&s->node_list);
+    buf_fini(&s->answer);
 }
 
 void wsight_changed(struct wsight *s, const struct sched_event *event)
@@ -150,21 +151,21 @@ struct str wsight_node_list(struct wsight *s)
     return buf_str(&s->node_list);
 }
 
-bool wsight_node_pods(struct wsight *s, struct arena *a, struct str node, struct str *ret)
+bool wsight_node_pods(struct wsight *s, struct str node, struct str *ret)
 {
     const struct sched_node_info *info = find(s, node);
     if (!info)
         return false;
-    scoped(buf_fini_scoped) struct buf list = BUF_INIT(UINT32_MAX);
-    wlist_begin(&list);
+    buf_reset(&s->answer);
+    wlist_begin(&s->answer);
     for (uint32_t i = 0; i < info->n_pods; i++) {
         const struct sched_pod *pod = info->pods[i];
         struct str bytes =
             bytes_of(WOBJECT_POD, &pod->encoded, pod->json, pod->node_name, pod->o.name);
         if (bytes.n)
-            wlist_add(&list, bytes);
+            wlist_add(&s->answer, bytes);
     }
-    *ret = str_n(arena_strndup(a, list.p, list.n), list.n);
+    *ret = buf_str(&s->answer);
     return true;
 }
 
@@ -174,32 +175,34 @@ static int by_name(const void *a, const void *b)
     return strcmp((*x)->name->text, (*y)->name->text);
 }
 
-bool wsight_image_states(struct wsight *s, struct arena *a, struct str node, struct str *ret)
+bool wsight_image_states(struct wsight *s, struct str node, struct str *ret)
 {
     const struct sched_node_info *info = find(s, node);
     if (!info)
         return false;
     uint32_t n = info->node->n_images;
-    const struct sched_image **sorted = arena_new_n(a, const struct sched_image *, n);
+    const struct sched_image **sorted = xnew_n(const struct sched_image *, n + 1);
     for (uint32_t i = 0; i < n; i++)
         sorted[i] = &info->node->images[i];
     if (n)
         qsort(sorted, n, sizeof *sorted, by_name);
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
-    (void)buf_add_char(&b, '{');
+    struct buf *b = &s->answer;
+    buf_reset(b);
+    (void)buf_add_char(b, '{');
     for (uint32_t i = 0; i < n; i++) {
         int64_t size = 0;
         uint32_t n_nodes = sched_cache_image_nodes(s->framework->cache, sorted[i]->name, &size);
         if (i && sorted[i]->name == sorted[i - 1]->name)
             continue;
         if (i)
-            (void)buf_add_char(&b, ',');
-        payload_add_json_string(&b, word_str(sorted[i]->name));
-        (void)buf_printf(&b, ":{\"Size\":%" PRId64 ",\"NumNodes\":%" PRIu32 ",\"Nodes\":null}",
+            (void)buf_add_char(b, ',');
+        payload_add_json_string(b, word_str(sorted[i]->name));
+        (void)buf_printf(b, ":{\"Size\":%" PRId64 ",\"NumNodes\":%" PRIu32 ",\"Nodes\":null}",
                          size, n_nodes);
     }
-    (void)buf_add_char(&b, '}');
-    *ret = str_n(arena_strndup(a, b.p, b.n), b.n);
+    (void)buf_add_char(b, '}');
+    free(sorted);
+    *ret = buf_str(b);
     return true;
 }
 
@@ -209,9 +212,9 @@ static void add_change(struct buf *to, const struct sched_node_info *info)
     (void)buf_add_char(to, 0);
 }
 
-struct str wsight_node_changes(struct wsight *s, struct arena *a, uint64_t since)
+struct str wsight_node_changes(struct wsight *s, uint64_t since)
 {
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    struct buf *b = &s->answer;
     const struct sched_cache *cache = s->framework ? s->framework->cache : NULL;
     const struct sched_node_info *newest = cache ? sched_cache_newest(cache) : NULL;
     uint64_t generation = newest ? newest->generation : 0, asked = since >> 8,
@@ -219,14 +222,15 @@ struct str wsight_node_changes(struct wsight *s, struct arena *a, uint64_t since
     size_t n = 0;
     const struct sched_node_info *const *nodes = cache ? sched_cache_nodes(cache, &n) : NULL;
     bool is_all = asked == 0 || asked > generation || (uint8_t)since != s->n_nodes_gone;
-    (void)buf_add(&b, &now, sizeof now);
-    (void)buf_add_u8(&b, is_all);
+    buf_reset(b);
+    (void)buf_add(b, &now, sizeof now);
+    (void)buf_add_u8(b, is_all);
     if (is_all)
         for (size_t i = 0; i < n; i++)
-            add_change(&b, nodes[i]);
+            add_change(b, nodes[i]);
     else
         for (const struct sched_node_info *i = newest; i && i->generation > asked; i = i->older)
             if (i->node)
-                add_change(&b, i);
-    return str_n(arena_strndup(a, b.p, b.n), b.n);
+                add_change(b, i);
+    return buf_str(b);
 }

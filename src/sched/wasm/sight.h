@@ -11,7 +11,7 @@
 struct wsight {
     struct sched_framework *framework; /* kept; NULL: there is no cluster yet */
     const struct sched_node *at;       /* of the hook under way, which it asks about most; or NULL */
-    struct buf node_list;
+    struct buf node_list, answer; /* answer: to the last question of those below */
     uint64_t node_list_at; /* generation of the nodes that it shows; 0: none */
     uint8_t n_nodes_gone;  /* counted, modulo 256: who asks with another count is told everything */
 };
@@ -23,10 +23,11 @@ void wsight_changed(struct wsight *s, const struct sched_event *event);
 int wsight_pod(const struct sched_pod *pod, struct wobject **ret, struct err *err);
 /* A pod or node. */
 int wsight_object(const struct sched_object *o, struct wobject **ret, struct err *err);
-/* The rest is borrowed until an object changes, or lives in the arena. false, "": unknown. */
+/* These are borrowed until an object changes. false, "": unknown. */
 bool wsight_node(struct wsight *s, struct str name, struct str *ret);
 struct str wsight_node_list(struct wsight *s);
-bool wsight_image_states(struct wsight *s, struct arena *a, struct str node, struct str *ret);
-bool wsight_node_pods(struct wsight *s, struct arena *a, struct str node, struct str *ret);
+/* And these until the next of them: guests may ask thousands of times in a cycle. */
+bool wsight_image_states(struct wsight *s, struct str node, struct str *ret);
+bool wsight_node_pods(struct wsight *s, struct str node, struct str *ret);
 /* See wplugin_handle.node_changes. */
-struct str wsight_node_changes(struct wsight *s, struct arena *a, uint64_t since);
+struct str wsight_node_changes(struct wsight *s, uint64_t since);
