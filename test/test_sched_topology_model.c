@@ -282,12 +282,9 @@ static struct sched_plugin *make(struct world *w, const struct sched_plugin_ops 
     return p;
 }
 
-static void world_init(struct world *w)
+/* The two plugins, with some arguments. */
+static void profile_init(struct world *w)
 {
-    *w = (struct world){ .words = words_new() };
-    w->cache = sched_cache_new(w->words);
-    w->framework.words = w->words;
-    w->framework.cache = w->cache;
     w->hard_weight = (int32_t)below(3);
     w->is_system_defaulted = chance(60);
     char args[64];
@@ -302,12 +299,26 @@ static void world_init(struct world *w)
     w->affinity = make(w, &sched_inter_pod_affinity_ops, 1, args);
 }
 
+static void profile_fini(struct world *w)
+{
+    w->spread->ops->destroy(w->spread);
+    w->affinity->ops->destroy(w->affinity);
+}
+
+static void world_init(struct world *w)
+{
+    *w = (struct world){ .words = words_new() };
+    w->cache = sched_cache_new(w->words);
+    w->framework.words = w->words;
+    w->framework.cache = w->cache;
+    profile_init(w);
+}
+
 static void world_fini(struct world *w)
 {
     for (unsigned i = 0; i < WAITING; i++)
         sched_object_unref(w->words, w->waiting[i]);
-    w->spread->ops->destroy(w->spread);
-    w->affinity->ops->destroy(w->affinity);
+    profile_fini(w);
     CHECK(*sched_cache_derived(w->cache) == NULL);
     sched_cache_free(w->cache);
     words_free(w->words);
@@ -923,6 +934,34 @@ TEST(counts_that_have_to_go_are_made_anew)
 {
     for (unsigned i = 0; i < 4; i++)
         run(4096, STEPS / 4);
+}
+
+/* Profiles share what is counted; one that is made anew finds it there. */
+TEST(profiles_share_counts)
+{
+    struct world w;
+    world_init(&w);
+    struct world other = w;
+    profile_init(&other);
+    for (unsigned i = 0; i < NODES - 2; i++)
+        put(&w, random_node(w.words, i));
+    for (unsigned i = 0; i < WAITING; i++)
+        wait_anew(&w, i);
+    for (unsigned i = 0; i < STEPS / 2; i++) {
+        step(&w);
+        if (chance(1)) {
+            profile_fini(&other);
+            profile_init(&other);
+        }
+        memcpy(other.waiting, w.waiting, sizeof(w.waiting));
+        if (chance(40))
+            check(chance(50) ? &w : &other);
+        struct sched_derived *d = *sched_cache_derived(w.cache);
+        if (d)
+            container_of(d, struct census, derived)->tally_bytes_max = 8192;
+    }
+    profile_fini(&other);
+    world_fini(&w);
 }
 
 /* A tally that is asked for again after more changes than the log holds. */
