@@ -738,9 +738,17 @@ static const struct sched_plugin_ops probe_ops = {
     .end = probe_end,
 };
 
+/* Another one that has a say in Permit. */
+static const struct sched_plugin_ops second_ops = {
+    .name = "Second",
+    .create = probe_create,
+    .destroy = probe_destroy,
+    .permit = probe_permit,
+};
+
 static const struct sched_plugin_ops *probe_find(void *arg, size_t profile, struct str name)
 {
-    return str_is(name, "Probe") ? &probe_ops : NULL;
+    return str_is(name, "Probe") ? &probe_ops : str_is(name, "Second") ? &second_ops : NULL;
 }
 static const struct sched_foreign probe_foreign = { probe_find, NULL };
 
@@ -1321,6 +1329,42 @@ TEST(explain_changes_nothing)
     CHECK(sched_explain(w.s, STR("default"), STR("q"), w.now, &observer, &h, NULL) == -ENOENT);
     w_run(&w);
     check_binding(&w, "p", h.node);
+    w_fini(&w);
+}
+
+static void on_waits(void *arg, const struct sched_pod *pod, const struct word *node,
+                     struct str plugin, struct str what)
+{
+    struct heard *h = arg;
+    (void)snprintf(h->reason, sizeof(h->reason), STR_FMT, STR_ARG(plugin));
+}
+
+TEST(explain_names_the_permit_plugin_that_is_still_waited_for)
+{
+    static const struct sched_observer observer = { .waits = on_waits };
+    struct world w;
+    struct heard h = { 0 };
+    memset(&probe, 0, sizeof(probe));
+    probe.permit = SCHED_WAIT;
+    probe.wait_ms = 90000;
+    w_init(&w,
+           "apiVersion: kubescheduler.config.k8s.io/v1\n"
+           "kind: KubeSchedulerConfiguration\n"
+           "profiles:\n"
+           "- plugins:\n"
+           "    multiPoint:\n"
+           "      disabled: [{name: '*'}]\n"
+           "      enabled: [{name: PrioritySort}, {name: NodeResourcesFit}, {name: Probe},\n"
+           "        {name: Second}, {name: DefaultBinder}]\n",
+           &probe_foreign);
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    CHECK_OK(sched_explain(w.s, STR("default"), STR("p"), w.now, &observer, &h, NULL));
+    CHECK_STR(str_of(h.reason), "Probe");
+    CHECK(probe.framework->allow_waiting_pod(probe.framework, STR("u-p"), STR("Probe")));
+    CHECK_OK(sched_explain(w.s, STR("default"), STR("p"), w.now, &observer, &h, NULL));
+    CHECK_STR(str_of(h.reason), "Second");
     w_fini(&w);
 }
 

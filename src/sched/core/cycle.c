@@ -317,11 +317,20 @@ static void explain_assigned(struct sched *s, const struct sched_profile *profil
     sched_object_unref(s->words, waits);
 }
 
+/* The Permit plugin that is waited for; those that have allowed the pod are none. */
+static const struct sched_plugin *permit_asked(const struct attempt *a)
+{
+    for (unsigned i = 0; i < a->n_permits && a->at == AT_PERMIT; i++)
+        if (a->permits[i].plugin)
+            return a->permits[i].plugin;
+    return NULL;
+}
+
 static void explain_wait(struct sched *s, const struct sched_pod *pod,
                          const struct sched_observer *observer, void *arg)
 {
     struct attempt *a = map_get(&s->by_uid, pod->o.uid);
-    if (!a || !a->waiting || !observer->waits)
+    if (!a || !a->waiting || a->is_ready || !observer->waits)
         return;
     struct sched_plugin *p = NULL;
     for (unsigned i = 0; i < a->profile->n_plugins && a->at != AT_PERMIT; i++) {
@@ -332,9 +341,8 @@ static void explain_wait(struct sched *s, const struct sched_pod *pod,
     struct str what = p && a->at == AT_PRE_BIND && p->ops->waits_for
                           ? p->ops->waits_for(p, &a->cycle, &arena)
                           : STR("");
-    struct str name = p                  ? p->name
-                      : a->n_permits > 0 ? a->permits[0].plugin->name
-                                         : STR(SCHED_EXTENDER_PLUGIN);
+    const struct sched_plugin *asked = p ? p : permit_asked(a);
+    struct str name = asked ? asked->name : STR(SCHED_EXTENDER_PLUGIN);
     observer->waits(arg, pod, a->host, name, what);
     arena_fini(&arena);
 }
