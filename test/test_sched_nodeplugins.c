@@ -78,13 +78,13 @@ TEST(a_node_that_declares_something_else_may_help)
                  "{'metadata': {'name': 'n'}, 'status': {'declaredFeatures': "
                  "['UserNamespacesHostNetworkSupport']}}");
     const struct sched_pod *pod = kit_pod(&k, "{}");
-    CHECK_INT(sched_node_changes(none, some), SCHED_UPDATE_NODE_CONDITION);
+    CHECK_INT(sched_node_changes(none, some), SCHED_UPDATE_NODE_DECLARED_FEATURE);
     struct sched_event e = node_event(SCHED_ADD, NULL, none);
     check_text("added", kit_hint(&k, pod, &e), "queue");
-    e = node_event(SCHED_UPDATE_NODE_CONDITION, none, some);
+    e = node_event(SCHED_UPDATE_NODE_DECLARED_FEATURE, none, some);
     check_text("declares", kit_hint(&k, pod, &e), "queue");
-    e = node_event(SCHED_UPDATE_NODE_CONDITION, some, some);
-    check_text("another condition", kit_hint(&k, pod, &e), "skip");
+    e = node_event(SCHED_UPDATE_NODE_DECLARED_FEATURE, some, some);
+    check_text("another feature", kit_hint(&k, pod, &e), "skip");
 }
 
 /* ---- NodeUnschedulable ---- */

@@ -216,7 +216,7 @@ static struct sched_event read_event(struct str rest)
     for (unsigned r = 0; r < SCHED_RESOURCE_COUNT; r++)
         if (str_is(resource, sched_resource_name((enum sched_resource)r)))
             e.resource = (enum sched_resource)r;
-    for (unsigned a = 0; a < 13; a++)
+    for (unsigned a = 0; 1U << a < SCHED_ALL_ACTIONS; a++)
         if (str_is(action, sched_action_name(1U << a)))
             e.actions = 1U << a;
     if (str_is(action, "All"))
@@ -781,6 +781,10 @@ TEST(changes_of_nodes_are_told_apart)
         { NODE("", "", "\"conditions\":[{\"type\":\"A\",\"status\":\"True\",\"reason\":\"x\"}]"),
           NODE("", "", "\"conditions\":[{\"type\":\"A\",\"status\":\"True\",\"reason\":\"y\"}]"),
           0 },
+        { NODE("", "", "\"declaredFeatures\":[\"A\"]"),
+          NODE("", "", "\"declaredFeatures\":[\"A\"]"), 0 },
+        { NODE("", "", "\"declaredFeatures\":[\"A\"]"),
+          NODE("", "", "\"declaredFeatures\":[\"A\",\"B\"]"), SCHED_UPDATE_NODE_DECLARED_FEATURE },
     };
     words = words_new();
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -790,6 +794,36 @@ TEST(changes_of_nodes_are_told_apart)
         sched_object_unref(words, b);
     }
     words_free(words);
+}
+
+/* Guests say them as numbers. */
+TEST(actions_are_upstreams_bits)
+{
+    static const struct {
+        unsigned action, bit;
+        const char *name;
+    } cases[] = {
+        { SCHED_ADD, 0, "Add" },
+        { SCHED_DELETE, 1, "Delete" },
+        { SCHED_UPDATE_NODE_ALLOCATABLE, 2, "UpdateNodeAllocatable" },
+        { SCHED_UPDATE_NODE_LABEL, 3, "UpdateNodeLabel" },
+        { SCHED_UPDATE_NODE_TAINT, 4, "UpdateNodeTaint" },
+        { SCHED_UPDATE_NODE_CONDITION, 5, "UpdateNodeCondition" },
+        { SCHED_UPDATE_NODE_ANNOTATION, 6, "UpdateNodeAnnotation" },
+        { SCHED_UPDATE_NODE_DECLARED_FEATURE, 7, "UpdateNodeDeclaredFeature" },
+        { SCHED_UPDATE_POD_LABEL, 8, "UpdatePodLabel" },
+        { SCHED_UPDATE_POD_SCALE_DOWN, 9, "UpdatePodScaleDown" },
+        { SCHED_UPDATE_POD_TOLERATION, 10, "UpdatePodToleration" },
+        { SCHED_UPDATE_POD_GATES_ELIMINATED, 11, "UpdatePodSchedulingGatesEliminated" },
+        { SCHED_UPDATE_POD_GENERATED_RESOURCE_CLAIM, 12, "UpdatePodGeneratedResourceClaim" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        CHECK_INT(cases[i].action, 1U << cases[i].bit);
+        CHECK_STR(str_of(sched_action_name(cases[i].action)), cases[i].name);
+    }
+    CHECK_INT(sched_actions_of_upstream(8191), SCHED_ALL_ACTIONS);
+    CHECK_INT(sched_actions_of_upstream(8188), SCHED_ALL_ACTIONS & ~(SCHED_ADD | SCHED_DELETE));
+    CHECK_INT(sched_actions_of_upstream(1 << 7 | 1 << 13), SCHED_UPDATE_NODE_DECLARED_FEATURE);
 }
 
 /* ---- the model: everything by looking at every pod ---- */

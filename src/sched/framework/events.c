@@ -21,6 +21,12 @@ static bool actions_match(unsigned registered, unsigned happened)
     return (registered & happened) != 0;
 }
 
+unsigned sched_actions_of_upstream(unsigned mask)
+{
+    bool all = (mask & SCHED_UPSTREAM_UPDATE) == SCHED_UPSTREAM_UPDATE;
+    return (mask & SCHED_UPSTREAM_ALL) | (all ? SCHED_UPDATE : 0u);
+}
+
 /* What happens to everything at once is for those who registered everything at once. */
 bool sched_event_matches(const struct sched_event_reg *reg, const struct sched_event *event)
 {
@@ -77,6 +83,8 @@ unsigned sched_node_changes(const struct sched_object *before, const struct sche
         changes |= SCHED_UPDATE_NODE_CONDITION;
     if (a->annotations_hash != b->annotations_hash)
         changes |= SCHED_UPDATE_NODE_ANNOTATION;
+    if (a->features_hash != b->features_hash)
+        changes |= SCHED_UPDATE_NODE_DECLARED_FEATURE;
     return changes;
 }
 

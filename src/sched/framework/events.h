@@ -35,17 +35,21 @@ enum sched_resource {
     X(UPDATE_NODE_TAINT, 4, "UpdateNodeTaint") /* or spec.unschedulable gone */                    \
     X(UPDATE_NODE_CONDITION, 5, "UpdateNodeCondition")                                             \
     X(UPDATE_NODE_ANNOTATION, 6, "UpdateNodeAnnotation")                                           \
-    X(UPDATE_POD_LABEL, 7, "UpdatePodLabel")                                                       \
-    X(UPDATE_POD_SCALE_DOWN, 8, "UpdatePodScaleDown")                                              \
-    X(UPDATE_POD_TOLERATION, 9, "UpdatePodToleration")                                             \
-    X(UPDATE_POD_GATES_ELIMINATED, 10, "UpdatePodSchedulingGatesEliminated")                       \
-    X(UPDATE_POD_GENERATED_RESOURCE_CLAIM, 11, "UpdatePodGeneratedResourceClaim")                  \
-    X(UPDATE, 12, "Update") /* of kinds that have no finer ones; of the others: any */
+    X(UPDATE_NODE_DECLARED_FEATURE, 7, "UpdateNodeDeclaredFeature")                                \
+    X(UPDATE_POD_LABEL, 8, "UpdatePodLabel")                                                       \
+    X(UPDATE_POD_SCALE_DOWN, 9, "UpdatePodScaleDown")                                              \
+    X(UPDATE_POD_TOLERATION, 10, "UpdatePodToleration")                                            \
+    X(UPDATE_POD_GATES_ELIMINATED, 11, "UpdatePodSchedulingGatesEliminated")                       \
+    X(UPDATE_POD_GENERATED_RESOURCE_CLAIM, 12, "UpdatePodGeneratedResourceClaim")                  \
+    X(UPDATE, 13, "Update") /* our own: kinds that have no finer ones; of the others: any */
 enum sched_action {
 #define SCHED_ACTION_ENUM(id, bit, name) SCHED_##id = 1 << (bit),
     SCHED_ACTIONS(SCHED_ACTION_ENUM)
 #undef SCHED_ACTION_ENUM
-        SCHED_ALL_ACTIONS = (1 << 13) - 1,
+        SCHED_ALL_ACTIONS = (1 << 14) - 1,
+    /* As upstream writes them: without a bit for a general update. */
+    SCHED_UPSTREAM_ALL = (1 << 13) - 1,
+    SCHED_UPSTREAM_UPDATE = SCHED_UPSTREAM_ALL & ~(SCHED_ADD | SCHED_DELETE),
 };
 
 struct sched_event {
@@ -70,6 +74,8 @@ struct sched_event_reg {
 unsigned sched_node_changes(const struct sched_object *before, const struct sched_object *after);
 /* The same of a pod; SCHED_UPDATE: something else, never 0. */
 unsigned sched_pod_changes(const struct sched_object *before, const struct sched_object *after);
+/* A mask with upstream's meaning: all of its updates are the general one. */
+unsigned sched_actions_of_upstream(unsigned mask);
 /* One of the event's actions is one that was registered. SCHED_UPDATE registers every finer one. */
 bool sched_event_matches(const struct sched_event_reg *reg, const struct sched_event *event);
 

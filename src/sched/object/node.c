@@ -173,6 +173,14 @@ static uint8_t features_of(const struct json *declared)
     return found;
 }
 
+static uint64_t hash_of_list(const struct json *list)
+{
+    uint64_t hash = HASH_SEED;
+    json_each (e, list)
+        hash = str_hash(json_str(e), hash + 1);
+    return hash;
+}
+
 static uint64_t hash_of_map(const struct json *map)
 {
     uint64_t sum = 0;
@@ -199,7 +207,8 @@ static int read_parts(struct words *w, struct arena *a, const struct json *json,
     read_allocatable(w, a, allocatable, n);
     read_images(w, a, json_getc(status, "images"), n);
     n->declared_features = features_of(json_getc(status, "declaredFeatures"));
-    n->conditions_hash = hash_of_conditions(json_getc(status, "conditions")) + n->declared_features;
+    n->conditions_hash = hash_of_conditions(json_getc(status, "conditions"));
+    n->features_hash = hash_of_list(json_getc(status, "declaredFeatures"));
     n->annotations_hash = hash_of_map(json_getc(meta, "annotations"));
     return 0;
 }

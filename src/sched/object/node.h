@@ -21,9 +21,9 @@ struct sched_node {
     int32_t allowed_pods;
     struct sched_image *images; /* by the address of name; each name once */
     uint32_t n_images;
-    /* Of conditions (type and status, in any order; declared features, too) and of annotations:
-     * equal, or they changed. */
-    uint64_t conditions_hash, annotations_hash;
+    /* Of conditions (type and status, in any order), annotations and declared features (also those
+     * nobody here knows): equal, or they changed. */
+    uint64_t conditions_hash, annotations_hash, features_hash;
     struct str json;
     struct sched_encoded *encoded; /* as in struct sched_pod */
     char *block;

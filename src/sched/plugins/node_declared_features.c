@@ -27,7 +27,7 @@ static enum sched_hint on_node(struct sched_plugin *p, const struct sched_pod *p
 {
     const struct sched_node *before = sched_event_node(event->before);
     const struct sched_node *after = sched_event_node(event->after);
-    bool is_same = before && after && before->declared_features == after->declared_features;
+    bool is_same = before && after && before->features_hash == after->features_hash;
     return is_same ? SCHED_HINT_SKIP : SCHED_HINT_QUEUE;
 }
 
@@ -43,8 +43,7 @@ static enum sched_hint on_pod(struct sched_plugin *p, const struct sched_pod *po
                : SCHED_HINT_SKIP;
 }
 
-/* A change of what a node declares comes as one of its conditions. */
-SCHED_EVENTS(events, { SCHED_ON_NODE, SCHED_ADD | SCHED_UPDATE_NODE_CONDITION, on_node },
+SCHED_EVENTS(events, { SCHED_ON_NODE, SCHED_ADD | SCHED_UPDATE_NODE_DECLARED_FEATURE, on_node },
              { SCHED_ON_POD, SCHED_UPDATE, on_pod })
 
 const struct sched_plugin_ops sched_node_declared_features_ops = {

@@ -27,7 +27,7 @@ struct heap {
 
 /* ---- index ---- */
 
-enum { ACTION_COUNT = 13 };
+enum { ACTION_COUNT = 14 };
 _Static_assert(SCHED_ALL_ACTIONS == (1 << ACTION_COUNT) - 1, "a bit for each action");
 
 /* A plugin's interest in an event. */

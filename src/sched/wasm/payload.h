@@ -12,10 +12,11 @@
  */
 size_t payload_names(struct arena *a, struct str bytes, bool keep_empty, const struct str **ret);
 
-/* Records of 8 bytes; a guest's "all" and "update" become those of the scheduler. */
+/* Records of 8 bytes; a guest's "all" and "update" become those of today's kube-scheduler. */
 size_t payload_events(struct arena *a, struct str bytes, const struct wplugin_cluster_event **ret);
 /* What a plugin that names none is woken by. */
 size_t payload_default_events(const struct wplugin_cluster_event **ret);
+/* Upstream's own masks. */
 enum { PAYLOAD_ACTIONS_ALL = (1 << 13) - 1, PAYLOAD_ACTIONS_UPDATE = PAYLOAD_ACTIONS_ALL - 3 };
 
 /*

@@ -108,7 +108,7 @@ static int ask_events(struct wentry *e, struct buf *error)
     bool has_hint = wplugin_has(e->guest, WPLUGIN_HOOK_QUEUEINGHINT);
     e->events = xnew_n(struct sched_event_reg, res.n_events ? res.n_events : 1);
     for (size_t i = 0; i < res.n_events; i++) {
-        struct sched_event_reg reg = { .actions = res.events[i].actions & SCHED_ALL_ACTIONS,
+        struct sched_event_reg reg = { .actions = sched_actions_of_upstream(res.events[i].actions),
                                        .hint = has_hint ? wcycle_hint : NULL };
         if (resource_of(res.events[i].resource, &reg.resource))
             e->events[e->n_events++] = reg;
