@@ -494,6 +494,60 @@ TEST(a_binding_that_fails_is_tried_again_after_its_back_off)
     w_fini(&w);
 }
 
+/* What goes to stderr from here on; into `text` by log_caught(). */
+static int log_catch(FILE *to)
+{
+    int was = dup(2);
+    CHECK(was >= 0 && dup2(fileno(to), 2) >= 0);
+    return was;
+}
+static void log_caught(int was, FILE *to, char *text, size_t room)
+{
+    CHECK(dup2(was, 2) >= 0);
+    (void)close(was);
+    rewind(to);
+    text[fread(text, 1, room - 1, to)] = '\0';
+    (void)fclose(to);
+}
+
+TEST(bindings_that_fail_are_told_in_the_log_once_in_a_while)
+{
+    char text[4096];
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "p", "1", "", "", "");
+    w_pod(&w, "q", "1", "", "", "");
+    FILE *to = tmpfile();
+    CHECK(to != NULL);
+    int was = log_catch(to);
+    w_run(&w);
+    for (unsigned i = 0; i < 2; i++)
+        answer(&w, "/binding", 403, "{\"kind\":\"Status\",\"message\":\"not allowed to\"}");
+    log_caught(was, to, text, sizeof(text));
+    CHECK_INT(w_stats(&w).errors, 2);
+    check_has(text, "pod could not be scheduled");
+    check_has(text, "pod=default/p");
+    check_has(text, "not allowed to");
+    CHECK(str_find(str_of(text), STR("default/q")) < 0);
+    w_fini(&w);
+}
+
+TEST(what_changed_while_it_was_bound_counts_in_the_next_attempt)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    w_pod(&w, "p", "1", "", ",\"tolerations\":[{\"operator\":\"Exists\"}]", "");
+    w_node(&w, "a", "4", "{\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]}");
+    answer(&w, "/binding", 500, "{\"kind\":\"Status\",\"message\":\"disk is full\"}");
+    w_after(&w, 3000);
+    check_binding(&w, "p", "a");
+    w_fini(&w);
+}
+
 TEST(a_binding_whose_answer_is_lost_is_asked_for)
 {
     struct world w;

@@ -300,6 +300,18 @@ static void record_failure(struct attempt *a, const struct sched_pod *pod, struc
     recorder_add(a->s, a->profile, pod, "Warning", "FailedScheduling", "Scheduling", message);
 }
 
+/* What goes wrong, be it in a plugin, an extender or the API; one line a minute. Pods that are gone
+ * and bindings that end with the lead are no trouble. */
+static void complain(struct sched *s, const struct sched_pod *pod, struct str message)
+{
+    uint64_t skipped;
+    char why[LOG_QUOTE_MAX];
+    if (log_rate_ok(&s->complaints, COMPLAIN_MS, &skipped))
+        log_warn("pod could not be scheduled, trying again",
+                 "pod=" STR_FMT "/" STR_FMT " more=%llu reason=\"%s\"", STR_ARG(pod->o.namespace),
+                 STR_ARG(pod->o.name), (unsigned long long)skipped, log_quote(why, message));
+}
+
 void attempt_failed(struct attempt *a, const struct outcome *o)
 {
     struct sched *s = a->s;
@@ -322,10 +334,13 @@ void attempt_failed(struct attempt *a, const struct outcome *o)
     bool is_old = a->set != s->set;
     if (map_get(&s->by_uid, uid) == a)
         map_del(&s->by_uid, uid);
+    sched_queue_renew(s->queue, p->pod); /* as it is told while it was assumed */
     sched_queue_back(s->queue, uid, is_old ? 0 : o->rejected_by, is_old ? 0 : o->pending_by,
                      s->now_ms);
     sched_queue_nominate(s->queue, p->pod, o->overrides ? o->nominated : p->pod->nominated_node);
     if (s->leads) {
+        if (is_error)
+            complain(s, p->pod, o->message);
         record_failure(a, p->pod, o->message);
         write_status(s, p, is_error ? "SchedulerError" : "Unschedulable", o);
     }

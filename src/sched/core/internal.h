@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/list.h"
+#include "base/log.h"
 #include "base/random.h"
 #include "base/vec.h"
 #include "sched/core/scheduler.h"
@@ -25,6 +26,7 @@ enum {
     NOTE_MAX_BYTES = 1024,        /* of an Event */
     MESSAGE_MAX_BYTES = 32 << 10, /* of a condition: longer texts are cut */
     SPARE_ATTEMPTS_MAX = 64,      /* kept with their memory for the next pods */
+    COMPLAIN_MS = 60000,          /* between two lines of the log about attempts that failed */
     PATCH_TRIES = 4,              /* of a pod's status, while the API is away */
     RECORDER_QUEUE_MAX = 4096,    /* Events that wait to be sent; more are dropped */
     RECORDER_IN_FLIGHT_MAX = 32,
@@ -156,6 +158,7 @@ struct sched {
     } scratch;
 
     struct recorder recorder;
+    struct log_rate complaints; /* of attempts that ended in an error */
     VEC(struct profile_metrics *) profile_metrics;
     struct histogram algorithm, victims, pod_attempts, permit_wait[CODE_COUNT];
     struct histogram *sli[16]; /* by number of attempts; [15]: 15+ */

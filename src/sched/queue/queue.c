@@ -224,6 +224,13 @@ static struct queued *in_flight_get(const struct sched_queue *q, struct str uid)
     return p && p->place == IN_FLIGHT ? p : NULL;
 }
 
+void sched_queue_renew(struct sched_queue *q, const struct sched_pod *pod)
+{
+    struct queued *p = in_flight_get(q, pod->o.uid);
+    if (p && !p->is_deleted && pod != (p->newer ? p->newer : p->pub.pod))
+        set_newer(q, p, pod);
+}
+
 void sched_queue_done(struct sched_queue *q, struct str uid)
 {
     struct queued *p = in_flight_get(q, uid);

@@ -57,6 +57,9 @@ DEFINE_SCOPED(sched_queue, sched_queue_free)
  * that. A reference is taken. Errors: E_LIMIT. */
 int sched_queue_put(struct sched_queue *q, const struct sched_pod *pod, uint64_t now_ms,
                     struct err *err);
+/* A pod in flight is this one now, which is nothing that happened to it: the change is seen when it
+ * comes back. A reference is taken. */
+void sched_queue_renew(struct sched_queue *q, const struct sched_pod *pod);
 /* It is gone, or bound. */
 void sched_queue_del(struct sched_queue *q, struct str uid);
 /*
