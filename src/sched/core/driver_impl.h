@@ -11,7 +11,8 @@ enum {
     DRIVER_INBOX_MAX_BYTES = 64 << 20, /* of watch events that the thread has not read yet */
     DRIVER_CALLS_MAX = 512,            /* requests under way; more wait */
     DRIVER_ANSWER_MAX_BYTES = 4 << 20,
-    DRIVER_STEPS = 32, /* cycles between two looks at the inbox */
+    DRIVER_STEPS = 32,     /* cycles between two looks at the inbox */
+    DRIVER_ROUND_MS = 100, /* and no other one begins after so long: a plugin may take seconds */
     DRIVER_STOP_MS = 2000,
     DRIVER_ABSENT_MS = 600000, /* a kind that the API did not have is looked for again */
 };

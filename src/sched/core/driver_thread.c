@@ -327,10 +327,16 @@ static uint64_t run_round(struct reader *r, struct list *messages, bool *goes_on
     r->now_ms = clock_mono_ms();
     uint64_t due_ms = sched_tick(d->s, r->now_ms);
     unsigned steps = 0;
-    while (steps < DRIVER_STEPS && sched_step(d->s, clock_mono_ms()))
-        steps++;
-    if (steps > 0)
-        due_ms = steps == DRIVER_STEPS ? 0 : sched_tick(d->s, clock_mono_ms());
+    uint64_t until_ms = r->now_ms + DRIVER_ROUND_MS;
+    bool is_more;
+    do {
+        is_more = sched_step(d->s, clock_mono_ms());
+        steps += is_more;
+    } while (is_more && steps < DRIVER_STEPS && clock_mono_ms() < until_ms);
+    if (is_more)
+        due_ms = 0;
+    else if (steps > 0)
+        due_ms = sched_tick(d->s, clock_mono_ms());
     tell_state(d);
     uv_mutex_unlock(&d->state_lock);
     return due_ms;
