@@ -701,6 +701,7 @@ TEST(changes_of_pods_are_told_apart)
         { POD("", CPU("1")), POD("", CPU("1")), SCHED_UPDATE },
         { POD("", CPU("1")), POD("", CPU("2")), SCHED_UPDATE },
         { POD("", CPU("1")), POD("", CPU("999m")), SCHED_UPDATE_POD_SCALE_DOWN },
+        { POD("", GPU("\"cpu\":\"0\"")), POD("", GPU("")), SCHED_UPDATE_POD_SCALE_DOWN },
         { POD("", GPU("\"a.b/c\":\"2\"")), POD("", GPU("\"a.b/c\":\"1\"")),
           SCHED_UPDATE_POD_SCALE_DOWN },
         { POD("", GPU("\"a.b/c\":\"2\"")), POD("", GPU("")), SCHED_UPDATE_POD_SCALE_DOWN },

@@ -88,8 +88,12 @@ unsigned sched_node_changes(const struct sched_object *before, const struct sche
     return changes;
 }
 
-static bool is_scaled_down(const struct sched_amounts *a, const struct sched_amounts *b)
+/* Less of something, or something is named no more, were it with 0. */
+static bool is_scaled_down(const struct sched_pod *before, const struct sched_pod *after)
 {
+    const struct sched_amounts *a = &before->requests, *b = &after->requests;
+    if (before->names_requests & ~after->names_requests)
+        return true;
     if (a->milli_cpu > b->milli_cpu || a->memory > b->memory || a->ephemeral > b->ephemeral)
         return true;
     for (uint32_t i = 0; i < a->n_scalars; i++)
@@ -106,7 +110,7 @@ unsigned sched_pod_changes(const struct sched_object *before, const struct sched
     unsigned changes = 0;
     if (!sched_labels_equal(&a->labels, &b->labels))
         changes |= SCHED_UPDATE_POD_LABEL;
-    if (is_scaled_down(&a->requests, &b->requests))
+    if (is_scaled_down(a, b))
         changes |= SCHED_UPDATE_POD_SCALE_DOWN;
     if (a->n_gates && !b->n_gates)
         changes |= SCHED_UPDATE_POD_GATES_ELIMINATED;

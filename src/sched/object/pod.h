@@ -130,6 +130,8 @@ struct sched_pod {
     bool has_claims; /* spec.resourceClaims: not supported, see plugins */
     bool has_required_node_affinity;
     uint8_t needs_features;
+    uint8_t names_requests; /* bits: requests name cpu (1), memory (2), ephemeral-storage (4); 0
+                               counts */
 
     /* The object as JSON where it was to be kept, for Wasm plugins and extenders; else empty. */
     struct str json;

@@ -293,6 +293,8 @@ int sched_pod_read_requests(struct words *w, struct arena *a, const struct sched
             (struct quantity){ .nano = of_containers[MEMORY] + overhead.nano[MEMORY] });
     }
     take_amounts(w, &r, &sum.list, &p->requests);
+    for (size_t i = 0; i < N_AMOUNTS; i++)
+        p->names_requests |= (uint8_t)(sum.list.has[i] << i);
     p->nonzero_milli_cpu = quantity_milli((struct quantity){ .nano = sum.with_defaults[CPU] });
     p->nonzero_memory = quantity_value((struct quantity){ .nano = sum.with_defaults[MEMORY] });
     return 0;
