@@ -269,3 +269,31 @@ def test_the_api_serves_extenders_while_the_scheduler_waits_for_them(data_dir, t
         finally:
             go_on.set()
             assert up.stop() == 0
+
+
+def test_an_extender_that_takes_its_time_does_not_keep_the_end_waiting(tmp_path, data_dir):
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(body):
+        asked.set()
+        go_on.wait(20)
+        x.release.wait(1)  # of each pod
+        return 503, b""
+
+    with extender(filter=slow) as x:
+        config = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "extenders": [
+            {"urlPrefix": x.url, "filterVerb": "filter", "nodeCacheCapable": True, "httpTimeout": "30s"}]}
+        (tmp_path / "config.json").write_text(json.dumps(config))
+        up = Up(data_dir, "--scheduler-config", tmp_path / "config.json")
+        try:
+            up.node("n1")
+            up.pod("p0")
+            assert asked.wait(20)
+            for i in range(1, 15):
+                up.pod(f"p{i}")
+            go_on.set()
+            while len(x.asked) < 2:  # all others are queued now
+                assert x.release.wait(0.01) is False
+        finally:
+            assert up.stop() == 0
+        assert len(x.asked) < 8
