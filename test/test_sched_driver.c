@@ -141,10 +141,11 @@ static struct str node_of(struct setup *s, const char *name)
     return json_get_str(json_getc(pod(s, name), "spec"), "nodeName");
 }
 
+/* Asking turns the loop, too, and all may have happened in it: nothing to wait for then. */
 static void wait_bound(struct setup *s, const char *name)
 {
     while (node_of(s, name).n == 0)
-        (void)loop_turn(&s->f.loop, true);
+        (void)loop_turn(&s->f.loop, false);
 }
 
 static struct json *condition(struct setup *s, const char *name)
@@ -169,7 +170,7 @@ static struct json *wait_event(struct setup *s, const char *reason)
 {
     struct json *e;
     while (!(e = event(s, reason)))
-        (void)loop_turn(&s->f.loop, true);
+        (void)loop_turn(&s->f.loop, false);
     return e;
 }
 
