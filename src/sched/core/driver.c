@@ -107,7 +107,7 @@ static void begin_thread(struct sched_driver *d)
 static void on_loaded(struct wplugins *w, const struct err *err, void *arg)
 {
     struct sched_driver *d = arg;
-    d->loading = false;
+    d->n_loading--;
     d->plugins = w;
     if (d->stopping) {
         driver_continue_stop(d);
@@ -133,7 +133,7 @@ static void wake_up(struct sched_driver *d)
         begin_thread(d);
         return;
     }
-    d->loading = true;
+    d->n_loading++;
     wplugins_load(d->plugin_host, d->loop, d->opts.config, false, on_loaded, d);
 }
 
@@ -329,7 +329,7 @@ void driver_continue_stop(struct sched_driver *d)
     }
     if (d->leader)
         leader_stop(take_ptr(&d->leader), on_leader_stopped, d);
-    if (d->n_running > 0 || !d->leader_stopped || d->loading || d->posted)
+    if (d->n_running > 0 || !d->leader_stopped || d->n_loading > 0 || d->posted)
         return;
     d->ending = true;
     assert(!timer_is_armed(&d->refill) && !timer_is_armed(&d->absent));
@@ -435,7 +435,7 @@ static void on_reload_loaded(struct wplugins *w, const struct err *err, void *ar
 {
     struct reload *r = arg;
     struct sched_driver *d = r->d;
-    d->loading = false;
+    d->n_loading--;
     r->plugins = w;
     if (!w || !d->has_thread || d->stopping) {
         r->r = w ? -ECANCELED : err->code;
@@ -456,7 +456,7 @@ void sched_driver_reload(struct sched_driver *d, const struct sched_config *conf
     struct reload *r = xnew(struct reload);
     *r = (struct reload){ .d = d, .config = config, .done = done, .arg = arg };
     if (has_foreign(d, config) && d->awake) {
-        d->loading = true;
+        d->n_loading++;
         wplugins_load(d->plugin_host, d->loop, config, false, on_reload_loaded, r);
         return;
     }

@@ -119,7 +119,8 @@ struct sched_driver {
     struct defer deferred_stop;
     void (*stopped)(void *arg);
     void *stopped_arg;
-    bool leader_stopped, loading, cancelled, ending;
+    bool leader_stopped, cancelled, ending;
+    unsigned n_loading; /* sets of plugins under way: the first one, and that of a reload */
     struct post final;
 
     /* ---- shared, under `lock` ---- */
