@@ -1014,6 +1014,24 @@ TEST(other_plugins_take_over_and_bindings_end_with_the_old_ones)
     w_fini(&w);
 }
 
+TEST(a_reload_brings_its_back_off_along)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    struct sched_config next = w.config;
+    next.backoff_first_ms = next.backoff_max_ms = 60000;
+    CHECK_OK(sched_reload(w.s, &next, NULL, false, NULL));
+    w_node(&w, "a", "4", "{}");
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    answer(&w, "/binding", 403, "{}");
+    w_after(&w, 30000);
+    CHECK_INT(count_requests(&w, "/binding"), 0);
+    w_after(&w, 32000);
+    CHECK_INT(count_requests(&w, "/binding"), 1);
+    w_fini(&w);
+}
+
 TEST(a_binding_of_before_a_reload_hears_what_it_waits_for)
 {
     for (unsigned i = 0; i < 2; i++) {

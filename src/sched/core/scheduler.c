@@ -431,6 +431,7 @@ int sched_reload(struct sched *s, const struct sched_config *config,
     struct profile_set *old = s->set;
     s->opts.config = config;
     s->set = set;
+    sched_queue_set_backoff(s->queue, config->backoff_first_ms, config->backoff_max_ms);
     sched_queue_reload(s->queue, s->now_ms);
     profile_set_unref(old);
     return 0;

@@ -39,6 +39,12 @@ struct sched_queue *sched_queue_new(const struct sched_queue_opts *opts)
     return q;
 }
 
+void sched_queue_set_backoff(struct sched_queue *q, uint64_t first_ms, uint64_t max_ms)
+{
+    q->opts.backoff_first_ms = first_ms ? first_ms : 1000;
+    q->opts.backoff_max_ms = max_ms ? max_ms : 10000;
+}
+
 static void free_pod(struct sched_queue *q, struct queued *p)
 {
     pod_unref(q, p->pub.pod);

@@ -52,6 +52,8 @@ struct sched_queue;
 struct sched_queue *sched_queue_new(const struct sched_queue_opts *opts);
 void sched_queue_free(struct sched_queue *q);
 DEFINE_SCOPED(sched_queue, sched_queue_free)
+/* From the next attempt that fails. */
+void sched_queue_set_backoff(struct sched_queue *q, uint64_t first_ms, uint64_t max_ms);
 
 /* A pending pod of ours was seen; it is put in, or what is known of it is updated, and may move by
  * that. A reference is taken. Errors: E_LIMIT. */
