@@ -388,6 +388,24 @@ TEST(a_condition_that_is_there_already_is_not_written_again)
     w_fini(&w);
 }
 
+TEST(a_condition_that_is_written_late_is_not_written_over_a_newer_one)
+{
+    struct world w;
+    w_init(&w, plain_config, NULL);
+    w_pod(&w, "p", "2", "", "", "");
+    w_run(&w);
+    check_has(w_request(&w, "/pods/p/status")->body, "no nodes available");
+    answer(&w, "/pods/p/status", 503, "{}");
+    w_node(&w, "a", "1", "{}"); /* which is tried before the first one is written again */
+    w_after(&w, 700);
+    CHECK_INT(w_stats(&w).attempts, 2);
+    check_has(w_request(&w, "/pods/p/status")->body, "Insufficient cpu");
+    answer(&w, "/pods/p/status", 200, "{}");
+    w_after(&w, 300);
+    CHECK_INT(count_requests(&w, "/pods/p/status"), 0);
+    w_fini(&w);
+}
+
 TEST(a_pod_waits_for_a_node_that_helps)
 {
     struct world w;

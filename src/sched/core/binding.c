@@ -207,6 +207,11 @@ void binding_run(struct attempt *a)
                 binding_failed(a, step_failed(a, "Bind", a->status));
                 return;
             }
+            reason = void_reason(a);
+            if (reason) {
+                binding_failed(a, sched_status(&a->arena, SCHED_ERROR, "%s", reason));
+                return;
+            }
             if (!next_bind(a)) {
                 binding_failed(a, &nobody_binds);
                 return;

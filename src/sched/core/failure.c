@@ -121,6 +121,7 @@ struct patch {
     struct str namespace, name, uid;
     struct str target, body;
     unsigned tries;
+    uint32_t number; /* struct pending.n_patches, with this one */
     char strings[];
 };
 
@@ -158,10 +159,22 @@ static void on_patched(void *arg, int r, int status, struct str body, const stru
     free(p);
 }
 
+/* A later one was sent meanwhile, and what this one says is not so any more. */
+static bool is_overtaken(const struct patch *p)
+{
+    const struct pending *pod = pending_get(p->s, p->namespace, p->name);
+    return p->tries > 0 && pod && str_eq(pod->pod->o.uid, p->uid) && pod->n_patches != p->number;
+}
+
 static void patch_send(void *arg)
 {
     struct patch *p = arg;
     list_remove(&p->node);
+    if (is_overtaken(p)) {
+        forget_status(p); /* the later one may not have told all of it */
+        free(p);
+        return;
+    }
     struct sched_api_request rq = {
         .method = "PATCH",
         .target = p->target,
@@ -203,6 +216,8 @@ static void patch_status(struct sched *s, const struct sched_pod *pod, struct st
     p->uid = put_string(&at, pod->o.uid);
     p->target = put_string(&at, buf_str(&target));
     p->body = put_string(&at, body);
+    struct pending *pending = pending_get(s, pod->o.namespace, pod->o.name);
+    p->number = pending ? ++pending->n_patches : 0;
     patch_send(p);
 }
 

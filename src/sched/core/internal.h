@@ -53,6 +53,7 @@ struct pending {
     bool has_condition, is_false;
     char *reason, *message; /* NULL: "" */
     char *nominated;        /* status.nominatedNodeName, likewise */
+    uint32_t n_patches;     /* of its status that were sent */
 };
 
 enum attempt_at { AT_PERMIT, AT_PRE_BIND, AT_BIND };
