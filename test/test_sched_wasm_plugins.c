@@ -348,6 +348,23 @@ TEST(a_guest_that_traps_fails_the_attempt_and_nothing_else)
     teardown(&r);
 }
 
+TEST(a_guest_has_so_much_time_for_a_pod)
+{
+    struct rig r;
+    setup(&r, slot(&r, ", guestConfig: spin!"));
+    wplugins_limit_attempts(r.plugins, 1);
+    begin(&r);
+    put_node(&r, "n1", "");
+    put_node(&r, "n2", ""); /* the one that is looked at second comes too late */
+    put_pod(&r, "a", "", 0);
+    CHECK(str_find(decided(&r), STR("wasm: the calls for this pod took longer than 1 ms")) > 0);
+    r.now_ms += 60000;
+    (void)answer_all(&r, "");
+    wplugins_limit_attempts(r.plugins, 60000); /* each attempt has its own */
+    CHECK(str_find(decided(&r), STR("a=n")) == 0);
+    teardown(&r);
+}
+
 TEST(what_cannot_be_loaded_says_why_in_upstreams_words)
 {
     struct rig r;

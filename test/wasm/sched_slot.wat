@@ -1,6 +1,7 @@
 ;; A scheduler plugin for one node, "n1", that has room for one pod. prefilter looks whether a pod
 ;; is there, addpod and removepod play what if, filter says what is so then. Pods' own namespaces
-;; do not matter. "trap" as the configuration: filter traps. queueinghint: deletions of pods alone.
+;; do not matter. "trap" as the configuration: filter traps; "spin!": it takes
+;; its time. queueinghint: deletions of pods alone.
 (module $sched_slot
   (import "dormouse_scheduler" "nodePods" (func $pods (param i32 i32 i32 i32) (result i32)))
   (import "dormouse_scheduler" "event" (func $event (param i32 i32) (result i32)))
@@ -17,7 +18,11 @@
   (func (export "addpod") (result i32) (global.set $taken (i32.const 1)) (i32.const 0))
   (func (export "removepod") (result i32) (global.set $taken (i32.const 0)) (i32.const 0))
   (func (export "filter") (result i32)
-    (if (call $config (i32.const 0) (i32.const 0)) (then unreachable))
+    (local $i i32)
+    (if (i32.eq (call $config (i32.const 0) (i32.const 0)) (i32.const 4)) (then unreachable))
+    (if (i32.eq (call $config (i32.const 0) (i32.const 0)) (i32.const 5)) (then
+      (loop $more
+        (br_if $more (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 50000000))))))
     (if (global.get $taken) (then (call $reason (i32.const 8) (i32.const 17)) (return (i32.const 2))))
     (i32.const 0))
   (func (export "queueinghint") (result i32)

@@ -5,6 +5,7 @@
 #include "sched/wasm/plugins_impl.h"
 
 #include <string.h>
+#include <time.h>
 
 /* What is kept of a guest's words: an error ends the attempt, a reason comes with each node. */
 enum { ERROR_MAX_BYTES = 128 << 10, REASON_MAX_BYTES = 4096 };
@@ -15,7 +16,7 @@ struct attempt {
     struct str key;
     struct wplugin_fork *fork; /* of a dry run, made with its first call */
     bool is_dry_run;
-    uint64_t timeout_ms; /* what permit answered */
+    uint64_t own_ns, *spent_ns; /* in the guest, dry runs included; of the attempt itself */
 };
 
 static struct wentry *entry_of(struct sched_plugin *p)
@@ -45,10 +46,19 @@ static const struct sched_status *begin(struct sched_plugin *p, struct sched_cyc
         if (wsight_pod(cycle->pod, &at->pod, &err) < 0)
             return sched_status(cycle->arena, SCHED_ERROR, "encoding the pod: %s", err_text(&err));
         at->key = cycle->pod->o.uid;
+        at->spent_ns = &at->own_ns;
         sched_cycle_set_state(cycle, p, at);
     }
     *ret = at;
     return NULL;
+}
+
+/* Good to some milliseconds, and cheap enough for each of thousands of calls. */
+static uint64_t coarse_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* ret: of the hook; only if the status returned is NULL, and until the next call. */
@@ -61,6 +71,10 @@ static const struct sched_status *call(struct sched_plugin *p, struct sched_cycl
     const struct sched_status *failed = begin(p, cycle, &at);
     if (failed)
         return failed;
+    if (*at->spent_ns > e->set->attempt_ms * UINT64_C(1000000))
+        return sched_status(cycle->arena, SCHED_ERROR,
+                            "wasm: the calls for this pod took longer than %u ms",
+                            e->set->attempt_ms);
     in->key = at->key;
     in->pod = at->pod->bytes;
     if (at->is_dry_run && !at->fork)
@@ -68,10 +82,12 @@ static const struct sched_status *call(struct sched_plugin *p, struct sched_cycl
     /* What a guest says of thousands of nodes would add up in the arena of the cycle. */
     arena_reset(&e->scratch);
     e->cycle = cycle;
+    uint64_t began_ns = coarse_ns();
     if (at->fork)
         wplugin_fork_call(at->fork, hook, in, &e->scratch, ret);
     else
         wplugin_call(e->guest, hook, in, &e->scratch, ret);
+    *at->spent_ns += coarse_ns() - began_ns;
     e->cycle = NULL;
     return NULL;
 }
@@ -161,7 +177,9 @@ static void *clone_state(struct sched_plugin *p, struct sched_cycle *cycle,
     if (!at)
         return NULL;
     struct attempt *forked = arena_new(copy->arena, struct attempt);
-    *forked = (struct attempt){ .pod = wobject_ref(at->pod), .key = at->key, .is_dry_run = true };
+    *forked = (struct attempt){
+        .pod = wobject_ref(at->pod), .key = at->key, .is_dry_run = true, .spent_ns = at->spent_ns
+    };
     if (at->fork)
         forked->fork = wplugin_fork_copy(at->fork, at->key);
     return forked;
@@ -304,8 +322,9 @@ static void changed(struct sched_plugin *p, const struct sched_event *event)
 
 static struct str event_json(struct arena *a, const struct sched_event *event)
 {
-    return str_of(arena_printf(a, "{\"resource\":\"%s\",\"action\":%u}",
-                               sched_resource_name(event->resource), event->actions));
+    return str_of(
+        arena_printf(a, "{\"resource\":\"%s\",\"action\":%u}", sched_resource_name(event->resource),
+                     event->actions & SCHED_UPDATE ? SCHED_UPSTREAM_UPDATE : event->actions));
 }
 
 /* Nodes and pods alone are shown. Given; NULL: it is neither. */

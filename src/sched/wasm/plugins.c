@@ -106,13 +106,18 @@ static int ask_events(struct wentry *e, struct buf *error)
         return -1;
     }
     bool has_hint = wplugin_has(e->guest, WPLUGIN_HOOK_QUEUEINGHINT);
-    e->events = xnew_n(struct sched_event_reg, res.n_events ? res.n_events : 1);
-    for (size_t i = 0; i < res.n_events; i++) {
-        struct sched_event_reg reg = { .actions = sched_actions_of_upstream(res.events[i].actions),
-                                       .hint = has_hint ? wcycle_hint : NULL };
-        if (resource_of(res.events[i].resource, &reg.resource))
-            e->events[e->n_events++] = reg;
-    }
+    unsigned actions[SCHED_RESOURCE_COUNT] = { 0 };
+    enum sched_resource resource;
+    for (size_t i = 0; i < res.n_events; i++)
+        if (resource_of(res.events[i].resource, &resource))
+            actions[resource] |= sched_actions_of_upstream(res.events[i].actions);
+    e->events = xnew_n(struct sched_event_reg, SCHED_RESOURCE_COUNT);
+    for (unsigned i = 0; i < SCHED_RESOURCE_COUNT; i++)
+        if (actions[i])
+            e->events[e->n_events++] =
+                (struct sched_event_reg){ .resource = (enum sched_resource)i,
+                                          .actions = actions[i],
+                                          .hint = has_hint ? wcycle_hint : NULL };
     wplugin_end(e->guest, STR(""));
     arena_fini(&a);
     return 0;
@@ -207,6 +212,7 @@ void wplugins_load(struct wplugin_host *host, struct loop *loop, const struct sc
                             .host = host,
                             .refs = 1,
                             .foreign = { find, w },
+                            .attempt_ms = WPLUGINS_ATTEMPT_MS,
                             .error = BUF_INIT(BUF_MAX_DEFAULT),
                             .cb = cb,
                             .arg = arg,
@@ -224,6 +230,11 @@ void wplugins_load(struct wplugin_host *host, struct loop *loop, const struct sc
 size_t wplugins_count(const struct wplugins *w)
 {
     return w->n;
+}
+
+void wplugins_limit_attempts(struct wplugins *w, unsigned ms)
+{
+    w->attempt_ms = ms;
 }
 
 const struct sched_foreign *wplugins_foreign(const struct wplugins *w)

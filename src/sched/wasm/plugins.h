@@ -13,6 +13,9 @@
 #include "sched/framework/profile.h"
 #include "sched/wasm/plugin.h"
 
+/* All calls of a plugin for one attempt together. */
+#define WPLUGINS_ATTEMPT_MS 10000u
+
 struct wplugins;
 
 /*
@@ -27,6 +30,8 @@ typedef void (*wplugins_cb)(struct wplugins *ret, const struct err *err, void *a
 void wplugins_load(struct wplugin_host *host, struct loop *loop, const struct sched_config *config,
                    bool deterministic, wplugins_cb cb, void *arg);
 size_t wplugins_count(const struct wplugins *w);
+/* Instead of WPLUGINS_ATTEMPT_MS; for tests. */
+void wplugins_limit_attempts(struct wplugins *w, unsigned ms);
 /* For struct sched_opts. Borrowed. */
 const struct sched_foreign *wplugins_foreign(const struct wplugins *w);
 /*

@@ -17,7 +17,7 @@ struct wentry {
     struct wsight sight;
     struct sched_event_reg *events;
     size_t n_events;
-    struct arena scratch; /* of the last call */
+    struct arena scratch;      /* of the last call */
     struct sched_cycle *cycle; /* of the call that runs; NULL: none, or a hint */
 };
 
@@ -28,6 +28,7 @@ struct wplugins {
     size_t n, n_loading;
     atomic_uint refs; /* the owner, and each plugin that was made */
     struct sched_foreign foreign;
+    unsigned attempt_ms;
     struct post post; /* the last reference went elsewhere */
     struct buf error;
     wplugins_cb cb;

@@ -197,8 +197,8 @@ bool wsight_image_states(struct wsight *s, struct str node, struct str *ret)
         if (i)
             (void)buf_add_char(b, ',');
         payload_add_json_string(b, word_str(sorted[i]->name));
-        (void)buf_printf(b, ":{\"Size\":%" PRId64 ",\"NumNodes\":%" PRIu32 ",\"Nodes\":null}",
-                         size, n_nodes);
+        (void)buf_printf(b, ":{\"Size\":%" PRId64 ",\"NumNodes\":%" PRIu32 ",\"Nodes\":null}", size,
+                         n_nodes);
     }
     (void)buf_add_char(b, '}');
     free(sorted);
@@ -217,11 +217,11 @@ struct str wsight_node_changes(struct wsight *s, uint64_t since)
     struct buf *b = &s->answer;
     const struct sched_cache *cache = s->framework ? s->framework->cache : NULL;
     const struct sched_node_info *newest = cache ? sched_cache_newest(cache) : NULL;
-    uint64_t generation = newest ? newest->generation : 0, asked = since >> 8,
-             now = generation << 8 | s->n_nodes_gone;
+    uint64_t generation = newest ? newest->generation : 0, asked = since >> 16,
+             now = generation << 16 | s->n_nodes_gone;
     size_t n = 0;
     const struct sched_node_info *const *nodes = cache ? sched_cache_nodes(cache, &n) : NULL;
-    bool is_all = asked == 0 || asked > generation || (uint8_t)since != s->n_nodes_gone;
+    bool is_all = asked == 0 || asked > generation || (uint16_t)since != s->n_nodes_gone;
     buf_reset(b);
     (void)buf_add(b, &now, sizeof now);
     (void)buf_add_u8(b, is_all);

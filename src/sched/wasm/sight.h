@@ -10,10 +10,11 @@
 
 struct wsight {
     struct sched_framework *framework; /* kept; NULL: there is no cluster yet */
-    const struct sched_node *at;       /* of the hook under way, which it asks about most; or NULL */
+    const struct sched_node *at;  /* of the hook under way, which it asks about most; or NULL */
     struct buf node_list, answer; /* answer: to the last question of those below */
-    uint64_t node_list_at; /* generation of the nodes that it shows; 0: none */
-    uint8_t n_nodes_gone;  /* counted, modulo 256: who asks with another count is told everything */
+    uint64_t node_list_at;        /* generation of the nodes that it shows; 0: none */
+    uint16_t
+        n_nodes_gone; /* counted, modulo 65,536: who asks with another count is told everything */
 };
 void wsight_init(struct wsight *s);
 void wsight_fini(struct wsight *s);
