@@ -101,8 +101,9 @@ static void show(struct arena *a, const struct json *o, bool wide)
     const struct json *waiting = json_getc(o, "waiting");
     if (waiting) {
         struct str what = json_get_str(waiting, "for");
-        print_line("Waits", str_of(arena_printf(a, "on " STR_FMT " for " STR_FMT "%s" STR_FMT,
-                                                STR_ARG(json_get_str(waiting, "node")),
+        struct str on = json_get_str(waiting, "node");
+        print_line("Waits", str_of(arena_printf(a, "%s" STR_FMT "%sfor " STR_FMT "%s" STR_FMT,
+                                                on.n ? "on " : "", STR_ARG(on), on.n ? " " : "",
                                                 STR_ARG(json_get_str(waiting, "plugin")),
                                                 what.n ? ": " : "", STR_ARG(what))));
     }

@@ -119,7 +119,8 @@ def test_it_places_pods_and_explains(api, path):
         add_node(api, "closed", "64", unschedulable=True)
         add_pod(api, "gated", "1", schedulingGates=[{"name": "x.y/z"}])
         wide = wait_for(lambda: s.explain("gated", "-o", "wide").stdout, "an answer about the other pod")
-        assert "NodeResourcesFit" in wide.splitlines()[4] and "node(s) were unschedulable" in wide
+        assert "Waits      for SchedulingGates" in wide.splitlines()
+        assert "NodeResourcesFit" in wide and "node(s) were unschedulable" in wide
         there = json.loads(s.explain("fits", "-o", "json").stdout)
         assert there["assigned"] == there["node"] == "large"
 
@@ -163,6 +164,28 @@ def test_its_configuration_is_read_again(api, path, tmp_path):
         add_pod(api, "d", schedulerName="two")
         wait_for(lambda: node_of(api, "d"), "the second configuration works on")
     assert api.get(LEASE).status == 404
+
+
+@pytest.mark.skipif(not (BUILD / "guests/sched-label-c.wasm").exists(), reason="sched-label-c.wasm was not built")
+def test_a_plugin_that_comes_with_a_reload_sees_what_was_there_before(api, path, tmp_path):
+    for name, labels in (("a", {}), ("b", {"disk": "ssd"}), ("c", {})):
+        api.create(NODES, {"metadata": {"name": name, "labels": labels},
+                           "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}}})
+    file = tmp_path / "c.yaml"
+    file.write_text(CONFIG.format(name="one"))
+    with scheduler(api, path, "--config", file, "--leader-elect=false") as s:
+        add_pod(api, "first", schedulerName="one")
+        wait_for(lambda: node_of(api, "first"), "a pod before")
+        add_pod(api, "waits", "64", schedulerName="one")
+        wait_for(lambda: condition(api, "waits"), "a pod that waits")
+        file.write_text(CONFIG.format(name="one") + "  plugins: {multiPoint: {enabled: [{name: label}]}}\n"
+                        f"  pluginConfig: [{{name: label, args: {{guestURL: 'file://{BUILD}/guests/sched-label-c.wasm', guestConfig: disk}}}}]\n")
+        s.says("scheduler configuration reloaded")
+        for name in ("p", "q", "r"):
+            add_pod(api, name, schedulerName="one")
+        for name in ("p", "q", "r"):
+            assert wait_for(lambda n=name: node_of(api, n), "a pod that the plugin has seen") == "b"
+        assert "cannot be shown" not in s.text_of_log() and "encoding the pod" not in s.text_of_log()
 
 
 @pytest.mark.parametrize("text,why", [

@@ -330,6 +330,9 @@ static void explain_wait(struct sched *s, const struct sched_pod *pod,
                          const struct sched_observer *observer, void *arg)
 {
     struct attempt *a = map_get(&s->by_uid, pod->o.uid);
+    const struct sched_queued *q = sched_queue_get(s->queue, pod->o.uid);
+    if (q && q->is_gated && observer->waits)
+        observer->waits(arg, pod, NULL, q->gated_by, STR(""));
     if (!a || !a->waiting || a->is_ready || !observer->waits)
         return;
     struct sched_plugin *p = NULL;
@@ -355,7 +358,9 @@ int sched_explain(struct sched *s, struct str namespace, struct str name, uint64
     const struct sched_pod *pod =
         p ? p->pod : sched_cache_get(s->cache, SCHED_POD, namespace, name);
     if (!pod)
-        return err_set(err, -ENOENT, "pod '" STR_FMT "/" STR_FMT "' is not known",
+        return err_set(err, -ENOENT,
+                       "pod '" STR_FMT "/" STR_FMT
+                       "' is not known: it is not there, or no profile has its schedulerName",
                        STR_ARG(namespace), STR_ARG(name));
     const struct sched_profile *profile = sched_profile_of(s, pod->scheduler_name);
     if (!profile)

@@ -211,8 +211,10 @@ static void on_reloaded(struct sched_driver *d, struct reload *r)
         d->opts.config = r->config;
         if (d->feeds_run && !d->stopping)
             driver_start_feeds(d);
-        if (is_wider)
+        if (is_wider || r->rereads)
             find_new_pods(d);
+        if (r->rereads && d->feeds[SCHED_NODE].reflector && !d->stopping)
+            reflector_relist(d->feeds[SCHED_NODE].reflector);
     } else {
         wplugins_release(r->plugins);
     }

@@ -78,6 +78,7 @@ struct reload {
     void *arg;
     int r;
     struct err err;
+    bool rereads; /* the thread waits for pods and nodes: it did not keep their JSON before */
 };
 
 struct sched_thread; /* driver_thread.c */

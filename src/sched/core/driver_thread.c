@@ -93,6 +93,10 @@ struct reader {
     struct map *before[SCHED_KIND_COUNT];
     uint64_t complained_ms;
     size_t unreadable;
+    /* Kinds that are listed again, since guests see more of them than was kept; until then no pod
+     * is tried. A bit each. */
+    uint32_t rereads;
+    bool has_all; /* the first lists of all kinds */
 };
 
 static struct str object_key(struct reader *r, struct str namespace, struct str name)
@@ -204,18 +208,24 @@ static void explain_pod(struct sched_driver *d, struct question *q, uint64_t now
     uv_mutex_unlock(&d->lock);
 }
 
-static void reload_plugins(struct sched_driver *d, struct reload *r)
+static void reload_plugins(struct reader *reader, struct reload *r)
 {
+    struct sched_driver *d = reader->d;
     const struct sched_foreign *foreign = r->plugins ? wplugins_foreign(r->plugins) : NULL;
     struct sched_extenders *extenders = NULL;
+    bool kept_json = sched_keeps_json(d->s), keeps_json = driver_keeps_json(r->config, r->plugins);
     r->r = sched_extenders_new(r->config->extenders, r->config->n_extenders, &extenders, &r->err);
     if (r->r >= 0)
-        r->r = sched_reload(d->s, r->config, foreign, driver_keeps_json(r->config, r->plugins),
-                            &r->err);
+        r->r = sched_reload(d->s, r->config, foreign, keeps_json, &r->err);
     if (r->r >= 0) {
         d->config = r->config;
         d->foreign = foreign;
         sched_extenders_replace(d->extenders, take_ptr(&extenders));
+        r->rereads = keeps_json && !kept_json;
+    }
+    if (r->rereads) {
+        reader->rereads = UINT32_C(1) << SCHED_POD | UINT32_C(1) << SCHED_NODE;
+        sched_unsynced(d->s);
     }
     sched_extenders_free(extenders);
     uv_mutex_lock(&d->lock);
@@ -239,12 +249,16 @@ static bool handle(struct reader *r, struct message *m)
         break;
     case MESSAGE_LIST_END:
         list_ends(r, m->kind);
+        if (r->rereads && !(r->rereads &= ~(UINT32_C(1) << m->kind)) && r->has_all)
+            sched_synced(d->s);
         break;
     case MESSAGE_LINE:
         read_line(r, m);
         break;
     case MESSAGE_SYNCED:
-        sched_synced(d->s);
+        r->has_all = true;
+        if (!r->rereads)
+            sched_synced(d->s);
         break;
     case MESSAGE_ANSWER:
         m->call->done(m->call->arg, m->call->r, m->call->status, buf_str(&m->call->answer),
@@ -258,7 +272,7 @@ static bool handle(struct reader *r, struct message *m)
         explain_pod(d, m->question, r->now_ms);
         break;
     case MESSAGE_RELOAD:
-        reload_plugins(d, m->reload);
+        reload_plugins(r, m->reload);
         break;
     case MESSAGE_STOP:
         sched_lead(d->s, false);

@@ -217,7 +217,8 @@ static int put_first(struct sched *s, const struct sched_pod *pod, const struct 
 static int put_pending(struct sched *s, struct pending *p, const struct sched_pod *pod,
                        const struct json *json, struct err *err)
 {
-    if (p->pod->o.rv == pod->o.rv && pod->o.rv > 0)
+    bool is_fuller = pod->json.n && !p->pod->json.n; /* the JSON is kept since then */
+    if (p->pod->o.rv == pod->o.rv && pod->o.rv > 0 && !is_fuller)
         return 0;
     const struct sched_pod *old = p->pod;
     p->pod = sched_object_ref((void *)pod);

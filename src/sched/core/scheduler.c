@@ -406,6 +406,16 @@ void sched_synced(struct sched *s)
     s->is_synced = true;
 }
 
+void sched_unsynced(struct sched *s)
+{
+    s->is_synced = false;
+}
+
+bool sched_keeps_json(const struct sched *s)
+{
+    return s->opts.keeps_json;
+}
+
 void sched_lead(struct sched *s, bool leads)
 {
     if (s->leads == leads)

@@ -43,7 +43,7 @@ struct sched_observer {
     void (*scored)(void *arg, const struct sched_pod *pod, struct str plugin,
                    const struct sched_node_info *const *nodes, size_t n, const int64_t *scores);
     /* Before the attempt is explained: the pod has a node already, and its binding waits for this
-     * plugin. May be NULL. */
+     * plugin; or (node NULL) the plugin keeps it from being tried. May be NULL. */
     void (*waits)(void *arg, const struct sched_pod *pod, const struct word *node,
                   struct str plugin, struct str what);
     /* node NULL: none; status says why. */
@@ -69,6 +69,9 @@ void sched_each_name(const struct sched *s, enum sched_kind kind,
                      void (*each)(void *arg, struct str namespace, struct str name), void *arg);
 /* All kinds have been listed once: before this no pod is tried. */
 void sched_synced(struct sched *s);
+/* Something has to be put again: no pod is tried until sched_synced(). */
+void sched_unsynced(struct sched *s);
+bool sched_keeps_json(const struct sched *s);
 /* Leads, or does not: who does not keeps its picture of the cluster and places nothing. */
 void sched_lead(struct sched *s, bool leads);
 

@@ -21,7 +21,8 @@ struct column {
 struct explain {
     struct arena arena; /* of the attempt */
     struct str namespace, name, scheduler_name, assigned;
-    struct str waits_node, waits_plugin, waits_for; /* its binding; node "": it does not */
+    /* What it waits for before it is tried, or (with a node) in its binding; plugin "": nothing. */
+    struct str waits_node, waits_plugin, waits_for;
     bool is_over, is_placed;
     struct str node, message;
     enum sched_code code;
@@ -63,7 +64,7 @@ static void begin(struct explain *e, const struct sched_pod *pod)
     e->chosen = NULL;
     e->total = 0;
     e->is_over = e->is_placed = false;
-    e->assigned = e->waits_node = STR("");
+    e->assigned = e->waits_node = e->waits_plugin = STR("");
     e->namespace = str_copy_arena(&e->arena, pod->o.namespace);
     e->name = str_copy_arena(&e->arena, pod->o.name);
     e->scheduler_name = str_copy_arena(&e->arena, pod->scheduler_name);
@@ -237,7 +238,7 @@ void explain_write(const struct explain *e, struct buf *to)
         (void)buf_add_char(to, ',');
         add_member(to, "assigned", e->assigned);
     }
-    if (e->waits_node.n) {
+    if (e->waits_plugin.n) {
         (void)buf_add_cstr(to, ",\"waiting\":{");
         add_member(to, "node", e->waits_node);
         (void)buf_add_char(to, ',');

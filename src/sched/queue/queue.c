@@ -176,7 +176,8 @@ int sched_queue_put(struct sched_queue *q, const struct sched_pod *pod, uint64_t
     if (!p)
         return add(q, pod, now_ms, err);
     const struct sched_pod *last = p->newer ? p->newer : p->pub.pod;
-    if (pod == last || (pod->o.rv && pod->o.rv == last->o.rv && !p->is_deleted))
+    bool is_fuller = pod->json.n && !last->json.n; /* JSON is kept since a reload */
+    if (pod == last || (pod->o.rv && pod->o.rv == last->o.rv && !p->is_deleted && !is_fuller))
         return 0; /* told twice */
     if (p->place == IN_FLIGHT)
         update_in_flight(q, p, pod);
