@@ -132,6 +132,8 @@ static void setup(struct rig *r, const char *plugin_config)
 static void begin(struct rig *r)
 {
     struct err err = { 0 };
+    if (!r->plugins)
+        TEST_FAIL("%s", err_text(&r->load_err));
     const struct sched_opts opts = { .config = &r->config,
                                      .api = &r->api,
                                      .foreign = wplugins_foreign(r->plugins),
