@@ -243,7 +243,7 @@ static void on_closed(void *arg)
     ((struct rig *)arg)->is_over = true;
 }
 
-static void setup(struct rig *r, unsigned instances_max)
+static void setup_with(struct rig *r, const char *module, unsigned instances_max)
 {
     struct err err = { 0 };
     *r = (struct rig){ 0 };
@@ -254,7 +254,7 @@ static void setup(struct rig *r, unsigned instances_max)
     CHECK_OK(module_cache_new(&r->loop, &config, &r->cache, &err));
     r->host = wplugin_host_new(&r->loop, r->cache);
     scoped(free_scoped) char *url =
-        xasprintf("file://%s/sched_state.wasm", getenv("TEST_WASM_DIR"));
+        xasprintf("file://%s/%s.wasm", getenv("TEST_WASM_DIR"), module);
     const struct wplugin_config c = { .name = STR("state"),
                                       .guest_url = str_of(url),
                                       .instances_max = instances_max };
@@ -262,6 +262,11 @@ static void setup(struct rig *r, unsigned instances_max)
     CHECK(!r->plugin);
     while (!r->plugin)
         (void)loop_turn(&r->loop, true);
+}
+
+static void setup(struct rig *r, unsigned instances_max)
+{
+    setup_with(r, "sched_state", instances_max);
 }
 
 static void teardown(struct rig *r)
@@ -327,6 +332,16 @@ TEST(what_is_done_in_a_fork_stays_there)
     CHECK_INT(called(r.plugin, WPLUGIN_HOOK_FILTER, "pod").code, 7);
     CHECK_INT(called(r.plugin, WPLUGIN_HOOK_SCORE, "pod").score, 7);
     wplugin_fork_free(f);
+    teardown(&r);
+}
+
+TEST(the_table_of_a_plugin_is_limited)
+{
+    struct rig r;
+    setup_with(&r, "sched_table", 1);
+    int64_t elements = called(r.plugin, WPLUGIN_HOOK_SCORE, "pod").score;
+    CHECK(elements > 1000);
+    CHECK((uint64_t)elements * 8 <= WPLUGIN_MEMORY_MAX_BYTES / 8);
     teardown(&r);
 }
 

@@ -94,6 +94,52 @@ TEST(tables_and_segments_are_as_after_initialisation_too)
     fn_rig_close(&rig);
 }
 
+TEST(tables_count_towards_the_limit_of_a_guest)
+{
+    enum { LIMIT = 4 << 20, ELEMENT = 8 };
+    struct fn_rig rig = { 0 };
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { .t.memory = LIMIT };
+    struct fn_call c = { 0 };
+    if (fn_try_open(&rig, &f, "fn-tables.wasm") == -ENOENT) {
+        fn_rig_close(&rig);
+        SKIP("no wat2wasm: fn-tables.wasm was not built");
+    }
+    CHECK_OK(rig.create_status);
+    fn_do(&f, &c, "/", NULL);
+    CHECK_INT(c.status, 200);
+    CHECK_INT(c.body.n, 12);
+    uint64_t units, pages;
+    CHECK_OK(parse_u64(str_n(c.body.p, 6), 0, UINT32_MAX, &units));
+    CHECK_OK(parse_u64(str_n(c.body.p + 6, 6), 0, UINT32_MAX, &pages));
+    CHECK(units >= 3 * 16); /* some growth is possible */
+    CHECK(pages >= 32);
+    CHECK(units * 64 * ELEMENT + pages * 65536 <= LIMIT);
+    fn_call_fini(&c);
+    fn_close(&f);
+    fn_rig_close(&rig);
+}
+
+TEST(too_many_or_too_large_tables_make_no_sandbox)
+{
+    static const char *const names[] = { "fn-many-tables.wasm", "fn-large-table.wasm" };
+    struct fn_rig rig = { 0 };
+    fn_rig_open(&rig, 1);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct fn_under_test f = { 0 };
+        int status = fn_try_open(&rig, &f, names[i]);
+        if (status == -ENOENT) {
+            fn_rig_close(&rig);
+            SKIP("no wat2wasm: fn-many-tables.wasm was not built");
+        }
+        CHECK(status < 0);
+        rig.runtime->ops->forget(rig.runtime, &f.r);
+        if (!strstr(rig.create_err.text, "table"))
+            TEST_FAIL("%s: '%s'", names[i], rig.create_err.text);
+    }
+    fn_rig_close(&rig);
+}
+
 TEST(with_reuse_an_instance_serves_one_request_after_another)
 {
     struct fn_rig rig = { 0 };

@@ -269,8 +269,7 @@ int instance_new(struct runner *r, const struct proto_run *run, struct instance 
         return status;
     in->store = wasmtime_store_new(r->engine, in, NULL);
     in->cx = wasmtime_store_context(in->store);
-    in->memory_max = run->memory_max_bytes;
-    wasmtime_store_limiter(in->store, (int64_t)run->memory_max_bytes, -1, 1, -1, 1);
+    in->memory_max = engine_limit_store(in->store, run->memory_max_bytes, !m->is_dissolvable);
     if (has_slices(in->abi))
         wasmtime_store_epoch_deadline_callback(in->store, on_epoch, in, NULL);
     instance_go_on(in, 1 + in->activation_ms / RUNNER_TICK_MS);

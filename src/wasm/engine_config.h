@@ -10,6 +10,9 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* Guests run on the calling thread's stack; threads that run guests need at least twice this. */
 #define ENGINE_WASM_STACK_BYTES 524288
 
@@ -48,8 +51,17 @@
 /* The configuration as text. */
 #define ENGINE_CONFIG_ID ENGINE_CONFIG(ENGINE_CONFIG_TEXT) "opt=speed"
 
+/*
+ * Tables of a guest: so many at most, together an eighth of its memory limit, at 8 bytes an element.
+ * A module without an instruction that changes a table has what it declares, and of that only the
+ * pages that calls go through are ever touched: then each table may have that size, since a Go
+ * program has an element for each of its functions.
+ */
+enum { ENGINE_TABLES_MAX = 8, ENGINE_TABLE_SHARE = 8, ENGINE_TABLE_ELEMENTS_MIN = 1024 };
+
 struct wasm_engine_t;
 struct wasmtime_error;
+struct wasmtime_store;
 
 /*
  * An engine with this configuration; `version` (NULL: DM_ENGINE_VERSION) is what compiled code
@@ -59,3 +71,11 @@ int engine_new(const char *version, struct wasm_engine_t **ret, struct err *err)
 
 /* Consumes `e` (may not be NULL) and puts its text, on one line, behind `what`. Returns `code`. */
 int engine_err(struct err *err, int code, struct wasmtime_error *e, const char *what);
+
+/*
+ * Limit what the one instance of a store may take, before it is made. max_bytes: memory and tables.
+ * may_change_tables: unless the module is known not to; its tables then count towards max_bytes.
+ * Returns what its memory may grow to.
+ */
+uint64_t engine_limit_store(struct wasmtime_store *store, uint64_t max_bytes,
+                            bool may_change_tables);

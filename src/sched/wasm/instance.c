@@ -201,7 +201,8 @@ int winstance_new(struct wplugin *p, const struct wstate *image, struct winstanc
     in->rng.state = SEED;
     in->store = wasmtime_store_new(p->host->engine, in, NULL);
     in->cx = wasmtime_store_context(in->store);
-    wasmtime_store_limiter(in->store, (int64_t)p->config.memory_max_bytes, -1, 1, -1, 1);
+    (void)engine_limit_store(in->store, p->config.memory_max_bytes,
+                             !p->module->info->is_dissolvable);
     if (!instantiate(in, error))
         return E_LIMIT;
     find_exports(in);
