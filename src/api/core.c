@@ -36,6 +36,7 @@ static void leave_inflight(struct request *rq)
     if (rq->counted)
         rq->api->n_inflight--;
     rq->counted = false;
+    line_leave(&rq->api->lines, &rq->line);
     flow_leave(&rq->api->flows, &rq->place);
 }
 
@@ -688,6 +689,7 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
     list_init(&api->requests);
     list_init(&api->unsent);
     flows_init(&api->flows, api->loop, on_flow_run, on_flow_refuse);
+    lines_init(&api->lines, api->loop);
     registry_init(&api->reg);
     builtin_register(&api->reg);
     *ret = api;
@@ -770,6 +772,7 @@ static void api_free(struct api *api)
     buf_fini(&api->ca_cert);
     buf_fini(&api->ca_key);
     flows_fini(&api->flows);
+    lines_fini(&api->lines);
     tokens_free(api->tokens);
     free(api);
     done(arg);

@@ -47,6 +47,7 @@ struct api {
     struct list unsent; /* struct request.behind, the one that waits longest first */
     size_t unsent_bytes;
     struct flows flows;
+    struct lines lines; /* of writes, by key */
     size_t n_inflight, body_bytes, n_compressing;
     struct map hubs;             /* storage name -> struct hub */
     struct timer bookmark_timer; /* armed while a watcher lags behind the store's revision */

@@ -469,6 +469,11 @@ static void on_delete_gone(struct request *rq)
     buf_fini(&rm->marked);
 }
 
+static void delete_in_turn(struct request *rq)
+{
+    removal_read(rq->work);
+}
+
 void write_delete(struct request *rq)
 {
     struct arena *a = &rq->arena;
@@ -488,7 +493,7 @@ void write_delete(struct request *rq)
     rq->work = rm;
     rq->on_gone = on_delete_gone;
     propagation_warn(rq, &opts->propagation);
-    removal_read(rm);
+    write_in_turn(rq, rm->key, delete_in_turn);
 }
 
 /* ------------------------------------------------------------------ deletecollection */

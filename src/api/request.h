@@ -18,6 +18,7 @@
 #pragma once
 
 #include "api/flow.h"
+#include "api/line.h"
 #include "api/route.h"
 #include "base/buf.h"
 #include "base/list.h"
@@ -80,6 +81,7 @@ struct request {
     bool counted;    /* in api->n_inflight */
     size_t body_counted;
     struct flow_ticket place;
+    struct line_place line;    /* of the object that a write is about */
     size_t unsent;             /* bytes of the answer that wait for the client */
     struct list behind;        /* api->unsent, while there are too many to go on */
     struct compress *compress; /* while the answer is compressed; stands before the sink */
@@ -106,6 +108,7 @@ struct request {
 
     /* the verb's own continuation */
     void *work;
+    void (*on_turn)(struct request *rq); /* its line has come to it */
     void (*on_writable)(struct request *rq);
     void (*on_gone)(
         struct request *rq); /* release what `work` holds; no store callback is outstanding */

@@ -2,12 +2,14 @@
 /*
  * create, update and patch. (delete.c has the rest of the writing verbs.)
  *
- *     options -> body -> [read current] -> shape -> [namespace] -> transaction -> reply
- *                             ^                                        |
- *                             +------- somebody else was first --------+
+ *     [line] -> options -> body -> [read current] -> shape -> [namespace] -> transaction -> reply
+ *                                       ^                                        |
+ *                                       +------- somebody else was first --------+
  *
- * A write that names a resourceVersion fails on conflict; one that does not is computed again from
- * the newer object, a bounded number of times.
+ * Writes of one object stand in its line (line.h), so that each of them finds what the one before
+ * it left. What does not stand there, as a controller, a collection's deletion or another server on
+ * the same store, may still be first: a write that names a resourceVersion fails then; one that
+ * does not is computed again from the newer object, a bounded number of times.
  */
 #include "api/write.h"
 
@@ -536,6 +538,37 @@ static int to_stored(struct write *w, struct err *err)
                  : 0;
 }
 
+/* ------------------------------------------------------------------ one after the other */
+
+static void on_line_run(struct line_place *p)
+{
+    struct request *rq = container_of(p, struct request, line);
+    rq->on_turn(rq);
+}
+
+static void on_line_refuse(struct line_place *p)
+{
+    struct request *rq = container_of(p, struct request, line);
+    reply_status(rq, status_timeout(&rq->arena, STR("other writes of the object took too long")));
+}
+
+void write_in_turn(struct request *rq, struct str key, void (*run)(struct request *rq))
+{
+    rq->on_turn = run;
+    rq->line.run = on_line_run;
+    rq->line.refuse = on_line_refuse;
+    switch (line_enter(&rq->api->lines, &rq->line, key)) {
+    case LINE_RUN:
+        run(rq);
+        return;
+    case LINE_WAIT:
+        return;
+    case LINE_FULL:
+        reply_status(rq, status_too_many_requests(&rq->arena, 1));
+        return;
+    }
+}
+
 /* ------------------------------------------------------------------ reply */
 
 void write_reply_object(struct request *rq, int code, struct str value, uint64_t rev)
@@ -841,6 +874,22 @@ static void on_admission(void *arg, int r, struct admission *admission)
         shape_and_commit(w);
 }
 
+/* Whoever makes something that a quota counts writes that quota, too. */
+static struct str key_quotas(struct request *rq)
+{
+    return str_of(
+        arena_printf(&rq->arena, "/registry/resourcequotas/" STR_FMT "/", STR_ARG(rq->route.ns)));
+}
+
+static void admit(struct request *rq)
+{
+    struct write *w = rq->work;
+    if (!w->admission && admit_wanted(rq))
+        admit_read(rq, w->input, on_admission, w);
+    else
+        shape_and_commit(w);
+}
+
 static void on_namespace(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                          const struct err *err)
 {
@@ -859,10 +908,10 @@ static void on_namespace(void *arg, int r, const struct store_kv *kv, uint64_t r
         return;
     }
     w->ns_rev = kv->mod_rev;
-    if (!w->admission && admit_wanted(rq))
-        admit_read(rq, w->input, on_admission, w);
+    if (!rq->line.line && quotas_in(rq->api->quotas, rq->route.ns))
+        write_in_turn(rq, key_quotas(rq), admit);
     else
-        shape_and_commit(w);
+        admit(rq);
 }
 
 /* A namespaced object is made only in a namespace that is there and stays for the transaction. */
@@ -992,7 +1041,7 @@ void write_create(struct request *rq)
         read_namespace(w);
 }
 
-void write_update(struct request *rq)
+static void update_in_turn(struct request *rq)
 {
     struct write *w = write_begin(rq, PATCH_NONE, NULL);
     if (!w)
@@ -1006,18 +1055,29 @@ void write_update(struct request *rq)
     look_up(w, on_current);
 }
 
-void write_patch(struct request *rq)
+void write_update(struct request *rq)
 {
-    enum patch_type type = write_patch_type(rq);
-    if (type == PATCH_NONE || (type == PATCH_STRATEGIC && rq->res->crd)) {
-        reply_status(rq, write_unsupported_patch(rq));
-        return;
-    }
-    struct write *w = write_begin(rq, type, NULL);
+    write_in_turn(rq, key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name),
+                  update_in_turn);
+}
+
+static void patch_in_turn(struct request *rq)
+{
+    struct write *w = write_begin(rq, write_patch_type(rq), NULL);
     if (!w)
         return;
     w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
     look_up(w, on_current);
+}
+
+void write_patch(struct request *rq)
+{
+    enum patch_type type = write_patch_type(rq);
+    if (type == PATCH_NONE || (type == PATCH_STRATEGIC && rq->res->crd))
+        reply_status(rq, write_unsupported_patch(rq));
+    else
+        write_in_turn(rq, key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name),
+                      patch_in_turn);
 }
 
 /* The body of an action, in the shape of its type; NULL, or the Status to answer. */
@@ -1040,6 +1100,11 @@ static struct json *decode_action(struct write *w)
     return NULL;
 }
 
+static void action_in_turn(struct request *rq)
+{
+    look_up(rq->work, on_current);
+}
+
 void write_action(struct request *rq, const struct write_action *action)
 {
     struct write *w = write_begin(rq, PATCH_NONE, action);
@@ -1053,5 +1118,5 @@ void write_action(struct request *rq, const struct write_action *action)
     if (rq->route.name.n == 0) /* the older form names the object only in the body */
         rq->route.name = meta_name(w->input);
     w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
-    look_up(w, on_current);
+    write_in_turn(rq, w->key, action_in_turn);
 }

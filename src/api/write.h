@@ -42,6 +42,12 @@ struct write_action {
 };
 void write_action(struct request *rq, const struct write_action *action);
 
+/*
+ * Run when no other write is at the key, at once or from the loop, and keep others from it until
+ * the request is answered. Who waits too long, or behind too many, is refused.
+ */
+void write_in_turn(struct request *rq, struct str key, void (*run)(struct request *rq));
+
 /* By content type; PATCH_NONE: of no patch, or of a type that is not served. */
 enum patch_type write_patch_type(const struct request *rq);
 /* What to answer to a patch of another type. */

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who owns which field, and server-side apply, as clients see them."""
 import json
+import threading
 
 import pytest
+
+from conftest import DEADLINE_S, wait_for
 
 APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
@@ -260,3 +263,54 @@ def test_the_generation_of_a_daemonsets_template_is_its_makers(shared_api):
             "metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}})
     fields = made["metadata"]["managedFields"][0]["fieldsV1"]
     assert fields["f:metadata"] == {"f:annotations": {".": {}, "f:deprecated.daemonset.template.generation": {}}}
+
+
+def at_once(api, n, ask):
+    """ask(i, connection) from n threads that begin together; the answers."""
+    start = threading.Barrier(n)
+    answers = [None] * n
+
+    def one(i):
+        connection = api.connect()
+        connection.connect()
+        start.wait(DEADLINE_S)
+        answers[i] = ask(i, connection)
+        connection.close()
+
+    threads = [threading.Thread(target=one, args=(i,)) for i in range(n)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return answers
+
+
+def test_writes_of_one_object_at_the_same_time_are_all_there(shared_api):
+    api, n = shared_api, 80
+    api.create(CM, config("crowd", {"a": "b"}))
+    answers = at_once(api, n, lambda i, connection: api.ask(
+        "PATCH", f"{CM}/crowd?fieldManager=m{i}&force=true", config("crowd", {f"apply-{i}": str(i), "of-all": str(i)}),
+        connection=connection, Content_Type=APPLY))
+    assert [a.status for a in answers] == [200] * n, [a.body for a in answers if a.status != 200][:1]
+    answers = at_once(api, n, lambda i, connection: api.ask(
+        "PATCH", f"{CM}/crowd?fieldManager=patches", {"data": {f"merge-{i}": str(i)}}, connection=connection,
+        Content_Type=MERGE))
+    assert [a.status for a in answers] == [200] * n, [a.body for a in answers if a.status != 200][:1]
+    now = api.get(f"{CM}/crowd").json()
+    assert {f"apply-{i}" for i in range(n)} | {f"merge-{i}" for i in range(n)} <= set(now["data"])
+    assert len([o for o in owners(now) if o[1] == "Apply"]) == n
+
+
+def test_what_a_quota_counts_is_made_at_the_same_time(shared_api):
+    """More than would get their way by trying again: each new object writes the quota."""
+    api, n = shared_api, 80
+    api.create("/api/v1/namespaces", {"metadata": {"name": "crowded"}})
+    quotas = "/api/v1/namespaces/crowded/resourcequotas"
+    api.create(quotas, {"metadata": {"name": "q"}, "spec": {"hard": {"count/leases.coordination.k8s.io": str(n)}}})
+    wait_for(lambda: api.get(f"{quotas}/q").json().get("status", {}).get("hard"), "the quota's status")
+    leases = "/apis/coordination.k8s.io/v1/namespaces/crowded/leases"
+    answers = at_once(api, n, lambda i, connection: api.ask("POST", leases, {"metadata": {"name": f"l{i}"}},
+                                                            connection=connection))
+    assert [a.status for a in answers] == [201] * n, [a.body for a in answers if a.status != 201][:1]
+    assert api.get(f"{quotas}/q").json()["status"]["used"] == {"count/leases.coordination.k8s.io": str(n)}
+    assert api.ask("POST", leases, {"metadata": {"name": "more"}}).status == 403
