@@ -306,7 +306,13 @@ static void judge(const struct operator_view *v, const struct v1_summary *v1,
         degraded = v->refused_message;
     }
     bool is_degraded = failing || v->returned || v->refused_reason;
+    bool is_denied = v->denied[0];
+    if (is_denied)
+        (void)snprintf(forbidden, FORBIDDEN_MAX, "%s may not: %s",
+                       v->user ? v->user : "the host's own user", v->denied);
     ret[COND_READY] = (struct cond_value){ running && !failing && !waits, reason, message };
+    if (is_denied && ret[COND_READY].is) /* it runs, and does not get what it asks for */
+        ret[COND_READY] = (struct cond_value){ false, "AccessDenied", forbidden };
     ret[COND_PROGRESSING] =
         (struct cond_value){ preparing || waits, preparing || waits ? reason : "Settled",
                              waits ? message : "" };
@@ -320,11 +326,7 @@ static void judge(const struct operator_view *v, const struct v1_summary *v1,
         (struct cond_value){ true, v->limit.name ? "LimitReached" : NULL, v->limit.message };
     ret[COND_RETURNED] = (struct cond_value){ true, v->returned ? "CrashLoop" : NULL, v->returned };
     ret[COND_REFUSED] = (struct cond_value){ true, v->refused_reason, v->refused_message };
-    if (v->denied[0])
-        (void)snprintf(forbidden, FORBIDDEN_MAX, "%s may not: %s",
-                       v->user ? v->user : "the host's own user", v->denied);
-    ret[COND_FORBIDDEN] =
-        (struct cond_value){ true, v->denied[0] ? "AccessDenied" : NULL, forbidden };
+    ret[COND_FORBIDDEN] = (struct cond_value){ true, is_denied ? "AccessDenied" : NULL, forbidden };
 }
 
 static void add_condition(struct arena *a, struct json *list, struct entry *e, enum cond which,

@@ -39,12 +39,16 @@ def test_an_operator_has_the_rights_of_its_account_and_no_others(up):
     assert "operator=operators/ring-" in log[0], log[0]
     lacks = wait_for(lambda: forbidden(up, "ring-0"), "the status says what it may not")
     assert lacks.startswith("system:serviceaccount:operators:ring-0 may not: "), lacks
+    condition = up.becomes("ring-0", "False", "AccessDenied")
+    status = up.get(f"{OPERATORS}/ring-0").json()["status"]
+    assert (status["phase"], status["message"], condition["message"]) == ("Running", lacks, lacks)
     ring.begin().close()
     for i in range(2):  # each may read where it reads and write where it writes, and that is enough
         grant(up, f"in-{i}", [READ], account=f"ring-{i}", namespace=f"ring{i}")
         grant(up, f"out-{i}", [WRITE], account=f"ring-{i}", namespace=f"ring{(i + 1) % 2}")
     ring.round()
     wait_for(lambda: not forbidden(up, "ring-0"), "it may now")
+    up.becomes("ring-0", "True", "Running")
     account = up.get(f"{ACCOUNTS}/ring-0").json()
     operator = up.get(f"{OPERATORS}/ring-0").json()
     assert account["metadata"]["ownerReferences"][0]["uid"] == operator["metadata"]["uid"]
