@@ -448,6 +448,68 @@ TEST(a_new_revision_with_initial_scale_gets_traffic_when_it_is_ready)
     end(&r);
 }
 
+TEST(no_revision_is_called_ready_before_its_initial_sandboxes_are)
+{
+    struct rig r;
+    rig_lead(&r);
+    struct rig_revision one[] = { { 1, "{\"fake\":{}}", false } };
+    uint32_t f = rig_function(&r, "f", "{\"fake\":{},\"scale\":{\"initial\":1}}", one, 1);
+    struct plane_view v;
+    CHECK_INT(g1.latest, 1); /* requests wait for it: there is no other */
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_INT(v.latest, 1);
+    CHECK_INT(v.latest_ready, 0);
+    unsigned changes = r.changes;
+    CHECK_INT(w1.n_creates, 1);
+    worker_created(&r, &w1, w1.creates[0].id, NULL, false);
+    CHECK(r.changes > changes);
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_INT(v.latest_ready, 1);
+
+    struct rig_revision two[] = { { 1, "{\"fake\":{}}", true },
+                                  { 2, "{\"fake\":{\"createMilliseconds\":5}}", false } };
+    (void)rig_function(&r, "f", "{\"fake\":{\"createMilliseconds\":5},\"scale\":{\"initial\":1}}",
+                       two, 2);
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_INT(v.latest, 2);
+    CHECK_INT(v.latest_ready, 1);
+    end(&r);
+}
+
+TEST(a_revision_that_failed_is_tried_at_once_when_what_it_lacked_has_come)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    struct plane_view v;
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    worker_created(&r, &w1, w1.creates[0].id, "no such module", true);
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_INT(v.latest_ready, 0);
+    CHECK_STR(str_of(v.reason), "SandboxFailed");
+    plane_try_again(r.plane, f);
+    turn(&r);
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_INT(v.latest_ready, 1);
+    CHECK(v.reason == NULL);
+    CHECK_INT(w1.n_creates, 2); /* for the request that still waits */
+    end(&r);
+}
+
+TEST(a_container_without_a_worker_for_it_says_what_such_a_worker_needs)
+{
+    struct rig r;
+    rig_lead(&r);
+    struct rig_revision one[] = { { 1, "{\"image\":{\"bundle\":\"web\"}}", false } };
+    uint32_t f =
+        rig_function(&r, "f", "{\"image\":{\"bundle\":\"web\"},\"scale\":{\"initial\":1}}", one, 1);
+    struct plane_view v;
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_STR(str_of(v.reason), "Unschedulable");
+    CHECK(strstr(v.message, "crun") && strstr(v.message, "--bundles"));
+    end(&r);
+}
+
 TEST(a_revision_that_cannot_be_made_gives_traffic_back)
 {
     struct rig r;

@@ -223,7 +223,7 @@ static int apply(struct kube_client *c, struct arena *a, const char *namespace,
     return r;
 }
 
-/* 1: it is ready, 0: not yet; E_INVALID: it will not be. */
+/* 1: the revision of this generation is ready, 0: not yet; E_INVALID: it will not be. */
 static int look(struct kube_client *c, const char *target, int64_t generation, struct err *err)
 {
     struct arena a = { 0 };
@@ -236,7 +236,8 @@ static int look(struct kube_client *c, const char *target, int64_t generation, s
                 continue;
             struct str is = json_get_str(condition, "status");
             if (str_is(is, "True"))
-                r = 1;
+                r = json_int_or(json_getc(status, "readyRevision"), 0) >=
+                    json_int_or(json_getc(status, "latestRevision"), 0);
             else if (str_is(is, "False"))
                 r = err_set(err, E_INVALID, STR_FMT ": " STR_FMT,
                             STR_ARG(json_get_str(condition, "reason")),

@@ -6,6 +6,7 @@
 #include "base/sys.h"
 #include "codec/json.h"
 #include "fn/async/async.h"
+#include "fn/control/catalog.h"
 #include "fn/control/control.h"
 #include "fn/gateway/gateway.h"
 #include "fn/link/link.h"
@@ -60,6 +61,9 @@ struct functions {
     struct simulation *simulation;
     struct module_cache *modules;
     struct module_sources *sources;
+    char *module_dirs[FUNCTIONS_DIRS_MAX + 1]; /* real paths */
+    size_t n_module_dirs;
+    struct catalog_modules seen; /* of them, by the control plane */
     struct guest_logs *logs;
     char *gateway_address, *control_address, *worker_address;
     bool gateway_synced, worker_synced, told, stopping;
@@ -218,6 +222,42 @@ static char *make_dir(const struct functions *f, const char *name, struct err *e
     return NULL;
 }
 
+/* ---------------------------------------------------------------- modules */
+
+static void add_module_dir(struct functions *f, const char *dir)
+{
+    char *real = realpath(dir, NULL);
+    f->module_dirs[f->n_module_dirs++] = real ? real : xstrdup(dir);
+}
+
+/* Where modules are; the control plane of this process looks there too. */
+static int open_sources(struct functions *f, struct err *err)
+{
+    const struct functions_opts *o = &f->opts;
+    if (f->sources)
+        return 0;
+    scoped(free_scoped) char *downloads = make_dir(f, "fn-downloads", err);
+    scoped(free_scoped) char *own = make_dir(f, "functions", err);
+    if (!downloads || !own)
+        return err && err->code ? err->code : -EACCES;
+    struct module_sources_opts sources = { .loop = o->loop,
+                                           .transport = o->transport,
+                                           .hub = f->hub,
+                                           .dir = downloads,
+                                           .hosts = { o->module_hosts, o->n_module_hosts } };
+    int r = module_sources_new(&sources, &f->sources, err);
+    if (r < 0)
+        return r;
+    add_module_dir(f, own);
+    for (size_t i = 0; i < o->n_module_dirs && f->n_module_dirs < FUNCTIONS_DIRS_MAX; i++)
+        add_module_dir(f, o->module_dirs[i]);
+    f->seen = (struct catalog_modules){ .sources = f->sources,
+                                        .dirs = f->module_dirs,
+                                        /* workers elsewhere may have other files */
+                                        .n_dirs = o->control.host ? 0 : f->n_module_dirs };
+    return 0;
+}
+
 /* ---------------------------------------------------------------- control plane */
 
 static void accept_gateway(void *arg, struct fn_stream *s)
@@ -319,6 +359,7 @@ static int start_control(struct functions *f, struct err *err)
                                  .persists = o->persist_sandboxes,
                                  .trace_dir = o->trace_dir,
                                  .peers = f->dialer,
+                                 .modules = f->sources ? &f->seen : NULL,
                                  .on_leads = on_leads,
                                  .arg = f };
     return control_start(&opts, &f->control, err);
@@ -328,33 +369,21 @@ static int start_control(struct functions *f, struct err *err)
 
 static int start_wasm(struct functions *f, struct runtime **ret, struct err *err)
 {
-    const struct functions_opts *o = &f->opts;
-    const char *dirs[FUNCTIONS_DIRS_MAX + 1];
     scoped(free_scoped) char *cache_dir = make_dir(f, "fn-modules", err);
-    scoped(free_scoped) char *downloads = make_dir(f, "fn-downloads", err);
-    scoped(free_scoped) char *own = make_dir(f, "functions", err);
-    if (!cache_dir || !downloads || !own)
+    if (!cache_dir)
         return err && err->code ? err->code : -EACCES;
     struct module_cache_config cache = { .dir = cache_dir };
-    int r = module_cache_new(o->loop, &cache, &f->modules, err);
-    if (r < 0)
-        return err_ctx(err, r, "module cache");
-    struct module_sources_opts sources = { .loop = o->loop,
-                                           .transport = o->transport,
-                                           .hub = f->hub,
-                                           .dir = downloads,
-                                           .hosts = { o->module_hosts, o->n_module_hosts } };
-    r = module_sources_new(&sources, &f->sources, err);
+    int r = open_sources(f, err);
+    if (r >= 0 && (r = module_cache_new(f->opts.loop, &cache, &f->modules, err)) < 0)
+        (void)err_ctx(err, r, "module cache");
     if (r < 0)
         return r;
-    struct wasm_runtime_opts opts = { .loop = o->loop,
+    struct wasm_runtime_opts opts = { .loop = f->opts.loop,
                                       .modules = f->modules,
                                       .sources = f->sources,
                                       .logs = f->logs,
-                                      .module_dirs = dirs };
-    dirs[opts.n_module_dirs++] = own;
-    for (size_t i = 0; i < o->n_module_dirs && opts.n_module_dirs < FUNCTIONS_DIRS_MAX; i++)
-        dirs[opts.n_module_dirs++] = o->module_dirs[i];
+                                      .module_dirs = (const char *const *)f->module_dirs,
+                                      .n_module_dirs = f->n_module_dirs };
     return wasm_runtime_new(&opts, ret, err);
 }
 
@@ -551,6 +580,8 @@ static void free_functions(struct functions *f)
     tls_ctx_free(f->public_tls);
     if (f->logs)
         guest_logs_free(f->logs);
+    for (size_t i = 0; i < f->n_module_dirs; i++)
+        free(f->module_dirs[i]);
     free(f->name);
     free(f->token);
     free(f->gateway_address);
@@ -720,6 +751,8 @@ static int start_roles(struct functions *f, struct err *err)
                                       .max_upstreams = o->embedded ? 0 : MAX_UPSTREAMS };
         r = watch_hub_new(o->loop, &hub, &f->hub, err);
     }
+    if (r >= 0 && has(f, FUNCTIONS_WORKER) && !o->simulate)
+        (void)open_sources(f, NULL); /* start_wasm() says what is wrong */
     if (r >= 0 && has(f, FUNCTIONS_CONTROL))
         r = start_control(f, err);
     if (r >= 0 && has(f, FUNCTIONS_WORKER))

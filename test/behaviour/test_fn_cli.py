@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands for users of functions, on the built program: from an empty directory to answers, and back."""
+import base64
 import json
 import os
 import shutil
@@ -7,8 +8,8 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, DEADLINE_S
-from functions_kit import FunctionServer
+from conftest import BUILD, DEADLINE_S, wait_for
+from functions_kit import FUNCTIONS, FunctionServer
 
 DORMOUSE = str(BUILD / "dormouse")
 
@@ -27,6 +28,10 @@ def dormouse(up, *words, status=0, **options):
                          timeout=10 * DEADLINE_S, env=environment, **options)
     assert run.returncode == status, run.stdout + run.stderr
     return run.stdout if status == 0 else run.stderr
+
+
+def function_status(up, name):
+    return up.get(FUNCTIONS.format("default") + "/" + name).json().get("status", {})
 
 
 def test_from_an_empty_directory_to_an_answer_in_two_commands(up, tmp_path):
@@ -105,6 +110,68 @@ def test_what_cannot_run_is_not_ready(up, tmp_path):
     assert "broken" in dormouse(up, "deploy", str(broken), status=1)
     assert "is not ready" not in dormouse(up, "deploy", str(broken), "--name", "again", status=1)
     dormouse(up, "deploy", str(broken), "--name", "later", "--initial", "0")
+
+
+def test_deploy_is_over_when_the_new_revision_answers(up):
+    """Each revision answers by another status, and its sandbox takes a while: an early "ready" would call the one before."""
+    for n in range(1, 6):
+        dormouse(up, "deploy", "--fake", "--name", "again-and-again", "--env", f"N={n}")
+        status = function_status(up, "again-and-again")
+        assert (status["latestRevision"], status["readyRevision"]) == (n, n)
+        ready = next(c for c in status["conditions"] if c["type"] == "Ready")
+        assert (ready["status"], ready["observedGeneration"]) == ("True", n)
+    dormouse(up, "rollback", "again-and-again")
+
+
+def test_ready_is_never_true_for_a_revision_that_is_still_to_come(up):
+    """The watch sees every status that was written: none says Ready of a generation whose revision is not."""
+    path = FUNCTIONS.format("default")
+    spec = {"fake": {"createMilliseconds": 200}, "scale": {"initial": 1}}
+    first = up.deploy("slow", spec)
+    wait_for(lambda: function_status(up, "slow").get("readyRevision") == 1, "the first revision is ready")
+    spec["fake"]["createMilliseconds"] = 201
+    up.ask("PATCH", path + "/slow", {"spec": spec}, Content_Type="application/merge-patch+json")
+    wait_for(lambda: function_status(up, "slow").get("readyRevision") == 2, "the second revision is ready")
+    since = first["metadata"]["resourceVersion"]
+    seen = up.get(f"{path}?watch=1&timeoutSeconds=1&resourceVersion={since}&fieldSelector=metadata.name%3Dslow").body.decode()
+    statuses = [json.loads(line)["object"].get("status", {}) for line in seen.splitlines()]
+    told = [(s["latestRevision"], s.get("readyRevision", 0), c["status"]) for s in statuses for c in s.get("conditions", [])]
+    assert (1, 0, "Unknown") in told and (1, 1, "True") in told and (2, 1, "Unknown") in told and told[-1] == (2, 2, "True")
+    assert all(ready >= latest for latest, ready, status in told if status == "True")
+
+
+def test_a_module_that_is_missing_is_told_before_the_first_call(tmp_path):
+    server = FunctionServer(tmp_path / "data")
+
+    def ready(name):
+        conditions = function_status(server, name).get("conditions", [])
+        return next(((c["status"], c["reason"]) for c in conditions if c["type"] == "Ready"), None)
+    try:
+        server.deploy("by-file", {"module": {"file": "hello.wasm"}})
+        server.deploy("by-map", {"module": {"configMap": {"name": "hello"}}})
+        for name in "by-file", "by-map":
+            wait_for(lambda: ready(name) == ("False", "ModuleNotFound"), f"{name} is not ready")
+        assert dormouse(server, "call", "by-file", status=1)
+        log = server.text_of_log()
+        assert server.stop() == 0
+        server = FunctionServer(tmp_path / "data")
+        for name in "by-file", "by-map":
+            wait_for(lambda: ready(name) == ("False", "ModuleNotFound"), f"{name} is not ready after a restart")
+        shutil.copy(BUILD / "guests/fn-hello-c.wasm", tmp_path / "data/functions/hello.wasm")
+        module = base64.b64encode((BUILD / "guests/fn-hello-c.wasm").read_bytes()).decode()
+        server.create("/api/v1/namespaces/default/configmaps", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "hello"},
+                                                                "binaryData": {"module.wasm": module}})
+        for name in "by-file", "by-map":
+            wait_for(lambda: ready(name) == ("True", "Deployed"), f"{name} has its module")
+            assert "hello" in dormouse(server, "call", name)
+        assert log.count("sandbox not made") <= 1, "the same failure is told once"
+    finally:
+        server.stop()
+
+
+def test_a_container_where_none_can_run_names_what_is_missing(up):
+    why = dormouse(up, "deploy", "--bundle", "web", "--name", "boxed", status=1)
+    assert "crun" in why and "--bundles" in why
 
 
 def test_deleted_functions_are_gone(up):

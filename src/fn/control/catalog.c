@@ -96,6 +96,7 @@ static void forget_function(struct entry *e)
         c->n_writes--;
     }
     list_remove(&e->dirty);
+    catalog_end_search(e);
     free(take_ptr(&e->reason));
     free(take_ptr(&e->message));
     e->number = e->ready = 0;
@@ -296,7 +297,10 @@ static int apply(struct entry *e, struct arena *a, const struct json *object, st
     const struct known_revision *last = newest(e);
     if (!last || !str_eq(str_of(last->template), buf_str(&template)))
         add_revision(e, last ? last->number + 1 : 1, buf_str(&template), false);
-    return set_function(e, a, object, &spec, err);
+    r = set_function(e, a, object, &spec, err);
+    if (r >= 0)
+        catalog_look_for_module(e, &spec.t);
+    return r;
 }
 
 /* What the last leader wrote of it. */
@@ -313,7 +317,8 @@ static void learn_status(struct entry *e, const struct json *object)
     json_each (cond, json_getc(status, "conditions")) {
         if (!str_is(json_get_str(cond, "type"), "Ready"))
             continue;
-        e->was_ready = str_is(json_get_str(cond, "status"), "True");
+        struct str is = json_get_str(cond, "status");
+        e->was_ready = is.n ? is.p[0] : 0;
         if (rfc3339_parse(json_get_str(cond, "lastTransitionTime"), &us) >= 0)
             e->since_s = us / 1000000;
     }
@@ -341,8 +346,8 @@ static void on_function(void *arg, const struct json *object)
         return;
     }
     e->generation = generation;
-    int r = apply(e, &a, object, &err);
     catalog_set_trouble(e, NULL, NULL);
+    int r = apply(e, &a, object, &err);
     if (r < 0)
         catalog_set_trouble(e,
                             r == E_DENIED  ? REASON_QUOTA
@@ -509,6 +514,7 @@ int catalog_start(const struct catalog_opts *opts, struct catalog **ret, struct 
     list_init(&c->dirty);
     list_init(&c->resolves);
     list_init(&c->persists);
+    list_init(&c->missing_files);
     int r = follow(c, "functionrevisions", &revision_ops, &c->revisions, err);
     if (r >= 0)
         r = catalog_follow_policies(c, err);
@@ -533,6 +539,7 @@ void catalog_close(struct catalog *c)
         reflector_close(c->revisions);
     timer_stop(c->opts.loop, &c->write_timer);
     catalog_close_env(c);
+    catalog_stop_searching(c);
     catalog_end_persists(c);
     while ((first = map_next(&c->entries, NULL))) {
         e = first->value;

@@ -18,6 +18,17 @@
 #include "kube/watch_hub.h"
 
 struct catalog;
+struct module_sources;
+
+/*
+ * Where the modules of functions are, as far as this process can see. What it does not see is not
+ * called missing.
+ */
+struct catalog_modules {
+    struct module_sources *sources; /* kept */
+    char *const *dirs;              /* of files: real paths; kept */
+    size_t n_dirs;                  /* 0: files are on other machines */
+};
 
 enum {
     CATALOG_WRITES_MAX = 32,     /* under way at a time */
@@ -35,6 +46,7 @@ struct catalog_opts {
     const char *namespace;                /* its Functions alone; NULL: all; kept */
     struct plane *plane;                  /* kept */
     const char *url;              /* before "/fn/NAMESPACE/NAME" in status; "": unknown; kept */
+    const struct catalog_modules *modules; /* kept; NULL: none can be seen */
     void (*on_synced)(void *arg); /* every function is in the plane; once */
     void *arg;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of the catalog: catalog.c (objects in), catalog_write.c (status, revisions, Events),
- * catalog_env.c (Secrets and ConfigMaps, policies). */
+ * catalog_env.c (Secrets and ConfigMaps, policies), catalog_module.c (modules that are missing). */
 #pragma once
 
 #include "base/clock.h"
@@ -27,11 +27,12 @@ struct entry {
     uint32_t ready;               /* the newest revision that was ready */
     uint64_t generation, status_hash, version;
     int64_t since_s;                      /* of the condition as it was written last */
-    bool was_ready;                       /* the same: its status */
+    char was_ready;                       /* the same: first letter of its status; 0: none */
     VEC(struct known_revision) revisions; /* ascending */
     char *reason, *message;               /* of a spec that cannot be used; NULL: it can */
     uint64_t event_at_ms;
     struct ask *write;
+    struct module_search *search; /* its module is not there, or looked for; NULL: neither */
     bool seen;         /* in the list under way */
     struct list dirty; /* to be written */
 };
@@ -64,6 +65,8 @@ struct catalog {
     struct list dirty;
     struct list resolves;
     struct list persists; /* writes of sandboxes under way */
+    struct list missing_files; /* struct module_search: of files */
+    struct module_dir_watch **dir_watches; /* for opts.modules' directories; NULL: none */
     unsigned n_writes;
     struct timer write_timer;
     bool synced, leads, closed;
@@ -85,6 +88,13 @@ void entry_touch(struct entry *e); /* something of it is to be written */
 /* Of the status as an object has it; what catalog_write.c compares with. */
 uint64_t status_hash_of(const struct json *status);
 void catalog_end_persists(struct catalog *c);
+
+/* ---- catalog_module.c ---- */
+/* The spec has been taken: is the module there? Trouble and status follow. */
+void catalog_look_for_module(struct entry *e, const struct fn_template *t);
+bool catalog_module_is_awaited(const struct entry *e); /* not known yet */
+void catalog_end_search(struct entry *e);
+void catalog_stop_searching(struct catalog *c);
 
 /* ---- catalog_env.c ---- */
 int catalog_follow_policies(struct catalog *c, struct err *err);

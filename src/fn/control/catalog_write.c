@@ -20,20 +20,27 @@ static void write_next(struct catalog *c);
 /* ---------------------------------------------------------------- status */
 
 struct verdict {
-    bool is_ready;
+    const char *ready; /* status of the condition */
     const char *reason, *message;
     struct plane_view view;
 };
 
+/* Ready is only True for the revision of the spec: what an older one can do is no answer. */
 static void judge(const struct entry *e, struct verdict *ret)
 {
-    *ret = (struct verdict){ .is_ready = true, .reason = "Deployed", .message = "" };
+    *ret = (struct verdict){ .ready = "True", .reason = "Deployed", .message = "" };
     if (e->number)
         (void)plane_view(e->c->opts.plane, e->number, &ret->view);
+    if (ret->view.latest_ready < ret->view.latest)
+        *ret = (struct verdict){ "Unknown", "RevisionNotReady",
+                                 "the latest revision is not ready yet", ret->view };
+    if (catalog_module_is_awaited(e))
+        *ret = (struct verdict){ "Unknown", "ModuleAwaited", "the module is being looked for",
+                                 ret->view };
     if (ret->view.reason)
-        *ret = (struct verdict){ false, ret->view.reason, ret->view.message, ret->view };
+        *ret = (struct verdict){ "False", ret->view.reason, ret->view.message, ret->view };
     if (e->reason)
-        *ret = (struct verdict){ false, e->reason, e->message, ret->view };
+        *ret = (struct verdict){ "False", e->reason, e->message, ret->view };
 }
 
 /* Without the time of the condition, which is not compared. */
@@ -56,7 +63,7 @@ static struct json *new_status(struct arena *a, struct entry *e, const struct ve
     }
     json_setc(a, status, "revisions", list);
     json_set_str(a, cond, "type", STR("Ready"));
-    json_set_str(a, cond, "status", v->is_ready ? STR("True") : STR("False"));
+    json_set_str(a, cond, "status", str_of(v->ready));
     json_set_str(a, cond, "reason", str_of(v->reason));
     json_set_str(a, cond, "message", str_of(v->message));
     json_set_int(a, cond, "observedGeneration", (int64_t)e->generation);
@@ -267,11 +274,11 @@ static void write_status(struct entry *e)
     struct json *status = new_status(&a, e, &v);
     uint64_t hash = hash_json(status);
     if (hash != e->status_hash) {
-        if (v.is_ready != e->was_ready || e->since_s == 0)
+        if (v.ready[0] != e->was_ready || e->since_s == 0)
             e->since_s = clock_wall_ms() / 1000;
-        if (!v.is_ready)
+        if (strcmp(v.ready, "False") == 0)
             write_event(e, &v);
-        e->was_ready = v.is_ready;
+        e->was_ready = v.ready[0];
         rfc3339_format(e->since_s, since);
         json_set_str(&a, json_first(json_getc(status, "conditions")), "lastTransitionTime",
                      str_of(since));

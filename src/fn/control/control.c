@@ -331,6 +331,7 @@ int control_start(const struct control_opts *opts, struct control **ret, struct 
                                     .namespace = opts->namespace,
                                     .plane = c->plane,
                                     .url = c->url,
+                                    .modules = opts->modules,
                                     .on_synced = on_synced,
                                     .arg = c };
     int r = opts->trace_dir ? cold_trace_open(opts->loop, opts->trace_dir, &c->trace, err) : 0;

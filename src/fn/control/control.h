@@ -19,6 +19,7 @@
 #include "place/evict.h"
 #include "place/place.h"
 
+struct catalog_modules;
 struct control;
 struct http_exchange;
 struct http_request;
@@ -49,6 +50,7 @@ struct control_opts {
     const char *trace_dir; /* cold_start_trace.csv there; NULL: none */
     /* While it does not lead: a way to the one that does, to see it go; NULL: there is none. */
     struct fn_dialer *peers;
+    const struct catalog_modules *modules; /* fn/control/catalog.h; kept; NULL: none can be seen */
     /* It leads, does not lead any more, or could lead; may be NULL. */
     void (*on_leads)(void *arg, bool leads);
     void *arg;

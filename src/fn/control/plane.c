@@ -126,7 +126,7 @@ static int need_config(struct plane *p, const struct fn_spec *spec, const struct
                        struct config **ret, struct err *err)
 {
     struct arena a = { 0 };
-    struct config c = { 0 };
+    struct config c = { .runtime = t->runtime };
     struct buf key = BUF_INIT(64 << 10);
     scale_config_of(&c.scale, &spec->scale, spec->concurrency);
     c.need.at[PLACE_CPU_MILLI] = (int64_t)t->cpu_milli;
@@ -386,10 +386,12 @@ int plane_set_function(struct plane *p, const struct plane_function *in, struct 
     set_texts(f, in);
     f->latest = in->revisions[in->n_revisions - 1].number;
     struct revision *rev = find_revision(f, f->latest);
-    if (f->latest != before && latest_ready(f) == f->latest)
-        rev->is_ready = true; /* there is no other, or the first to know */
-    if (rev->config->scale.initial == 0 && !rev->is_permanent)
+    if (f->latest != before && latest_ready(f) == f->latest && !rev->is_ready)
+        rev->is_ready = rev->is_assumed = true; /* there is no other, or the first to know */
+    if (rev->config->scale.initial == 0 && !rev->is_permanent) {
         rev->is_ready = true;
+        rev->is_assumed = false;
+    }
     f->latest_ready = latest_ready(f);
     judge_reachable(f);
     plane_tidy(p, f);
@@ -451,6 +453,20 @@ void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
     revision_env(rev);
 }
 
+void plane_try_again(struct plane *p, uint32_t number)
+{
+    struct function *f = plane_function(p, number);
+    struct revision *rev = f && !f->dropped ? find_revision(f, f->latest) : NULL;
+    if (!rev)
+        return;
+    revision_try_again(rev);
+    if (rev->is_ready || rev->config->scale.initial > 0)
+        return;
+    rev->is_ready = true;
+    plane_judge(f);
+    plane_tell(rev);
+}
+
 bool plane_has_revision(const struct plane *p, uint32_t function, uint32_t revision)
 {
     return plane_revision_of(p, function, revision) != NULL;
@@ -461,7 +477,7 @@ bool plane_view(const struct plane *p, uint32_t number, struct plane_view *ret)
     const struct function *f = plane_function(p, number);
     if (!f || f->dropped)
         return false;
-    *ret = (struct plane_view){ .latest = f->latest, .latest_ready = f->latest_ready };
+    *ret = (struct plane_view){ .latest = f->latest };
     for (uint32_t i = 0; i < f->n_revisions; i++) {
         const struct revision *rev = f->revisions[i];
         ret->ready += rev->ready;
@@ -471,7 +487,9 @@ bool plane_view(const struct plane *p, uint32_t number, struct plane_view *ret)
             ret->running += rev->active->running;
             ret->queued += rev->active->queued;
         }
-        if (rev->reason && (!ret->reason || rev->number == f->latest)) {
+        if (rev->number == f->latest_ready && rev->is_ready && !rev->is_assumed)
+            ret->latest_ready = rev->number;
+        if (rev->reason && (rev->number == f->latest || (rev->reachable && !ret->reason))) {
             ret->reason = rev->reason;
             ret->message = rev->message;
             ret->is_permanent = rev->is_permanent;

@@ -139,12 +139,15 @@ struct plane_env {
 /* Copied. r < 0: it could not be had, err says why; what is known from before serves then. */
 void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
                    const struct plane_env *env, int r, const struct err *err);
+/* What its latest revision lacked is there now: creations that failed are tried again at once. */
+void plane_try_again(struct plane *p, uint32_t function);
 struct plane_view {
     uint32_t latest;                    /* newest */
-    uint32_t latest_ready;              /* 0 in traffic */
+    uint32_t latest_ready;              /* newest that is ready; 0: none is */
     uint32_t ready, creating, draining; /* sandboxes of all revisions */
     uint32_t running, queued;           /* requests, as told last */
-    const char *reason, *message; /* what keeps the latest revision from sandboxes; NULL: nothing */
+    /* What keeps the latest revision, or one that traffic reaches, from sandboxes; NULL: nothing */
+    const char *reason, *message;
     bool is_permanent;
 };
 /* It is held: traffic may reach it, or sandboxes of it exist. */

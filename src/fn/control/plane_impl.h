@@ -22,8 +22,9 @@ struct config {
     struct str key; /* of the plane's map */
     struct scale_config scale;
     struct place_amounts need;
-    struct place_label *selector;
+    struct place_label *selector; /* the last: that of the runtime */
     uint32_t n_selector;
+    enum fn_runtime runtime;
     uint32_t grace_ms, drain_ms;
 };
 
@@ -63,6 +64,8 @@ struct revision {
     uint32_t ready, creating, draining;
     bool reachable, wants_env;
     bool is_ready;  /* traffic may go to it */
+    /* The same, only because there is no other: its initial sandboxes are still to come. */
+    bool is_assumed;
     bool is_proven; /* a sandbox of it was ready */
     bool is_permanent;
     char *reason, *message; /* what keeps it from sandboxes; NULL: nothing */
@@ -228,6 +231,8 @@ void revision_load(struct revision *rev, struct gateway *g,
 /* The gateway's share of every load is none, or (keep) is none unless it tells again. */
 void plane_drop_shares(struct plane *p, struct gateway *g);
 void revision_env(struct revision *rev);
+/* Nothing that was in its way before holds it back. */
+void revision_try_again(struct revision *rev);
 void plane_feed_hungry(struct plane *p);
 /* It is ready, as the worker says. */
 void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);

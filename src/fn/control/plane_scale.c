@@ -195,6 +195,35 @@ static void wait_for_room(struct revision *rev, const char *reason, const char *
         list_push_back(&rev->p->hungry, &a->hungry);
 }
 
+/* A worker that could run it says so by a label. */
+static bool has_runtime(const struct plane *p, const struct config *c)
+{
+    struct place_label want = c->selector[c->n_selector - 1];
+    for (size_t i = 0; i < p->workers.n; i++) {
+        const struct place_node *node =
+            p->workers.p[i] ? place_node(p->books, p->workers.p[i]->node) : NULL;
+        for (uint16_t k = 0; node && k < node->n_labels; k++)
+            if (node->labels[k].key == want.key && node->labels[k].value == want.value)
+                return true;
+    }
+    return false;
+}
+
+/* What is missing where no worker has the runtime: as labels it would be a riddle. */
+static void explain_runtime(const struct plane *p, const struct config *c, struct err *err)
+{
+    if (!p->n_workers || has_runtime(p, c))
+        return;
+    if (c->runtime == FN_OCI)
+        (void)err_set(err, -ENOSPC,
+                      "none of %u workers runs containers: a worker needs crun (or runc) on its "
+                      "PATH, and --bundles DIR",
+                      p->n_workers);
+    else if (c->runtime == FN_WASM)
+        (void)err_set(err, -ENOSPC, "none of %u workers runs Wasm modules; their logs say why",
+                      p->n_workers);
+}
+
 static bool create_one(struct revision *rev)
 {
     struct plane *p = rev->p;
@@ -211,6 +240,7 @@ static bool create_one(struct revision *rev)
         return false;
     }
     if (revision_place(rev, a->avoid, a->n_avoid, &where, &err) < 0) {
+        explain_runtime(p, rev->config, &err);
         wait_for_room(rev, "Unschedulable", err_text(&err));
         return false;
     }
@@ -492,6 +522,17 @@ static void on_retry(struct timer *t)
     }
 }
 
+void revision_try_again(struct revision *rev)
+{
+    if (rev->active) {
+        rev->active->failures = 0;
+        rev->active->retry_at_ms = 0;
+        timer_stop(rev->p->loop, &rev->active->retry);
+    }
+    clear_trouble(rev);
+    revision_recount(rev);
+}
+
 void revision_env(struct revision *rev)
 {
     if (rev->env)
@@ -687,10 +728,13 @@ static void become_ready(struct revision *rev)
     }
     rev->is_proven = true;
     clear_trouble(rev);
-    if (rev->is_ready || rev->ready < MAX(rev->config->scale.initial, 1u))
+    if ((rev->is_ready && !rev->is_assumed) || rev->ready < MAX(rev->config->scale.initial, 1u))
         return;
+    bool was_ready = rev->is_ready;
     rev->is_ready = true;
-    plane_judge(rev->f);
+    rev->is_assumed = false;
+    if (!was_ready)
+        plane_judge(rev->f);
     plane_tell(rev);
 }
 
@@ -774,7 +818,7 @@ static void lose_ready(struct revision *rev)
 {
     if (rev->is_proven || !rev->is_ready)
         return;
-    rev->is_ready = false;
+    rev->is_ready = rev->is_assumed = false;
     plane_judge(rev->f);
 }
 
@@ -787,9 +831,12 @@ void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Crea
     p->failed++;
     if (was_wanted) {
         (void)trace_creation(p, s, m, false);
-        log_warn("sandbox not made", "function=" STR_FMT "/%s revision=%u worker=%s reason=\"%s\"",
-                 STR_ARG(rev->f->ns->name), rev->f->name, rev->number,
-                 p->workers.p[s->worker]->peer.name, log_quote(why, str_of(m->error)));
+        /* The same failure again, after each back-off, is no news. */
+        bool is_known = rev->message && strcmp(rev->message, m->error) == 0;
+        log_write(is_known ? LOG_DEBUG : LOG_WARN, "sandbox not made",
+                  "function=" STR_FMT "/%s revision=%u worker=%s reason=\"%s\"",
+                  STR_ARG(rev->f->ns->name), rev->f->name, rev->number,
+                  p->workers.p[s->worker]->peer.name, log_quote(why, str_of(m->error)));
         avoid(need_active(rev), p->workers.p[s->worker]->node);
     }
     drop_slot(p, slot, rev);
@@ -848,6 +895,10 @@ uint32_t sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bo
     else
         rev->creating++;
     rev->is_proven |= is_ready;
+    if (rev->is_assumed) { /* scale_recover() takes the initial ones for reached */
+        rev->is_assumed = false;
+        plane_tell(rev);
+    }
     if (is_ready)
         revision_held_by(rev, w->node);
     scale_recover(&rev->scale, &rev->config->scale, now_ms(p), rev->ready + rev->creating, &d);
