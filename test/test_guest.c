@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Guests in real runners: life, sleep, failure, and what happens when a runner goes away. */
 #include "guest_rig.h"
+#include "process_status.h"
+
+#include "wasm/confine.h"
 
 #include <malloc.h>
+#include <sched.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #define ENV(...)                                                                                   \
     .env = (struct guest_env[]){ __VA_ARGS__ },                                                    \
@@ -581,11 +586,111 @@ TEST(without_disk_quota_guests_stay_awake_and_work)
     rig_close(&r);
 }
 
-/* What the runner may write to a file from now on. */
+/* Whether both are in the same namespace of this kind. */
+static bool shares(int pid, const char *kind)
+{
+    char path[64], own[64];
+    struct stat a, b;
+    (void)snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, kind);
+    (void)snprintf(own, sizeof own, "/proc/self/ns/%s", kind);
+    CHECK_OK(stat(path, &a));
+    CHECK_OK(stat(own, &b));
+    return a.st_ino == b.st_ino;
+}
+
+/* That a child may make namespaces. */
+static bool has_namespaces(void)
+{
+    int status, pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        _exit(unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC) < 0);
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    return status == 0;
+}
+
+TEST(a_runner_has_no_privileges_and_sees_nothing)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    SKIP("the sanitizer needs what runners give up");
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+    SKIP("the sanitizer needs what runners give up");
+#endif
+#endif
+    struct rig r;
+    struct actor a = { 0 };
+    rig_open(&r, manual);
+    struct module *m = rig_module(&r, "twin-g2");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    WAIT(&r, a.ops.n == 1);
+    int pid = only_pid(&r);
+    char uid[16], path[64];
+    (void)snprintf(uid, sizeof uid, "%d", geteuid() == 0 ? (int)CONFINE_ID : (int)geteuid());
+    CHECK(has_field(pid, "Uid", uid));
+    CHECK(has_field(pid, "CapEff", "0000000000000000"));
+    CHECK(has_field(pid, "CapPrm", "0000000000000000"));
+    CHECK(has_field(pid, "CapAmb", "0000000000000000"));
+    CHECK(has_field(pid, "NoNewPrivs", "1"));
+    CHECK(has_field(pid, "Seccomp", "2"));
+    if (geteuid() == 0) { /* others may not look */
+        CHECK(has_field(pid, "Gid", uid));
+        CHECK(has_field(pid, "Groups", ""));
+        CHECK(has_field(pid, "CapBnd", "0000000000000000"));
+        if (has_namespaces()) {
+            CHECK(!shares(pid, "net"));
+            CHECK(!shares(pid, "ipc"));
+            CHECK(!shares(pid, "mnt"));
+            (void)snprintf(path, sizeof path, "/proc/%d/root", pid);
+            DIR *dir = opendir(path);
+            CHECK(dir);
+            for (struct dirent *e; (e = readdir(dir));)
+                CHECK(e->d_name[0] == '.');
+            (void)closedir(dir);
+        }
+    }
+    /* What hibernation does works without them, old way and new. */
+    actor_sleep(&a);
+    actor_complete(&a, 0, 0);
+    WAIT(&r, a.ops.n == 2);
+    CHECK_INT(actor_stats(&a).wakes, 1);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+    rig_open(&r, (struct guest_host_opts){ .idle_ms = 600000, .force_pagemap = true });
+    m = rig_module(&r, "twin-g2");
+    a = (struct actor){ 0 };
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    WAIT(&r, a.ops.n == 1);
+    actor_sleep(&a);
+    actor_complete(&a, 0, 0);
+    WAIT(&r, a.ops.n == 2);
+    CHECK_INT(actor_stats(&a).wakes, 1);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+}
+
+/* What the runner may write to a file from now on. A child does this with the runner's identity,
+ * since root may lack the capability. */
 static void limit_files(struct rig *r, rlim_t bytes)
 {
     const struct rlimit limit = { bytes, (rlim_t)4 << 30 };
-    CHECK_OK(prlimit(only_pid(r), RLIMIT_FSIZE, &limit, NULL));
+    char text[32];
+    uint64_t uid;
+    int status, runner = only_pid(r);
+    status_of(runner, "Uid", text);
+    CHECK_OK(parse_u64(str_of(text), 0, UINT32_MAX, &uid));
+    int pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        const unsigned id = (unsigned)uid; /* of the group as well */
+        if (id != geteuid() && (setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0))
+            _exit(2);
+        _exit(prlimit(runner, RLIMIT_FSIZE, &limit, NULL) < 0);
+    }
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK_INT(status, 0);
 }
 
 TEST(a_failed_suspend_leaves_the_guest_as_it_was)

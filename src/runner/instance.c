@@ -2,6 +2,7 @@
 /* Making, calling and ending instances; see instance.h. */
 #include "runner/instance.h"
 
+#include "runner/sandbox.h"
 #include "runner/worker.h"
 
 #include "wasm/engine_config.h"
@@ -267,6 +268,9 @@ int instance_new(struct runner *r, const struct proto_run *run, struct instance 
     status = copy_setup(in, run->setup, err);
     if (status < 0)
         return status;
+    in->limit_bytes = run->memory_max_bytes;
+    r->guest_bytes += in->limit_bytes;
+    sandbox_allow_memory(r);
     in->store = wasmtime_store_new(r->engine, in, NULL);
     in->cx = wasmtime_store_context(in->store);
     in->memory_max = engine_limit_store(in->store, run->memory_max_bytes, !m->is_dissolvable);
@@ -293,6 +297,8 @@ void instance_free(struct instance *in)
         wasmtime_store_delete(in->store);
     if (in->swap_fd >= 0)
         (void)close(in->swap_fd);
+    in->runner->guest_bytes -= in->limit_bytes;
+    sandbox_allow_memory(in->runner);
     in->module->n_instances--;
     buf_fini(&in->lines[0]);
     buf_fini(&in->lines[1]);

@@ -39,7 +39,8 @@ struct instance {
     wasmtime_context_t *cx;
     wasmtime_instance_t handle;
     wasmtime_memory_t memory;
-    uint64_t memory_max;
+    uint64_t memory_max;  /* bytes that its memory may grow to */
+    uint64_t limit_bytes; /* for memory and tables */
     bool has_memory;
     wasmtime_func_t entries[ENTRY_COUNT];
     bool is_reactor; /* has ABI_INITIALIZE */

@@ -87,7 +87,7 @@ static void stay_on_core(const char *core_text, const char *how)
 static int set_up(struct runner *r, struct err *err)
 {
     (void)mallopt(M_ARENA_MAX, 1);
-    int status = sandbox_prepare(err);
+    int status = sandbox_prepare(r, err);
     if (status < 0)
         return status;
     r->pagemap_fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);

@@ -62,6 +62,8 @@ struct runner {
     int pagemap_fd;
     bool has_pagemap_scan;
     size_t dissolved_bytes; /* since the last trim */
+    uint64_t guest_bytes;   /* that the instances may have */
+    uint64_t data_max;      /* that the process may have; see sandbox.h */
 };
 
 /* Epochs since the process began: CPU time of all its threads in RUNNER_TICK_MS. */

@@ -3,8 +3,10 @@
 #include "runner/sandbox.h"
 
 #include "base/mem.h"
+#include "wasm/confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -14,10 +16,36 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-int sandbox_prepare(struct err *err)
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#elif defined(__SANITIZE_THREAD__)
+#define HAS_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#elif __has_feature(thread_sanitizer)
+#define HAS_TSAN 1
+#endif
+#endif
+
+void sandbox_allow_memory(struct runner *r)
 {
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+    uint64_t want = SANDBOX_MEMORY_BYTES + r->guest_bytes;
+    want += SANDBOX_MEMORY_STEP - want % SANDBOX_MEMORY_STEP;
+    if (want <= r->data_max && r->data_max - want <= SANDBOX_MEMORY_STEP)
+        return;
+    const struct rlimit limit = { .rlim_cur = want, .rlim_max = RLIM_INFINITY };
+#if !defined(HAS_ASAN) && !defined(HAS_TSAN) /* which have much memory of their own */
+    if (setrlimit(RLIMIT_DATA, &limit) == 0)
+        r->data_max = want;
+#endif
+}
+
+int sandbox_prepare(struct runner *r, struct err *err)
+{
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return err_sys(err, -errno, "prctl");
+    confine_oom();
     (void)close_range(4, UINT_MAX, 0); /* all that we should have is the socket, 3 */
     /* One write to a memory of several MiB would dirty 512 pages. */
     if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) < 0)
@@ -38,6 +66,7 @@ int sandbox_prepare(struct err *err)
         return err_sys(err, -errno, "set resource limits");
     (void)signal(SIGXFSZ, SIG_IGN);
     (void)signal(SIGPIPE, SIG_IGN);
+    sandbox_allow_memory(r);
     return 0;
 }
 
@@ -53,11 +82,9 @@ static const int allowed[] = {
     SCMP_SYS(sendmsg),
     SCMP_SYS(close),
     SCMP_SYS(fstat),
-    SCMP_SYS(newfstatat),
     SCMP_SYS(lseek),
     SCMP_SYS(fallocate),
     SCMP_SYS(ftruncate),
-    SCMP_SYS(fcntl),
     SCMP_SYS(memfd_create),
     SCMP_SYS(mmap),
     SCMP_SYS(munmap),
@@ -90,6 +117,17 @@ enum {
                       CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET
 };
 
+/* A call with this value of an argument. SCMP_A1() and its like would leave a field out. */
+static int allow_value(scmp_filter_ctx ctx, int call, unsigned arg, uint64_t value)
+{
+    const struct scmp_arg_cmp is_value = { .arg = arg, .op = SCMP_CMP_EQ, .datum_a = value };
+    return seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, call, 1, &is_value);
+}
+
+/* What the engine and the C library do with descriptors; others would make a socket send signals.
+ */
+static const int fcntl_commands[] = { F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS };
+
 static int add_rules(scmp_filter_ctx ctx)
 {
     for (size_t i = 0; i < ARRAY_LEN(allowed); i++) {
@@ -97,9 +135,20 @@ static int add_rules(scmp_filter_ctx ctx)
         if (r < 0)
             return r;
     }
-    /* SCMP_A1() would leave a field out. */
-    const struct scmp_arg_cmp is_scan = { .arg = 1, .op = SCMP_CMP_EQ, .datum_a = PM_SCAN_REQUEST };
-    int r = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, &is_scan);
+    int r = allow_value(ctx, SCMP_SYS(ioctl), 1, PM_SCAN_REQUEST);
+    for (size_t i = 0; i < ARRAY_LEN(fcntl_commands) && r == 0; i++)
+        r = allow_value(ctx, SCMP_SYS(fcntl), 1, (uint64_t)fcntl_commands[i]);
+    /* The C library's fstat(). A name beside this flag would be looked up, in an empty root. */
+    if (r == 0)
+        r = allow_value(ctx, SCMP_SYS(newfstatat), 3, AT_EMPTY_PATH);
+    /* sandbox_allow_memory() */
+    const struct scmp_arg_cmp is_own_data[] = {
+        { .arg = 0, .op = SCMP_CMP_EQ, .datum_a = 0 },
+        { .arg = 1, .op = SCMP_CMP_EQ, .datum_a = RLIMIT_DATA },
+    };
+    if (r == 0)
+        r = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), ARRAY_LEN(is_own_data),
+                                   is_own_data);
     const struct scmp_arg_cmp is_thread = { .arg = 0,
                                             .op = SCMP_CMP_MASKED_EQ,
                                             .datum_a = THREAD_FLAGS | NO_THREAD_FLAGS,
@@ -107,11 +156,8 @@ static int add_rules(scmp_filter_ctx ctx)
     if (r == 0)
         r = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, &is_thread);
     /* The C library's own signal, which the first thread sets up. */
-    const struct scmp_arg_cmp is_setxid = { .arg = 0,
-                                            .op = SCMP_CMP_EQ,
-                                            .datum_a = LIBC_SIGSETXID };
     if (r == 0)
-        r = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(rt_sigaction), 1, &is_setxid);
+        r = allow_value(ctx, SCMP_SYS(rt_sigaction), 0, LIBC_SIGSETXID);
     /* Its flags lie in memory, where no filter sees them; the C library falls back to clone. */
     if (r == 0)
         r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
@@ -123,15 +169,15 @@ static int add_rules(scmp_filter_ctx ctx)
 
 int sandbox_enter(struct err *err)
 {
-    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-        return err_sys(err, -errno, "become undumpable");
-        /* The sanitizers need system calls of their own, at any time. */
-#if defined(__SANITIZE_ADDRESS__)
-    return 0;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-    return 0;
+#ifndef HAS_ASAN /* the sanitizers need files and system calls of their own, at any time */
+    int status = confine_enter(err);
+    if (status < 0)
+        return status;
 #endif
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+        return err_sys(err, -errno, "prctl");
+#ifdef HAS_ASAN
+    return 0;
 #endif
     scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
     if (!ctx)

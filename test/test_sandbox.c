@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is left to the runner's process after sandbox_enter(), tried from inside by children; and
+ * the state of a compiler at work.
+ */
+#include "process_status.h"
+
+#include "runner/sandbox.h"
+#include "wasm/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct runner runner;
+static int sock, report; /* what a deed may use */
+
+/* Run `deed` confined. Returns its result, or minus the signal that ended it. */
+static int confined(int (*deed)(void))
+{
+    int pair[2], status, pipe_fds[2];
+    CHECK_OK(pipe(pipe_fds));
+    CHECK_OK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
+    int pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        struct err err = { 0 };
+        sock = pair[0];
+        report = pipe_fds[1];
+        if (sandbox_prepare(&runner, &err) < 0 || sandbox_enter(&err) < 0) {
+            (void)fprintf(stderr, "%s\n", err_text(&err));
+            _exit(100);
+        }
+        _exit(deed());
+    }
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    for (int i = 0; i < 2; i++) {
+        (void)close(pair[i]);
+        (void)close(pipe_fds[i]);
+    }
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int own_signal(void)
+{
+    (void)fcntl(sock, F_SETOWN, 1);
+    return 0;
+}
+
+static int choose_signal(void)
+{
+    (void)fcntl(sock, F_SETSIG, SIGKILL);
+    return 0;
+}
+
+static int be_asynchronous(void)
+{
+    (void)fcntl(sock, F_SETFL, O_ASYNC);
+    return 0;
+}
+
+static int own_by_struct(void)
+{
+    struct f_owner_ex owner = { .type = F_OWNER_PID, .pid = 1 };
+    (void)fcntl(sock, F_SETOWN_EX, &owner);
+    return 0;
+}
+
+static int stat_by_name(void)
+{
+    struct stat st;
+    (void)syscall(SYS_newfstatat, AT_FDCWD, "/etc/shadow", &st, 0);
+    return 0;
+}
+
+static int open_by_name(void)
+{
+    (void)syscall(SYS_openat, AT_FDCWD, "/etc/hostname", O_RDONLY);
+    return 0;
+}
+
+static int make_socket(void)
+{
+    (void)socket(AF_INET, SOCK_STREAM, 0);
+    return 0;
+}
+
+static int kill_somebody(void)
+{
+    (void)kill(1, 0);
+    return 0;
+}
+
+static int lift_limit(void)
+{
+    const struct rlimit more = { RLIM_INFINITY, RLIM_INFINITY };
+    (void)setrlimit(RLIMIT_FSIZE, &more);
+    return 0;
+}
+
+static int become_root(void)
+{
+    (void)setresuid(0, 0, 0);
+    return 0;
+}
+
+TEST(what_reaches_beyond_the_process_ends_it)
+{
+    static int (*const deeds[])(
+        void) = { own_signal,   choose_signal, be_asynchronous, own_by_struct, stat_by_name,
+                  open_by_name, make_socket,   kill_somebody,   lift_limit,    become_root };
+    for (size_t i = 0; i < ARRAY_LEN(deeds); i++)
+        if (confined(deeds[i]) != -SIGSYS)
+            TEST_FAIL("deed %zu was allowed", i);
+}
+
+/* 0: no file has this name. The flag that fstat() needs lets the filter see no difference. */
+static int stat_with_flag(void)
+{
+    struct stat st;
+    return syscall(SYS_newfstatat, AT_FDCWD, "/etc/passwd", &st, AT_EMPTY_PATH) == 0 ? 1
+           : errno == ENOENT                                                         ? 0
+                                                                                     : 2;
+}
+
+TEST(names_lead_nowhere)
+{
+    if (geteuid() != 0)
+        SKIP("only root has a mount namespace everywhere");
+    if (unshare(CLONE_NEWNS) < 0)
+        SKIP("no mount namespaces here");
+    CHECK_INT(confined(stat_with_flag), 0);
+}
+
+static int do_what_runners_do(void)
+{
+    struct stat st;
+    int fd = memfd_create("test", MFD_ALLOW_SEALING | MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, 4096) < 0 || fstat(fd, &st) < 0 || st.st_size != 4096)
+        return 1;
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0 || fcntl(copy, F_ADD_SEALS, F_SEAL_SHRINK) < 0 ||
+        fcntl(fd, F_GET_SEALS) != F_SEAL_SHRINK)
+        return 2;
+    return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0) == MAP_FAILED ? 3 : 0;
+}
+
+TEST(what_runners_do_is_allowed)
+{
+    CHECK_INT(confined(do_what_runners_do), 0);
+}
+
+static bool can_have(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+    if (p == MAP_FAILED)
+        return false;
+    (void)munmap(p, bytes);
+    return true;
+}
+
+static int take_memory(void)
+{
+    const size_t guest = (size_t)3 << 30;
+    if (can_have((size_t)2 * SANDBOX_MEMORY_BYTES) || !can_have(SANDBOX_MEMORY_BYTES / 2))
+        return 1;
+    runner.guest_bytes = guest;
+    sandbox_allow_memory(&runner);
+    if (!can_have(guest) || can_have(guest + (size_t)2 * SANDBOX_MEMORY_BYTES))
+        return 2;
+    runner.guest_bytes = 0;
+    sandbox_allow_memory(&runner);
+    return can_have(guest) ? 3 : 0;
+}
+
+TEST(memory_is_bounded_by_what_the_guests_may_have)
+{
+    CHECK_INT(confined(take_memory), 0);
+}
+
+/* ---- the compiler ---- */
+
+/* A compiler that waits with its result: nobody reads the pipe, which is full. */
+static int waiting_compiler(int *ret_pipe)
+{
+    char path[512];
+    int fds[2];
+    (void)snprintf(path, sizeof path, "%s/everything.wasm", getenv("TEST_WASM_DIR"));
+    int wasm = open(path, O_RDONLY);
+    CHECK(wasm >= 0);
+    CHECK_OK(pipe(fds));
+    CHECK(fcntl(fds[1], F_SETPIPE_SZ, 4096) >= 4096);
+    static const char page[4096];
+    CHECK_INT(write(fds[1], page, (size_t)fcntl(fds[1], F_GETPIPE_SZ) / 4096 * 4096), 4096);
+    int pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        char in[16], out[16];
+        const char *program = getenv("DORMOUSE_COMPILE");
+        (void)snprintf(in, sizeof in, "fd:%d", wasm);
+        (void)snprintf(out, sizeof out, "fd:%d", fds[1]);
+        (void)execl(program, program, in, out, "/dev/null", NULL);
+        _exit(127);
+    }
+    (void)close(wasm);
+    (void)close(fds[1]);
+    *ret_pipe = fds[0];
+    return pid;
+}
+
+TEST(a_compiler_has_no_privileges_and_is_the_first_to_go)
+{
+    int unread, pid = waiting_compiler(&unread);
+    char seccomp[32] = "", uid[16], path[64], score[16] = "";
+    while (strcmp(seccomp, "2") != 0) {
+        CHECK_INT(waitpid(pid, NULL, WNOHANG), 0);
+        status_of(pid, "Seccomp", seccomp);
+    }
+    (void)snprintf(uid, sizeof uid, "%d", geteuid() == 0 ? (int)CONFINE_ID : (int)geteuid());
+    CHECK(has_field(pid, "Uid", uid));
+    CHECK(has_field(pid, "CapEff", "0000000000000000"));
+    CHECK(has_field(pid, "CapPrm", "0000000000000000"));
+    CHECK(has_field(pid, "NoNewPrivs", "1"));
+    (void)snprintf(path, sizeof path, "/proc/%d/oom_score_adj", pid);
+    FILE *f = fopen(path, "re");
+    CHECK(f && fgets(score, sizeof score, f));
+    (void)fclose(f);
+    uint64_t value;
+    CHECK_OK(parse_u64(str_n(score, strcspn(score, "\n")), CONFINE_OOM_SCORE, 1000, &value));
+    CHECK_OK(kill(pid, SIGKILL));
+    CHECK_INT(waitpid(pid, NULL, 0), pid);
+    (void)close(unread);
+}
+
+TEST_MAIN
