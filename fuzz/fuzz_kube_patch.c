@@ -17,7 +17,7 @@ static void check_tree(const struct json *v)
         check_tree(c);
         n++;
         if (!c->next)
-            FUZZ_CHECK(v->last == c);
+            FUZZ_CHECK(json_last(v) == c);
     }
     if (v->type >= JSON_ARRAY)
         FUZZ_CHECK(n == v->n);
@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 4096 || json_parse(&a, str_n(data, size), NULL, &root, &err) < 0 ||
         root->type != JSON_ARRAY || root->n != 2)
         goto out;
-    const struct json *doc = root->first, *patch = root->last;
+    const struct json *doc = root->first, *patch = json_last(root);
     const struct schema *pod = builtin_schema(STR(""), STR("v1"), STR("Pod"));
     if (patch_merge(&a, json_clone(&a, doc), patch, &got, &err) == 0) {
         check_tree(got);

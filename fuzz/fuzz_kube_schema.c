@@ -64,12 +64,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (size <= 8192 && json_parse(&a, str_n(data, size), NULL, &root, NULL) == 0 &&
         root->type == JSON_ARRAY && root->n == 2) {
-        if (root->first->type == JSON_OBJECT && root->last->type == JSON_OBJECT)
-            check_custom(&a, root->first, root->last);
+        if (root->first->type == JSON_OBJECT && json_last(root)->type == JSON_OBJECT)
+            check_custom(&a, root->first, json_last(root));
         registry_each(r, &reg)
         {
-            if (root->last->type == JSON_OBJECT)
-                check_builtin(&a, *r, root->last);
+            if (json_last(root)->type == JSON_OBJECT)
+                check_builtin(&a, *r, json_last(root));
         }
     }
     arena_fini(&a);

@@ -640,7 +640,7 @@ TEST(a_service_gets_addresses_of_its_own)
                         "\"name\":\"m\",\"port\":80,\"nodePort\":30080},{\"name\":\"n\","
                         "\"port\":81}]");
     CHECK_STR(json_get_str(spec, "clusterIP"), "10.96.0.10");
-    int64_t port = json_int_or(json_getc(json_getc(spec, "ports")->last, "nodePort"), 0);
+    int64_t port = json_int_or(json_getc(json_last(json_getc(spec, "ports")), "nodePort"), 0);
     CHECK(port >= 30000 && port <= 32767);
     CHECK_STR(
         message_of(&f, 422, "POST", SERVICES,

@@ -289,7 +289,7 @@ TEST(random_objects_with_repeated_keys_agree_with_a_naive_merge)
         CHECK_OK(json_write(&y, twin));
         CHECK_STR(buf_str(&x), buf_cstr(&y));
         json_set_int(&a, got, "appended", 1); /* the last link is right */
-        CHECK(got->last == json_getc(got, "appended"));
+        CHECK(json_last(got) == json_getc(got, "appended"));
         arena_fini(&a);
     }
 }
@@ -315,19 +315,34 @@ TEST(large_objects_take_linear_time)
     struct json *v, *w;
     CHECK_OK(json_parse(&a, buf_str(&text), NULL, &v, NULL));
     CHECK_INT(v->first->n, N - 1);
-    CHECK_INT(v->last->n, 16);
+    CHECK_INT(json_last(v)->n, 16);
     CHECK_INT(json_int_or(v->first->first, 0), N - 1);
     /* Equality of the same members in reverse order. */
     w = json_new_object(&a);
     json_each (c, v->first) {
         struct json *copy = json_clone(&a, c);
         copy->key = c->key;
-        copy->next = w->first;
-        w->first = copy;
-        w->last = w->last ? w->last : copy;
-        w->n++;
+        json_insert_before(w, json_first(w), copy);
     }
     CHECK(json_equal(v->first, w));
+    /* Set, looked up and deleted one by one, from a place that a walk takes long to. */
+    json_each (c, v->first)
+        json_set(&a, w, c->key, json_new_null(&a));
+    json_each (c, v->first)
+        CHECK(json_get(w, c->key)->type == JSON_NULL);
+    struct json *copy = json_new_object(&a), *keys = json_clone(&a, v->first);
+    json_each (c, v->first)
+        json_set_str(&a, copy, str_dup_arena(&a, c->key), c->key);
+    CHECK_INT(copy->n, N - 1);
+    json_each (c, keys) {
+        struct json *gone = json_get(v->first, c->key);
+        if (c->next && json_int_or(c, 0) % 2)
+            CHECK(json_remove(v->first, gone));
+        else if (c->next)
+            CHECK(json_del(v->first, c->key));
+    }
+    CHECK_INT(v->first->n, 1);
+    CHECK(json_last(v->first) == json_first(v->first));
     CHECK(clock_mono_ms() - before < 20000);
     arena_fini(&a);
 }
@@ -594,7 +609,7 @@ TEST(trees_are_built_and_changed)
     json_insert_before(list, two, json_new_bool(&a, false));
     json_insert_before(list, NULL, json_new_float(&a, 2.5));
     check_written(list, "[false,\"two\",2.5]");
-    CHECK(json_remove(list, list->last) && json_remove(list, list->first));
+    CHECK(json_remove(list, json_last(list)) && json_remove(list, list->first));
     CHECK(!json_remove(list, v) && !json_remove(list, NULL) && !json_remove(NULL, two));
     json_add(list, json_clone(&a, v));
     json_replace(json_getc(v, "b"), list);
@@ -609,7 +624,7 @@ struct twin {
     struct {
         unsigned key;
         int64_t value;
-    } at[64];
+    } at[400];
     size_t n;
 };
 
@@ -645,42 +660,87 @@ static void check_twin(const struct json *v, const struct twin *t)
         if (v->type == JSON_OBJECT)
             CHECK_STR(c->key, key);
         CHECK_INT(json_int_or(c, -1), t->at[i].value);
-        CHECK((c == v->last) == (++i == t->n));
+        CHECK((c == json_last(v)) == (++i == t->n));
     }
     CHECK_INT(i, t->n);
 }
 
+static void twin_insert(struct twin *t, size_t i, unsigned key, int64_t value)
+{
+    memmove(&t->at[i + 1], &t->at[i], (t->n - i) * sizeof t->at[0]);
+    t->at[i].key = key;
+    t->at[i].value = value;
+    t->n++;
+}
+
+static void change_object(struct arena *a, struct json **v, struct twin *t, unsigned key, int step)
+{
+    struct str name = str_of(arena_printf(a, "k%u", key));
+    size_t i = twin_find(t, key), at = t->n ? (size_t)test_random_below(t->n) : 0;
+    struct json *own = json_get(*v, name), *item = json_new_int(a, step);
+    CHECK((own != NULL) == (i < t->n));
+    switch (test_random_below(10)) {
+    case 0:
+        CHECK(json_del(*v, name) == (i < t->n));
+        if (i < t->n)
+            twin_remove(t, i);
+        break;
+    case 1:
+        CHECK(json_remove(*v, own) == (i < t->n));
+        if (i < t->n)
+            twin_remove(t, i);
+        break;
+    case 2:
+        if (!own)
+            break;
+        json_replace(own, item);
+        t->at[i].value = step;
+        break;
+    case 3:
+        if (own)
+            break;
+        json_add_member(*v, name, item);
+        twin_insert(t, t->n, key, step);
+        break;
+    case 4:
+        if (own || test_random_below(10))
+            break;
+        item->key = name;
+        json_insert_before(*v, t->n ? child_at(*v, at) : NULL, item);
+        twin_insert(t, at, key, step);
+        break;
+    case 5:
+        if (test_random_below(50))
+            break;
+        item = json_new_object(a);
+        json_replace(item, test_random_below(2) ? *v : json_clone(a, *v));
+        *v = item;
+        break;
+    default:
+        json_set(a, *v, name, item);
+        if (i < t->n)
+            t->at[i].value = step;
+        else
+            twin_insert(t, i, key, step);
+    }
+}
+
+/* Of all sizes around that from which objects have an index. */
 TEST(random_changes_of_an_object_agree_with_a_plain_list)
 {
-    struct arena a = { 0 };
-    struct json *v = json_new_object(&a);
-    struct twin t = { .n = 0 };
-    for (int step = 0; step < 30000; step++) {
-        unsigned key = (unsigned)test_random_below(20);
-        char name[16];
-        (void)snprintf(name, sizeof name, "k%u", key);
-        size_t i = twin_find(&t, key);
-        switch (test_random_below(3)) {
-        case 0:
-            json_set_int(&a, v, name, step);
-            t.at[i].key = key;
-            t.at[i].value = step;
-            t.n += i == t.n;
-            break;
-        case 1:
-            CHECK(json_del(v, str_of(name)) == (i < t.n));
-            if (i < t.n)
-                twin_remove(&t, i);
-            break;
-        default:
-            if (i == t.n)
-                break;
-            json_replace(child_at(v, i), json_new_int(&a, step));
-            t.at[i].value = step;
+    for (int round = 0; round < 200; round++) {
+        struct arena a = { 0 };
+        struct json *v = json_new_object(&a);
+        struct twin t = { .n = 0 };
+        unsigned spread = 1 + (unsigned)test_random_below(ARRAY_LEN(t.at));
+        for (int step = 0; step < 2000; step++) {
+            change_object(&a, &v, &t, (unsigned)test_random_below(spread), step);
+            if (step % 50 == 0)
+                check_twin(v, &t);
         }
         check_twin(v, &t);
+        arena_fini(&a);
     }
-    arena_fini(&a);
 }
 
 TEST(random_changes_of_an_array_agree_with_a_plain_list)

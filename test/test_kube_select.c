@@ -195,7 +195,7 @@ TEST(tables_show_objects)
                "meta.k8s.io/v1',"
                "'metadata':{'name':'a','creationTimestamp':'2026-01-01T00:00:00Z'}}}]");
     CHECK_INT(json_getc(t, "columnDefinitions")->n, 3);
-    CHECK_STR(json_get_str(json_getc(t, "columnDefinitions")->last, "name"), "Age");
+    CHECK_STR(json_get_str(json_last(json_getc(t, "columnDefinitions")), "name"), "Age");
     arena_fini(&a);
 }
 

@@ -271,7 +271,7 @@ TEST(positions_of_values_are_found)
         { routes, 3, 1 },
         { routes->first, 4, 5 },
         { json_getc(routes->first, "prot"), 5, 5 },
-        { routes->last, 6, 5 },
+        { json_last(routes), 6, 5 },
     };
     for (size_t i = 0; i < ARRAY_LEN(t); i++) {
         const struct yaml_mark *at = yaml_find_mark(&marks, t[i].node);

@@ -2,6 +2,7 @@
 /* The JSON tree: reading and changing it; see json.h. */
 #include "codec/json.h"
 
+#include "codec/json_index.h"
 #include "codec/json_number.h"
 #include "codec/json_sort.h"
 
@@ -22,14 +23,31 @@ bool json_is_bool(const struct json *v)
     return v && (v->type == JSON_TRUE || v->type == JSON_FALSE);
 }
 
+/* The member with this key; *ret_prev is set to the one in front of it, NULL when it is the first. */
+static struct json *find(const struct json *obj, struct str key, struct json **ret_prev)
+{
+    const struct json_index *ix = json_index_of(obj);
+    if (ix)
+        return json_index_find(obj, ix, key, ret_prev);
+    struct json *prev = NULL;
+    for (struct json *c = obj->first; c; prev = c, c = c->next) {
+        if (!str_eq(c->key, key))
+            continue;
+        if (ret_prev)
+            *ret_prev = prev;
+        return c;
+    }
+    return NULL;
+}
+
 struct json *json_get(const struct json *obj, struct str key)
 {
-    if (!json_is(obj, JSON_OBJECT))
-        return NULL;
-    for (struct json *c = obj->first; c; c = c->next)
-        if (str_eq(c->key, key))
-            return c;
-    return NULL;
+    return json_is(obj, JSON_OBJECT) ? find(obj, key, NULL) : NULL;
+}
+
+struct json *json_last(const struct json *v)
+{
+    return v && v->type >= JSON_ARRAY ? json_index_last(v) : NULL;
 }
 
 struct json *json_getc(const struct json *obj, const char *key)
@@ -203,13 +221,22 @@ struct json *json_new_object(struct arena *a)
 
 static void append(struct json *container, struct json *v)
 {
+    struct json *last = json_index_last(container);
+    struct json_index *ix = json_index_of(container);
     v->next = NULL;
-    if (container->last)
-        container->last->next = v;
+    if (last)
+        last->next = v;
     else
         container->first = v;
-    container->last = v;
     container->n++;
+    if (!ix || !json_index_append(container, ix, last, v))
+        container->end = v;
+}
+
+void json_index(struct arena *a, struct json *obj)
+{
+    if (json_is(obj, JSON_OBJECT) && obj->n > JSON_INDEX_MIN && !json_index_of(obj))
+        (void)json_index_make(a, obj, NULL, NULL);
 }
 
 struct json *json_clone(struct arena *a, const struct json *v)
@@ -223,6 +250,7 @@ struct json *json_clone(struct arena *a, const struct json *v)
             child->key = str_copy_arena(a, c->key);
         append(copy, child);
     }
+    json_index(a, copy);
     return copy;
 }
 
@@ -240,10 +268,12 @@ void json_add_member(struct json *obj, struct str key, struct json *v)
     append(obj, v);
 }
 
-/* The link that points at `at`, and the node that holds it (NULL when it is the first). */
+/* The node that holds the link to `at`; NULL when it is the first. */
 static struct json *node_before(const struct json *container, const struct json *at)
 {
     struct json *prev = NULL;
+    if (at && json_index_of(container) && find(container, at->key, &prev) == at)
+        return prev;
     for (struct json *c = container->first; c && c != at; c = c->next)
         prev = c;
     return prev;
@@ -260,9 +290,8 @@ static void relink(struct json *container, struct json *prev, struct json *v)
 void json_set(struct arena *a, struct json *obj, struct str key, struct json *v)
 {
     assert(obj->type == JSON_OBJECT);
-    struct json *prev = NULL, *old = obj->first;
-    for (; old && !str_eq(old->key, key); old = old->next)
-        prev = old;
+    json_index(a, obj);
+    struct json *prev, *old = find(obj, key, &prev);
     if (old == v && old)
         return;
     if (!old) {
@@ -271,10 +300,15 @@ void json_set(struct arena *a, struct json *obj, struct str key, struct json *v)
         return;
     }
     v->key = old->key;
+    struct json_index *ix = json_index_of(obj);
+    if (ix) {
+        json_index_relink(obj, ix, prev, old, v);
+        return;
+    }
     v->next = old->next;
     relink(obj, prev, v);
-    if (obj->last == old)
-        obj->last = v;
+    if (obj->end == old)
+        obj->end = v;
 }
 
 void json_setc(struct arena *a, struct json *obj, const char *key, struct json *v)
@@ -309,9 +343,14 @@ struct json *json_obj(struct arena *a, struct json *obj, const char *key)
 
 static void unlink_after(struct json *container, struct json *prev, struct json *child)
 {
-    relink(container, prev, child->next);
-    if (container->last == child)
-        container->last = prev;
+    struct json_index *ix = json_index_of(container);
+    if (ix) {
+        json_index_unlink(container, ix, prev, child);
+    } else {
+        relink(container, prev, child->next);
+        if (container->end == child)
+            container->end = prev;
+    }
     container->n--;
     child->next = NULL;
 }
@@ -320,14 +359,11 @@ bool json_del(struct json *obj, struct str key)
 {
     if (!json_is(obj, JSON_OBJECT))
         return false;
-    struct json *prev = NULL;
-    for (struct json *c = obj->first; c; prev = c, c = c->next) {
-        if (!str_eq(c->key, key))
-            continue;
-        unlink_after(obj, prev, c);
-        return true;
-    }
-    return false;
+    struct json *prev, *v = find(obj, key, &prev);
+    if (!v)
+        return false;
+    unlink_after(obj, prev, v);
+    return true;
 }
 
 bool json_remove(struct json *container, struct json *child)
@@ -352,9 +388,18 @@ void json_insert_before(struct json *container, struct json *at, struct json *v)
     }
     struct json *prev = node_before(container, at);
     assert((prev ? prev->next : container->first) == at);
+    container->end = json_index_last(container); /* an index is not kept: nobody inserts often */
     v->next = at;
     relink(container, prev, v);
     container->n++;
+}
+
+struct json *json_take_children(struct json *container)
+{
+    struct json *first = container->first;
+    container->n = 0;
+    container->first = container->end = NULL;
+    return first;
 }
 
 void json_replace(struct json *dst, struct json *src)
@@ -364,12 +409,12 @@ void json_replace(struct json *dst, struct json *src)
     struct json was = *src;
     src->type = JSON_NULL;
     src->n = 0;
-    src->first = src->last = NULL;
+    src->first = src->end = NULL;
     dst->type = was.type;
     dst->n = was.n;
     if (was.type >= JSON_ARRAY) {
         dst->first = was.first;
-        dst->last = was.last;
+        dst->end = was.end;
     } else {
         dst->s = was.s;
     }

@@ -7,6 +7,9 @@
  * invalid UTF-8 and lone surrogates become U+FFFD as Go's encoding/json does. A repeated key keeps
  * the last value at the first position (Go) and is reported through `json_parse_opts.on_duplicate`.
  *
+ * Large objects have an index in the arena, which keeps looking up, setting and deleting a member
+ * cheap whatever their size; what was made by json_add_member() alone gets it from json_index().
+ *
  * All nodes and strings live in the arena given to the parser or constructor, which must outlive
  * them. A node is in at most one container. Not for two threads at once.
  */
@@ -35,7 +38,7 @@ struct json {
     union {
         struct str s; /* JSON_NUMBER: its text; JSON_STRING: decoded bytes */
         struct {
-            struct json *first, *last; /* JSON_ARRAY, JSON_OBJECT */
+            struct json *first, *end; /* JSON_ARRAY, JSON_OBJECT; end: codec/json_index.h */
         };
     };
 };
@@ -60,6 +63,7 @@ int json_parse(struct arena *a, struct str text, const struct json_parse_opts *o
 /* ---- reading; every getter accepts NULL and wrong types and then gives NULL, "", 0, false ---- */
 struct json *json_get(const struct json *obj, struct str key); /* member, NULL if absent */
 struct json *json_getc(const struct json *obj, const char *key);
+struct json *json_last(const struct json *v); /* last child, NULL if none */
 /* Follow keys: json_path(o, "metadata", "name", NULL) */
 struct json *json_path(const struct json *obj, ...) __attribute__((sentinel));
 struct str json_str(const struct json *v); /* "" unless a string */
@@ -97,6 +101,8 @@ struct json *json_clone(struct arena *a,
 void json_add(struct json *array, struct json *v); /* append; v taken */
 /* Append a member that the object does not have yet; the key is borrowed, v taken. */
 void json_add_member(struct json *obj, struct str key, struct json *v);
+/* Index the members of an object that json_add_member() made large, before many are looked up. */
+void json_index(struct arena *a, struct json *obj);
 /* Set or replace at its place; the key is copied into the arena, v taken. */
 void json_set(struct arena *a, struct json *obj, struct str key, struct json *v);
 void json_setc(struct arena *a, struct json *obj, const char *key, struct json *v);
@@ -109,6 +115,8 @@ bool json_del(struct json *obj, struct str key);              /* true if it was 
 bool json_remove(struct json *container, struct json *child); /* by identity */
 /* Insert before `at`; at NULL appends. Into an object: v's key is set, and new to it. */
 void json_insert_before(struct json *container, struct json *at, struct json *v);
+/* Take all children out; the container is empty then. Returns the first of them, NULL: none. */
+struct json *json_take_children(struct json *container);
 /* Overwrite the value of dst (keeping key and place) with that of src; src's children move. */
 void json_replace(struct json *dst, struct json *src);
 

@@ -5,11 +5,11 @@
  *
  * Whether an object repeats a key is not asked for every key: each level keeps a 64-bit filter of
  * key signatures, and only an object in which two signatures met is examined when it closes, small
- * ones by comparing all pairs, large ones through a seeded hash table.
+ * ones by comparing all pairs, large ones while their index is made, which they get anyway.
  */
 #pragma once
 
-#include "codec/json.h"
+#include "codec/json_index.h"
 
 #include <assert.h>
 
@@ -23,11 +23,9 @@ struct json_builder {
     struct arena *arena;
     void (*on_duplicate)(void *arg, struct str path); /* or NULL */
     void *arg;
+    unsigned n_told; /* repeated keys, to on_duplicate */
     struct json *slab;
     unsigned slab_left, slab_next;
-    struct json **table; /* scratch for large objects, reused */
-    size_t table_cap, table_mask;
-    uint64_t seed; /* 0: not drawn yet */
     unsigned depth, max_depth;
     struct json_level levels[JSON_MAX_DEPTH]; /* those from depth on are not initialised */
 };
@@ -35,7 +33,6 @@ struct json_builder {
 /* max_depth: 0 or more than JSON_MAX_DEPTH means that. n_expected: nodes, roughly. */
 void json_builder_init(struct json_builder *b, struct arena *a, unsigned max_depth,
                        size_t n_expected);
-void json_builder_fini(struct json_builder *b); /* the tree stays */
 
 struct json *json_builder_refill(struct json_builder *b);
 
@@ -75,20 +72,22 @@ static inline void json_builder_key(struct json_level *top, struct str key)
 
 static inline void json_builder_add(struct json_level *top, struct json *node)
 {
-    if (top->node->last)
-        top->node->last->next = node;
+    if (top->node->end) /* an open object has no index yet */
+        top->node->end->next = node;
     else
         top->node->first = node;
-    top->node->last = node;
+    top->node->end = node;
     top->node->n++;
 }
 
 int json_builder_resolve(struct json_builder *b);
 
-/* Close the innermost container. -ENOMEM. */
+/* Close the innermost container. -ENOMEM: the arena's limit. */
 static inline int json_builder_close(struct json_builder *b)
 {
-    int r = json_builder_top(b)->suspicious ? json_builder_resolve(b) : 0;
+    const struct json_level *top = json_builder_top(b);
+    bool large = top->node->type == JSON_OBJECT && top->node->n > JSON_INDEX_MIN;
+    int r = large || top->suspicious ? json_builder_resolve(b) : 0;
     b->depth--;
     return r;
 }

@@ -394,7 +394,5 @@ int json_parse(struct arena *a, struct str text, const struct json_parse_opts *o
     ps.start = ps.p = text.p ? text.p : "";
     ps.end = ps.start + text.n;
     ps.err = err;
-    int r = parse_document(&ps, ret);
-    json_builder_fini(&ps.builder);
-    return r;
+    return parse_document(&ps, ret);
 }

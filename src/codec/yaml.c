@@ -258,6 +258,7 @@ static int copy_value(struct parser *ps, struct json *dst, const struct json *sr
         if (r < 0)
             return r;
     }
+    json_index(ps->builder.arena, dst);
     return 0;
 }
 
@@ -533,7 +534,6 @@ int yaml_parse_all(struct arena *a, struct str text, const struct yaml_opts *opt
         yaml_event_delete(&ps->event);
         yaml_parser_delete(&ps->lib);
     }
-    json_builder_fini(&ps->builder);
     free(ps);
     if (r < 0)
         return r;

@@ -307,14 +307,9 @@ static struct json *without_nulls(struct arena *a, const struct json *v)
         struct json *copy = m->type == JSON_NULL ? NULL : without_nulls(a, m);
         if (!copy)
             continue;
-        copy->key = str_copy_arena(a, m->key); /* keys are unique: no need to look for one */
-        if (out->last)
-            out->last->next = copy;
-        else
-            out->first = copy;
-        out->last = copy;
-        out->n++;
+        json_add_member(out, str_copy_arena(a, m->key), copy);
     }
+    json_index(a, out);
     return out;
 }
 
@@ -359,34 +354,34 @@ int patch_merge(struct arena *a, struct json *doc, const struct json *patch, str
 
 /* ---- the order upstream leaves behind ---- */
 
-static void sort_members(struct json *obj)
+static void sort_members(struct arena *a, struct json *obj)
 {
     scoped(free_scoped) const struct json **sorted = json_sorted_members(obj);
     uint32_t n = obj->n;
-    obj->first = obj->last = NULL;
-    obj->n = 0;
+    (void)json_take_children(obj);
     for (uint32_t i = 0; i < n; i++)
         json_add_member(obj, sorted[i]->key, (struct json *)sorted[i]);
+    json_index(a, obj);
 }
 
-static void sort_all(struct json *v)
+static void sort_all(struct arena *a, struct json *v)
 {
     if (v->type == JSON_OBJECT)
-        sort_members(v);
+        sort_members(a, v);
     json_each (child, v) {
-        sort_all(child);
+        sort_all(a, child);
     }
 }
 
-static void sort_merged(struct json *doc, const struct json *patch)
+static void sort_merged(struct arena *a, struct json *doc, const struct json *patch)
 {
-    sort_members(doc);
+    sort_members(a, doc);
     json_each (p, patch) {
         struct json *own = json_get(doc, p->key);
         if (own && own->type == JSON_OBJECT && p->type == JSON_OBJECT)
-            sort_merged(own, p);
+            sort_merged(a, own, p);
         else if (own)
-            sort_all(own);
+            sort_all(a, own);
     }
 }
 
@@ -396,7 +391,7 @@ static void sort_on_the_way(struct doc *d, struct str pointer)
     for (struct str at = pointer; v && at.n && at.p[0] == '/';) {
         struct str token = take_token(d->a, &at);
         if (v->type == JSON_OBJECT)
-            sort_members(v);
+            sort_members(d->a, v);
         v = at.n ? child_of(d, v, token) : NULL;
     }
 }
@@ -406,9 +401,9 @@ void patch_sort_touched(struct arena *a, struct json *doc, const struct json *pa
     struct doc d = { .a = a, .root = doc };
     if (doc->type != JSON_OBJECT)
         return;
-    sort_members(doc);
+    sort_members(a, doc);
     if (patch->type == JSON_OBJECT)
-        sort_merged(doc, patch);
+        sort_merged(a, doc, patch);
     json_each (op, patch->type == JSON_ARRAY ? patch : NULL) {
         sort_on_the_way(&d, json_get_str(op, "path"));
         sort_on_the_way(&d, json_get_str(op, "from"));

@@ -327,17 +327,6 @@ static void report_unknown(struct norm *n, const struct schema *s, const struct 
     }
 }
 
-static void put(struct json *object, struct json *member)
-{
-    member->next = NULL;
-    if (object->last)
-        object->last->next = member;
-    else
-        object->first = member;
-    object->last = member;
-    object->n++;
-}
-
 static int norm_object(struct norm *n, const struct schema *s, struct json *v, const char *owner,
                        const struct fpath *at)
 {
@@ -367,12 +356,9 @@ static int norm_object(struct norm *n, const struct schema *s, struct json *v, c
         bool omit = f[i].flags & (FIELD_OMIT_EMPTY | FIELD_OMIT_ZERO);
         if (given && omit && is_go_empty(&f[i], m))
             continue;
-        m->key = f[i].name;
-        put(&ordered, m);
+        json_add_member(&ordered, f[i].name, m);
     }
-    v->first = ordered.first;
-    v->last = ordered.last;
-    v->n = ordered.n;
+    json_replace(v, &ordered);
     return 0;
 }
 

@@ -109,7 +109,7 @@ static bool is_type_only(const struct json *spec, const char *type)
 static bool is_int_or_string_list(const struct json *list)
 {
     return json_is(list, JSON_ARRAY) && list->n == 2 && is_type_only(list->first, "integer") &&
-           is_type_only(list->last, "string");
+           is_type_only(json_last(list), "string");
 }
 
 static bool has_rules(const struct json *spec)

@@ -316,7 +316,7 @@ static void zero_null(struct json *v, enum json_type type)
     if (type == JSON_STRING)
         v->s = STR("");
     else
-        v->first = v->last = NULL;
+        (void)json_take_children(v);
 }
 
 static int decode_list(struct config_decoder *d, const struct config_field *f, struct json *v,

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Large objects find their members by an index, so that work with many keys does not grow with the
+ * square of their number. For the files that make and change trees; all others use json.h.
+ *
+ * It lies in the tree's arena, beside the node: `end` of such an object is the index with its
+ * lowest bit set, and the index knows the last member. It is a hash table with a random seed that
+ * holds, for each member, the one in front of it, since that is what removing and replacing need.
+ *
+ * Without an arena an index can be kept right but cannot grow: json_add_member() drops a full one,
+ * and the object is searched from its first member until json_set() or json_index() makes another.
+ */
+#pragma once
+
+#include "codec/json.h"
+
+enum { JSON_INDEX_MIN = 32 }; /* objects of more members have one */
+
+struct json_index {
+    struct json *last;
+    uint64_t seed;
+    size_t mask;          /* slots, a power of two, less 1 */
+    struct json *slots[]; /* the member in front; JSON_INDEX_FIRST: none is; NULL: free */
+};
+
+static inline struct json_index *json_index_of(const struct json *container)
+{
+    uintptr_t end = (uintptr_t)container->end;
+    return end & 1 ? (struct json_index *)(end - 1) : NULL;
+}
+
+static inline struct json *json_index_last(const struct json *container)
+{
+    const struct json_index *ix = json_index_of(container);
+    return ix ? ix->last : container->end;
+}
+
+/*
+ * Index obj, which has none. on_repeated is called for each member whose key an earlier one has,
+ * with that one; it then leaves the object. False, and it has no index: the arena's limit, or a
+ * repeated key and on_repeated is NULL.
+ */
+bool json_index_make(struct arena *a, struct json *obj,
+                     void (*on_repeated)(void *arg, struct json *first, struct json *again),
+                     void *arg);
+/* The member with this key and the one in front of it (NULL when it is the first). */
+struct json *json_index_find(const struct json *obj, const struct json_index *ix, struct str key,
+                             struct json **ret_prev);
+/* v was appended behind prev. False: no room is left, or the key was there; nothing is changed. */
+bool json_index_append(const struct json *obj, struct json_index *ix, struct json *prev,
+                       struct json *v);
+/* Take child, which follows prev (NULL: is the first), out of the list and the index. */
+void json_index_unlink(struct json *obj, struct json_index *ix, struct json *prev,
+                       struct json *child);
+/* v takes the place of old, which follows prev; both have the same key. */
+void json_index_relink(struct json *obj, struct json_index *ix, struct json *prev, struct json *old,
+                       struct json *v);
