@@ -152,7 +152,10 @@ static const struct {
       "{'metadata':{'name':'v1.a.b'},'spec':{'group':'a.b','version':'v1','groupPriorityMinimum':"
       "10,'versionPriority':1,'service':{'namespace':'n','name':'s'}}}",
       "{'metadata':{'name':'v1.a.b'},'spec':{'group':'a.b','version':'v1','groupPriorityMinimum':"
-      "10,'versionPriority':1,'service':{'namespace':'n','name':'s','port':443}},'status':{}}" },
+      "10,'versionPriority':1,'service':{'namespace':'n','name':'s','port':443}},'status':{"
+      "'conditions':[{'type':'Available','status':'False','lastTransitionTime':"
+      "'2026-01-02T03:04:05Z','reason':'NotForwarded','message':'dormouse forwards no requests to "
+      "services; what the group and version have is not served'}]}}" },
     { CERT, "certificatesigningrequests",
       "{'metadata':{'name':'a'},'spec':{'request':'eA==','signerName':'x.y/z','usages':"
       "['client auth']},'status':{'certificate':'eA=='}}",
@@ -342,7 +345,7 @@ static const struct {
     { REG, "apiservices",
       "{'metadata':{'name':'v1.a.b'},'spec':{'group':'a.b','version':'v1','groupPriorityMinimum':"
       "10,'versionPriority':1,'service':{'namespace':'n','name':'s'}}}",
-      "['Name','Service','Available','Age']", "['v1.a.b','n/s','Unknown','60s']" },
+      "['Name','Service','Available','Age']", "['v1.a.b','n/s','False (NotForwarded)','60s']" },
     { CERT, "certificatesigningrequests",
       "{'metadata':{'name':'a'},'spec':{'request':'eA==','signerName':'x.y/z','username':'u',"
       "'expirationSeconds':3600}}",

@@ -25,6 +25,7 @@
 #include "base/log.h"
 #include "codec/digest.h"
 #include "io/http.h"
+#include "kube/crd.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -272,6 +273,30 @@ bool is_builtin_group(const struct registry *reg, struct str group)
     return false;
 }
 
+/*
+ * A webhook would have to convert between the stored version and this one. The server's own
+ * controllers, to which versions are all one, get the stored version.
+ */
+static struct json *check_version(struct request *rq, const struct kube_resource **res)
+{
+    struct arena *a = &rq->arena;
+    const struct kube_resource *asked = *res;
+    if (!asked->crd || asked->storage == asked || !crd_wants_webhook(asked->crd))
+        return NULL;
+    if (rq->in_process && str_is(rq->identity.user, API_CONTROLLER_USER)) {
+        *res = asked->storage;
+        return NULL;
+    }
+    return status_new(
+        a, 500, "",
+        str_of(arena_printf(a,
+                            "conversion webhook for " STR_FMT ", Kind=" STR_FMT
+                            " failed: dormouse calls no conversion webhooks, use version " STR_FMT
+                            ", in which the objects are stored",
+                            STR_ARG(kube_api_version(a, asked)), STR_ARG(asked->kind),
+                            STR_ARG(asked->storage->version))));
+}
+
 static struct json *find_resource(struct request *rq)
 {
     struct route *rt = &rq->route;
@@ -284,6 +309,9 @@ static struct json *find_resource(struct request *rq)
         rq->no_page = !is_builtin_group(&api->reg, rt->group);
         return status_no_resource(&rq->arena);
     }
+    struct json *unconverted = check_version(rq, &res);
+    if (unconverted)
+        return unconverted;
     rq->res = kube_resource_ref(res);
     unsigned verbs = res->verbs;
     if (rt->subresource.n) {

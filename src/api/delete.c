@@ -400,6 +400,7 @@ static int removal_take(struct removal *rm, const struct store_kv *kv, struct er
 {
     struct request *rq = rm->rq;
     struct stored st = stored_of(rq->api, rq->res, kv);
+    st.as_it_is = rq->in_process;
     st.value = rm->value = str_copy_arena(&rq->arena, kv->value);
     rm->rev = kv->mod_rev;
     rm->found = rm->value;
@@ -580,7 +581,9 @@ static void sweep_page_done(struct sweep *s)
 
 static void tell_item(struct sweep *s, const struct removal *rm)
 {
-    struct stored st = { .value = rm->found, .rev = rm->found_rev, .is_current = true };
+    struct stored st = {
+        .value = rm->found, .rev = rm->found_rev, .is_current = true, .as_it_is = true
+    };
     if (s->too_long)
         return;
     arena_reset(&s->scratch);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "codec/yaml.h"
 #include "kube/builtin.h"
+#include "kube/crd.h"
 #include "kube/meta.h"
 #include "kube/object.h"
 #include "kube/proto.h"
@@ -84,6 +85,13 @@ int encode_for_storage(struct arena *a, const struct kube_resource *res, const s
     return encode_stored(stored ? stored : obj, to);
 }
 
+/* Written before the definition's storage version became another, it may be read in that alone. */
+static bool is_readable(struct arena *a, const struct kube_resource *res, const struct json *obj)
+{
+    return !res->crd || !crd_wants_webhook(res->crd) ||
+           str_eq(json_get_str(obj, "apiVersion"), kube_api_version(a, res->storage));
+}
+
 int decode_stored(struct arena *a, const struct kube_resource *res, struct stored st,
                   struct json **ret, struct err *err)
 {
@@ -91,6 +99,11 @@ int decode_stored(struct arena *a, const struct kube_resource *res, struct store
     int r = json_parse(a, st.value, NULL, &obj, err);
     if (r < 0)
         return r == E_PARSE ? err_ctx(err, E_CORRUPT, "stored object") : r;
+    if (!st.is_current && !st.as_it_is && !is_readable(a, res, obj))
+        return err_set(err, E_UNSUPPORTED,
+                       "conversion webhook for " STR_FMT ", Kind=" STR_FMT
+                       " failed: dormouse calls no conversion webhooks",
+                       STR_ARG(json_get_str(obj, "apiVersion")), STR_ARG(res->kind));
     if (!st.is_current)
         object_default(a, res->storage, obj);
     if (res->storage != res)

@@ -27,10 +27,11 @@ struct stored {
     struct str value;
     uint64_t rev;    /* 0: never written, as a dry run answers; shown without one */
     bool is_current; /* written under the schema in force: needs no defaults again */
+    bool as_it_is;   /* also in a version that a webhook would have to convert: it only goes */
 };
 /*
  * The object as a version of its kind, with resourceVersion. Borrows from value.
- * E_CORRUPT when the bytes do not parse.
+ * E_CORRUPT when the bytes do not parse; E_UNSUPPORTED when a webhook would have to convert them.
  */
 int decode_stored(struct arena *a, const struct kube_resource *res, struct stored st,
                   struct json **ret, struct err *err);

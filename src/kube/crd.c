@@ -13,6 +13,7 @@ struct crd {
     const struct kube_resource **served; /* sorted by priority */
     size_t n_served;
     const struct kube_resource *storage;
+    bool by_webhook; /* spec.conversion */
 };
 
 static const struct kube_strategy custom_strategy = { .name_rule = KUBE_NAME_SUBDOMAIN,
@@ -189,6 +190,11 @@ static void read_deprecation(struct crd *c, const struct json *list, struct kube
     r->deprecation = str_of(text);
 }
 
+static bool is_by_webhook(const struct json *obj)
+{
+    return str_is(json_str(json_path(obj, "spec", "conversion", "strategy", NULL)), "Webhook");
+}
+
 static int read_versions(struct crd *c, const struct json *obj, struct err *err)
 {
     const struct json *list = json_path(obj, "spec", "versions", NULL);
@@ -232,6 +238,7 @@ int crd_new(const struct json *obj, struct crd **ret, struct err *err)
     c->refs = 1;
     const struct json *own = json_clone(&c->a, obj);
     c->name = meta_name(own);
+    c->by_webhook = is_by_webhook(own);
     int r = read_versions(c, own, err);
     if (r < 0)
         return err_ctx(err, r, "definition '" STR_FMT "'", STR_ARG(c->name));
@@ -266,6 +273,11 @@ const struct kube_resource *crd_storage(const struct crd *c)
     return c->storage;
 }
 
+bool crd_wants_webhook(const struct crd *c)
+{
+    return c->by_webhook;
+}
+
 /* ---- defaults ---- */
 
 void crd_default(struct arena *a, struct json *obj)
@@ -278,6 +290,30 @@ void crd_default(struct arena *a, struct json *obj)
         json_set_str(a, names, "listKind", str_of(arena_printf(a, STR_FMT "List", STR_ARG(kind))));
     if (!json_is(json_getc(spec, "conversion"), JSON_OBJECT))
         json_set_str(a, json_obj(a, spec, "conversion"), "strategy", STR("None"));
+}
+
+/* ---- warnings ---- */
+
+void crd_warn(struct arena *a, const struct json *obj, const struct json *old,
+              void (*say)(void *arg, struct str text), void *arg)
+{
+    const struct json *versions = json_path(obj, "spec", "versions", NULL);
+    struct str storage = STR("");
+    const char *others = "";
+    (void)old;
+    json_each (v, versions) {
+        struct str name = json_get_str(v, "name");
+        if (json_bool(json_getc(v, "storage")))
+            storage = name;
+        else if (json_bool(json_getc(v, "served")))
+            others = arena_printf(a, "%s%s" STR_FMT, others, *others ? ", " : "", STR_ARG(name));
+    }
+    if (is_by_webhook(obj) && *others)
+        say(arg, str_of(arena_printf(a,
+                                     "spec.conversion: dormouse calls no conversion webhooks: "
+                                     "objects are served in version " STR_FMT
+                                     ", in which they are stored; requests for %s fail",
+                                     STR_ARG(storage), others)));
 }
 
 /* ---- conditions ---- */
@@ -321,6 +357,64 @@ bool crd_set_condition(struct arena *a, struct json *obj, const char *type, bool
     json_set_str(a, c, "reason", str_of(reason));
     json_set_str(a, c, "message", str_of(message));
     return true;
+}
+
+/* ---- approval ---- */
+
+static bool is_protected(struct str group)
+{
+    return str_is(group, "k8s.io") || str_has_suffix(group, STR(".k8s.io")) ||
+           str_is(group, "kubernetes.io") || str_has_suffix(group, STR(".kubernetes.io"));
+}
+
+/* SCHEME://HOST..., without blanks. */
+static bool is_url(struct str s)
+{
+    struct str scheme, rest, host, tail;
+    ptrdiff_t at = str_find(s, STR("://"));
+    if (at <= 0 || str_find_char(s, ' ') >= 0)
+        return false;
+    scheme = str_slice(s, 0, (size_t)at);
+    rest = str_slice(s, (size_t)at + 3, s.n);
+    for (size_t i = 0; i < scheme.n; i++) {
+        char c = scheme.p[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && (i == 0 || !((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.')))
+            return false;
+    }
+    (void)str_cut(rest, '/', &host, &tail);
+    return host.n > 0 && host.p[0] != '?';
+}
+
+struct crd_approval crd_approval(struct arena *a, const struct json *obj)
+{
+    static const char see[] = "see https://github.com/kubernetes/enhancements/pull/1111";
+    struct str given = json_str(json_path(obj, "metadata", "annotations", CRD_APPROVED_BY, NULL));
+    if (!is_protected(json_get_str(json_getc(obj, "spec"), "group")))
+        return (struct crd_approval){ .state = CRD_APPROVED };
+    if (given.n == 0)
+        return (struct crd_approval){
+            CRD_APPROVAL_MISSING, "MissingAnnotation",
+            arena_printf(a, "protected groups must have approval annotation \"%s\", %s",
+                         CRD_APPROVED_BY, see)
+        };
+    if (str_has_prefix(given, STR("unapproved"))) {
+        scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+        (void)buf_add_cstr(&text, "not approved: ");
+        go_quote(&text, given);
+        return (struct crd_approval){ CRD_APPROVAL_BYPASSED, "UnapprovedAnnotation",
+                                      str_dup_arena(a, buf_str(&text)) };
+    }
+    if (is_url(given))
+        return (struct crd_approval){ CRD_APPROVED, "ApprovedAnnotation",
+                                      arena_printf(a, "approved in " STR_FMT, STR_ARG(given)) };
+    return (struct crd_approval){
+        CRD_APPROVAL_INVALID, "InvalidAnnotation",
+        arena_printf(a,
+                     "protected groups must have approval annotation \"%s\" with either a URL or a "
+                     "reason starting with \"unapproved\", %s",
+                     CRD_APPROVED_BY, see)
+    };
 }
 
 /* ---- names ---- */
@@ -460,10 +554,18 @@ bool crd_update_status(struct arena *a, struct json *obj, const struct json *oth
 
     (void)crd_set_condition(a, obj, "NamesAccepted", !v.reason, v.reason ? v.reason : "NoConflicts",
                             v.message ? v.message : "no conflicts found", now);
-    if (!crd_has_condition(obj, "Established"))
+    if (!crd_has_condition(obj, "Established") && !v.reason && crd_has_bad_bundle(obj))
+        (void)crd_set_condition(a, obj, "Established", false, "InvalidCABundle",
+                                "The conversion webhook CABundle is invalid", now);
+    else if (!crd_has_condition(obj, "Established"))
         (void)crd_set_condition(
             a, obj, "Established", !v.reason, v.reason ? "NotAccepted" : "InitialNamesAccepted",
             v.reason ? "not all names are accepted" : "the initial names have been accepted", now);
+    struct crd_approval approval = crd_approval(a, obj);
+    if (approval.reason)
+        (void)crd_set_condition(a, obj, "KubernetesAPIApprovalPolicyConformant",
+                                approval.state == CRD_APPROVED, approval.reason, approval.message,
+                                now);
     add_stored_version(a, obj);
     return !json_equal(before, json_getc(obj, "status"));
 }

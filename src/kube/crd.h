@@ -22,6 +22,16 @@ struct str crd_name(const struct crd *c);
 size_t crd_resources(const struct crd *c, const struct kube_resource *const **ret);
 /* The storage version (also when it is not served). */
 const struct kube_resource *crd_storage(const struct crd *c);
+/*
+ * Its versions are converted by a webhook, and none is called here: objects are served in the
+ * version they are stored in, and in no other.
+ */
+bool crd_wants_webhook(const struct crd *c);
+/* spec.conversion has a CA bundle that is none: the definition is not established. */
+bool crd_has_bad_bundle(const struct json *obj);
+/* The warning for who writes such a definition. */
+void crd_warn(struct arena *a, const struct json *obj, const struct json *old,
+              void (*say)(void *arg, struct str text), void *arg);
 
 /* Validation of the object itself with upstream's texts; old NULL for create. */
 /* The name of a new one. */
@@ -47,3 +57,18 @@ bool crd_update_status(struct arena *a, struct json *obj, const struct json *oth
 bool crd_set_condition(struct arena *a, struct json *obj, const char *type, bool status,
                        const char *reason, const char *message, struct str now);
 bool crd_has_condition(const struct json *obj, const char *type);
+
+/* Groups of the Kubernetes project itself want a review, which an annotation names. */
+#define CRD_APPROVED_BY "api-approved.kubernetes.io"
+enum crd_approval_state {
+    CRD_APPROVED,
+    CRD_APPROVAL_BYPASSED,
+    CRD_APPROVAL_MISSING,
+    CRD_APPROVAL_INVALID
+};
+struct crd_approval {
+    enum crd_approval_state state;
+    const char *reason; /* NULL: the group wants none */
+    const char *message;
+};
+struct crd_approval crd_approval(struct arena *a, const struct json *obj);

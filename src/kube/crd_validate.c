@@ -6,6 +6,8 @@
  * once for the whole definition, and complains about "spec.validation" instead of
  * "spec.versions[0].schema"; people search for those texts, so the paths are the same here.
  */
+#include "codec/base64.h"
+#include "io/tls.h"
 #include "kube/cel/cel_rules.h"
 #include "kube/crd.h"
 #include "kube/meta.h"
@@ -369,8 +371,43 @@ static void check_new_stored(const struct json *obj, struct field_errors *errs)
 
 /* ---- conversion ---- */
 
-static void check_conversion(const struct json *spec, const struct fpath *up,
-                             struct field_errors *errs)
+/* What the CA bundle of a webhook is not; NULL: it is one, or none. */
+static const char *bundle_problem(const struct json *spec)
+{
+    struct str given =
+        json_str(json_path(spec, "conversion", "webhook", "clientConfig", "caBundle", NULL));
+    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(BUF_MAX_DEFAULT);
+    int64_t left_s;
+    if (given.n == 0)
+        return NULL;
+    if (base64_decode(&pem, given, BASE64_LENIENT) >= 0 &&
+        x509_seconds_left(buf_str(&pem), &left_s, NULL) >= 0)
+        return NULL;
+    return str_find(buf_str(&pem), STR("-----BEGIN ")) < 0
+               ? "unable to load root certificates: unable to parse bytes as PEM block"
+               : "unable to load root certificates: no valid certificate authority data seen";
+}
+
+bool crd_has_bad_bundle(const struct json *obj)
+{
+    return bundle_problem(json_getc(obj, "spec")) != NULL;
+}
+
+/* A new definition waits for a good bundle; one that had a good one, or none, may not lose it. */
+static void check_bundle(const struct json *spec, const struct json *old, const struct fpath *up,
+                         struct field_errors *errs)
+{
+    struct fpath at = fpath_child(up, STR("caBundle"));
+    bool strict = old && crd_has_condition(old, "Established");
+    const char *why = strict ? bundle_problem(spec) : NULL;
+    if (why && !bundle_problem(json_getc(old, "spec")))
+        field_error(errs, FIELD_INVALID, &at,
+                    json_path(spec, "conversion", "webhook", "clientConfig", "caBundle", NULL),
+                    "%s", why);
+}
+
+static void check_conversion(const struct json *spec, const struct json *old,
+                             const struct fpath *up, struct field_errors *errs)
 {
     static const struct str known[] = { { "None", 4 }, { "Webhook", 7 } };
     const struct json *conversion = json_getc(spec, "conversion");
@@ -398,6 +435,7 @@ static void check_conversion(const struct json *spec, const struct fpath *up,
         else if (has_url == has_service)
             field_error(errs, FIELD_REQUIRED, &client_at, NULL,
                         "exactly one of url or service is required");
+        check_bundle(spec, old, &client_at, errs);
         if (!json_is(versions, JSON_ARRAY) || versions->n == 0)
             field_error(errs, FIELD_REQUIRED, &versions_at, NULL, "%s", "");
         return;
@@ -431,25 +469,22 @@ static void check_group(const struct json *spec, const struct fpath *up, struct 
         field_error_enum(errs, &scope_at, json_getc(spec, "scope"), scopes, ARRAY_LEN(scopes));
 }
 
-/* Groups of the Kubernetes project itself need a reviewed annotation. */
+/* What stays as it is, is not complained about. */
 static void check_approval(const struct json *obj, const struct json *old,
                            struct field_errors *errs)
 {
-    static const char key[] = "api-approved.kubernetes.io";
-    struct str group = json_get_str(json_getc(obj, "spec"), "group");
-    bool is_protected = str_is(group, "k8s.io") || str_has_suffix(group, STR(".k8s.io")) ||
-                        str_is(group, "kubernetes.io") ||
-                        str_has_suffix(group, STR(".kubernetes.io"));
     struct fpath meta = fpath_child(NULL, STR("metadata"));
     struct fpath annotations = fpath_child(&meta, STR("annotations"));
-    struct fpath at = fpath_key(&annotations, str_of(key));
-    if (!is_protected || old)
+    struct fpath at = fpath_key(&annotations, STR(CRD_APPROVED_BY));
+    struct crd_approval now = crd_approval(errs->a, obj);
+    if (old && crd_approval(errs->a, old).state == now.state)
         return;
-    if (json_str(json_path(obj, "metadata", "annotations", key, NULL)).n == 0)
-        field_error(errs, FIELD_REQUIRED, &at, NULL,
-                    "protected groups must have approval annotation \"%s\", see "
-                    "https://github.com/kubernetes/enhancements/pull/1111",
-                    key);
+    if (now.state == CRD_APPROVAL_MISSING)
+        field_error(errs, FIELD_REQUIRED, &at, NULL, "%s", now.message);
+    else if (now.state == CRD_APPROVAL_INVALID)
+        field_error(errs, FIELD_INVALID, &at,
+                    json_path(obj, "metadata", "annotations", CRD_APPROVED_BY, NULL), "%s",
+                    now.message);
 }
 
 void crd_validate_name(const struct json *obj, struct field_errors *errs)
@@ -523,7 +558,7 @@ void crd_validate(const struct json *obj, const struct json *old, struct field_e
     check_group(spec, &at, errs);
     check_versions(spec, old, &at, errs);
     check_names(json_getc(spec, "names"), &names_at, true, errs);
-    check_conversion(spec, &at, errs);
+    check_conversion(spec, old, &at, errs);
     check_names(json_path(obj, "status", "acceptedNames", NULL), &accepted_at, false, errs);
     if (old) {
         check_immutable(obj, old, errs);

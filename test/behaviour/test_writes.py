@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the writing verbs refuse, warn about and leave alone, in upstream's words."""
+import base64
 import json
 
 import pytest
+
+from conftest import wait_for
 
 CM = "/api/v1/namespaces/default/configmaps"
 TYPES = {"json": "application/json-patch+json", "merge": "application/merge-patch+json",
@@ -216,3 +219,104 @@ def test_what_is_stored_without_effect_is_said(shared_api):
     said, = answer.headers.get_all("Warning")
     assert "does not enforce Pod Security" in said
     assert shared_api.ask("DELETE", hooks + "/quiet").status == 200
+    services = "/apis/apiregistration.k8s.io/v1/apiservices"
+    answer = shared_api.ask("POST", services, {"metadata": {"name": "v1.elsewhere.example.com"}, "spec": {
+        "group": "elsewhere.example.com", "version": "v1", "groupPriorityMinimum": 1000, "versionPriority": 10,
+        "service": {"name": "s", "namespace": "default"}, "insecureSkipTLSVerify": True}})
+    assert answer.status == 201, answer.body
+    said, = answer.headers.get_all("Warning")
+    assert "stored without effect" in said
+    available, = answer.json()["status"]["conditions"]
+    assert (available["type"], available["status"], available["reason"]) == ("Available", "False", "NotForwarded")
+    assert shared_api.ask("DELETE", services + "/v1.elsewhere.example.com").status == 200
+    no = shared_api.ask("POST", services, {"metadata": {"name": "v1.elsewhere.example.com"}, "spec": {
+        "group": "elsewhere.example.com", "version": "v1", "groupPriorityMinimum": 1000, "versionPriority": 10,
+        "caBundle": "AAAA"}})
+    assert no.status == 422 and "local APIServices may not have a caBundle" in no.json()["message"]
+
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+def hooked(plural, **client):
+    """A definition of versions v1 (stored) and v1beta1 with a conversion webhook."""
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    return {"metadata": {"name": f"{plural}.hooks.example.com"}, "spec": {
+        "group": "hooks.example.com", "scope": "Namespaced", "names": {"plural": plural, "kind": plural.capitalize()},
+        "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema},
+                     {"name": "v1beta1", "served": True, "storage": False, "schema": schema}],
+        "conversion": {"strategy": "Webhook", "webhook": {
+            "conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:1/convert", **client}}}}}
+
+
+def test_versions_that_a_webhook_would_convert_are_refused(shared_api):
+    api = shared_api
+    answer = api.ask("POST", CRDS, hooked("gears"))
+    assert answer.status == 201, answer.body
+    said, = answer.headers.get_all("Warning")
+    assert "objects are served in version v1, in which they are stored; requests for v1beta1 fail" in said
+    new, old = (f"/apis/hooks.example.com/{v}/namespaces/default/gears" for v in ("v1", "v1beta1"))
+    api.create("/api/v1/namespaces", {"metadata": {"name": "hooked"}})
+    for ns in ("default", "hooked"):
+        api.create(new.replace("default", ns), {"apiVersion": "hooks.example.com/v1", "kind": "Gears",
+                                                "metadata": {"name": "g"}})
+    assert api.get(f"{new}/g").json()["apiVersion"] == "hooks.example.com/v1"
+    for method, path in (("GET", old), ("GET", f"{old}/g"), ("POST", old), ("PATCH", f"{old}/g"), ("DELETE", f"{old}/g")):
+        no = api.ask(method, path)
+        assert no.status == 500, (method, no.body)
+        assert "conversion webhook for hooks.example.com/v1beta1, Kind=Gears failed" in no.json()["message"]
+    # the server's own controllers do not ask in that version
+    assert api.ask("DELETE", "/api/v1/namespaces/hooked").status == 200
+    wait_for(lambda: api.ask("GET", "/api/v1/namespaces/hooked").status == 404, "the namespace to go")
+    # what was stored before the storage version changed is not shown as what it is not
+    crd = api.get(f"{CRDS}/gears.hooks.example.com").json()
+    for v in crd["spec"]["versions"]:
+        v["storage"] = not v["storage"]
+    assert api.ask("PUT", f"{CRDS}/gears.hooks.example.com", crd).status == 200
+    no = api.ask("GET", f"{old}/g")
+    assert no.status >= 400 and "conversion webhook for hooks.example.com/v1, Kind=Gears failed" in no.json()["message"]
+    assert api.ask("DELETE", f"{CRDS}/gears.hooks.example.com").status == 200
+    wait_for(lambda: api.ask("GET", f"{CRDS}/gears.hooks.example.com").status == 404, "the definition to go")
+
+
+def test_a_bad_bundle_of_a_conversion_webhook(shared_api):
+    """As upstream: a new definition waits for a good one, and one that is established keeps it."""
+    api = shared_api
+    ca = base64.b64encode((api.data_dir / "pki/ca.crt").read_bytes()).decode()
+    made = api.ask("POST", CRDS, hooked("cogs", caBundle=base64.b64encode(b"nonsense").decode())).json()
+    established, = [c for c in made["status"]["conditions"] if c["type"] == "Established"]
+    assert (established["status"], established["reason"]) == ("False", "InvalidCABundle")
+    path = f"{CRDS}/cogs.hooks.example.com"
+    assert api.ask("GET", "/apis/hooks.example.com/v1/cogs").status == 404
+
+    def put_bundle(text):
+        return api.ask("PATCH", path, {"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": text}}}}},
+                       Content_Type=TYPES["merge"])
+    assert put_bundle(ca).status == 200
+    wait_for(lambda: api.ask("GET", "/apis/hooks.example.com/v1/cogs").status == 200, "the definition to be served")
+    no = put_bundle(base64.b64encode(b"nonsense").decode())
+    assert no.status == 422
+    assert no.json()["message"].endswith('spec.conversion.webhookClientConfig.caBundle: Invalid value: "bm9uc2Vuc2U=": '
+                                         "unable to load root certificates: unable to parse bytes as PEM block")
+    assert api.ask("DELETE", path).status == 200
+
+
+@pytest.mark.parametrize("annotation, status, reason", [
+    ("https://github.com/kubernetes/kubernetes/pull/1", "True", "ApprovedAnnotation"),
+    ("unapproved, experimental", "False", "UnapprovedAnnotation"),
+    ("nonsense", None, "with either a URL or a reason starting with \"unapproved\""),
+    (None, None, "protected groups must have approval annotation \"api-approved.kubernetes.io\""),
+])
+def test_groups_of_the_kubernetes_project_want_an_approval(shared_api, annotation, status, reason):
+    body = hooked("reviewed")
+    body["metadata"] = {"name": "reviewed.x.k8s.io",
+                        "annotations": {"api-approved.kubernetes.io": annotation} if annotation else {}}
+    body["spec"]["group"] = "x.k8s.io"
+    answer = shared_api.ask("POST", CRDS, body)
+    if status is None:
+        assert answer.status == 422 and reason in answer.json()["message"]
+        return
+    said, = [c for c in answer.json()["status"]["conditions"] if c["type"] == "KubernetesAPIApprovalPolicyConformant"]
+    assert (said["status"], said["reason"]) == (status, reason)
+    assert shared_api.ask("DELETE", f"{CRDS}/reviewed.x.k8s.io").status == 200
+    wait_for(lambda: shared_api.ask("GET", f"{CRDS}/reviewed.x.k8s.io").status == 404, "the definition to go")

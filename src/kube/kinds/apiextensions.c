@@ -32,6 +32,7 @@ static const struct kube_strategy crd_strategy = { .set_defaults = crd_default,
                                                    .prepare_create = crd_prepare_create,
                                                    .validate_name = crd_validate_name,
                                                    .validate = crd_validate,
+                                                   .warn = crd_warn,
                                                    .has_generation = true,
                                                    .fixed_meta_in_status = true };
 

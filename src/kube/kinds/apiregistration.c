@@ -1,31 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apiregistration.k8s.io: APIServices. Those with a service behind them are kept, not proxied. */
+#include "codec/base64.h"
 #include "kube/kinds/kinds.h"
 #include "kube/meta.h"
 
 #define GROUP "apiregistration.k8s.io"
+#define NOT_FORWARDED                                                                              \
+    "dormouse forwards no requests to services; what the group and version have is not served"
 
 static void service_set_defaults(struct arena *a, struct json *obj)
 {
     kind_default_int(a, json_path(obj, "spec", "service", NULL), "port", 443);
 }
 
-/* What this server answers itself is there from the beginning. */
+static bool has_service(const struct json *obj)
+{
+    return json_is(json_path(obj, "spec", "service", NULL), JSON_OBJECT);
+}
+
+/* What this server answers itself is there from the beginning; what it would have to forward, is
+ * not. */
 static void service_prepare_create(struct arena *a, struct json *obj)
 {
     kind_reset_status(a, obj);
-    const struct json *service = json_path(obj, "spec", "service", NULL);
-    if (service && service->type != JSON_NULL)
-        return;
+    bool local = !has_service(obj);
     struct json *conditions = json_new_array(a), *available = json_new_object(a);
     json_set_str(a, available, "type", STR("Available"));
-    json_set_str(a, available, "status", STR("True"));
+    json_set_str(a, available, "status", local ? STR("True") : STR("False"));
     json_set_str(a, available, "lastTransitionTime",
                  json_str(json_path(obj, "metadata", "creationTimestamp", NULL)));
-    json_set_str(a, available, "reason", STR("Local"));
-    json_set_str(a, available, "message", STR("Local APIServices are always available"));
+    json_set_str(a, available, "reason", local ? STR("Local") : STR("NotForwarded"));
+    json_set_str(a, available, "message",
+                 local ? STR("Local APIServices are always available") : STR(NOT_FORWARDED));
     json_add(conditions, available);
     json_setc(a, json_obj(a, obj, "status"), "conditions", conditions);
+}
+
+/* Whoever installs an aggregated API must not believe that it is served. */
+static void service_warn(struct arena *a, const struct json *obj, const struct json *old,
+                         void (*say)(void *arg, struct str text), void *arg)
+{
+    (void)a;
+    (void)old;
+    if (has_service(obj))
+        say(arg, STR("this APIService is stored without effect: " NOT_FORWARDED));
 }
 
 static void service_validate_name(const struct json *obj, struct field_errors *errs)
@@ -38,6 +56,41 @@ static void service_validate_name(const struct json *obj, struct field_errors *e
     if (!str_is(meta_name(obj), want))
         field_error_str(errs, FIELD_INVALID, &at, meta_name(obj),
                         "must be `spec.version+\".\"+spec.group`: \"%s\"", want);
+}
+
+static void check_local(const struct json *spec, const struct fpath *up, struct field_errors *errs)
+{
+    struct fpath bundle_at = fpath_child(up, STR("caBundle")),
+                 insecure_at = fpath_child(up, STR("insecureSkipTLSVerify"));
+    scoped(buf_fini_scoped) struct buf bundle = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)base64_decode(&bundle, json_get_str(spec, "caBundle"), BASE64_LENIENT);
+    if (json_get_str(spec, "caBundle").n)
+        field_error_str(errs, FIELD_INVALID, &bundle_at,
+                        str_of(arena_printf(errs->a, "%zu bytes", bundle.n)),
+                        "local APIServices may not have a caBundle");
+    if (json_bool(json_getc(spec, "insecureSkipTLSVerify")))
+        field_error(errs, FIELD_INVALID, &insecure_at, json_getc(spec, "insecureSkipTLSVerify"),
+                    "local APIServices may not have insecureSkipTLSVerify");
+}
+
+static void check_service(const struct json *spec, const struct fpath *up,
+                          struct field_errors *errs)
+{
+    const struct json *service = json_getc(spec, "service");
+    struct fpath at = fpath_child(up, STR("service")), ns_at = fpath_child(&at, STR("namespace")),
+                 name_at = fpath_child(&at, STR("name")), port_at = fpath_child(&at, STR("port")),
+                 insecure_at = fpath_child(up, STR("insecureSkipTLSVerify"));
+    int64_t port = json_int_or(json_getc(service, "port"), 0);
+    if (json_get_str(service, "namespace").n == 0)
+        field_error(errs, FIELD_REQUIRED, &ns_at, NULL, "%s", "");
+    if (json_get_str(service, "name").n == 0)
+        field_error(errs, FIELD_REQUIRED, &name_at, NULL, "%s", "");
+    if (port < 1 || port > 65535)
+        field_error(errs, FIELD_INVALID, &port_at, json_new_int(errs->a, port),
+                    "port is not valid: must be between 1 and 65535, inclusive");
+    if (json_bool(json_getc(spec, "insecureSkipTLSVerify")) && json_get_str(spec, "caBundle").n)
+        field_error(errs, FIELD_INVALID, &insecure_at, json_getc(spec, "insecureSkipTLSVerify"),
+                    "may not be true if caBundle is present");
 }
 
 static void service_validate(const struct json *obj, const struct json *old,
@@ -68,6 +121,10 @@ static void service_validate(const struct json *obj, const struct json *old,
     if (priority <= 0 || priority > 1000)
         field_error(errs, FIELD_INVALID, &version_prio, json_new_int(errs->a, priority),
                     "must be positive and less than 1000");
+    if (has_service(obj))
+        check_service(spec, &up, errs);
+    else
+        check_local(spec, &up, errs);
 }
 
 static struct json *cell_service(struct arena *a, const struct json *obj, int64_t now_s)
@@ -110,6 +167,7 @@ static const struct kube_strategy service_strategy = { .set_defaults = service_s
                                                        .validate_name = service_validate_name,
                                                        .prepare_create = service_prepare_create,
                                                        .validate = service_validate,
+                                                       .warn = service_warn,
                                                        .name_rule = KUBE_NAME_PATH_SEGMENT };
 
 static struct kube_resource rows[] = {
