@@ -616,6 +616,44 @@ TEST(updates_are_limited_by_quotas_as_well)
     fixture_fini(&f);
 }
 
+TEST(a_pod_that_leaves_the_scope_of_a_quota_is_counted_no_more)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", QUOTAS,
+               "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"scopes\":[\"NotTerminating\"],\"hard\":"
+               "{\"pods\":\"2\"}}}");
+    wait_used(&f, "pods", "0");
+    (void)make_pod(&f, "p", "");
+    wait_used(&f, "pods", "1");
+    (void)want(&f, 200, "PATCH", PODS "/p", "{\"spec\":{\"activeDeadlineSeconds\":9}}");
+    wait_used(&f, "pods", "0");
+    fixture_fini(&f);
+}
+
+TEST(quotas_of_cpu_and_memory_want_to_know_of_every_container)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(
+        &f, 201, "POST", QUOTAS,
+        "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"hard\":{\"cpu\":\"2\",\"limits.memory\":"
+        "\"1Gi\",\"requests.example.com/gpu\":\"1\",\"requests.ephemeral-storage\":\"1Gi\"}}}");
+    wait_used(&f, "cpu", "0");
+    CHECK_STR(message_of(&f, 403, "POST", PODS,
+                         "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"c\","
+                         "\"image\":\"i\"}],\"initContainers\":[{\"name\":\"b\",\"image\":\"i\","
+                         "\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}"),
+              "pods \"p\" is forbidden: failed quota: q: must specify cpu for: c; limits.memory "
+              "for: b,c");
+    (void)want(
+        &f, 201, "POST", PODS,
+        "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"resources\":{\"requests\":{\"cpu\":\"1\"}},"
+        "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}");
+    wait_used(&f, "cpu", "1");
+    fixture_fini(&f);
+}
+
 static struct json *make_service(struct fixture *f, const char *name, const char *spec)
 {
     scoped(free_scoped) char *body =

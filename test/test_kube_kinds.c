@@ -159,6 +159,12 @@ TEST(quotas_count_what_upstream_counts)
     arena_fini(&a);
 }
 
+#define CLASSES(operator)                                                                          \
+    "{'scopeSelector':{'matchExpressions':[{'scopeName':'PriorityClass','operator':" operator"}]"  \
+                                                                                             "}}"
+#define ACROSS   "{'scopes':['CrossNamespacePodAffinity']}"
+#define REQUIRED "'requiredDuringSchedulingIgnoredDuringExecution':[{"
+
 TEST(quotas_have_scopes)
 {
     static const struct {
@@ -178,7 +184,37 @@ TEST(quotas_have_scopes)
         { "{'scopeSelector':{'matchExpressions':[{'scopeName':'PriorityClass','operator':'Exists'}]"
           "}}",
           "{}", false },
+        { CLASSES("'DoesNotExist'"), "{}", true },
+        { CLASSES("'DoesNotExist'"), "{'spec':{'priorityClassName':'high'}}", false },
+        { CLASSES("'NotIn','values':['high']"), "{}", true },
+        { CLASSES("'In','values':['high']"), "{}", false },
+        { ACROSS, "{'spec':{'affinity':{'podAffinity':{" REQUIRED "'namespaces':['b']}]}}}}",
+          true },
+        { ACROSS,
+          "{'spec':{'affinity':{'podAntiAffinity':{'"
+          "preferredDuringSchedulingIgnoredDuringExecution'"
+          ":[{'weight':1,'podAffinityTerm':{'namespaceSelector':{}}}]}}}}",
+          true },
+        { ACROSS, "{'spec':{'affinity':{'podAffinity':{" REQUIRED "'topologyKey':'k'}]}}}}",
+          false },
+        { ACROSS, "{'spec':{'affinity':{'nodeAffinity':{}}}}", false },
+        { "{'scopes':['VolumeAttributesClass']}", "{}", false },
         { "{}", "{}", true },
+    };
+    static const struct {
+        const char *operator, * claim;
+        bool covers;
+    } claims[] = {
+        { "'Exists'", "{'spec':{'volumeAttributesClassName':'gold'}}", true },
+        { "'Exists'", "{'spec':{}}", false },
+        { "'DoesNotExist'", "{'spec':{}}", true },
+        { "'In','values':['gold']", "{'status':{'currentVolumeAttributesClassName':'gold'}}",
+          true },
+        { "'NotIn','values':['gold']",
+          "{'spec':{'volumeAttributesClassName':'gold'},'status':{'modifyVolumeStatus':{"
+          "'targetVolumeAttributesClassName':'silver'}}}",
+          true },
+        { "'NotIn','values':['gold']", "{'spec':{'volumeAttributesClassName':'gold'}}", false },
     };
     struct arena a = { 0 };
     const struct kube_resource *pods = served(&a, STR("/v1/pods"));
@@ -186,6 +222,14 @@ TEST(quotas_have_scopes)
         struct json *quota = json_new_object(&a);
         json_setc(&a, quota, "spec", parse(&a, cases[i].spec));
         CHECK(quota_covers(quota, pods, parse(&a, cases[i].pod)) == cases[i].covers);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(claims); i++) {
+        scoped(free_scoped) char *text =
+            xasprintf("{'spec':{'scopeSelector':{'matchExpressions':[{'scopeName':"
+                      "'VolumeAttributesClass','operator':%s}]}}}",
+                      claims[i].operator);
+        CHECK(quota_covers(parse(&a, text), served(&a, STR("/v1/persistentvolumeclaims")),
+                           parse(&a, claims[i].claim)) == claims[i].covers);
     }
     struct json *scoped_quota = parse(&a, "{'spec':{'scopes':['BestEffort']}}");
     CHECK(!quota_covers(scoped_quota, served(&a, STR("/v1/services")), parse(&a, "{}")));

@@ -352,7 +352,8 @@ void quotas_written(struct quotas *q, const struct written *w)
     struct space *s = space_of(q, ns);
     if (!s || (w->obj && !w->old && w->counted))
         return;
-    if (w->obj && w->old && uses_same(w->res, w->old, w->obj))
+    if (w->obj && w->old && uses_same(w->res, w->old, w->obj) &&
+        quota_same_scopes(w->res, w->old, w->obj))
         return;
     set_dirty(q, s);
 }

@@ -186,47 +186,126 @@ static bool has_value(const struct json *values, struct str v)
     return false;
 }
 
-static bool in_scope(const struct json *pod, struct str scope, struct str operator,
-                     const struct json * values)
+/* Operator and values against the names that an object has for the scope; as labels are selected:
+ * what has no name is not in any list. */
+static bool has_class(const struct str *names, size_t n, struct str operator,
+                      const struct json * values)
 {
-    const struct json *spec = json_getc(pod, "spec");
-    bool ends = json_getc(spec, "activeDeadlineSeconds") != NULL;
-    bool best_effort = str_is(str_of(pod_qos_class(pod)), "BestEffort");
-    struct str class = json_get_str(spec, "priorityClassName");
-    if (str_is(scope, "Terminating"))
-        return ends;
-    if (str_is(scope, "NotTerminating"))
-        return !ends;
-    if (str_is(scope, "BestEffort"))
-        return best_effort;
-    if (str_is(scope, "NotBestEffort"))
-        return !best_effort;
-    if (!str_is(scope, "PriorityClass"))
-        return false;
+    bool in = false, out = n == 0;
+    for (size_t i = 0; i < n; i++) {
+        bool listed = has_value(values, names[i]);
+        in = in || listed;
+        out = out || !listed;
+    }
     if (str_is(operator, "In"))
-        return has_value(values, class);
+        return in;
     if (str_is(operator, "NotIn"))
-        return !has_value(values, class);
-    return str_is(operator, "DoesNotExist") ? class.n == 0 : class.n > 0;
+        return out;
+    return str_is(operator, "DoesNotExist") ? n == 0 : n > 0;
+}
+
+static bool is_across(const struct json *term)
+{
+    const struct json *namespaces = json_getc(term, "namespaces"),
+                      *selector = json_getc(term, "namespaceSelector");
+    return (namespaces && namespaces->n) || json_is(selector, JSON_OBJECT);
+}
+
+/* A term of affinity looks at pods of other namespaces. */
+static bool looks_across(const struct json *pod)
+{
+    static const char *const kinds[] = { "podAffinity", "podAntiAffinity" };
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        const struct json *affinity = json_path(pod, "spec", "affinity", kinds[i], NULL);
+        json_each (t, json_getc(affinity, "requiredDuringSchedulingIgnoredDuringExecution"))
+            if (is_across(t))
+                return true;
+        json_each (t, json_getc(affinity, "preferredDuringSchedulingIgnoredDuringExecution"))
+            if (is_across(json_getc(t, "podAffinityTerm")))
+                return true;
+    }
+    return false;
+}
+
+static bool pod_ends(const struct json *pod)
+{
+    const struct json *deadline = json_path(pod, "spec", "activeDeadlineSeconds", NULL);
+    return deadline && deadline->type != JSON_NULL;
+}
+
+static bool pod_in_scope(const struct json *pod, struct str scope, struct str operator,
+                         const struct json * values)
+{
+    struct str class = json_str(json_path(pod, "spec", "priorityClassName", NULL));
+    if (str_is(scope, "Terminating"))
+        return pod_ends(pod);
+    if (str_is(scope, "NotTerminating"))
+        return !pod_ends(pod);
+    if (str_is(scope, "BestEffort"))
+        return str_is(str_of(pod_qos_class(pod)), "BestEffort");
+    if (str_is(scope, "NotBestEffort"))
+        return !str_is(str_of(pod_qos_class(pod)), "BestEffort");
+    if (str_is(scope, "CrossNamespacePodAffinity"))
+        return looks_across(pod);
+    return str_is(scope, "PriorityClass") && has_class(&class, class.n > 0, operator, values);
+}
+
+/* The classes that a claim has, is being given, and is to have: each once. */
+enum { CLAIM_CLASSES = 3 };
+static size_t claim_classes(const struct json *pvc, struct str ret[CLAIM_CLASSES])
+{
+    const struct str all[CLAIM_CLASSES] = {
+        json_str(json_path(pvc, "spec", "volumeAttributesClassName", NULL)),
+        json_str(json_path(pvc, "status", "currentVolumeAttributesClassName", NULL)),
+        json_str(
+            json_path(pvc, "status", "modifyVolumeStatus", "targetVolumeAttributesClassName", NULL))
+    };
+    size_t n = 0;
+    for (size_t i = 0; i < CLAIM_CLASSES; i++) {
+        bool known = all[i].n == 0;
+        for (size_t k = 0; k < n; k++)
+            known = known || str_eq(ret[k], all[i]);
+        if (!known)
+            ret[n++] = all[i];
+    }
+    return n;
+}
+
+static bool in_scope(const struct kube_resource *res, const struct json *obj, struct str scope,
+                     struct str operator, const struct json * values)
+{
+    struct str classes[CLAIM_CLASSES];
+    if (is_core(res, "pods"))
+        return pod_in_scope(obj, scope, operator, values);
+    return is_core(res, "persistentvolumeclaims") && str_is(scope, "VolumeAttributesClass") &&
+           has_class(classes, claim_classes(obj, classes), operator, values);
 }
 
 bool quota_covers(const struct json *quota, const struct kube_resource *res, const struct json *obj)
 {
-    const struct json *spec = json_getc(quota, "spec"), *scopes = json_getc(spec, "scopes");
-    const struct json *terms = json_path(spec, "scopeSelector", "matchExpressions", NULL);
-    bool scoped = (scopes && scopes->n) || (terms && terms->n);
-    if (!scoped)
-        return true;
-    if (!is_core(res, "pods"))
-        return false;
-    json_each (s, scopes)
-        if (!in_scope(obj, json_str(s), STR("Exists"), NULL))
+    const struct json *spec = json_getc(quota, "spec");
+    json_each (s, json_getc(spec, "scopes"))
+        if (!in_scope(res, obj, json_str(s), STR("Exists"), NULL))
             return false;
-    json_each (t, terms)
-        if (!in_scope(obj, json_get_str(t, "scopeName"), json_get_str(t, "operator"),
+    json_each (t, json_path(spec, "scopeSelector", "matchExpressions", NULL))
+        if (!in_scope(res, obj, json_get_str(t, "scopeName"), json_get_str(t, "operator"),
                       json_getc(t, "values")))
             return false;
     return true;
+}
+
+bool quota_same_scopes(const struct kube_resource *res, const struct json *x, const struct json *y)
+{
+    struct str cx[CLAIM_CLASSES], cy[CLAIM_CLASSES];
+    if (is_core(res, "pods"))
+        return pod_ends(x) == pod_ends(y) && strcmp(pod_qos_class(x), pod_qos_class(y)) == 0;
+    if (!is_core(res, "persistentvolumeclaims"))
+        return true;
+    size_t nx = claim_classes(x, cx), ny = claim_classes(y, cy);
+    bool same = nx == ny;
+    for (size_t i = 0; same && i < nx; i++)
+        same = str_eq(cx[i], cy[i]);
+    return same;
 }
 
 /* ------------------------------------------------------------------ limits */
@@ -280,29 +359,54 @@ static const struct json *find_hard(const struct json *quota, struct str name)
     return json_get(json_path(quota, "status", "hard", NULL), name);
 }
 
-/* A pod must say what it wants of everything that is limited. */
+/* Containers that do not say how much of it they want, sorted, in `who`. */
+static void list_silent(const struct json *pod, const char *list, struct str name, struct buf *who)
+{
+    static const char *const lists[] = { "containers", "initContainers" };
+    struct str last = STR("");
+    for (bool more = true; more;) { /* the next name after `last` */
+        struct str next = STR("");
+        for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+            json_each (c, json_path(pod, "spec", lists[i], NULL)) {
+                struct str own = json_get_str(c, "name");
+                if (!json_get(json_path(c, "resources", list, NULL), name) &&
+                    str_cmp(own, last) > 0 && (next.n == 0 || str_cmp(own, next) < 0))
+                    next = own;
+            }
+        more = next.n > 0;
+        if (more)
+            (void)buf_printf(who, "%s" STR_FMT, who->n ? "," : "", STR_ARG(next));
+        last = next;
+    }
+}
+
+static bool says_for_all(const struct json *pod)
+{
+    static const char *const lists[] = { "requests", "limits" };
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        const struct json *own = json_path(pod, "spec", "resources", lists[i], NULL);
+        if (own && own->n)
+            return true;
+    }
+    return false;
+}
+
+/* A pod must say what it wants of the cpu and memory that is limited: itself, or each container. */
 static const char *what_is_missing(struct arena *a, const struct json *quota,
                                    const struct json *pod)
 {
-    struct buf b = BUF_INIT(4096);
-    json_each (h, json_path(quota, "status", "hard", NULL)) {
-        struct str list, name = h->key;
-        bool limits = str_has_prefix(name, STR("limits."));
-        bool requests = str_has_prefix(name, STR("requests."));
-        if (!is_compute(name) || str_has_suffix(name, STR("storage")))
+    static const char *const asked[] = { "cpu",    "limits.cpu",   "limits.memory",
+                                         "memory", "requests.cpu", "requests.memory" };
+    struct buf b = BUF_INIT(64 << 10);
+    for (size_t i = 0; i < ARRAY_LEN(asked) && !says_for_all(pod); i++) {
+        struct buf who = BUF_INIT(16 << 10);
+        const char *dot = strchr(asked[i], '.');
+        if (!find_hard(quota, str_of(asked[i])))
             continue;
-        if (limits || requests)
-            (void)str_cut(name, '.', &list, &name);
-        struct buf who = BUF_INIT(2048);
-        json_each (c, json_path(pod, "spec", "containers", NULL))
-            if (!json_get(json_path(c, "resources", limits ? "limits" : "requests", NULL), name))
-                (void)buf_printf(&who, "%s" STR_FMT, who.n ? "," : "",
-                                 STR_ARG(json_get_str(c, "name")));
-        bool whole = json_get(
-            json_path(pod, "spec", "resources", limits ? "limits" : "requests", NULL), name);
-        if (who.n && !whole)
-            (void)buf_printf(&b, "%s" STR_FMT " for: %s", b.n ? "; " : "", STR_ARG(h->key),
-                             buf_cstr(&who));
+        list_silent(pod, asked[i][0] == 'l' ? "limits" : "requests",
+                    str_of(dot ? dot + 1 : asked[i]), &who);
+        if (who.n)
+            (void)buf_printf(&b, "%s%s for: %s", b.n ? "; " : "", asked[i], buf_cstr(&who));
         buf_fini(&who);
     }
     const char *text = b.n ? str_dup_arena(a, buf_str(&b)) : NULL;
