@@ -26,11 +26,13 @@ static void remove_tree(const char *path)
     (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+static const struct datadir_names local = { .host = "127.0.0.1" };
+
 static struct datadir *opened(const char *path, const char *host)
 {
     struct datadir *d = NULL;
     struct err err = { 0 };
-    int r = datadir_open(path, host, &d, &err);
+    int r = datadir_open(path, &(struct datadir_names){ .host = host }, &d, &err);
     if (r < 0)
         TEST_FAIL("datadir_open: %s", err_text(&err));
     return d;
@@ -68,14 +70,14 @@ TEST(a_certificate_near_its_end_is_replaced)
     CHECK(mkdtemp(root));
     struct datadir *d = opened(root, "127.0.0.1");
     bool replaced = true;
-    CHECK_OK(datadir_renew(d, "127.0.0.1", &replaced, &err));
+    CHECK_OK(datadir_renew(d, &local, &replaced, &err));
     CHECK(!replaced);
     CHECK(d->cert_renew_at_s > clock_wall_ms() / 1000);
     buf_reset(&d->server_cert);
     buf_reset(&d->server_key);
     CHECK_OK(x509_make_server(buf_str(&d->ca_cert), buf_str(&d->ca_key), "x", names, 1,
                               DATADIR_CERT_RENEW_DAYS - 1, &d->server_cert, &d->server_key, &err));
-    CHECK_OK(datadir_renew(d, "127.0.0.1", &replaced, &err));
+    CHECK_OK(datadir_renew(d, &local, &replaced, &err));
     CHECK(replaced);
     int64_t left_s;
     CHECK_OK(x509_seconds_left(buf_str(&d->server_cert), &left_s, &err));
@@ -84,10 +86,52 @@ TEST(a_certificate_near_its_end_is_replaced)
     remove_tree(root);
 }
 
+static bool is_for(const struct datadir *d, const char *name)
+{
+    struct buf text = BUF_INIT(64 << 10);
+    CHECK_OK(sys_read_file(d->fd, "pki/server.names", &text, NULL));
+    scoped(free_scoped) char *line = xasprintf("\n%s\n", name);
+    bool is = str_find(buf_str(&text), str_of(line)) >= 0;
+    buf_fini(&text);
+    return is;
+}
+
+TEST(a_certificate_is_for_the_names_that_were_asked_for)
+{
+    static const char *const extra[] = { "cluster.example.org", "192.0.2.7", "::1" };
+    struct datadir_names names = { .host = "0.0.0.0", .extra = extra, .n_extra = 3 };
+    char root[] = "/tmp/dm-test-XXXXXX";
+    struct err err = { 0 };
+    struct datadir *d;
+    bool replaced = true;
+    CHECK(mkdtemp(root));
+    CHECK_OK(datadir_open(root, &names, &d, &err));
+    CHECK(is_for(d, "cluster.example.org") && is_for(d, "192.0.2.7") && !is_for(d, "0.0.0.0"));
+    CHECK_OK(datadir_renew(d, &names, &replaced, &err));
+    CHECK(!replaced);
+    names.n_extra = 1; /* another set: another certificate */
+    CHECK_OK(datadir_renew(d, &names, &replaced, &err));
+    CHECK(replaced && !is_for(d, "192.0.2.7"));
+    datadir_free(d);
+    remove_tree(root);
+}
+
+TEST(only_names_and_addresses_are_fit_for_a_certificate)
+{
+    static const char *const good[] = { "a", "a.b-c.d", "*.example.org", "10.0.0.1", "fe80::1" };
+    static const char *const bad[] = { "",     ".", "a..b", "-a", "a b",         "a.",
+                                       "a\nb", "*", "*.",   "a/", "https://x.y", "x:6443" };
+    for (size_t i = 0; i < ARRAY_LEN(good); i++)
+        CHECK_OK(datadir_check_name(good[i], NULL));
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        if (datadir_check_name(bad[i], NULL) != E_INVALID)
+            TEST_FAIL("'%s' is taken for a name", bad[i]);
+}
+
 static int try_open(const char *path, struct err *err)
 {
     struct datadir *d = NULL;
-    int r = datadir_open(path, "127.0.0.1", &d, err);
+    int r = datadir_open(path, &local, &d, err);
     datadir_free(d);
     return r;
 }

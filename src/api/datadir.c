@@ -10,10 +10,14 @@
 #include "codec/jwt.h"
 #include "io/tls.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -161,14 +165,94 @@ static int load_ca(struct datadir *d, struct err *err)
     return write_pair(d, "pki/ca.crt", &d->ca_cert, "pki/ca.key", &d->ca_key, err);
 }
 
-enum { NAMES_MAX = 12 };
+/* The fixed ones, the machine's, the listener's; then what the machine and the user add. */
+enum { NAMES_MAX = 12 + DATADIR_ADDRESSES_MAX + DATADIR_EXTRA_NAMES_MAX };
+
+struct name_list {
+    char *at[NAMES_MAX];
+    size_t n;
+};
+
+static void name_list_fini(struct name_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free(l->at[i]);
+}
+
+static void add_name(struct name_list *l, const char *name)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->at[i], name) == 0)
+            return;
+    assert(l->n < NAMES_MAX);
+    l->at[l->n++] = xstrdup(name);
+}
 
 static bool is_wildcard(const char *host)
 {
     return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
 }
 
-static size_t server_names(const char *host, const char *machine, const char **names)
+int datadir_check_name(const char *name, struct err *err)
+{
+    unsigned char address[16];
+    struct str rest = str_of(name), label;
+    if (inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1)
+        return 0;
+    bool ok = rest.n > 0 && rest.n <= 253;
+    if (str_has_prefix(rest, STR("*.")))
+        rest = str_slice(rest, 2, rest.n);
+    do {
+        ok = str_cut(rest, '.', &label, &rest) ? ok && rest.n > 0 : ok;
+        ok = ok && label.n > 0 && label.n <= 63 && label.p[0] != '-' && label.p[label.n - 1] != '-';
+        for (size_t i = 0; ok && i < label.n; i++)
+            ok = (label.p[i] >= 'a' && label.p[i] <= 'z') ||
+                 (label.p[i] >= 'A' && label.p[i] <= 'Z') ||
+                 (label.p[i] >= '0' && label.p[i] <= '9') || label.p[i] == '-' || label.p[i] == '_';
+    } while (ok && rest.n);
+    return ok ? 0 : err_set(err, E_INVALID, "'%s' is neither a DNS name nor an address", name);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/*
+ * What other machines reach this one by: without loopback and link-local addresses, and without a
+ * temporary order, which would make another certificate at each start.
+ */
+static void add_own_addresses(struct name_list *to)
+{
+    struct ifaddrs *all = NULL;
+    struct name_list found = { 0 };
+    if (getifaddrs(&all) < 0)
+        return;
+    for (struct ifaddrs *i = all; i && found.n < DATADIR_ADDRESSES_MAX; i = i->ifa_next) {
+        char text[INET6_ADDRSTRLEN];
+        if (!i->ifa_addr || (i->ifa_flags & IFF_LOOPBACK))
+            continue;
+        if (i->ifa_addr->sa_family == AF_INET) {
+            const struct sockaddr_in *v4 = (const struct sockaddr_in *)i->ifa_addr;
+            (void)inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+        } else if (i->ifa_addr->sa_family == AF_INET6) {
+            const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)i->ifa_addr;
+            if (IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr))
+                continue;
+            (void)inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
+        } else {
+            continue;
+        }
+        add_name(&found, text);
+    }
+    freeifaddrs(all);
+    qsort(found.at, found.n, sizeof found.at[0], by_text);
+    for (size_t i = 0; i < found.n; i++)
+        add_name(to, found.at[i]);
+    name_list_fini(&found);
+}
+
+static void server_names(const struct datadir_names *names, struct name_list *to)
 {
     static const char *const fixed[] = { "localhost",
                                          "127.0.0.1",
@@ -177,36 +261,37 @@ static size_t server_names(const char *host, const char *machine, const char **n
                                          "kubernetes.default",
                                          "kubernetes.default.svc",
                                          "kubernetes.default.svc.cluster.local" };
-    size_t n = 0;
+    char machine[256] = "";
+    (void)gethostname(machine, sizeof machine - 1);
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
-        names[n++] = fixed[i];
+        add_name(to, fixed[i]);
     if (machine[0])
-        names[n++] = machine;
-    bool listed = is_wildcard(host);
-    for (size_t i = 0; i < n; i++)
-        listed = listed || strcmp(names[i], host) == 0;
-    if (!listed)
-        names[n++] = host;
-    assert(n <= NAMES_MAX);
-    return n;
+        add_name(to, machine);
+    if (is_wildcard(names->host))
+        add_own_addresses(to);
+    else
+        add_name(to, names->host);
+    for (size_t i = 0; i < names->n_extra; i++)
+        add_name(to, names->extra[i]);
 }
 
-static void names_text(const char *const *names, size_t n, struct buf *to)
+static void names_text(const struct name_list *names, struct buf *to)
 {
-    for (size_t i = 0; i < n; i++)
-        (void)buf_printf(to, "%s\n", names[i]);
+    for (size_t i = 0; i < names->n; i++)
+        (void)buf_printf(to, "%s\n", names->at[i]);
 }
 
-static int make_server_cert(struct datadir *d, const char *const *names, size_t n, struct err *err)
+static int make_server_cert(struct datadir *d, const struct name_list *names, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(DATADIR_FILE_MAX_BYTES);
     buf_reset(&d->server_cert);
     buf_reset(&d->server_key);
-    int r = x509_make_server(buf_str(&d->ca_cert), buf_str(&d->ca_key), "dormouse-api", names, n,
-                             DATADIR_CERT_DAYS, &d->server_cert, &d->server_key, err);
+    int r = x509_make_server(buf_str(&d->ca_cert), buf_str(&d->ca_key), "dormouse-api",
+                             (const char *const *)names->at, names->n, DATADIR_CERT_DAYS,
+                             &d->server_cert, &d->server_key, err);
     if (r < 0)
         return err_ctx(err, r, "make the API's certificate");
-    names_text(names, n, &text);
+    names_text(names, &text);
     r = write_pair(d, "pki/server.crt", &d->server_cert, "pki/server.key", &d->server_key, err);
     if (r >= 0)
         r = sys_write_file_atomic(d->fd, "pki/server.names", buf_str(&text), 0600, err);
@@ -218,22 +303,22 @@ static int read_names(const struct datadir *d, struct buf *to)
     return sys_read_file(d->fd, "pki/server.names", to, NULL);
 }
 
-int datadir_renew(struct datadir *d, const char *host, bool *ret_replaced, struct err *err)
+int datadir_renew(struct datadir *d, const struct datadir_names *names, bool *ret_replaced,
+                  struct err *err)
 {
-    char machine[256] = "";
-    (void)gethostname(machine, sizeof machine - 1);
-    const char *names[NAMES_MAX];
-    size_t n = server_names(host, machine, names);
+    scoped(name_list_fini) struct name_list list = { 0 };
+    assert(names->n_extra <= DATADIR_EXTRA_NAMES_MAX);
+    server_names(names, &list);
     scoped(buf_fini_scoped) struct buf want = BUF_INIT(DATADIR_FILE_MAX_BYTES);
     scoped(buf_fini_scoped) struct buf have = BUF_INIT(DATADIR_FILE_MAX_BYTES);
-    names_text(names, n, &want);
+    names_text(&list, &want);
     int64_t left_s = 0;
     bool good = d->server_cert.n > 0 && read_names(d, &have) >= 0 &&
                 str_eq(buf_str(&have), buf_str(&want)) &&
                 x509_seconds_left(buf_str(&d->server_cert), &left_s, NULL) >= 0 &&
                 left_s > (int64_t)DATADIR_CERT_RENEW_DAYS * DAY_S;
     if (!good) {
-        int r = make_server_cert(d, names, n, err);
+        int r = make_server_cert(d, &list, err);
         if (r < 0)
             return r;
         left_s = (int64_t)DATADIR_CERT_DAYS * DAY_S;
@@ -243,7 +328,7 @@ int datadir_renew(struct datadir *d, const char *host, bool *ret_replaced, struc
     return 0;
 }
 
-static int load_server_cert(struct datadir *d, const char *host, struct err *err)
+static int load_server_cert(struct datadir *d, const struct datadir_names *names, struct err *err)
 {
     int r = read_pair(d, "pki/server.crt", &d->server_cert, "pki/server.key", &d->server_key, err);
     if (r < 0 && r != -ENOENT)
@@ -251,7 +336,7 @@ static int load_server_cert(struct datadir *d, const char *host, struct err *err
     if (r == -ENOENT)
         buf_reset(&d->server_cert);
     bool replaced;
-    return datadir_renew(d, host, &replaced, err);
+    return datadir_renew(d, names, &replaced, err);
 }
 
 static int load_token(struct datadir *d, struct err *err)
@@ -303,7 +388,8 @@ int datadir_open_ca(const char *path, struct datadir **ret, struct err *err)
     return 0;
 }
 
-int datadir_open(const char *path, const char *host, struct datadir **ret, struct err *err)
+int datadir_open(const char *path, const struct datadir_names *names, struct datadir **ret,
+                 struct err *err)
 {
     scoped(datadir_free_scoped) struct datadir *d = xnew(struct datadir);
     d->fd = -1;
@@ -312,7 +398,7 @@ int datadir_open(const char *path, const char *host, struct datadir **ret, struc
     if (r >= 0)
         r = load_ca(d, err);
     if (r >= 0)
-        r = load_server_cert(d, host, err);
+        r = load_server_cert(d, names, err);
     if (r >= 0)
         r = load_sa_key(d, err);
     if (r >= 0)

@@ -24,7 +24,9 @@ enum {
     DATADIR_FORMAT = 1,
     DATADIR_TOKEN_BYTES = 32,
     DATADIR_CERT_DAYS = 365,
-    DATADIR_CERT_RENEW_DAYS = 30 /* a certificate with less left is replaced */
+    DATADIR_CERT_RENEW_DAYS = 30, /* a certificate with less left is replaced */
+    DATADIR_EXTRA_NAMES_MAX = 64, /* given by the user */
+    DATADIR_ADDRESSES_MAX = 32    /* of this machine */
 };
 
 struct datadir {
@@ -37,18 +39,32 @@ struct datadir {
     int64_t cert_renew_at_s; /* wall clock */
 };
 
+/* Whom the API's certificate is for. */
+struct datadir_names {
+    const char *host;         /* what the API listens on */
+    const char *const *extra; /* further names and addresses, checked by datadir_check_name() */
+    size_t n_extra;           /* DATADIR_EXTRA_NAMES_MAX at most */
+};
+
+/* A DNS name ("*.example.org" too) or an address, fit for a certificate. Errors: E_INVALID. */
+int datadir_check_name(const char *name, struct err *err);
+
 /*
- * Open or make the directory, and whatever of the above is missing. host: what the API listens on;
- * it goes into the certificate along with the loopback addresses, the machine's name and the names
- * that pods use. Errors: -EACCES, -EROFS, ... not writable; -ENOTEMPTY: has content that is not
+ * Open or make the directory, and whatever of the above is missing. The certificate is for the
+ * loopback addresses, the machine's name, the names that pods use and those in `names`; also for
+ * the machine's own addresses where it listens on all of them. One that was made for other names is
+ * replaced. Errors: -EACCES, -EROFS, ... not writable; -ENOTEMPTY: has content that is not
  * ours; -EPERM: belongs to another user; E_VERSION: written by a newer program; E_CORRUPT.
  */
-int datadir_open(const char *path, const char *host, struct datadir **ret, struct err *err);
+int datadir_open(const char *path, const struct datadir_names *names, struct datadir **ret,
+                 struct err *err);
 void datadir_free(struct datadir *d);
 DEFINE_SCOPED(datadir, datadir_free)
 
-/* Make a new server certificate when the old one is near its end; true if it was replaced. */
-int datadir_renew(struct datadir *d, const char *host, bool *ret_replaced, struct err *err);
+/* Make a new server certificate when the old one is near its end, or for other names; true if it
+ * was replaced. */
+int datadir_renew(struct datadir *d, const struct datadir_names *names, bool *ret_replaced,
+                  struct err *err);
 
 /* Write a kubeconfig for the administrator, mode 0600. path NULL: DIR/kubeconfig.
  * ret_path: given, free(). */

@@ -36,15 +36,13 @@ static int run(int argc, char **argv)
     if (r)
         return r;
     scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
-    struct server_opts server = { .data_dir = dir,
-                                  .with_cluster = true,
-                                  .host = host,
-                                  .kubeconfig = kubeconfig,
-                                  .token_file = cmd_token_file,
-                                  .sa_issuer = cmd_sa_issuer,
-                                  .event_ttl_ms = cmd_event_ttl_ms };
+    struct server_opts server = {
+        .data_dir = dir, .with_cluster = true, .host = host, .kubeconfig = kubeconfig
+    };
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
+    if ((r = cmd_take_cluster_opts(&server)))
+        return r;
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 

@@ -3,19 +3,33 @@
 #pragma once
 
 #include "cmd/cmd.h"
+#include "node/server.h"
 
 extern const char *cmd_token_file, *cmd_sa_issuer;
 extern uint64_t cmd_event_ttl_ms; /* 0: not given */
+extern struct cmd_list cmd_tls_names;
+
+/* What they say, checked: a cmd_exit when something is wrong, else 0. */
+int cmd_take_cluster_opts(struct server_opts *to);
 
 #define CMD_CLUSTER_OPTS                                                                           \
-    { "token-auth-file",                                                                           \
+    { "tls-san",                                                                                   \
       0,                                                                                           \
-      "FILE",                                                                                      \
-      "further bearer tokens, one a line: token,user,uid,\"group1,group2\"",                       \
-      CMD_STRING,                                                                                  \
-      &cmd_token_file,                                                                             \
+      "NAME|ADDR",                                                                                 \
+      "the API's certificate is good for this name or address too; repeatable (this machine's "    \
+      "name and the address listened on, with 0.0.0.0 all of its addresses)",                      \
+      CMD_LIST,                                                                                    \
+      &cmd_tls_names,                                                                              \
       0,                                                                                           \
       0 },                                                                                         \
+        { "token-auth-file",                                                                       \
+          0,                                                                                       \
+          "FILE",                                                                                  \
+          "further bearer tokens, one a line: token,user,uid,\"group1,group2\"",                   \
+          CMD_STRING,                                                                              \
+          &cmd_token_file,                                                                         \
+          0,                                                                                       \
+          0 },                                                                                     \
         { "service-account-issuer",                                                                \
           0,                                                                                       \
           "URL",                                                                                   \

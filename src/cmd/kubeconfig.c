@@ -3,13 +3,10 @@
 #include "kube/kubeconfig.h"
 #include "api/datadir.h"
 #include "base/mem.h"
-#include "cmd/cluster_opts.h"
+#include "cmd/cmd.h"
 #include "io/tls.h"
 
 #include <errno.h>
-
-const char *cmd_token_file, *cmd_sa_issuer;
-uint64_t cmd_event_ttl_ms;
 
 static const char *data_dir, *user, *server, *out;
 static struct cmd_list groups;

@@ -91,9 +91,6 @@ static int run(int argc, char **argv)
         .with_cluster = true,
         .host = host,
         .kubeconfig = kubeconfig,
-        .token_file = cmd_token_file,
-        .sa_issuer = cmd_sa_issuer,
-        .event_ttl_ms = cmd_event_ttl_ms,
         .with_operators = true,
         .module_dirs = modules.at,
         .n_module_dirs = modules.n,
@@ -102,7 +99,8 @@ static int run(int argc, char **argv)
     };
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
-    if ((r = cmd_take_host_opts(&server)) || (r = set_functions(&server)))
+    if ((r = cmd_take_cluster_opts(&server)) || (r = cmd_take_host_opts(&server)) ||
+        (r = set_functions(&server)))
         return r;
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }

@@ -11,6 +11,7 @@
 #include "io/tls.h"
 #include "store/store.h"
 
+#include <errno.h>
 #include <fcntl.h>
 
 enum { RENEW_RETRY_S = 3600, TOKEN_FILE_MAX_BYTES = 1 << 20 };
@@ -27,13 +28,19 @@ struct cluster {
     void *stopped_arg;
 };
 
+static struct datadir_names names_of(const struct cluster *c)
+{
+    return (struct datadir_names){ c->host, c->opts.tls_names, c->opts.n_tls_names };
+}
+
 /* Called on a request once the certificate nears its end; returns when to ask again. */
 static int64_t renew(void *arg)
 {
     struct cluster *c = arg;
     struct err err = { 0 };
     bool replaced;
-    int r = datadir_renew(c->dir, c->host, &replaced, &err);
+    struct datadir_names names = names_of(c);
+    int r = datadir_renew(c->dir, &names, &replaced, &err);
     if (r >= 0 && replaced)
         r = tls_ctx_set_server_cert(c->tls, buf_str(&c->dir->server_cert),
                                     buf_str(&c->dir->server_key), &err);
@@ -52,6 +59,8 @@ static int listen_and_tell(struct cluster *c, struct err *err)
                                buf_str(&c->dir->ca_cert), &c->tls, err);
     if (r >= 0)
         r = api_listen(c->api, c->host, c->opts.port, c->tls, err);
+    if (r == -EADDRINUSE)
+        return err_ctx(err, r, "the API's port is taken (--listen HOST:PORT: another)");
     if (r < 0)
         return r;
     api_on_renewal(c->api, c->dir->cert_renew_at_s, renew, c);
@@ -106,7 +115,8 @@ static void free_cluster(struct cluster *c)
 
 static int open_parts(struct cluster *c, struct err *err)
 {
-    int r = datadir_open(c->opts.data_dir, c->host, &c->dir, err);
+    struct datadir_names names = names_of(c);
+    int r = datadir_open(c->opts.data_dir, &names, &c->dir, err);
     if (r < 0)
         return r;
     scoped(free_scoped) char *path = xasprintf("%s/store.db", c->dir->path);

@@ -18,6 +18,8 @@ struct cluster_opts {
     const char *data_dir; /* made when missing */
     const char *host;     /* listen address; port 0: any free one */
     uint16_t port;
+    const char *const *tls_names; /* of the certificate, beside its own; kept */
+    size_t n_tls_names;
     const char *kubeconfig; /* where to write it; NULL: data_dir/kubeconfig */
     const char *token_file; /* further bearer tokens; NULL: none */
     const char *sa_issuer;  /* of ServiceAccounts' tokens; NULL: the default */

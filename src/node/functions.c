@@ -556,6 +556,9 @@ static int start_gateway(struct functions *f, struct err *err)
         opts.port = 0;
         r = gateway_start(&opts, &f->gateway, err);
     }
+    if (r == -EADDRINUSE)
+        return err_ctx(err, r,
+                       "the gateway's port is taken (--gateway or --listen HOST:PORT: another)");
     if (r < 0)
         return err_ctx(err, r, "gateway");
     f->gateway_address = address_of(&o->gateway, gateway_port(f->gateway));

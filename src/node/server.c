@@ -552,6 +552,8 @@ static int start_cluster(struct server *s, struct err *err)
                                  .port = s->opts.port,
                                  .kubeconfig = s->opts.kubeconfig,
                                  .token_file = s->opts.token_file,
+                                 .tls_names = s->opts.tls_names,
+                                 .n_tls_names = s->opts.n_tls_names,
                                  .sa_issuer = s->opts.sa_issuer,
                                  .event_ttl_ms = s->opts.event_ttl_ms,
                                  .on_ready = on_cluster_ready,

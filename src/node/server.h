@@ -33,6 +33,8 @@ struct server_opts {
     uint64_t event_ttl_ms;  /* with_cluster: Events go after this; 0: an hour */
     const char *context;    /* of the kubeconfig of a cluster to join; NULL: its current one */
     const char *token_file; /* with_cluster: see cluster.h */
+    const char *const *tls_names;
+    size_t n_tls_names;
     const char *sa_issuer;
     bool with_operators;
     const char *operators_dir; /* NULL: Operator objects */

@@ -5,6 +5,7 @@ import pathlib
 import re
 import shutil
 import socket
+import ssl
 import subprocess
 import time
 
@@ -65,10 +66,60 @@ def test_the_ready_line_says_where_it_listens(data_dir):
     assert server.stop() == 0
 
 
+def subject_of_handshake(server, name, address="127.0.0.1"):
+    """The API's certificate, verified for `name`; ssl.SSLCertVerificationError: it is not good for it."""
+    with socket.create_connection((address, server.port), timeout=DEADLINE_S) as plain, server.tls.wrap_socket(plain, server_hostname=name) as tls:
+        return tls.getpeercert()["serialNumber"]
+
+
+def own_address():
+    """Of an interface that is not loopback; None: there is none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        try:
+            s.connect(("192.0.2.1", 9))  # nothing is sent
+            return s.getsockname()[0]
+        except OSError:
+            return None
+
+
+def test_the_certificate_is_good_for_the_names_that_were_asked_for(data_dir):
+    server = Server(data_dir, extra=["--tls-san", "api.example.org", "--tls-san=192.0.2.7"])
+    first = {subject_of_handshake(server, name) for name in ("127.0.0.1", "localhost", "api.example.org", "192.0.2.7")}
+    assert len(first) == 1
+    with pytest.raises(ssl.SSLCertVerificationError):
+        subject_of_handshake(server, "other.example.org")
+    assert server.stop() == 0
+    server = Server(data_dir, extra=["--tls-san", "192.0.2.7", "--tls-san=*.example.org"])  # another set: another certificate
+    second = subject_of_handshake(server, "other.example.org")
+    assert second not in first and subject_of_handshake(server, "192.0.2.7") == second
+    assert server.stop() == 0
+    server = Server(data_dir, extra=["--tls-san", "192.0.2.7", "--tls-san=*.example.org"])
+    assert subject_of_handshake(server, "localhost") == second, "the same set: the same certificate"
+    assert server.stop() == 0
+    for wrong in ("a b", "https://x.example.org", "x:6443", ""):
+        done = subprocess.run([BUILD / "dormouse", "api", "--data-dir", data_dir, "--tls-san", wrong], capture_output=True, text=True,
+                              timeout=DEADLINE_S)
+        assert done.returncode == 2 and "--tls-san" in done.stderr
+
+
+def test_a_server_on_all_addresses_is_verified_by_each_of_them(data_dir):
+    address = own_address()
+    if not address:
+        pytest.skip("no address here but loopback")
+    server = Server(data_dir, listen="0.0.0.0:0")
+    assert subject_of_handshake(server, address, address=address)
+    assert server.stop() == 0
+    server = Server(data_dir)
+    with pytest.raises(ssl.SSLCertVerificationError):  # it does not listen there
+        subject_of_handshake(server, address)
+    assert server.stop() == 0
+
+
 def test_a_port_in_use_is_said(data_dir):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert "in use" in fails(data_dir, listen=f"127.0.0.1:{port}")
+        why = fails(data_dir, listen=f"127.0.0.1:{port}")
+        assert "in use" in why and "--listen" in why
 
 
 def test_a_foreign_directory_is_left_alone(tmp_path):
