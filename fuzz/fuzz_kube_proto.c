@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "kube/builtin.h"
 #include "kube/proto.h"
+#include "kube/proto_transcode.h"
 
 static void there_and_back(struct arena *a, const struct schema *s, const struct json *v)
 {
@@ -21,6 +22,22 @@ static void there_and_back(struct arena *a, const struct schema *s, const struct
         FUZZ_CHECK(json_equal(back, v));
     }
     buf_fini(&bytes);
+}
+
+/* The way without a tree gives the same bytes, or nothing. */
+static void without_tree(struct arena *a, const struct schema *s, const struct json *v,
+                         struct str text)
+{
+    struct proto_transcoder t = PROTO_TRANSCODER_INIT;
+    struct buf want = BUF_INIT(BUF_MAX_DEFAULT), got = BUF_INIT(BUF_MAX_DEFAULT);
+    const struct proto_source from = { .schema = s, .text = text };
+    FUZZ_CHECK(proto_encode_field(a, 2, s, v, &want) == 0);
+    int r = proto_transcode_field(&t, 2, &from, &got);
+    FUZZ_CHECK(r == 0 || (r == E_UNSUPPORTED && got.n == 0));
+    FUZZ_CHECK(r < 0 || str_eq(buf_str(&got), buf_str(&want)));
+    buf_fini(&want);
+    buf_fini(&got);
+    proto_transcoder_fini(&t);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -37,8 +54,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         struct json *obj, *again;
         if (s && proto_decode(&a, s, env.raw, &obj, NULL) >= 0) {
             struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-            if (json_write(&text, obj) >= 0)
+            if (json_write(&text, obj) >= 0) {
                 FUZZ_CHECK(json_parse(&a, buf_str(&text), NULL, &again, NULL) == 0);
+                without_tree(&a, s, again, buf_str(&text));
+            }
             if (schema_normalize(&a, s, obj, kinds[i], NULL, NULL, NULL) >= 0)
                 there_and_back(&a, s, obj);
             buf_fini(&text);

@@ -12,6 +12,7 @@
 #include "kube/builtin_tables.h"
 #include "kube/object.h"
 #include "kube/proto.h"
+#include "kube/proto_transcode.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -199,6 +200,123 @@ TEST(definitions_survive_the_way_there_and_back)
     arena_fini(&a);
 }
 
+/* ------------------------------------------------------------------ without a tree */
+
+static void check_same_bytes(const char *what, struct str got, struct str want)
+{
+    size_t i = 0;
+    while (i < got.n && i < want.n && got.p[i] == want.p[i])
+        i++;
+    if (got.n != want.n || i < want.n)
+        TEST_FAIL("%s: %zu bytes instead of %zu, differs at %zu", what, got.n, want.n, i);
+}
+
+/* Text and tree give the same bytes, with and without a revision to add. */
+static void check_transcoded(const char *what, const struct schema *s, struct str text)
+{
+    struct proto_transcoder t = PROTO_TRANSCODER_INIT;
+    for (int revised = 0; revised < 2; revised++) {
+        struct arena a = { 0 };
+        scoped(buf_fini_scoped) struct buf got = BUF_INIT(16 << 20), want = BUF_INIT(16 << 20);
+        struct proto_source from = { s, text, revised ? STR("4711") : STR("") };
+        struct json *v;
+        CHECK_OK(json_parse(&a, text, NULL, &v, NULL));
+        if (revised && !json_is(json_getc(v, "metadata"), JSON_OBJECT))
+            break; /* a kind that is never stored */
+        if (revised)
+            json_set_str(&a, json_obj(&a, v, "metadata"), "resourceVersion", STR("4711"));
+        struct str api_version = json_get_str(v, "apiVersion"), kind = json_get_str(v, "kind");
+        CHECK_OK(proto_encode_event(&a, "ADDED", s, v, &want));
+        CHECK_OK(proto_transcode_event(&t, "ADDED", api_version, kind, &from, &got));
+        check_same_bytes(what, buf_str(&got), buf_str(&want));
+        arena_fini(&a);
+    }
+    proto_transcoder_fini(&t);
+}
+
+static const struct schema *pod_kind(void)
+{
+    return builtin_schema(STR(""), STR("v1"), STR("Pod"));
+}
+
+TEST(text_is_transcoded_as_its_tree_is_encoded)
+{
+    static const char *const pods[] = {
+        "{\"metadata\":{}}",
+        /* Not in the order of the numbers, fields that protobuf does not have, zero values. */
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"p\",\"creationTimestamp\":"
+        "\"2026-01-02T03:04:05Z\"},\"spec\":{\"initContainers\":[{\"name\":\"i\",\"resources\":{}}],"
+        "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"cpu\":\"1\",\"memory\":2}},"
+        "\"livenessProbe\":{\"httpGet\":{\"path\":\"/\",\"port\":\"web\"},\"timeoutSeconds\":1},"
+        "\"env\":[{\"name\":\"A\",\"value\":\"b\\n\\u00e9\xc3\xa9\"}]}],\"volumes\":[{\"name\":\"v\","
+        "\"emptyDir\":{}}],\"unheard\":{\"of\":[1,\"}\"]}},\"status\":{\"phase\":\"Running\","
+        "\"observedGeneration\":3}}",
+        /* Maps are sorted by key, whatever the keys hold. */
+        "{\"metadata\":{\"labels\":{\"b\":\"1\",\"a\":\"2\",\"\\t\":\"3\",\"c\":\"4\"},\"annotations\":"
+        "{\"x\":null},\"finalizers\":null,\"ownerReferences\":[]}}",
+        /* What is of another type than it should be. */
+        "{\"metadata\":{\"labels\":[],\"generation\":\"x\",\"name\":{},\"uid\":[{}],\"finalizers\":{}},"
+        "\"spec\":{\"containers\":[null,3],\"hostNetwork\":\"yes\",\"priority\":1.5},\"status\":7}",
+        /* managedFields are text within. */
+        "{\"metadata\":{\"managedFields\":[{\"manager\":\"m\",\"fieldsV1\":{\"f:metadata\":{\"f:labels\":{"
+        "\".\":{},\"k:{\\\"name\\\":\\\"x\\\"}\":{}}}}},{\"fieldsV1\":null}]}}",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(pods); i++)
+        check_transcoded(pods[i], pod_kind(), str_of(pods[i]));
+    check_transcoded("bytes", builtin_schema(STR(""), STR("v1"), STR("Secret")),
+                     STR("{\"metadata\":{},\"data\":{\"b\":null,\"a\":\"aGk=\"}}"));
+    check_transcoded("unions", crd_kind(),
+                     STR("{\"metadata\":{},\"spec\":{\"versions\":[{\"schema\":{\"openAPIV3Schema\":{"
+                         "\"maximum\":1.5,\"default\":{\"b\":[1,null]},\"items\":{\"type\":\"string\"},"
+                         "\"properties\":{\"z\":{\"additionalProperties\":true},\"a\":{\"items\":[{}],"
+                         "\"dependencies\":{\"d\":[\"e\"],\"g\":{}}}}}}}]}}"));
+}
+
+TEST(text_that_is_no_normalized_object_is_not_transcoded)
+{
+    static const char *const bad[] = {
+        "", "[]", "null", "{", "{\"metadata\"", "{\"metadata\":{\"name\":\"x}}", "{\"metadata\":{}}x",
+        "{\"metadata\":{\"labels\":{\"a\":\"1\",\"b\":\"2\",\"a\":\"3\"}}}", /* repeated */
+        "{\"metadata\":{\"generation\":}}", "{\"metadata\":{\"name\":nul}}", "{\"metadata\":null}",
+        "{\"spec\":{}}" /* nowhere to put the revision */
+    };
+    struct proto_transcoder t = PROTO_TRANSCODER_INIT;
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(1000);
+    (void)buf_add_cstr(&b, "before");
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct proto_source from = { pod_kind(), str_of(bad[i]), STR("1") };
+        CHECK_ERR(proto_transcode_object(&t, STR("v1"), STR("Pod"), &from, &b), E_UNSUPPORTED);
+        CHECK_STR(buf_str(&b), "before");
+    }
+    struct proto_source from = { config_map(), STR("{\"metadata\":{},\"data\":{\"a\":\"b\"}}"),
+                                 STR("") };
+    scoped(buf_fini_scoped) struct buf small = BUF_INIT(20);
+    CHECK_ERR(proto_transcode_object(&t, STR("v1"), STR("ConfigMap"), &from, &small), -EMSGSIZE);
+    proto_transcoder_fini(&t);
+}
+
+/* A chain of properties as deep as a definition may be. */
+TEST(deep_text_is_transcoded_or_left_to_the_tree)
+{
+    for (size_t depth = 1; depth < 400; depth = depth * 2 + 1) {
+        struct proto_transcoder t = PROTO_TRANSCODER_INIT;
+        scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20), got = BUF_INIT(1 << 20);
+        (void)buf_add_cstr(&text, "{\"metadata\":{},\"spec\":{\"versions\":[{\"schema\":{\"openAPIV3Schema\":");
+        for (size_t i = 0; i < depth; i++)
+            (void)buf_add_cstr(&text, "{\"properties\":{\"a\":");
+        (void)buf_add_cstr(&text, "{}");
+        for (size_t i = 0; i < depth; i++)
+            (void)buf_add_cstr(&text, "}}");
+        (void)buf_add_cstr(&text, "}}]}}");
+        struct proto_source from = { crd_kind(), buf_str(&text), STR("") };
+        int r = proto_transcode_field(&t, 2, &from, &got);
+        CHECK(depth < 200 ? r == 0 : r == 0 || r == E_UNSUPPORTED);
+        if (depth < 200)
+            check_transcoded("deep", crd_kind(), buf_str(&text));
+        proto_transcoder_fini(&t);
+    }
+}
+
 /* ------------------------------------------------------------------ golden data */
 
 static char *golden_dir(void)
@@ -249,13 +367,12 @@ static void check_bytes(const char *name, const char *from, const struct schema 
 {
     struct arena a = { 0 };
     scoped(buf_fini_scoped) struct buf got = BUF_INIT(8 << 20);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(8 << 20);
+    scoped(free_scoped) char *what = xasprintf("%s from %s", name, from);
     CHECK_OK(proto_encode_object(&a, s, v, &got));
-    size_t i = 0;
-    while (i < got.n && i < want.n && got.p[i] == want.p[i])
-        i++;
-    if (got.n != want.n || i < want.n)
-        TEST_FAIL("%s from %s: %zu bytes instead of %zu, differs at %zu", name, from, got.n, want.n,
-                  i);
+    check_same_bytes(what, buf_str(&got), want);
+    CHECK_OK(json_write(&text, v));
+    check_transcoded(what, s, buf_str(&text));
     arena_fini(&a);
 }
 

@@ -49,6 +49,7 @@ struct api {
     struct flows flows;
     struct lines lines; /* of writes, by key */
     size_t n_inflight, body_bytes, n_compressing;
+    size_t lists_kept_bytes; /* API_LISTS_KEPT_MAX_BYTES */
     struct map hubs;             /* storage name -> struct hub */
     struct timer bookmark_timer; /* armed while a watcher lags behind the store's revision */
     struct crds *crds;

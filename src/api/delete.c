@@ -507,6 +507,7 @@ struct sweep {
     struct buf after;
     uint64_t at_rev;
     struct arena scratch;
+    struct proto_transcoder transcoder;
     struct arena kept; /* the request's own, while its place is taken by one for a page's objects */
     bool in_page;
     struct removal *removals;
@@ -587,8 +588,8 @@ static void tell_item(struct sweep *s, const struct removal *rm)
     if (s->too_long)
         return;
     arena_reset(&s->scratch);
-    int r = encode_list_item(&s->scratch, s->rq->res, &s->rq->rep, st, clock_wall_ms() / 1000,
-                             s->n_items++ == 0, &s->items, NULL);
+    int r = encode_list_item(&s->scratch, &s->transcoder, s->rq->res, &s->rq->rep, st,
+                             clock_wall_ms() / 1000, s->n_items++ == 0, &s->items, NULL);
     s->too_long = r < 0 || !buf_ok(&s->items);
     if (s->too_long)
         buf_fini(&s->items);
@@ -673,6 +674,7 @@ static void on_sweep_gone(struct request *rq)
     buf_fini(&s->after);
     buf_fini(&s->items);
     arena_fini(&s->scratch);
+    proto_transcoder_fini(&s->transcoder);
 }
 
 void write_delete_collection(struct request *rq)
@@ -680,7 +682,8 @@ void write_delete_collection(struct request *rq)
     struct sweep *s = arena_new(&rq->arena, struct sweep);
     *s = (struct sweep){ .rq = rq,
                          .after = BUF_INIT(STORE_KEY_MAX_BYTES),
-                         .items = BUF_INIT(SWEEP_ANSWER_MAX_BYTES) };
+                         .items = BUF_INIT(SWEEP_ANSWER_MAX_BYTES),
+                         .transcoder = PROTO_TRANSCODER_INIT };
     rq->work = s;
     rq->on_gone = on_sweep_gone;
     const struct json *no = parse_delete_options(rq, &s->opts);

@@ -11,6 +11,7 @@
 #include "kube/meta.h"
 #include "kube/object.h"
 #include "kube/proto.h"
+#include "kube/proto_transcode.h"
 
 #include <errno.h>
 
@@ -256,13 +257,57 @@ static const struct schema *rep_schema(const struct rep *rep, const struct kube_
                                     : res->schema;
 }
 
+/* Stored bytes whose protobuf form needs no tree in between. */
+static bool can_transcode(const struct kube_resource *res, const struct rep *rep, struct stored st)
+{
+    return (rep->kind == REP_OBJECT || rep->kind == REP_PARTIAL) &&
+           rep->format == FORMAT_PROTOBUF && st.is_current && res->storage == res;
+}
+
+enum { REVISION_MAX_BYTES = 21 };
+
+/* text: of the revision, REVISION_MAX_BYTES. */
+static struct proto_source proto_source_of(const struct kube_resource *res, const struct rep *rep,
+                                           struct stored st, char *text)
+{
+    (void)snprintf(text, REVISION_MAX_BYTES, "%llu", (unsigned long long)st.rev);
+    return (struct proto_source){ .schema = rep_schema(rep, res),
+                                  .text = st.value,
+                                  .revision = st.rev ? str_of(text) : STR("") };
+}
+
+/* apiVersion and kind of the representation. */
+static struct str rep_api_version(struct arena *a, const struct kube_resource *res,
+                                  const struct rep *rep)
+{
+    if (rep->kind == REP_PARTIAL)
+        return rep->v1beta1 ? STR("meta.k8s.io/v1beta1") : STR("meta.k8s.io/v1");
+    return kube_api_version(a, res);
+}
+
+static struct str rep_kind(const struct kube_resource *res, const struct rep *rep)
+{
+    return rep->kind == REP_PARTIAL ? STR("PartialObjectMetadata") : res->kind;
+}
+
 int encode_object(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
                   struct stored st, int64_t now_s, struct buf *to, struct err *err)
 {
+    int r = E_UNSUPPORTED;
     if (can_splice(res, rep, st) && splice_object(to, res, st, true))
         return buf_add_char(to, '\n');
+    if (can_transcode(res, rep, st)) {
+        struct proto_transcoder t = PROTO_TRANSCODER_INIT;
+        char rev[REVISION_MAX_BYTES];
+        struct proto_source from = proto_source_of(res, rep, st, rev);
+        r = proto_transcode_object(&t, rep_api_version(scratch, res, rep), rep_kind(res, rep),
+                                   &from, to);
+        proto_transcoder_fini(&t);
+    }
+    if (r != E_UNSUPPORTED)
+        return r;
     struct json *v;
-    int r = represent(scratch, res, rep, st, true, now_s, &v, err);
+    r = represent(scratch, res, rep, st, true, now_s, &v, err);
     return r < 0 ? r : encode_tree(scratch, rep, v, to);
 }
 
@@ -390,10 +435,18 @@ static int list_item(struct arena *a, const struct kube_resource *res, const str
     return 0;
 }
 
-int encode_list_item(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
-                     struct stored st, int64_t now_s, bool first, struct buf *to, struct err *err)
+int encode_list_item(struct arena *scratch, struct proto_transcoder *t,
+                     const struct kube_resource *res, const struct rep *rep, struct stored st,
+                     int64_t now_s, bool first, struct buf *to, struct err *err)
 {
     struct json *v;
+    if (can_transcode(res, rep, st)) {
+        char rev[REVISION_MAX_BYTES];
+        struct proto_source from = proto_source_of(res, rep, st, rev);
+        int r = proto_transcode_field(t, 2, &from, to);
+        if (r != E_UNSUPPORTED)
+            return r;
+    }
     if (rep->format == FORMAT_JSON && !first)
         (void)buf_add_char(to, ',');
     if (can_splice(res, rep, st) && splice_object(to, res, st, res->crd != NULL))
@@ -451,8 +504,19 @@ int encode_event(struct arena *scratch, const struct kube_resource *res, const s
         (void)splice_object(to, res, st, true);
         return buf_add_cstr(to, "}\n");
     }
+    int r = E_UNSUPPORTED;
+    if (can_transcode(res, rep, st)) {
+        struct proto_transcoder t = PROTO_TRANSCODER_INIT;
+        char rev[REVISION_MAX_BYTES];
+        struct proto_source from = proto_source_of(res, rep, st, rev);
+        r = proto_transcode_event(&t, type, rep_api_version(scratch, res, rep), rep_kind(res, rep),
+                                  &from, to);
+        proto_transcoder_fini(&t);
+    }
+    if (r != E_UNSUPPORTED)
+        return r;
     struct json *v;
-    int r = represent(scratch, res, rep, st, columns, now_s, &v, err);
+    r = represent(scratch, res, rep, st, columns, now_s, &v, err);
     return r < 0 ? r : write_event(scratch, rep, type, rep_schema(rep, res), v, to);
 }
 

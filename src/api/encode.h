@@ -11,6 +11,7 @@
 #pragma once
 
 #include "api/request.h"
+#include "kube/proto_transcode.h"
 #include "kube/table.h"
 
 /* ---- stored form ---- */
@@ -60,8 +61,10 @@ struct list_meta {
 };
 void encode_list_begin(struct arena *scratch, const struct kube_resource *res,
                        const struct rep *rep, const struct list_meta *meta, struct buf *to);
-int encode_list_item(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
-                     struct stored st, int64_t now_s, bool first, struct buf *to, struct err *err);
+/* t: for protobuf, kept from item to item; PROTO_TRANSCODER_INIT. */
+int encode_list_item(struct arena *scratch, struct proto_transcoder *t,
+                     const struct kube_resource *res, const struct rep *rep, struct stored st,
+                     int64_t now_s, bool first, struct buf *to, struct err *err);
 void encode_list_end(const struct rep *rep, bool is_empty, struct buf *to);
 /* All at once, from what encode_list_item() has written; meta->items_bytes is ignored. */
 int encode_list(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,

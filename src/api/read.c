@@ -6,8 +6,9 @@
  * revision, waiting for the client in between, so its memory does not depend on its length. With a
  * limit the answer is complete before its head is sent, because the head says how to continue.
  *
- * Protobuf says in front how long a list is. A long one is therefore read twice from the same
- * revision, first to measure it and then to send it.
+ * Protobuf says in front how long a list is, so a list is measured before its first byte is sent.
+ * Measuring keeps what it has encoded, up to API_LISTS_KEPT_MAX_BYTES; only the rest is read a
+ * second time, from the same revision.
  */
 #include "api/core.h"
 #include "api/filter.h"
@@ -70,7 +71,10 @@ void read_get(struct request *rq)
 
 /* ------------------------------------------------------------------ list: options */
 
-enum { LIST_BUFFER_MAX_BYTES = 1 << 20 }; /* a list in protobuf that is not read twice */
+enum {
+    LIST_WHOLE_MAX_BYTES = 1 << 20,   /* a list in protobuf that is sent as one piece */
+    LIST_SLICE_MAX_BYTES = 256 << 10, /* of a longer one, what is sent at once */
+};
 
 struct listing {
     struct request *rq;
@@ -85,11 +89,18 @@ struct listing {
     struct buf last_key; /* last one looked at */
     struct buf out;
     struct arena scratch;
+    struct proto_transcoder transcoder;
     int64_t now_s;
     bool streaming, from_token;
-    bool measuring;       /* the first pass over a list in protobuf */
-    uint64_t items_bytes; /* what it has found, of items that are not in `out` any more */
-    uint64_t sent_bytes;
+
+    /* Protobuf only. */
+    bool measuring;        /* the first pass */
+    bool keeping;          /* and all of it has been kept so far */
+    uint64_t items_bytes;  /* of all items, once measured */
+    uint64_t sent_bytes;   /* of these */
+    size_t kept_n;         /* bytes at the start of `out` that the first pass has kept */
+    size_t kept_charged;   /* of these, those that count towards API_LISTS_KEPT_MAX_BYTES */
+    struct buf kept_after; /* key of the last item that is kept */
 };
 
 static void write_token(struct buf *to, const struct listing *l, struct str last, int64_t rev)
@@ -203,7 +214,8 @@ static int add_page(struct listing *l, const struct store_page *page, bool *ret_
             !filter_matches_value(&l->filter, &l->scratch, st))
             continue;
         int r =
-            encode_list_item(&l->scratch, rq->res, &rq->rep, st, l->now_s, l->n == 0, &l->out, err);
+            encode_list_item(&l->scratch, &l->transcoder, rq->res, &rq->rep, st, l->now_s,
+                             l->n == 0, &l->out, err);
         if (r < 0)
             return r;
         l->n++;
@@ -256,19 +268,24 @@ static void list_finish(struct listing *l, bool more, uint64_t left)
         reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&whole));
 }
 
+static void stream_begin(struct listing *l)
+{
+    struct request *rq = l->rq;
+    scoped(buf_fini_scoped) struct buf head = BUF_INIT(BUF_MAX_DEFAULT);
+    const struct list_meta meta = { .rev = l->at_rev, .items_bytes = l->items_bytes };
+    l->streaming = true;
+    arena_reset(&l->scratch);
+    encode_list_begin(&l->scratch, rq->res, &rq->rep, &meta, &head);
+    reply_head(rq, 200, rep_content_type(&rq->rep, false), HTTP_CHUNKED);
+    (void)rq->sink->write(rq, buf_str(&head));
+}
+
 /* Send what there is of an unlimited list; false: wait for on_writable. */
 static bool list_flush(struct listing *l)
 {
     struct request *rq = l->rq;
-    if (!l->streaming) {
-        l->streaming = true;
-        scoped(buf_fini_scoped) struct buf head = BUF_INIT(BUF_MAX_DEFAULT);
-        const struct list_meta meta = { .rev = l->at_rev, .items_bytes = l->items_bytes };
-        arena_reset(&l->scratch);
-        encode_list_begin(&l->scratch, rq->res, &rq->rep, &meta, &head);
-        reply_head(rq, 200, rep_content_type(&rq->rep, false), HTTP_CHUNKED);
-        (void)rq->sink->write(rq, buf_str(&head));
-    }
+    if (!l->streaming)
+        stream_begin(l);
     bool room = rq->sink->write(rq, buf_str(&l->out));
     l->sent_bytes += l->out.n;
     buf_reset(&l->out);
@@ -280,23 +297,65 @@ static bool can_stream(const struct listing *l)
     return l->limit == 0;
 }
 
-/* A page of the first pass has been encoded. A list that stayed small is complete. */
+/* ------------------------------------------------------------------ list: measured first */
+
+/* Keep the page that has been added to `out`, if there is room for it. */
+static bool keep_page(struct listing *l)
+{
+    size_t n = l->out.n, *all = &l->rq->api->lists_kept_bytes;
+    size_t charge = n > LIST_WHOLE_MAX_BYTES ? n - LIST_WHOLE_MAX_BYTES - l->kept_charged : 0;
+    if (!l->keeping || charge > API_LISTS_KEPT_MAX_BYTES - *all)
+        return false;
+    *all += charge;
+    l->kept_charged += charge;
+    l->kept_n = n;
+    buf_reset(&l->kept_after);
+    (void)buf_add_str(&l->kept_after, buf_str(&l->last_key));
+    return true;
+}
+
+static void drop_kept(struct listing *l)
+{
+    l->rq->api->lists_kept_bytes -= l->kept_charged;
+    l->kept_charged = l->kept_n = 0;
+    buf_fini(&l->out);
+    l->out = BUF_INIT(BUF_MAX_DEFAULT);
+}
+
+/* A page of the first pass has been added to `out`. */
 static void list_measure(struct listing *l, bool more)
 {
-    if (l->items_bytes || l->out.n > LIST_BUFFER_MAX_BYTES) {
-        l->items_bytes += l->out.n;
-        buf_reset(&l->out);
+    l->items_bytes += l->out.n - l->kept_n;
+    l->keeping = keep_page(l);
+    l->out.n = l->kept_n;
+    if (more) {
+        l->after = buf_str(&l->last_key);
+        list_next(l);
+        return;
     }
-    if (!more && l->items_bytes == 0) {
+    l->measuring = false;
+    if (l->items_bytes <= LIST_WHOLE_MAX_BYTES) {
         list_finish(l, false, 0);
         return;
     }
-    if (!more) {
-        l->measuring = false;
-        l->n = 0;
-    }
-    l->after = more ? buf_str(&l->last_key) : l->first;
+    l->after = l->kept_n ? buf_str(&l->kept_after) : l->first;
+    stream_begin(l);
     list_next(l);
+}
+
+/* False: wait for on_writable. */
+static bool send_kept(struct listing *l)
+{
+    struct request *rq = l->rq;
+    while (l->sent_bytes < l->kept_n) {
+        size_t n = MIN(l->kept_n - l->sent_bytes, (size_t)LIST_SLICE_MAX_BYTES);
+        bool room = rq->sink->write(rq, str_n(l->out.p + l->sent_bytes, n));
+        l->sent_bytes += n;
+        if (!room)
+            return false;
+    }
+    drop_kept(l);
+    return true;
 }
 
 static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
@@ -338,6 +397,12 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
 static void list_next(struct listing *l)
 {
     struct request *rq = l->rq;
+    if (!l->measuring && l->kept_n && !send_kept(l))
+        return;
+    if (l->streaming && l->keeping) { /* there is no page behind what was kept */
+        stream_finish(l);
+        return;
+    }
     struct store_range range = { .prefix = l->range_prefix,
                                  .after = l->after,
                                  .at_rev = l->at_rev };
@@ -361,9 +426,11 @@ static void on_writable(struct request *rq)
 static void on_gone(struct request *rq)
 {
     struct listing *l = rq->work;
-    buf_fini(&l->out);
+    drop_kept(l);
     buf_fini(&l->last_key);
+    buf_fini(&l->kept_after);
     arena_fini(&l->scratch);
+    proto_transcoder_fini(&l->transcoder);
 }
 
 void read_list(struct request *rq)
@@ -373,13 +440,15 @@ void read_list(struct request *rq)
                            .now_s = clock_wall_ms() / 1000,
                            .out = BUF_INIT(BUF_MAX_DEFAULT),
                            .last_key = BUF_INIT(STORE_KEY_MAX_BYTES),
+                           .kept_after = BUF_INIT(STORE_KEY_MAX_BYTES),
+                           .transcoder = PROTO_TRANSCODER_INIT,
                            .scratch = { .max_bytes = API_ARENA_MAX_BYTES } };
     rq->work = l;
     rq->on_gone = on_gone;
     rq->on_writable = on_writable;
     const struct json *no = parse_list(l);
     l->first = l->after;
-    l->measuring = can_stream(l) && rq->rep.format == FORMAT_PROTOBUF;
+    l->measuring = l->keeping = can_stream(l) && rq->rep.format == FORMAT_PROTOBUF;
     if (no)
         reply_status(rq, no);
     else

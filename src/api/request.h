@@ -38,6 +38,8 @@ enum {
     API_BODIES_MAX_BYTES = 64 << 20, /* bodies of all requests in flight; 429 beyond */
     API_INFLIGHT_MAX = 1024,         /* requests that are not watches; 429 beyond */
     API_UNSENT_MAX_BYTES = 64 << 20, /* answers that clients do not read; see request_unsent() */
+    API_LISTS_KEPT_MAX_BYTES = 32 << 20, /* items of lists in protobuf that were encoded to measure
+                                            them, of all such lists; see read.c */
     API_ARENA_MAX_BYTES = 96 << 20   /* what one request may take while it is worked on */
 };
 

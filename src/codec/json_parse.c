@@ -5,7 +5,7 @@
  * One pass without recursion: the builder's levels hold the containers that are open.
  */
 #include "codec/json_builder.h"
-#include "codec/utf8.h"
+#include "codec/json_scan.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -69,25 +69,11 @@ static uint32_t hex4(const char *p)
     return v;
 }
 
-/* Bytes up to the next quote, backslash, control character or byte that is not ASCII. */
-static inline const char *skip_plain(const char *p, const char *end)
-{
-    while (end - p >= 8) {
-        uint64_t match = swar_json_special(swar_load(p));
-        if (match)
-            return p + swar_first(match);
-        p += 8;
-    }
-    while (p < end && (uint8_t)*p >= 0x20 && (uint8_t)*p < 0x80 && *p != '"' && *p != '\\')
-        p++;
-    return p;
-}
-
-/* As skip_plain(), and over well-formed UTF-8. */
+/* As json_scan_plain(), and over well-formed UTF-8. */
 static inline const char *skip_text(const char *p, const char *end)
 {
     for (;;) {
-        p = skip_plain(p, end);
+        p = json_scan_plain(p, end);
         if (p == end || (uint8_t)*p < 0x80)
             return p;
         size_t len = utf8_decode(p, (size_t)(end - p), NULL);

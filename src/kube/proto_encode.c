@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "codec/base64.h"
 #include "kube/builtin.h"
-#include "kube/proto_wire.h"
+#include "kube/proto_inner.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -253,8 +253,8 @@ static void put_map(struct arena *a, uint32_t number, const struct schema *s,
         put_entry(a, number, s->items, order[i], to);
 }
 
-static void put_member(struct arena *a, const struct schema_field *f, const struct json *v,
-                       struct buf *to)
+void proto_encode_member(struct arena *a, const struct schema_field *f, const struct json *v,
+                         struct buf *to)
 {
     const struct schema *s = f->schema;
     if (s->type == SCHEMA_MAP) {
@@ -268,24 +268,16 @@ static void put_member(struct arena *a, const struct schema_field *f, const stru
             (void)proto_encode_field(a, f->proto, s->items, item, to);
         return;
     }
-    bool may_lack = f->flags & FIELD_POINTER || s->type == SCHEMA_BYTES;
-    if (is_set(v) || !may_lack)
+    if (is_set(v) || !proto_may_lack(f))
         (void)proto_encode_field(a, f->proto, s, v, to);
 }
-
-/* Messages of what Go embeds that are open, from the outside in: schema_field.proto_outer. */
-struct embedded {
-    uint16_t outer;
-    size_t n, from[2];
-};
 
 static size_t outer_depth(uint16_t outer)
 {
     return outer == 0 ? 0 : outer < 256 ? 1 : 2;
 }
 
-/* Close and open messages so that fields of `outer` can follow. */
-static void enter(struct embedded *e, uint16_t outer, struct buf *to)
+void proto_enter(struct proto_embedded *e, uint16_t outer, struct buf *to)
 {
     if (outer == e->outer)
         return;
@@ -328,15 +320,15 @@ static void encode_message(struct arena *a, const struct schema *s, const struct
     const struct schema_field *fields = schema_fields(s, &n);
     const uint8_t *order = builtin_field_order(s);
     const struct json *members[BUILTIN_NO_FIELD];
-    struct embedded e = { 0 };
+    struct proto_embedded e = { 0 };
     assert(order && n < BUILTIN_NO_FIELD);
     match_members(fields, n, v, members);
     for (size_t i = 0; i < n && order[i] != BUILTIN_NO_FIELD; i++) {
         const struct schema_field *f = &fields[order[i]];
-        enter(&e, f->proto_outer, to);
-        put_member(a, f, members[order[i]], to);
+        proto_enter(&e, f->proto_outer, to);
+        proto_encode_member(a, f, members[order[i]], to);
     }
-    enter(&e, 0, to);
+    proto_enter(&e, 0, to);
 }
 
 /* ------------------------------------------------------------------ whole messages */
@@ -347,7 +339,7 @@ int proto_encode(struct arena *a, const struct schema *s, const struct json *v, 
     return to->failed;
 }
 
-static void put_type(struct str api_version, struct str kind, struct buf *to)
+void proto_put_type(struct str api_version, struct str kind, struct buf *to)
 {
     (void)buf_add(to, "k8s", 4);
     size_t at = wire_begin(to, 1);
@@ -358,7 +350,7 @@ static void put_type(struct str api_version, struct str kind, struct buf *to)
 
 void proto_begin_envelope(struct str api_version, struct str kind, uint64_t raw_n, struct buf *to)
 {
-    put_type(api_version, kind, to);
+    proto_put_type(api_version, kind, to);
     wire_put_varint(to, 2 << 3 | WIRE_BYTES);
     wire_put_varint(to, raw_n);
 }
@@ -373,27 +365,39 @@ int proto_end_envelope(struct buf *to)
 int proto_encode_object(struct arena *a, const struct schema *s, const struct json *v,
                         struct buf *to)
 {
-    put_type(json_get_str(v, "apiVersion"), json_get_str(v, "kind"), to);
+    proto_put_type(json_get_str(v, "apiVersion"), json_get_str(v, "kind"), to);
     size_t at = wire_begin(to, 2);
     encode_message(a, s, v, to);
     wire_end(to, at);
     return proto_end_envelope(to);
 }
 
+struct proto_frame proto_begin_event(const char *type, struct buf *to)
+{
+    struct proto_frame f = { .start = to->n };
+    (void)buf_add(to, "\0\0\0", 4);
+    wire_put_bytes(to, 1, str_of(type));
+    f.object = wire_begin(to, 2);
+    f.raw = wire_begin(to, 1);
+    return f;
+}
+
+int proto_end_event(struct proto_frame f, struct buf *to)
+{
+    wire_end(to, f.raw);
+    wire_end(to, f.object);
+    if (!buf_ok(to))
+        return to->failed;
+    size_t n = to->n - f.start - 4;
+    for (size_t i = 0; i < 4; i++)
+        to->p[f.start + i] = (char)(n >> (24 - 8 * i));
+    return 0;
+}
+
 int proto_encode_event(struct arena *a, const char *type, const struct schema *s,
                        const struct json *v, struct buf *to)
 {
-    size_t start = to->n;
-    (void)buf_add(to, "\0\0\0", 4);
-    wire_put_bytes(to, 1, str_of(type));
-    size_t object = wire_begin(to, 2), raw = wire_begin(to, 1);
+    struct proto_frame f = proto_begin_event(type, to);
     (void)proto_encode_object(a, s, v, to);
-    wire_end(to, raw);
-    wire_end(to, object);
-    if (!buf_ok(to))
-        return to->failed;
-    size_t n = to->n - start - 4;
-    for (size_t i = 0; i < 4; i++)
-        to->p[start + i] = (char)(n >> (24 - 8 * i));
-    return 0;
+    return proto_end_event(f, to);
 }

@@ -51,6 +51,13 @@ static inline void wire_put_bytes(struct buf *to, uint32_t number, struct str s)
     buf_advance(to, (size_t)(end - room) + s.n);
 }
 
+/* What stands in front of a message of n bytes. */
+static inline void wire_put_head(struct buf *to, uint32_t number, size_t n)
+{
+    char bytes[HEAD_MAX_BYTES], *end = wire_varint(wire_tag(bytes, number, WIRE_BYTES), n);
+    (void)buf_add(to, bytes, (size_t)(end - bytes));
+}
+
 /* Where the content of a message begins, for wire_end(). */
 static inline size_t wire_begin(struct buf *to, uint32_t number)
 {

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A cursor over JSON text (RFC 8259), for readers that want values from it without a tree.
+ *
+ * For text that has been checked before: json_write() wrote it. Other text is read without harm,
+ * but not every flaw of it is noticed. All functions skip blanks in front; false means that
+ * something else stands here, and the cursor is then of no further use. Any thread.
+ */
+#pragma once
+
+#include "codec/json.h"
+#include "codec/utf8.h"
+
+struct json_scan {
+    const char *p, *end;
+};
+
+static inline struct json_scan json_scan_init(struct str text)
+{
+    return (struct json_scan){ text.p, text.p + text.n };
+}
+
+/* Bytes up to the next quote, backslash, control character or byte that is not ASCII. */
+static inline const char *json_scan_plain(const char *p, const char *end)
+{
+    while (end - p >= 8) {
+        uint64_t match = swar_json_special(swar_load(p));
+        if (match)
+            return p + swar_first(match);
+        p += 8;
+    }
+    while (p < end && (uint8_t)*p >= 0x20 && (uint8_t)*p < 0x80 && *p != '"' && *p != '\\')
+        p++;
+    return p;
+}
+
+/* The next byte that is no blank, without taking it; 0 at the end. */
+static inline char json_scan_peek(struct json_scan *s)
+{
+    while (s->p < s->end && (*s->p == ' ' || *s->p == '\n' || *s->p == '\r' || *s->p == '\t'))
+        s->p++;
+    return s->p < s->end ? *s->p : 0;
+}
+
+/* Take this byte. */
+static inline bool json_scan_take(struct json_scan *s, char c)
+{
+    if (json_scan_peek(s) != c)
+        return false;
+    s->p++;
+    return true;
+}
+
+/*
+ * Between the members of an object or the elements of an array, after its opening byte: true when
+ * another one follows. first: none has been read. At the end, which is taken, *ret_ok is true.
+ */
+bool json_scan_next(struct json_scan *s, char close, bool first, bool *ret_ok);
+/* A string. ret: the bytes between its quotes, with its escapes; borrowed from the text. */
+bool json_scan_string(struct json_scan *s, struct str *ret, bool *ret_escaped);
+/* Any value. ret: its text, borrowed. */
+bool json_scan_value(struct json_scan *s, struct str *ret);
+/*
+ * A null, bool, number or string into `v`, whose key and next are cleared. A string with escapes is
+ * decoded into the arena; everything else is borrowed.
+ */
+bool json_scan_scalar(struct json_scan *s, struct arena *a, struct json *v);
