@@ -79,7 +79,7 @@ void fixture_fini(struct fixture *f)
     loop_fini(&f->loop);
     arena_fini(&f->arena);
     static const char *const files[] = { "store.db", "store.db-wal", "store.db-shm",
-                                         "store.db.lock", "store.db-lock" };
+                                         "store.db.lock", "store.db.mark" };
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         scoped(free_scoped) char *path = xasprintf("%s/%s", f->dir, files[i]);
         (void)unlink(path);

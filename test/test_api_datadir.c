@@ -146,7 +146,7 @@ TEST(what_is_not_ours_is_left_alone)
     CHECK_OK(sys_write_file_atomic(AT_FDCWD, file, STR("precious"), 0600, &err));
     CHECK_ERR(try_open(root, &err), -ENOTEMPTY);
     CHECK(access(format, F_OK) != 0);
-    CHECK_OK(sys_write_file_atomic(AT_FDCWD, format, STR("dormouse data 2\n"), 0600, &err));
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, format, STR("dormouse data 99\n"), 0600, &err));
     CHECK_ERR(try_open(root, &err), E_VERSION);
     CHECK_OK(sys_write_file_atomic(AT_FDCWD, format, STR("something else\n"), 0600, &err));
     CHECK_ERR(try_open(root, &err), E_CORRUPT);

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/record.h"
+#include "base/sum.h"
 #include "base/sys.h"
 #include "base/vec.h"
 #include "test.h"
@@ -352,6 +353,38 @@ TEST(arena_honours_its_limit)
     CHECK(arena_alloc(&a, 6000)); /* for what cannot fail */
     CHECK(!arena_try(&a, 1));
     arena_fini(&a);
+}
+
+/* ------------------------------------------------------------------ checksums */
+
+/* They lie on disks: another value for the same bytes would be damage. */
+TEST(checksums_are_the_same_for_ever)
+{
+    char text[100];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)i;
+    CHECK(sum64(STR(""), 0) == UINT64_C(0xa541916e1bea43bc));
+    CHECK(sum64(str_n(text, 31), 0) == UINT64_C(0x79103a3e08c17b19));
+    CHECK(sum64(str_n(text, 32), 0) == UINT64_C(0x5fb28d0ae0795b52));
+    CHECK(sum64(str_n(text, 100), 7) == UINT64_C(0x40499b4551536849));
+    CHECK(sum64_u64(1, 2) == UINT64_C(0x440ede935632c1b9));
+}
+
+TEST(every_flipped_bit_changes_a_checksum)
+{
+    char text[131];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)test_random_below(256);
+    for (size_t n = 0; n < sizeof text; n++) {
+        uint64_t sum = sum64(str_n(text, n), n);
+        CHECK(sum != sum64(str_n(text, n + 1), n));
+        CHECK(sum != sum64(str_n(text, n), n + 1));
+        for (size_t bit = 0; bit < n * 8; bit++) {
+            text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
+            CHECK(sum != sum64(str_n(text, n), n));
+            text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
+        }
+    }
 }
 
 TEST_MAIN

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "fault_vfs.h"
+#include "store/mark.h"
 
 /* ------------------------------------------------------------------ the n-th write fails */
 
@@ -327,9 +328,9 @@ TEST(a_store_of_a_newer_version_is_refused)
     struct fixture fx;
     fx_init(&fx);
     fill(&fx);
-    write_at(fx.path, 60, "\0\0\0\2", 4);
+    write_at(fx.path, 60, "\0\0\0\3", 4);
     check_refused(&fx, E_VERSION);
-    write_at(fx.path, 60, "\0\0\0\1", 4);
+    write_at(fx.path, 60, "\0\0\0\2", 4);
     fx_open(&fx);
     fx_fini(&fx);
 }
@@ -492,6 +493,438 @@ TEST(a_creation_that_was_interrupted_is_started_again)
     CHECK_INT(fx_put(&fx, "/a", "x"), 1);
     CHECK(access(name, F_OK) < 0);
     fx_fini(&fx);
+}
+
+/* ------------------------------------------------------------------ damaged values */
+
+enum { FILLED_KEYS = 200, FILLED_BYTES = 1499 };
+
+static void flip_bit(const char *path, uint64_t at, unsigned bit)
+{
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDWR, 0);
+    unsigned char c;
+    CHECK_OK(fd);
+    CHECK(sys_pread_full(fd, &c, 1, at) == 1);
+    c ^= (unsigned char)(1u << bit);
+    CHECK_OK(sys_pwrite_all(fd, &c, 1, at));
+}
+
+/* Damage the value of the n-th key in the file as it lies there; where it was. */
+static uint64_t damage_value(struct fixture *fx, unsigned nth)
+{
+    struct buf file = BUF_INIT(BUF_MAX_DEFAULT);
+    char value[FILLED_BYTES + 1];
+    memset(value, 'v', FILLED_BYTES);
+    read_all(fx->path, &file);
+    struct str rest = buf_str(&file);
+    ptrdiff_t at = 0;
+    for (unsigned i = 0; i <= nth; i++) {
+        rest = str_slice(buf_str(&file), (size_t)at, file.n);
+        ptrdiff_t found = str_find(rest, str_n(value, FILLED_BYTES));
+        CHECK(found >= 0);
+        at += found + FILLED_BYTES;
+    }
+    buf_fini(&file);
+    flip_bit(fx->path, (uint64_t)at - 700, 3);
+    return (uint64_t)at - 700;
+}
+
+struct found_damage {
+    size_t n;
+    char keys[4][32];
+};
+
+static void on_found_damage(void *arg, const struct store_damage *d)
+{
+    struct found_damage *f = arg;
+    if (f->n < 4)
+        (void)snprintf(f->keys[f->n], sizeof f->keys[0], STR_FMT, STR_ARG(d->key));
+    f->n++;
+}
+
+static struct found_damage run_check(struct fixture *fx, bool remove, int want)
+{
+    struct found_damage f = { .n = 0 };
+    struct store_check_result res;
+    struct err err = { 0 };
+    int r = store_check(fx->path, remove, on_found_damage, &f, &res, &err);
+    if (r != want)
+        TEST_FAIL("%s (%s)", err_name(r), err.text);
+    if (r == 0)
+        CHECK_INT(res.damaged_now + res.damaged_old, f.n);
+    return f;
+}
+
+struct fx_failure {
+    int r;
+    bool done;
+    char text[244];
+};
+
+static void on_failed_get(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                          const struct err *err)
+{
+    struct fx_failure *f = arg;
+    *f = (struct fx_failure){ .r = r, .done = true };
+    (void)snprintf(f->text, sizeof f->text, "%s", err->text);
+}
+
+TEST(a_flipped_bit_in_a_value_is_told_and_can_be_removed)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    fill(&fx);
+    CHECK_INT(run_check(&fx, false, 0).n, 0);
+    (void)damage_value(&fx, 57);
+    struct found_damage found = run_check(&fx, false, 0);
+    CHECK_INT(found.n, 1);
+    const char *key = found.keys[0];
+
+    fx_open(&fx);
+    struct fx_failure f = { .done = false };
+    CHECK_OK(store_get(fx.store, str_of(key), 0, on_failed_get, &f, NULL));
+    while (!f.done)
+        fx_turn(&fx);
+    CHECK_ERR(f.r, E_DIGEST);
+    CHECK(str_find(str_of(f.text), str_of(key)) >= 0);
+    CHECK_ERR(fx_range(&fx, (struct store_range){ .prefix = STR("/k/") }).r, E_DIGEST);
+    CHECK_OK(fx_range(&fx, (struct store_range){ .prefix = STR("/k/"), .keys_only = true }).r);
+    struct store_op op = op_put(key, "x");
+    CHECK_ERR(fx_txn(&fx, &op, 1).r, E_DIGEST);
+    CHECK_INT(fx_put(&fx, "/other", "x"), 201); /* the others are not held up */
+    CHECK_INT(fx_put(&fx, "/other", "y"), 202);
+    CHECK_OK(fx_compact(&fx, 202));
+    struct err err = { 0 };
+    struct store_check_result res;
+    CHECK_ERR(store_check(fx.path, true, on_found_damage, &found, &res, &err), -EWOULDBLOCK);
+    fx_close(&fx);
+
+    CHECK_INT(run_check(&fx, true, 0).n, 1);
+    CHECK_INT(run_check(&fx, false, 0).n, 0);
+    fx_open(&fx);
+    CHECK(store_revision(fx.store) > 202);
+    CHECK_ERR(fx_get(&fx, key, 202).r, E_EXPIRED); /* clients list again */
+    CHECK(!fx_get(&fx, key, 0).found);
+    CHECK_INT(fx_range(&fx, (struct store_range){ .prefix = STR("/k/") }).n, FILLED_KEYS - 1);
+    (void)fx_put(&fx, key, "new");
+    CHECK_STR(str_of(fx_get(&fx, key, 0).value), "new");
+    fx_close(&fx);
+    CHECK_INT(run_check(&fx, false, 0).n, 0);
+    fx_fini(&fx);
+}
+
+TEST(a_damaged_older_state_does_not_hold_up_the_present)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    fill(&fx);
+    (void)damage_value(&fx, 100);
+    struct found_damage found = run_check(&fx, false, 0);
+    CHECK_INT(found.n, 1);
+    /* As if it had been changed before the damage: the damaged row is history. */
+    sqlite3 *db;
+    CHECK(sqlite3_open(fx.path, &db) == SQLITE_OK);
+    scoped(free_scoped) char *sql =
+        xasprintf("DELETE FROM cur WHERE key = CAST('%s' AS BLOB)", found.keys[0]);
+    CHECK(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+    (void)sqlite3_close(db);
+    fx_open(&fx);
+    CHECK_OK(fx_range(&fx, (struct store_range){ .prefix = STR("/k/") }).r);
+    CHECK_INT(fx_put(&fx, found.keys[0], "x"), 201);
+    CHECK_OK(fx_compact(&fx, 201));
+    fx_close(&fx);
+    CHECK_INT(run_check(&fx, true, 0).n, 1);
+    fx_open(&fx);
+    CHECK_STR(str_of(fx_get(&fx, found.keys[0], 0).value), "x");
+    fx_fini(&fx);
+}
+
+/* Whatever bit of the file it is: the store is refused, or says so, or serves what was written. */
+TEST(no_flipped_bit_makes_wrong_data)
+{
+    struct fixture fx;
+    struct buf good = BUF_INIT(BUF_MAX_DEFAULT);
+    char value[FILLED_BYTES + 1];
+    memset(value, 'v', FILLED_BYTES);
+    fx_init(&fx);
+    fill(&fx);
+    read_all(fx.path, &good);
+    unsigned refused = 0, told = 0, same = 0;
+    for (int i = 0; i < 300; i++) {
+        flip_bit(fx.path, test_random_below(good.n), (unsigned)test_random_below(8));
+        struct err err = { 0 };
+        int r = fx_try_open(&fx, &err);
+        if (r < 0) {
+            CHECK(r == E_CORRUPT || r == E_INVALID || r == E_VERSION || r == -EIO);
+            refused++;
+        } else {
+            bool any = false;
+            for (int k = 0; k < FILLED_KEYS; k += 7) {
+                char key[32];
+                (void)snprintf(key, sizeof key, "/k/%03d", k);
+                struct fx_got g = fx_get(&fx, key, 0);
+                CHECK(g.r == 0 || g.r == E_DIGEST || g.r == E_CORRUPT);
+                if (g.r == 0 && g.found)
+                    CHECK(memcmp(g.value, value, sizeof g.value - 1) == 0);
+                any = any || g.r < 0;
+            }
+            struct fx_page p = fx_range(&fx, (struct store_range){ .prefix = STR("/k/") });
+            any = any || p.r < 0;
+            if (p.r == 0)
+                CHECK_INT(p.bytes, p.n * FILLED_BYTES);
+            told += any;
+            same += !any;
+            fx_close(&fx);
+        }
+        fx_clean_dir(&fx);
+        write_at(fx.path, 0, good.p, good.n);
+    }
+    CHECK(told > 100); /* most of the file is values */
+    (void)printf("# %u refused, %u told, %u without effect\n", refused, told, same);
+    buf_fini(&good);
+    fx_fini(&fx);
+}
+
+/* ------------------------------------------------------------------ revisions that never go back
+ */
+
+/* What is on disk while the store runs, as a process that was killed leaves it. */
+static void copy_running(struct fixture *from, struct fixture *to)
+{
+    static const char *const suffixes[] = { "", "-wal", ".mark" };
+    for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+        scoped(free_scoped) char *a = xasprintf("%s%s", from->path, suffixes[i]);
+        scoped(free_scoped) char *b = xasprintf("%s%s", to->path, suffixes[i]);
+        copy_file(a, b);
+    }
+}
+
+static int fx_watch_from(struct fixture *fx, uint64_t rev)
+{
+    static const struct store_watch_ops ops = { 0 };
+    struct store_watch *w;
+    int r = store_watch_start(fx->store, STR("/"), rev, &ops, NULL, &w, NULL);
+    if (r >= 0)
+        store_watch_cancel(w);
+    return r;
+}
+
+/* 300 revisions, of which the file behind the log holds none. */
+static void write_300(struct fixture *fx)
+{
+    fx_open(fx);
+    for (int i = 0; i < 300; i++)
+        CHECK_INT(fx_put(fx, i % 2 ? "/odd" : "/even", "x"), i + 1);
+}
+
+static void check_resumed(struct fixture *fx, uint64_t above)
+{
+    uint64_t newest = store_revision(fx->store);
+    CHECK(newest > above);
+    for (uint64_t rev = 1; rev <= newest; rev += rev == above - 1 ? 1 : 37)
+        CHECK_ERR(fx_watch_from(fx, rev), E_EXPIRED);
+    CHECK_ERR(fx_watch_from(fx, above + 1), E_EXPIRED); /* it had seen the last one */
+    CHECK_OK(fx_watch_from(fx, newest + 1));
+    CHECK_ERR(fx_watch_from(fx, newest + 2), E_FUTURE);
+    CHECK_ERR(fx_get(fx, "/odd", above).r, E_EXPIRED);
+    CHECK_INT(fx_put(fx, "/new", "x"), newest + 1);
+    CHECK_OK(fx_get(fx, "/new", newest + 1).r);
+    CHECK_OK(fx_compact(fx, newest + 1));
+    fx_close(fx);
+    fx_open(fx); /* and it stays so */
+    CHECK_INT(store_revision(fx->store), newest + 1);
+}
+
+TEST(revisions_never_go_back_when_the_log_is_lost)
+{
+    enum { REMOVED, CUT, FLIPPED, EMPTY_STORE, LOSSES };
+    struct fixture fx, copy;
+    fx_init(&fx);
+    fx_init(&copy);
+    write_300(&fx);
+    scoped(free_scoped) char *wal = xasprintf("%s-wal", copy.path);
+    for (int loss = 0; loss < LOSSES; loss++) {
+        struct stat st;
+        copy_running(&fx, &copy);
+        CHECK_OK(stat(wal, &st));
+        if (loss == CUT)
+            cut_file(wal, (uint64_t)st.st_size / 2);
+        else if (loss == FLIPPED)
+            flip_bit(wal, 9000, 1);
+        else
+            CHECK_OK(unlink(wal));
+        if (loss == EMPTY_STORE)
+            CHECK_OK(unlink(copy.path));
+        fx_open(&copy);
+        check_resumed(&copy, 300);
+        fx_close(&copy);
+        fx_clean_dir(&copy);
+    }
+    fx_fini(&fx);
+    fx_fini(&copy);
+}
+
+TEST(a_killed_process_goes_on_at_the_next_revision)
+{
+    struct fixture fx, copy;
+    fx_init(&fx);
+    fx_init(&copy);
+    write_300(&fx);
+    copy_running(&fx, &copy);
+    fx_open(&copy);
+    CHECK_INT(store_revision(copy.store), 300);
+    CHECK_OK(fx_watch_from(&copy, 100));
+    CHECK_INT(fx_put(&copy, "/new", "x"), 301);
+    fx_close(&copy);
+    fx_open(&copy);
+    CHECK_INT(fx_put(&copy, "/new", "x"), 302);
+    fx_fini(&fx);
+    fx_fini(&copy);
+}
+
+/* What was written last may be lost with the machine, the note of it too; the reservation is not.
+ */
+TEST(after_a_power_cut_revisions_go_on_above_those_reserved)
+{
+    struct fixture fx, copy;
+    fx_init(&fx);
+    fx_init(&copy);
+    write_300(&fx);
+    copy_running(&fx, &copy);
+    struct mark m;
+    struct mark_known known;
+    CHECK_OK(mark_init(&m, copy.path, &known, NULL));
+    CHECK(known.exact);
+    CHECK_INT(known.seen, 300);
+    memset(m.boot, '0', sizeof m.boot - 1); /* another run of the kernel */
+    CHECK_INT(mark_reserve(&m, 200, NULL), 1);
+    mark_fini(&m);
+    fx_open(&copy);
+    check_resumed(&copy, 199 + MARK_STEP);
+    CHECK_INT(fx_get(&copy, "/odd", 0).mod_rev, 300); /* nothing was lost, as it happens */
+    fx_fini(&fx);
+    fx_fini(&copy);
+}
+
+TEST(a_mark_that_is_damaged_or_cannot_be_written_stops_nothing)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    write_300(&fx);
+    fx_close(&fx);
+    scoped(free_scoped) char *mark = xasprintf("%s.mark", fx.path);
+    write_at(mark, 20, "x", 1);
+    fx_open(&fx);
+    CHECK_INT(store_revision(fx.store), 300);
+    sys_fail_nth(SYS_PWRITE, 1, ENOSPC);
+    CHECK_INT(fx_put(&fx, "/a", "x"), 301);
+    CHECK_INT(sys_call_count(SYS_PWRITE), 1);
+    sys_fail_nth(SYS_PWRITE, 0, 0);
+    CHECK_INT(fx_put(&fx, "/a", "y"), 302);
+    fx_close(&fx);
+    CHECK_OK(unlink(mark));
+    fx_open(&fx);
+    CHECK_INT(fx_put(&fx, "/a", "z"), 303);
+    fx_close(&fx);
+    struct mark m;
+    struct mark_known known;
+    CHECK_OK(mark_init(&m, fx.path, &known, NULL));
+    CHECK_INT(known.seen, 303);
+    CHECK_INT(known.reserved, 303);
+    mark_fini(&m);
+    fx_fini(&fx);
+}
+
+/* ------------------------------------------------------------------ a file of version 1 */
+
+enum { OLD_KEYS = 1300 }; /* more than one step of the upgrade */
+
+static void make_version_1(struct fixture *fx)
+{
+    char key[32];
+    fx_open(fx);
+    for (int i = 0; i < OLD_KEYS; i++) {
+        (void)snprintf(key, sizeof key, "/k/%04d", i);
+        fx_queue(fx, op_put(key, key));
+    }
+    fx_queue(fx, op_delete("/k/0003"));
+    fx_wait_rev(fx, OLD_KEYS + 1);
+    fx_close(fx);
+    sqlite3 *db;
+    CHECK(sqlite3_open(fx->path, &db) == SQLITE_OK);
+    CHECK(sqlite3_exec(db,
+                       "ALTER TABLE log DROP COLUMN sum; DELETE FROM meta WHERE name = 'floor';"
+                       "PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)",
+                       NULL, NULL, NULL) == SQLITE_OK);
+    (void)sqlite3_close(db);
+    scoped(free_scoped) char *mark = xasprintf("%s.mark", fx->path);
+    CHECK_OK(unlink(mark));
+}
+
+static void check_upgraded(struct fixture *fx)
+{
+    CHECK_INT(store_revision(fx->store), OLD_KEYS + 1);
+    for (int i = 0; i < OLD_KEYS; i += 13) {
+        char key[32];
+        (void)snprintf(key, sizeof key, "/k/%04d", i);
+        struct fx_got g = fx_get(fx, key, OLD_KEYS);
+        CHECK_OK(g.r);
+        CHECK_STR(str_of(g.value), key);
+        CHECK_INT(g.mod_rev, i + 1);
+    }
+    CHECK(!fx_get(fx, "/k/0003", 0).found);
+    CHECK_OK(fx_watch_from(fx, 1));
+}
+
+TEST(a_store_of_the_version_before_is_upgraded)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    make_version_1(&fx);
+    CHECK_INT(run_check(&fx, false, E_VERSION).n, 0);
+    fx_open(&fx);
+    check_upgraded(&fx);
+    fx_close(&fx);
+    CHECK_INT(run_check(&fx, false, 0).n, 0);
+    sqlite3 *db;
+    CHECK(sqlite3_open(fx.path, &db) == SQLITE_OK);
+    CHECK(sqlite3_exec(db, "UPDATE log SET value = CAST('/k/0778' AS BLOB) WHERE id = 778 << 7",
+                       NULL, NULL, NULL) == SQLITE_OK);
+    (void)sqlite3_close(db);
+    fx_open(&fx);
+    CHECK_ERR(fx_get(&fx, "/k/0777", 0).r, E_DIGEST);
+    fx_fini(&fx);
+}
+
+/* The upgrade fails at each write and each sync, and goes on at the next opening. */
+TEST(an_upgrade_that_is_interrupted_goes_on)
+{
+    static const enum fault_kind kinds[] = { FAULT_WRITE, FAULT_SYNC };
+    struct fixture fx, copy;
+    fault_install();
+    fx_init(&fx);
+    fx_init(&copy);
+    make_version_1(&copy);
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+        bool fired = true;
+        for (unsigned nth = 1; fired; nth += nth < 20 ? 1 : 11) {
+            struct err err = { 0 };
+            copy_file(copy.path, fx.path);
+            fault_arm(kinds[k], nth, true);
+            int r = fx_try_open(&fx, &err);
+            fired = fault_disarm();
+            CHECK(r == 0 || str_find(str_of(err.text), str_of(fx.path)) >= 0);
+            if (r == 0)
+                fx_close(&fx);
+            fx_open(&fx);
+            check_upgraded(&fx);
+            fx_close(&fx);
+            CHECK_INT(run_check(&fx, false, 0).n, 0);
+            fx_clean_dir(&fx);
+        }
+    }
+    fx_fini(&fx);
+    fx_fini(&copy);
 }
 
 TEST_MAIN

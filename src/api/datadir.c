@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -73,8 +74,15 @@ static int is_empty_dir(int dir_fd, bool *ret, struct err *err)
     return 0;
 }
 
+static int write_format(const struct datadir *d, struct err *err)
+{
+    char text[64];
+    int n = snprintf(text, sizeof text, FORMAT_PREFIX "%d\n", DATADIR_FORMAT);
+    return sys_write_file_atomic(d->fd, "format", str_n(text, (size_t)n), 0600, err);
+}
+
 /* The first thing that is written into an empty directory, the first that is read from another. */
-static int check_format(const struct datadir *d, struct err *err)
+static int check_format(struct datadir *d, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(256);
     int r = sys_read_file(d->fd, "format", &text, err);
@@ -88,8 +96,8 @@ static int check_format(const struct datadir *d, struct err *err)
                 err, -ENOTEMPTY,
                 "has files but no 'format' file, so it is not dormouse's; give an empty or "
                 "new directory");
-        (void)buf_printf(&text, FORMAT_PREFIX "%d\n", DATADIR_FORMAT);
-        return sys_write_file_atomic(d->fd, "format", buf_str(&text), 0600, err);
+        d->format = DATADIR_FORMAT;
+        return write_format(d, err);
     }
     if (r < 0)
         return r;
@@ -102,7 +110,21 @@ static int check_format(const struct datadir *d, struct err *err)
         return err_set(err, E_VERSION,
                        "written by a newer dormouse (format %llu, this one knows %d)",
                        (unsigned long long)format, DATADIR_FORMAT);
+    d->format = (unsigned)format;
     return 0;
+}
+
+void datadir_upgraded(struct datadir *d)
+{
+    struct err err = { 0 };
+    if (d->format == DATADIR_FORMAT)
+        return;
+    if (write_format(d, &err) < 0)
+        log_warn("the data directory's format is not written, going on", "error=\"%s\"",
+                 err_text(&err));
+    else
+        log_info("data directory upgraded", "path=%s format=%d", d->path, DATADIR_FORMAT);
+    d->format = DATADIR_FORMAT;
 }
 
 static int open_dir(struct datadir *d, struct err *err)

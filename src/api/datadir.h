@@ -3,7 +3,7 @@
  * The data directory of a process that makes a cluster: store, keys, the administrator's token.
  *
  *     DIR/                0700
- *       format            "dormouse data 1": says that the directory is ours and how to read it
+ *       format            "dormouse data 2": says that the directory is ours and how to read it
  *       store.db          src/store
  *       pki/ca.crt .key   the cluster's authority, made at first start
  *       pki/server.crt .key .names   certificate of the API, and the names it was made for
@@ -21,7 +21,7 @@
 #include "base/str.h"
 
 enum {
-    DATADIR_FORMAT = 1,
+    DATADIR_FORMAT = 2, /* 2: the store has checksums */
     DATADIR_TOKEN_BYTES = 32,
     DATADIR_CERT_DAYS = 365,
     DATADIR_CERT_RENEW_DAYS = 30, /* a certificate with less left is replaced */
@@ -32,6 +32,7 @@ enum {
 struct datadir {
     char *path;
     int fd;
+    unsigned format; /* as found; lower than DATADIR_FORMAT: datadir_upgraded() is still to come */
     struct buf ca_cert, ca_key;
     struct buf server_cert, server_key;
     struct buf sa_key;
@@ -60,6 +61,12 @@ int datadir_open(const char *path, const struct datadir_names *names, struct dat
                  struct err *err);
 void datadir_free(struct datadir *d);
 DEFINE_SCOPED(datadir, datadir_free)
+
+/*
+ * Everything in the directory, the store too, is now of this format: say so. Not before, so that an
+ * upgrade that fails, on a full disk say, leaves a directory that the older program still takes.
+ */
+void datadir_upgraded(struct datadir *d);
 
 /* Make a new server certificate when the old one is near its end, or for other names; true if it
  * was replaced. */

@@ -165,7 +165,8 @@ static void list_fail(struct listing *l, int r, const struct err *err)
 {
     struct request *rq = l->rq;
     if (l->streaming) {
-        log_warn("list cut off", "path=" STR_FMT " error=%s", STR_ARG(rq->route.path), err_name(r));
+        log_warn("list cut off", "path=" STR_FMT " error=\"%s\"", STR_ARG(rq->route.path),
+                 err && err->code ? err_text(err) : err_strerror(r));
         rq->ended = true;
         rq->sink->abort(rq);
         return;

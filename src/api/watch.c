@@ -244,7 +244,7 @@ static void end_for(struct watcher *w, int r)
     struct arena *a = &rq->arena;
     if (r == -ECANCELED || rq->gone)
         end_watch(w);
-    else if (r == E_EXPIRED)
+    else if (r == E_EXPIRED || r == E_DIGEST) /* damaged history is gone too: list again */
         end_with_error(w, status_too_old(a, w->seen, store_compacted(rq->api->store)));
     else
         end_with_error(w, status_internal(a, STR("the watch cannot go on")));
@@ -365,10 +365,18 @@ static void on_hub_events(void *arg, const struct store_event *ev, size_t n, uin
     hub_drop_if_empty(h);
 }
 
+/* Damage, or a disk that cannot be read: all others are the watcher's own. */
+static void log_end(struct str resource, int r, const struct err *err)
+{
+    if (r != -ECANCELED && r != E_EXPIRED && r != -EMSGSIZE)
+        log_error("watch cut off", "resource=" STR_FMT " error=\"%s\"", STR_ARG(resource),
+                  err_text(err));
+}
+
 static void on_hub_end(void *arg, int r, const struct err *err)
 {
     struct hub *h = arg;
-    (void)err;
+    log_end(str_of(h->name), r, err);
     h->watch = NULL; /* released by the store */
     struct list watchers;
     list_move_all(&h->watchers, &watchers);
@@ -448,7 +456,7 @@ static void on_own_events(void *arg, const struct store_event *ev, size_t n, uin
 static void on_own_end(void *arg, int r, const struct err *err)
 {
     struct watcher *w = arg;
-    (void)err;
+    log_end(w->storage_name, r, err);
     w->own = NULL;
     end_for(w, r);
 }

@@ -207,6 +207,16 @@ int sys_write_file_atomic(int dir_fd, const char *name, struct str content, mode
     return 0;
 }
 
+int sys_sync_parent(const char *path, struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    scoped(free_scoped) char *dir =
+        slash ? xstrndup(path, (size_t)(slash - path) + 1) : xstrdup(".");
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0);
+    int r = fd < 0 ? fd : sys_fsync(fd);
+    return r < 0 ? err_sys(err, r, "sync directory '%s'", dir) : 0;
+}
+
 int sys_read_file(int dir_fd, const char *path, struct buf *to, struct err *err)
 {
     int r = sys_openat(dir_fd, path, O_RDONLY, 0);

@@ -61,6 +61,8 @@ void sys_uuid(char out[37]);
  */
 int sys_write_file_atomic(int dir_fd, const char *name, struct str content, mode_t mode,
                           struct err *err);
+/* Sync the directory that path is in, so that a file made or renamed there stays. */
+int sys_sync_parent(const char *path, struct err *err);
 /* Whole file appended to `to`, bounded by to->max (-EMSGSIZE). */
 int sys_read_file(int dir_fd, const char *path, struct buf *to, struct err *err);
 /* Create path (and parents) with mode; fine if it exists as a directory. */

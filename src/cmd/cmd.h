@@ -99,6 +99,6 @@ extern const struct cmd cmd_version, cmd_api, cmd_kubeconfig, cmd_up, cmd_operat
 extern const struct cmd cmd_fn_controlplane, cmd_fn_gateway, cmd_fn_worker;
 extern const struct cmd cmd_scheduler, cmd_scheduler_call, cmd_scheduler_explain,
     cmd_scheduler_simulate, cmd_manifest_scheduler, cmd_manifest_fn;
-extern const struct cmd cmd_nodes_simulate;
+extern const struct cmd cmd_nodes_simulate, cmd_store_check;
 extern const struct cmd cmd_fn_init, cmd_fn_build, cmd_fn_deploy, cmd_fn_call, cmd_fn_list,
     cmd_fn_logs, cmd_fn_delete, cmd_fn_top, cmd_fn_rollback;

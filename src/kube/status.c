@@ -337,6 +337,8 @@ struct json *status_from_err(struct arena *a, int code, const struct err *err)
         return status_timeout(a, STR("request did not complete within the allotted timeout"));
     case -ENOSPC:
         return status_internal(a, STR("no space left on device"));
+    case E_DIGEST: /* damage that somebody has to look after: the text names the object's key */
+        return status_internal(a, str_of(err ? err_text(err) : err_strerror(code)));
     default:
         return status_internal(a, str_of(err_strerror(code)));
     }

@@ -122,7 +122,10 @@ static int open_parts(struct cluster *c, struct err *err)
     scoped(free_scoped) char *path = xasprintf("%s/store.db", c->dir->path);
     struct store_opts store = { .path = path };
     r = store_open(c->opts.loop, &store, &c->store, err);
-    return r < 0 ? err_ctx(err, r, "store '%s'", path) : 0;
+    if (r < 0)
+        return err_ctx(err, r, "store '%s'", path);
+    datadir_upgraded(c->dir);
+    return 0;
 }
 
 static int read_token_file(const char *path, struct buf *to, struct err *err)

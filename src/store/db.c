@@ -2,7 +2,9 @@
 /* A SQLite connection to a store file; see db.h. */
 #include "store/db.h"
 
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/sum.h"
 #include "base/sys.h"
 
 #include <assert.h>
@@ -18,7 +20,9 @@ enum {
     HEADER_BYTES = 100,
     CHECK_ALWAYS_MAX_BYTES = 4 << 20,   /* the whole structure is checked at every opening */
     CHECK_UNCLEAN_MAX_BYTES = 64 << 20, /* and after a crash up to this; about 1 ms per MiB */
-    BUSY_TIMEOUT_MS = 5000              /* only ever waits for our own other connection */
+    UPGRADE_STEP_ROWS = 500,            /* in one transaction */
+    UPGRADE_STEP_BYTES = 4 << 20,
+    BUSY_TIMEOUT_MS = 5000 /* only ever waits for our own other connection */
 };
 
 static const char *const statement_texts[] = {
@@ -160,6 +164,7 @@ int db_add_row(struct db *db, const struct db_row *row, struct err *err)
         (void)bind_str(st, 8, row->value);
     else
         (void)sqlite3_bind_null(st, 8);
+    (void)sqlite3_bind_int64(st, 9, db_sum(row));
     return finish(db, st, "write a revision", err);
 }
 
@@ -223,8 +228,51 @@ static struct str column_str(sqlite3_stmt *st, int at)
     return str_n(p ? p : "", (size_t)sqlite3_column_bytes(st, at));
 }
 
-/* Step a statement made with DB_ROW. */
-static int next_row(struct db *db, sqlite3_stmt *st, struct db_row *ret, struct err *err)
+static uint32_t head_sum(const struct db_row *row)
+{
+    const uint64_t numbers[] = {
+        (uint64_t)row->id,   row->create_rev,     row->version,
+        (uint64_t)row->prev, (uint64_t)row->jump, (uint64_t)row->jump_len
+    };
+    uint64_t h = 0;
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        h = sum64_u64(h, numbers[i]);
+    h = sum64(row->key, h);
+    return (uint32_t)(h ^ h >> 32);
+}
+
+static uint32_t value_sum(const struct db_row *row)
+{
+    uint64_t h = row->version ? sum64(row->value, 0) : 0;
+    return (uint32_t)(h ^ h >> 32);
+}
+
+int64_t db_sum(const struct db_row *row)
+{
+    return (int64_t)((uint64_t)head_sum(row) << 32 | value_sum(row));
+}
+
+/* `at` is the column of the sum. */
+static bool sum_holds(const struct db *db, sqlite3_stmt *st, int at, const struct db_row *row,
+                      bool has_value)
+{
+    if (!row->has_sum)
+        return db->unsummed;
+    uint64_t sum = (uint64_t)sqlite3_column_int64(st, at);
+    return sum >> 32 == head_sum(row) && (!has_value || (uint32_t)sum == value_sum(row));
+}
+
+static int damaged_row(const struct db_row *row, struct err *err)
+{
+    return err_set(err, E_DIGEST,
+                   "the stored value of '" STR_FMT "' at revision %llu is damaged: its checksum "
+                   "does not match ('dormouse store check' finds and removes such)",
+                   STR_ARG(row->key), (unsigned long long)db_rev(row->id));
+}
+
+/* Step a statement made with DB_ROW; has_value: one that reads the value too. */
+static int next_row(struct db *db, sqlite3_stmt *st, bool has_value, struct db_row *ret,
+                    struct err *err)
 {
     int rc = sqlite3_step(st);
     if (rc == SQLITE_DONE)
@@ -242,8 +290,9 @@ static int next_row(struct db *db, sqlite3_stmt *st, struct db_row *ret, struct 
         .jump = sqlite3_column_int64(st, 5),
         .jump_len = sqlite3_column_int64(st, 6),
         .value = column_str(st, 7),
+        .has_sum = sqlite3_column_type(st, 8) == SQLITE_INTEGER,
     };
-    return 1;
+    return sum_holds(db, st, 8, ret, has_value) ? 1 : damaged_row(ret, err);
 }
 
 int db_find(struct db *db, struct str key, bool want_value, struct db_row *ret, struct err *err)
@@ -254,7 +303,7 @@ int db_find(struct db *db, struct str key, bool want_value, struct db_row *ret, 
         return db_error(db, rc, "prepare", err);
     (void)sqlite3_reset(st);
     (void)bind_str(st, 1, key);
-    return next_row(db, st, ret, err);
+    return next_row(db, st, want_value, ret, err);
 }
 
 int db_row(struct db *db, int64_t id, bool want_value, struct db_row *ret, struct err *err)
@@ -265,7 +314,7 @@ int db_row(struct db *db, int64_t id, bool want_value, struct db_row *ret, struc
         return db_error(db, rc, "prepare", err);
     (void)sqlite3_reset(st);
     (void)sqlite3_bind_int64(st, 1, id);
-    return next_row(db, st, ret, err);
+    return next_row(db, st, want_value, ret, err);
 }
 
 /*
@@ -355,7 +404,8 @@ int db_scan_log(struct db_scan *scan, struct db *db, int64_t from, int64_t to, b
 
 int db_scan_next(struct db_scan *scan, struct db_row *ret, struct err *err)
 {
-    return next_row(scan->db, scan->db->statements[scan->which], ret, err);
+    bool has_value = scan->which == DB_SCAN || scan->which == DB_LOG;
+    return next_row(scan->db, scan->db->statements[scan->which], has_value, ret, err);
 }
 
 void db_scan_end(struct db_scan *scan)
@@ -433,7 +483,7 @@ static int db_connect(struct db *db, const char *path, int flags, struct err *er
     return 0;
 }
 
-static int exec(struct db *db, const char *sql, const char *what, struct err *err)
+int db_exec(struct db *db, const char *sql, const char *what, struct err *err)
 {
     int rc = sqlite3_exec(db->sql, sql, NULL, NULL, NULL);
     return rc == SQLITE_OK ? 0 : db_error(db, rc, what, err);
@@ -455,11 +505,11 @@ static const char schema[] =
     "BEGIN IMMEDIATE;"
     "CREATE TABLE log (id INTEGER PRIMARY KEY, key BLOB NOT NULL, create_rev INTEGER NOT NULL,"
     " version INTEGER NOT NULL, prev INTEGER NOT NULL, jump INTEGER NOT NULL,"
-    " jump_len INTEGER NOT NULL, value BLOB);"
+    " jump_len INTEGER NOT NULL, sum INTEGER, value BLOB);"
     "CREATE TABLE cur (key BLOB PRIMARY KEY, id INTEGER NOT NULL, dead INTEGER NOT NULL)"
     " WITHOUT ROWID;"
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
-    "INSERT INTO meta VALUES ('compacted', 0), ('swept', 0);"
+    "INSERT INTO meta VALUES ('compacted', 0), ('swept', 0), ('floor', 0);"
     "PRAGMA application_id = %d;"
     "PRAGMA user_version = %d;"
     "COMMIT;"
@@ -471,21 +521,9 @@ static int fill(const char *path, struct err *err)
     scoped(free_scoped) char *sql = xasprintf(schema, DB_APPLICATION_ID, DB_SCHEMA_VERSION);
     int r = db_connect(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
     if (r >= 0)
-        r = exec(&db, sql, "create", err);
+        r = db_exec(&db, sql, "create", err);
     db_close(&db);
     return r;
-}
-
-static int sync_directory_of(const char *path, struct err *err)
-{
-    scoped(free_scoped) char *copy = xstrdup(path);
-    char *slash = strrchr(copy, '/');
-    if (slash)
-        slash[slash == copy ? 1 : 0] = '\0';
-    const char *dir = slash ? copy : ".";
-    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0);
-    int r = fd < 0 ? fd : sys_fsync(fd);
-    return r < 0 ? err_sys(err, r, "sync directory '%s'", dir) : 0;
 }
 
 /*
@@ -515,7 +553,7 @@ int db_create(const char *path, struct err *err)
             (void)err_sys(err, r, "rename '%s'", tmp);
     }
     if (r >= 0)
-        r = sync_directory_of(path, err);
+        r = sys_sync_parent(path, err);
     if (r < 0)
         (void)unlink(tmp);
     return r;
@@ -590,7 +628,7 @@ int db_open(struct db *db, const char *path, int cache_kib, struct err *err)
                   "PRAGMA secure_delete = OFF; PRAGMA temp_store = MEMORY;"
                   "PRAGMA cache_size = -%d;",
                   cache_kib);
-    return exec(db, pragmas, "open", err);
+    return db_exec(db, pragmas, "open", err);
 }
 
 void db_trust(struct db *db)
@@ -609,7 +647,7 @@ static int pragma_integer(struct db *db, const char *sql, int64_t *ret, struct e
     return r;
 }
 
-static int quick_check(struct db *db, struct err *err)
+int db_check_structure(struct db *db, struct err *err)
 {
     sqlite3_stmt *st;
     int rc = sqlite3_prepare_v2(db->sql, "PRAGMA quick_check(1)", -1, &st, NULL);
@@ -625,48 +663,55 @@ static int quick_check(struct db *db, struct err *err)
     return r;
 }
 
+/* Is the newest change, as it must by nature be, the current one of its key? */
+static const char newest_is_current[] =
+    "SELECT l.id = c.id FROM log l LEFT JOIN cur c ON c.key = l.key ORDER BY l.id DESC LIMIT 1";
+
+int db_newest(struct db *db, uint64_t *ret, struct err *err)
+{
+    int64_t last = 0, floor = 0;
+    int r = db_last_id(db, &last, err);
+    if (r >= 0)
+        r = db_get_meta(db, "floor", &floor, err);
+    if (r < 0)
+        return r;
+    if (last < 0 || floor < 0)
+        return damaged(db, err, "its newest revision is below zero");
+    *ret = MAX(db_rev(last), (uint64_t)floor);
+    return 0;
+}
+
 static int check_rows(struct db *db, struct err *err)
 {
-    int64_t last = 0, compacted = 0, swept = 0, newest = 0;
-    int r = db_last_id(db, &last, err);
+    uint64_t newest = 0, n_keys = 0;
+    int64_t compacted = 0, swept = 0, last = 0, is_current = 0;
+    int r = db_newest(db, &newest, err);
     if (r >= 0)
         r = db_get_meta(db, "compacted", &compacted, err);
     if (r >= 0)
         r = db_get_meta(db, "swept", &swept, err);
+    if (r >= 0)
+        r = db_last_id(db, &last, err);
     if (r < 0)
         return r;
-    if (last < 0 || compacted < 0 || swept < 0 || (uint64_t)compacted > db_rev(last))
+    if (compacted < 0 || swept < 0 || (uint64_t)compacted > newest)
         return damaged(db, err, "it is compacted beyond its newest revision");
     if (last == 0) {
-        uint64_t n_keys = 0;
         r = db_count(db, STR(""), STR(""), INT64_MAX, &n_keys, err);
         return n_keys ? damaged(db, err, "it has keys but no revisions") : r;
     }
-    /* The newest change is by nature the current one of its key. */
-    struct db_row row;
-    r = db_row(db, last, false, &row, err);
-    if (r > 0) {
-        scoped(free_scoped) char *key = str_dup(row.key);
-        struct str k = str_n(key, row.key.n);
-        db_done(db, DB_KEY_BY_ID);
-        r = db_find(db, k, false, &row, err);
-        newest = r > 0 ? row.id : 0;
-        db_done(db, DB_FIND_KEY);
-    }
-    db_done(db, DB_KEY_BY_ID);
+    r = pragma_integer(db, newest_is_current, &is_current, err);
     if (r < 0)
         return r;
-    return newest == last ? 0 : damaged(db, err, "the newest revision is not the one of its key");
+    return is_current ? 0 : damaged(db, err, "the newest revision is not the one of its key");
 }
 
-int db_check(struct db *db, bool was_clean, struct err *err)
+int db_read_version(struct db *db, struct err *err)
 {
-    int64_t version = 0, application = 0, pages = 0;
+    int64_t version = 0, application = 0;
     int r = pragma_integer(db, "PRAGMA application_id", &application, err);
     if (r >= 0)
         r = pragma_integer(db, "PRAGMA user_version", &version, err);
-    if (r >= 0)
-        r = pragma_integer(db, "PRAGMA page_count", &pages, err);
     if (r < 0)
         return r;
     if (version > DB_SCHEMA_VERSION)
@@ -674,10 +719,131 @@ int db_check(struct db *db, bool was_clean, struct err *err)
                        db->path, (long long)version, DB_SCHEMA_VERSION);
     if (application != DB_APPLICATION_ID || version < 1)
         return damaged(db, err, "impossible header");
+    db->unsummed = version < 2;
+    return 0;
+}
+
+int db_check(struct db *db, bool was_clean, struct err *err)
+{
+    int64_t pages = 0;
+    int r = db_read_version(db, err);
+    if (r >= 0)
+        r = pragma_integer(db, "PRAGMA page_count", &pages, err);
+    if (r < 0)
+        return r;
     int64_t limit = was_clean ? CHECK_ALWAYS_MAX_BYTES : CHECK_UNCLEAN_MAX_BYTES;
     if (pages * PAGE_BYTES <= limit)
-        r = quick_check(db, err);
+        r = db_check_structure(db, err);
     return r < 0 ? r : check_rows(db, err);
+}
+
+/* ------------------------------------------------------------------ upgrading */
+
+struct missing_sum {
+    int64_t id, sum;
+};
+
+/* The next rows that have no sum; *from moves behind them, and stays where the log ends. */
+static int find_unsummed(struct db *db, int64_t *from, struct missing_sum *found, size_t *ret_n,
+                         struct err *err)
+{
+    struct db_scan scan;
+    struct db_row row;
+    size_t bytes = 0;
+    *ret_n = 0;
+    int r = db_scan_log(&scan, db, *from, INT64_MAX, true, err);
+    while (r >= 0 && *ret_n < UPGRADE_STEP_ROWS && bytes < UPGRADE_STEP_BYTES) {
+        r = db_scan_next(&scan, &row, err);
+        if (r == 0)
+            break;
+        if (r < 0 && r != E_DIGEST) /* it had a sum: whoever reads it will be told */
+            break;
+        *from = row.id + 1;
+        if (r > 0 && !row.has_sum)
+            found[(*ret_n)++] = (struct missing_sum){ row.id, db_sum(&row) };
+        bytes += row.value.n;
+        r = 0;
+    }
+    db_scan_end(&scan);
+    return r;
+}
+
+static int set_sum(struct db *db, const struct missing_sum *m, struct err *err)
+{
+    int rc = SQLITE_OK;
+    sqlite3_stmt *st = statement(db, DB_SET_SUM, &rc);
+    if (!st)
+        return db_error(db, rc, "prepare", err);
+    (void)sqlite3_bind_int64(st, 1, m->id);
+    (void)sqlite3_bind_int64(st, 2, m->sum);
+    return finish(db, st, "write a checksum", err);
+}
+
+/* One transaction; the one that finds nothing more to do makes the file one of this version. */
+static int upgrade_step(struct db *db, int64_t *from, bool *ret_done, struct err *err)
+{
+    static struct missing_sum found[UPGRADE_STEP_ROWS];
+    int64_t start = *from;
+    size_t n = 0;
+    int copied;
+    int r = find_unsummed(db, from, found, &n, err);
+    if (r < 0)
+        return r;
+    *ret_done = *from == start;
+    r = db_run(db, DB_BEGIN, err);
+    for (size_t i = 0; r >= 0 && i < n; i++)
+        r = set_sum(db, &found[i], err);
+    if (r >= 0 && *ret_done)
+        r = db_exec(db, "INSERT OR IGNORE INTO meta VALUES ('floor', 0); PRAGMA user_version = 2;",
+                    "upgrade", err);
+    if (r >= 0)
+        r = db_run(db, DB_COMMIT, err);
+    if (r < 0) {
+        if (!sqlite3_get_autocommit(db->sql))
+            (void)db_run(db, DB_ROLLBACK, NULL);
+        return r;
+    }
+    return db_checkpoint(db, &copied, err); /* or the log would grow to the size of the file */
+}
+
+static int add_sum_column(struct db *db, struct err *err)
+{
+    int64_t has = 0;
+    int r = pragma_integer(db, "SELECT count(*) FROM pragma_table_info('log') WHERE name = 'sum'",
+                           &has, err);
+    if (r < 0 || has)
+        return r;
+    return db_exec(db, "ALTER TABLE log ADD COLUMN sum INTEGER", "upgrade", err);
+}
+
+int db_upgrade(struct db *db, struct err *err)
+{
+    if (!db->unsummed)
+        return 0;
+    int64_t from = 0;
+    bool done = false;
+    int r = add_sum_column(db, err);
+    while (r >= 0 && !done)
+        r = upgrade_step(db, &from, &done, err);
+    if (r < 0)
+        return err_ctx(err, r, "upgrade it to version %d", DB_SCHEMA_VERSION);
+    db->unsummed = false;
+    log_info("store upgraded", "path=%s version=%d", db->path, DB_SCHEMA_VERSION);
+    return 0;
+}
+
+int db_raise_floor(struct db *db, uint64_t floor, struct err *err)
+{
+    int r = db_run(db, DB_BEGIN, err);
+    if (r >= 0)
+        r = db_set_meta(db, "floor", (int64_t)floor, err);
+    if (r >= 0)
+        r = db_set_meta(db, "compacted", (int64_t)floor, err);
+    if (r >= 0)
+        r = db_run(db, DB_COMMIT, err);
+    if (r < 0 && !sqlite3_get_autocommit(db->sql))
+        (void)db_run(db, DB_ROLLBACK, NULL);
+    return r;
 }
 
 /* ------------------------------------------------------------------ upkeep */

@@ -10,8 +10,13 @@
  *          key, create_rev, version, value      version 0, value NULL: the key was deleted
  *          prev       id of the key's previous change, or 0
  *          jump       id of an earlier change of the key, or 0; jump_len changes back
+ *          sum        checksum of all the others; see db_sum()
  *     cur  key -> id of its newest change, dead: that one is a deletion
- *     meta compacted: revisions below are gone; swept: log rows below this id have been cleaned up
+ *     meta compacted: revisions below are gone; swept: log rows below this id have been cleaned up;
+ *          floor: revisions up to this one may have been given and lost, 0 without
+ *
+ * Version 1 had no sums. db_upgrade() adds them, in small transactions; the last one moves the
+ * version, so a program that knows version 1 only can go on from every step before.
  *
  * Older states of a key are found by following prev and jump from its newest row: the jumps form a
  * skew-binary list (Myers, "An applicative random-access stack", 1983), so that a key changed n
@@ -29,7 +34,7 @@
 
 enum {
     DB_APPLICATION_ID = 0x646f726d, /* "dorm" */
-    DB_SCHEMA_VERSION = 1,
+    DB_SCHEMA_VERSION = 2,
     DB_SUB_BITS = 7
 };
 _Static_assert(STORE_TXN_MAX_OPS <= 1 << DB_SUB_BITS, "a change's index must fit its id");
@@ -50,11 +55,12 @@ struct db_row {
     uint64_t version; /* 0: a deletion */
     int64_t prev, jump, jump_len;
     struct str key, value; /* borrowed until the next call on the same connection */
+    bool has_sum;          /* as read; always, but in a file of version 1 */
 };
 
 #define DB_ROW(from, value_column)                                                                 \
     "SELECT " from ".id, " from                                                                    \
-    ".key, l.create_rev, l.version, l.prev, l.jump, l.jump_len, " value_column " FROM "
+    ".key, l.create_rev, l.version, l.prev, l.jump, l.jump_len, " value_column ", l.sum FROM "
 #define DB_CURRENT "cur c LEFT JOIN log l ON l.id = c.id WHERE "
 
 /* name, text; prepared when first used */
@@ -73,8 +79,10 @@ struct db_row {
     X(DB_KEY_BY_ID, DB_ROW("l", "NULL") "log l WHERE l.id = ?1")                                   \
     X(DB_LOG, DB_ROW("l", "l.value") "log l WHERE l.id >= ?1 AND l.id < ?2 ORDER BY l.id")         \
     X(DB_LOG_KEYS, DB_ROW("l", "NULL") "log l WHERE l.id >= ?1 AND l.id < ?2 ORDER BY l.id")       \
-    X(DB_ADD_ROW, "INSERT INTO log (id, key, create_rev, version, prev, jump, jump_len, value)"    \
-                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                                      \
+    X(DB_ADD_ROW,                                                                                  \
+      "INSERT INTO log (id, key, create_rev, version, prev, jump, jump_len, value, sum)"           \
+      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")                                              \
+    X(DB_SET_SUM, "UPDATE log SET sum = ?2 WHERE id = ?1")                                         \
     X(DB_DELETE_ROW, "DELETE FROM log WHERE id = ?1")                                              \
     X(DB_ADD_KEY, "INSERT INTO cur (key, id, dead) VALUES (?1, ?2, ?3)")                           \
     X(DB_SET_KEY, "UPDATE cur SET id = ?2, dead = ?3 WHERE key = ?1")                              \
@@ -96,6 +104,7 @@ bool db_keep(struct arena *mem, struct str *s);
 struct db {
     sqlite3 *sql;
     char *path;
+    bool unsummed; /* of version 1: rows may be without a sum */
     sqlite3_stmt *statements[DB_STATEMENT_COUNT];
 };
 
@@ -110,6 +119,12 @@ int db_create(const char *path, struct err *err);
  */
 int db_check_file(const char *path, struct err *err);
 
+/*
+ * The checksum of a row: the upper half is of its key and numbers, the lower one of its value, so
+ * that a row read without its value is checked too.
+ */
+int64_t db_sum(const struct db_row *row);
+
 int db_open(struct db *db, const char *path, int cache_kib, struct err *err);
 void db_close(struct db *db); /* fine when zeroed or half open */
 /*
@@ -117,12 +132,24 @@ void db_close(struct db *db); /* fine when zeroed or half open */
  * the last user did not end cleanly (was_clean). The file is left as it is until db_trust().
  */
 int db_check(struct db *db, bool was_clean, struct err *err);
+/* Of the file, its log included: E_VERSION, E_CORRUPT, and whether rows may be without a sum. */
+int db_read_version(struct db *db, struct err *err);
+/* Read the whole file: do its pages fit together? E_CORRUPT. */
+int db_check_structure(struct db *db, struct err *err);
+/* Give a file of an older version what this one has. After db_check(). A crash loses nothing. */
+int db_upgrade(struct db *db, struct err *err);
+/* The newest revision given, or the floor. */
+int db_newest(struct db *db, uint64_t *ret, struct err *err);
+/* Make `floor` the newest revision, and the oldest that can be read. */
+int db_raise_floor(struct db *db, uint64_t floor, struct err *err);
 /* Closing may tidy the file from now on. */
 void db_trust(struct db *db);
 
 /* Turn a result code of SQLite into ours, with the path and what was being done. */
 int db_error(struct db *db, int rc, const char *what, struct err *err);
 
+/* Run a text, of several statements too; what: what was being done, for the error. */
+int db_exec(struct db *db, const char *sql, const char *what, struct err *err);
 /* Run a statement that gives no row. */
 int db_run(struct db *db, enum db_statement which, struct err *err);
 int db_run_ids(struct db *db, enum db_statement which, int64_t id, struct err *err);
@@ -136,7 +163,8 @@ int db_last_id(struct db *db, int64_t *ret, struct err *err); /* 0: empty */
 
 /*
  * Looking up one row: 1 with *ret set, 0 when there is none. It is borrowed from the statement,
- * which holds the connection's snapshot until db_done() (one for each kind of lookup).
+ * which holds the connection's snapshot until db_done() (one for each kind of lookup). E_DIGEST: a
+ * row whose checksum does not match; others can be read, and a scan goes on behind it.
  */
 int db_find(struct db *db, struct str key, bool want_value, struct db_row *ret, struct err *err);
 int db_row(struct db *db, int64_t id, bool want_value, struct db_row *ret, struct err *err);

@@ -254,6 +254,7 @@ static void sqlite_store_free(struct sqlite_store *s)
         return;
     db_close(&s->reader);
     db_close(&s->writer.db);
+    mark_fini(&s->writer.mark);
     fd_scoped(&s->lock_fd);
     free(s);
 }
@@ -295,7 +296,7 @@ static void sqlite_close(struct store *base, void (*done)(void *arg), void *arg)
     defer_start(s->loop, &s->close_due, on_close_due);
 }
 
-static int lock_store(const char *path, int *ret_fd, struct err *err)
+int sqlite_lock(const char *path, int *ret_fd, struct err *err)
 {
     scoped(free_scoped) char *name = xasprintf("%s.lock", path);
     scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, name, O_RDWR | O_CREAT, 0600);
@@ -319,7 +320,7 @@ static bool was_closed_cleanly(const char *path)
 
 static int open_files(struct sqlite_store *s, const char *path, struct err *err)
 {
-    int r = lock_store(path, &s->lock_fd, err);
+    int r = sqlite_lock(path, &s->lock_fd, err);
     if (r >= 0)
         r = db_create(path, err);
     if (r >= 0)
@@ -331,14 +332,54 @@ static int open_files(struct sqlite_store *s, const char *path, struct err *err)
     if (r >= 0)
         r = db_check(&s->writer.db, clean, err);
     if (r >= 0)
+        r = db_upgrade(&s->writer.db, err);
+    if (r >= 0)
         r = db_open(&s->reader, path, READER_CACHE_KIB, err);
     return r;
 }
 
+/*
+ * Revisions never go back. Where the file is behind its mark, or may be because the machine stopped
+ * under it, the store goes on above every revision that can have been given, and what clients know
+ * of before that is expired: they list again.
+ */
+static void resume_above_mark(struct sqlite_store *s)
+{
+    struct err err = { 0 };
+    struct mark_known known;
+    struct writer *w = &s->writer;
+    const char *path = w->db.path;
+    int r = mark_init(&w->mark, path, &known, &err);
+    if (r < 0)
+        log_warn("the mark of the store's revisions cannot be read, ignoring",
+                 "path=%s error=\"%s\"", path, err_text(&err));
+    bool behind = known.seen > s->revision;
+    if (!behind && known.exact)
+        return;
+    uint64_t before = s->revision;
+    s->revision = MAX(MAX(known.reserved, known.seen), before) + 2;
+    s->compacted = s->revision;
+    r = db_raise_floor(&w->db, s->revision, &err);
+    if (r >= 0)
+        r = mark_reserve(&w->mark, s->revision + 1, &err);
+    if (r < 0)
+        log_warn("the store's revision is not on disk yet, going on", "path=%s error=\"%s\"", path,
+                 err_text(&err));
+    if (behind)
+        log_warn("the store has lost acknowledged changes",
+                 "path=%s lost_revisions=%llu newest=%llu had=%llu resumes_at=%llu", path,
+                 (unsigned long long)(known.seen - before), (unsigned long long)before,
+                 (unsigned long long)known.seen, (unsigned long long)s->revision);
+    else
+        log_info("the machine stopped under the store, revisions go on above what was reserved",
+                 "path=%s newest=%llu resumes_at=%llu", path, (unsigned long long)before,
+                 (unsigned long long)s->revision);
+}
+
 static int start(struct sqlite_store *s, struct err *err)
 {
-    int64_t last = 0, compacted = 0, swept = 0;
-    int r = db_last_id(&s->writer.db, &last, err);
+    int64_t compacted = 0, swept = 0;
+    int r = db_newest(&s->writer.db, &s->revision, err);
     if (r >= 0)
         r = db_get_meta(&s->writer.db, "compacted", &compacted, err);
     if (r >= 0)
@@ -347,8 +388,8 @@ static int start(struct sqlite_store *s, struct err *err)
         r = db_count(&s->reader, STR(""), STR(""), INT64_MAX, &s->stats.rows, err);
     if (r < 0)
         return r;
-    s->revision = db_rev(last);
     s->compacted = (uint64_t)compacted;
+    resume_above_mark(s);
     db_trim(&s->writer.db); /* the checks have read pages that nobody may ask for */
     db_trim(&s->reader);
     s->writer.on_report = on_report;

@@ -151,3 +151,24 @@ struct store_stats {
     uint64_t bytes_reusable; /* of those on disk: free, for what is written next */
 };
 void store_stats(const struct store *s, struct store_stats *ret);
+
+/* A change whose checksum does not match. */
+struct store_damage {
+    struct str key; /* as far as it can be read; borrowed until the callback returns */
+    uint64_t rev;
+    bool is_current; /* what the key holds now; else an older state, or a deletion */
+};
+struct store_check_result {
+    uint64_t keys;                     /* with a value, damaged ones among them */
+    uint64_t damaged_now, damaged_old; /* what on_damage was called for */
+};
+/*
+ * Read a whole SQLite store that nobody has open, and say what is damaged. remove: delete what is,
+ * with all history, so that the rest can be used; whoever watches lists again. Blocks, and needs no
+ * loop.
+ * Errors: as store_open(); E_CORRUPT: the file's structure is damaged, which nothing here mends;
+ * E_VERSION also for a file that an older program wrote and no server has opened since.
+ */
+int store_check(const char *path, bool remove,
+                void (*on_damage)(void *arg, const struct store_damage *d), void *arg,
+                struct store_check_result *ret, struct err *err);

@@ -151,6 +151,8 @@ static int set_jump(struct writer *w, const struct found *f, struct db_row *row,
         return 0;
     struct db_row below;
     int r = db_row(&w->db, f->jump, false, &below, err);
+    if (r == E_DIGEST) /* the list ends where it cannot be followed */
+        r = 0;
     if (r > 0 && below.jump && below.jump_len == f->jump_len) {
         row->jump = below.jump;
         row->jump_len = 1 + 2 * f->jump_len;
@@ -199,7 +201,8 @@ static int apply(struct writer *w, struct txn *t, struct report *rep)
     struct found found[STORE_TXN_MAX_OPS];
     for (size_t i = 0; i < t->n_ops; i++) {
         int r = look_up(w, t, &t->ops[i], &found[i]);
-        if (r == -EMSGSIZE) { /* its own fault, and nothing is written yet */
+        /* Its own fault, or that of one key, and nothing is written yet. */
+        if (r == -EMSGSIZE || r == E_DIGEST) {
             t->res = (struct store_txn_result){ .r = r, .rev = w->revision };
             return 0;
         }
@@ -263,7 +266,17 @@ static void fail_batch(struct writer *w, struct report *rep, int r, const struct
 static void note_commit(struct writer *w, struct report *rep)
 {
     rep->commits = 1;
-    rep->fsyncs = w->log_restarted ? 2 : 1;
+    rep->fsyncs += w->log_restarted ? 2 : 1;
+}
+
+/* Going on without a mark is better than writing nothing: it only matters after another fault. */
+static void reserve(struct writer *w, struct report *rep)
+{
+    int r = mark_reserve(&w->mark, w->revision, &rep->upkeep_err);
+    if (r < 0)
+        rep->upkeep_r = r;
+    else
+        rep->fsyncs += (uint64_t)r;
 }
 
 static int apply_all(struct writer *w, struct report *rep, struct err *err)
@@ -284,6 +297,8 @@ static int apply_all(struct writer *w, struct report *rep, struct err *err)
             return r;
         }
     }
+    if (rep->events.n)
+        reserve(w, rep);
     return db_run(&w->db, DB_COMMIT, err);
 }
 
@@ -300,6 +315,7 @@ static void run_batch(struct writer *w, struct list *txns)
     } else if (rep->events.n) {
         rep->first_rev = before + 1;
         rep->last_rev = w->revision;
+        mark_note(&w->mark, w->revision);
         note_commit(w, rep);
     }
     send_report(w, rep);
@@ -332,7 +348,13 @@ static int sweep_collect(struct writer *w, struct sweep *s, struct err *err)
     struct db_row row;
     s->next = db_id(w->compacting_to, 0);
     int r = db_scan_log(&scan, &w->db, w->swept_id, s->next, false, err);
-    while (r >= 0 && (r = db_scan_next(&scan, &row, err)) > 0) {
+    while (r >= 0 && (r = db_scan_next(&scan, &row, err)) != 0) {
+        if (r == E_DIGEST) { /* where it points to is not known: what it made unreachable stays */
+            r = 0;
+            continue;
+        }
+        if (r < 0)
+            break;
         if (s->n == WRITER_COMPACT_ROWS) {
             s->next = row.id;
             break;
@@ -490,6 +512,8 @@ static void work(void *arg)
     }
     db_close(&w->db);
     struct report *rep = report_new(w);
+    rep->upkeep_r = mark_close(&w->mark, w->revision, &rep->upkeep_err);
+    mark_fini(&w->mark);
     rep->last = true;
     send_report(w, rep);
 }

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/db.h"
+#include "store/mark.h"
 
 enum {
     WRITER_BATCH_MAX_TXNS = 256,      /* bounds the wait of the next one */
@@ -48,7 +49,8 @@ struct report {
     int64_t rows_added;             /* keys that came into being less those deleted */
     uint64_t swept;                 /* compaction is done up to here */
     uint64_t commits, conflicts, fsyncs;
-    int upkeep_r; /* a checkpoint or a step of compaction failed; no data is lost by that */
+    int upkeep_r; /* a checkpoint, a step of compaction or the mark failed; no data is lost by that
+                   */
     struct err upkeep_err;
     bool compaction_failed; /* it goes on when asked for again */
     bool last;              /* the thread has ended */
@@ -56,7 +58,8 @@ struct report {
 
 struct writer {
     struct loop *loop;
-    struct db db; /* the thread's, from writer_start() on */
+    struct db db;     /* the thread's, from writer_start() on */
+    struct mark mark; /* as well */
     void (*on_report)(void *arg,
                       struct report *rep); /* loop thread; release with writer_report_free() */
     void *arg;
@@ -78,7 +81,8 @@ struct writer {
 };
 
 /*
- * w->db is open and checked; compacted and swept as the file says. Takes w->db on success.
+ * w->db is open and checked, w->mark read; compacted and swept as the file says. Takes both on
+ * success.
  * on_report() comes for each commit, in order.
  */
 int writer_start(struct writer *w, struct loop *loop, uint64_t revision, uint64_t compacted,

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The high-water mark of a store's revisions, in a file of its own beside the store.
+ *
+ * SQLite drops the end of a write-ahead log that is damaged, cut or gone without a word: that is
+ * how it recovers from a crash. The mark tells a crash from a loss, and keeps revisions that were
+ * given from being given again. The file is one line:
+ *
+ *     dormouse mark reserved=N seen=N clean=0 boot=UUID sum=HEX
+ *
+ *     reserved  no revision above this one was given; synced before one is, MARK_STEP at a time
+ *     seen      the newest revision committed; written after each commit, but not synced: right
+ *               while the kernel runs that wrote it, which `boot` names, or when closed cleanly
+ *     clean     1: the store was closed, seen is the newest revision
+ *
+ * Belongs to one thread at a time.
+ */
+#pragma once
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+enum { MARK_STEP = 10000, MARK_BOOT_BYTES = 37 };
+
+struct mark {
+    char *path;
+    int fd; /* -1 until something is written */
+    char boot[MARK_BOOT_BYTES];
+    uint64_t reserved; /* 0: nothing yet, by this process */
+    uint64_t retry_at; /* after a failure: the revision to try again at */
+};
+
+struct mark_known {
+    uint64_t reserved, seen; /* 0: the store has no mark */
+    bool exact;              /* seen was the newest revision */
+};
+
+/*
+ * Read the mark of the store at `store_path`, which is locked by the caller. Nothing is written.
+ * E_CORRUPT: the file does not read back; it is as if there were none, and `m` can be used.
+ */
+int mark_init(struct mark *m, const char *store_path, struct mark_known *ret, struct err *err);
+void mark_fini(struct mark *m); /* fine when zeroed */
+
+/*
+ * Before revisions up to `rev` are committed. 1: the file was written and synced; 0: nothing to do.
+ * After an error it is tried again some revisions later.
+ */
+int mark_reserve(struct mark *m, uint64_t rev, struct err *err);
+/* After they were. */
+void mark_note(struct mark *m, uint64_t rev);
+/* The store is closed and `rev` its newest revision. Nothing is done if nothing was reserved. */
+int mark_close(struct mark *m, uint64_t rev, struct err *err);
