@@ -131,53 +131,53 @@ TEST(what_is_no_schedule)
     }
 }
 
+/* What libc makes of the same files: rules of the future change with each release of the database.
+ */
+static int32_t libc_offset(const char *name, int64_t at)
+{
+    time_t t = (time_t)at;
+    struct tm tm;
+    setenv("TZ", name, 1);
+    tzset();
+    localtime_r(&t, &tm);
+    return (int32_t)tm.tm_gmtoff;
+}
+
 TEST(offsets_are_those_of_the_database)
+{
+    static const char *const zones[] = { "America/New_York",  "Europe/Berlin",
+                                         "Asia/Kolkata",      "Australia/Lord_Howe",
+                                         "America/Sao_Paulo", "Africa/Casablanca",
+                                         "Pacific/Apia",      "Asia/Tehran",
+                                         "Europe/Dublin",     "America/Nuuk" };
+    const int64_t first = -1500000000, last = 4000000000; /* 1922 to 2096 */
+    for (size_t i = 0; i < ARRAY_LEN(zones); i++) {
+        struct zone *z = zone(zones[i]);
+        for (int k = 0; k < 500; k++) {
+            int64_t at = first + (int64_t)test_random_below((uint64_t)(last - first));
+            int32_t expected = libc_offset(zones[i], at);
+            if (zone_offset(z, at) != expected)
+                TEST_FAIL("%s at %lld: %d, expected %d", zones[i], (long long)at,
+                          zone_offset(z, at), expected);
+        }
+        zone_free(z);
+    }
+}
+
+TEST(offsets_of_the_past_are_known)
 {
     static const struct {
         const char *zone;
         int64_t at;
         int32_t offset;
     } cases[] = {
-        { "America/New_York", -852107721, -14400 },   { "America/New_York", 1295742288, -18000 },
-        { "America/New_York", 3106078771, -14400 },   { "America/New_York", 801595691, -14400 },
-        { "America/New_York", 3044070773, -14400 },   { "America/New_York", 679419893, -14400 },
-        { "America/New_York", -1338957352, -14400 },  { "America/New_York", 362494042, -14400 },
-        { "Europe/Berlin", -1199973233, 3600 },       { "Europe/Berlin", 3184576729, 3600 },
-        { "Europe/Berlin", 323296038, 3600 },         { "Europe/Berlin", 3326692643, 7200 },
-        { "Europe/Berlin", 3753771353, 3600 },        { "Europe/Berlin", 2570378921, 7200 },
-        { "Europe/Berlin", 203729684, 3600 },         { "Europe/Berlin", 2692983756, 7200 },
-        { "Asia/Kolkata", 2995038384, 19800 },        { "Asia/Kolkata", 2187093963, 19800 },
-        { "Asia/Kolkata", -256137578, 19800 },        { "Asia/Kolkata", 3414538148, 19800 },
-        { "Asia/Kolkata", 3300881088, 19800 },        { "Asia/Kolkata", -723786101, 19800 },
-        { "Asia/Kolkata", 1244112455, 19800 },        { "Asia/Kolkata", 99435267, 19800 },
-        { "Australia/Lord_Howe", 3064643895, 39600 }, { "Australia/Lord_Howe", 3050952372, 37800 },
-        { "Australia/Lord_Howe", -615414049, 36000 }, { "Australia/Lord_Howe", -150748177, 36000 },
-        { "Australia/Lord_Howe", 446412080, 41400 },  { "Australia/Lord_Howe", -212510547, 36000 },
-        { "Australia/Lord_Howe", 1911833895, 37800 }, { "Australia/Lord_Howe", -451613445, 36000 },
-        { "America/Sao_Paulo", 967131055, -10800 },   { "America/Sao_Paulo", 755701793, -7200 },
-        { "America/Sao_Paulo", 2258686919, -10800 },  { "America/Sao_Paulo", 1632943648, -10800 },
-        { "America/Sao_Paulo", 2709818936, -10800 },  { "America/Sao_Paulo", 3302055952, -10800 },
-        { "America/Sao_Paulo", 295823848, -10800 },   { "America/Sao_Paulo", 1751895551, -10800 },
-        { "Africa/Casablanca", 3447735893, 3600 },    { "Africa/Casablanca", 600080514, 0 },
-        { "Africa/Casablanca", 2963361175, 3600 },    { "Africa/Casablanca", 1369965264, 3600 },
-        { "Africa/Casablanca", -152464692, 0 },       { "Africa/Casablanca", 1486270863, 0 },
-        { "Africa/Casablanca", 1052799181, 0 },       { "Africa/Casablanca", 459386986, 3600 },
-        { "Pacific/Apia", 2107634174, 46800 },        { "Pacific/Apia", 2557374422, 46800 },
-        { "Pacific/Apia", 1352512026, 50400 },        { "Pacific/Apia", 3055540491, 46800 },
-        { "Pacific/Apia", 1512885302, 50400 },        { "Pacific/Apia", 2030140069, 46800 },
-        { "Pacific/Apia", 1371841566, 46800 },        { "Pacific/Apia", 2891874311, 46800 },
-        { "Asia/Tehran", 482966162, 12600 },          { "Asia/Tehran", 3516729574, 12600 },
-        { "Asia/Tehran", -997077384, 12600 },         { "Asia/Tehran", -1246792704, 12344 },
-        { "Asia/Tehran", 1799535553, 12600 },         { "Asia/Tehran", 3350479311, 12600 },
-        { "Asia/Tehran", -436502397, 12600 },         { "Asia/Tehran", 2242728880, 12600 },
-        { "Europe/Dublin", -1153905945, 3600 },       { "Europe/Dublin", 429245186, 3600 },
-        { "Europe/Dublin", 859826449, 3600 },         { "Europe/Dublin", 2294104665, 3600 },
-        { "Europe/Dublin", 2018780121, 0 },           { "Europe/Dublin", 3990776653, 3600 },
-        { "Europe/Dublin", 2297579269, 3600 },        { "Europe/Dublin", 2613424221, 3600 },
-        { "America/Nuuk", -851799619, -10800 },       { "America/Nuuk", -743150608, -10800 },
-        { "America/Nuuk", 3791214454, -7200 },        { "America/Nuuk", -497829142, -10800 },
-        { "America/Nuuk", 1030266207, -7200 },        { "America/Nuuk", -371511867, -10800 },
-        { "America/Nuuk", -1482418087, -10800 },      { "America/Nuuk", 932417041, -7200 },
+        { "America/New_York", 1295742288, -18000 }, { "America/New_York", 801595691, -14400 },
+        { "Europe/Berlin", 323296038, 3600 },       { "Europe/Berlin", 203729684, 3600 },
+        { "Asia/Kolkata", 1244112455, 19800 },      { "Australia/Lord_Howe", 446412080, 41400 },
+        { "America/Sao_Paulo", 967131055, -10800 }, { "America/Sao_Paulo", 755701793, -7200 },
+        { "Africa/Casablanca", 1369965264, 3600 },  { "Africa/Casablanca", 1486270863, 0 },
+        { "Pacific/Apia", 1352512026, 50400 },      { "Asia/Tehran", 482966162, 12600 },
+        { "Europe/Dublin", 429245186, 3600 },       { "America/Nuuk", 932417041, -7200 },
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct zone *z = zone(cases[i].zone);
