@@ -360,8 +360,8 @@ static int make_pipe(const struct box *b, const char *name, bool is_new, int *re
     scoped(fd_scoped) int in = -1;
     if (is_new && mkfifo(path, 0600) < 0)
         return err_sys(err, -errno, "make '%s'", path);
-    if (is_new)
-        (void)chown(path, b->user.uid, b->user.gid); /* programs open /dev/stderr anew */
+    if (is_new && chown(path, b->user.uid, b->user.gid) < 0) /* programs reopen /dev/stderr */
+        return err_sys(err, -errno, "give '%s' to the user of the container", path);
     in = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (in < 0)
         return err_sys(err, -errno, "open '%s'", path);
