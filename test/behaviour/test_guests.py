@@ -208,3 +208,16 @@ def test_an_unknown_import_is_named(host):
     wait_for(lambda: "surprise-abi.open" in host.status("import").get("message", ""), "the refusal")
     assert host.lines("import") == []
     host.remove("import")
+
+
+def test_the_guests_in_c_are_built_without_the_rest(tmp_path):
+    names = [d.name for d in (ROOT / "guests").iterdir()
+             if d.is_dir() and not (d / "Cargo.toml").exists() and not (d / "go.mod").exists()]
+    done = subprocess.run([ROOT / "tools/build-guests", tmp_path, *names], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    built = {f.name for f in tmp_path.glob("*.wasm")}
+    assert {n if n.startswith(("fn-", "sched-")) else re.sub("-(g1|g2|v1)$", "", n)
+            for n in (f.removesuffix(".wasm") for f in built)} == set(names)
+    loaded = subprocess.run([BUILD / "dormouse", "scheduler", "call"], capture_output=True, text=True, timeout=300,
+                            input=json.dumps({"module": str(tmp_path / "sched-label-c.wasm"), "config": "disk"}) + "\n")
+    assert json.loads(loaded.stdout) == {"points": ["filter", "score"]}, loaded.stderr

@@ -766,10 +766,10 @@ def test_an_example_in_c(load):
 
 @pytest.mark.parametrize("language", ["go", "rust"])
 def test_examples_in_other_languages(load, language):
-    plugin = load(example(language), config="1")
-    assert plugin("filter", pod=POD_SMALL, node="a1")["code"] == 0
+    plugin = load(example(language), config="disk", nodes=[{"metadata": {"name": "a", "labels": {"b": "", "disk": ""}}}, node("b")])
+    assert plugin("filter", pod=POD_SMALL, node="a")["code"] == 0
     got = plugin("filter", pod=POD_SMALL, node="b")
-    assert (got["code"], got["message"]) == (2, "b does not end with 1")
+    assert (got["code"], got["message"]) == (2, "the node has no label disk")
 
 
 # ---- lines ----
