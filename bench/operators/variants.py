@@ -254,8 +254,10 @@ class Native(Variant):
                 "OUT_NAMESPACE": f"ring{(i + 1) % n}", "HEAP_MEM_SIZE": str(heap_mib << 20), "DM_LOG": "warn"}
 
     def spawn(self, program, env):
+        """With nothing else in its environment but the clock that a test may have shifted."""
+        clock = {k: os.environ[k] for k in ("LD_PRELOAD", "SHIFTED_CLOCK_S") if k in os.environ}
         with open(self.paths.work / "operators.log", "ab") as log:
-            self.processes.append(subprocess.Popen([program], env=env, stdout=log, stderr=log))
+            self.processes.append(subprocess.Popen([program], env={**clock, **env}, stdout=log, stderr=log))
 
     def wait_started(self, n):
         ended = [p.args[0] for p in self.processes if p.poll() is not None]

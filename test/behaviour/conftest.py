@@ -22,6 +22,9 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("DORMOUSE_BUILD", ROOT / "build"))
 DEADLINE_S = 30
+# Under ./dev test --clock; the reason for which some peers cannot take part, or empty.
+IS_CLOCK_SHIFTED = "SHIFTED_CLOCK_S" in os.environ
+GO_HAS_ANOTHER_CLOCK = "a Go program does not see the shifted clock" if IS_CLOCK_SHIFTED else ""
 
 
 OLDEST_KUBECTL = 28  # 1.28; older ones want OpenAPI v2 as protobuf
@@ -38,6 +41,8 @@ def is_new_enough(kubectl):
 @functools.cache
 def find_kubectl():
     """$KUBECTL, or the one in PATH, else built from its module; None without any."""
+    if GO_HAS_ANOTHER_CLOCK:
+        return None
     found = os.environ.get("KUBECTL") or shutil.which("kubectl")
     if found and (os.environ.get("KUBECTL") or is_new_enough(found)):
         return found
@@ -140,7 +145,7 @@ class Server:
     def kubectl(self, *args, check=True, input=None, timeout=60):
         kubectl = find_kubectl()
         if not kubectl:
-            pytest.skip("no kubectl here, and it could not be built from its module")
+            pytest.skip(GO_HAS_ANOTHER_CLOCK or "no kubectl here, and it could not be built from its module")
         env = dict(os.environ, KUBECONFIG=self.kubeconfig, HOME=str(self.data_dir), KUBE_EDITOR="")
         done = subprocess.run([kubectl, *args], capture_output=True, text=True, input=input, env=env, timeout=timeout)
         if check:
@@ -150,7 +155,7 @@ class Server:
     def kubectl_stream(self, *args):
         kubectl = find_kubectl()
         if not kubectl:
-            pytest.skip("no kubectl here, and it could not be built from its module")
+            pytest.skip(GO_HAS_ANOTHER_CLOCK or "no kubectl here, and it could not be built from its module")
         env = dict(os.environ, KUBECONFIG=self.kubeconfig, HOME=str(self.data_dir))
         return subprocess.Popen([kubectl, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
 
@@ -178,6 +183,84 @@ def wait_for(condition, what, timeout=DEADLINE_S):
             return value
         pause.wait(0.02)
     raise AssertionError(f"not within {timeout} s: {what}")
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def children_now():
+    """The processes that this one started and that still run."""
+    found = set()
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        try:
+            found |= {int(pid) for pid in (task / "children").read_text().split()}
+        except OSError:
+            pass  # the thread has ended
+    return {pid for pid in found if is_alive(pid)}
+
+
+def command_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def signal_all(pids, number, timeout):
+    """Those of them that still run after the timeout."""
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+    try:
+        wait_for(lambda: not any(map(is_alive, pids)), "they end", timeout)
+    except AssertionError:
+        pass
+    return {pid for pid in pids if is_alive(pid)}
+
+
+def end_what_started_since(before):
+    """End the children that were started since then; the commands of those that did not end by themselves."""
+    left = signal_all(children_now() - before, 0, 5)
+    commands = sorted(map(command_of, left))
+    signal_all(signal_all(left, signal.SIGTERM, DEADLINE_S), signal.SIGKILL, DEADLINE_S)
+    return commands
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_outlives_the_session():
+    before = children_now()
+    yield
+    end_what_started_since(before)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_outlives_its_module():
+    """Automatic fixtures come first in their scope and end last: what fixtures of the module start is between."""
+    before = children_now()
+    yield
+    end_what_started_since(before)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    item.has_passed = report.passed and getattr(item, "has_passed", True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_outlives_its_test(request):
+    """A test that skips or fails in the middle may leave its processes to this; one that passes ends its own."""
+    before = children_now()
+    yield
+    left = end_what_started_since(before)
+    if getattr(request.node, "has_passed", False):
+        assert not left, f"the test left processes running: {left}"
 
 
 @pytest.fixture

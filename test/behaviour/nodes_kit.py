@@ -1,31 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A running `dormouse nodes simulate`; and nothing that a failed test leaves behind."""
+"""A running `dormouse nodes simulate`."""
 import os
 import signal
 import subprocess
 
-import pytest
-
 from conftest import BUILD, DEADLINE_S
-
-STARTED = []  # processes
-
-
-def kept(server):
-    """So that it ends with its test, whatever happens there."""
-    STARTED.append(server.process)
-    return server
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    """For modules that import it."""
-    yield
-    for process in STARTED:
-        if process.poll() is None:
-            process.kill()
-            process.wait(DEADLINE_S)
-    STARTED.clear()
 
 
 class Nodes:
@@ -38,7 +17,6 @@ class Nodes:
         self.process = subprocess.Popen([str(BUILD / "dormouse"), "nodes", "simulate", "--kubeconfig",
                                          server.kubeconfig, *args], stdout=subprocess.PIPE, stderr=self.out,
                                         text=True, env=env)
-        kept(self)
         if wait:
             line = self.process.stdout.readline()
             if not line.startswith("ready "):

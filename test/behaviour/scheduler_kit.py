@@ -10,7 +10,6 @@ import threading
 import urllib.request
 
 from conftest import BUILD, DEADLINE_S, ROOT, wait_for
-from nodes_kit import kept
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -51,7 +50,6 @@ class Scheduler:
                        "--data-dir", str(directory / f"{name}.data"), "--health-listen", "127.0.0.1:0", *args]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE if not program else self.out, stderr=self.out,
                                         text=True, env=env)
-        kept(self)
         if wait and not program:
             line = self.process.stdout.readline()
             if not line.startswith("ready"):

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from conftest import BUILD, Server, wait_for
-from nodes_kit import Nodes, kept, nothing_left  # noqa: F401
+from nodes_kit import Nodes
 
 PODS = "/api/v1/namespaces/default/pods"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
@@ -166,10 +166,10 @@ def test_nodes_of_a_file(dormouse_api, tmp_path):
 
 
 def test_the_api_goes_and_comes_back(data_dir, tmp_path):
-    server = kept(Server(data_dir))
+    server = Server(data_dir)
     nodes = Nodes(server, tmp_path / "log", "--nodes", "5", "--remove")
     server.kill()
-    again = kept(Server(data_dir, listen=f"127.0.0.1:{server.port}"))
+    again = Server(data_dir, listen=f"127.0.0.1:{server.port}")
     for i in range(5):
         again.create(PODS, pod(f"p{i}", f"sim-{i}"))
     for i in range(5):

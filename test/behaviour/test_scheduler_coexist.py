@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from conftest import wait_for
-from nodes_kit import Nodes, nothing_left  # noqa: F401
+from nodes_kit import Nodes
 from scheduler_kit import (PODS, Scheduler, Witness, all_bound, check_no_node_is_too_full, config, create_pods,
                            find_kube_scheduler, node_of, read_pods)
 

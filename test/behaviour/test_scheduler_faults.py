@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from conftest import Server, wait_for
-from nodes_kit import Nodes, kept, nothing_left  # noqa: F401
+from nodes_kit import Nodes
 from scheduler_kit import (PODS, Proxy, Scheduler, Witness, all_bound, check_no_node_is_too_full, create_pods,
                            node_of, pod, read_pods)
 
@@ -125,7 +125,7 @@ def test_nobody_answers_for_a_while(cluster, proxy, tmp_path):
 
 
 def test_the_api_is_killed_and_comes_back(data_dir, tmp_path):
-    server = kept(Server(data_dir))
+    server = Server(data_dir)
     nodes = Nodes(server, tmp_path / "nodes.log", "--nodes", "10", "--no-leases")
     scheduler = Scheduler(server.kubeconfig, tmp_path)
     witness = Witness(server)
@@ -133,7 +133,7 @@ def test_the_api_is_killed_and_comes_back(data_dir, tmp_path):
     create_pods(server, names[:40])
     server.kill()  # while the first of them are being bound
     server.process.stdout.close()
-    again = kept(Server(data_dir, listen=f"127.0.0.1:{server.port}"))
+    again = Server(data_dir, listen=f"127.0.0.1:{server.port}")
     witness.server = again
     made = [n for n in names[:40] if n in read_pods(again)]
     assert made == names[:40], "what was acknowledged is there"
@@ -149,7 +149,7 @@ def test_the_api_is_killed_and_comes_back(data_dir, tmp_path):
 def test_the_disk_of_the_api_is_full(small_disk, tmp_path):
     """Bindings are refused until there is room again; then every pod gets its node."""
     disk, make_room = small_disk
-    server = kept(Server(disk / "data"))
+    server = Server(disk / "data")
     nodes = Nodes(server, tmp_path / "nodes.log", "--nodes", "5", "--no-leases")
     names = [f"p{i}" for i in range(20)]
     create_pods(server, names)
@@ -181,7 +181,7 @@ def test_up_is_killed_again_and_again(data_dir, tmp_path):
     print(f"DORMOUSE_SEED={SEED}")
     rng = random.Random(SEED)
     pause = threading.Event()
-    server = kept(Up(data_dir))
+    server = Up(data_dir)
     port = server.port
     nodes = Nodes(server, tmp_path / "nodes.log", "--nodes", "10", "--no-leases")
     names, seen = [], {}
@@ -192,7 +192,7 @@ def test_up_is_killed_again_and_again(data_dir, tmp_path):
         pause.wait(rng.random() * 0.1)
         server.kill()
         server.process.stdout.close()
-        server = kept(Up(data_dir, listen=f"127.0.0.1:{port}"))
+        server = Up(data_dir, listen=f"127.0.0.1:{port}")
         for name, p in read_pods(server).items():
             assert seen.get(name, "") in ("", node_of(p)), f"{name} was on {seen[name]}"
             seen[name] = node_of(p)

@@ -6,7 +6,7 @@ import tempfile
 import pytest
 
 from conftest import ROOT, Server, wait_for
-from nodes_kit import Nodes, nothing_left  # noqa: F401
+from nodes_kit import Nodes
 from scheduler_kit import (PODS, Proxy, Scheduler, Witness, all_bound, check_no_node_is_too_full, config, create_pods,
                            find_kube_scheduler, read_pods)
 

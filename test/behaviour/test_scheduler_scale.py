@@ -3,7 +3,7 @@
 import collections
 
 from conftest import wait_for
-from nodes_kit import Nodes, nothing_left  # noqa: F401
+from nodes_kit import Nodes
 from scheduler_kit import PODS, Scheduler, all_bound, check_no_node_is_too_full, create_pods, node_of, read_pods
 
 ZONE = "topology.kubernetes.io/zone"

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests leave no process behind, whatever their outcome, and tools/run-tests counts as it says."""
+import importlib.machinery
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT, is_alive
+
+STARTS = """
+import pathlib, subprocess, sys
+import pytest
+
+def start(name):
+    process = subprocess.Popen(["sleep", "900"])
+    pathlib.Path(__file__).with_name(name).write_text(str(process.pid))
+    return process
+"""
+
+
+def run_tests_of(tmp_path, text):
+    (tmp_path / "test_it.py").write_text(STARTS + text)
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "conftest", "--rootdir", tmp_path,
+                           tmp_path / "test_it.py"], capture_output=True, text=True, timeout=120,
+                          env=dict(os.environ, PYTHONPATH=str(ROOT / "test/behaviour")))
+    started = {f.name: int(f.read_text()) for f in tmp_path.glob("*.pid")}
+    assert started and not [name for name, pid in started.items() if is_alive(pid)]
+    return done.stdout
+
+
+@pytest.mark.parametrize("outcome, says", [("pytest.skip('no tool')", "1 skipped"), ("assert False", "1 failed")])
+@pytest.mark.parametrize("where", ["test", "fixture", "module fixture"])
+def test_what_was_started_ends_with_a_test_that_does_not(tmp_path, where, outcome, says):
+    scope = 'scope="module"' if where == "module fixture" else ""
+    out = run_tests_of(tmp_path, f"""
+@pytest.fixture({scope})
+def server():
+    process = start("fixture.pid")
+    {outcome if where != "test" else "pass"}
+    yield process
+    process.kill()
+    process.wait()
+
+def test_one(server):
+    start("test.pid")
+    {outcome}
+""")
+    assert says.replace("failed", "error") in out if where != "test" else says in out
+
+
+def test_a_test_that_passes_and_leaves_a_process_fails(tmp_path):
+    out = run_tests_of(tmp_path, """
+def test_one():
+    start("test.pid")
+""")
+    assert "left processes running: ['sleep 900']" in out and "1 error" in out
+
+
+def test_a_server_of_a_module_outlives_its_tests(tmp_path):
+    out = run_tests_of(tmp_path, """
+@pytest.fixture(scope="module")
+def server():
+    process = start("module.pid")
+    yield process
+    process.kill()
+    process.wait()
+
+def test_one(server):
+    assert server.poll() is None
+
+def test_two(server):
+    assert server.poll() is None
+""")
+    assert "2 passed" in out and "error" not in out
+
+
+def load_runner():
+    loader = importlib.machinery.SourceFileLoader("run_tests", str(ROOT / "tools/run-tests"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("run_tests", loader))
+    sys.dont_write_bytecode = True
+    loader.exec_module(module)
+    return module
+
+
+def test_a_process_whose_parent_has_ended_is_found_at_the_end():
+    program = f"""
+import importlib.machinery, importlib.util, subprocess
+loader = importlib.machinery.SourceFileLoader("run_tests", {str(ROOT / "tools/run-tests")!r})
+runner = importlib.util.module_from_spec(importlib.util.spec_from_loader("run_tests", loader))
+loader.exec_module(runner)
+runner.adopt_orphans()
+subprocess.run(["sh", "-c", "setsid sleep 900 & true"], check=True)
+print(runner.end_what_is_left(timeout_s=0))
+print(runner.end_what_is_left(timeout_s=0))
+"""
+    done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True, timeout=60)
+    first, second = done.stdout.splitlines()
+    assert "sleep 900" in first and second == "[]", done.stderr
+    assert not is_alive(int(first.strip("[]'").split()[0]))
+
+
+def test_skips_are_counted_by_reason():
+    runner = load_runner()
+    skipped = [("a", "no tool"), ("b", "no tool"), *((f"n{i}", f"reason {i}") for i in range(runner.REASONS_SHOWN + 2))]
+    lines = runner.count_by_reason(skipped)
+    assert lines[0].split() == ["2", "no", "tool"] and len(lines) == runner.REASONS_SHOWN + 1
+    assert lines[-1].split() == ["3", "for", "3", "other", "reasons"]
+
+
+def test_a_program_that_ends_without_a_line_is_named(tmp_path):
+    runner = load_runner()
+    log = tmp_path / "testlog.json"
+    log.write_text('{"name": "dormouse:unit / a", "result": "OK"}\n{"name": "dormouse:unit / b", "result": "ERROR", '
+                   '"stderr": "b.c:7: not true: x\\n\\n(test program exited with status code -6)\\n"}\n')
+    assert runner.failed_without_a_line(log, []) == ["dormouse:unit / b: ERROR: b.c:7: not true: x"]
