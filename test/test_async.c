@@ -631,6 +631,44 @@ TEST(as_many_calls_run_as_the_function_has_room_for)
     rig_fini(&g);
 }
 
+/* 64 of a hanging function beside others would take its workers' time again and again. */
+TEST(calls_of_a_function_that_hangs_run_one_at_a_time)
+{
+    enum { CALLS = 200 };
+    struct rig g;
+    char id[ASYNC_ID_TEXT];
+    rig_init(&g);
+    rig_open(&g);
+    rig_serve(&g);
+    g.spec.async.attempts = 1;
+    for (int i = 0; i < CALLS; i++)
+        rig_call(&g, id, "/fn/shop/pay", STR("x"));
+    g.decide = holds;
+    rig_run(&g);
+    rig_until(&g, g.n_running > 8);
+    rig_settle_store(&g);
+    int n = 0;
+    for (; g.n_running > 1; n++) {
+        CHECK(n < CALLS / 2);
+        played_end(&g, rig_held(&g), &(struct played_answer){ .r = -ETIMEDOUT });
+        rig_settle_store(&g);
+    }
+    for (; n < CALLS - 50; n++) {
+        CHECK_INT(g.n_running, 1);
+        played_end(&g, rig_held(&g), &(struct played_answer){ .r = -ETIMEDOUT });
+        rig_settle_store(&g);
+    }
+    for (; n < CALLS; n++) { /* it is well again */
+        CHECK(g.n_running >= 1);
+        played_end(&g, rig_held(&g), &(struct played_answer){ .status = 200 });
+        rig_settle_store(&g);
+        if (n == CALLS - 20)
+            CHECK(g.n_running > 3);
+    }
+    CHECK_INT(rig_stats(&g).succeeded, 50);
+    rig_fini(&g);
+}
+
 TEST(a_function_that_is_gone_is_said_so)
 {
     struct rig g;

@@ -1142,6 +1142,104 @@ TEST(slow_functions_leave_the_quick_ones_alone)
     fn_rig_close(&rig);
 }
 
+/* CPU time of all runners. */
+static uint64_t runner_cpu_us(struct fn_rig *rig)
+{
+    int pids[8];
+    uint64_t us = 0;
+    size_t n = wasm_runtime_pids(rig->runtime, pids, ARRAY_LEN(pids));
+    for (size_t i = 0; i < n; i++) {
+        clockid_t clock;
+        struct timespec t;
+        if (clock_getcpuclockid(pids[i], &clock) == 0 && clock_gettime(clock, &t) == 0)
+            us += (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+    }
+    return us;
+}
+
+enum { GREEDY = 8, GREEDY_CALLS = 8, QUICK_CALLS = 20 };
+
+/*
+ * Many requests that never end, of many functions of one namespace. What a neighbour waits for is a
+ * slice or two of them, counted as the CPU time that runners have had meanwhile.
+ */
+TEST(requests_that_loop_have_the_share_of_one)
+{
+    struct fn_rig rig = { 0 };
+    fn_rig_open(&rig, 1);
+    struct fn_under_test greedy[GREEDY] = { 0 }, quick = { .r.namespace = "modest" };
+    static struct fn_call loops[GREEDY][GREEDY_CALLS];
+    struct fn_call c = { 0 };
+    fn_open(&rig, &quick, "fn-reactor.wasm");
+    for (int i = 0; i < GREEDY; i++) {
+        greedy[i].r.namespace = "greedy";
+        fn_open(&rig, &greedy[i], "fn-reactor.wasm");
+    }
+    for (int i = 0; i < GREEDY; i++)
+        for (int k = 0; k < GREEDY_CALLS; k++) {
+            struct invoke_request q = fn_request(&greedy[i], "/spin");
+            q.deadline_ms = loop_now_ms(&rig.loop) + 600000;
+            fn_start(&greedy[i], &loops[i][k], &q);
+        }
+    struct wasm_runtime_stats s;
+    do { /* each of them has begun, and has been interrupted */
+        fn_do(&quick, &c, "/count", NULL);
+        wasm_runtime_get_stats(rig.runtime, &s);
+    } while (s.waiting);
+    uint64_t before = runner_cpu_us(&rig);
+    for (int n = 0; n < QUICK_CALLS; n++) {
+        fn_do(&quick, &c, "/count", NULL);
+        check_body(&c, 200, "1");
+    }
+    uint64_t us = runner_cpu_us(&rig) - before;
+    /* The slow runner works as well, on its own core if there is one. */
+    if (us > (uint64_t)QUICK_CALLS * 60000)
+        TEST_FAIL("%d requests waited for %llu us of others", QUICK_CALLS, (unsigned long long)us);
+    for (int i = 0; i < GREEDY; i++)
+        for (int k = 0; k < GREEDY_CALLS; k++) {
+            CHECK(!loops[i][k].is_over);
+            invoke_cancel(loops[i][k].v, loops[i][k].x);
+            FN_WAIT(&rig, loops[i][k].is_over);
+            fn_call_fini(&loops[i][k]);
+        }
+    fn_call_fini(&c);
+    fn_close(&quick);
+    for (int i = 0; i < GREEDY; i++)
+        fn_close(&greedy[i]);
+    fn_rig_close(&rig);
+}
+
+/* Not at its end, which may be minutes off. */
+TEST(a_function_that_computes_beside_others_leaves_them_at_once)
+{
+    struct fn_rig rig = { 0 };
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 }, quick = { 0 };
+    struct fn_call c = { 0 }, loop = { 0 };
+    struct wasm_runtime_stats s;
+    fn_open(&rig, &f, "fn-reactor.wasm");
+    fn_open(&rig, &quick, "fn-command.wasm");
+    struct invoke_request q = fn_request(&f, "/spin");
+    q.deadline_ms = loop_now_ms(&rig.loop) + 600000;
+    fn_start(&f, &loop, &q);
+    uint64_t us = 0;
+    do {
+        CHECK(us < 5000000);
+        fn_do(&quick, &c, "/count", NULL);
+        check_body(&c, 200, "1");
+        wasm_runtime_get_stats(rig.runtime, &s);
+        us = runner_cpu_us(&rig);
+    } while (s.runners < 2);
+    CHECK(!loop.is_over);
+    invoke_cancel(loop.v, loop.x);
+    FN_WAIT(&rig, loop.is_over);
+    fn_call_fini(&loop);
+    fn_call_fini(&c);
+    fn_close(&f);
+    fn_close(&quick);
+    fn_rig_close(&rig);
+}
+
 enum { CHAOS_CALLS = 60, CHAOS_STEPS = 4000 };
 
 struct chaos {

@@ -165,7 +165,8 @@ static inline int fn_try_open(struct fn_rig *rig, struct fn_under_test *f, const
     f->t.file = str_of(file);
     if (!f->t.memory)
         f->t.memory = FN_MEMORY_DEFAULT;
-    f->r.namespace = "default";
+    if (!f->r.namespace)
+        f->r.namespace = "default";
     f->r.function = "tested";
     if (!f->r.uid)
         f->r.uid = "11111111-2222-3333-4444-555555555555";

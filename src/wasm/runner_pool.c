@@ -671,12 +671,14 @@ void pool_reply(struct tenant *t, uint64_t call, int64_t value, struct str bytes
     struct runner *r = t->runner;
     struct pool_command *c = t->sent;
     assert(pool_is_parked(t));
-    proto_begin(&r->pool->message);
-    proto_put_reply(
-        &r->pool->message,
-        &(struct proto_reply){
-            .slot = c->slot, .guest = c->guest, .id = call, .value = value, .bytes = bytes });
-    send_message(r, -1);
+    if (r->sm.at != RUNNER_CLOSING) {
+        proto_begin(&r->pool->message);
+        proto_put_reply(
+            &r->pool->message,
+            &(struct proto_reply){
+                .slot = c->slot, .guest = c->guest, .id = call, .value = value, .bytes = bytes });
+        send_message(r, -1);
+    }
     unpark(r, c);
 }
 

@@ -284,6 +284,14 @@ void lane_full(struct lanes *ls, struct lane *l)
     l->good = 0;
 }
 
+void lane_late(struct lanes *ls, struct lane *l)
+{
+    heap_remove(ls, l);
+    l->limit = MAX(l->limit / 2, (size_t)1);
+    l->good = 0;
+    place(ls, l);
+}
+
 void lane_good(struct lanes *ls, struct lane *l)
 {
     if (l->limit < ls->lane_running_max && ++l->good >= l->limit) {

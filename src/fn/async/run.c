@@ -44,6 +44,7 @@ struct run {
     struct headers answer;
     struct buf body;
     bool too_large;
+    bool is_late; /* the function did not end in time */
 
     /* what STORE writes */
     struct batch batch;
@@ -68,7 +69,9 @@ static void run_end(struct run *run, bool again, uint64_t hold_ms)
     struct async *a = run->a;
     struct lane *l = map_get(&a->lanes.by_key, str_of(run->lane));
     assert(l); /* one that runs calls stays */
-    if (!again)
+    if (run->is_late)
+        lane_late(&a->lanes, l);
+    else if (!again)
         lane_good(&a->lanes, l);
     if (again) {
         lane_add(&a->lanes, l, &run->due);
@@ -431,6 +434,7 @@ static void on_call_end(void *arg, int r, const char *reason, const struct err *
 {
     struct run *run = arg;
     run->call = NULL;
+    run->is_late = r == -ETIMEDOUT;
     if (run->cut) {
         run_end(run, false, 0);
         return;

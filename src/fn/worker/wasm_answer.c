@@ -365,7 +365,13 @@ static int on_call(struct tenant *t, const struct proto_call *c, bool is_call, s
         wasm_deliver(x);
         return 0;
     }
-    if (is_call && c->kind == (uint32_t)PROTO_CALL_SLICE)
+    bool is_slice = is_call && c->kind == (uint32_t)PROTO_CALL_SLICE;
+    if (is_call && !is_slice)
+        wasm_slice_over(seat);
+    if (is_slice && x) {
+        wasm_slice(seat);
+        wasm_note_slice(rev, x->cpu_us);
+    } else if (is_slice)
         pool_reply(t, c->id, 0, STR(""));
     else if (is_call && c->kind == GUEST_CALL_FN_SECRET)
         reply_secret(seat, c);

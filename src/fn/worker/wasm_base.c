@@ -135,6 +135,7 @@ int wasm_base_new(struct wasm_revision *rev, struct err *err)
     b->is_slow = rev->is_slow;
     b->used_ms = loop_now_ms(rt->opts.loop);
     list_init(&b->free);
+    list_init(&b->sliced);
     if (rt->n_bases >= rt->opts.templates_max)
         (void)make_room(rt, NULL);
     enum runner_share share = b->is_slow ? RUNNER_SLOW : RUNNER_SHARED;
@@ -295,6 +296,7 @@ int wasm_seat_get(struct wasm_revision *rev, struct wasm_seat **ret)
 void wasm_seat_put(struct wasm_seat *seat)
 {
     struct wasm_base *b = seat->base;
+    wasm_slice_over(seat);
     seat->x = NULL;
     b->n_busy--;
     list_push_front(&b->free, &seat->node);
@@ -306,6 +308,7 @@ void wasm_seat_put(struct wasm_seat *seat)
 void wasm_seat_drop(struct wasm_seat *seat)
 {
     struct wasm_base *b = seat->base;
+    wasm_slice_over(seat);
     b->n_busy--;
     pool_drop(&seat->tenant);
     seat_free(seat);
@@ -315,6 +318,7 @@ void wasm_seat_drop(struct wasm_seat *seat)
 void wasm_seat_lost(struct wasm_seat *seat)
 {
     struct wasm_base *b = seat->base;
+    wasm_slice_lost(seat);
     if (list_is_linked(&seat->node))
         b->n_free--;
     else
@@ -323,17 +327,36 @@ void wasm_seat_lost(struct wasm_seat *seat)
     free_if_done(b);
 }
 
-void wasm_note_cost(struct wasm_revision *rev, uint64_t cpu_us)
+/* The other side, if it is not that yet and the last move was a while ago. */
+static void move(struct wasm_revision *rev, bool is_slow)
 {
-    rev->cost_us = (uint32_t)((7 * (uint64_t)rev->cost_us + MIN(cpu_us, (uint64_t)1 << 28)) / 8);
-    bool is_slow = rev->cost_us > (rev->is_slow ? WASM_QUICK_US : WASM_SLOW_US);
     uint64_t now = loop_now_ms(rev->rt->opts.loop);
-    if (is_slow == rev->is_slow || !rev->r || now - rev->grow_ms < WASM_GROW_MS)
+    if (is_slow == rev->is_slow || !rev->r || rev->rt->is_closing ||
+        now - rev->grow_ms < WASM_GROW_MS)
         return;
     rev->grow_ms = now;
     rev->is_slow = is_slow; /* the old bases serve until the new one is there */
     if (wasm_base_new(rev, NULL) < 0)
         rev->is_slow = !is_slow;
+}
+
+static uint32_t average(const struct wasm_revision *rev, uint64_t cpu_us)
+{
+    return (uint32_t)((7 * (uint64_t)rev->cost_us + MIN(cpu_us, (uint64_t)1 << 28)) / 8);
+}
+
+void wasm_note_cost(struct wasm_revision *rev, uint64_t cpu_us)
+{
+    rev->cost_us = average(rev, cpu_us);
+    move(rev, rev->cost_us > (rev->is_slow ? WASM_QUICK_US : WASM_SLOW_US));
+}
+
+void wasm_note_slice(struct wasm_revision *rev, uint64_t cpu_us)
+{
+    if (rev->is_slow || cpu_us < WASM_LONG_US || rev->rt->n_bases <= rev->n_bases)
+        return;
+    rev->cost_us = MAX(rev->cost_us, average(rev, cpu_us)); /* its end may be far off */
+    move(rev, true);
 }
 
 /* ---- a second runner that is not needed any more ---- */

@@ -4,12 +4,13 @@
  *
  *     wasm_runtime.c  the runtime: revisions, sandboxes    wasm_base.c    templates in runners
  *     wasm_invoke.c   requests                             wasm_answer.c  what runners say
+ *     wasm_slices.c   whose turn it is
  *     wasm_http.c     their forms, pure                    wasm_files.c   files of modules
  *
  * A revision has a base in each runner that works for it: a template there, and seats beside it,
  * one for each request that runs. A seat without a request is kept for the next one, together with
  * the base. A request that finds no base waits with its revision, one that finds no room waits in
- * the runtime's line.
+ * its revision's line; the lines have their turns.
  *
  * A callback of an invocation may call anything on it: is_over is looked at after each.
  */
@@ -31,6 +32,8 @@ enum {
     WASM_SPARE_MAX = 256,    /* invocations kept for the next ones */
     WASM_SLOW_US = 5000,     /* CPU time of an average request: with the slow, */
     WASM_QUICK_US = 2000,    /* and back */
+    WASM_LONG_US = 100000,   /* CPU time of one request that runs beside others: at once */
+    WASM_LOOKS_MAX = 64,     /* lines that are looked at in vain, one after the other */
     WASM_CALL_ID_MAX = 128
 };
 
@@ -49,8 +52,9 @@ struct wasm_rt {
     struct map sandboxes; /* 8 bytes -> wasm_sandbox */
     struct map files;     /* wasm_file_id -> wasm_file */
     struct list files_in_order;
-    struct list waiting; /* invocations without room, the oldest first */
-    struct list spare;   /* invocations */
+    struct list lines;  /* revisions with invocations that have no room, the next one first */
+    struct list shares; /* wasm_slices.c */
+    struct list spare;  /* invocations */
     unsigned n_resting, n_waiting, n_running, n_spare, n_gets, n_revisions, n_base_wanted;
     unsigned n_invocations; /* that have not ended */
     unsigned max_runners;
@@ -89,6 +93,9 @@ struct wasm_revision {
     unsigned n_bases;
     struct list sandboxes; /* with their waiting creates */
     struct list held;      /* invocations without a base */
+    struct list waiting;   /* and without room, the oldest first */
+    struct list line;      /* on rt->lines while there are such */
+    unsigned n_waiting;    /* of these */
     uint32_t cost_us;      /* CPU time of a request, average */
     bool is_slow;
     bool is_twin;     /* another of the same number was there: nobody finds it when it rests */
@@ -98,6 +105,7 @@ struct wasm_revision {
 };
 
 struct invocation;
+struct wasm_share;
 
 /* Where one request at a time runs; of a base's own, its template. */
 struct wasm_seat {
@@ -106,6 +114,10 @@ struct wasm_seat {
     struct list node; /* on base->free */
     struct invocation *x;
     uint64_t serial, next_id;
+    /* Its request has computed for a slice, and: */
+    bool is_computing;
+    bool has_turn;      /* was told to go on, or: */
+    struct list sliced; /* on base->sliced, until it is */
 };
 
 struct wasm_base {
@@ -114,6 +126,9 @@ struct wasm_base {
     struct wasm_revision *rev;
     struct wasm_seat seat;
     struct list free; /* seats, the last used first */
+    struct list sliced, sliced_node; /* seats; on the share's bases while there are any */
+    struct wasm_share *share;        /* while n_computing */
+    unsigned n_computing;
     unsigned n_seats, n_busy, n_free;
     bool is_ready, is_slow;
     bool is_old; /* gets no requests any more, and goes with the last one */
@@ -136,7 +151,8 @@ struct invocation {
     struct wasm_rt *rt;
     struct wasm_revision *rev;
     struct wasm_sandbox *sandbox;
-    struct list node;       /* on waiting, held or spare */
+    struct list node;       /* on the revision's waiting or held, or on spare */
+    bool is_waiting;        /* on waiting */
     struct list in_sandbox; /* until its guest has done with it */
     const struct invoke_ops *ops;
     void *arg;
@@ -229,9 +245,20 @@ void wasm_seat_lost(struct wasm_seat *seat);
 void wasm_tidy(struct wasm_rt *rt);
 /* How requests of this revision went, for the choice of its runner. */
 void wasm_note_cost(struct wasm_revision *rev, uint64_t cpu_us);
+/* A request of it still runs, and others wait. */
+void wasm_note_slice(struct wasm_revision *rev, uint64_t cpu_us);
 bool wasm_is_template(const struct wasm_seat *seat);
 int wasm_template_answer(struct wasm_seat *seat, const struct proto_answer *a, struct err *err);
 void wasm_template_lost(struct wasm_seat *seat, enum tenant_lost how, const struct err *why);
+
+/* ---- wasm_slices.c ---- */
+
+/* Its request has computed for a slice: it goes on when it is its turn. */
+void wasm_slice(struct wasm_seat *seat);
+/* It computes no more: it has ended, waits for something else, or will be dropped. */
+void wasm_slice_over(struct wasm_seat *seat);
+/* The same, where its runner is gone. */
+void wasm_slice_lost(struct wasm_seat *seat);
 
 /* ---- wasm_invoke.c ---- */
 

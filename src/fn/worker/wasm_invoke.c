@@ -78,12 +78,16 @@ static void recycle(struct invocation *x)
 
 static void line_up(struct invocation *x, bool is_first)
 {
-    struct wasm_rt *rt = x->rt;
+    struct wasm_revision *rev = x->rev;
     if (is_first)
-        list_push_front(&rt->waiting, &x->node);
+        list_push_front(&rev->waiting, &x->node);
     else
-        list_push_back(&rt->waiting, &x->node);
-    rt->n_waiting++;
+        list_push_back(&rev->waiting, &x->node);
+    if (!list_is_linked(&rev->line))
+        list_push_back(&rev->rt->lines, &rev->line);
+    x->is_waiting = true;
+    rev->n_waiting++;
+    rev->rt->n_waiting++;
 }
 
 static void hold(struct invocation *x)
@@ -98,6 +102,12 @@ static void leave_line(struct invocation *x)
         return;
     list_remove(&x->node);
     x->rt->n_waiting--;
+    if (!x->is_waiting)
+        return;
+    x->is_waiting = false;
+    x->rev->n_waiting--;
+    if (list_is_empty(&x->rev->waiting))
+        list_remove(&x->rev->line);
 }
 
 /* ---- to a runner ---- */
@@ -155,16 +165,31 @@ static int try_send(struct invocation *x)
     return r;
 }
 
+/* One of each line in turn. A line whose runner has no room does not stop the others; which lines
+ * have been looked at in vain go behind them. */
 void wasm_pump(struct wasm_rt *rt)
 {
-    while (!list_is_empty(&rt->waiting)) {
-        struct invocation *x = list_first(&rt->waiting, struct invocation, node);
-        leave_line(x);
-        if (try_send(x) == -EAGAIN) {
-            line_up(x, true);
+    const struct wasm_revision *first_stuck = NULL;
+    for (unsigned n_stuck = 0; !list_is_empty(&rt->lines) && n_stuck < WASM_LOOKS_MAX;) {
+        struct wasm_revision *rev = list_first(&rt->lines, struct wasm_revision, line);
+        struct invocation *x = list_first(&rev->waiting, struct invocation, node);
+        if (rev == first_stuck)
             return;
-        }
+        leave_line(x);
+        list_remove(&rev->line);
+        bool is_stuck = try_send(x) == -EAGAIN;
+        if (is_stuck)
+            line_up(x, true);
+        else if (!list_is_empty(&rev->waiting))
+            list_push_back(&rt->lines, &rev->line);
+        n_stuck = is_stuck ? n_stuck + 1 : 0;
+        first_stuck = !is_stuck ? NULL : first_stuck ? first_stuck : rev;
     }
+}
+
+static void on_pump(struct defer *d)
+{
+    wasm_pump(container_of(d, struct wasm_rt, pump));
 }
 
 void wasm_release_held(struct wasm_revision *rev)
@@ -247,6 +272,8 @@ void wasm_over(struct invocation *x, int end, const char *reason, const char *te
         x->seat = NULL;
         x->rt->n_running--;
         wasm_seat_drop(seat);
+        if (x->cpu_us)
+            wasm_note_cost(x->rev, x->cpu_us);
     }
     leave_sandbox(x);
     x->rev = NULL;
@@ -359,7 +386,7 @@ static int wasm_start(struct invoker *v, const struct invoke_request *q,
     uint64_t now = loop_now_ms(rt->opts.loop);
     if (!s || !s->is_ready || s->is_leaving || rt->is_closing)
         return err_set(err, -ECONNREFUSED, "there is no such sandbox");
-    if (rt->n_waiting >= WASM_WAITING_MAX)
+    if (rt->n_waiting >= WASM_WAITING_MAX || s->rev->n_waiting >= WASM_WAITING_MAX / 2)
         return err_set(err, -EBUSY, "too many requests wait for a runner");
     struct invocation *x = invocation_new(rt);
     x->rev = s->rev;
@@ -384,8 +411,13 @@ static int wasm_start(struct invoker *v, const struct invoke_request *q,
     list_push_back(&s->invocations, &x->in_sandbox);
     rt->requests++;
     timer_start(rt->opts.loop, &x->deadline, x->deadline_ms - now, on_deadline);
-    if (!list_is_empty(&rt->waiting) || try_send(x) == -EAGAIN)
+    if (list_is_empty(&rt->lines)) {
+        if (try_send(x) == -EAGAIN)
+            line_up(x, false);
+    } else { /* others were first */
         line_up(x, false);
+        defer_start(rt->opts.loop, &rt->pump, on_pump);
+    }
     *ret = x;
     return 0;
 }

@@ -474,6 +474,7 @@ static struct wasm_revision *revision_new(struct wasm_rt *rt, const char *key)
     list_init(&rev->bases);
     list_init(&rev->sandboxes);
     list_init(&rev->held);
+    list_init(&rev->waiting);
     buf_init(&rev->args, PROTO_SETUP_MAX);
     buf_init(&rev->env, PROTO_SETUP_MAX);
     (void)map_put(&rt->revisions, str_of(key), rev);
@@ -693,7 +694,8 @@ int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret,
         rt->dirs[i] = real ? real : xstrdup(opts->module_dirs[i]);
     }
     list_init(&rt->resting);
-    list_init(&rt->waiting);
+    list_init(&rt->lines);
+    list_init(&rt->shares);
     list_init(&rt->bases);
     list_init(&rt->files_in_order);
     list_init(&rt->spare);
