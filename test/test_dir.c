@@ -174,6 +174,46 @@ TEST(every_document_is_an_operator_and_empty_ones_are_none)
     rig_fini(&r);
 }
 
+TEST(a_file_beside_each_module_is_an_operator_where_there_is_no_config)
+{
+    struct rig r;
+    struct err err = { 0 };
+    rig_init(&r);
+    write_file(&r, "one.wasm", "x");
+    write_file(&r, "one.yaml", "name: first\nabi: rust_v1alpha1\n");
+    write_file(&r, "two.wasm", "x");
+    write_file(&r, "two.yaml", "name: second\nabi: rust_v1alpha1\nargs: [a]\n");
+    write_file(&r, "deployment.yaml", "kind: Deployment\n"); /* no module beside it */
+    write_file(&r, "three.wasm", "x");                       /* no file beside it */
+    CHECK_OK(start(&r, &err));
+    CHECK_INT(operators_count(r.os), 2);
+    CHECK_INT(fake_gets.n, 2);
+    fake_compile(&fake_gets.at[0], &fake_g1);
+    CHECK_STR(str_of(fake_guests.at[0]->name), "first");
+    CHECK_INT(fake_guests.at[0]->abi, GUEST_ABI_G1);
+    write_file(&r, "three.yaml", "name: third\n");
+    await(&r, "third", 1);
+    CHECK(has(&r, "first", 1));
+    write_config(&r,
+                 "name: alone\nwasm: one.wasm\nabi: rust_v1alpha1\n"); /* then it alone counts */
+    await(&r, "alone", 1);
+    CHECK(has(&r, "first", 0) && has(&r, "third", 0));
+    rig_fini(&r);
+}
+
+TEST(an_error_in_a_file_beside_a_module_names_that_file)
+{
+    struct rig r;
+    struct err err = { 0 };
+    rig_init(&r);
+    write_file(&r, "one.wasm", "x");
+    write_file(&r, "one.yaml", "name: first\nabi: rust_v2\n");
+    CHECK(start(&r, &err) < 0);
+    CHECK(strstr(err.text, "one.yaml") && strstr(err.text, "rust_v1alpha1"));
+    r.dir = NULL;
+    rig_fini(&r);
+}
+
 TEST(an_empty_file_is_no_operators)
 {
     struct rig r;

@@ -13,12 +13,15 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/sys.h"
+#include "base/vec.h"
 #include "codec/yaml.h"
 #include "kube/quantity.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,10 +45,19 @@ struct dir {
     bool closed;
 };
 
-/* One parse of the config, and what its errors need. */
+/* All that a reading of the directory has found; applied as a whole, or not at all. */
+struct found {
+    VEC(struct operator_spec) specs;
+    VEC(struct json *) docs;
+    struct map names;
+    struct arena arena;
+};
+
+/* One parse of a file, and what its errors need. */
 struct reading {
     struct dir *d;
-    struct arena arena;
+    struct found *to;
+    const char *module; /* of a file beside its module; NULL: 'wasm' says where it is */
     struct yaml_marks marks;
     struct json *docs;
     char *repeated; /* path of a key that stands there twice */
@@ -100,7 +112,7 @@ static int read_env(struct reading *in, const struct json *list, struct operator
     int r = need_type(in, list, JSON_ARRAY, "'env' is not a list of {name, value}", err);
     if (r < 0 || !list)
         return r;
-    spec->env = arena_new_n(&in->arena, struct guest_env, list->n);
+    spec->env = arena_new_n(&in->to->arena, struct guest_env, list->n);
     json_each (item, list) {
         r = need_type(in, item, JSON_OBJECT, "an 'env' entry is not {name, value}", err);
         if (r >= 0)
@@ -123,7 +135,7 @@ static int read_strings(struct reading *in, const struct json *list, const char 
     int r = need_type(in, list, JSON_ARRAY, what, err);
     if (r < 0 || !list)
         return r;
-    *ret = arena_new_n(&in->arena, struct str, list->n);
+    *ret = arena_new_n(&in->to->arena, struct str, list->n);
     json_each (item, list) {
         r = need_type(in, item, JSON_STRING, what, err);
         if (r < 0)
@@ -162,14 +174,23 @@ static int read_allow(struct reading *in, const struct json *list, struct operat
 static int read_abi_and_memory(struct reading *in, const struct json *doc,
                                struct operator_spec *spec, struct err *err)
 {
+    /* rust_v1alpha1: what the first host of this ABI called it. */
+    static const struct {
+        const char *name;
+        enum operator_abi abi;
+    } abis[] = { { "auto", OPERATOR_ABI_AUTO },
+                 { "g1", OPERATOR_ABI_G1 },
+                 { "g2", OPERATOR_ABI_G2 },
+                 { "v1", OPERATOR_ABI_V1 },
+                 { "rust_v1alpha1", OPERATOR_ABI_G1 } };
     struct json *abi = json_getc(doc, "abi"), *memory = json_getc(doc, "memory");
-    if (abi && !str_is(json_str(abi), "auto") && !str_is(json_str(abi), "g1") &&
-        !str_is(json_str(abi), "g2") && !str_is(json_str(abi), "v1"))
-        return yaml_err(err, E_INVALID, &in->marks, abi, "'abi' is auto, g1, g2 or v1");
-    spec->abi = str_is(json_str(abi), "g1")   ? OPERATOR_ABI_G1
-                : str_is(json_str(abi), "g2") ? OPERATOR_ABI_G2
-                : str_is(json_str(abi), "v1") ? OPERATOR_ABI_V1
-                                              : OPERATOR_ABI_AUTO;
+    size_t k = 0;
+    while (abi && k < ARRAY_LEN(abis) && !str_is(json_str(abi), abis[k].name))
+        k++;
+    if (k == ARRAY_LEN(abis))
+        return yaml_err(err, E_INVALID, &in->marks, abi,
+                        "'abi' is auto, g1, g2 or v1 (or rust_v1alpha1, which is g1)");
+    spec->abi = abis[k].abi;
     if (!memory)
         return 0;
     struct quantity q;
@@ -194,8 +215,8 @@ static int read_account(struct reading *in, const struct json *v, struct operato
     if (!json_is(v, JSON_STRING) || !str_cut(json_str(v), '/', &namespace, &name) ||
         namespace.n == 0 || name.n == 0 || str_find_char(name, '/') >= 0)
         return yaml_err(err, E_INVALID, &in->marks, v, "'serviceAccount' is namespace/name");
-    spec->account_namespace = str_dup_arena(&in->arena, namespace);
-    spec->account = str_dup_arena(&in->arena, name);
+    spec->account_namespace = str_dup_arena(&in->to->arena, namespace);
+    spec->account = str_dup_arena(&in->to->arena, name);
     spec->create_account = true;
     return 0;
 }
@@ -214,16 +235,17 @@ static int read_spec(struct reading *in, const struct json *doc, struct operator
     if (!json_is(name, JSON_STRING) || json_str(name).n == 0)
         return yaml_err(err, E_INVALID, &in->marks, name ? name : doc,
                         "'name' is required and a string");
-    if (!json_is(wasm, JSON_STRING) || json_str(wasm).n == 0)
+    if ((wasm || !in->module) && (!json_is(wasm, JSON_STRING) || json_str(wasm).n == 0))
         return yaml_err(err, E_INVALID, &in->marks, wasm ? wasm : doc,
                         "'wasm' is required and a file name");
     spec->namespace = "";
-    spec->name = str_dup_arena(&in->arena, json_str(name));
+    spec->name = str_dup_arena(&in->to->arena, json_str(name));
     /* It names the swap file, for which "a/b" and "a_b" are the same; the hash keeps them apart. */
     spec->uid =
-        arena_printf(&in->arena, "%.100s-%016" PRIx64, spec->name, str_hash(json_str(name), 1));
-    scoped(free_scoped) char *path = find_module(in->d, json_str(wasm));
-    spec->origin.path = str_dup_arena(&in->arena, str_of(path));
+        arena_printf(&in->to->arena, "%.100s-%016" PRIx64, spec->name, str_hash(json_str(name), 1));
+    scoped(free_scoped) char *path =
+        wasm ? find_module(in->d, json_str(wasm)) : xstrdup(in->module);
+    spec->origin.path = str_dup_arena(&in->to->arena, str_of(path));
     r = read_env(in, json_getc(doc, "env"), spec, err);
     if (r >= 0)
         r = read_strings(in, json_getc(doc, "args"), "args", &spec->args, &spec->n_args, err);
@@ -252,13 +274,13 @@ static uint64_t fingerprint(const struct json *doc, const char *module_path)
     return str_hash(buf_str(&b), 1);
 }
 
-static int apply_changed(struct dir *d, struct operator_spec *specs, struct json *const *docs,
-                         size_t n, struct err *err)
+static int apply_changed(struct dir *d, struct found *all, struct err *err)
 {
     d->round++;
-    for (size_t i = 0; i < n; i++) {
-        struct str name = str_of(specs[i].name);
-        uint64_t print = fingerprint(docs[i], specs[i].origin.path);
+    for (size_t i = 0; i < all->specs.n; i++) {
+        struct operator_spec *spec = &all->specs.p[i];
+        struct str name = str_of(spec->name);
+        uint64_t print = fingerprint(all->docs.p[i], spec->origin.path);
         struct member *m = map_get(&d->members, name);
         if (!m) {
             m = xnew(struct member);
@@ -267,8 +289,8 @@ static int apply_changed(struct dir *d, struct operator_spec *specs, struct json
         m->round = d->round;
         if (m->fingerprint == print)
             continue;
-        specs[i].generation = ++m->generation;
-        int r = operators_apply(d->operators, &specs[i], err);
+        spec->generation = ++m->generation;
+        int r = operators_apply(d->operators, spec, err);
         if (r < 0)
             return r; /* not after read_documents(), which checked everything */
         m->fingerprint = print;
@@ -289,65 +311,100 @@ static int apply_changed(struct dir *d, struct operator_spec *specs, struct json
     return 0;
 }
 
-static int read_documents(struct reading *in, struct operator_spec *specs, struct json **docs,
-                          size_t *ret_n, struct err *err)
+static int read_documents(struct reading *in, struct err *err)
 {
-    struct map names = { 0 };
-    size_t n = 0;
-    int r = 0;
+    struct found *to = in->to;
     json_each (doc, in->docs) {
+        struct operator_spec spec = { 0 };
         if (doc->type == JSON_NULL)
             continue;
-        if (n == OPERATORS_MAX) {
-            r = yaml_err(err, E_LIMIT, &in->marks, doc, "more than %d operators", OPERATORS_MAX);
-            break;
-        }
-        docs[n] = doc;
-        r = read_spec(in, doc, &specs[n], err);
-        if (r < 0) {
-            n++; /* its allow list may exist */
-            break;
-        }
-        if (map_put(&names, str_of(specs[n].name), doc))
-            r = yaml_err(err, E_INVALID, &in->marks, json_getc(doc, "name"),
-                         "two operators are named '%s'", specs[n].name);
-        n++;
+        if (to->specs.n == OPERATORS_MAX)
+            return yaml_err(err, E_LIMIT, &in->marks, doc, "more than %d operators", OPERATORS_MAX);
+        int r = read_spec(in, doc, &spec, err);
+        vec_push(&to->specs, spec); /* also of a half-read one: its allow list may exist */
+        vec_push(&to->docs, doc);
         if (r < 0)
-            break;
+            return r;
+        if (map_put(&to->names, str_of(spec.name), doc))
+            return yaml_err(err, E_INVALID, &in->marks, json_getc(doc, "name"),
+                            "two operators are named '%s'", spec.name);
     }
-    map_fini(&names);
-    *ret_n = n;
+    return 0;
+}
+
+static int read_file(struct reading *in, const char *path, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(DIR_CONFIG_MAX_BYTES);
+    struct yaml_opts opts = { .marks = &in->marks, .on_duplicate = on_duplicate, .arg = in };
+    int r = sys_read_file(AT_FDCWD, path, &text, err);
+    if (r < 0)
+        return r;
+    r = yaml_parse_all(&in->to->arena, buf_str(&text), &opts, &in->docs, err);
+    if (r >= 0 && in->repeated)
+        r = err_set(err, E_INVALID, "key '%s' stands there twice", in->repeated);
+    if (r >= 0)
+        r = read_documents(in, err);
+    free(in->repeated);
+    yaml_marks_fini(&in->marks);
+    return r < 0 ? err_ctx(err, r, "'%s'", path) : 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The first host's layout: each NAME.yaml beside a NAME.wasm is an operator. -ENOENT: none is. */
+static int read_pairs(struct dir *d, struct found *to, struct err *err)
+{
+    VEC(char *) stems = { 0 };
+    int r = 0;
+    DIR *dir = opendir(d->path);
+    if (!dir)
+        return err_sys(err, -errno, "open '%s'", d->path);
+    for (struct dirent *e; (e = readdir(dir)) && stems.n <= OPERATORS_MAX;) {
+        struct str name = str_of(e->d_name);
+        if (!str_has_suffix(name, STR(".yaml")))
+            continue;
+        scoped(free_scoped) char *stem = str_dup(str_slice(name, 0, name.n - strlen(".yaml")));
+        scoped(free_scoped) char *module = xasprintf("%s/%s.wasm", d->path, stem);
+        if (access(module, F_OK) == 0)
+            vec_push(&stems, take_ptr(&stem));
+    }
+    (void)closedir(dir);
+    if (stems.n)
+        qsort(stems.p, stems.n, sizeof *stems.p, by_text);
+    else
+        r = err_set(err, -ENOENT,
+                    "'%s' has no " CONFIG_NAME ", and no NAME.yaml beside a NAME.wasm", d->path);
+    for (size_t i = 0; i < stems.n; i++) {
+        scoped(free_scoped) char *path = xasprintf("%s/%s.yaml", d->path, stems.p[i]);
+        scoped(free_scoped) char *module = xasprintf("%s/%s.wasm", d->path, stems.p[i]);
+        struct reading in = { .d = d, .to = to, .module = module };
+        if (r >= 0)
+            r = read_file(&in, path, err);
+        free(stems.p[i]);
+    }
+    vec_fini(&stems);
     return r;
 }
 
 static int read_dir(struct dir *d, struct err *err)
 {
-    struct reading in = { .d = d };
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(DIR_CONFIG_MAX_BYTES);
+    struct found all = { 0 };
     scoped(free_scoped) char *path = xasprintf("%s/" CONFIG_NAME, d->path);
-    struct yaml_opts opts = { .marks = &in.marks, .on_duplicate = on_duplicate, .arg = &in };
-    int r = sys_read_file(AT_FDCWD, path, &text, err);
-    if (r < 0)
-        return r;
-    r = yaml_parse_all(&in.arena, buf_str(&text), &opts, &in.docs, err);
-    if (r >= 0 && in.repeated)
-        r = err_set(err, E_INVALID, "key '%s' stands there twice", in.repeated);
-    if (r >= 0) {
-        struct operator_spec *specs = xnew_n(struct operator_spec, in.docs->n + 1);
-        struct json **docs = xnew_n(struct json *, in.docs->n + 1);
-        size_t n;
-        r = read_documents(&in, specs, docs, &n, err);
-        if (r >= 0)
-            r = apply_changed(d, specs, docs, n, err);
-        for (size_t i = 0; i < n; i++)
-            allow_free(specs[i].allow);
-        free(specs);
-        free(docs);
-    }
-    free(in.repeated);
-    yaml_marks_fini(&in.marks);
-    arena_fini(&in.arena);
-    return r < 0 ? err_ctx(err, r, "'%s'", path) : 0;
+    struct reading in = { .d = d, .to = &all };
+    bool has_config = access(path, F_OK) == 0 || errno != ENOENT;
+    int r = has_config ? read_file(&in, path, err) : read_pairs(d, &all, err);
+    if (r >= 0)
+        r = apply_changed(d, &all, err);
+    vec_each (spec, &all.specs)
+        allow_free(spec->allow);
+    vec_fini(&all.specs);
+    vec_fini(&all.docs);
+    map_fini(&all.names);
+    arena_fini(&all.arena);
+    return r;
 }
 
 static void on_rest(struct timer *t)

@@ -4,11 +4,17 @@
  * YAML documents each with
  *
  *     name: ring-0               required
- *     wasm: ring.wasm            required; looked for below the directory, then below the working
- * directory env: [{name: A, value: b}] optional, like all that follow args: [a, b] abi: auto | g1 |
- * g2 memory: 64Mi allow: [{verbs: [get], paths: ["/api/v1/..."]}]      see allow.h
+ *     wasm: ring.wasm            required; below the directory, else below the working directory
+ *     env: [{name: A, value: b}] optional, like all that follow
+ *     args: [a, b]
+ *     abi: auto | g1 | g2 | v1   rust_v1alpha1 is g1
+ *     memory: 64Mi
+ *     allow: [{verbs: [get], paths: ["/api/v1/..."]}]      see allow.h
  *     serviceAccount: namespace/name    whose rights it has (made if missing); without it, the
- * host's own
+ *                                       host's own
+ *
+ * A directory without wasm_config.yaml has the layout of the first host: each NAME.yaml beside a
+ * NAME.wasm is an operator, with the same keys, 'wasm' being that module.
  *
  * A key that is none of these is an error that names key and line. The directory is watched:
  * operators come, change and go with the file and with the modules that lie directly in it (others
