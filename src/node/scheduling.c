@@ -11,6 +11,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -31,6 +33,7 @@ struct scheduling {
     struct watch_hub *hub;
     struct sched_driver *driver;
     struct version *now, *next; /* next: is being loaded */
+    uint64_t refused; /* print_of() what was refused last; 0: nothing since the last success */
     bool again;                 /* it changed meanwhile */
     bool is_ready, leads, is_stopping;
     struct err failed;
@@ -86,6 +89,35 @@ static int read_file(const char *path, struct buf *to, struct err *err)
     return r < 0 || !path || to->n ? r : buf_add_char(to, '\n');
 }
 
+/* Of a configuration's text and of the plugins' files that it names, as they are now. Never 0. */
+static uint64_t print_of(struct str text)
+{
+    static const char mark[] = "file://";
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(2 * SCHED_CONFIG_MAX_BYTES);
+    struct str rest = text;
+    (void)buf_add_str(&b, text);
+    for (const char *at; rest.n && (at = memmem(rest.p, rest.n, mark, sizeof mark - 1));) {
+        size_t from = (size_t)(at - rest.p) + sizeof mark - 1, n = 0;
+        while (from + n < rest.n && !strchr(" \t\r\n\"',}", rest.p[from + n]))
+            n++;
+        scoped(free_scoped) char *path = str_dup(str_slice(rest, from, from + n));
+        struct stat st = { 0 };
+        if (stat(path, &st) == 0)
+            (void)buf_printf(&b, "\n%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+                             (uint64_t)st.st_ino, (uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec,
+                             (uint64_t)st.st_mtim.tv_nsec);
+        rest = str_slice(rest, from + n, rest.n);
+    }
+    return str_hash(buf_str(&b), 1) | 1;
+}
+
+static uint64_t print_of_file(const struct scheduling *s)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(SCHED_CONFIG_MAX_BYTES + 1);
+    int r = read_file(s->opts.config_file, &text, NULL);
+    return print_of(r < 0 ? STR("") : buf_str(&text));
+}
+
 static int read_version(const struct scheduling *s, struct version **ret, struct err *err)
 {
     const char *path = s->opts.config_file;
@@ -119,8 +151,10 @@ static void on_reloaded(void *arg, int r, const struct err *err)
     if (r < 0) {
         log_error("scheduler configuration refused, the one before stays", "reason=\"%s\"",
                   log_quote(why, str_of(err_text(err))));
+        s->refused = print_of(buf_str(&s->next->text));
         version_free(take_ptr(&s->next));
     } else {
+        s->refused = 0;
         log_info("scheduler configuration reloaded", "profiles=%zu", s->next->config.n_profiles);
         version_free(s->now);
         s->now = take_ptr(&s->next);
@@ -147,6 +181,7 @@ static void begin_reload(struct scheduling *s)
     if (read_version(s, &s->next, &err) < 0) {
         log_error("scheduler configuration refused, the one before stays", "reason=\"%s\"",
                   log_quote(why, str_of(err_text(&err))));
+        s->refused = print_of_file(s);
         return;
     }
     if (!same_leader(&s->now->config, &s->next->config))
@@ -168,6 +203,11 @@ static void on_rest(struct timer *t)
     struct scheduling *s = container_of(t, struct scheduling, rest);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(SCHED_CONFIG_MAX_BYTES + 1);
     const struct version *newest = s->next ? s->next : s->now;
+    if (!s->next && s->refused) { /* refused once is enough, until something of it changes */
+        if (print_of_file(s) != s->refused)
+            begin_reload(s);
+        return;
+    }
     if (read_file(s->opts.config_file, &text, NULL) < 0 ||
         !str_eq(buf_str(&text), buf_str(&newest->text)))
         begin_reload(s);

@@ -7,6 +7,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import threading
 
 import pytest
 import yaml
@@ -149,6 +150,10 @@ def test_its_configuration_is_read_again(api, path, tmp_path):
 
         file.write_text(CONFIG.format(name="two") + "paralelism: 3\n")  # wrong: nothing changes
         s.says('line 5, column 1: strict decoding error: unknown field')
+        for i in range(3):  # files that have nothing to do with it; each is looked at once it has rested for 200 ms
+            (tmp_path / f"beside-{i}").write_text("x")
+            threading.Event().wait(0.3)
+        assert s.text_of_log().count("unknown field") == 1, "refused again without a change"
         add_pod(api, "c", schedulerName="one")
         wait_for(lambda: node_of(api, "c"), "the old configuration works")
 
