@@ -390,7 +390,8 @@ static void on_kind(void *arg, int r, const struct discovery_kind *kind, const s
     }
     bool is_core = str_find_char(s->api_version, '/') < 0;
     (void)buf_printf(s->path, "/%s/" STR_FMT, is_core ? "api" : "apis", STR_ARG(s->api_version));
-    if (kind->namespaced) {
+    bool is_any = s->name.n == 0 && str_is(s->namespace, "*");
+    if (kind->namespaced && !is_any) {
         (void)buf_add_cstr(s->path, "/namespaces/");
         (void)url_encode(s->path, s->namespace.n ? s->namespace : STR("default"));
     }

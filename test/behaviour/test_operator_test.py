@@ -62,6 +62,18 @@ def test_a_failure_names_step_line_and_difference(project):
         assert done.returncode == 1 and why in done.stdout, (text, done.stdout)
 
 
+def test_a_namespace_may_be_any(project):
+    apply = ("- apply: {apiVersion: v1, kind: Namespace, metadata: {name: shop}}\n"
+             "- apply: {apiVersion: events.k8s.io/v1, kind: Event, metadata: {name: e, namespace: shop}, eventTime: \"2026-01-02T03:04:05.000000Z\", "
+             "reason: Sold, action: Sell, type: Normal, reportingController: till, reportingInstance: till-1, regarding: {apiVersion: v1, kind: ConfigMap, name: a, namespace: shop}}\n"
+             f"- apply: {{{MAP}, metadata: {{name: a, namespace: shop}}, data: {{x: only}}}}\n")
+    found = check(project, "steps:\n" + apply + "- event: {namespace: \"*\", reason: Sold}\n- event: {namespace: shop, reason: Sold}\n"
+                  f"- expect: {{{MAP}, metadata: {{namespace: \"*\"}}, data: {{x: only}}}}\n")
+    assert found.returncode == 0, found.stdout + found.stderr
+    for step in ("- event: {reason: Sold}\n", "- event: {namespace: \"*\", reason: Bought}\n"):
+        assert "there is no such event" in check(project, "steps:\n" + apply + step).stdout
+
+
 def test_time_passes_as_fast_as_wanted_and_faults_are_survived(project):
     done = check(project, f"""
 steps:
