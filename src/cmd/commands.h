@@ -10,7 +10,7 @@
         &cmd_operator_run, &cmd_operator_describe, &cmd_operator_logs, &cmd_fn_init,               \
         &cmd_fn_build, &cmd_fn_deploy, &cmd_fn_call, &cmd_fn_list, &cmd_fn_logs, &cmd_fn_rollback, \
         &cmd_fn_delete, &cmd_fn_top, &cmd_fn_controlplane, &cmd_fn_gateway, &cmd_fn_worker,        \
-        &cmd_scheduler, &cmd_scheduler_explain, &cmd_scheduler_simulate, &cmd_scheduler_call,      \
-        &cmd_nodes_simulate, &cmd_replay, &cmd_guests, &cmd_top, &cmd_trace, &cmd_kubeconfig,      \
-        &cmd_store_check, &cmd_manifest_operator, &cmd_manifest_fn, &cmd_manifest_scheduler,       \
-        &cmd_version,
+        &cmd_scheduler, &cmd_scheduler_init, &cmd_scheduler_build, &cmd_scheduler_explain,         \
+        &cmd_scheduler_simulate, &cmd_scheduler_call, &cmd_nodes_simulate, &cmd_replay,            \
+        &cmd_guests, &cmd_top, &cmd_trace, &cmd_kubeconfig, &cmd_store_check,                      \
+        &cmd_manifest_operator, &cmd_manifest_fn, &cmd_manifest_scheduler, &cmd_version,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Projects of operators and of functions: how they begin and how they are built; and where the SDKs
- * are.
+ * Projects of operators, functions and scheduler plugins: how they begin and how they are built;
+ * and where the SDKs are.
  *
  * An SDK is a directory: a template is what a new project starts from, and the program `build DIR
  * OUT` makes a module of a project, or says on stderr which tool is missing. A project carries a
@@ -16,9 +16,10 @@ struct project_kind {
     const char *template; /* directory in an SDK */
     const char *module;   /* what is built, in the project's directory */
 };
-extern const struct project_kind project_operator, project_function;
+extern const struct project_kind project_operator, project_function, project_scheduler;
 #define OPERATOR_MODULE "operator.wasm"
 #define FUNCTION_MODULE "function.wasm"
+#define PLUGIN_MODULE   "plugin.wasm"
 
 /*
  * Make the directory `name` with the kind's template and a copy of the SDK. `language`: "c",

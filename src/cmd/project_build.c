@@ -21,6 +21,7 @@ extern char **environ;
 
 const struct project_kind project_operator = { "operator", "template", OPERATOR_MODULE };
 const struct project_kind project_function = { "fn", "template-function", FUNCTION_MODULE };
+const struct project_kind project_scheduler = { "scheduler", "template-scheduler", PLUGIN_MODULE };
 
 static char *own_directory(void)
 {

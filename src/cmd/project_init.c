@@ -30,9 +30,11 @@ enum {
  * behind. */
 static bool is_left_out(const char *name)
 {
-    static const char *const names[] = { "template",   "template-function", "native", "tests",
-                                         "testdata",   "examples",          "target", ".git",
-                                         "meson.build" };
+    static const char *const names[] = {
+        "template", "template-function", "template-scheduler", "native",
+        "tests",    "testdata",          "examples",           "target",
+        ".git",     "meson.build"
+    };
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (strcmp(name, names[i]) == 0)
             return true;

@@ -1,0 +1,3 @@
+module example.dev/@NAME@
+
+go 1.24
