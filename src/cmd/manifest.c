@@ -12,8 +12,7 @@
 
 enum { MANIFEST_MAX_BYTES = 1 << 20 };
 
-static const char *namespace = "dormouse", *name = "dormouse-operator", *image = "dormouse:latest",
-                  *modules_claim;
+static const char *namespace = "dormouse", *name = "dormouse-operator", *image, *modules_claim;
 static struct cmd_list reads;
 static uint64_t replicas = 2;
 static bool all_namespaces;
@@ -26,7 +25,9 @@ static const struct cmd_opt opts[] = {
       "account",
       CMD_FLAG, &all_namespaces, 0, 0 },
     { "name", 0, "NAME", "of its objects (dormouse-operator)", CMD_STRING, &name, 0, 0 },
-    { "image", 0, "IMAGE", "with /usr/bin/dormouse, dormouse-runner and dormouse-compile",
+    { "image", 0, "IMAGE",
+      "required: with /usr/bin/dormouse, dormouse-runner and dormouse-compile; './dev image' makes "
+      "one",
       CMD_STRING, &image, 0, 0 },
     { "replicas", 0, "N", "one of them works, the others wait (2)", CMD_U64, &replicas, 1, 16 },
     { "read", 0, "RESOURCE[.GROUP]",
@@ -44,6 +45,8 @@ static const struct cmd_opt *manifest_opts(void)
 
 static int check(void)
 {
+    if (!image)
+        return cmd_failf(CMD_USAGE, "%s", MANIFEST_NO_IMAGE);
     struct {
         const char *option, *value, *also;
     } words[] = { { "--namespace", namespace, "-" },

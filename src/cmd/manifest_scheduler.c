@@ -13,15 +13,16 @@
 
 enum { MANIFEST_MAX_BYTES = 4 << 20 };
 
-static const char *namespace = "kube-system", *name = "dormouse-scheduler",
-                  *image = "dormouse:latest", *scheduler_name = "dormouse-scheduler", *config_file;
+static const char *namespace = "kube-system", *name = "dormouse-scheduler", *image,
+                  *scheduler_name = "dormouse-scheduler", *config_file;
 static uint64_t replicas = 2;
 
 static const struct cmd_opt opts[] = {
     { "namespace", 'n', "NAME", "where it runs (kube-system)", CMD_STRING, &namespace, 0, 0 },
     { "name", 0, "NAME", "of its objects (dormouse-scheduler)", CMD_STRING, &name, 0, 0 },
-    { "image", 0, "IMAGE", "with /usr/bin/dormouse and dormouse-compile", CMD_STRING, &image, 0,
-      0 },
+    { "image", 0, "IMAGE",
+      "required: with /usr/bin/dormouse and dormouse-compile; './dev image' makes one", CMD_STRING,
+      &image, 0, 0 },
     { "scheduler-name", 0, "NAME",
       "pods with this schedulerName are its; default-scheduler: instead of kube-scheduler "
       "(dormouse-scheduler)",
@@ -39,6 +40,8 @@ static const struct cmd_opt *manifest_opts(void)
 
 static int check(void)
 {
+    if (!image)
+        return cmd_failf(CMD_USAGE, "%s", MANIFEST_NO_IMAGE);
     struct {
         const char *option, *value, *also;
     } words[] = { { "--namespace", namespace, "-" },

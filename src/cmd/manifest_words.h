@@ -8,3 +8,6 @@
 bool manifest_is_plain(const char *s, const char *also);
 /* The characters of a reference of an image beside those. */
 #define MANIFEST_IMAGE "-._/:@ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define MANIFEST_NO_IMAGE                                                                          \
+    "--image is needed: which image has the programs? './dev image NAME:TAG' in the sources "      \
+    "makes one"

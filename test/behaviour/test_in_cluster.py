@@ -84,7 +84,7 @@ def clear(server):
 def cluster(server):
     """With the manifest applied."""
     clear(server)
-    manifest = dormouse("manifest", "operator", "-n", "operators", "--read", "configmaps")
+    manifest = dormouse("manifest", "operator", "--image", "dormouse:1", "-n", "operators", "--read", "configmaps")
     assert manifest.returncode == 0, manifest.stderr
     for document in yaml.safe_load_all(manifest.stdout):
         answer = server.ask("POST", PLURALS[document["kind"]] + "?fieldValidation=Strict", document)

@@ -88,7 +88,7 @@ def test_wrong_arguments_are_named(tmp_path, args, text):
 
 def test_the_manifest_defines_what_nodes_tell_where_it_is_read(tmp_path):
     def kinds(*args):
-        done = subprocess.run([BUILD / "dormouse", "manifest", "scheduler", *args], capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run([BUILD / "dormouse", "manifest", "scheduler", "--image", "dormouse:1", *args], capture_output=True, text=True, timeout=60, check=True)
         return [line for line in done.stdout.splitlines() if line.startswith("kind: ")], done.stdout
     assert "kind: CustomResourceDefinition" not in kinds()[0]
     some, text = kinds("--config", EXAMPLE)

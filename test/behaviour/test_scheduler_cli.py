@@ -27,7 +27,7 @@ def dormouse(*args, **more):
 
 
 def manifest(*args):
-    done = dormouse("manifest", "scheduler", *args)
+    done = dormouse("manifest", "scheduler", "--image", "dormouse:1", *args)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -72,24 +72,31 @@ def test_instead_of_kube_scheduler_it_shares_its_lease():
 
 @pytest.mark.parametrize("args,why", [
     (["--image", "a b"], "error: --image: 'a b' is no name"),
-    (["--config", "/nonexistent"], "error: open '/nonexistent': No such file or directory"),
+    (["--image", "dormouse:1", "--config", "/nonexistent"], "error: open '/nonexistent': No such file or directory"),
 ])
 def test_a_manifest_that_cannot_be(args, why):
     done = dormouse("manifest", "scheduler", *args)
     assert done.returncode in (1, 2) and done.stderr.strip() == why and not done.stdout
 
 
+@pytest.mark.parametrize("what", ["operator", "scheduler"])
+def test_a_manifest_wants_an_image(what):
+    done = dormouse("manifest", what)
+    assert done.returncode == 2 and not done.stdout
+    assert "--image is needed" in done.stderr and "./dev image" in done.stderr
+
+
 def test_a_wrong_configuration_names_field_and_line(tmp_path):
     file = tmp_path / "scheduler.yaml"
     file.write_text(CONFIG.replace("MostAllocated", "Best") + "paralelism: 3\n")
-    done = dormouse("manifest", "scheduler", "--config", file)
+    done = dormouse("manifest", "scheduler", "--image", "dormouse:1", "--config", file)
     assert done.returncode == 1
     assert done.stderr == f'error: {file}: line 10, column 1: strict decoding error: unknown field "paralelism"\n'
     file.write_text(CONFIG.replace("MostAllocated", "Best") + "parallelism: 3\n")
-    done = dormouse("manifest", "scheduler", "--config", file)
+    done = dormouse("manifest", "scheduler", "--image", "dormouse:1", "--config", file)
     assert f"{file}: line 9, column 30: profiles[0].pluginConfig[0].args.scoringStrategy.type: Unsupported value: \"Best\"" in done.stderr
     file.write_text(CONFIG + "parallelism: 3\n")
-    done = dormouse("manifest", "scheduler", "--config", file)
+    done = dormouse("manifest", "scheduler", "--image", "dormouse:1", "--config", file)
     assert done.returncode == 0 and done.stderr == "warning: parallelism: has no effect: one thread looks at all nodes\n"
 
 

@@ -233,7 +233,7 @@ def test_one_of_two_leads_and_the_other_takes_over(api, path):
 
 
 def test_in_a_pod_it_needs_the_rights_of_its_manifest_and_no_more(api, path, tmp_path):
-    done = dormouse("manifest", "scheduler", "--scheduler-name", "mine")
+    done = dormouse("manifest", "scheduler", "--image", "dormouse:1", "--scheduler-name", "mine")
     api.kubectl("apply", "-f", "-", input=done.stdout)
     config = next(d for d in yaml.safe_load_all(done.stdout) if d["kind"] == "ConfigMap")["data"]["scheduler.yaml"]
     (tmp_path / "c.yaml").write_text(config)

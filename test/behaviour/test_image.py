@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The container image of the programs, and their installation."""
+import hashlib
+import json
+import os
+import subprocess
+import tarfile
+
+import pytest
+
+from conftest import BUILD, ROOT
+
+
+def make(path):
+    done = subprocess.run([ROOT / "tools/make-image", BUILD, "example/dormouse:1", path], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    with tarfile.open(path) as tar:
+        files = {m.name: tar.extractfile(m).read() for m in tar}
+    return json.loads(files["manifest.json"])[0], files
+
+
+@pytest.mark.skipif("asan" in BUILD.name, reason="programs with sanitizers are not put into images")
+def test_an_image_has_what_its_programs_need(tmp_path):
+    manifest, files = make(tmp_path / "image.tar")
+    assert manifest["RepoTags"] == ["example/dormouse:1"]
+    config, layer = files[manifest["Config"]], files[manifest["Layers"][0]]
+    assert manifest["Config"] == hashlib.sha256(config).hexdigest() + ".json"
+    assert json.loads(config)["rootfs"]["diff_ids"] == ["sha256:" + hashlib.sha256(layer).hexdigest()]
+    if os.geteuid() != 0:
+        pytest.skip("needs root for chroot")
+    root = tmp_path / "root"
+    (tmp_path / "layer.tar").write_bytes(layer)
+    with tarfile.open(tmp_path / "layer.tar") as tar:
+        tar.extractall(root)
+    for program, says in (("dormouse", "Usage: dormouse"), ("dormouse-compile", "usage"), ("dormouse-runner", "")):
+        done = subprocess.run(["chroot", root, f"/usr/bin/{program}", "--help"], capture_output=True, text=True, timeout=60)
+        assert says.lower() in (done.stdout + done.stderr).lower(), done
+        assert "shared librar" not in done.stderr, done.stderr
+
+
+def test_the_same_programs_make_the_same_image(tmp_path):
+    make(tmp_path / "a.tar")
+    make(tmp_path / "b.tar")
+    assert (tmp_path / "a.tar").read_bytes() == (tmp_path / "b.tar").read_bytes()
+
+
+def test_an_image_needs_a_tag(tmp_path):
+    done = subprocess.run([ROOT / "tools/make-image", BUILD, "dormouse", tmp_path / "x"], capture_output=True, text=True)
+    assert done.returncode == 1 and "is not NAME:TAG" in done.stderr and not list(tmp_path.iterdir())
