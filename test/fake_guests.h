@@ -180,8 +180,8 @@ void module_unref(struct module *m)
         fake_module_refs--;
 }
 
-int module_get(struct module_cache *cache, int fd, unsigned flags, module_get_cb cb, void *arg,
-               struct module_get **ret, struct err *err)
+int module_get(struct module_cache *cache, int fd, const struct module_want *want, module_get_cb cb,
+               void *arg, struct module_get **ret, struct err *err)
 {
     CHECK(fd >= 0);
     if (fake_gets.full)

@@ -144,7 +144,7 @@ static inline struct module *rig_module(struct rig *r, const char *name)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         TEST_FAIL("cannot open %s", path);
-    CHECK_OK(module_get(r->cache, fd, 0, rig_on_module, &get, NULL, NULL));
+    CHECK_OK(module_get(r->cache, fd, NULL, rig_on_module, &get, NULL, NULL));
     (void)close(fd);
     WAIT(r, get.done);
     return get.module;

@@ -834,7 +834,7 @@ static struct module *variant(struct rig *r, struct str wasm, unsigned number)
     };
     (void)buf_add_str(&b, wasm);
     (void)buf_add(&b, section, sizeof section);
-    CHECK_OK(module_get_bytes(r->cache, buf_str(&b), 0, rig_on_module, &get, NULL, NULL));
+    CHECK_OK(module_get_bytes(r->cache, buf_str(&b), NULL, rig_on_module, &get, NULL, NULL));
     WAIT(r, get.done);
     buf_fini(&b);
     return get.module;

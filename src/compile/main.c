@@ -8,10 +8,13 @@
  * list of allowed system calls. Running out of memory inside the compiler aborts; every end but
  * status 0 means that the module is rejected. Statuses are in wasm/compile_exit.h.
  *
- *     dormouse-compile [--names] WASM CODE INFO
+ *     dormouse-compile [--names] [--quick] [--background] WASM CODE INFO
  *
- * Each is a path or fd:N, an inherited descriptor.
+ * Each is a path or fd:N, an inherited descriptor. --quick: code that is there soon and runs slower
+ * (quick.h). --background: nobody waits, so it takes one core at the lowest priority; otherwise a
+ * large module takes several cores, and the limit of processor time is low.
  */
+#include "compile/quick.h"
 #include "wasm/compile_exit.h"
 #include "wasm/confine.h"
 #include "wasm/engine_config.h"
@@ -23,9 +26,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -41,11 +47,17 @@
 #endif
 #endif
 
+/* Smaller modules are done before a second thread has begun. */
+#define THREADS_FROM_BYTES ((uint64_t)256 << 10)
+
 struct job {
     unsigned flags;
+    bool is_quick, is_background;
+    unsigned threads;
     int wasm_fd, code_fd, info_fd;
     uint64_t wasm_bytes;
     wasm_engine_t *engine;
+    struct quick *quick; /* NULL unless is_quick */
 };
 
 static int open_arg(const char *arg, int flags, struct err *err)
@@ -63,13 +75,19 @@ static int open_arg(const char *arg, int flags, struct err *err)
 static int open_args(struct job *job, int argc, char **argv, struct err *err)
 {
     int at = 1;
-    if (at < argc && strcmp(argv[at], "--names") == 0) {
-        job->flags |= INSTRUMENT_KEEP_NAMES;
-        at++;
+    for (; at < argc && argv[at][0] == '-'; at++) {
+        if (strcmp(argv[at], "--names") == 0)
+            job->flags |= INSTRUMENT_KEEP_NAMES;
+        else if (strcmp(argv[at], "--quick") == 0)
+            job->is_quick = true;
+        else if (strcmp(argv[at], "--background") == 0)
+            job->is_background = true;
+        else
+            break;
     }
     if (argc - at != 3)
         return err_set(err, -EINVAL,
-                       "usage: dormouse-compile [--names] WASM CODE INFO "
+                       "usage: dormouse-compile [--names] [--quick] [--background] WASM CODE INFO "
                        "(each a path or fd:N)");
     job->wasm_fd = open_arg(argv[at], O_RDONLY, err);
     if (job->wasm_fd < 0)
@@ -105,20 +123,61 @@ static int limit(int what, uint64_t value, struct err *err)
     return 0;
 }
 
-static int set_limits(const struct job *job, struct err *err)
+static unsigned count_threads(const struct job *job)
 {
+    cpu_set_t set;
+    if (job->is_background || job->wasm_bytes < THREADS_FROM_BYTES ||
+        sched_getaffinity(0, sizeof set, &set) < 0)
+        return 1;
+    return MIN((unsigned)CPU_COUNT(&set), COMPILE_THREADS_MAX);
+}
+
+static int set_limits(struct job *job, struct err *err)
+{
+    char text[16];
+    uint64_t cpu_s =
+        job->is_background ? COMPILE_CPU_S(job->wasm_bytes) : COMPILE_WAITED_CPU_S(job->wasm_bytes);
+    job->threads = count_threads(job);
+    (void)snprintf(text, sizeof text, "%u", job->threads);
+    (void)setenv("RAYON_NUM_THREADS", text, 1); /* the engine's way to be told */
+    (void)mallopt(M_ARENA_MAX, (int)job->threads);
 #ifndef HAS_ASAN /* its shadow memory alone is terabytes of address space */
-    int r = limit(RLIMIT_AS, COMPILE_MEMORY_BYTES(job->wasm_bytes), err);
+    int r = limit(RLIMIT_AS,
+                  COMPILE_MEMORY_BYTES(job->wasm_bytes) + job->threads * COMPILE_THREAD_BYTES, err);
     if (r < 0)
         return r;
 #endif
-    if (limit(RLIMIT_CPU, COMPILE_CPU_S(job->wasm_bytes), err) < 0 ||
-        limit(RLIMIT_FSIZE, COMPILE_FILE_BYTES, err) < 0 || limit(RLIMIT_CORE, 0, err) < 0)
+    if (limit(RLIMIT_CPU, cpu_s, err) < 0 || limit(RLIMIT_FSIZE, COMPILE_FILE_BYTES, err) < 0 ||
+        limit(RLIMIT_CORE, 0, err) < 0)
         return err->code;
     /* Too large a file is an error to report, not a signal. */
     (void)signal(SIGXFSZ, SIG_IGN);
-    (void)setpriority(PRIO_PROCESS, 0, 10);
+    if (job->is_background)
+        (void)setpriority(PRIO_PROCESS, 0, 19);
     return 0;
+}
+
+/* A module of a few functions: its compilation starts the engine's threads, which no rule allows
+ * later. */
+static const uint8_t warm_up_wasm[] = { 0, 'a', 's',  'm', 1, 0,    0, 0, 1,    4,  1,  0x60,
+                                        0, 0,   3,    5,   4, 0,    0, 0, 0,    10, 13, 4,
+                                        2, 0,   0x0b, 2,   0, 0x0b, 2, 0, 0x0b, 2,  0,  0x0b };
+
+static void ignore_code(void *env, const uint8_t *bytes, size_t n)
+{
+}
+
+static int make_engine(struct job *job, struct err *err)
+{
+    bool threads = job->threads > 1;
+    int r = job->is_quick ? quick_new(threads, &job->quick, err)
+                          : engine_new_compiler(ENGINE_BEST, threads, &job->engine, err);
+    if (r < 0 || !threads)
+        return r;
+    wasmtime_error_t *e =
+        dm_engine_precompile(job->is_quick ? quick_engine(job->quick) : job->engine, warm_up_wasm,
+                             sizeof warm_up_wasm, ignore_code, NULL);
+    return e ? engine_err(err, E_INVALID, e, "start the compiler") : 0;
 }
 
 /* What memory allocation, reading, writing, aborting and leaving need. No path, process, socket. */
@@ -131,6 +190,8 @@ static const int allowed_calls[] = {
     SCMP_SYS(clock_gettime), SCMP_SYS(getrandom),       SCMP_SYS(sched_yield),
     SCMP_SYS(gettid),        SCMP_SYS(getpid),          SCMP_SYS(exit),
     SCMP_SYS(exit_group),    SCMP_SYS(restart_syscall),
+    /* A thread that was started before and begins only now. */
+    SCMP_SYS(sched_getaffinity), SCMP_SYS(set_robust_list), SCMP_SYS(rseq),
 };
 
 /* The engine's language looks for symbols when it aborts; it does without. */
@@ -154,6 +215,9 @@ static int add_rules(scmp_filter_ctx ctx)
     if (r == 0)
         r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
                              SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    if (r == 0)
+        r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1,
+                             SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME, 0));
     /* abort() signals itself. */
     if (r == 0)
         r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
@@ -161,7 +225,8 @@ static int add_rules(scmp_filter_ctx ctx)
     return r;
 }
 
-static int confine(struct err *err)
+/* While there is one thread. */
+static int give_up_files(struct err *err)
 {
 #ifndef HAS_ASAN /* which needs files of its own */
     confine_oom();
@@ -171,10 +236,17 @@ static int confine(struct err *err)
 #endif
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    return 0;
+}
+
+static int filter_calls(struct err *err)
+{
     scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
     if (!ctx)
         return err_set(err, -ENOMEM, "no memory for the system call filter");
-    int r = add_rules(ctx);
+    int r = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1); /* for all threads */
+    if (r == 0)
+        r = add_rules(ctx);
     if (r == 0)
         r = seccomp_load(ctx);
     seccomp_release(ctx);
@@ -237,6 +309,8 @@ static int compile(const struct job *job, struct err *err)
     int r = rewrite(job, &wasm, err);
     if (r < 0)
         return r;
+    if (job->quick)
+        return quick_compile(job->quick, buf_str(&wasm), job->code_fd, err);
     struct sink sink = { .fd = job->code_fd, .err = err };
     wasmtime_error_t *e =
         dm_engine_precompile(job->engine, (const uint8_t *)wasm.p, wasm.n, on_code, &sink);
@@ -252,9 +326,11 @@ static int run(int argc, char **argv, struct err *err)
     if (r == 0)
         r = set_limits(&job, err);
     if (r == 0)
-        r = engine_new(NULL, &job.engine, err);
+        r = give_up_files(err);
     if (r == 0)
-        r = confine(err);
+        r = make_engine(&job, err);
+    if (r == 0)
+        r = filter_calls(err);
     if (r == 0)
         r = compile(&job, err);
     return r;

@@ -673,8 +673,9 @@ static void get_module(struct operator* o)
     bool is_file = o->spec->from == MODULE_FROM_FILE;
     if (o->fd < 0)
         o->fd = module_source_again(o->source, &err);
-    int r =
-        o->fd < 0 ? o->fd : module_get(o->os->opts.modules, o->fd, 0, on_module, o, &o->get, &err);
+    struct module_want want = { .tenant = str_of(namespace_of(o)) };
+    int r = o->fd < 0 ? o->fd
+                      : module_get(o->os->opts.modules, o->fd, &want, on_module, o, &o->get, &err);
     if (r == E_LIMIT || (r == -EMFILE && o->os->n_getting)) { /* until one of them ends */
         if (is_file)
             drop_fd(o); /* thousands may wait */

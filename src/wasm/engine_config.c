@@ -37,16 +37,19 @@ int engine_err(struct err *err, int code, wasmtime_error_t *e, const char *what)
     return err_set(err, code, "%s: %s", what, text);
 }
 
-int engine_new(const char *version, wasm_engine_t **ret, struct err *err)
+static wasm_config_t *config_new(void)
 {
     wasm_config_t *c = wasm_config_new();
 #define ENGINE_SET(setter, value) setter(c, value);
     ENGINE_CONFIG(ENGINE_SET)
 #undef ENGINE_SET
     dm_config_backtrace_details_off(c);
-#ifdef WASMTIME_FEATURE_CRANELIFT
-    wasmtime_config_cranelift_opt_level_set(c, WASMTIME_OPT_LEVEL_SPEED);
-#endif
+    return c;
+}
+
+/* Takes `c`. */
+static int make(wasm_config_t *c, const char *version, wasm_engine_t **ret, struct err *err)
+{
     wasmtime_error_t *e = dm_config_module_version(c, version ? version : DM_ENGINE_VERSION);
     if (e) {
         wasm_config_delete(c);
@@ -65,3 +68,29 @@ uint64_t engine_limit_store(wasmtime_store_t *store, uint64_t max_bytes, bool ma
     wasmtime_store_limiter(store, (int64_t)memory, (int64_t)elements, 1, ENGINE_TABLES_MAX, 1);
     return memory;
 }
+
+int engine_new(const char *version, wasm_engine_t **ret, struct err *err)
+{
+    return make(config_new(), version, ret, err);
+}
+
+#ifdef WASMTIME_FEATURE_CRANELIFT
+int engine_new_compiler(enum engine_tier tier, bool threads, wasm_engine_t **ret, struct err *err)
+{
+    wasm_config_t *c = config_new();
+    wasmtime_config_parallel_compilation_set(c, threads);
+    if (tier == ENGINE_BEST) {
+        wasmtime_config_cranelift_opt_level_set(c, WASMTIME_OPT_LEVEL_SPEED);
+        return make(c, NULL, ret, err);
+    }
+    /* Of the baseline compiler too: Cranelift makes the entries from the host for it. */
+    wasmtime_config_cranelift_opt_level_set(c, WASMTIME_OPT_LEVEL_NONE);
+    wasmtime_config_cranelift_regalloc_algorithm_set(c, WASMTIME_REGALLOC_SINGLE_PASS);
+    wasmtime_config_cranelift_flag_set(c, "enable_verifier", "false");
+    if (tier == ENGINE_BASELINE) {
+        wasmtime_config_strategy_set(c, WASMTIME_STRATEGY_WINCH);
+        wasmtime_config_wasm_tail_call_set(c, false); /* it has none: such modules are refused */
+    }
+    return make(c, NULL, ret, err);
+}
+#endif

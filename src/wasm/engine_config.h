@@ -49,7 +49,14 @@
 #define ENGINE_CONFIG_TEXT_(setter, value) #setter "=" #value ";"
 #define ENGINE_CONFIG_TEXT(setter, value)  ENGINE_CONFIG_TEXT_(setter, value)
 /* The configuration as text. */
-#define ENGINE_CONFIG_ID ENGINE_CONFIG(ENGINE_CONFIG_TEXT) "opt=speed"
+#define ENGINE_CONFIG_ID ENGINE_CONFIG(ENGINE_CONFIG_TEXT) "opt=speed;quick=winch"
+
+/* Who makes the machine code; for the loader it is all the same. */
+enum engine_tier {
+    ENGINE_BEST,     /* Cranelift, optimizing */
+    ENGINE_SKETCH,   /* Cranelift, as fast as it compiles */
+    ENGINE_BASELINE, /* Winch: one pass over each function; not on every architecture */
+};
 
 /*
  * Tables of a guest: so many at most, together an eighth of its memory limit, at 8 bytes an element.
@@ -68,6 +75,10 @@ struct wasmtime_store;
  * carries. One per process. Errors: E_INVALID. ret: given, wasm_engine_delete().
  */
 int engine_new(const char *version, struct wasm_engine_t **ret, struct err *err);
+/* The same with a compiler, in dormouse-compile only. threads: functions are compiled side by side.
+ */
+int engine_new_compiler(enum engine_tier tier, bool threads, struct wasm_engine_t **ret,
+                        struct err *err);
 
 /* Consumes `e` (may not be NULL) and puts its text, on one line, behind `what`. Returns `code`. */
 int engine_err(struct err *err, int code, struct wasmtime_error *e, const char *what);

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The module cache: requests, and the modules that are in use.
+ * The module cache: requests, builds, and the modules that are in use.
  *
- * A request (struct module_get) goes through the states below. Three of them wait for a job on a
- * worker thread, one for the compiler; two are queues. The same module may be asked for many times
- * at once: whoever learns its key when it is already in use is done, and when a compilation ends,
- * all that wait for the same key get its result.
+ * A request (struct module_get) goes through the states below. HASH and CHECK are jobs on a worker
+ * thread. The same module may be asked for many times at once: whoever learns its key when it is
+ * already in use is done, and all others with one key wait for one build.
  *
- *   QUEUED -> HASH ----> CHECK -----> WAIT ----> PREPARE -> COMPILE -> STORE
- *               | in use   | on disk    | the same     |        |        |
- *               |          |            | module came  | failed | failed |
- *               `----------`------------`--------------`--------`--------`--> DONE
+ *   QUEUED -> HASH ----> CHECK -----> WAIT
+ *               | in use   | on disk    | the build came to an end
+ *               `----------`------------`--------> DONE (the callback runs from a deferred call)
  *
- * QUEUED to CHECK: at most LOOKS_MAX requests are in HASH or CHECK. WAIT to STORE: one at a time.
- * DONE: the callback runs from a deferred call.
+ * A build makes code for one key, first the quick code if the module is large, then the optimized:
+ *
+ *   QUEUED -> PREPARE -> COMPILE -> STORE -> DONE
+ *     ^          (jobs, but COMPILE)  |
+ *     `-------------------------------'  quick code is there, or the quick compiler crashed
+ *
+ * While somebody waits for it, it is in the foreground: as many run as there are slots, the next
+ * one is that with the smallest tag (see add_tag()). In the background one runs at a time, and
+ * stands still while there is anything in the foreground. What crashes in the foreground, or takes
+ * more time than a slot is given for, is tried once more in the background.
  */
 #include "wasm/module.h"
 
@@ -28,6 +34,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,48 +42,81 @@
 /* Of libuv's four worker threads, which DNS and files share. */
 #define LOOKS_MAX 2u
 
-enum get_state {
-    GET_QUEUED,
-    GET_HASH,
-    GET_CHECK,
-    GET_WAIT,
-    GET_PREPARE,
-    GET_COMPILE,
-    GET_STORE,
-    GET_DONE,
-};
+#define TOUCH_MS         3600000u
+#define BACKGROUND_TIMES 6u /* the time limit, of what nobody waits for */
+#define SLOW_MS          1000u
+/* What starting a compilation costs, in bytes of Wasm. */
+#define TAG_BASE_BYTES (64u << 10)
+
+enum get_state { GET_QUEUED, GET_HASH, GET_CHECK, GET_WAIT, GET_DONE };
 
 static const struct sm_state get_table[] = {
     [GET_QUEUED] = { "queued", EDGE(GET_HASH) | EDGE(GET_DONE) },
     [GET_HASH] = { "hash", EDGE(GET_CHECK) | EDGE(GET_DONE) },
     [GET_CHECK] = { "check", EDGE(GET_WAIT) | EDGE(GET_DONE) },
-    [GET_WAIT] = { "wait", EDGE(GET_PREPARE) | EDGE(GET_DONE) },
-    [GET_PREPARE] = { "prepare", EDGE(GET_COMPILE) | EDGE(GET_DONE) },
-    [GET_COMPILE] = { "compile", EDGE(GET_STORE) | EDGE(GET_DONE) },
-    [GET_STORE] = { "store", EDGE(GET_DONE) },
+    [GET_WAIT] = { "wait", EDGE(GET_DONE) },
     [GET_DONE] = { "done", 0 },
+};
+
+enum build_state { BUILD_QUEUED, BUILD_PREPARE, BUILD_COMPILE, BUILD_STORE };
+
+static const struct sm_state build_table[] = {
+    [BUILD_QUEUED] = { "queued", EDGE(BUILD_PREPARE) },
+    [BUILD_PREPARE] = { "prepare", EDGE(BUILD_COMPILE) | EDGE(BUILD_QUEUED) },
+    [BUILD_COMPILE] = { "compile", EDGE(BUILD_STORE) | EDGE(BUILD_QUEUED) },
+    [BUILD_STORE] = { "store", EDGE(BUILD_QUEUED) },
+};
+
+/* Who asks for modules. There while it has builds in the foreground. */
+struct tenant {
+    unsigned n_builds;
+    uint64_t tag; /* of its last build */
+    char name[];
+};
+
+struct build {
+    struct module_cache *cache;
+    struct list node; /* in cache->foreground, ->background or ->running */
+    struct sm sm;
+    struct job job; /* PREPARE, STORE; it owns what follows while it runs */
+    struct err err;
+    int status;
+    struct module_key key;
+    int fd;                                /* of the first request, -1 when it was copied */
+    int wasm_fd, code_fd, info_fd;         /* of a compilation, else -1 */
+    char temp_name[MODULE_TEMP_NAME_SIZE]; /* empty: there is no temporary file */
+    struct module_entry entry;
+    struct module_compile *compile;
+    struct list waiters;   /* requests in GET_WAIT */
+    struct tenant *tenant; /* NULL in the background */
+    uint64_t tag, asked_ms, started_ms;
+    struct timer slow;
+    bool is_quick; /* what is made now */
+    bool is_background;
+    bool has_quick;   /* there is quick code already */
+    bool is_unwanted; /* it ends as soon as it can */
 };
 
 struct module_get {
     struct module_cache *cache;
-    struct list node; /* in a queue of the cache, or in `busy` */
+    struct list node; /* in a queue of the cache or of a build */
     struct sm sm;
-    struct job job; /* HASH, CHECK, PREPARE, STORE; it owns what follows while it runs */
+    struct job job; /* HASH, CHECK; it owns what follows while it runs */
     struct err err;
     int status;
     int fd; /* the caller's file */
     unsigned flags;
     struct module_key key;
     struct module_entry entry;
-    int wasm_fd, code_fd, info_fd;         /* of a compilation, else -1 */
-    char temp_name[MODULE_TEMP_NAME_SIZE]; /* empty: there is no temporary file */
-    struct module_compile *compile;
-    uint64_t started_ms;
+    bool is_quick_entry;
+    struct build *build; /* WAIT */
+    uint64_t asked_ms;
     bool is_cancelled;
     struct module *module; /* the result */
     struct defer done;
     module_get_cb cb;
     void *arg;
+    char tenant[]; /* NUL-terminated */
 };
 
 /* Modules that differ in their code only, as those of many operators built from one source do,
@@ -97,6 +137,12 @@ struct live {
     struct description *description;
 };
 
+/* Of names or not: what the store's entries and struct live are told apart by. */
+static unsigned id_flags(unsigned get_flags)
+{
+    return get_flags & MODULE_KEEP_NAMES ? MODULE_ID_NAMES : 0;
+}
+
 struct module_cache {
     struct loop *loop;
     struct module_store store;
@@ -105,14 +151,21 @@ struct module_cache {
     struct list modules; /* every struct live */
     struct map live;     /* those that requests find, by struct module_id */
     struct map descriptions;
-    struct list queued;  /* GET_QUEUED */
-    struct list waiting; /* GET_WAIT */
-    struct list busy;    /* all others */
+    struct list queued; /* GET_QUEUED */
+    struct list busy;   /* requests in other states, but WAIT */
     unsigned n_gets, n_looks, n_waiting;
-    struct module_get *compiling; /* in PREPARE, COMPILE or STORE */
+    struct map builds, tenants;                   /* by struct module_id; by name */
+    struct list foreground, background, running;  /* builds: BUILD_QUEUED, and all others */
+    unsigned n_slots, n_running, n_running_large; /* in the foreground */
+    struct build *running_background;
+    unsigned n_background; /* in either state */
+    uint64_t background_bytes;
+    uint64_t tag; /* fair queueing's clock */
+    bool has_quick, no_background;
     struct job sweep;
     struct module_files files; /* owned by the sweep while it runs */
     bool is_sweeping;
+    struct timer touch;
     struct module_cache_stats stats;
     bool is_closing;
     struct defer closed;
@@ -205,29 +258,61 @@ void module_unref(struct module *m)
     record_free(live);
 }
 
-/* What `entry` is; takes entry->info. The reference is the caller's. */
-static struct module *live_get(struct module_cache *cache, const struct module_key *key,
-                               struct module_entry *entry)
+/* Hourly, what is in use has been used: another process that makes room takes others first. */
+static void on_touch(struct timer *t)
 {
-    /* Another request may have found the file on disk before the one that made it was told. */
-    struct live *live = find_live(cache, &key->id);
-    if (live && file_id_eq(&live->code, &entry->code))
-        return module_ref(&live->pub);
-    if (live)
-        live_forget(live);
-    live = record_new(struct live);
+    struct module_cache *cache = container_of(t, struct module_cache, touch);
+    if (list_is_empty(&cache->modules))
+        return;
+    list_each (node, &cache->modules) {
+        const struct live *live = list_entry(node, struct live, node);
+        struct module_id id = id_of(live);
+        id.flags |= live->pub.is_quick ? MODULE_ID_QUICK : 0;
+        module_store_touch(&cache->store, &id);
+    }
+    timer_start(cache->loop, t, TOUCH_MS, on_touch);
+}
+
+static struct live *live_new(struct module_cache *cache, const struct module_key *key,
+                             struct module_entry *entry)
+{
+    struct live *live = record_new(struct live);
     live->cache = cache;
     live->refs = 1;
     live->code = entry->code;
     live->description = description_get(cache, take_ptr(&entry->info));
     live->flags = key->id.flags;
     live->pub.wasm_bytes = key->wasm_bytes;
-    live->pub.code_bytes = (uint64_t)live->code.bytes;
     live->pub.info = live->description->info;
     memcpy(live->pub.sha256, key->id.sha256, sizeof live->pub.sha256);
     hex_format(key->id.sha256, sizeof key->id.sha256, live->pub.hash);
     (void)map_put(&cache->live, str_n(&key->id, sizeof key->id), live);
     list_push_back(&cache->modules, &live->node);
+    if (!timer_is_armed(&cache->touch) && !cache->is_closing)
+        timer_start(cache->loop, &cache->touch, TOUCH_MS, on_touch);
+    return live;
+}
+
+/* What `entry` is; takes entry->info. The reference is the caller's. */
+static struct module *live_get(struct module_cache *cache, const struct module_key *key,
+                               struct module_entry *entry, bool is_quick)
+{
+    /* Another request may have found the file on disk before the one that made it was told. */
+    struct live *live = find_live(cache, &key->id);
+    bool is_better = live && live->pub.is_quick && !is_quick;
+    if (live && !is_better && (is_quick || file_id_eq(&live->code, &entry->code)))
+        return module_ref(&live->pub);
+    if (is_better) {
+        live->code = entry->code;
+        live->pub.generation++;
+        (void)module_ref(&live->pub);
+    } else {
+        if (live)
+            live_forget(live);
+        live = live_new(cache, key, entry);
+    }
+    live->pub.is_quick = is_quick;
+    live->pub.code_bytes = (uint64_t)live->code.bytes;
     return &live->pub;
 }
 
@@ -237,6 +322,7 @@ int module_open(struct module *m, struct err *err)
     if (!live->cache)
         return err_set(err, -ECANCELED, "the module cache is closed");
     struct module_id id = id_of(live);
+    id.flags |= m->is_quick ? MODULE_ID_QUICK : 0;
     int r = module_store_open_code(&live->cache->store, &id, &live->code, err);
     if (r == E_EXPIRED)
         live_forget(live);
@@ -247,20 +333,8 @@ int module_open(struct module *m, struct err *err)
 
 static void maybe_closed(struct module_cache *cache)
 {
-    if (cache->is_closing && cache->n_gets == 0 && !cache->is_sweeping)
+    if (cache->is_closing && cache->n_gets == 0 && cache->builds.n == 0 && !cache->is_sweeping)
         defer_start(cache->loop, &cache->closed, cache->closed.run);
-}
-
-static void close_fds(struct module_get *get)
-{
-    int *fds[] = { &get->wasm_fd, &get->code_fd, &get->info_fd };
-    for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
-        fd_scoped(fds[i]);
-        *fds[i] = -1;
-    }
-    if (get->temp_name[0])
-        module_store_drop_temp(&get->cache->store, get->temp_name);
-    get->temp_name[0] = 0;
 }
 
 static void on_done(struct defer *d)
@@ -283,12 +357,12 @@ static void on_done(struct defer *d)
 static void finish(struct module_get *get, struct module *module, int status)
 {
     struct module_cache *cache = get->cache;
+    if (get->sm.at == GET_WAIT)
+        cache->n_waiting--;
     sm_move(&get->sm, GET_DONE);
-    if (cache->compiling == get)
-        cache->compiling = NULL;
-    close_fds(get);
     fd_scoped(&get->fd);
     module_info_free(get->entry.info);
+    get->build = NULL;
     get->module = module;
     get->status = status;
     list_remove(&get->node);
@@ -315,25 +389,23 @@ static void fail_cancelled(struct module_get *get)
 static bool finish_live(struct module_get *get)
 {
     struct live *live = find_live(get->cache, &get->key.id);
-    if (!live)
+    if (!live || (live->pub.is_quick && get->flags & MODULE_OPTIMIZED))
         return false;
     get->cache->stats.hits++;
     finish(get, module_ref(&live->pub), 0);
     return true;
 }
 
-/* ---- jobs ---- */
+/* ---- jobs of requests ---- */
 
-/* Runs `work` for `get`; `done` comes even if the job could not be started, since libuv cannot fail
- * here for another reason than a wrong argument. */
-static void start_job(struct module_get *get, void (*work)(struct job *),
+/* `done` comes even if the job could not be started, since libuv cannot fail here for another
+ * reason than a wrong argument. */
+static void start_job(struct module_cache *cache, struct job *job, void (*work)(struct job *),
                       void (*done)(struct job *, int))
 {
-    get->job.work = work;
-    get->job.done = done;
-    get->err = (struct err){ 0 };
-    get->status = 0;
-    int r = job_start(get->cache->loop, &get->job);
+    job->work = work;
+    job->done = done;
+    int r = job_start(cache->loop, job);
     assert(r == 0);
     (void)r;
 }
@@ -341,35 +413,32 @@ static void start_job(struct module_get *get, void (*work)(struct job *),
 static void hash_work(struct job *j)
 {
     struct module_get *get = container_of(j, struct module_get, job);
-    get->status = module_key_of(get->fd, get->flags, &get->key, &get->err);
+    get->status = module_key_of(get->fd, id_flags(get->flags), &get->key, &get->err);
+}
+
+static struct module_key quick_key(const struct module_key *key)
+{
+    struct module_key quick = *key;
+    quick.id.flags |= MODULE_ID_QUICK;
+    return quick;
+}
+
+static bool may_be_quick(const struct module_get *get)
+{
+    return get->cache->has_quick && !(get->flags & MODULE_OPTIMIZED) &&
+           get->key.wasm_bytes >= MODULE_QUICK_FROM_BYTES;
 }
 
 static void check_work(struct job *j)
 {
     struct module_get *get = container_of(j, struct module_get, job);
-    get->status = module_store_load(&get->cache->store, &get->key, &get->entry, &get->err);
-}
-
-static void prepare_work(struct job *j)
-{
-    struct module_get *get = container_of(j, struct module_get, job);
-    get->wasm_fd = get->status = module_copy_wasm(get->fd, &get->key, &get->err);
-    if (get->status < 0)
+    const struct module_store *store = &get->cache->store;
+    get->status = module_store_load(store, &get->key, &get->entry, &get->err);
+    if (get->status != -ENOENT || !may_be_quick(get))
         return;
-    get->code_fd = get->status = module_store_temp(&get->cache->store, get->temp_name, &get->err);
-    if (get->status < 0)
-        return;
-    get->info_fd = get->status = sys_memfd("dormouse-info");
-    if (get->status < 0)
-        (void)err_sys(&get->err, get->status, "create a memory file");
-}
-
-static void store_work(struct job *j)
-{
-    struct module_get *get = container_of(j, struct module_get, job);
-    get->status = module_store_add(&get->cache->store, &get->key, get->code_fd, get->temp_name,
-                                   get->info_fd, &get->entry, &get->err);
-    get->temp_name[0] = 0;
+    struct module_key quick = quick_key(&get->key);
+    get->status = module_store_load(store, &quick, &get->entry, &get->err);
+    get->is_quick_entry = get->status == 0;
 }
 
 /* Enough of the hash to find it in logs. */
@@ -377,11 +446,183 @@ struct short_hash {
     char text[13];
 };
 
-static struct short_hash short_hash(const struct module_get *get)
+static struct short_hash short_hash(const struct module_key *key)
 {
     struct short_hash s;
-    hex_format(get->key.id.sha256, 6, s.text);
+    hex_format(key->id.sha256, 6, s.text);
     return s;
+}
+
+/* ---- builds ---- */
+
+static struct build *find_build(const struct module_cache *cache, const struct module_key *key)
+{
+    return map_get(&cache->builds, str_n(&key->id, sizeof key->id));
+}
+
+static bool is_small(const struct build *b)
+{
+    return b->key.wasm_bytes <= MODULE_SMALL_BYTES;
+}
+
+/* With its NUL: one without a name is a tenant too. */
+static struct str name_key(const char *name)
+{
+    return str_n(name, strlen(name) + 1);
+}
+
+static void leave_tenant(struct build *b)
+{
+    struct tenant *t = take_ptr(&b->tenant);
+    if (!t || --t->n_builds > 0)
+        return;
+    (void)map_del(&b->cache->tenants, name_key(t->name));
+    free(t);
+}
+
+/*
+ * Fair queueing: the clock is the tag of what was started last, and a build's tag is what the clock
+ * will say when its tenant has had its share, as if all tenants had been served at once. So tenants
+ * with the same appetite take turns, and a small module of one comes before the large ones of
+ * another, even if it comes later.
+ */
+static void add_tag(struct build *b, const char *tenant)
+{
+    struct module_cache *cache = b->cache;
+    struct str key = name_key(tenant);
+    struct tenant *t = map_get(&cache->tenants, key);
+    if (!t) {
+        t = xalloc(sizeof *t + key.n);
+        memcpy(t->name, key.p, key.n);
+        (void)map_put(&cache->tenants, key, t);
+    }
+    t->n_builds++;
+    t->tag = MAX(t->tag, cache->tag) + b->key.wasm_bytes + TAG_BASE_BYTES;
+    b->tag = t->tag;
+    b->tenant = t;
+}
+
+static void on_slow(struct timer *timer)
+{
+    const struct build *b = container_of(timer, struct build, slow);
+    if (list_is_empty(&b->waiters))
+        return;
+    log_info("a module is being compiled", "module=%s wasm_bytes=%ju state=%s tier=%s waiting=%u",
+             short_hash(&b->key).text, (uintmax_t)b->key.wasm_bytes, sm_name(&b->sm),
+             b->is_quick ? "quick" : "optimized", b->cache->n_waiting);
+}
+
+static struct build *build_new(struct module_cache *cache, const struct module_key *key, int *fd)
+{
+    struct build *b = xnew(struct build);
+    b->cache = cache;
+    b->key = *key;
+    b->fd = take_fd(fd);
+    b->wasm_fd = b->code_fd = b->info_fd = -1;
+    list_init(&b->waiters);
+    sm_init(&b->sm, build_table, BUILD_QUEUED);
+    (void)map_put(&cache->builds, str_n(&b->key.id, sizeof b->key.id), b);
+    return b;
+}
+
+/* Of one compilation. */
+static void end_attempt(struct build *b)
+{
+    struct module_cache *cache = b->cache;
+    if (cache->running_background == b) {
+        cache->running_background = NULL;
+    } else if (b->sm.at != BUILD_QUEUED) {
+        cache->n_running--;
+        cache->n_running_large -= !is_small(b);
+    }
+    fd_scoped(&b->code_fd);
+    fd_scoped(&b->info_fd);
+    b->code_fd = b->info_fd = -1;
+    if (b->temp_name[0])
+        module_store_drop_temp(&cache->store, b->temp_name);
+    b->temp_name[0] = 0;
+    module_info_free(take_ptr(&b->entry.info));
+    list_remove(&b->node);
+}
+
+static void leave_background(struct build *b)
+{
+    if (!b->is_background)
+        return;
+    b->is_background = false;
+    b->cache->n_background--;
+    b->cache->background_bytes -= b->key.wasm_bytes;
+}
+
+static void build_free(struct build *b)
+{
+    struct module_cache *cache = b->cache;
+    assert(list_is_empty(&b->waiters));
+    end_attempt(b);
+    leave_background(b);
+    leave_tenant(b);
+    timer_stop(cache->loop, &b->slow);
+    fd_scoped(&b->fd);
+    fd_scoped(&b->wasm_fd);
+    (void)map_del(&cache->builds, str_n(&b->key.id, sizeof b->key.id));
+    free(b);
+    maybe_closed(cache);
+}
+
+static void put_in_background(struct build *b)
+{
+    struct module_cache *cache = b->cache;
+    bool is_full = cache->n_background >= MODULE_BACKGROUND_MAX ||
+                   cache->background_bytes + b->key.wasm_bytes > MODULE_BACKGROUND_BYTES_MAX;
+    leave_tenant(b);
+    if (list_is_empty(&b->waiters) && (is_full || cache->no_background || cache->is_closing)) {
+        build_free(b);
+        return;
+    }
+    b->is_background = true;
+    cache->n_background++;
+    cache->background_bytes += b->key.wasm_bytes;
+    list_push_back(&cache->background, &b->node);
+}
+
+/* What a request waits for: there already, or made. */
+static void join_build(struct module_get *get)
+{
+    struct module_cache *cache = get->cache;
+    struct build *b = find_build(cache, &get->key);
+    if (!b) {
+        b = build_new(cache, &get->key, &get->fd);
+        b->is_quick = may_be_quick(get);
+        b->asked_ms = get->asked_ms;
+        timer_start(cache->loop, &b->slow, SLOW_MS, on_slow);
+        add_tag(b, get->tenant);
+        list_push_back(&cache->foreground, &b->node);
+    } else if (b->is_background && b->sm.at == BUILD_QUEUED && b->has_quick) {
+        list_remove(&b->node);
+        leave_background(b);
+        add_tag(b, get->tenant);
+        list_push_back(&cache->foreground, &b->node);
+    }
+    b->is_unwanted = false;
+    sm_move(&get->sm, GET_WAIT);
+    list_remove(&get->node);
+    list_push_back(&b->waiters, &get->node);
+    get->build = b;
+    cache->n_waiting++;
+    fd_scoped(&get->fd);
+    get->fd = -1;
+}
+
+/* Quick code was found on disk; an earlier process did not come to optimizing it. */
+static void optimize_later(struct module_get *get)
+{
+    struct module_cache *cache = get->cache;
+    if (get->entry.is_final || cache->no_background || find_build(cache, &get->key))
+        return;
+    struct build *b = build_new(cache, &get->key, &get->fd);
+    b->asked_ms = get->asked_ms;
+    b->has_quick = true;
+    put_in_background(b);
 }
 
 static void on_checked(struct job *j, int r)
@@ -395,17 +636,18 @@ static void on_checked(struct job *j, int r)
         /* Somebody else's request was faster. */
     } else if (get->status == 0) {
         cache->stats.hits++;
-        finish(get, live_get(cache, &get->key, &get->entry), 0);
+        if (get->is_quick_entry)
+            optimize_later(get);
+        finish(get, live_get(cache, &get->key, &get->entry, get->is_quick_entry), 0);
     } else {
         if (get->status != -ENOENT) {
             cache->stats.damaged++;
-            log_warn("compiling a module again", "module=%s reason=\"%s\"", short_hash(get).text,
-                     err_text(&get->err));
+            log_warn("compiling a module again", "module=%s reason=\"%s\"",
+                     short_hash(&get->key).text, err_text(&get->err));
         }
-        sm_move(&get->sm, GET_WAIT);
-        list_remove(&get->node);
-        list_push_back(&cache->waiting, &get->node);
-        cache->n_waiting++;
+        get->err = (struct err){ 0 };
+        get->status = 0;
+        join_build(get);
     }
     advance(cache);
 }
@@ -417,7 +659,7 @@ static void on_hashed(struct job *j, int r)
     if (r == 0 && !get->is_cancelled && get->status == 0) {
         if (!finish_live(get)) {
             sm_move(&get->sm, GET_CHECK);
-            start_job(get, check_work, on_checked);
+            start_job(cache, &get->job, check_work, on_checked);
             return;
         }
     } else if (r < 0 || get->is_cancelled) {
@@ -431,91 +673,199 @@ static void on_hashed(struct job *j, int r)
 
 /* ---- compiling ---- */
 
-/* What a compilation came to also holds for those that wait for the same module; a cancelled one
- * came to nothing. */
-static void settle(struct module_get *get, int status)
+/* All that wait get the module, but those that want it optimized and it is not. */
+static void settle(struct build *b, struct module *module)
 {
-    struct module_cache *cache = get->cache;
-    struct module *module = NULL;
-    if (status == 0)
-        module = live_get(cache, &get->key, &get->entry);
-    list_each_safe (node, &cache->waiting) {
-        struct module_get *other = list_entry(node, struct module_get, node);
-        if (status == -ECANCELED || memcmp(&other->key.id, &get->key.id, sizeof get->key.id) != 0)
-            continue;
-        cache->n_waiting--;
-        other->err = get->err;
-        if (module)
-            finish(other, module_ref(module), 0);
-        else
-            finish(other, NULL, status);
+    list_each_safe (node, &b->waiters) {
+        struct module_get *get = list_entry(node, struct module_get, node);
+        if (!module->is_quick || !(get->flags & MODULE_OPTIMIZED))
+            finish(get, module_ref(module), 0);
     }
-    if (module)
-        finish(get, module, 0);
-    else
+}
+
+static void refuse(struct build *b, int status)
+{
+    list_each_safe (node, &b->waiters) {
+        struct module_get *get = list_entry(node, struct module_get, node);
+        get->err = b->err;
         fail(get, status);
-    advance(cache);
+    }
+    build_free(b);
+}
+
+/* The next attempt of the same build. */
+static void requeue(struct build *b, bool is_quick, bool in_background)
+{
+    struct module_cache *cache = b->cache;
+    end_attempt(b);
+    leave_background(b);
+    sm_move(&b->sm, BUILD_QUEUED);
+    b->err = (struct err){ 0 };
+    b->is_quick = is_quick;
+    if (in_background)
+        put_in_background(b);
+    else
+        list_push_back(&cache->foreground, &b->node);
+}
+
+/* An attempt that was cancelled. Somebody may have begun to wait again meanwhile. */
+static void cancelled(struct build *b)
+{
+    if (list_is_empty(&b->waiters))
+        build_free(b);
+    else
+        requeue(b, b->is_quick, b->is_background);
+}
+
+static void after_quick(struct build *b)
+{
+    struct module_cache *cache = b->cache;
+    scoped(module_unref_scoped) struct module *module = live_get(cache, &b->key, &b->entry, true);
+    cache->stats.quick++;
+    b->has_quick = true;
+    settle(b, module);
+    requeue(b, false, list_is_empty(&b->waiters));
+}
+
+static void after_optimized(struct build *b)
+{
+    struct module_cache *cache = b->cache;
+    bool has_users = find_live(cache, &b->key.id) || !list_is_empty(&b->waiters);
+    cache->stats.compiled++;
+    if (has_users) {
+        scoped(module_unref_scoped) struct module *module =
+            live_get(cache, &b->key, &b->entry, false);
+        settle(b, module);
+    }
+    build_free(b);
 }
 
 static void on_stored(struct job *j, int r)
 {
-    struct module_get *get = container_of(j, struct module_get, job);
-    struct module_cache *cache = get->cache;
-    if (r < 0) {
-        fail_cancelled(get);
-        advance(cache);
-        return;
+    struct build *b = container_of(j, struct build, job);
+    struct module_cache *cache = b->cache;
+    b->temp_name[0] = 0;
+    if (r < 0 || b->is_unwanted) {
+        cancelled(b);
+    } else if (b->status < 0) {
+        refuse(b, b->status);
+    } else {
+        cache->stats.bytes += (uint64_t)b->entry.code.bytes;
+        log_info("module compiled",
+                 "module=%s tier=%s wasm_bytes=%ju code_bytes=%ju ms=%ju waited_ms=%ju",
+                 short_hash(&b->key).text, b->is_quick ? "quick" : "optimized",
+                 (uintmax_t)b->key.wasm_bytes, (uintmax_t)b->entry.code.bytes,
+                 (uintmax_t)(clock_mono_ms() - b->started_ms),
+                 (uintmax_t)(clock_mono_ms() - b->asked_ms));
+        if (b->is_quick)
+            after_quick(b);
+        else
+            after_optimized(b);
+        if (cache->stats.bytes > cache->max_bytes)
+            sweep_start(cache);
     }
-    if (get->status < 0) {
-        settle(get, get->status);
-        return;
-    }
-    cache->stats.compiled++;
-    cache->stats.bytes += (uint64_t)get->entry.code.bytes;
-    log_info("module compiled", "module=%s wasm_bytes=%ju code_bytes=%ju ms=%ju",
-             short_hash(get).text, (uintmax_t)get->key.wasm_bytes, (uintmax_t)get->entry.code.bytes,
-             (uintmax_t)(clock_mono_ms() - get->started_ms));
-    settle(get, 0);
-    if (cache->stats.bytes > cache->max_bytes)
-        sweep_start(cache);
+    advance(cache);
+}
+
+static void store_work(struct job *j)
+{
+    struct build *b = container_of(j, struct build, job);
+    struct module_key quick = quick_key(&b->key);
+    b->status = module_store_add(&b->cache->store, b->is_quick ? &quick : &b->key, b->code_fd,
+                                 b->temp_name, b->info_fd, &b->entry, &b->err);
+}
+
+/* Quick code is in use, and stays. */
+static void give_up_optimizing(struct build *b, int status, const struct err *err, bool crashed)
+{
+    struct module_cache *cache = b->cache;
+    struct module_key quick = quick_key(&b->key);
+    struct err why = { 0 };
+    cache->stats.unoptimized++;
+    log_warn("a module stays unoptimized", "module=%s reason=\"%s\"", short_hash(&b->key).text,
+             err_text(err));
+    bool is_verdict = crashed || status == E_INVALID || status == E_LIMIT;
+    if (is_verdict && module_store_keep_quick(&cache->store, &quick, &why) < 0)
+        log_warn("that a module stays unoptimized will be forgotten", "module=%s reason=\"%s\"",
+                 short_hash(&b->key).text, err_text(&why));
+    build_free(b);
 }
 
 static void on_compiled(int status, const struct err *err, void *arg)
 {
-    struct module_get *get = arg;
-    get->compile = NULL;
-    if (status < 0) {
-        get->err = *err;
-        if (status != -ECANCELED)
-            get->cache->stats.refused++;
-        settle(get, status);
+    struct build *b = arg;
+    struct module_cache *cache = b->cache;
+    bool crashed = status < 0 && module_compile_has_crashed(b->compile);
+    b->compile = NULL;
+    if (status == 0) {
+        sm_move(&b->sm, BUILD_STORE);
+        b->status = 0;
+        start_job(cache, &b->job, store_work, on_stored);
         return;
     }
-    sm_move(&get->sm, GET_STORE);
-    start_job(get, store_work, on_stored);
+    b->err = *err;
+    if (b->is_unwanted || status == -ECANCELED) {
+        cancelled(b);
+    } else if (crashed && !b->is_background) {
+        log_warn("compiling a module is tried again in the background",
+                 "module=%s tier=%s reason=\"%s\"", short_hash(&b->key).text,
+                 b->is_quick ? "quick" : "optimized", err_text(err));
+        requeue(b, false, true);
+    } else if (b->has_quick && list_is_empty(&b->waiters)) {
+        give_up_optimizing(b, status, err, crashed);
+    } else {
+        cache->stats.refused++;
+        refuse(b, status);
+    }
+    advance(cache);
 }
 
 static void on_prepared(struct job *j, int r)
 {
-    struct module_get *get = container_of(j, struct module_get, job);
-    struct module_cache *cache = get->cache;
-    if (r < 0 || get->is_cancelled) {
-        fail_cancelled(get);
+    struct build *b = container_of(j, struct build, job);
+    struct module_cache *cache = b->cache;
+    if (b->wasm_fd >= 0) {
+        fd_scoped(&b->fd);
+        b->fd = -1;
+    }
+    if (r < 0 || b->is_unwanted) {
+        cancelled(b);
         advance(cache);
         return;
     }
-    if (get->status >= 0)
-        get->status =
-            module_compile_start(cache->loop, cache->compile_path, get->wasm_fd, get->code_fd,
-                                 get->info_fd, get->flags & MODULE_KEEP_NAMES, cache->timeout_ms,
-                                 on_compiled, get, &get->compile, &get->err);
-    if (get->status < 0) {
-        /* Not the module's fault, and it would fail the same way for the others: let each try. */
-        fail(get, get->status);
-        advance(cache);
+    struct module_compile_opts opts = { .path = cache->compile_path,
+                                        .wasm_fd = b->wasm_fd,
+                                        .code_fd = b->code_fd,
+                                        .info_fd = b->info_fd,
+                                        .keep_names = b->key.id.flags & MODULE_ID_NAMES,
+                                        .is_quick = b->is_quick,
+                                        .is_background = b->is_background,
+                                        .timeout_ms = cache->timeout_ms };
+    if (b->is_background)
+        opts.timeout_ms *= BACKGROUND_TIMES;
+    if (b->status >= 0)
+        b->status = module_compile_start(cache->loop, &opts, on_compiled, b, &b->compile, &b->err);
+    if (b->status < 0)
+        refuse(b, b->status);
+    else
+        sm_move(&b->sm, BUILD_COMPILE);
+    advance(cache);
+}
+
+static void prepare_work(struct job *j)
+{
+    struct build *b = container_of(j, struct build, job);
+    const struct module_store *store = &b->cache->store;
+    if (b->wasm_fd < 0)
+        b->wasm_fd = b->status = module_copy_wasm(store, b->fd, &b->key, &b->err);
+    if (b->wasm_fd < 0)
         return;
-    }
-    sm_move(&get->sm, GET_COMPILE);
+    b->code_fd = b->status = module_store_temp(store, b->temp_name, &b->err);
+    if (b->status < 0)
+        return;
+    b->info_fd = b->status = sys_memfd("dormouse-info");
+    if (b->status < 0)
+        (void)err_sys(&b->err, b->status, "create a memory file");
 }
 
 /* ---- the queues ---- */
@@ -527,22 +877,63 @@ static void start_look(struct module_cache *cache)
     list_push_back(&cache->busy, &get->node);
     cache->n_looks++;
     sm_move(&get->sm, GET_HASH);
-    start_job(get, hash_work, on_hashed);
+    start_job(cache, &get->job, hash_work, on_hashed);
 }
 
-static void start_compile(struct module_cache *cache)
+static void start_build(struct build *b)
 {
-    struct module_get *get = list_first(&cache->waiting, struct module_get, node);
-    list_remove(&get->node);
-    list_push_back(&cache->busy, &get->node);
-    cache->n_waiting--;
-    /* It may have come into use while this request was on its way to the queue. */
-    if (finish_live(get))
-        return;
-    cache->compiling = get;
-    get->started_ms = clock_mono_ms();
-    sm_move(&get->sm, GET_PREPARE);
-    start_job(get, prepare_work, on_prepared);
+    struct module_cache *cache = b->cache;
+    list_remove(&b->node);
+    list_push_back(&cache->running, &b->node);
+    if (b->is_background) {
+        cache->running_background = b;
+    } else {
+        cache->n_running++;
+        cache->n_running_large += !is_small(b);
+        cache->tag = MAX(cache->tag, b->tag);
+    }
+    b->started_ms = clock_mono_ms();
+    b->status = 0;
+    sm_move(&b->sm, BUILD_PREPARE);
+    start_job(cache, &b->job, prepare_work, on_prepared);
+}
+
+/* It may have come into use while its requests were on their way to the queue. false: it goes on.
+ */
+static bool is_settled(struct build *b)
+{
+    list_each_safe (node, &b->waiters)
+        (void)finish_live(list_entry(node, struct module_get, node));
+    if (!list_is_empty(&b->waiters))
+        return false;
+    build_free(b);
+    return true;
+}
+
+/* NULL: none may be started. The last slot is for small ones. */
+static struct build *next_build(const struct module_cache *cache)
+{
+    struct build *best = NULL;
+    if (cache->n_running >= cache->n_slots)
+        return NULL;
+    list_each (node, &cache->foreground) {
+        struct build *b = list_entry(node, struct build, node);
+        if (!is_small(b) && cache->n_running_large + 1 >= cache->n_slots)
+            continue;
+        if (!best || b->tag < best->tag)
+            best = b;
+    }
+    return best;
+}
+
+static void advance_background(struct module_cache *cache)
+{
+    bool is_quiet = cache->n_running == 0 && list_is_empty(&cache->foreground);
+    struct build *b = cache->running_background;
+    if (b && b->compile)
+        module_compile_pause(b->compile, !is_quiet);
+    else if (!b && is_quiet && !list_is_empty(&cache->background))
+        start_build(list_first(&cache->background, struct build, node));
 }
 
 /* Start what can be started. Nothing else takes requests from the queues, but their end. */
@@ -550,22 +941,28 @@ static void advance(struct module_cache *cache)
 {
     while (cache->n_looks < LOOKS_MAX && !list_is_empty(&cache->queued))
         start_look(cache);
-    while (!cache->compiling && !list_is_empty(&cache->waiting))
-        start_compile(cache);
+    for (struct build *b; !cache->is_closing && (b = next_build(cache));)
+        if (!is_settled(b))
+            start_build(b);
+    if (!cache->is_closing)
+        advance_background(cache);
 }
 
 /* ---- requests ---- */
 
-static int take_request(struct module_cache *cache, int *fd, unsigned flags, module_get_cb cb,
-                        void *arg, struct module_get **ret)
+static int take_request(struct module_cache *cache, int *fd, const struct module_want *want,
+                        module_get_cb cb, void *arg, struct module_get **ret)
 {
-    struct module_get *get = xnew(struct module_get);
+    struct str tenant = want ? want->tenant : STR("");
+    struct module_get *get = xalloc(sizeof *get + tenant.n + 1);
     get->cache = cache;
     get->fd = take_fd(fd);
-    get->flags = flags;
-    get->wasm_fd = get->code_fd = get->info_fd = -1;
+    get->flags = want ? want->flags : 0;
+    get->asked_ms = clock_mono_ms();
     get->cb = cb;
     get->arg = arg;
+    if (tenant.n)
+        memcpy(get->tenant, tenant.p, tenant.n);
     sm_init(&get->sm, get_table, GET_QUEUED);
     list_push_back(&cache->queued, &get->node);
     cache->n_gets++;
@@ -584,8 +981,8 @@ static int check_request(const struct module_cache *cache, struct err *err)
     return 0;
 }
 
-int module_get(struct module_cache *cache, int fd, unsigned flags, module_get_cb cb, void *arg,
-               struct module_get **ret, struct err *err)
+int module_get(struct module_cache *cache, int fd, const struct module_want *want, module_get_cb cb,
+               void *arg, struct module_get **ret, struct err *err)
 {
     int r = check_request(cache, err);
     if (r < 0)
@@ -593,11 +990,11 @@ int module_get(struct module_cache *cache, int fd, unsigned flags, module_get_cb
     scoped(fd_scoped) int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0)
         return err_sys(err, -errno, "duplicate the module's descriptor");
-    return take_request(cache, &own, flags, cb, arg, ret);
+    return take_request(cache, &own, want, cb, arg, ret);
 }
 
-int module_get_bytes(struct module_cache *cache, struct str wasm, unsigned flags, module_get_cb cb,
-                     void *arg, struct module_get **ret, struct err *err)
+int module_get_bytes(struct module_cache *cache, struct str wasm, const struct module_want *want,
+                     module_get_cb cb, void *arg, struct module_get **ret, struct err *err)
 {
     int r = check_request(cache, err);
     if (r < 0)
@@ -611,11 +1008,31 @@ int module_get_bytes(struct module_cache *cache, struct str wasm, unsigned flags
     r = sys_write_all(own, wasm.p, wasm.n);
     if (r < 0)
         return err_sys(err, r, "copy the module");
-    return take_request(cache, &own, flags, cb, arg, ret);
+    return take_request(cache, &own, want, cb, arg, ret);
+}
+
+/* Nobody waits for it any more, and it has brought nothing yet; or it is to end anyway. */
+static void build_cancel(struct build *b)
+{
+    b->is_unwanted = true;
+    switch ((enum build_state)b->sm.at) {
+    case BUILD_QUEUED:
+        build_free(b);
+        break;
+    case BUILD_PREPARE:
+        job_cancel(&b->job);
+        break;
+    case BUILD_COMPILE:
+        module_compile_kill(b->compile);
+        break;
+    case BUILD_STORE: /* nearly done */
+        break;
+    }
 }
 
 void module_get_cancel(struct module_get *get)
 {
+    struct build *b = get->build;
     if (get->is_cancelled)
         return;
     get->is_cancelled = true;
@@ -624,18 +1041,14 @@ void module_get_cancel(struct module_get *get)
         fail_cancelled(get);
         break;
     case GET_WAIT:
-        get->cache->n_waiting--;
         fail_cancelled(get);
+        if (list_is_empty(&b->waiters) && !b->has_quick)
+            build_cancel(b);
         break;
     case GET_HASH:
     case GET_CHECK:
-    case GET_PREPARE:
         job_cancel(&get->job);
         break;
-    case GET_COMPILE:
-        module_compile_kill(get->compile);
-        break;
-    case GET_STORE: /* nearly done */
     case GET_DONE:
         break;
     }
@@ -651,6 +1064,15 @@ static void sweep_work(struct job *j)
         log_warn("module cache cannot be cleaned", "reason=\"%s\"", err_text(&err));
 }
 
+static bool is_in_use(const struct module_cache *cache, const struct module_id *file)
+{
+    struct module_id id = *file;
+    bool is_quick = id.flags & MODULE_ID_QUICK;
+    id.flags &= (uint8_t)~MODULE_ID_QUICK;
+    const struct live *live = find_live(cache, &id);
+    return live && live->pub.is_quick == is_quick;
+}
+
 static void on_swept(struct job *j, int r)
 {
     struct module_cache *cache = container_of(j, struct module_cache, sweep);
@@ -663,7 +1085,7 @@ static void on_swept(struct job *j, int r)
     vec_each (file, &files) {
         if (cache->is_closing || bytes <= cache->max_bytes)
             break;
-        if (find_live(cache, &file->id))
+        if (is_in_use(cache, &file->id))
             continue;
         module_store_remove(&cache->store, &file->id);
         bytes -= file->bytes;
@@ -702,6 +1124,20 @@ static char *find_compiler(const char *configured)
     return xasprintf("%.*s/dormouse-compile", (int)(slash ? slash - self : 0), self);
 }
 
+static unsigned count_slots(void)
+{
+    cpu_set_t set;
+    unsigned n = sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : (unsigned)CPU_COUNT(&set);
+    return MIN(MAX(n, MODULE_SLOTS_MIN), MODULE_SLOTS_MAX);
+}
+
+/* A second compiler that sees hostile modules can be left out where they are many. */
+static bool wants_quick(void)
+{
+    const char *env = getenv("DORMOUSE_QUICK_CODE");
+    return !env || strcmp(env, "off") != 0;
+}
+
 int module_cache_new(struct loop *loop, const struct module_cache_config *config,
                      struct module_cache **ret, struct err *err)
 {
@@ -717,8 +1153,13 @@ int module_cache_new(struct loop *loop, const struct module_cache_config *config
     cache->timeout_ms = config->timeout_ms ? config->timeout_ms : MODULE_COMPILE_TIMEOUT_MS;
     list_init(&cache->modules);
     list_init(&cache->queued);
-    list_init(&cache->waiting);
     list_init(&cache->busy);
+    list_init(&cache->foreground);
+    list_init(&cache->background);
+    list_init(&cache->running);
+    cache->n_slots = count_slots();
+    cache->no_background = config->no_background;
+    cache->has_quick = wants_quick();
     sweep_start(cache);
     *ret = cache;
     return 0;
@@ -730,6 +1171,8 @@ static void on_closed(struct defer *d)
     for (struct list *node; (node = list_pop_front(&cache->modules));)
         list_entry(node, struct live, node)->cache = NULL;
     map_fini(&cache->live);
+    map_fini(&cache->builds);
+    map_fini(&cache->tenants);
     map_fini(&cache->descriptions); /* modules that are still in use own what it lists */
     module_store_fini(&cache->store);
     free(cache->compile_path);
@@ -746,6 +1189,19 @@ static void cancel_all(struct list *list)
         module_get_cancel(list_entry(node, struct module_get, node));
 }
 
+static void cancel_builds(struct list *list)
+{
+    list_each_safe (node, list) {
+        struct build *b = list_entry(node, struct build, node);
+        while (!list_is_empty(&b->waiters)) {
+            struct module_get *get = list_first(&b->waiters, struct module_get, node);
+            get->is_cancelled = true;
+            fail_cancelled(get);
+        }
+        build_cancel(b);
+    }
+}
+
 void module_cache_close(struct module_cache *cache, void (*cb)(void *arg), void *arg)
 {
     assert(!cache->is_closing);
@@ -753,9 +1209,12 @@ void module_cache_close(struct module_cache *cache, void (*cb)(void *arg), void 
     cache->closed_cb = cb;
     cache->closed_arg = arg;
     cache->closed.run = on_closed;
+    timer_stop(cache->loop, &cache->touch);
     cancel_all(&cache->busy);
     cancel_all(&cache->queued);
-    cancel_all(&cache->waiting);
+    cancel_builds(&cache->foreground);
+    cancel_builds(&cache->background);
+    cancel_builds(&cache->running);
     maybe_closed(cache);
 }
 
@@ -763,5 +1222,6 @@ void module_cache_stats(const struct module_cache *cache, struct module_cache_st
 {
     *ret = cache->stats;
     ret->waiting = cache->n_waiting;
-    ret->compiling = cache->compiling != NULL;
+    ret->compiling = cache->n_running;
+    ret->background = cache->n_background;
 }

@@ -8,6 +8,12 @@
  * rejected. An entry is used only after its hash was verified; a damaged one is compiled again.
  * This process needs no engine.
  *
+ * A module that takes noticeable time is compiled twice: quickly, for whoever waits, then in the
+ * background by the optimizing compiler. When that is done the same struct module has other code
+ * (`generation`): instances that begin from then on run it. Guests cannot tell the difference,
+ * hibernated ones neither: their state is memory and globals. Several processes may share a
+ * directory.
+ *
  * Loop thread only. Hashing and file work run on libuv's worker threads.
  */
 #pragma once
@@ -20,11 +26,27 @@
 /* Compiled code on disk before the entries not used for longest go. */
 #define MODULE_CACHE_BYTES ((uint64_t)2 << 30)
 /* The compiler's CPU time is limited by the module's size; this is for a machine that has none to
- * spare: a module of 59 MB takes 50 s of it. */
+ * spare: a module of 59 MB takes 50 s of it. In the background it may be six times as long. */
 #define MODULE_COMPILE_TIMEOUT_MS 600000u
+/* Smaller modules are compiled once: 30 ms of CPU. */
+#define MODULE_QUICK_FROM_BYTES (24u << 10)
+/* Waiting for the optimizing compiler, and the bytes of their Wasm on disk. Further ones run quick
+ * code until they are asked for again. */
+#define MODULE_BACKGROUND_MAX       1024u
+#define MODULE_BACKGROUND_BYTES_MAX ((uint64_t)1 << 30)
+/* Compilations that somebody waits for, one of them of a small module. */
+#define MODULE_SLOTS_MIN   2u
+#define MODULE_SLOTS_MAX   4u
+#define MODULE_SMALL_BYTES ((uint64_t)1 << 20)
 
 enum module_get_flags {
     MODULE_KEEP_NAMES = 1 << 0, /* backtraces of this module carry function names */
+    MODULE_OPTIMIZED = 1 << 1,  /* no quick code: wait for the other one */
+};
+
+struct module_want {
+    unsigned flags;    /* enum module_get_flags */
+    struct str tenant; /* who asks, a namespace: tenants take turns; copied */
 };
 
 struct module_cache;
@@ -39,6 +61,8 @@ struct module {
     char hash[65];      /* the same in hex */
     uint64_t wasm_bytes, code_bytes;
     const struct module_info *info; /* owned by the module */
+    uint32_t generation;            /* of its code; another one: module_open() tells other code */
+    bool is_quick;                  /* not optimized yet */
 };
 
 struct module *module_ref(struct module *m);
@@ -60,6 +84,7 @@ struct module_cache_config {
     const char *compile_path; /* the compiler; NULL: $DORMOUSE_COMPILE, else beside this program */
     uint64_t max_bytes;       /* 0: MODULE_CACHE_BYTES */
     uint64_t timeout_ms;      /* for one compilation; 0: MODULE_COMPILE_TIMEOUT_MS */
+    bool no_background;       /* this process will not last: leave optimizing to others */
 };
 
 /* ret: given, module_cache_close(). Errors: -EACCES when somebody else could write to `dir`, others
@@ -81,26 +106,32 @@ void module_cache_close(struct module_cache *cache, void (*cb)(void *arg), void 
 typedef void (*module_get_cb)(struct module *m, int status, const struct err *err, void *arg);
 
 /*
- * Have a module compiled, or find it in the cache. One compilation runs at a time; modules
- * that are in the cache pass by those that wait for it.
+ * Have a module compiled, or find it in the cache. Compilations are started in the order of fair
+ * queueing: each tenant's share is counted in bytes, so a small module passes large ones, and
+ * nobody's modules hold up another's for longer than those take that have begun.
  *
- * fd:  the Wasm file from offset 0 to its end; duplicated, so the caller may close it at once.
+ * fd:   the Wasm file from offset 0 to its end; duplicated, so the caller may close it at once.
+ * want: NULL: no flags, no tenant.
  * ret: may be NULL; for module_get_cancel(), borrowed until `cb` runs.
  * Errors: E_LIMIT with MODULE_GETS_MAX calls unfinished: try again when one has finished; -EMFILE;
  *         -ECANCELED after module_cache_close().
  */
-int module_get(struct module_cache *cache, int fd, unsigned flags, module_get_cb cb, void *arg,
-               struct module_get **ret, struct err *err);
+int module_get(struct module_cache *cache, int fd, const struct module_want *want, module_get_cb cb,
+               void *arg, struct module_get **ret, struct err *err);
 /* The same for bytes in memory; they are copied. Errors: also E_LIMIT over MODULE_WASM_BYTES_MAX.
  */
-int module_get_bytes(struct module_cache *cache, struct str wasm, unsigned flags, module_get_cb cb,
-                     void *arg, struct module_get **ret, struct err *err);
+int module_get_bytes(struct module_cache *cache, struct str wasm, const struct module_want *want,
+                     module_get_cb cb, void *arg, struct module_get **ret, struct err *err);
 /* `cb` still comes, with -ECANCELED unless the result is already there. */
 void module_get_cancel(struct module_get *get);
 
 struct module_cache_stats {
-    uint64_t hits, compiled, refused, damaged, evicted;
-    uint64_t bytes;              /* on disk */
-    unsigned waiting, compiling; /* now */
+    uint64_t hits, refused, damaged, evicted;
+    uint64_t compiled, quick; /* optimized; quick code made */
+    uint64_t unoptimized;     /* modules that the optimizing compiler gave up on */
+    uint64_t bytes;           /* on disk */
+    /* Now: requests that wait for a compilation, compilations that somebody waits for and that run,
+     * modules that the background still has to optimize. */
+    unsigned waiting, compiling, background;
 };
 void module_cache_stats(const struct module_cache *cache, struct module_cache_stats *ret);

@@ -17,11 +17,12 @@ struct module_compile {
     uv_process_t process;
     uv_pipe_t stderr_pipe;
     struct timer timeout;
+    uint64_t timeout_ms;
     unsigned n_handles;
     char text[200]; /* the first line of stderr */
     size_t text_n;
     char overflow[512];
-    bool has_exited, has_eof;
+    bool has_exited, has_eof, is_paused;
     int64_t exit_status;
     int term_signal;
     int killed_as;        /* why we ended it; 0: we did not */
@@ -147,24 +148,49 @@ void module_compile_kill(struct module_compile *c)
                           SIGKILL); /* already gone: its result comes as a cancellation */
 }
 
-static int spawn(struct module_compile *c, const char *path, int wasm_fd, int code_fd, int info_fd,
-                 bool keep_names)
+void module_compile_pause(struct module_compile *c, bool pause)
 {
-    const char *with_names[] = { path, "--names", "fd:3", "fd:4", "fd:5", NULL };
-    const char *without_names[] = { path, "fd:3", "fd:4", "fd:5", NULL };
+    if (c->is_paused == pause || c->killed_as || c->has_exited)
+        return;
+    c->is_paused = pause;
+    (void)uv_process_kill(&c->process, pause ? SIGSTOP : SIGCONT);
+    if (pause)
+        timer_stop(c->loop, &c->timeout);
+    else
+        timer_start(c->loop, &c->timeout, c->timeout_ms, on_timeout);
+}
+
+bool module_compile_has_crashed(const struct module_compile *c)
+{
+    return c->killed_as != -ECANCELED && (c->term_signal || c->killed_as);
+}
+
+static int spawn(struct module_compile *c, const struct module_compile_opts *o)
+{
+    const char *args[8] = { o->path };
+    size_t n = 1;
+    if (o->keep_names)
+        args[n++] = "--names";
+    if (o->is_quick)
+        args[n++] = "--quick";
+    if (o->is_background)
+        args[n++] = "--background";
+    args[n++] = "fd:3";
+    args[n++] = "fd:4";
+    args[n++] = "fd:5";
     char *env[] = { NULL };
     uv_stdio_container_t stdio[] = {
         { .flags = UV_IGNORE },
         { .flags = UV_IGNORE },
         { .flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
           .data.stream = (uv_stream_t *)&c->stderr_pipe },
-        { .flags = UV_INHERIT_FD, .data.fd = wasm_fd },
-        { .flags = UV_INHERIT_FD, .data.fd = code_fd },
-        { .flags = UV_INHERIT_FD, .data.fd = info_fd },
+        { .flags = UV_INHERIT_FD, .data.fd = o->wasm_fd },
+        { .flags = UV_INHERIT_FD, .data.fd = o->code_fd },
+        { .flags = UV_INHERIT_FD, .data.fd = o->info_fd },
     };
     uv_process_options_t options = {
-        .file = path,
-        .args = (char **)(keep_names ? with_names : without_names),
+        .file = o->path,
+        .args = (char **)args,
         .env = env,
         .stdio = stdio,
         .stdio_count = ARRAY_LEN(stdio),
@@ -176,29 +202,30 @@ static int spawn(struct module_compile *c, const char *path, int wasm_fd, int co
     return uv_read_start((uv_stream_t *)&c->stderr_pipe, on_alloc, on_text);
 }
 
-int module_compile_start(struct loop *loop, const char *path, int wasm_fd, int code_fd, int info_fd,
-                         bool keep_names, uint64_t timeout_ms, module_compile_cb cb, void *arg,
-                         struct module_compile **ret, struct err *err)
+int module_compile_start(struct loop *loop, const struct module_compile_opts *opts,
+                         module_compile_cb cb, void *arg, struct module_compile **ret,
+                         struct err *err)
 {
     struct module_compile *c = xnew(struct module_compile);
     c->loop = loop;
+    c->timeout_ms = opts->timeout_ms;
     c->n_handles = 2;
     c->process.data = c;
     c->stderr_pipe.data = c;
     int r = uv_pipe_init(&loop->uv, &c->stderr_pipe, 0);
     if (r < 0) {
         free(c);
-        return err_sys(err, r, "start '%s'", path);
+        return err_sys(err, r, "start '%s'", opts->path);
     }
-    r = spawn(c, path, wasm_fd, code_fd, info_fd, keep_names);
+    r = spawn(c, opts);
     if (r < 0) {
         /* After uv_spawn() the handle must be closed even if nothing was started. */
         close_both(c);
-        return err_sys(err, r, "start '%s'", path);
+        return err_sys(err, r, "start '%s'", opts->path);
     }
     c->cb = cb;
     c->arg = arg;
-    timer_start(loop, &c->timeout, timeout_ms, on_timeout);
+    timer_start(loop, &c->timeout, c->timeout_ms, on_timeout);
     *ret = c;
     return 0;
 }

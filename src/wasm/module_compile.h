@@ -10,13 +10,26 @@ struct module_compile;
  * after module_compile_kill(), E_LIMIT or E_INVALID when the child was ended by a signal. */
 typedef void (*module_compile_cb)(int status, const struct err *err, void *arg);
 
+struct module_compile_opts {
+    const char *path;              /* the program */
+    int wasm_fd, code_fd, info_fd; /* inherited; the caller may close them at once */
+    bool keep_names;
+    bool is_quick;      /* code that is there soon */
+    bool is_background; /* nobody waits */
+    uint64_t timeout_ms;
+};
+
 /*
- * path:   the program.
- * *_fd:   inherited; the caller may close them at once.
- * ret:    borrowed until `cb` runs.
+ * opts:   copied.
+ * ret:    borrowed until `cb` has returned.
  * Errors: what starting it returned (-ENOENT, -EACCES); then `cb` never runs.
  */
-int module_compile_start(struct loop *loop, const char *path, int wasm_fd, int code_fd, int info_fd,
-                         bool keep_names, uint64_t timeout_ms, module_compile_cb cb, void *arg,
-                         struct module_compile **ret, struct err *err);
+int module_compile_start(struct loop *loop, const struct module_compile_opts *opts,
+                         module_compile_cb cb, void *arg, struct module_compile **ret,
+                         struct err *err);
 void module_compile_kill(struct module_compile *c);
+/* It stands still, and its time limit too, until it is told to go on. */
+void module_compile_pause(struct module_compile *c, bool pause);
+/* In `cb`: the child gave no verdict; it was ended by a signal, its limits, or what looks like a
+ * mistake of the compiler. */
+bool module_compile_has_crashed(const struct module_compile *c);

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define RECORD_MAGIC     0x434d4d44u /* "DMMC" */
-#define RECORD_VERSION   1u
+#define RECORD_VERSION   2u
 #define RECORD_BYTES_MAX ((size_t)4 << 20)
 #define READ_BYTES       ((size_t)256 << 10)
 /* Temporary files of a crashed process go when they are older than any compilation can last. */
@@ -118,11 +118,28 @@ int module_key_of(int fd, unsigned flags, struct module_key *ret, struct err *er
     return 0;
 }
 
-int module_copy_wasm(int fd, const struct module_key *key, struct err *err)
+/* Not in memory: many modules may wait for their turn. */
+static int unnamed_file(const struct module_store *s, int *ret_reader, struct err *err)
 {
-    scoped(fd_scoped) int copy = sys_memfd("dormouse-wasm");
+    char name[MODULE_TEMP_NAME_SIZE];
+    scoped(fd_scoped) int writer = module_store_temp(s, name, err);
+    if (writer < 0)
+        return writer;
+    int reader = sys_openat(s->dir_fd, name, O_RDONLY | O_NOFOLLOW, 0);
+    module_store_drop_temp(s, name);
+    if (reader < 0)
+        return err_sys(err, reader, "open a file in the module cache");
+    *ret_reader = reader;
+    return take_fd(&writer);
+}
+
+int module_copy_wasm(const struct module_store *s, int fd, const struct module_key *key,
+                     struct err *err)
+{
+    scoped(fd_scoped) int reader = -1;
+    scoped(fd_scoped) int copy = unnamed_file(s, &reader, err);
     if (copy < 0)
-        return err_sys(err, copy, "create a memory file for the module");
+        return copy;
     scoped(sha256_free_scoped) struct sha256 *h = sha256_new();
     int64_t n = hash_file(fd, MODULE_WASM_BYTES_MAX, h, copy, err);
     if (n < 0)
@@ -131,9 +148,7 @@ int module_copy_wasm(int fd, const struct module_key *key, struct err *err)
     sha256_end(h, sum);
     if (memcmp(sum, key->id.sha256, sizeof sum) != 0)
         return err_set(err, E_CONFLICT, "the module changed while it was read");
-    if (fcntl(copy, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
-        return err_sys(err, -errno, "seal the module");
-    return take_fd(&copy);
+    return take_fd(&reader);
 }
 
 /* ---- the record in .info ---- */
@@ -141,6 +156,7 @@ int module_copy_wasm(int fd, const struct module_key *key, struct err *err)
 struct record {
     uint8_t code_sha256[SHA256_BYTES];
     uint64_t code_bytes;
+    bool is_final;
     struct str info; /* module_info_encode() */
 };
 
@@ -161,6 +177,7 @@ static int record_encode(const struct module_store *s, const struct module_key *
     (void)buf_add_le64(b, key->wasm_bytes);
     (void)buf_add(b, rec->code_sha256, sizeof rec->code_sha256);
     (void)buf_add_le64(b, rec->code_bytes);
+    (void)buf_add_le32(b, rec->is_final);
     (void)buf_add_le32(b, (uint32_t)rec->info.n);
     (void)buf_add_str(b, rec->info);
     uint8_t sum[SHA256_BYTES];
@@ -193,6 +210,7 @@ static int record_decode(const struct module_store *s, struct str bytes,
     is_ours = rd_le64(&r) == key->wasm_bytes && is_ours;
     struct str code_sum = rd_str(&r, SHA256_BYTES);
     ret->code_bytes = rd_le64(&r);
+    ret->is_final = rd_le32(&r) != 0;
     ret->info = rd_str(&r, rd_le32(&r));
     if (!rd_ok(&r) || rd_left(&r) > 0 || !is_ours)
         return damaged(err, "record of something else");
@@ -205,7 +223,7 @@ static int record_decode(const struct module_store *s, struct str bytes,
 enum suffix { SUFFIX_CODE, SUFFIX_INFO };
 
 struct path {
-    char text[96];
+    char text[104];
 };
 
 static struct path path_of(const struct module_store *s, const struct module_id *id,
@@ -214,9 +232,10 @@ static struct path path_of(const struct module_store *s, const struct module_id 
     struct path p;
     char hash[SHA256_HEX_SIZE];
     hex_format(id->sha256, sizeof id->sha256, hash);
-    int n = snprintf(p.text, sizeof p.text, "%s.%s%s%s", hash, s->environment,
-                     id->flags & MODULE_ID_NAMES ? ".n" : "",
-                     suffix == SUFFIX_CODE ? ".code" : ".info");
+    int n =
+        snprintf(p.text, sizeof p.text, "%s.%s%s%s%s", hash, s->environment,
+                 id->flags & MODULE_ID_NAMES ? ".n" : "", id->flags & MODULE_ID_QUICK ? ".q" : "",
+                 suffix == SUFFIX_CODE ? ".code" : ".info");
     assert(n > 0 && (size_t)n < sizeof p.text);
     return p;
 }
@@ -271,28 +290,77 @@ static int verify_code(const struct module_store *s, const struct module_key *ke
     return 0;
 }
 
+/* rec: points into `bytes`. */
+static int read_record(const struct module_store *s, const struct module_key *key,
+                       struct buf *bytes, struct record *rec, struct err *err)
+{
+    int r = sys_read_file(s->dir_fd, path_of(s, &key->id, SUFFIX_INFO).text, bytes, err);
+    if (r == -EMSGSIZE)
+        return damaged(err, "long record");
+    return r < 0 ? r : record_decode(s, buf_str(bytes), key, rec, err);
+}
+
 int module_store_load(const struct module_store *s, const struct module_key *key,
                       struct module_entry *ret, struct err *err)
 {
-    struct path path = path_of(s, &key->id, SUFFIX_INFO);
     scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(RECORD_BYTES_MAX);
-    int r = sys_read_file(s->dir_fd, path.text, &bytes, err);
-    if (r == -EMSGSIZE)
-        return damaged(err, "long record");
-    if (r < 0)
-        return r;
     struct record rec;
     struct module_entry entry = { 0 };
-    r = record_decode(s, buf_str(&bytes), key, &rec, err);
+    int r = read_record(s, key, &bytes, &rec, err);
     if (r == 0)
         r = verify_code(s, key, &rec, &entry.code, err);
     if (r == 0 && module_info_decode(rec.info, &entry.info, err) < 0)
         r = damaged(err, "unreadable description");
     if (r < 0)
         return r;
-    (void)utimensat(s->dir_fd, path.text, NULL, AT_SYMLINK_NOFOLLOW); /* used now */
+    module_store_touch(s, &key->id);
+    entry.is_final = rec.is_final;
     *ret = entry;
     return 0;
+}
+
+void module_store_touch(const struct module_store *s, const struct module_id *id)
+{
+    (void)utimensat(s->dir_fd, path_of(s, id, SUFFIX_INFO).text, NULL, AT_SYMLINK_NOFOLLOW);
+}
+
+/* Quick code need not outlive a crash of the machine: what is damaged is made again. */
+static bool is_lasting(const struct module_key *key)
+{
+    return !(key->id.flags & MODULE_ID_QUICK);
+}
+
+static int write_record(const struct module_store *s, const struct module_key *key,
+                        struct str record, struct err *err)
+{
+    struct path path = path_of(s, &key->id, SUFFIX_INFO);
+    if (is_lasting(key))
+        return sys_write_file_atomic(s->dir_fd, path.text, record, 0600, err);
+    char name[MODULE_TEMP_NAME_SIZE];
+    scoped(fd_scoped) int fd = module_store_temp(s, name, err);
+    if (fd < 0)
+        return fd;
+    int r = sys_write_all(fd, record.p, record.n);
+    if (r == 0)
+        r = sys_renameat(s->dir_fd, name, s->dir_fd, path.text);
+    if (r < 0)
+        module_store_drop_temp(s, name);
+    return r < 0 ? err_sys(err, r, "write the module's record") : 0;
+}
+
+int module_store_keep_quick(const struct module_store *s, const struct module_key *key,
+                            struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(RECORD_BYTES_MAX);
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(RECORD_BYTES_MAX);
+    struct record rec;
+    int r = read_record(s, key, &bytes, &rec, err);
+    if (r < 0)
+        return r;
+    rec.is_final = true;
+    r = record_encode(s, key, &rec, &out);
+    return r < 0 ? err_sys(err, r, "describe the module")
+                 : write_record(s, key, buf_str(&out), err);
 }
 
 int module_store_temp(const struct module_store *s, char name[MODULE_TEMP_NAME_SIZE],
@@ -347,7 +415,7 @@ static int prepare_entry(const struct module_store *s, const struct module_key *
         return err_sys(err, r, "describe the module");
     if (fchmod(code_fd, 0400) < 0)
         return err_sys(err, -errno, "protect the module's code");
-    r = sys_fsync(code_fd);
+    r = is_lasting(key) ? sys_fsync(code_fd) : 0;
     if (r < 0)
         return err_sys(err, r, "sync the module's code");
     struct stat st;
@@ -373,8 +441,7 @@ int module_store_add(const struct module_store *s, const struct module_key *key,
         module_info_free(entry.info);
         return r;
     }
-    r = sys_write_file_atomic(s->dir_fd, path_of(s, &key->id, SUFFIX_INFO).text, buf_str(&record),
-                              0600, err);
+    r = write_record(s, key, buf_str(&record), err);
     if (r < 0) {
         module_info_free(entry.info);
         return r;
@@ -416,6 +483,10 @@ static enum file_kind kind_of(const struct module_store *s, struct str file, str
     if (!str_has_suffix(file, STR(".code")) && !str_has_suffix(file, STR(".info")))
         return FILE_UNKNOWN;
     struct str name = str_slice(file, 0, file.n - 5), hash, environment;
+    if (str_has_suffix(name, STR(".q"))) {
+        name = str_slice(name, 0, name.n - 2);
+        id.flags |= MODULE_ID_QUICK;
+    }
     if (str_has_suffix(name, STR(".n"))) {
         name = str_slice(name, 0, name.n - 2);
         id.flags |= MODULE_ID_NAMES;

@@ -4,13 +4,15 @@
  * where said; a struct module_store does not change after module_store_open(), so any thread may
  * use it.
  *
- *     <dir>/<sha256 of the Wasm>.<environment>[.n].code   machine code, mapped by runners
- *                                                 .info   what it is, and its hash; without this
- *                                                         file an entry does not exist
+ *     <dir>/<sha256 of the Wasm>.<environment>[.n][.q].code   machine code, mapped by runners
+ *                                                     .info   what it is, and its hash; without
+ *                                                             this file an entry does not exist
  *
  * environment: 16 hex digits of a hash over engine build, engine configuration and instruction set.
- * n: with names. Files are renamed into place and never changed: a runner may have them mapped.
- * The modification time of .info is when the entry was used last.
+ * n: with names. q: quick code, which is there before the optimized one. Files are renamed into
+ * place and never changed: a runner may have them mapped. The modification time of .info is when
+ * the entry was used last; who uses one for long says so (module_store_touch()), so that another
+ * process that cleans up takes others first.
  */
 #pragma once
 
@@ -27,6 +29,7 @@ struct module_store {
 
 enum module_id_flags {
     MODULE_ID_NAMES = 1 << 0,
+    MODULE_ID_QUICK = 1 << 1,
 };
 
 /* What an entry is found by. No padding: it serves as the key of a map. */
@@ -54,6 +57,7 @@ bool file_id_eq(const struct file_id *a, const struct file_id *b);
 struct module_entry {
     struct module_info *info;
     struct file_id code;
+    bool is_final; /* quick code that stays: the optimizing compiler refused the module */
 };
 
 /* Main thread. Makes `dir` if it is missing. Errors: -EACCES if others may write there, of open(2).
@@ -64,9 +68,11 @@ void module_store_fini(struct module_store *s);
 /* Reads all of `fd`, from offset 0. Errors: E_LIMIT, -EINVAL not a regular file, of read(2). */
 int module_key_of(int fd, unsigned flags, struct module_key *ret, struct err *err);
 
-/* A sealed copy of what `key` was made of. Returns a descriptor (given). Errors: E_CONFLICT if the
- * file has changed since. */
-int module_copy_wasm(int fd, const struct module_key *key, struct err *err);
+/* A copy of what `key` was made of, which nobody else can change: read-only, of a file without a
+ * name in the directory. Returns a descriptor (given). Errors: E_CONFLICT if the file has changed
+ * since. */
+int module_copy_wasm(const struct module_store *s, int fd, const struct module_key *key,
+                     struct err *err);
 
 /*
  * Find an entry and verify it by its hash. ret->info: given, module_info_free().
@@ -88,6 +94,12 @@ void module_store_drop_temp(const struct module_store *s, const char *name);
  */
 int module_store_add(const struct module_store *s, const struct module_key *key, int code_fd,
                      const char *temp_name, int info_fd, struct module_entry *ret, struct err *err);
+
+/* What the optimizing compiler said holds for later processes too. The entry is quick code. */
+int module_store_keep_quick(const struct module_store *s, const struct module_key *key,
+                            struct err *err);
+/* It is in use now. */
+void module_store_touch(const struct module_store *s, const struct module_id *id);
 
 /* Any thread; does not block for long. Open verified code read-only; E_EXPIRED if it is another
  * file. */

@@ -37,8 +37,9 @@ static const struct sm_state runner_table[] = {
 /* Compiled code that a runner has loaded. */
 struct pool_module {
     struct module *module; /* referenced */
-    uint32_t id;
+    uint32_t id, generation;
     unsigned n_tenants;
+    bool is_old;      /* there is better code: it goes with its last tenant */
     struct list idle; /* on the runner's list while there is no tenant, longest first */
 };
 
@@ -400,7 +401,8 @@ static struct str module_key(const struct module *m)
 static void forget_module(struct runner *r, struct pool_module *pm, bool tell)
 {
     assert(pm->n_tenants == 0);
-    (void)map_del(&r->modules, module_key(pm->module));
+    if (!pm->is_old)
+        (void)map_del(&r->modules, module_key(pm->module));
     list_remove(&pm->idle);
     r->n_idle_modules--;
     if (tell) {
@@ -415,29 +417,49 @@ static void forget_module(struct runner *r, struct pool_module *pm, bool tell)
 
 static void rest_module(struct runner *r, struct pool_module *pm)
 {
-    list_push_back(&r->idle_modules, &pm->idle);
+    if (pm->is_old)
+        list_push_front(&r->idle_modules, &pm->idle);
+    else
+        list_push_back(&r->idle_modules, &pm->idle);
     r->n_idle_modules++;
 }
 
+/* Nobody will ask for old code again. */
 static void trim_modules(struct runner *r)
 {
-    while (r->n_idle_modules > RUNNER_MODULES_IDLE_MAX)
-        forget_module(r, list_first(&r->idle_modules, struct pool_module, idle), true);
+    while (r->n_idle_modules > 0) {
+        struct pool_module *pm = list_first(&r->idle_modules, struct pool_module, idle);
+        if (r->n_idle_modules <= RUNNER_MODULES_IDLE_MAX && !pm->is_old)
+            return;
+        forget_module(r, pm, true);
+    }
+}
+
+/* Its tenants keep the code that they began with. */
+static void retire_module(struct runner *r, struct pool_module *pm)
+{
+    (void)map_del(&r->modules, module_key(pm->module));
+    pm->is_old = true;
+    if (pm->n_tenants == 0)
+        forget_module(r, pm, true);
 }
 
 static int load_module(struct runner *r, struct module *m, struct pool_module **ret,
                        struct err *err)
 {
     struct pool_module *pm = map_get(&r->modules, module_key(m));
-    if (pm) {
+    if (pm && pm->generation == m->generation) {
         *ret = pm;
         return 0;
     }
     int fd = module_open(m, err);
     if (fd < 0)
         return fd;
+    if (pm)
+        retire_module(r, pm);
     pm = xnew(struct pool_module);
     pm->module = module_ref(m);
+    pm->generation = m->generation;
     pm->id =
         r->free_module_ids.n ? r->free_module_ids.p[--r->free_module_ids.n] : r->n_module_ids++;
     (void)map_put(&r->modules, module_key(m), pm);

@@ -370,7 +370,8 @@ static void compile(struct wasm_revision *rev, int fd)
     wait->has_id = has_id;
     if (has_id)
         wait->id = id;
-    int r = module_get(rt->opts.modules, fd, 0, on_compiled, wait, &rev->get, &err);
+    struct module_want want = { .tenant = str_of(rev->r ? rev->r->namespace : "") };
+    int r = module_get(rt->opts.modules, fd, &want, on_compiled, wait, &rev->get, &err);
     if (r < 0) {
         free(wait->key);
         free(wait);

@@ -390,10 +390,11 @@ static void on_source(void *arg, struct str wasm, struct str error)
         finish(l);
         return;
     }
+    /* A plugin runs for every pod, for long: quick code would not pay. */
+    struct module_want want = { .flags = MODULE_KEEP_NAMES | MODULE_OPTIMIZED };
     l->wasm = BUF_INIT(MODULE_WASM_BYTES_MAX);
     if (buf_add_str(&l->wasm, wasm) < 0 ||
-        module_get_bytes(l->plugin->host->cache, wasm, MODULE_KEEP_NAMES, on_module, l, NULL,
-                         &err) < 0) {
+        module_get_bytes(l->plugin->host->cache, wasm, &want, on_module, l, NULL, &err) < 0) {
         (void)buf_printf(&l->error, "wasm: error compiling guest: %s", err_text(&err));
         finish(l);
     }
