@@ -114,8 +114,7 @@ def test_pods_of_priority_make_room(up):
     up.wait_bound("low")
     up.pod("high", "2", priorityClassName="high")
     wait_for(lambda: up.get(f"{PODS}/high").json()["status"].get("nominatedNodeName") == "n", "a node is nominated")
-    low = up.get(f"{PODS}/low").json()
-    assert "deletionTimestamp" in low["metadata"]
+    low = wait_for(lambda: (lambda pod: pod if "deletionTimestamp" in pod["metadata"] else None)(up.get(f"{PODS}/low").json()), "the victim ends")
     target = next(c for c in low["status"]["conditions"] if c["type"] == "DisruptionTarget")
     assert target["reason"] == "PreemptionByScheduler"
     notes = wait_for(lambda: [e for e in up.get(EVENTS).json()["items"] if e["reason"] == "Preempted"], "an Event tells")
