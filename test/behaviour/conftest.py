@@ -25,6 +25,7 @@ DEADLINE_S = 30
 # Under ./dev test --clock; the reason for which some peers cannot take part, or empty.
 IS_CLOCK_SHIFTED = "SHIFTED_CLOCK_S" in os.environ
 GO_HAS_ANOTHER_CLOCK = "a Go program does not see the shifted clock" if IS_CLOCK_SHIFTED else ""
+GUESTS_HAVE_ANOTHER_CLOCK = "guests do not see the shifted clock: dormouse-runner is static" if IS_CLOCK_SHIFTED else ""
 
 
 OLDEST_KUBECTL = 28  # 1.28; older ones want OpenAPI v2 as protobuf

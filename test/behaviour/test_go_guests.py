@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import yaml
 
-from conftest import BUILD, IS_CLOCK_SHIFTED, ROOT, wait_for
+from conftest import BUILD, GUESTS_HAVE_ANOTHER_CLOCK, ROOT, wait_for
 from guest_kit import apply_crd, make_namespaces
 from operators import Up
 
@@ -84,7 +84,7 @@ def patch(host, path, body):
     assert answer.status == 200, answer.body
 
 
-@pytest.mark.skipif(IS_CLOCK_SHIFTED, reason="guests do not see the shifted clock: dormouse-runner is static")
+@pytest.mark.skipif(bool(GUESTS_HAVE_ANOTHER_CLOCK), reason=GUESTS_HAVE_ANOTHER_CLOCK)
 def test_certificates_verify_with_their_authority(issuer, tmp_path):
     data = secret(issuer, "web-tls")
     for name, content in data.items():

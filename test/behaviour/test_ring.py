@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from conftest import BUILD, find_kubectl, wait_for
-from operators import OPERATORS, Ring, Up, distinct, dormouse, name_of
+from operators import OPERATORS, Ring, Up, apply_yaml, distinct, dormouse, name_of
 
 pytestmark = pytest.mark.skipif(not (BUILD / "guests/ring-g2.wasm").exists(), reason="no compiler for guests here")
 
@@ -161,6 +161,7 @@ def test_mistakes_in_a_spec_get_a_condition_and_an_event(operators_up):
     check_refused(up, "env", "SpecInvalid", "'A=B'")
     up.operator("outside", "/etc/passwd")
     check_refused(up, "outside", "SpecInvalid", "outside of the module directories")
+    apply_yaml(up, "guests/ring/rbac.yaml")  # an operator that is denied what it asks for is not Ready
     up.patch("memory", {"limits": {"memory": "64Mi"}, "env": [{"name": "IN_NAMESPACE", "value": "a"}, {"name": "OUT_NAMESPACE", "value": "b"}]})
     up.becomes("memory", "False", "AccessDenied")  # it runs, and nothing grants its account a right
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import yaml
 
-from conftest import BUILD, ROOT, wait_for
+from conftest import BUILD, GUESTS_HAVE_ANOTHER_CLOCK, ROOT, wait_for
 from guest_kit import apply_crd, make_namespaces
 from operators import Hosting
 from test_guests import Host, OPERATORS
@@ -66,6 +66,7 @@ def test_hello_greets_asleep_and_awake(host):
     host.remove("hello")
 
 
+@pytest.mark.skipif(bool(GUESTS_HAVE_ANOTHER_CLOCK), reason=GUESTS_HAVE_ANOTHER_CLOCK)
 def test_the_cleaner_deletes_what_is_over(host):
     make_namespaces(host, "attic")
     install(host, "cleaner")
