@@ -108,7 +108,8 @@ static int lift_limit(void)
 
 static int become_root(void)
 {
-    (void)setresuid(0, 0, 0);
+    if (setresuid(0, 0, 0) < 0)
+        return 1;
     return 0;
 }
 

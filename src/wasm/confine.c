@@ -39,7 +39,8 @@ static void hide_files(void)
         (void)umount2(".", MNT_DETACH);
     else if (chroot(".") < 0) /* the root is no mount point of its own */
         return;
-    (void)chdir("/");
+    if (chdir("/") < 0)
+        return; /* it stays where it is, in the same empty directory */
 }
 
 static void make_namespaces(void)
