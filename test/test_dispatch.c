@@ -856,7 +856,8 @@ static void crowd_step(struct member *m, uint64_t step, bool is_ending)
         finish(m, n, has_worked);
         dispatch_activated(m->p.o, n, m->instances[n].token, value, STR(""));
     } else if (what == 4) {
-        clock_us += test_random_below(100 * MS);
+        /* A key that has failed many times waits for up to 1,000 s: the end outlasts that. */
+        clock_us += test_random_below(is_ending ? 10 * SECOND : 100 * MS);
     } else if (what == 5) {
         dispatch_instance_ready(m->p.o, n % (1 + m->p.n_started % INSTANCES));
     } else if (what == 6 && m->instances[n].is_open) {
