@@ -1211,6 +1211,29 @@ TEST(an_identity_without_the_right_sees_nothing)
     rig_fini(&r);
 }
 
+/* The back-off would outlast the test. */
+TEST(a_right_that_is_granted_is_noticed_when_the_cache_is_told)
+{
+    struct rig r;
+    rig_init(&r, &(struct object_cache_opts){ .denied_ms = 3600000 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    (void)stand(&r, "a", 5);
+    subscribe(&r, 1, (struct object_sub_opts){ .identity = &alice });
+    review(&r, "\"list\"", false);
+    check_told(&r, 1, "E:E_DENIED ");
+    object_cache_ask_again(r.cache);
+    object_cache_ask_again(r.cache); /* a burst is one question */
+    review(&r, "\"list\"", false);
+    check_told(&r, 1, ""); /* known */
+    object_cache_ask_again(r.cache);
+    review(&r, "\"list\"", true);
+    review(&r, "\"watch\"", true);
+    check_told(&r, 1, "!+a S5 ");
+    object_cache_ask_again(r.cache); /* nobody was denied */
+    CHECK(loop_is_idle(&r.loop));
+    rig_fini(&r);
+}
+
 TEST(a_right_that_is_taken_away_ends_the_events_before_the_next_one)
 {
     struct rig r;

@@ -55,6 +55,8 @@ struct api {
     struct crds *crds;
     struct namespaces *namespaces;
     struct authz *authz; /* NULL without RBAC */
+    void (*on_policy)(void *arg);
+    void *on_policy_arg;
     struct gc *gc;
     struct accounts *accounts;
     struct aggregate *aggregate;

@@ -77,6 +77,9 @@ struct transport *api_transport(struct api *api);
  */
 void api_tell_progress(struct api *api);
 
+/* fn runs after each change of roles or bindings, perhaps before it counts; kept. NULL: none. */
+void api_on_policy(struct api *api, void (*fn)(void *arg), void *arg);
+
 /* Errors: -EADDRINUSE, ... tls: kept. */
 int api_listen(struct api *api, const char *host, uint16_t port, struct tls_ctx *tls,
                struct err *err);

@@ -658,6 +658,12 @@ void watch_close_resource(struct api *api, struct str storage_name)
     }
 }
 
+void api_on_policy(struct api *api, void (*fn)(void *arg), void *arg)
+{
+    api->on_policy = fn;
+    api->on_policy_arg = arg;
+}
+
 void api_tell_progress(struct api *api)
 {
     list_each (node, &api->requests) {

@@ -247,8 +247,11 @@ static void on_denied_retry(struct timer *t)
 
 static void forget_denial(struct object_sub *sub)
 {
-    if (sub->denial)
-        timer_stop(sub->cache->opts.loop, &sub->denial->retry);
+    if (!sub->denial)
+        return;
+    timer_stop(sub->cache->opts.loop, &sub->denial->retry);
+    list_remove(&sub->denial->node);
+    sub->cache->n_denials--;
     free(take_ptr(&sub->denial));
 }
 
@@ -264,6 +267,8 @@ static void deny(struct object_sub *sub)
     if (!sub->denial) {
         sub->denial = xnew(struct denial);
         sub->denial->sub = sub;
+        list_push_back(&sub->cache->denials, &sub->denial->node);
+        sub->cache->n_denials++;
     }
     struct denial *d = sub->denial;
     for (unsigned i = 0; i < d->failures && wait < DENIED_MAX_MS; i++)
@@ -275,6 +280,30 @@ static void deny(struct object_sub *sub)
                     on_denied_retry);
     sub->cache->stats.denied++;
     sub_lose(sub, E_DENIED, &err);
+}
+
+static void on_ask_again(struct timer *t)
+{
+    struct object_cache *c = container_of(t, struct object_cache, ask_timer);
+    unsigned n = MIN(MIN(c->n_to_ask, c->n_denials), (unsigned)OBJECT_CACHE_ASK_MAX);
+    c->n_to_ask -= MIN(c->n_to_ask, (unsigned)OBJECT_CACHE_ASK_MAX);
+    for (; n > 0; n--) {
+        struct denial *d = list_entry(list_pop_front(&c->denials), struct denial, node);
+        list_push_back(&c->denials, &d->node);
+        d->failures = 0;
+        timer_stop(c->opts.loop, &d->retry);
+        verdict_forget_no(d->sub->verdict);
+        sub_schedule(d->sub);
+    }
+    if (c->n_to_ask)
+        timer_start(c->opts.loop, &c->ask_timer, OBJECT_CACHE_ASK_MS, on_ask_again);
+}
+
+void object_cache_ask_again(struct object_cache *c)
+{
+    c->n_to_ask = c->n_denials;
+    if (c->n_to_ask && !c->closing && !timer_is_armed(&c->ask_timer))
+        timer_start(c->opts.loop, &c->ask_timer, OBJECT_CACHE_ASK_MS, on_ask_again);
 }
 
 /* ---------------------------------------------------------------- moving */
@@ -894,6 +923,7 @@ int object_cache_new(const struct object_cache_opts *opts, struct object_cache *
     c->packer = body_packer_new(o->loop);
     list_init(&c->feeds);
     list_init(&c->pump);
+    list_init(&c->denials);
     list_init(&c->graves);
     c->verdicts.borrows_keys = c->shapes.borrows_keys = true;
     *ret = c;
@@ -935,6 +965,7 @@ void object_cache_close(struct object_cache *c, void (*done)(void *arg), void *a
     c->closed_arg = arg;
     defer_cancel(&c->pump_defer);
     timer_stop(c->opts.loop, &c->recent_timer);
+    timer_stop(c->opts.loop, &c->ask_timer);
     while (!list_is_empty(&c->feeds))
         feed_free(list_first(&c->feeds, struct feed, node));
     if (c->calls == 0)

@@ -72,8 +72,15 @@ struct object_cache_opts {
     uint64_t denied_ms; /* a no is asked again after this, then doubling; 0: 5000 */
 };
 
+enum {
+    OBJECT_CACHE_ASK_MS = 250, /* after object_cache_ask_again(): a burst of them is one */
+    OBJECT_CACHE_ASK_MAX = 256 /* subscriptions at once; others that long later */
+};
+
 int object_cache_new(const struct object_cache_opts *opts, struct object_cache **ret,
                      struct err *err);
+/* Rights may have been granted: who was denied asks again soon, and not only after a while. */
+void object_cache_ask_again(struct object_cache *c);
 /* Subscriptions and reads must be gone. done (may be NULL) runs last; the hub may go then. */
 void object_cache_close(struct object_cache *c, void (*done)(void *arg), void *arg);
 

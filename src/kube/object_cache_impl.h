@@ -64,6 +64,9 @@ struct object_cache {
     struct list graves;    /* subscriptions that end when depth is 0 */
     unsigned depth;        /* callbacks that run */
     struct map verdicts;   /* by their keys */
+    struct list denials;   /* denial.node: the one asked longest ago first */
+    unsigned n_denials, n_to_ask;
+    struct timer ask_timer; /* armed while n_to_ask */
     struct map shapes;     /* by their keys */
     struct recent *recent; /* a ring of RECENT_MAX; NULL while there are none */
     unsigned recent_first, n_recent;
@@ -160,6 +163,7 @@ struct backlog {
 
 /* It was denied, and asks again; until it was synced. */
 struct denial {
+    struct list node; /* on the cache's denials */
     struct object_sub *sub;
     struct timer retry;
     unsigned failures;
@@ -254,6 +258,7 @@ void verdict_unref(struct verdict *v); /* NULL is fine */
 /* 1: yes, and that is recent; E_DENIED; 0: asked, and sub_schedule() follows. */
 int verdict_check(struct verdict *v, struct object_sub *waiter);
 bool verdict_allows(const struct verdict *v); /* yes, and that is recent */
+void verdict_forget_no(struct verdict *v);    /* a no does not count any more */
 const struct err *verdict_err(const struct verdict *v);
 
 /* ---- object_cache_read.c ---- */

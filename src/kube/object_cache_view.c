@@ -221,6 +221,12 @@ static bool is_fresh_no(const struct verdict *v)
            loop_now_ms(v->cache->opts.loop) - v->at_ms < v->cache->opts.denied_ms;
 }
 
+void verdict_forget_no(struct verdict *v)
+{
+    if (v->known && !v->allowed)
+        v->known = false;
+}
+
 static void wake_waiters(struct verdict *v)
 {
     struct list *node;

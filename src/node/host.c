@@ -201,6 +201,12 @@ void host_set_standby(struct host *h, bool standby)
     operators_set_standby(h->operators, standby);
 }
 
+void host_rights_changed(struct host *h)
+{
+    if (h->cache)
+        object_cache_ask_again(h->cache);
+}
+
 bool host_is_synced(const struct host *h)
 {
     return h->synced;

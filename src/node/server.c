@@ -410,6 +410,13 @@ static void request_progress(void *api)
     api_tell_progress(api);
 }
 
+static void on_policy(void *arg)
+{
+    struct server *s = arg;
+    if (s->host)
+        host_rights_changed(s->host);
+}
+
 static int start_host(struct server *s, struct transport *transport, struct err *err)
 {
     const struct server_opts *o = &s->opts;
@@ -432,7 +439,12 @@ static int start_host(struct server *s, struct transport *transport, struct err 
         opts.request_progress = request_progress;
         opts.progress_arg = cluster_api(s->cluster);
     }
-    return o->with_operators ? host_start(&opts, &s->host, err) : 0;
+    if (!o->with_operators)
+        return 0;
+    int r = host_start(&opts, &s->host, err);
+    if (r >= 0 && s->cluster)
+        api_on_policy(cluster_api(s->cluster), on_policy, s);
+    return r;
 }
 
 static void on_functions_ready(void *arg)

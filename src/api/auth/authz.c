@@ -114,6 +114,8 @@ static void on_events(void *arg, const struct store_event *ev, size_t n, uint64_
 {
     struct authz *z = arg;
     (void)progress_rev;
+    if (z->api->on_policy)
+        z->api->on_policy(z->api->on_policy_arg);
     for (size_t i = 0; i < n; i++) {
         struct arena a = { 0 };
         (void)apply(z->policy, &a, ev[i].kv.key,
