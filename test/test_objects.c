@@ -337,8 +337,9 @@ TEST(closed_in_the_middle_of_writes)
 TEST(the_definition_is_json)
 {
     struct arena a = { 0 };
-    struct json *crd;
-    CHECK_OK(json_parse(&a, objects_crd(), NULL, &crd, NULL));
+    struct json *list;
+    CHECK_OK(json_parse(&a, objects_crd(), NULL, &list, NULL));
+    const struct json *crd = json_first(json_getc(list, "items"));
     CHECK_STR(json_get_str(json_getc(crd, "metadata"), "name"), "operators.dormouse.dev");
     arena_fini(&a);
 }

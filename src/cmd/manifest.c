@@ -66,10 +66,13 @@ static int check(void)
 static int write_crd(struct buf *to, struct err *err)
 {
     struct arena a = { 0 };
-    struct json *crd;
-    int r = json_parse(&a, objects_crd(), NULL, &crd, err);
-    if (r >= 0)
-        r = yaml_write(to, crd, false);
+    struct json *list;
+    int r = json_parse(&a, objects_crd(), NULL, &list, err);
+    json_each (object, r >= 0 ? json_getc(list, "items") : NULL) {
+        if (object != json_first(json_getc(list, "items")))
+            buf_add_cstr(to, "---\n");
+        r = r < 0 ? r : yaml_write(to, object, false);
+    }
     arena_fini(&a);
     return r;
 }

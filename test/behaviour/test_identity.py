@@ -58,6 +58,25 @@ def test_an_operator_has_the_rights_of_its_account_and_no_others(up):
     wait_for(lambda: up.get(f"{ACCOUNTS}/ring-0").status == 404, "its account went with it")
 
 
+def test_the_roles_for_users_know_operators_and_functions(up):
+    """view, edit and admin aggregate our kinds, as they do those of Kubernetes."""
+    functions = "/apis/dormouse.dev/v1alpha1/namespaces/operators/functions"
+    create_all(up, [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "operators"}}]
+               + [{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": user, "namespace": "operators"},
+                   "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+                   "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]}
+                  for user, role in (("jane", "view"), ("eve", "edit"))])
+    made = {"apiVersion": "dormouse.dev/v1alpha1", "kind": "Function", "metadata": {"name": "f"}, "spec": {"fake": {}}}
+    for path in OPERATORS, functions, functions[:-1] + "policies", functions[:-1] + "revisions":
+        wait_for(lambda: up.get(path, Impersonate_User="jane").status == 200, f"jane may see {path}")
+        assert up.get(path, Impersonate_User="joe").status == 403
+    assert up.ask("POST", functions, made, Impersonate_User="jane").status == 403
+    assert up.ask("POST", functions, made, Impersonate_User="eve").status == 201
+    assert up.ask("DELETE", functions + "/f", Impersonate_User="eve").status == 200
+    policy = {"apiVersion": "dormouse.dev/v1alpha1", "kind": "FunctionPolicy", "metadata": {"name": "default"}, "spec": {}}
+    assert up.ask("POST", functions[:-1] + "policies", policy, Impersonate_User="eve").status == 403, "quotas are not for those they bind"
+
+
 def test_a_right_that_is_taken_away_is_gone(up):
     ring = Ring(up, 2)
     ring.apply("ring-g2.wasm")
