@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line parser. */
 #include "base/mem.h"
+#include "base/sys.h"
 #include "cmd/cmd.h"
 #include "test.h"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 static bool flag;
 static int maybe = -1;
@@ -74,6 +78,58 @@ TEST(wrong_usage_is_status_2)
     CHECK_INT(PARSE(0, &n, "--wait", "5"), 1 + CMD_USAGE);
     CHECK_INT(PARSE(1, &n, "--", "--flag"), 0);
     CHECK_INT(n, 1);
+}
+
+TEST(what_was_probably_meant_is_near)
+{
+    static const char *const names[] = { "deploy", "delete", "data-dir", "up", "fn top" };
+    static const struct {
+        const char *word, *near;
+    } rows[] = { { "depoly", "deploy" },     { "delte", "delete" }, { "datadir", "data-dir" },
+                 { "data_dir", "data-dir" }, { "ps", NULL },        { "completely-else", NULL },
+                 { "fn tpo", "fn top" },     { "pu", "up" },        { "", NULL } };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const char *near = cmd_nearest(rows[i].word, names, ARRAY_LEN(names));
+        if (!near != !rows[i].near || (near && strcmp(near, rows[i].near) != 0))
+            TEST_FAIL("'%s': '%s' is near", rows[i].word, near ? near : "nothing");
+    }
+}
+
+TEST(a_heading_is_no_option)
+{
+    static const struct cmd_opt with_heading[] = { CMD_SECTION("Some"),
+                                                   { "flag", 0, NULL, "", CMD_FLAG, &flag, 0, 0 },
+                                                   { .name = NULL } };
+    const char *const words[] = { "--=x", "--", "-" };
+    size_t n;
+    CHECK_INT(cmd_parse(&cmd, with_heading, 1, (char **)words, 1, &n), 1 + CMD_USAGE);
+    CHECK_INT(cmd_parse(&cmd, with_heading, 1, (char **)words + 1, 1, &n), 0);
+}
+
+TEST(the_data_directory_may_be_said_by_the_environment)
+{
+    char root[] = "/tmp/dm-test-XXXXXX";
+    CHECK(mkdtemp(root));
+    scoped(free_scoped) char *config = xasprintf("%s/kubeconfig", root);
+    scoped(free_scoped) char *admin_socket = xasprintf("%s/admin.sock", root);
+    CHECK_INT(setenv("DORMOUSE_DATA_DIR", "/from/env", 1), 0);
+    CHECK_INT(setenv("KUBECONFIG", config, 1), 0);
+    scoped(free_scoped) char *given = cmd_data_dir("/given");
+    scoped(free_scoped) char *env = cmd_data_dir(NULL);
+    scoped(free_scoped) char *asked = cmd_server_data_dir(NULL);
+    CHECK_STR(str_of(given), "/given");
+    CHECK_STR(str_of(env), "/from/env");
+    CHECK_STR(str_of(asked), "/from/env");
+    CHECK_INT(unsetenv("DORMOUSE_DATA_DIR"), 0);
+    scoped(free_scoped) char *without = cmd_server_data_dir(NULL); /* no server runs there */
+    CHECK(strcmp(without, root) != 0);
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, admin_socket, STR("x"), 0600, NULL));
+    scoped(free_scoped) char *beside = cmd_server_data_dir(NULL);
+    scoped(free_scoped) char *server = cmd_data_dir(NULL); /* not for one that starts */
+    CHECK_STR(str_of(beside), root);
+    CHECK(strcmp(server, root) != 0);
+    CHECK_INT(unlink(admin_socket), 0);
+    CHECK_INT(rmdir(root), 0);
 }
 
 TEST(listen_addresses)

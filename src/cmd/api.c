@@ -7,9 +7,8 @@
 static const char *data_dir, *listen_at = "127.0.0.1:6443", *kubeconfig;
 
 static const struct cmd_opt opts[] = {
-    { "data-dir", 0, "DIR",
-      "where everything is kept (/var/lib/dormouse as root, else ~/.local/state/dormouse)",
-      CMD_STRING, &data_dir, 0, 0 },
+    { "data-dir", 0, "DIR", "where everything is kept " CMD_DATA_DIR_DEFAULT, CMD_STRING, &data_dir,
+      0, 0 },
     { "listen", 0, "HOST:PORT", "address of the API; port 0 picks a free one (127.0.0.1:6443)",
       CMD_STRING, &listen_at, 0, 0 },
     { "kubeconfig", 0, "FILE", "where to write the administrator's kubeconfig (DIR/kubeconfig)",
@@ -35,7 +34,7 @@ static int run(int argc, char **argv)
     r = cmd_setup_log();
     if (r)
         return r;
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = cmd_data_dir(data_dir);
     struct server_opts server = {
         .data_dir = dir, .with_cluster = true, .host = host, .kubeconfig = kubeconfig
     };

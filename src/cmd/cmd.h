@@ -28,7 +28,8 @@ enum cmd_opt_type {
     CMD_U64,      /* uint64_t *      within [min,max] */
     CMD_DURATION, /* uint64_t * in ms; 500ms, 10s, 5m, 1h */
     CMD_SIZE,     /* uint64_t * in bytes; 64Mi, 1Gi, 512Ki, plain */
-    CMD_LIST      /* struct cmd_list *; may be repeated */
+    CMD_LIST,     /* struct cmd_list *; may be repeated */
+    CMD_HEADING   /* none: the title of those that follow, in `doc`; name "" */
 };
 
 struct cmd_list {
@@ -72,12 +73,31 @@ void cmd_add_safe(struct buf *to, struct str text);
 int cmd_fail(int status, const struct err *err);
 int cmd_failf(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* /var/lib/dormouse as root, else $XDG_STATE_HOME/dormouse or ~/.local/state/dormouse. Given,
- * free(). */
-char *cmd_default_data_dir(void);
+/* Where a server keeps its state: the one given, else $DORMOUSE_DATA_DIR, else /var/lib/dormouse as
+ * root, else $XDG_STATE_HOME/dormouse or ~/.local/state/dormouse. Given, free(). */
+char *cmd_data_dir(const char *given);
+#define CMD_DATA_DIR_DEFAULT                                                                       \
+    "($DORMOUSE_DATA_DIR; /var/lib/dormouse as root, else ~/.local/state/dormouse)"
+/*
+ * That of the server which a command asks: the same, but before the default the directory in which
+ * the file $KUBECONFIG lies, if a server runs there. Given, free().
+ */
+char *cmd_server_data_dir(const char *given);
+#define CMD_SERVER_DATA_DIR_DEFAULT                                                                \
+    "($DORMOUSE_DATA_DIR; the one of $KUBECONFIG; /var/lib/dormouse as root, else "                \
+    "~/.local/state/dormouse)"
+
+/* The name among `names` that was probably meant; NULL: none is near. */
+const char *cmd_nearest(const char *word, const char *const *names, size_t n);
 /* "HOST:PORT", "[::1]:PORT", ":PORT"; host copied into buf. */
 int cmd_parse_listen(const char *text, char *host, size_t host_size, uint16_t *ret_port,
                      struct err *err);
+
+/* A row of a table of options that begins a group of them. */
+#define CMD_SECTION(title)                                                                         \
+    {                                                                                              \
+        "", 0, NULL, title, CMD_HEADING, NULL, 0, 0                                                \
+    }
 
 /* --log-level, --log-format: common to all servers; put into each server's table. */
 extern const char *cmd_log_level, *cmd_log_format;

@@ -105,7 +105,7 @@ static int run_role(const struct cmd *cmd, const struct cmd_opt *opts, unsigned 
     if (health_at &&
         cmd_parse_listen(health_at, health_host, sizeof health_host, &server.health_port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
-    scoped(free_scoped) char *base = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *base = cmd_data_dir(data_dir);
     server.without_cluster = !(roles & FUNCTIONS_CONTROL) && !kubeconfig;
     server.data_dir = base;
     server.kubeconfig = kubeconfig;
@@ -124,7 +124,8 @@ static int run_role(const struct cmd *cmd, const struct cmd_opt *opts, unsigned 
 
 #define DATA_DIR_OPT                                                                               \
     {                                                                                              \
-        "data-dir", 0, "DIR", "state of this process", CMD_STRING, &data_dir, 0, 0                 \
+        "data-dir", 0, "DIR", "state of this process " CMD_DATA_DIR_DEFAULT, CMD_STRING,           \
+            &data_dir, 0, 0                                                                        \
     }
 #define HEALTH_OPT                                                                                 \
     {                                                                                              \
@@ -165,6 +166,7 @@ static const struct cmd_opt control_opts[] = {
     { "lease", 0, "TIME", "who has not renewed it for so long has lost it (1s)", CMD_DURATION,
       &fn_role.lease_ms, 0, 0 },
     FN_CONTROL_OPTS,
+    CMD_SECTION("This process"),
     FN_COMMON_OPTS,
     HEALTH_OPT,
     CMD_LOG_OPTS,
@@ -210,6 +212,7 @@ static const struct cmd_opt gateway_opts[] = {
       0 },
     DATA_DIR_OPT,
     FN_GATEWAY_OPTS,
+    CMD_SECTION("This process"),
     FN_COMMON_OPTS,
     HEALTH_OPT,
     CMD_LOG_OPTS,

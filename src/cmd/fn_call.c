@@ -80,6 +80,14 @@ static void print_head(int status, const struct headers *h)
     (void)fwrite(text.p, 1, text.n, stderr);
 }
 
+/* Where it is called is not said, and a cluster is named, which knows: also the namespace. */
+static bool asks_cluster(void)
+{
+    const char *gateway = getenv("DORMOUSE_GATEWAY");
+    return !args.gateway && !(gateway && *gateway) && !args.data_dir &&
+           (args.kubeconfig || args.context || getenv("KUBECONFIG"));
+}
+
 static int run(int argc, char **argv)
 {
     size_t n;
@@ -91,12 +99,15 @@ static int run(int argc, char **argv)
         return cmd_failf(CMD_USAGE, "which function? 'dormouse fn call NAME [PATH]'");
     if (n == 2 && argv[1][0] != '/')
         return cmd_failf(CMD_USAGE, "'%s': a path begins with '/'", argv[1]);
+    scoped(kube_client_close_scoped) struct kube_client *c = NULL;
     const char *namespace = args.in_namespace ? args.in_namespace : "default";
+    if (asks_cluster() && (r = fn_open(&args, &c, &namespace)))
+        return r;
     if (!fn_is_name(namespace))
         return cmd_failf(CMD_USAGE, "--namespace: '%s' is no name", namespace);
-    scoped(free_scoped) char *gateway = fn_gateway(&args, &err);
+    scoped(free_scoped) char *gateway = fn_gateway(&args, c, namespace, argv[0], &err);
     if (!gateway)
-        return cmd_fail(CMD_UNAVAILABLE, &err);
+        return cmd_fail(err.code == E_INVALID ? CMD_FAILED : CMD_UNAVAILABLE, &err);
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(BODY_MAX_BYTES);
     struct headers sent = { 0 }, got = { 0 };
     if (read_body(&body, &err) < 0)

@@ -38,13 +38,9 @@ int fn_open(const struct fn_args *args, struct kube_client **ret, const char **r
     return 0;
 }
 
-char *fn_gateway(const struct fn_args *args, struct err *err)
+static char *gateway_of_server(const char *data_dir, struct err *err)
 {
-    const char *env = getenv("DORMOUSE_GATEWAY");
-    if (args->gateway || (env && *env))
-        return xstrdup(args->gateway ? args->gateway : env);
-    scoped(free_scoped) char *dir =
-        args->data_dir ? xstrdup(args->data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = cmd_server_data_dir(data_dir);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(STATUS_MAX_BYTES);
     struct arena a = { 0 };
     struct json *status = NULL;
@@ -64,6 +60,49 @@ char *fn_gateway(const struct fn_args *args, struct err *err)
     }
     arena_fini(&a);
     return found;
+}
+
+/* "http://HOST:PORT/fn/..." */
+static char *address_of_url(struct str url)
+{
+    struct str rest = url, host;
+    ptrdiff_t scheme = str_find(url, STR("://"));
+    if (scheme >= 0)
+        rest = str_slice(url, (size_t)scheme + 3, url.n);
+    (void)str_cut(rest, '/', &host, &rest);
+    return host.n ? str_dup(host) : NULL;
+}
+
+/* As its status says. */
+static char *gateway_of_function(struct kube_client *c, const char *namespace, const char *name,
+                                 struct err *err)
+{
+    struct arena a = { 0 };
+    struct kube_answer answer;
+    scoped(free_scoped) char *target = xasprintf(FN_FUNCTIONS "/%s", namespace, name);
+    char *found = NULL;
+    int r = kube_client_ask(c, &a, "GET", target, NULL, STR(""), &answer, err);
+    if (r >= 0 && !(found = address_of_url(json_get_str(json_getc(answer.body, "status"), "url"))))
+        (void)err_set(err, -ENOENT, "the status of %s/%s names no gateway (--gateway HOST:PORT)",
+                      namespace, name);
+    else if (r == -ENOENT) /* not the server: the function */
+        err->code = E_INVALID;
+    arena_fini(&a);
+    return found;
+}
+
+char *fn_gateway(const struct fn_args *args, struct kube_client *c, const char *namespace,
+                 const char *name, struct err *err)
+{
+    const char *env = getenv("DORMOUSE_GATEWAY");
+    if (args->gateway || (env && *env))
+        return xstrdup(args->gateway ? args->gateway : env);
+    if (!c || args->data_dir)
+        return gateway_of_server(args->data_dir, err);
+    char *found = gateway_of_function(c, namespace, name, err);
+    struct err ignored = { 0 };
+    bool may_be_here = !found && err->code == -ENOENT; /* the status comes a moment after it */
+    return may_be_here ? gateway_of_server(NULL, &ignored) : found;
 }
 
 /* ---------------------------------------------------------------- a call */

@@ -22,8 +22,10 @@ struct fn_args {
       0,                                                                                           \
       0 },                                                                                         \
         { "context", 0, "NAME", "context of the kubeconfig", CMD_STRING, &(args).context, 0, 0 },  \
-        { "data-dir",       0, "DIR", "data directory of a server on this machine", CMD_STRING,    \
-          &(args).data_dir, 0, 0 },                                                                \
+        { "data-dir", 0,                                                                           \
+          "DIR",      "data directory of a server on this machine " CMD_SERVER_DATA_DIR_DEFAULT,   \
+          CMD_STRING, &(args).data_dir,                                                            \
+          0,          0 },                                                                         \
     {                                                                                              \
         "namespace", 'n', "NS", "of the function (that of the context, default)", CMD_STRING,      \
             &(args).in_namespace, 0, 0                                                             \
@@ -31,8 +33,8 @@ struct fn_args {
 #define FN_GATEWAY_OPT(args)                                                                       \
     {                                                                                              \
         "gateway", 0, "HOST:PORT",                                                                 \
-            "where functions are called ($DORMOUSE_GATEWAY, or the server "                        \
-            "of the data directory)",                                                              \
+            "where functions are called ($DORMOUSE_GATEWAY, that of the function's status, or of " \
+            "the server of --data-dir)",                                                           \
             CMD_STRING, &(args).gateway, 0, 0                                                      \
     }
 
@@ -43,8 +45,13 @@ int fn_open(const struct fn_args *args, struct kube_client **ret, const char **r
 /* The exit status for a failure of the API, which it prints. */
 int fn_fail(int r, const struct err *err);
 
-/* "HOST:PORT" of a gateway. Given; NULL and err: no gateway is known. */
-char *fn_gateway(const struct fn_args *args, struct err *err);
+/*
+ * "HOST:PORT" of the gateway where a function is called: the one given, $DORMOUSE_GATEWAY, the one
+ * that the Function's status names, or with --data-dir or without `c` that of the server on this
+ * machine. Given; NULL and err: none is known, or (E_INVALID) there is no such function.
+ */
+char *fn_gateway(const struct fn_args *args, struct kube_client *c, const char *namespace,
+                 const char *name, struct err *err);
 
 struct fn_request {
     const char *gateway, *namespace, *name;

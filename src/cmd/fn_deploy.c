@@ -40,6 +40,7 @@ static uint64_t wait_ms = 120000;
 static bool reuse, is_fake, no_wait;
 
 static const struct cmd_opt opts[] = {
+    CMD_SECTION("Where, and what"),
     FN_ARGS_OPTS(args),
     FN_GATEWAY_OPT(args),
     { "name", 0, "NAME", "of the function (that of the project or file)", CMD_STRING, &name, 0, 0 },
@@ -49,10 +50,12 @@ static const struct cmd_opt opts[] = {
     { "sha256", 0, "HEX", "of the module at --url", CMD_STRING, &sha256, 0, 0 },
     { "fake", 0, NULL, "a function that answers by itself, to try things", CMD_FLAG, &is_fake, 0,
       0 },
+    CMD_SECTION("What it is given"),
     { "env", 'e', "NAME=VALUE", "a variable of the environment; repeatable", CMD_LIST, &env, 0, 0 },
     { "arg", 0, "WORD", "an argument; repeatable", CMD_LIST, &guest_args, 0, 0 },
     { "host", 0, "NAME", "also answer to this host; repeatable", CMD_LIST, &hosts, 0, 0 },
     { "reuse", 0, NULL, "keep a Wasm instance's memory between requests", CMD_FLAG, &reuse, 0, 0 },
+    CMD_SECTION("Sandboxes"),
     { "concurrency", 0, "N", "requests in one sandbox at a time (Wasm 1, containers 0: any)",
       CMD_U64, &concurrency, 0, 100000 },
     { "min", 0, "N", "sandboxes that are always ready (0)", CMD_U64, &scale_min, 0, 100000 },
@@ -64,6 +67,7 @@ static const struct cmd_opt opts[] = {
     { "port", 0, "N", "where a container listens (8080)", CMD_U64, &port, 1, 65535 },
     { "protocol", 0, "NAME", "http1, h2c or grpc (http1)", CMD_STRING, &protocol, 0, 0 },
     { "request-timeout", 0, "TIME", "of one request (5m)", CMD_DURATION, &request_ms, 0, 0 },
+    CMD_SECTION("The command"),
     { "no-wait", 0, NULL, "do not wait until it is ready", CMD_FLAG, &no_wait, 0, 0 },
     { "wait", 0, "TIME", "until it is ready, at most (2m)", CMD_DURATION, &wait_ms, 0, 0 },
     { "sdk", 0, "DIR", "as of 'fn build'", CMD_STRING, &sdk, 0, 0 },
@@ -108,14 +112,13 @@ static int find_module(const char *from, struct module *m, struct err *err)
     return 0;
 }
 
-/* Into the directory of a server here, whole or not at all; -ENOENT: there is no such directory. */
-static int put_file(const struct module *m, struct err *err)
+/* Into the directory of the server, whole or not at all; -ENOENT: it is not on this machine. */
+static int put_file(const struct kube_client *c, const struct module *m, struct err *err)
 {
-    scoped(free_scoped) char *base =
-        args.data_dir ? xstrdup(args.data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *base = cmd_server_data_dir(args.data_dir);
     scoped(free_scoped) char *dir = xasprintf("%s/functions", base);
     scoped(free_scoped) char *path = xasprintf("%s/%s.wasm", dir, m->digest);
-    if (access(dir, W_OK) < 0)
+    if (access(dir, W_OK) < 0 || !kube_client_is_of(c, base))
         return -ENOENT;
     if (access(path, R_OK) == 0)
         return 0;
@@ -298,7 +301,7 @@ static int deploy(struct kube_client *c, struct arena *a, const char *namespace,
         if (url) {
             json_set_str(a, module, "url", str_of(url));
             json_set_str(a, module, "sha256", str_of(sha256));
-        } else if ((r = put_file(m, err)) >= 0) {
+        } else if ((r = put_file(c, m, err)) >= 0) {
             json_set_str(a, module, "file", str_of(arena_printf(a, "%s.wasm", m->digest)));
             json_set_str(a, module, "sha256", str_of(m->digest));
         } else if (r == -ENOENT) {
@@ -315,7 +318,7 @@ static int deploy(struct kube_client *c, struct arena *a, const char *namespace,
     if (r < 0)
         return err_ctx(err, r, "deploy %s", function);
     struct err none = { 0 };
-    scoped(free_scoped) char *gateway = fn_gateway(&args, &none);
+    scoped(free_scoped) char *gateway = fn_gateway(&args, c, namespace, function, &none);
     (void)fprintf(stderr, "%s/%s: %s%s%s\n", namespace, function, no_wait ? "applied" : "ready",
                   gateway ? " at http://" : "",
                   gateway ? arena_printf(a, "%s/fn/%s/%s/", gateway, namespace, function) : "");

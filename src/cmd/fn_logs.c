@@ -14,7 +14,8 @@ static uint64_t tail, since_ms, revision;
 static bool follow;
 
 static const struct cmd_opt opts[] = {
-    { "data-dir", 0, "DIR", "data directory of the worker", CMD_STRING, &data_dir, 0, 0 },
+    { "data-dir", 0, "DIR", "data directory of the worker " CMD_SERVER_DATA_DIR_DEFAULT, CMD_STRING,
+      &data_dir, 0, 0 },
     { "namespace", 'n', "NS", "of the function (default)", CMD_STRING, &in_namespace, 0, 0 },
     { "follow", 'f', NULL, "go on with new lines as they come", CMD_FLAG, &follow, 0, 0 },
     { "call", 0, "ID", "only lines of this call (x-dormouse-call-id)", CMD_STRING, &call, 0, 0 },
@@ -33,7 +34,7 @@ static const struct cmd_opt *fn_logs_opts(void)
 
 static int show(const char *namespace, const char *name)
 {
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = cmd_server_data_dir(data_dir);
     scoped(free_scoped) char *logs = xasprintf("%s/" FN_LOGS_DIR, dir);
     scoped(free_scoped) char *number = xasprintf("%llu", (unsigned long long)revision);
     scoped(free_scoped) char *missing =

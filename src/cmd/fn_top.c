@@ -211,7 +211,7 @@ static int run(int argc, char **argv)
         ;
     if (order == ORDERS)
         return cmd_failf(CMD_USAGE, "--sort is load, requests, cold or name, not '%s'", sort);
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = cmd_server_data_dir(data_dir);
     return top_run(&view, dir);
 }
 

@@ -14,7 +14,8 @@ enum { LINE_MAX_BYTES = 16 << 10 };
 static const char *data_dir, *output = "";
 
 static const struct cmd_opt opts[] = {
-    { "data-dir", 0, "DIR", "data directory of the server", CMD_STRING, &data_dir, 0, 0 },
+    { "data-dir", 0, "DIR", "data directory of the server " CMD_SERVER_DATA_DIR_DEFAULT, CMD_STRING,
+      &data_dir, 0, 0 },
     { "output", 'o', "FORMAT", "json, wide or name (a table)", CMD_STRING, &output, 0, 0 },
     { .name = NULL },
 };
@@ -98,7 +99,7 @@ static int run(int argc, char **argv)
         return r - 1;
     if (!is_known_output())
         return cmd_failf(CMD_USAGE, "--output is json, wide or name, not '%s'", output);
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = cmd_server_data_dir(data_dir);
     scoped(buf_fini_scoped) struct buf body = BUF_INIT((size_t)64 << 20);
     if (admin_get(dir, "/guests", &body, &err) < 0)
         return cmd_fail(CMD_UNAVAILABLE, &err);

@@ -8,12 +8,13 @@
 #include "kube/http_transport.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 struct kube_client {
     struct loop loop;
     struct http_transport *transport;
-    char *namespace;
+    char *namespace, *server;
     bool is_over;
     /* Of the request under way. */
     int status, r;
@@ -36,7 +37,7 @@ static void turn_until_over(struct kube_client *c)
 int kube_client_config(const char *kubeconfig, const char *context, const char *data_dir,
                        struct kubeconfig **ret, struct err *err)
 {
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = cmd_data_dir(data_dir);
     scoped(free_scoped) char *own = xasprintf("%s/kubeconfig", dir);
     if (!kubeconfig && (data_dir || (!getenv("KUBECONFIG") && access(own, R_OK) == 0)))
         kubeconfig = own;
@@ -53,9 +54,11 @@ int kube_client_open(const char *kubeconfig, const char *context, const char *da
     struct kube_client *c = xnew(struct kube_client);
     c->body = BUF_INIT(KUBE_CLIENT_ANSWER_MAX_BYTES);
     c->namespace = xstrdup(config->namespace ? config->namespace : "default");
+    c->server = xstrdup(config->server);
     r = loop_init(&c->loop, err);
     if (r < 0) {
         free(c->namespace);
+        free(c->server);
         free(c);
         return r;
     }
@@ -79,12 +82,21 @@ void kube_client_close(struct kube_client *c)
     loop_fini(&c->loop);
     buf_fini(&c->body);
     free(c->namespace);
+    free(c->server);
     free(c);
 }
 
 const char *kube_client_namespace(const struct kube_client *c)
 {
     return c->namespace;
+}
+
+bool kube_client_is_of(const struct kube_client *c, const char *data_dir)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/kubeconfig", data_dir);
+    scoped(kubeconfig_free_scoped) struct kubeconfig *config = NULL;
+    return kubeconfig_load(path, NULL, &config, NULL) >= 0 &&
+           strcmp(config->server, c->server) == 0;
 }
 
 static void on_head(void *arg, int status, const struct headers *headers)

@@ -13,9 +13,8 @@ static struct cmd_list groups;
 static uint64_t ttl_ms = UINT64_C(365) * 24 * 3600 * 1000;
 
 static const struct cmd_opt opts[] = {
-    { "data-dir", 0, "DIR",
-      "of the cluster (/var/lib/dormouse as root, else ~/.local/state/dormouse)", CMD_STRING,
-      &data_dir, 0, 0 },
+    { "data-dir", 0, "DIR", "of the cluster " CMD_SERVER_DATA_DIR_DEFAULT, CMD_STRING, &data_dir, 0,
+      0 },
     { "user", 0, "NAME", "who is to be known by it (required)", CMD_STRING, &user, 0, 0 },
     { "group", 0, "NAME", "a group of that user; repeatable", CMD_LIST, &groups, 0, 0 },
     { "server", 0, "URL", "address of the API (the one in DIR/kubeconfig)", CMD_STRING, &server, 0,
@@ -56,7 +55,7 @@ static int run(int argc, char **argv)
     for (size_t i = 0; i < groups.n; i++)
         names[i] = str_of(groups.at[i]);
     const struct x509_user who = { .name = str_of(user), .groups = names, .n_groups = groups.n };
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = cmd_server_data_dir(data_dir);
     r = datadir_open_ca(dir, &d, &err);
     if (r == -ENOENT)
         return cmd_failf(CMD_FAILED,

@@ -19,9 +19,7 @@ static const char intro[] =
     "Runs Kubernetes operators and functions as Wasm guests next to its own small Kubernetes\n"
     "API server; what is idle is written to disk, or nothing but a record.\n"
     "\n"
-    "Usage: dormouse COMMAND [OPTION...] [ARGUMENT...]\n"
-    "\n"
-    "Commands:\n";
+    "Usage: dormouse COMMAND [OPTION...] [ARGUMENT...]\n";
 
 static const char outro[] = "\n"
                             "dormouse COMMAND --help says more about one of them.\n"
@@ -29,11 +27,25 @@ static const char outro[] = "\n"
                             "Exit status: 0 done, 1 failed (the message says why), 2 wrong usage,\n"
                             "3 the server or cluster that was asked is not there.\n";
 
+/* By the first word of the commands that follow. */
+static const struct {
+    const char *word, *title;
+} sections[] = { { "up", "Clusters" },           { "operator", "Operators" },
+                 { "fn", "Functions" },          { "scheduler", "Scheduling" },
+                 { "guests", "What runs here" }, { "kubeconfig", "Administration" } };
+
 static void print_help(FILE *to)
 {
+    struct str word, rest, last = STR("");
     (void)fputs(intro, to);
-    for (const struct cmd *const *c = commands; *c; c++)
+    for (const struct cmd *const *c = commands; *c; c++) {
+        (void)str_cut(str_of((*c)->name), ' ', &word, &rest);
+        for (size_t i = 0; i < ARRAY_LEN(sections) && !str_eq(word, last); i++)
+            if (str_is(word, sections[i].word))
+                (void)fprintf(to, "\n%s:\n", sections[i].title);
+        last = word;
         (void)fprintf(to, "  %-18s %s\n", (*c)->name, (*c)->doc);
+    }
     (void)fputs(outro, to);
 }
 
@@ -61,11 +73,49 @@ static bool is_group(const char *word)
 
 static int print_group(const char *word, FILE *to)
 {
+    if (to == stderr)
+        (void)fprintf(to, "error: 'dormouse %s' is followed by one of its commands\n\n", word);
     (void)fprintf(to, "Usage: dormouse %s COMMAND\n\nCommands:\n", word);
     for (const struct cmd *const *c = commands; *c; c++)
         if (str_has_prefix(str_of((*c)->name), str_of(word)) && (*c)->name[strlen(word)] == ' ')
             (void)fprintf(to, "  %-18s %s\n", (*c)->name, (*c)->doc);
     return to == stdout ? CMD_OK : CMD_USAGE;
+}
+
+static const struct cmd *find_command(int argc, char **argv, int *ret_words)
+{
+    const struct cmd *found = NULL;
+    *ret_words = 0;
+    for (const struct cmd *const *c = commands; *c; c++) {
+        int words = match(*c, argc, argv);
+        if (words > *ret_words) { /* "scheduler explain" is not "scheduler" with an argument */
+            found = *c;
+            *ret_words = words;
+        }
+    }
+    return found;
+}
+
+/* Wrong words: the command that was probably meant, by one or two of them. */
+static int complain(int argc, char **argv)
+{
+    const char *names[ARRAY_LEN(commands)];
+    size_t n = 0;
+    bool in_group = argc > 1 && argv[1][0] != '-' && is_group(argv[0]);
+    scoped(free_scoped) char *word =
+        in_group ? xasprintf("%s %s", argv[0], argv[1]) : xstrdup(argv[0]);
+    for (const struct cmd *const *c = commands; *c; c++)
+        names[n++] = (*c)->name;
+    const char *near = cmd_nearest(word, names, n);
+    if (near && in_group &&
+        !(str_has_prefix(str_of(near), str_of(argv[0])) && near[strlen(argv[0])] == ' '))
+        near = NULL;
+    for (size_t i = 0; !near && !in_group && i < ARRAY_LEN(sections); i++) /* "oprator run" */
+        near = cmd_nearest(word, &sections[i].word, 1);
+    (void)fprintf(stderr, "error: unknown command '%s'; %s%s%s'dormouse %s%s--help' lists them\n",
+                  word, near ? "did you mean '" : "", near ? near : "", near ? "'? " : "",
+                  in_group ? argv[0] : "", in_group ? " " : "");
+    return CMD_USAGE;
 }
 
 static void crash_dump(int sig)
@@ -83,28 +133,27 @@ int main(int argc, char **argv)
         print_help(stderr);
         return CMD_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+    static char help_word[] = "--help";
+    char *help_argv[] = { help_word };
+    int words;
+    bool is_help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+                   strcmp(argv[1], "help") == 0;
+    if (is_help && argc == 2) {
         print_help(stdout);
         return CMD_OK;
     }
-    if (strcmp(argv[1], "--version") == 0)
-        return cmd_version.run(0, argv + 2);
-    const struct cmd *found = NULL;
-    int most = 0;
-    for (const struct cmd *const *c = commands; *c; c++) {
-        int words = match(*c, argc - 1, argv + 1);
-        if (words > most) { /* "scheduler explain" is not "scheduler" with an argument */
-            found = *c;
-            most = words;
-        }
-    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-v") == 0)
+        return cmd_version.run(argc - 2, argv + 2);
+    argc -= 1 + is_help; /* "help fn deploy" is "fn deploy --help" */
+    argv += 1 + is_help;
+    const struct cmd *found = find_command(argc, argv, &words);
+    bool wants_help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    /* A command of one word that takes no arguments, and another word: one of its own is meant. */
+    if (found && words == 1 && is_group(argv[0]) && !found->args && argc > 1 && argv[1][0] != '-')
+        return complain(argc, argv);
     if (found)
-        return found->run(argc - 1 - most, argv + 1 + most);
-    if (is_group(argv[1])) {
-        bool help = argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
-        return print_group(argv[1], help ? stdout : stderr);
-    }
-    (void)fprintf(stderr, "error: unknown command '%s'; 'dormouse --help' lists them\n", argv[1]);
-    return CMD_USAGE;
+        return is_help ? found->run(1, help_argv) : found->run(argc - words, argv + words);
+    if (is_group(argv[0]) && (argc == 1 || wants_help))
+        return print_group(argv[0], is_help || wants_help ? stdout : stderr);
+    return complain(argc, argv);
 }

@@ -52,8 +52,9 @@ static const struct cmd_opt opts[] = {
       CMD_STRING, &kubeconfig, 0, 0 },
     { "context", 0, "NAME", "context of the kubeconfig (its current one)", CMD_STRING, &context, 0,
       0 },
-    { "data-dir", 0, "DIR", "of a running server, to find its kubeconfig", CMD_STRING, &data_dir, 0,
-      0 },
+    { "data-dir", 0, "DIR",
+      "of a running server, to find its kubeconfig " CMD_SERVER_DATA_DIR_DEFAULT, CMD_STRING,
+      &data_dir, 0, 0 },
     CMD_LOG_OPTS,
     { .name = NULL },
 };

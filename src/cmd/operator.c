@@ -5,6 +5,9 @@
 #include "cmd/operator_watch.h"
 #include "node/server.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 static const char *data_dir, *kubeconfig, *context, *sdk;
 static const char *namespace, *lease_name, *lease_namespace, *health_at;
 static struct cmd_list modules;
@@ -16,7 +19,8 @@ static const struct cmd_opt opts[] = {
       &kubeconfig, 0, 0 },
     { "context", 0, "NAME", "context of the kubeconfig (its current one)", CMD_STRING, &context, 0,
       0 },
-    { "data-dir", 0, "DIR", "compiled modules and swap files", CMD_STRING, &data_dir, 0, 0 },
+    { "data-dir", 0, "DIR", "compiled modules and swap files; a process each " CMD_DATA_DIR_DEFAULT,
+      CMD_STRING, &data_dir, 0, 0 },
     { "watch", 'w', NULL, "DIR is a project: build it, and again whenever a source is saved",
       CMD_FLAG, &watch, 0, 0 },
     { "sdk", 0, "DIR", "with --watch: as of 'operator build'", CMD_STRING, &sdk, 0, 0 },
@@ -24,6 +28,7 @@ static const struct cmd_opt opts[] = {
       CMD_STRING, &namespace, 0, 0 },
     { "modules", 0, "DIR", "without DIR: Operator objects may name modules below it; repeatable",
       CMD_LIST, &modules, 0, 0 },
+    CMD_SECTION("Several processes"),
     { "leader-elect", 0, NULL, "of several such processes, run operators in one at a time",
       CMD_FLAG, &leader_elect, 0, 0 },
     { "lease-name", 0, "NAME", "the Lease for that (dormouse)", CMD_STRING, &lease_name, 0, 0 },
@@ -31,7 +36,9 @@ static const struct cmd_opt opts[] = {
       &lease_namespace, 0, 0 },
     { "health-listen", 0, "HOST:PORT", "serve /healthz, /readyz and /metrics there (nowhere)",
       CMD_STRING, &health_at, 0, 0 },
+    CMD_SECTION("Guests"),
     CMD_HOST_OPTS,
+    CMD_SECTION("Log"),
     CMD_LOG_OPTS,
     { .name = NULL },
 };
@@ -58,9 +65,14 @@ static int run(int argc, char **argv)
     if (health_at &&
         cmd_parse_listen(health_at, health_host, sizeof health_host, &server.health_port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
+    if (n &&
+        access(argv[0], R_OK | X_OK) < 0) { /* before it is built, or the data directory taken */
+        (void)err_sys(&err, -errno, "operator directory '%s'", argv[0]);
+        return cmd_fail(CMD_FAILED, &err);
+    }
     if (watch && (r = operator_watch(argv[0], sdk, &err)) != 0)
         return r < 0 ? cmd_fail(CMD_FAILED, &err) : r - 1;
-    scoped(free_scoped) char *base = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *base = cmd_data_dir(data_dir);
     server.data_dir = base;
     server.kubeconfig = kubeconfig;
     server.context = context;

@@ -39,7 +39,7 @@ int operator_args_parse(const struct cmd *cmd, const struct cmd_opt *opts, int a
         return 1 + cmd_failf(CMD_USAGE, "--output is text or json, not '%s'", args->output);
     if (take_name(argv[0], args, &err) < 0)
         return 1 + cmd_fail(CMD_USAGE, &err);
-    args->dir = args->data_dir ? xstrdup(args->data_dir) : cmd_default_data_dir();
+    args->dir = cmd_server_data_dir(args->data_dir);
     return 0;
 }
 

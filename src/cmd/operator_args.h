@@ -18,7 +18,10 @@ struct operator_args {
 
 /* The first rows of the table of options. */
 #define OPERATOR_ARGS_OPTS(args)                                                                   \
-    { "data-dir", 0, "DIR", "data directory of the server", CMD_STRING, &(args).data_dir, 0, 0 },  \
+    { "data-dir", 0,                                                                               \
+      "DIR",      "data directory of the server " CMD_SERVER_DATA_DIR_DEFAULT,                     \
+      CMD_STRING, &(args).data_dir,                                                                \
+      0,          0 },                                                                             \
         { "namespace",          'n', "NS", "of the Operator object (default)", CMD_STRING,         \
           &(args).in_namespace, 0,   0 },                                                          \
     {                                                                                              \

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,24 +41,118 @@ int cmd_failf(int status, const char *fmt, ...)
     return status;
 }
 
+enum { HELP_WIDTH = 96, HELP_LEFT = 29 };
+
+/* The text of an option, wrapped, from column HELP_LEFT on. */
+static void print_wrapped(struct str text)
+{
+    while (text.n) {
+        size_t n = text.n;
+        if (n > HELP_WIDTH - HELP_LEFT) {
+            n = HELP_WIDTH - HELP_LEFT;
+            while (n > 0 && text.p[n] != ' ')
+                n--;
+            n = n ? n : text.n;
+        }
+        (void)printf(STR_FMT "\n", STR_ARG(str_slice(text, 0, n)));
+        text = str_trim(str_slice(text, n, text.n));
+        if (text.n)
+            (void)printf("%*s", HELP_LEFT, "");
+    }
+}
+
+static void print_option(const struct cmd_opt *o)
+{
+    char left[64];
+    char letter[8] = "";
+    if (o->letter)
+        (void)snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    int n = snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->meta ? " " : "",
+                     o->meta ? o->meta : "");
+    (void)printf("  %-*s ", HELP_LEFT - 3, left);
+    if (n > HELP_LEFT - 3)
+        (void)printf("\n%*s", HELP_LEFT, "");
+    print_wrapped(str_of(o->doc));
+}
+
+static const char time_words[] = "a number with ms, s, m or h, such as 500ms, 10s, 5m or 1h";
+static const char size_words[] =
+    "a number of bytes, or one with Ki, Mi, Gi or Ti, such as 512Ki or 64Mi";
+
+static bool has_type(const struct cmd_opt *opts, enum cmd_opt_type type)
+{
+    for (const struct cmd_opt *o = opts; o->name; o++)
+        if (o->type == type)
+            return true;
+    return false;
+}
+
 static void print_help(const struct cmd *cmd, const struct cmd_opt *opts)
 {
     (void)printf("%s\n\nUsage: dormouse %s [OPTION...]%s%s\n", cmd->doc, cmd->name,
                  cmd->args ? " " : "", cmd->args ? cmd->args : "");
     if (cmd->help)
         (void)printf("\n%s", cmd->help);
-    (void)printf("\nOptions:\n");
+    if (opts->name && opts->type != CMD_HEADING)
+        (void)printf("\nOptions:\n");
     for (const struct cmd_opt *o = opts; o->name; o++) {
-        char left[64];
-        char letter[8] = "";
-        if (o->letter)
-            (void)snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        (void)snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->meta ? " " : "",
-                       o->meta ? o->meta : "");
-        (void)printf("  %-26s %s\n", left, o->doc);
+        if (o->type == CMD_HEADING)
+            (void)printf("\n%s:\n", o->doc);
+        else
+            print_option(o);
     }
-    (void)printf("  %-26s %s\n", "--help", "show this text");
+    (void)printf("%s  %-*s show this text\n", has_type(opts, CMD_HEADING) ? "\n" : "",
+                 HELP_LEFT - 3, "--help");
+    if (has_type(opts, CMD_DURATION))
+        (void)printf("\nTIME is %s.\n", time_words);
+    if (has_type(opts, CMD_SIZE))
+        (void)printf("%sSIZE is %s.\n", has_type(opts, CMD_DURATION) ? "" : "\n", size_words);
 }
+
+/* ---------------------------------------------------------------- what was probably meant */
+
+enum { NEAR_MAX = 40 };
+
+/* Letters that are missing, too many, others, or exchanged with the next (optimal string
+ * alignment). */
+static unsigned distance(struct str a, struct str b)
+{
+    unsigned rows[3][NEAR_MAX + 1], *last2 = rows[0], *last = rows[1], *now = rows[2];
+    for (unsigned k = 0; k <= b.n; k++)
+        last[k] = k;
+    for (unsigned i = 1; i <= a.n; i++) {
+        now[0] = i;
+        for (unsigned k = 1; k <= b.n; k++) {
+            bool same = a.p[i - 1] == b.p[k - 1];
+            now[k] = MIN(MIN(last[k] + 1, now[k - 1] + 1), last[k - 1] + !same);
+            if (i > 1 && k > 1 && a.p[i - 1] == b.p[k - 2] && a.p[i - 2] == b.p[k - 1])
+                now[k] = MIN(now[k], last2[k - 2] + 1);
+        }
+        unsigned *spare = last2;
+        last2 = last;
+        last = now;
+        now = spare;
+    }
+    return last[b.n];
+}
+
+const char *cmd_nearest(const char *word, const char *const *names, size_t n)
+{
+    struct str w = str_of(word);
+    const char *best = NULL;
+    unsigned least = w.n <= 3 ? 2 : (unsigned)MIN(w.n / 3 + 2, (size_t)4); /* one less is near */
+    for (size_t i = 0; i < n && w.n <= NEAR_MAX; i++) {
+        struct str name = str_of(names[i]);
+        unsigned d = name.n <= NEAR_MAX ? distance(w, name) : UINT_MAX;
+        if (d < least && d < name.n) {
+            least = d;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+/* ---------------------------------------------------------------- values */
 
 /* Digits, then one of the units; factor in units of the result. */
 static int parse_unit(struct str s, const char *const *units, const uint64_t *factors,
@@ -89,6 +184,7 @@ static int parse_value(const struct cmd_opt *o, const char *text)
     struct cmd_list *list = o->to;
     switch (o->type) {
     case CMD_FLAG:
+    case CMD_HEADING:
         return -EINVAL;
     case CMD_BOOL:
         *(int *)o->to = strcmp(text, "true") == 0;
@@ -111,6 +207,57 @@ static int parse_value(const struct cmd_opt *o, const char *text)
     return -EINVAL;
 }
 
+/* "...: WHAT IT TAKES", of an option that does not take what was given. */
+static void print_refusal(const struct cmd_opt *o, const char *value)
+{
+    (void)fprintf(stderr, "error: --%s does not take '%s': ", o->name, value);
+    switch (o->type) {
+    case CMD_BOOL:
+        (void)fputs("true or false\n", stderr);
+        return;
+    case CMD_U64:
+        if (o->max)
+            (void)fprintf(stderr, "a number from %llu to %llu\n", (unsigned long long)o->min,
+                          (unsigned long long)o->max);
+        else
+            (void)fputs("a number\n", stderr);
+        return;
+    case CMD_DURATION:
+        (void)fprintf(stderr, "%s is %s\n", o->meta, time_words);
+        return;
+    case CMD_SIZE:
+        (void)fprintf(stderr, "%s is %s\n", o->meta, size_words);
+        return;
+    case CMD_LIST:
+        (void)fprintf(stderr, "%zu of them are enough\n",
+                      ARRAY_LEN(((struct cmd_list *)o->to)->at));
+        return;
+    case CMD_FLAG:
+    case CMD_STRING:
+    case CMD_HEADING:
+        break;
+    }
+    (void)fputc('\n', stderr);
+}
+
+static int unknown_option(const struct cmd *cmd, const struct cmd_opt *opts, const char *word)
+{
+    const char *names[128], *near = NULL;
+    size_t n = 0;
+    struct str name, value;
+    for (const struct cmd_opt *o = opts; o->name && n < ARRAY_LEN(names); o++)
+        names[n++] = o->name;
+    if (word[1] == '-') {
+        (void)str_cut(str_of(word + 2), '=', &name, &value);
+        scoped(free_scoped) char *text = str_dup(name);
+        near = cmd_nearest(text, names, n);
+    }
+    (void)fprintf(stderr, "error: unknown option '%s'; %s%s%s'dormouse %s --help' lists them\n",
+                  word, near ? "did you mean '--" : "", near ? near : "", near ? "'? " : "",
+                  cmd->name);
+    return 1 + CMD_USAGE;
+}
+
 static int usage(const struct cmd *cmd, const char *what, const char *word)
 {
     (void)fprintf(stderr, "error: %s '%s'; 'dormouse %s --help' shows what it takes\n", what, word,
@@ -125,7 +272,7 @@ static const struct cmd_opt *find(const struct cmd_opt *opts, const char *word,
     *ret_value = NULL;
     if (word[1] != '-') {
         for (const struct cmd_opt *o = opts; o->name; o++) {
-            if (o->letter != word[1])
+            if (o->letter != word[1] || o->type == CMD_HEADING)
                 continue;
             if (word[2])
                 *ret_value = word + 2 + (word[2] == '=');
@@ -136,7 +283,7 @@ static const struct cmd_opt *find(const struct cmd_opt *opts, const char *word,
     struct str name, value;
     bool has_value = str_cut(str_of(word + 2), '=', &name, &value);
     for (const struct cmd_opt *o = opts; o->name; o++) {
-        if (!str_is(name, o->name))
+        if (o->type == CMD_HEADING || !str_is(name, o->name))
             continue;
         if (has_value)
             *ret_value = value.p;
@@ -169,7 +316,7 @@ int cmd_parse(const struct cmd *cmd, const struct cmd_opt *opts, int argc, char 
         const char *value;
         const struct cmd_opt *o = find(opts, word, &value);
         if (!o)
-            return usage(cmd, "unknown option", word);
+            return unknown_option(cmd, opts, word);
         if (o->type == CMD_FLAG) {
             if (value)
                 return usage(cmd, "this option takes no value:", word);
@@ -183,9 +330,7 @@ int cmd_parse(const struct cmd *cmd, const struct cmd_opt *opts, int argc, char 
         if (!value)
             value = argv[++i];
         if (parse_value(o, value) < 0) {
-            (void)fprintf(stderr,
-                          "error: --%s does not take '%s'; 'dormouse %s --help' says what\n",
-                          o->name, value, cmd->name);
+            print_refusal(o, value);
             return 1 + CMD_USAGE;
         }
     }
@@ -193,14 +338,28 @@ int cmd_parse(const struct cmd *cmd, const struct cmd_opt *opts, int argc, char 
     return 0;
 }
 
-char *cmd_default_data_dir(void)
+char *cmd_data_dir(const char *given)
 {
+    const char *chosen = getenv("DORMOUSE_DATA_DIR");
+    if (given || (chosen && *chosen))
+        return xstrdup(given ? given : chosen);
     if (geteuid() == 0)
         return xstrdup("/var/lib/dormouse");
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     if (state && state[0] == '/')
         return xasprintf("%s/dormouse", state);
     return xasprintf("%s/.local/state/dormouse", home ? home : "/tmp");
+}
+
+char *cmd_server_data_dir(const char *given)
+{
+    const char *chosen = getenv("DORMOUSE_DATA_DIR"), *config = getenv("KUBECONFIG");
+    const char *slash = config && !strchr(config, ':') ? strrchr(config, '/') : NULL;
+    if (given || (chosen && *chosen) || !slash || slash == config)
+        return cmd_data_dir(given);
+    scoped(free_scoped) char *dir = xstrndup(config, (size_t)(slash - config));
+    scoped(free_scoped) char *admin_socket = xasprintf("%s/admin.sock", dir);
+    return access(admin_socket, F_OK) == 0 ? take_ptr(&dir) : cmd_data_dir(NULL);
 }
 
 int cmd_parse_listen(const char *text, char *host, size_t host_size, uint16_t *ret_port,

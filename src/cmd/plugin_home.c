@@ -7,7 +7,7 @@
 
 static int open_cache(struct plugin_home *h, const char *data_dir, struct err *err)
 {
-    scoped(free_scoped) char *own = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *own = cmd_server_data_dir(data_dir);
     scoped(free_scoped) char *dir = xasprintf("%s/modules", own);
     int r = sys_mkdir_all(own, 0700, err);
     if (r < 0)

@@ -20,7 +20,9 @@ static const struct cmd_opt opts[] = {
       0 },
     { "config", 0, "FILE", "KubeSchedulerConfiguration; read again when it changes (the defaults)",
       CMD_STRING, &config_file, 0, 0 },
-    { "data-dir", 0, "DIR", "compiled plugins and the admin socket", CMD_STRING, &data_dir, 0, 0 },
+    { "data-dir", 0, "DIR",
+      "compiled plugins and the admin socket; a process each " CMD_DATA_DIR_DEFAULT, CMD_STRING,
+      &data_dir, 0, 0 },
     { "leader-elect", 0, NULL,
       "of several such processes, one works; =false: no Lease (as configured: true)", CMD_BOOL,
       &leader.elect, 0, 0 },
@@ -75,7 +77,7 @@ static int run(int argc, char **argv)
     if (health_at &&
         cmd_parse_listen(health_at, health_host, sizeof health_host, &server.health_port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = cmd_data_dir(data_dir);
     server.data_dir = dir;
     scoped(free_scoped) char *configured = kubeconfig ? NULL : configured_kubeconfig();
     server.kubeconfig = kubeconfig ? kubeconfig : configured;

@@ -18,8 +18,8 @@ static const char *data_dir;
 static bool real_time;
 
 static const struct cmd_opt opts[] = {
-    { "data-dir", 0, "DIR", "where compiled plugins are kept (the server's)", CMD_STRING, &data_dir,
-      0, 0 },
+    { "data-dir", 0, "DIR", "where compiled plugins are kept " CMD_SERVER_DATA_DIR_DEFAULT,
+      CMD_STRING, &data_dir, 0, 0 },
     { "real-time", 0, NULL, "real clocks and random numbers, instead of the same in each run",
       CMD_FLAG, &real_time, 0, 0 },
     { .name = NULL },

@@ -167,7 +167,7 @@ static int run(int argc, char **argv)
         format++;
     if (format == ARRAY_LEN(formats))
         return cmd_failf(CMD_USAGE, "--output is table, wide, json or yaml, not '%s'", output);
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = cmd_server_data_dir(data_dir);
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(4096);
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(BUF_MAX_DEFAULT);
     add_target(&target, str_of(argv[0]));

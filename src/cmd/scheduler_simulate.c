@@ -31,8 +31,8 @@ static const struct cmd_opt opts[] = {
     { "seed", 0, "N", "of the choice among nodes with equal points (1)", CMD_U64, &seed, 0,
       UINT64_MAX },
     { "output", 'o', "FORMAT", "table, wide, json or yaml (table)", CMD_STRING, &output, 0, 0 },
-    { "data-dir", 0, "DIR", "where compiled plugins are kept (the server's)", CMD_STRING, &data_dir,
-      0, 0 },
+    { "data-dir", 0, "DIR", "where compiled plugins are kept " CMD_SERVER_DATA_DIR_DEFAULT,
+      CMD_STRING, &data_dir, 0, 0 },
     { .name = NULL },
 };
 

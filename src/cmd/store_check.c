@@ -58,7 +58,7 @@ static int run(int argc, char **argv)
     int r = cmd_parse(&cmd_store_check, opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = cmd_server_data_dir(data_dir);
     scoped(free_scoped) char *objects = xasprintf("%s/store.db", dir);
     scoped(free_scoped) char *calls = xasprintf("%s/async.db", dir);
     if (access(objects, F_OK) < 0)

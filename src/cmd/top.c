@@ -128,7 +128,7 @@ static int run(int argc, char **argv)
     order = top_order_of(sort);
     if (order == TOP_ORDER_COUNT)
         return cmd_failf(CMD_USAGE, "--sort is state, memory, wakes or name, not '%s'", sort);
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = cmd_server_data_dir(data_dir);
     return top_run(&view, dir);
 }
 

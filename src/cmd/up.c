@@ -14,8 +14,9 @@ static struct cmd_list modules;
 static bool no_scheduler;
 
 static const struct cmd_opt opts[] = {
-    { "data-dir", 0, "DIR", "state: store, keys, compiled modules, swap files", CMD_STRING,
-      &data_dir, 0, 0 },
+    CMD_SECTION("Cluster"),
+    { "data-dir", 0, "DIR", "store, keys, compiled modules, swap files " CMD_DATA_DIR_DEFAULT,
+      CMD_STRING, &data_dir, 0, 0 },
     { "listen", 0, "HOST:PORT", "address of the API (127.0.0.1:6443); port 0 picks a free one",
       CMD_STRING, &listen_at, 0, 0 },
     { "kubeconfig", 0, "FILE", "write the kubeconfig here (DIR/kubeconfig)", CMD_STRING,
@@ -24,29 +25,34 @@ static const struct cmd_opt opts[] = {
       "Operators and Functions may name modules below it; repeatable (DIR/operators and "
       "DIR/functions always)",
       CMD_LIST, &modules, 0, 0 },
+    CMD_CLUSTER_OPTS,
+    CMD_SECTION("Functions"),
     { "gateway", 0, "HOST:PORT",
       "where functions are called; port 0 picks a free one (127.0.0.1:8080, or any port if that is "
       "taken or --listen says 0); none: no functions",
       CMD_STRING, &fn_role.gateway, 0, 0 },
+    { "fn-simulate", 0, "N", "be N workers with fake sandboxes, to measure", CMD_U64,
+      &fn_role.simulate, 0, 10000 },
+    FN_GATEWAY_OPTS,
+    FN_WORKER_OPTS,
+    CMD_SECTION("Functions whose roles are in several processes"),
     { "fn-listen", 0, "HOST:PORT",
       "for gateways and workers of other processes, and REST (nowhere)", CMD_STRING,
       &fn_role.control, 0, 0 },
     { "fn-worker-listen", 0, "HOST:PORT",
       "for requests of those gateways to modules here (127.0.0.1:0 with --fn-listen)", CMD_STRING,
       &fn_role.worker, 0, 0 },
-    { "fn-simulate", 0, "N", "be N workers with fake sandboxes, to measure", CMD_U64,
-      &fn_role.simulate, 0, 10000 },
+    FN_COMMON_OPTS,
+    FN_CONTROL_OPTS,
+    CMD_SECTION("Scheduler"),
     { "scheduler-config", 0, "FILE",
       "KubeSchedulerConfiguration of the scheduler here, read again when it changes (the defaults)",
       CMD_STRING, &scheduler_config, 0, 0 },
     { "no-scheduler", 0, NULL, "another one gives pods their nodes", CMD_FLAG, &no_scheduler, 0,
       0 },
-    FN_CONTROL_OPTS,
-    FN_GATEWAY_OPTS,
-    FN_WORKER_OPTS,
-    FN_COMMON_OPTS,
-    CMD_CLUSTER_OPTS,
+    CMD_SECTION("Operators"),
     CMD_HOST_OPTS,
+    CMD_SECTION("Log"),
     CMD_LOG_OPTS,
     { .name = NULL },
 };
@@ -85,7 +91,7 @@ static int run(int argc, char **argv)
     int r = cmd_parse(&cmd_up, opts, argc, argv, 0, &n);
     if (r || (r = cmd_setup_log()))
         return r > 0 ? r - 1 : r;
-    scoped(free_scoped) char *dir = data_dir ? xstrdup(data_dir) : cmd_default_data_dir();
+    scoped(free_scoped) char *dir = cmd_data_dir(data_dir);
     struct server_opts server = {
         .data_dir = dir,
         .with_cluster = true,

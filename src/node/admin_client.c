@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "io/http.h"
 
+#include <errno.h>
+
 struct ask {
     struct loop loop;
     void (*on_data)(void *arg, struct str chunk);
@@ -77,11 +79,16 @@ int admin_follow(const char *data_dir, const char *path, void (*data)(void *arg,
     else if (refused)
         r = err_set(err, E_UNSUPPORTED, "the server answered %d", a.status);
     buf_fini(&a.refusal);
-    if (refused)
+    if (refused || r >= 0)
         return r;
-    return r < 0 ? err_ctx(err, r, "no answer from a dormouse in '%s' (is it running? --data-dir?)",
-                           data_dir)
-                 : 0;
+    if (r == -ENOENT || r == -ECONNREFUSED)
+        return err_set(err, r,
+                       "no answer from a dormouse in '%s' (is it running? --data-dir DIR or "
+                       "$DORMOUSE_DATA_DIR: another directory)",
+                       data_dir);
+    if (r == -EACCES)
+        return err_set(err, r, "the dormouse in '%s' belongs to another user", data_dir);
+    return err_ctx(err, r, "no answer from the dormouse in '%s'", data_dir);
 }
 
 static void add_to_buf(void *arg, struct str chunk)

@@ -25,9 +25,10 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { STATUS_LINE_MS = 1000 };
+enum { STATUS_LINE_MS = 1000, LOCKS_MAX_BYTES = 1 << 20 };
 
 struct server {
     struct server_opts opts;
@@ -251,6 +252,8 @@ static int render_operator(void *arg, const struct url_target *target, struct bu
 {
     struct server *s = arg;
     struct operator* o = s->host ? host_find(s->host, target) : NULL;
+    if (!o && s->host && host_describe_refused(s->host, target, to))
+        return 200;
     if (!o) {
         (void)buf_add_cstr(to, NO_OPERATOR);
         return 404;
@@ -573,6 +576,28 @@ static int start_cluster(struct server *s, struct err *err)
     return cluster_start(&opts, &s->cluster, err);
 }
 
+/* The process whose flock() is on the same file, as /proc/locks says; 0: it does not. */
+static int64_t holder_of(int fd)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(LOCKS_MAX_BYTES);
+    struct stat st;
+    if (fstat(fd, &st) < 0 || sys_read_file(AT_FDCWD, "/proc/locks", &text, NULL) < 0)
+        return 0;
+    /* "1: FLOCK  ADVISORY  WRITE 4321 08:01:131073 0 EOF" */
+    scoped(free_scoped) char *inode = xasprintf(":%llu 0 EOF", (unsigned long long)st.st_ino);
+    for (struct str rest = buf_str(&text), line, word; rest.n;) {
+        (void)str_cut(rest, '\n', &line, &rest);
+        if (str_find(line, STR("FLOCK")) < 0 || !str_has_suffix(line, str_of(inode)))
+            continue;
+        for (uint64_t pid; line.n;) {
+            (void)str_cut(line, ' ', &word, &line);
+            if (parse_u64(word, 1, INT32_MAX, &pid) >= 0)
+                return (int64_t)pid;
+        }
+    }
+    return 0;
+}
+
 /*
  * One process a data directory, whatever the process does: swap files and the admin socket have no
  * lock of their own. The directory itself is locked, so that no file of ours makes it look like
@@ -587,9 +612,16 @@ static int lock_data_dir(struct server *s, struct err *err)
     s->lock_fd = sys_openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0);
     if (s->lock_fd < 0)
         return err_sys(err, s->lock_fd, "open data directory '%s'", dir);
-    if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
-        return err_set(err, -EWOULDBLOCK, "data directory '%s' is in use by another process", dir);
-    return 0;
+    if (flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    int64_t holder = holder_of(s->lock_fd);
+    if (holder > 0)
+        return err_set(err, -EWOULDBLOCK,
+                       "data directory '%s' is in use by process %lld (--data-dir DIR: another)",
+                       dir, (long long)holder);
+    return err_set(err, -EWOULDBLOCK,
+                   "data directory '%s' is in use by another process (--data-dir DIR: another)",
+                   dir);
 }
 
 static int start_remote(struct server *s, struct err *err)

@@ -364,7 +364,7 @@ def test_guests_are_listed_in_every_form(up):
 
 def test_guests_of_no_server_is_a_clear_error(data_dir):
     done = dormouse("guests", "--data-dir", data_dir)
-    assert done.returncode not in (0, 2) and "is it running? --data-dir?" in done.stderr, done
+    assert done.returncode not in (0, 2) and "is it running? --data-dir DIR" in done.stderr, done
 
 
 def test_kubectl_sees_operators(up):

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line as a whole: help, mistakes, and where commands find their server."""
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import BUILD, DEADLINE_S, wait_for
+from functions_kit import FunctionServer
+
+DORMOUSE = str(BUILD / "dormouse")
+
+
+def dormouse(*words, **env):
+    environment = {k: v for k, v in os.environ.items() if k not in ("KUBECONFIG", "DORMOUSE_GATEWAY", "DORMOUSE_DATA_DIR")}
+    return subprocess.run([DORMOUSE, *map(str, words)], capture_output=True, text=True, timeout=DEADLINE_S,
+                          env={**environment, **{k: str(v) for k, v in env.items()}})
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory):
+    server = FunctionServer(tmp_path_factory.mktemp("cli") / "data")
+    server.deploy("hello", {"fake": {}})
+    yield server
+    assert server.stop() == 0
+
+
+@pytest.mark.parametrize("words, meant", [
+    (["fn", "depoly"], "fn deploy"), (["oprator", "run"], "operator"), (["operator", "tset"], "operator test"),
+    (["schduler"], "scheduler"), (["scheduler", "explian", "x"], "scheduler explain"), (["tpo"], "top"), (["vers"], None),
+    (["fn", "frobnicate"], None), (["up", "--datadir", "x"], "--data-dir"), (["up", "--lisetn=x"], "--listen"), (["up", "--xyzzy"], None),
+])
+def test_a_wrong_word_says_what_was_probably_meant(words, meant):
+    done = dormouse(*words)
+    assert done.returncode == 2 and done.stdout == "" and len(done.stderr.splitlines()) == 1, done
+    wrong = " ".join(words[:2]) if words[0] in ("fn", "operator", "scheduler") else words[1] if words[0] == "up" else words[0]
+    assert done.stderr.startswith(f"error: unknown {'option' if words[0] == 'up' else 'command'} '{wrong}'; ") and "--help" in done.stderr
+    assert f"did you mean '{meant}'?" in done.stderr if meant else "did you mean" not in done.stderr
+
+
+@pytest.mark.parametrize("words, usage", [
+    (["help", "fn", "deploy"], "dormouse fn deploy "), (["help", "fn"], "dormouse fn COMMAND"), (["fn", "--help"], "dormouse fn COMMAND"),
+    (["help", "scheduler"], "dormouse scheduler "), (["help"], "dormouse COMMAND"), (["-h"], "dormouse COMMAND"), (["help", "up"], "dormouse up "),
+])
+def test_help_is_found_by_every_way(words, usage):
+    done = dormouse(*words)
+    assert done.returncode == 0 and done.stderr == "" and f"Usage: {usage}" in done.stdout, done
+
+
+def test_a_group_alone_says_that_a_command_is_missing():
+    done = dormouse("fn")
+    assert done.returncode == 2 and done.stdout == "" and "followed by one of its commands" in done.stderr and "fn deploy" in done.stderr
+
+
+def test_long_help_has_groups_and_says_what_units_there_are():
+    text = dormouse("up", "--help").stdout
+    assert len(re.findall(r"^[A-Z][^\n]*:$", text, re.M)) >= 5
+    assert re.search(r"^TIME is .*500ms", text, re.M) and re.search(r"^SIZE is .*64Mi", text, re.M)
+    assert "$DORMOUSE_DATA_DIR" in text and "/var/lib/dormouse" in text
+    assert max(len(line) for line in text.splitlines()) <= 130
+    assert "TIME is" not in dormouse("version", "--help").stdout
+
+
+@pytest.mark.parametrize("words, says", [
+    (["--idle", "5"], "500ms"), (["--swap-quota", "1G"], "64Mi"), (["--fn-simulate", "99999"], "a number from 0 to 10000"),
+])
+def test_a_wrong_value_is_answered_by_what_it_takes(words, says):
+    done = dormouse("up", *words)
+    assert done.returncode == 2 and f"{words[0]} does not take '{words[1]}'" in done.stderr and says in done.stderr
+
+
+def test_version_is_told_to_people_and_programs():
+    for words in (["version"], ["--version"], ["-v"]):
+        assert re.match(r"dormouse \d+\.\d+\.\d+", dormouse(*words).stdout)
+    told = json.loads(dormouse("version", "-o", "json").stdout)
+    assert set(told) == {"version", "commit", "date"}
+    assert re.fullmatch(r"[0-9a-f]{12}|unknown", told["commit"].removesuffix("+"))
+
+
+def test_commands_find_their_server_by_the_environment(up):
+    directory, config = {"DORMOUSE_DATA_DIR": up.data_dir}, {"KUBECONFIG": up.kubeconfig}
+    for env in directory, config:
+        assert dormouse("guests", "-o", "json", **env).returncode == 0
+        assert "hello" in dormouse("fn", "list", **env).stdout
+        called = dormouse("fn", "call", "hello", "-d", "x", **env)
+        assert (called.returncode, called.stdout) == (0, "x"), called.stderr
+        missing = dormouse("fn", "call", "nobody", **env)
+        assert missing.returncode == 1 and ("not found" in missing.stderr or "UnknownFunction" in missing.stderr)
+    elsewhere = dormouse("guests", DORMOUSE_DATA_DIR="/nonexistent", **config)
+    assert elsewhere.returncode == 3 and "is it running?" in elsewhere.stderr and "admin.sock" not in elsewhere.stderr
+
+
+def test_a_function_is_called_where_its_status_says(up, tmp_path):
+    """A kubeconfig that does not lie in a data directory: only the cluster knows the gateway."""
+    copy = tmp_path / "config"
+    copy.write_text(open(up.kubeconfig).read())
+    wait_for(lambda: up.get("/apis/dormouse.dev/v1alpha1/namespaces/default/functions/hello").json().get("status", {}).get("url"), "the URL")
+    called = dormouse("fn", "call", "hello", "-d", "y", KUBECONFIG=copy, XDG_STATE_HOME=tmp_path)
+    assert (called.returncode, called.stdout) == (0, "y"), called.stderr
+    missing = dormouse("fn", "call", "nobody", KUBECONFIG=copy)
+    assert missing.returncode == 1 and "not found" in missing.stderr
+
+
+def test_a_module_goes_to_the_server_of_the_kubeconfig_only(up, tmp_path):
+    """A data directory of another server is not where the cluster looks for modules."""
+    other = FunctionServer(tmp_path / "other")
+    try:
+        done = dormouse("fn", "deploy", BUILD / "guests/fn-hello-c.wasm", "--name", "there", KUBECONFIG=up.kubeconfig,
+                        DORMOUSE_DATA_DIR=other.data_dir)
+        assert done.returncode == 0, done.stderr
+        assert not list((other.data_dir / "functions").iterdir())
+    finally:
+        assert other.stop() == 0
+
+
+def test_a_directory_in_use_names_the_process_and_the_way_out(up, tmp_path):
+    (tmp_path / "wasm_config.yaml").write_text("")
+    for words in (["operator", "run", tmp_path, "--kubeconfig", up.kubeconfig], ["scheduler", "--kubeconfig", up.kubeconfig], ["api"]):
+        done = dormouse(*words, "--data-dir", up.data_dir)
+        assert done.returncode == 1 and f"in use by process {up.process.pid} " in done.stderr and "--data-dir" in done.stderr, done
+    missing = dormouse("operator", "run", tmp_path / "nowhere", "--kubeconfig", up.kubeconfig, "--data-dir", up.data_dir)
+    assert "nowhere" in missing.stderr and "in use" not in missing.stderr
+
+
+def test_explain_of_a_pod_that_does_not_exist_says_so(up):
+    done = dormouse("scheduler", "explain", "web-0", "--data-dir", up.data_dir)
+    assert done.returncode == 1 and 'pods "web-0" not found' in done.stderr, done
+
+
+def test_a_refused_operator_is_described(up):
+    up.create("/apis/dormouse.dev/v1alpha1/namespaces/default/operators",
+              {"apiVersion": "dormouse.dev/v1alpha1", "kind": "Operator", "metadata": {"name": "nofile"}, "spec": {"module": {"file": "no.wasm"}}})
+    done = wait_for(lambda: (lambda d: d.returncode == 0 and d)(dormouse("operator", "describe", "nofile", "--data-dir", up.data_dir)), "it is known")
+    assert "Refused" in done.stdout and "no.wasm" in done.stdout
