@@ -182,7 +182,8 @@ static void show(const struct json *o)
         line("Limit hit", STR_FMT ", %" PRId64 " times, last %s ago: " STR_FMT,
              STR_ARG(json_get_str(limit, "name")), number(limit, "count"),
              duration(text, number(limit, "agoMs")), STR_ARG(json_get_str(limit, "message")));
-    show_guest(json_getc(o, "guest"));
+    if (json_getc(o, "guest"))
+        show_guest(json_getc(o, "guest"));
     if (json_getc(o, "operations"))
         show_operations(json_getc(o, "operations"));
     if (json_getc(o, "v1"))

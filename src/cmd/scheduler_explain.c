@@ -2,6 +2,7 @@
 /* dormouse scheduler explain: who refused which node for a pod, and what the others are worth. */
 #include "base/buf.h"
 #include "cmd/cmd.h"
+#include "cmd/kube_client.h"
 #include "cmd/text_table.h"
 #include "codec/url.h"
 #include "codec/yaml.h"
@@ -15,7 +16,8 @@ static const char *data_dir, *namespace = "default", *output = "table";
 
 static const struct cmd_opt opts[] = {
     { "namespace", 'n', "NS", "of the pod (default)", CMD_STRING, &namespace, 0, 0 },
-    { "data-dir", 0, "DIR", "data directory of the scheduler", CMD_STRING, &data_dir, 0, 0 },
+    { "data-dir", 0, "DIR", "data directory of the scheduler " CMD_SERVER_DATA_DIR_DEFAULT,
+      CMD_STRING, &data_dir, 0, 0 },
     { "output", 'o', "FORMAT", "table, wide, json or yaml (table)", CMD_STRING, &output, 0, 0 },
     { .name = NULL },
 };
@@ -153,6 +155,29 @@ static void add_target(struct buf *to, struct str pod)
     url_encode(to, has_namespace ? tail : pod);
 }
 
+/* A scheduler that sleeps knows no pods; its cluster says whether there is such a one. */
+static int look_for_pod(const char *dir, struct str pod, struct err *err)
+{
+    scoped(kube_client_close_scoped) struct kube_client *c = NULL;
+    struct err why = { 0 };
+    struct arena a = { 0 };
+    struct kube_answer answer;
+    struct str head, tail;
+    bool has_namespace = str_cut(pod, '/', &head, &tail);
+    scoped(buf_fini_scoped) struct buf path = BUF_INIT(4096);
+    (void)buf_add_cstr(&path, "/api/v1/namespaces/");
+    url_encode(&path, has_namespace ? head : str_of(namespace));
+    (void)buf_add_cstr(&path, "/pods/");
+    url_encode(&path, has_namespace ? tail : pod);
+    int r = kube_client_open(NULL, NULL, dir, &c, &why);
+    if (r >= 0)
+        r = kube_client_ask(c, &a, "GET", buf_cstr(&path), NULL, STR(""), &answer, &why);
+    if (r == -ENOENT && c)
+        *err = why; /* pods "x" not found */
+    arena_fini(&a);
+    return r;
+}
+
 static int run(int argc, char **argv)
 {
     static const char *const formats[] = { "table", "wide", "json", "yaml" };
@@ -174,6 +199,8 @@ static int run(int argc, char **argv)
     r = admin_get(dir, buf_cstr(&target), &body, &err);
     if (r == -ENOENT || r == -ECONNREFUSED)
         return cmd_failf(CMD_UNAVAILABLE, "no scheduler runs in '%s' (--data-dir)", dir);
+    if (r == E_UNSUPPORTED && str_has_prefix(str_of(err_text(&err)), STR("the scheduler sleeps")))
+        (void)look_for_pod(dir, str_of(argv[0]), &err);
     return r < 0 ? cmd_fail(CMD_FAILED, &err) : print(buf_str(&body));
 }
 

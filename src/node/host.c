@@ -315,6 +315,12 @@ struct operator* host_find(const struct host *h, const struct url_target *target
     return operators_find(h->operators, namespace, name);
 }
 
+bool host_describe_refused(const struct host *h, const struct url_target *target, struct buf *to)
+{
+    return h->objects && objects_describe_refused(h->objects, url_query_get(target, "namespace"),
+                                                  url_query_get(target, "name"), to);
+}
+
 static void add_guest(struct operator* o, void *arg)
 {
     struct buf *to = arg;

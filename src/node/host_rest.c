@@ -3,6 +3,7 @@
 #include "node/host_impl.h"
 
 #include "base/sys.h"
+#include "codec/json.h"
 #include "wasm/guest_log.h"
 
 #include <fcntl.h>
@@ -64,6 +65,31 @@ struct telling {
     struct buf *why;
 };
 
+/* A line of its log for people: the message, and what it is about. */
+static void add_complaint(struct buf *to, struct str line)
+{
+    static const char *const about[] = { "controller", "key" };
+    struct arena a = { 0 };
+    struct json *v;
+    if (json_parse(&a, line, NULL, &v, NULL) < 0) {
+        (void)buf_add_str(to, line);
+        arena_fini(&a);
+        return;
+    }
+    (void)buf_printf(to, STR_FMT, STR_ARG(json_get_str(v, "message")));
+    for (size_t i = 0; i < ARRAY_LEN(about); i++)
+        if (json_get_str(v, about[i]).n)
+            (void)buf_printf(to, " %s=" STR_FMT, about[i], STR_ARG(json_get_str(v, about[i])));
+    json_each (f, json_getc(v, "fields")) {
+        (void)buf_printf(to, " " STR_FMT "=", STR_ARG(f->key));
+        if (json_is(f, JSON_STRING))
+            (void)buf_add_str(to, json_str(f));
+        else
+            (void)json_write(to, f);
+    }
+    arena_fini(&a);
+}
+
 /* The last complaint in its log. */
 static void tell_complaint(const struct telling *t, const struct operator_view *v)
 {
@@ -79,9 +105,11 @@ static void tell_complaint(const struct telling *t, const struct operator_view *
         if (str_find(line, STR("\"level\":\"warn\"")) >= 0 ||
             str_find(line, STR("\"level\":\"error\"")) >= 0)
             last = line;
-    if (last.n)
-        (void)buf_printf(t->why, "operator %s/%s complained last: " STR_FMT "\n", v->namespace,
-                         v->name, STR_ARG(last));
+    if (last.n) {
+        (void)buf_printf(t->why, "operator %s/%s complained last: ", v->namespace, v->name);
+        add_complaint(t->why, last);
+        (void)buf_add_char(t->why, '\n');
+    }
 }
 
 static void tell_trouble(struct operator* o, void *arg)

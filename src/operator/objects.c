@@ -535,6 +535,25 @@ void objects_on_change(struct objects *s, struct operator* o)
         mark(e);
 }
 
+bool objects_describe_refused(struct objects *s, struct str namespace, struct str name,
+                              struct buf *to)
+{
+    const struct entry *e = find_entry(s, namespace, name);
+    if (!e || !e->bad)
+        return false;
+    (void)buf_add_cstr(to, "{\"namespace\":");
+    (void)json_write_str(to, namespace);
+    (void)buf_add_cstr(to, ",\"name\":");
+    (void)json_write_str(to, name);
+    (void)buf_printf(to,
+                     ",\"generation\":%" PRIu64 ",\"runningGeneration\":0,\"phase\":\"%s\","
+                     "\"reason\":\"SpecInvalid\",\"message\":",
+                     e->bad->generation, operator_phase_name(OPERATOR_REFUSED));
+    (void)json_write_str(to, str_of(e->bad->text));
+    (void)buf_add_char(to, '}');
+    return true;
+}
+
 /* ---------------------------------------------------------------- following */
 
 /* Its identity, and since when it has been as it is: an earlier process may have written that. */

@@ -40,6 +40,10 @@ struct objects_opts {
 
 /* The CustomResourceDefinition, JSON. */
 struct str objects_crd(void);
+/* An Operator whose spec could not even be applied, as JSON like operator_describe(); false: it is
+ * none. */
+bool objects_describe_refused(struct objects *s, struct str namespace, struct str name,
+                              struct buf *to);
 
 /* operators: kept. Its on_change must lead to objects_on_change(). */
 int objects_start(const struct objects_opts *opts, struct operators *operators,

@@ -103,10 +103,15 @@ static struct function *find(struct gateway *g, const struct fields *f,
 static void refuse_unknown(struct gateway *g, struct http_exchange *x, const struct fields *f,
                            const struct route *r)
 {
-    static const struct refusal why = { 404, "UnknownFunction", 0 };
+    static const struct refusal unknown = { 404, "UnknownFunction", 0 };
+    static const struct refusal alone = { 503, "NoControlPlane", 1 };
+    const struct refusal *why = g->was_synced ? &unknown : &alone;
     char text[512];
     g->n_unknown++;
-    if (r)
+    if (!g->was_synced)
+        (void)snprintf(text, sizeof text,
+                       "no control plane has told this gateway yet which functions there are");
+    else if (r)
         (void)snprintf(text, sizeof text,
                        "there is no function '" STR_FMT "' in namespace '" STR_FMT "'",
                        STR_ARG(r->name), STR_ARG(r->namespace));
@@ -115,7 +120,7 @@ static void refuse_unknown(struct gateway *g, struct http_exchange *x, const str
                        "functions are called by host NAME.NAMESPACE or NAME.NAMESPACE.%s, or by "
                        "path /fn/NAMESPACE/NAME/",
                        g->domain);
-    refusal_send(x, f->is_grpc, &why, NULL, text);
+    refusal_send(x, f->is_grpc, why, NULL, text);
 }
 
 /* A tag in a host may have capitals; tags have none. */
