@@ -6,6 +6,7 @@
 #include "codec/json.h"
 #include "node/admin_client.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PAGE_MAX_BYTES = 64 << 20 };
@@ -13,12 +14,16 @@ enum { PAGE_MAX_BYTES = 64 << 20 };
 enum order { BY_LOAD, BY_REQUESTS, BY_COLD, BY_NAME, ORDERS };
 static const char *const order_names[ORDERS] = { "load", "requests", "cold", "name" };
 
-static const char *data_dir, *sort = "load";
+static const char *data_dir, *sort = "load", *output = "";
+static bool reverse;
 static enum order order;
 
 static const struct cmd_opt opts[] = {
-    { "data-dir", 0, "DIR", "data directory of the server", CMD_STRING, &data_dir, 0, 0 },
+    { "data-dir", 0, "DIR", "data directory of the server " CMD_SERVER_DATA_DIR_DEFAULT, CMD_STRING,
+      &data_dir, 0, 0 },
     { "sort", 0, "KEY", "load, requests, cold or name (load)", CMD_STRING, &sort, 0, 0 },
+    { "reverse", 'r', NULL, "the other way round", CMD_FLAG, &reverse, 0, 0 },
+    { "output", 'o', "FORMAT", "json: once, for programs (a table)", CMD_STRING, &output, 0, 0 },
     { .name = NULL },
 };
 
@@ -29,7 +34,8 @@ static const struct cmd_opt *fn_top_opts(void)
 
 struct row {
     struct str namespace, name;
-    int64_t sandboxes, running, queued, requests, failures, cold, p50_ms, p99_ms;
+    int64_t revision, sandboxes, running, queued, requests, failures, cold, p50_ms, p99_ms;
+    bool is_failing;
 };
 
 struct reading {
@@ -53,6 +59,8 @@ static void read_row(const struct json *f, struct row *ret)
 {
     *ret = (struct row){ .namespace = json_get_str(f, "namespace"),
                          .name = json_get_str(f, "name"),
+                         .revision = json_int_or(json_getc(f, "revision"), 0),
+                         .is_failing = json_get_str(f, "failure").n > 0,
                          .sandboxes = json_int_or(json_getc(f, "sandboxes"), 0),
                          .running = json_int_or(json_getc(f, "running"), 0),
                          .queued = json_int_or(json_getc(f, "queued"), 0),
@@ -114,50 +122,74 @@ static void write_rates(const struct top_reading *r, const struct top_reading *b
                    (double)(s->requests - of(before)->sum.requests) * 1000 / (double)ms);
 }
 
-static void write_keys(struct buf *to)
-{
-    buf_printf(to, "by %s; sort: l load, r requests, c cold starts, n name", order_names[order]);
-}
+enum column {
+    NAMESPACE,
+    NAME,
+    REVISION,
+    SANDBOXES,
+    RUNNING,
+    WAITING,
+    REQUESTS,
+    FAILURES,
+    COLD,
+    P50,
+    P99,
+    COLUMNS
+};
+static const struct top_column column_table[COLUMNS] = {
+    [NAMESPACE] = { "NAMESPACE", 16, 0, true }, [NAME] = { "NAME", 24, 0, true },
+    [REVISION] = { "REV", 4, 7, false },        [SANDBOXES] = { "SANDBOXES", 9, 1, false },
+    [RUNNING] = { "RUNNING", 7, 2, false },     [WAITING] = { "WAITING", 7, 5, false },
+    [REQUESTS] = { "REQUESTS", 10, 3, false },  [FAILURES] = { "FAILURES", 8, 4, false },
+    [COLD] = { "COLD", 7, 6, false },           [P50] = { "P50<=", 6, 8, false },
+    [P99] = { "P99<=", 6, 8, false },
+};
+static const struct top_columns columns = { column_table, COLUMNS };
 
-static void write_head(struct buf *to)
-{
-    buf_printf(to, "%-16s %-28s %9s %7s %7s %10s %8s %7s %7s %7s", "NAMESPACE", "NAME", "SANDBOXES",
-               "RUNNING", "WAITING", "REQUESTS", "FAILURES", "COLD", "P50(ms)", "P99(ms)");
-}
-
-static void write_ms(struct buf *to, int64_t ms)
+/* Upper bounds are round. */
+static void set_ms(struct top_cells *to, enum column i, int64_t ms)
 {
     if (ms < 0)
-        buf_printf(to, " %7s", "-");
+        (void)snprintf(to->room[i], TOP_CELL_MAX, "-");
+    else if (ms < 1000)
+        (void)snprintf(to->room[i], TOP_CELL_MAX, "%lldms", (long long)ms);
     else
-        buf_printf(to, " <%6lld", (long long)ms);
+        (void)snprintf(to->room[i], TOP_CELL_MAX, "%llds", (long long)(ms / 1000));
+    to->at[i] = str_of(to->room[i]);
 }
 
-static void write_row(const struct top_reading *reading, size_t i, struct buf *to)
+static void cells_of(const struct top_reading *reading, size_t i, struct top_cells *ret)
 {
     const struct row *r = &of(reading)->rows[i];
-    buf_printf(to, "%-16.*s %-28.*s %9lld %7lld %7lld %10lld %8lld %7lld", STR_ARG(r->namespace),
-               STR_ARG(r->name), (long long)r->sandboxes, (long long)r->running,
-               (long long)r->queued, (long long)r->requests, (long long)r->failures,
-               (long long)r->cold);
-    write_ms(to, r->p50_ms);
-    write_ms(to, r->p99_ms);
+    ret->at[NAMESPACE] = r->namespace;
+    ret->at[NAME] = r->name;
+    top_cell_number(ret, REVISION, r->revision);
+    top_cell_number(ret, SANDBOXES, r->sandboxes);
+    top_cell_number(ret, RUNNING, r->running);
+    top_cell_number(ret, WAITING, r->queued);
+    top_cell_number(ret, REQUESTS, r->requests);
+    top_cell_number(ret, FAILURES, r->failures);
+    top_cell_number(ret, COLD, r->cold);
+    set_ms(ret, P50, r->p50_ms);
+    set_ms(ret, P99, r->p99_ms);
 }
 
-static bool is_asleep(const struct top_reading *r, size_t i)
+static enum top_mark mark_of(const struct top_reading *reading, size_t i)
 {
-    return of(r)->rows[i].sandboxes == 0;
+    const struct row *r = &of(reading)->rows[i];
+    return r->is_failing ? TOP_BAD : r->sandboxes == 0 ? TOP_DIM : TOP_PLAIN;
 }
 
 static int by_name(const struct row *a, const struct row *b)
 {
-    int d = str_cmp(a->namespace, b->namespace);
-    return d ? d : str_cmp(a->name, b->name);
+    int d = top_compare_names(a->namespace, b->namespace);
+    return d ? d : top_compare_names(a->name, b->name);
 }
 
-static int compare(const void *pa, const void *pb)
+static int compare(const void *pa, const void *pb, void *arg)
 {
-    const struct row *a = pa, *b = pb;
+    const bool *is_reverse = arg;
+    const struct row *a = *is_reverse ? pb : pa, *b = *is_reverse ? pa : pb;
     int64_t x = 0, y = 0;
     switch (order) {
     case BY_LOAD:
@@ -178,28 +210,47 @@ static int compare(const void *pa, const void *pb)
     return x != y ? (x < y) - (x > y) : by_name(a, b);
 }
 
-static void sort_rows(struct top_reading *r)
+static void sort_rows(struct top_reading *r, bool is_reverse)
 {
-    qsort(((struct reading *)r)->rows, r->rows, sizeof(struct row), compare);
+    if (r->rows)
+        qsort_r(((struct reading *)r)->rows, r->rows, sizeof(struct row), compare, &is_reverse);
 }
 
-static void on_key(int key)
+static const char *order_name(void)
+{
+    return order_names[order];
+}
+
+static bool on_key(int key)
 {
     const char *keys = "lrcn", *at = key > 0 && key < 128 ? strchr(keys, key) : NULL;
     if (at && *at)
         order = (enum order)(at - keys);
+    return at && *at;
 }
 
-static const struct top_view view = { .read = read_server,
+static const struct top_view view = { .columns = &columns,
+                                      .read = read_server,
                                       .free = free_reading,
                                       .totals = write_totals,
                                       .rates = write_rates,
-                                      .keys = write_keys,
-                                      .head = write_head,
-                                      .row = write_row,
-                                      .is_dim = is_asleep,
+                                      .cells = cells_of,
+                                      .mark = mark_of,
                                       .sort = sort_rows,
-                                      .on_key = on_key };
+                                      .order = order_name,
+                                      .on_key = on_key,
+                                      .sort_keys = "l r c n        sort by load, requests, cold "
+                                                   "starts, name" };
+
+static int print_json(const char *dir)
+{
+    scoped(buf_fini_scoped) struct buf page = BUF_INIT(PAGE_MAX_BYTES);
+    struct err err = { 0 };
+    if (admin_get(dir, "/functions", &page, &err) < 0)
+        return cmd_fail(CMD_UNAVAILABLE, &err);
+    (void)puts(buf_cstr(&page));
+    return CMD_OK;
+}
 
 static int run(int argc, char **argv)
 {
@@ -211,8 +262,10 @@ static int run(int argc, char **argv)
         ;
     if (order == ORDERS)
         return cmd_failf(CMD_USAGE, "--sort is load, requests, cold or name, not '%s'", sort);
+    if (output[0] && strcmp(output, "json") != 0)
+        return cmd_failf(CMD_USAGE, "--output is json, not '%s'", output);
     scoped(free_scoped) char *dir = cmd_server_data_dir(data_dir);
-    return top_run(&view, dir);
+    return output[0] ? print_json(dir) : top_run(&view, dir, reverse);
 }
 
 const struct cmd cmd_fn_top = {
@@ -220,9 +273,9 @@ const struct cmd cmd_fn_top = {
     .doc = "show the functions of the gateway on this machine, live",
     .help =
         "Requests, failures (5xx) and cold starts count since the gateway has started; the times "
-        "are upper bounds, from a\nrequest's arrival to its answer's end. Keys: l, r, c, n sort; "
-        "arrows and page keys scroll; q quits. Where\nstandard output is no terminal the table "
-        "is printed once.\n"
+        "are upper bounds, from a\nrequest's arrival to its answer's end. Keys as of 'dormouse "
+        "top', "
+        "but l, r, c, n sort. Where standard output\nis no terminal the table is printed once.\n"
         "\n"
         "  dormouse fn top --data-dir /tmp/d\n"
         "  dormouse fn top --sort cold | head\n",

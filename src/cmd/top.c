@@ -6,13 +6,20 @@
 #include "cmd/top_table.h"
 #include "node/admin_client.h"
 
+#include <stdio.h>
+#include <string.h>
+
 enum { PAGE_MAX_BYTES = 64 << 20 };
 
-static const char *data_dir, *sort = "state";
+static const char *data_dir, *sort = "state", *output = "";
+static bool reverse;
 
 static const struct cmd_opt opts[] = {
-    { "data-dir", 0, "DIR", "data directory of the server", CMD_STRING, &data_dir, 0, 0 },
+    { "data-dir", 0, "DIR", "data directory of the server " CMD_SERVER_DATA_DIR_DEFAULT, CMD_STRING,
+      &data_dir, 0, 0 },
     { "sort", 0, "KEY", "state, memory, wakes or name (state)", CMD_STRING, &sort, 0, 0 },
+    { "reverse", 'r', NULL, "the other way round", CMD_FLAG, &reverse, 0, 0 },
+    { "output", 'o', "FORMAT", "json: once, for programs (a table)", CMD_STRING, &output, 0, 0 },
     { .name = NULL },
 };
 
@@ -81,43 +88,63 @@ static void write_rates(const struct top_reading *r, const struct top_reading *b
                     is_same ? r->at_ms - before->at_ms : 0);
 }
 
-static void write_keys(struct buf *to)
+static void cells_of(const struct top_reading *r, size_t i, struct top_cells *ret)
 {
-    buf_printf(to, "by %s; sort: s state, m memory, w wakes, n name", top_order_name(order));
+    top_cells(&table_of(r)->rows[i], ret);
 }
 
-static void write_row(const struct top_reading *r, size_t i, struct buf *to)
+static enum top_mark mark_of(const struct top_reading *r, size_t i)
 {
-    top_write_row(to, &table_of(r)->rows[i]);
+    struct str state = table_of(r)->rows[i].state;
+    return str_is(state, "Failed") || str_is(state, "Refused") ? TOP_BAD
+           : str_is(state, "Asleep")                           ? TOP_DIM
+                                                               : TOP_PLAIN;
 }
 
-static bool is_asleep(const struct top_reading *r, size_t i)
+static void sort_rows(struct top_reading *r, bool is_reverse)
 {
-    return str_is(table_of(r)->rows[i].state, "Asleep");
+    top_sort(&((struct reading *)r)->table, order, is_reverse);
 }
 
-static void sort_rows(struct top_reading *r)
+static const char *order_name(void)
 {
-    top_sort(&((struct reading *)r)->table, order);
+    return top_order_name(order);
 }
 
-static void on_key(int key)
+static bool on_key(int key)
 {
     enum top_order wanted = top_order_of_key(key);
     if (wanted != TOP_ORDER_COUNT)
         order = wanted;
+    return wanted != TOP_ORDER_COUNT;
 }
 
-static const struct top_view view = { .read = read_server,
+static const struct top_view view = { .columns = &top_columns,
+                                      .read = read_server,
                                       .free = free_reading,
                                       .totals = write_totals,
                                       .rates = write_rates,
-                                      .keys = write_keys,
-                                      .head = top_write_head,
-                                      .row = write_row,
-                                      .is_dim = is_asleep,
+                                      .cells = cells_of,
+                                      .mark = mark_of,
                                       .sort = sort_rows,
-                                      .on_key = on_key };
+                                      .order = order_name,
+                                      .on_key = on_key,
+                                      .sort_keys = "s m w n        sort by state, memory, wakes, "
+                                                   "name" };
+
+/* The pages as they are. */
+static int print_json(const char *dir)
+{
+    scoped(buf_fini_scoped) struct buf guests = BUF_INIT(PAGE_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf status = BUF_INIT(PAGE_MAX_BYTES);
+    struct err err = { 0 };
+    if (admin_get(dir, "/guests", &guests, &err) < 0 ||
+        admin_get(dir, "/status", &status, &err) < 0)
+        return cmd_fail(CMD_UNAVAILABLE, &err);
+    (void)printf("{\"status\":" STR_FMT ",\"guests\":" STR_FMT "}\n",
+                 STR_ARG(str_trim(buf_str(&status))), STR_ARG(str_trim(buf_str(&guests))));
+    return CMD_OK;
+}
 
 static int run(int argc, char **argv)
 {
@@ -128,19 +155,25 @@ static int run(int argc, char **argv)
     order = top_order_of(sort);
     if (order == TOP_ORDER_COUNT)
         return cmd_failf(CMD_USAGE, "--sort is state, memory, wakes or name, not '%s'", sort);
+    if (output[0] && strcmp(output, "json") != 0)
+        return cmd_failf(CMD_USAGE, "--output is json, not '%s'", output);
     scoped(free_scoped) char *dir = cmd_server_data_dir(data_dir);
-    return top_run(&view, dir);
+    return output[0] ? print_json(dir) : top_run(&view, dir, reverse);
 }
 
 const struct cmd cmd_top = {
     .name = "top",
     .doc = "show the guests of the server on this machine, live",
-    .help = "Refreshed every second. Keys: s, m, w, n sort by state, memory, wakes, name; arrows "
-            "and page keys\n"
-            "scroll; q quits. Where standard output is no terminal the table is printed once.\n"
-            "\n"
-            "  dormouse top --data-dir /tmp/d\n"
-            "  dormouse top --sort memory | head\n",
+    .help =
+        "Refreshed every second. Keys: s, m, w, n sort by state, memory, wakes, name, and R the "
+        "other way round; arrows and\n"
+        "page keys move, left and right show other columns; / shows what has a text in its "
+        "name; Enter shows all of\n"
+        "a row; ? lists the keys; q quits. Where standard output is no terminal the table is "
+        "printed once.\n"
+        "\n"
+        "  dormouse top --data-dir /tmp/d\n"
+        "  dormouse top --sort memory | head\n",
     .run = run,
     .opts = top_opts,
 };

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "cmd/cmd.h"
 
 #include <dlfcn.h>
@@ -15,7 +16,13 @@
 #define NCURSES_NOMACROS
 #include <curses.h>
 
-enum { REFRESH_MS = 1000, PAGE_MAX_BYTES = 64 << 20, LINE_MAX_BYTES = 4096, HEAD_LINES = 4 };
+enum {
+    REFRESH_MS = 1000,
+    PAGE_MAX_BYTES = 64 << 20,
+    LINE_MAX_BYTES = 16 << 10,
+    ROOMY_LINES = 12, /* from so many on, lines at the top are wrapped and not cut */
+    FILTER_MAX = 64
+};
 
 static int read_server(const struct top_view *v, const char *dir, struct top_reading **ret,
                        struct err *err)
@@ -26,20 +33,22 @@ static int read_server(const struct top_view *v, const char *dir, struct top_rea
     return r;
 }
 
-static int print_once(const struct top_view *v, const char *dir)
+static int print_once(const struct top_view *v, const char *dir, bool reverse)
 {
     struct top_reading *r = NULL;
     struct err err = { 0 };
     if (read_server(v, dir, &r, &err) < 0)
         return cmd_fail(CMD_UNAVAILABLE, &err);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(PAGE_MAX_BYTES);
-    v->sort(r);
+    v->sort(r, reverse);
     v->totals(r, &text);
     buf_add_char(&text, '\n');
-    v->head(&text);
+    top_columns_head(*v->columns, NULL, &text);
     buf_add_char(&text, '\n');
     for (size_t i = 0; i < r->rows; i++) {
-        v->row(r, i, &text);
+        struct top_cells cells;
+        v->cells(r, i, &cells);
+        top_columns_row(*v->columns, NULL, &cells, &text);
         buf_add_char(&text, '\n');
     }
     v->free(r);
@@ -53,8 +62,11 @@ static int print_once(const struct top_view *v, const char *dir)
     X(endwin)                                                                                      \
     X(noecho)                                                                                      \
     X(cbreak)                                                                                      \
-    X(curs_set) X(keypad) X(wtimeout) X(wgetch) X(werase) X(wmove) X(waddnstr) X(wattrset)         \
-        X(wrefresh) X(clearok) X(getmaxx) X(getmaxy)
+    X(curs_set)                                                                                    \
+    X(keypad)                                                                                      \
+    X(wtimeout) X(wgetch) X(werase) X(wmove) X(waddnstr) X(wattrset) X(wrefresh) X(clearok)        \
+        X(getmaxx) X(getmaxy) X(has_colors) X(start_color) X(use_default_colors) X(init_pair)      \
+            X(COLOR_PAIR)
 
 static struct {
 #define CURSES_MEMBER(name) __typeof__(name) *name;
@@ -66,9 +78,17 @@ struct screen {
     SCREEN *screen;
     WINDOW *window;
     const struct top_view *view;
-    size_t first; /* row at the top */
     struct top_reading *now, *before;
     struct err err; /* code 0: the last reading succeeded */
+    bool reverse, has_color;
+    VEC(size_t) shown;    /* rows of `now` that the filter lets through, in order */
+    size_t cursor, first; /* of them: the one chosen, the one at the top */
+    size_t skip;          /* columns left out at the left */
+    int head_lines;       /* as drawn last */
+    enum { SHOW_TABLE, SHOW_ROW, SHOW_HELP } what;
+    bool is_typing; /* the filter */
+    char filter[FILTER_MAX];
+    size_t filter_n;
 };
 
 static int load_curses(WINDOW ***ret_stdscr, struct err *err)
@@ -105,6 +125,9 @@ static int open_screen(struct screen *s, struct err *err)
     (void)curses.noecho();
     (void)curses.curs_set(0);
     (void)curses.keypad(s->window, TRUE);
+    const char *no_color = getenv("NO_COLOR"); /* https://no-color.org */
+    s->has_color = !(no_color && *no_color) && curses.has_colors() && curses.start_color() == OK &&
+                   curses.use_default_colors() == OK && curses.init_pair(1, COLOR_RED, -1) == OK;
     return 0;
 }
 
@@ -114,91 +137,284 @@ static void close_screen(struct screen *s)
     curses.delscreen(s->screen);
     s->view->free(s->now);
     s->view->free(s->before);
+    vec_fini(&s->shown);
 }
 
-static void put_line(const struct screen *s, int y, const struct buf *text, int attributes)
+static void put_text(const struct screen *s, int y, struct str text, int attributes)
 {
+    int width = curses.getmaxx(s->window);
     (void)curses.wattrset(s->window, attributes);
     (void)curses.wmove(s->window, y, 0);
-    (void)curses.waddnstr(s->window, buf_cstr(text), curses.getmaxx(s->window));
+    (void)curses.waddnstr(s->window, text.n ? text.p : "", MIN((int)text.n, width));
     (void)curses.wattrset(s->window, A_NORMAL);
+}
+
+/* Where there is room a line is continued on the next, behind a ";" or a blank. Returns the lines.
+ */
+static int put_wrapped(const struct screen *s, int y, struct str text, int attributes)
+{
+    size_t width = (size_t)MAX(curses.getmaxx(s->window), 1);
+    int lines = 0;
+    bool is_roomy = curses.getmaxy(s->window) >= ROOMY_LINES;
+    do {
+        size_t n = MIN(text.n, width);
+        if (is_roomy && text.n > width) {
+            while (n > 1 && text.p[n - 1] != ';')
+                n--;
+            for (n = n > 1 ? n : width; n > 1 && text.p[n - 1] != ';' && text.p[n] != ' ';)
+                n--;
+            n = n > 1 ? n : width;
+        }
+        put_text(s, y + lines++, str_slice(text, 0, n), attributes);
+        text = str_trim(str_slice(text, n, text.n));
+    } while (is_roomy && text.n);
+    return lines;
 }
 
 static size_t rows_shown(const struct screen *s)
 {
     int lines = curses.getmaxy(s->window);
-    return lines > HEAD_LINES ? (size_t)(lines - HEAD_LINES) : 0;
+    return lines > s->head_lines ? (size_t)(lines - s->head_lines) : 0;
 }
 
-static void draw_head(const struct screen *s)
+static void add_keys(const struct screen *s, struct buf *to)
+{
+    if (s->is_typing) {
+        buf_printf(to, "show what has in its name: %.*s_", (int)s->filter_n, s->filter);
+        return;
+    }
+    if (s->shown.n)
+        buf_printf(to, "%zu of %zu, ", s->cursor + 1, s->shown.n);
+    buf_printf(to, "by %s%s", s->view->order(), s->reverse ? " (reverse)" : "");
+    if (s->filter_n)
+        buf_printf(to, ", with '%.*s'", (int)s->filter_n, s->filter);
+    buf_add_cstr(to, "; ? help, / filter, Enter details, q quit");
+}
+
+static int draw_head(const struct screen *s, const bool *keep)
 {
     const struct top_view *v = s->view;
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(LINE_MAX_BYTES);
     v->totals(s->now, &line);
-    put_line(s, 0, &line, A_BOLD);
+    int y = put_wrapped(s, 0, buf_str(&line), A_BOLD);
     buf_reset(&line);
     if (s->err.code < 0)
         buf_add_cstr(&line, err_text(&s->err));
     else
         v->rates(s->now, s->before, &line);
-    put_line(s, 1, &line, s->err.code < 0 ? A_REVERSE : A_NORMAL);
+    y += put_wrapped(s, y, buf_str(&line), s->err.code < 0 ? A_REVERSE : A_NORMAL);
     buf_reset(&line);
-    v->keys(&line);
-    buf_add_cstr(&line, "; arrows scroll; q quits");
-    put_line(s, 2, &line, A_NORMAL);
+    add_keys(s, &line);
+    put_text(s, y++, buf_str(&line), A_NORMAL);
     buf_reset(&line);
-    v->head(&line);
-    put_line(s, 3, &line, A_REVERSE);
+    top_columns_head(*v->columns, keep, &line);
+    put_text(s, y++, buf_str(&line), A_BOLD | A_UNDERLINE);
+    return y;
+}
+
+static bool has_text(struct str s, struct str part)
+{
+    return part.n == 0 || str_find(s, part) >= 0;
+}
+
+/* Sorted, and without what the filter leaves out. */
+static void choose_rows(struct screen *s)
+{
+    struct str filter = str_n(s->filter, s->filter_n);
+    s->view->sort(s->now, s->reverse);
+    s->shown.n = 0;
+    for (size_t i = 0; i < s->now->rows; i++) {
+        struct top_cells cells;
+        s->view->cells(s->now, i, &cells);
+        if (has_text(cells.at[0], filter) || has_text(cells.at[1], filter))
+            vec_push(&s->shown, i);
+    }
+    s->cursor = MIN(s->cursor, s->shown.n ? s->shown.n - 1 : 0);
+}
+
+static int attributes_of(const struct screen *s, size_t i)
+{
+    int is = i == s->cursor ? (int)A_REVERSE : 0;
+    switch (s->view->mark(s->now, s->shown.p[i])) {
+    case TOP_BAD:
+        return is | (s->has_color ? curses.COLOR_PAIR(1) : (int)A_BOLD);
+    case TOP_DIM:
+        return is ? is : (int)A_DIM;
+    case TOP_PLAIN:
+        break;
+    }
+    return is;
+}
+
+static void draw_table(struct screen *s, const bool *keep)
+{
+    size_t shown = rows_shown(s), last = s->shown.n > shown ? s->shown.n - shown : 0;
+    scoped(buf_fini_scoped) struct buf line = BUF_INIT(LINE_MAX_BYTES);
+    if (s->cursor < s->first)
+        s->first = s->cursor;
+    if (shown && s->cursor >= s->first + shown)
+        s->first = s->cursor - shown + 1;
+    s->first = MIN(s->first, last);
+    for (size_t i = 0; i < shown && s->first + i < s->shown.n; i++) {
+        struct top_cells cells;
+        buf_reset(&line);
+        s->view->cells(s->now, s->shown.p[s->first + i], &cells);
+        top_columns_row(*s->view->columns, keep, &cells, &line);
+        put_text(s, s->head_lines + (int)i, buf_str(&line), attributes_of(s, s->first + i));
+    }
+}
+
+/* Instead of the table. */
+static void draw_lines(const struct screen *s, struct str text)
+{
+    struct str line;
+    for (int y = s->head_lines - 1; text.n && y < curses.getmaxy(s->window);) {
+        (void)str_cut(text, '\n', &line, &text);
+        put_text(s, y, STR(""), A_NORMAL);
+        y += put_wrapped(s, y, line, A_NORMAL);
+    }
+}
+
+static void draw_details(const struct screen *s)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(LINE_MAX_BYTES);
+    struct top_cells cells;
+    if (s->shown.n == 0)
+        return;
+    s->view->cells(s->now, s->shown.p[s->cursor], &cells);
+    top_columns_list(*s->view->columns, &cells, &text);
+    buf_add_cstr(&text, "\nEnter or Esc: the table; arrows: the next row\n");
+    draw_lines(s, buf_str(&text));
+}
+
+static void draw_help(const struct screen *s)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(LINE_MAX_BYTES);
+    buf_printf(&text,
+               "arrows, pages  move; Home and End to the first and last row\n"
+               "left, right    other columns\n"
+               "%s\n"
+               "R              the other way round\n"
+               "/              only rows with a text in namespace or name; Esc: all\n"
+               "Enter          all that is known of the row\n"
+               "q              quit\n"
+               "\nany key: the table\n",
+               s->view->sort_keys);
+    draw_lines(s, buf_str(&text));
 }
 
 static void draw(struct screen *s)
 {
-    size_t shown = rows_shown(s), last = s->now->rows > shown ? s->now->rows - shown : 0;
-    s->first = MIN(s->first, last);
-    s->view->sort(s->now);
+    bool keep[TOP_COLUMNS_MAX];
+    size_t width = (size_t)MAX(curses.getmaxx(s->window), 1);
+    size_t optional = top_columns_fit(*s->view->columns, width, s->skip, keep);
+    choose_rows(s);
+    if (s->skip >= optional)
+        s->skip = optional ? optional - 1 : 0;
     (void)curses.werase(s->window);
-    draw_head(s);
-    scoped(buf_fini_scoped) struct buf line = BUF_INIT(LINE_MAX_BYTES);
-    for (size_t i = 0; i < shown && s->first + i < s->now->rows; i++) {
-        buf_reset(&line);
-        s->view->row(s->now, s->first + i, &line);
-        put_line(s, HEAD_LINES + (int)i, &line,
-                 s->view->is_dim(s->now, s->first + i) ? A_DIM : A_NORMAL);
+    s->head_lines = draw_head(s, keep);
+    switch (s->what) {
+    case SHOW_TABLE:
+        draw_table(s, keep);
+        break;
+    case SHOW_ROW:
+        draw_details(s);
+        break;
+    case SHOW_HELP:
+        draw_help(s);
+        break;
     }
     (void)curses.wrefresh(s->window);
+}
+
+enum { KEY_CTRL_L = 'L' & 0x1f, KEY_ESCAPE = 27, KEY_DELETE = 127 };
+
+/* While the filter is typed all keys are part of it. */
+static void on_typed(struct screen *s, int key)
+{
+    if (key == '\n' || key == '\r' || key == KEY_ENTER)
+        s->is_typing = false;
+    else if (key == KEY_ESCAPE)
+        s->is_typing = false, s->filter_n = 0;
+    else if (key == KEY_BACKSPACE || key == KEY_DELETE || key == '\b')
+        s->filter_n -= s->filter_n > 0;
+    else if (key >= ' ' && key < KEY_DELETE && s->filter_n < FILTER_MAX)
+        s->filter[s->filter_n++] = (char)key;
+}
+
+static bool move_cursor(struct screen *s, int key)
+{
+    size_t page = MAX(rows_shown(s), (size_t)1);
+    switch (key) {
+    case KEY_UP:
+        s->cursor -= s->cursor > 0;
+        return true;
+    case KEY_DOWN:
+        s->cursor++; /* choose_rows() ends it at the last */
+        return true;
+    case KEY_PPAGE:
+        s->cursor -= MIN(s->cursor, page);
+        return true;
+    case KEY_NPAGE:
+        s->cursor += page;
+        return true;
+    case KEY_HOME:
+        s->cursor = 0;
+        return true;
+    case KEY_END:
+        s->cursor = s->now->rows;
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* false: to end. */
 static bool on_key(struct screen *s, int key)
 {
-    size_t page = MAX(rows_shown(s), (size_t)1);
-    s->view->on_key(key);
-    switch (key) {
-    case 'q':
-    case 'Q':
-        return false;
-    case 'L' & 0x1f: /* as everywhere: draw all of it again */
+    if (key == KEY_CTRL_L) { /* as everywhere: draw all of it again */
         (void)curses.clearok(s->window, TRUE);
+        return true;
+    }
+    if (key == KEY_RESIZE || (!s->is_typing && move_cursor(s, key)))
+        return true;
+    if (s->is_typing) {
+        on_typed(s, key);
+        return true;
+    }
+    if (key == 'q' || key == 'Q')
+        return false;
+    if (s->what != SHOW_TABLE) {
+        s->what = SHOW_TABLE;
+        return true;
+    }
+    switch (key) {
+    case '?':
+    case 'h':
+        s->what = SHOW_HELP;
         break;
-    case KEY_UP:
-        s->first -= s->first > 0;
+    case '\n':
+    case '\r':
+    case KEY_ENTER:
+        s->what = SHOW_ROW;
         break;
-    case KEY_DOWN:
-        s->first++;
+    case '/':
+        s->is_typing = true;
         break;
-    case KEY_PPAGE:
-        s->first -= MIN(s->first, page);
+    case KEY_ESCAPE:
+        s->filter_n = 0;
         break;
-    case KEY_NPAGE:
-        s->first += page;
+    case 'R':
+        s->reverse = !s->reverse;
         break;
-    case KEY_HOME:
-        s->first = 0;
+    case KEY_RIGHT:
+        s->skip++; /* draw() ends it at the last */
         break;
-    case KEY_END:
-        s->first = s->now->rows;
+    case KEY_LEFT:
+        s->skip -= s->skip > 0;
         break;
-    default: /* KEY_RESIZE: drawn anew like after any other key */
+    default:
+        (void)s->view->on_key(key);
         break;
     }
     return true;
@@ -222,9 +438,9 @@ static bool is_terminal_gone(void)
     return poll(&in, 1, 0) > 0 && (in.revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
-static int run_live(const struct top_view *view, const char *dir)
+static int run_live(const struct top_view *view, const char *dir, bool reverse)
 {
-    struct screen s = { .view = view };
+    struct screen s = { .view = view, .reverse = reverse };
     struct err err = { 0 };
     if (read_server(view, dir, &s.now, &err) < 0)
         return cmd_fail(CMD_UNAVAILABLE, &err);
@@ -251,8 +467,8 @@ static int run_live(const struct top_view *view, const char *dir)
     return CMD_OK;
 }
 
-int top_run(const struct top_view *view, const char *dir)
+int top_run(const struct top_view *view, const char *dir, bool reverse)
 {
-    return isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) ? run_live(view, dir)
-                                                         : print_once(view, dir);
+    return isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) ? run_live(view, dir, reverse)
+                                                         : print_once(view, dir, reverse);
 }

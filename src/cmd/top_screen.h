@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "cmd/top_columns.h"
 
 /* What the server told at one time; the view's own. */
 struct top_reading {
@@ -18,20 +19,24 @@ struct top_reading {
     uint64_t at_ms; /* filled in by the screen */
 };
 
+enum top_mark { TOP_PLAIN, TOP_DIM, TOP_BAD };
+
 struct top_view {
+    const struct top_columns *columns; /* the first two: namespace and name */
     /* Given. Errors: of admin_get(), E_PARSE. */
     int (*read)(const char *dir, struct top_reading **ret, struct err *err);
     void (*free)(struct top_reading *r); /* NULL is fine */
     /* Lines without line feed. before: the reading before, NULL: none. */
     void (*totals)(const struct top_reading *r, struct buf *to);
     void (*rates)(const struct top_reading *r, const struct top_reading *before, struct buf *to);
-    void (*keys)(struct buf *to); /* "by state; sort: s state, ..." */
-    void (*head)(struct buf *to);
-    void (*row)(const struct top_reading *r, size_t i, struct buf *to);
-    bool (*is_dim)(const struct top_reading *r, size_t i);
-    void (*sort)(struct top_reading *r); /* as the last key says */
-    void (*on_key)(int key);             /* those that the screen does not take */
+    /* Borrows from the reading. */
+    void (*cells)(const struct top_reading *r, size_t i, struct top_cells *ret);
+    enum top_mark (*mark)(const struct top_reading *r, size_t i);
+    void (*sort)(struct top_reading *r, bool reverse); /* as the last key says */
+    const char *(*order)(void);                        /* "name" */
+    bool (*on_key)(int key);                           /* true: it chose an order */
+    const char *sort_keys;                             /* a line of the help */
 };
 
 /* Until `q`, or once. Prints errors; a cmd_exit. */
-int top_run(const struct top_view *view, const char *dir);
+int top_run(const struct top_view *view, const char *dir, bool reverse);

@@ -19,6 +19,7 @@ static void read_row(const struct json *g, struct top_row *r)
                            .name = json_get_str(g, "name"),
                            .abi = json_get_str(g, "abi"),
                            .state = json_get_str(g, "state"),
+                           .last_error = json_get_str(g, "lastError"),
                            .resident_bytes = number(g, "residentBytes"),
                            .swap_bytes = number(g, "swapBytes"),
                            .activations = number(g, "activations"),
@@ -108,15 +109,21 @@ static int compare_numbers(int64_t a, int64_t b)
 
 static int compare_names(const struct top_row *a, const struct top_row *b)
 {
-    int c = str_cmp(a->namespace, b->namespace);
-    return c ? c : str_cmp(a->name, b->name);
+    int c = top_compare_names(a->namespace, b->namespace);
+    return c ? c : top_compare_names(a->name, b->name);
 }
+
+struct sorting {
+    enum top_order order;
+    bool reverse;
+};
 
 static int compare(const void *left, const void *right, void *arg)
 {
     const struct top_row *a = left, *b = right;
+    const struct sorting *by = arg;
     int c = 0;
-    switch (*(const enum top_order *)arg) {
+    switch (by->order) {
     case TOP_BY_STATE:
         c = compare_numbers((int64_t)rank(a->state), (int64_t)rank(b->state));
         break;
@@ -131,38 +138,29 @@ static int compare(const void *left, const void *right, void *arg)
     case TOP_ORDER_COUNT:
         break;
     }
-    return c ? c : compare_names(a, b);
+    c = c ? c : compare_names(a, b);
+    return by->reverse ? -c : c;
 }
 
-void top_sort(struct top_table *t, enum top_order order)
+void top_sort(struct top_table *t, enum top_order order, bool reverse)
 {
+    struct sorting by = { order, reverse };
     if (t->n)
-        qsort_r(t->rows, t->n, sizeof t->rows[0], compare, &order);
+        qsort_r(t->rows, t->n, sizeof t->rows[0], compare, &by);
 }
 
 /* ---------------------------------------------------------------- text */
-
-enum { NAMESPACE_WIDTH = 14, NAME_WIDTH = 24, ABI_WIDTH = 3, STATE_WIDTH = 9 };
-
-/* Cut or filled to `width`, and a blank. */
-static void add_cell(struct buf *to, struct str s, size_t width)
-{
-    for (size_t i = 0; i < width; i++) {
-        char c = i < s.n ? s.p[i] : ' ';
-        buf_add_char(to, (unsigned char)c < 0x20 || c == 0x7f ? '?' : c);
-    }
-    buf_add_char(to, ' ');
-}
 
 void top_write_totals(struct buf *to, const struct top_totals *t)
 {
     buf_printf(to,
                "dormouse " STR_FMT ", pid %" PRId64 ", up %" PRId64 ":%02" PRId64 ":%02" PRId64
                "; %" PRId64 " operators: %" PRId64 " awake, %" PRId64 " asleep, %" PRId64
-               " failed; %" PRId64 " runners; resident %.1f MiB, swap %.1f MiB",
+               " failed; %" PRId64 " %s; resident %.1f MiB, swap %.1f MiB",
                STR_ARG(t->version), t->pid, t->uptime_s / 3600, t->uptime_s / 60 % 60,
                t->uptime_s % 60, t->operators, t->awake, t->asleep, t->failed, t->runners,
-               (double)t->resident_bytes / (1 << 20), (double)t->swap_bytes / (1 << 20));
+               t->runners == 1 ? "runner" : "runners", (double)t->resident_bytes / (1 << 20),
+               (double)t->swap_bytes / (1 << 20));
 }
 
 void top_write_rates(struct buf *to, const struct top_totals *t, const struct top_totals *before,
@@ -174,24 +172,49 @@ void top_write_rates(struct buf *to, const struct top_totals *t, const struct to
                ms ? (double)(t->wakes - before->wakes) / s : 0);
 }
 
-void top_write_head(struct buf *to)
-{
-    add_cell(to, STR("NAMESPACE"), NAMESPACE_WIDTH);
-    add_cell(to, STR("NAME"), NAME_WIDTH);
-    add_cell(to, STR("ABI"), ABI_WIDTH);
-    add_cell(to, STR("STATE"), STATE_WIDTH);
-    buf_add_cstr(to, "RES(KiB) SWAP(KiB)    WAKES ACTIVATIONS RESTARTS  P50(us)  P99(us)");
-}
+enum column {
+    NAMESPACE,
+    NAME,
+    ABI,
+    STATE,
+    RESIDENT,
+    SWAP,
+    WAKES,
+    ACTIVATIONS,
+    RESTARTS,
+    WAKE_P50,
+    WAKE_P99,
+    LAST_ERROR,
+    COLUMNS
+};
+static const struct top_column columns[COLUMNS] = {
+    [NAMESPACE] = { "NAMESPACE", 14, 0, true },
+    [NAME] = { "NAME", 24, 0, true },
+    [ABI] = { "ABI", 3, 7, true },
+    [STATE] = { "STATE", 9, 0, true },
+    [RESIDENT] = { "RES(KiB)", 8, 1, false },
+    [SWAP] = { "SWAP(KiB)", 9, 2, false },
+    [WAKES] = { "WAKES", 8, 3, false },
+    [ACTIVATIONS] = { "ACTIVATIONS", 11, 5, false },
+    [RESTARTS] = { "RESTARTS", 8, 4, false },
+    [WAKE_P50] = { "P50(us)", 8, 6, false },
+    [WAKE_P99] = { "P99(us)", 8, 6, false },
+    [LAST_ERROR] = { "LAST ERROR", 40, 8, true },
+};
+const struct top_columns top_columns = { columns, COLUMNS };
 
-void top_write_row(struct buf *to, const struct top_row *r)
+void top_cells(const struct top_row *r, struct top_cells *ret)
 {
-    add_cell(to, r->namespace, NAMESPACE_WIDTH);
-    add_cell(to, r->name, NAME_WIDTH);
-    add_cell(to, r->abi, ABI_WIDTH);
-    add_cell(to, r->state, STATE_WIDTH);
-    buf_printf(to,
-               "%8" PRId64 " %9" PRId64 " %8" PRId64 " %11" PRId64 " %8" PRId64 " %8" PRId64
-               " %8" PRId64,
-               r->resident_bytes / 1024, r->swap_bytes / 1024, r->wakes, r->activations,
-               r->restarts, r->wake_us_p50, r->wake_us_p99);
+    ret->at[NAMESPACE] = r->namespace;
+    ret->at[NAME] = r->name;
+    ret->at[ABI] = r->abi;
+    ret->at[STATE] = r->state;
+    top_cell_number(ret, RESIDENT, r->resident_bytes / 1024);
+    top_cell_number(ret, SWAP, r->swap_bytes / 1024);
+    top_cell_number(ret, WAKES, r->wakes);
+    top_cell_number(ret, ACTIVATIONS, r->activations);
+    top_cell_number(ret, RESTARTS, r->restarts);
+    top_cell_number(ret, WAKE_P50, r->wake_us_p50);
+    top_cell_number(ret, WAKE_P99, r->wake_us_p99);
+    ret->at[LAST_ERROR] = r->last_error;
 }

@@ -76,7 +76,7 @@ def test_top_counts_what_was_called(up):
         dormouse(up, "call", "counted", "-d", "x")
     lines = dormouse(up, "top", "--sort", "name").splitlines()
     row = next(line.split() for line in lines if " counted " in line)
-    assert row[:2] == ["default", "counted"] and row[5] == "3" and row[6] == "0" and row[7] == "1"
+    assert row[:2] == ["default", "counted"] and row[2] == "1" and row[6] == "3" and row[7] == "0" and row[8] == "1"
 
 
 def test_wrong_words_and_absent_servers_are_told_apart(up, tmp_path):

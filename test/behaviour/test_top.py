@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`dormouse top` on a terminal of ours, and without one."""
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -14,7 +15,7 @@ import time
 import pytest
 
 from conftest import BUILD, DEADLINE_S
-from operators import Ring, Up, dormouse
+from operators import Ring, Up, create_all, dormouse
 
 pytestmark = pytest.mark.skipif(not (BUILD / "guests/ring-g2.wasm").exists(), reason="no compiler for guests here")
 
@@ -88,6 +89,70 @@ def test_live_it_sorts_resizes_and_quits(ring):
     assert top.end() == 0
     maps = pathlib.Path(f"/proc/{up.process.pid}/maps").read_text()
     assert "curses" not in maps  # the server never loads it
+
+
+def test_eighty_columns_are_enough(ring):
+    """Lines at the top are wrapped, columns left out; the others are to the right."""
+    top = Terminal("top", "--data-dir", str(ring.server.data_dir), rows=24, columns=80)
+    seen = top.until("ring-2")
+    for word in ("3 asleep", "MiB", "wakes (", "1 of 3", "NAMESPACE", "WAKES"):
+        assert word in seen, word
+    assert "RESTARTS" not in seen
+    for _ in range(4):
+        top.press("\x1bOC")  # right
+    top.shows("RESTARTS")
+    for _ in range(8):
+        top.press("\x1bOD")
+    top.shows("RES(KiB)")
+    top.press("q")
+    assert top.end() == 0
+
+
+def test_rows_are_found_shown_and_turned_round(ring):
+    top = Terminal("top", "--data-dir", str(ring.server.data_dir), "--sort", "name", rows=24, columns=80)
+    top.until("ring-2")
+    top.press("\x1bOB")
+    top.shows("2 of 3, by name")
+    top.press("\r")
+    top.shows("LAST ERROR")
+    top.press("\r")
+    top.press("R")
+    top.shows("by name (reverse)")
+    top.press("/ing-2\r")
+    top.shows("1 of 1, by name (reverse), with 'ing-2'")
+    top.press("?")
+    top.shows("any key: the table")
+    top.press("x")
+    top.press("/\x1b")
+    top.shows("of 3, by name (reverse);")
+    top.press("q")
+    assert top.end() == 0
+
+
+def test_failures_have_a_colour_unless_there_is_to_be_none(data_dir, monkeypatch):
+    up = Up(data_dir)
+    create_all(up, [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "operators"}}])
+    (up.modules / "bad.wasm").write_bytes(b"no module")
+    up.operator("bad", "bad.wasm")
+    up.becomes("bad", "False", "ModuleInvalid")
+    red = "\x1b[31m"
+    top = Terminal("top", "--data-dir", data_dir, term="xterm-256color")
+    assert red in top.until("bad ")
+    top.press("q")
+    assert top.end() == 0
+    monkeypatch.setenv("NO_COLOR", "1")
+    top = Terminal("top", "--data-dir", data_dir, term="xterm-256color")
+    assert red not in top.until("bad ")
+    top.press("q")
+    assert top.end() == 0
+    assert red not in dormouse("top", "--data-dir", data_dir).stdout
+    assert up.stop() == 0
+
+
+def test_programs_get_json(ring):
+    told = json.loads(dormouse("top", "--data-dir", str(ring.server.data_dir), "-o", "json").stdout)
+    assert told["status"]["operators"] == 3 and sorted(g["name"] for g in told["guests"]) == ["ring-0", "ring-1", "ring-2"]
+    assert json.loads(dormouse("fn", "top", "--data-dir", str(ring.server.data_dir), "-o", "json").stdout) == []
 
 
 def test_it_outlives_the_server(data_dir):

@@ -294,16 +294,18 @@ static void write_function(const struct function *f, struct buf *to)
         running += p->running;
         queued += p->queued;
     }
-    (void)buf_printf(to,
-                     "{\"namespace\":\"" STR_FMT "\",\"name\":\"" STR_FMT
-                     "\",\"sandboxes\":%u,\"running\":%u,\"queued\":%u,\"requests\":%llu,"
-                     "\"failures\":%llu,\"coldStarts\":%llu",
-                     STR_ARG(function_namespace(f)), STR_ARG(function_name(f)), sandboxes, running,
-                     queued, (unsigned long long)n, (unsigned long long)n_bad,
-                     (unsigned long long)n_cold);
+    (void)buf_printf(
+        to,
+        "{\"namespace\":\"" STR_FMT "\",\"name\":\"" STR_FMT
+        "\",\"revision\":%u,\"sandboxes\":%u,\"running\":%u,\"queued\":%u,\"requests\":%llu,"
+        "\"failures\":%llu,\"coldStarts\":%llu",
+        STR_ARG(function_namespace(f)), STR_ARG(function_name(f)), f->latest, sandboxes, running,
+        queued, (unsigned long long)n, (unsigned long long)n_bad, (unsigned long long)n_cold);
     if (n)
         (void)buf_printf(to, ",\"p50Ms\":%u,\"p99Ms\":%u", quantile_ms(latency, n, 0.5),
                          quantile_ms(latency, n, 0.99));
+    if (f->failures)
+        (void)buf_printf(to, ",\"failure\":\"%s\"", f->failures->reason);
     (void)buf_add_char(to, '}');
 }
 
