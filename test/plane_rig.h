@@ -20,8 +20,10 @@ struct fake_worker {
         uint32_t function, revision;
     } creates[RIG_ORDERS_MAX];
     uint64_t deletes[RIG_ORDERS_MAX], adopts[RIG_ORDERS_MAX];
-    size_t n_creates, n_deletes, n_adopts, n_functions, n_gone;
-    char env[256]; /* of the last function that was told: NAME=VALUE;PATH:CONTENT; */
+    size_t n_creates, n_deletes, n_adopts, n_functions, n_gone, n_resting;
+    uint32_t resting;  /* the last one */
+    char deleted[512]; /* the last one: namespace/name */
+    char env[256];     /* of the last function that was told: NAME=VALUE;PATH:CONTENT; */
 };
 
 struct fake_endpoint {
@@ -165,6 +167,12 @@ static void worker_on_message(void *arg, const ProtobufCMessage *message)
     }
     w->n_functions += m->n_functions;
     w->n_gone += m->n_functions_gone;
+    w->n_resting += m->n_functions_resting;
+    if (m->n_functions_resting)
+        w->resting = m->functions_resting[m->n_functions_resting - 1];
+    for (size_t i = 0; i < m->n_functions_deleted; i++)
+        (void)snprintf(w->deleted, sizeof w->deleted, "%s/%s", m->functions_deleted[i]->namespace_,
+                       m->functions_deleted[i]->name);
     for (size_t i = 0; i < m->n_functions; i++)
         for (size_t k = 0; k < m->functions[i]->n_revisions; k++) {
             const Dormouse__Fn__V1__Revision *r = m->functions[i]->revisions[k];

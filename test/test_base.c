@@ -2,6 +2,7 @@
 /* base/: containers against naive twins, parsers, buffers, errors, files. */
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/crowd.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -339,6 +340,25 @@ TEST(atomic_write_takes_a_path)
     CHECK_OK(rmdir(dir));
     scoped(free_scoped) char *gone = xasprintf("%s/none/file", dir);
     CHECK_ERR(sys_write_file_atomic(AT_FDCWD, gone, STR("x"), 0600, &err), -ENOENT);
+}
+
+TEST(memory_goes_back_when_a_crowd_has_gone_and_only_then)
+{
+    struct crowd few = { 0 }, many = { 0 };
+    for (size_t n = 0; n < CROWD_MIN; n++)
+        crowd_is(&few, n);
+    crowd_is(&few, 0);
+    CHECK_INT(few.peak, CROWD_MIN - 1); /* nothing was done */
+    crowd_is(&many, 8 * CROWD_MIN);
+    crowd_is(&many, CROWD_MIN + 1);
+    CHECK_INT(many.peak, 8 * CROWD_MIN);
+    crowd_is(&many, CROWD_MIN);
+    CHECK_INT(many.peak, CROWD_MIN); /* given back: this is the crowd from now on */
+    crowd_is(&many, 1);
+    crowd_is(&many, 2);
+    CHECK_INT(many.peak, 2);
+    crowd_is(&many, 0);
+    CHECK_INT(many.peak, 0); /* and the rest of it */
 }
 
 TEST(arena_honours_its_limit)

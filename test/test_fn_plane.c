@@ -700,4 +700,73 @@ TEST(a_function_that_sleeps_costs_little_and_no_timer)
     end(&r);
 }
 
+/* Called once; its sandbox has gone again. */
+static void use_once(struct rig *r, uint32_t f)
+{
+    gateway_load(r, &g1, f, 1, 0, 1);
+    uint64_t id = w1.creates[w1.n_creates - 1].id;
+    CHECK_INT(w1.creates[w1.n_creates - 1].function, f);
+    worker_created(r, &w1, id, NULL, false);
+    gateway_load(r, &g1, f, 1, 0, 0);
+    for (int i = 0; i < 100 && g1.n && !g1.at[0].draining; i++) {
+        skip(r, 1000);
+        worker_breathe(r, &w1);
+    }
+    gateway_drained(r, &g1, id, false);
+    CHECK_INT(w1.deletes[w1.n_deletes - 1], id);
+    worker_gone(r, &w1, id, "");
+}
+
+static uint32_t numbered(struct rig *r, int i)
+{
+    struct rig_revision one = { 1, "{\"fake\":{}}", false };
+    char name[32];
+    (void)snprintf(name, sizeof name, "f%d", i);
+    return rig_function(r, name, "{\"fake\":{},\"scale\":{\"idleMilliseconds\":1000}}", &one, 1);
+}
+
+TEST(workers_forget_functions_that_have_rested_longest_and_hear_of_them_again)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t first = numbered(&r, 0), second = numbered(&r, 1);
+    use_once(&r, first);
+    use_once(&r, second);
+    use_once(&r, first); /* that is no rest: now the second rests longest */
+    for (int i = 2; i < PLANE_RESTING_MAX; i++)
+        use_once(&r, numbered(&r, i));
+    CHECK_INT(w1.n_resting, 0);
+    CHECK_INT(w1.n_functions, PLANE_RESTING_MAX);
+    use_once(&r, numbered(&r, PLANE_RESTING_MAX));
+    CHECK_INT(w1.n_resting, 1);
+    CHECK_INT(w1.resting, second);
+    use_once(&r, second);
+    CHECK_INT(w1.n_functions, PLANE_RESTING_MAX + 2); /* told again before the create */
+    CHECK_INT(w1.n_resting, 2);
+    CHECK_INT(w1.resting, first);
+    CHECK_INT(w1.n_gone, 0);
+    plane_drop_function(r.plane, second);
+    plane_drop_function(r.plane, first);
+    turn(&r);
+    CHECK_INT(w1.n_gone, 1); /* by number, since it knows it */
+    CHECK_STR(str_of(w1.deleted), "ns/f0");
+    end(&r);
+}
+
+TEST(a_worker_need_not_know_what_it_could_not_make)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    worker_created(&r, &w1, w1.creates[0].id, "no such module", true);
+    CHECK_INT(w1.n_resting, 1);
+    CHECK_INT(w1.resting, f);
+    skip(&r, PLANE_PERMANENT_MS);
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    CHECK_INT(w1.n_creates, 2);
+    CHECK_INT(w1.n_functions, 2);
+    end(&r);
+}
+
 TEST_MAIN

@@ -550,6 +550,65 @@ TEST(the_log_of_a_deleted_function_goes)
     (void)rmdir(dir);
 }
 
+static void send_rest(struct rig *r, uint32_t function, bool is_deleted)
+{
+    order m = DORMOUSE__FN__V1__WORKER_ORDER__INIT;
+    Dormouse__Fn__V1__Function f = DORMOUSE__FN__V1__FUNCTION__INIT, *fs[] = { &f };
+    f.namespace_ = (char *)(uintptr_t) "default";
+    f.name = (char *)(uintptr_t) "hello";
+    if (is_deleted) {
+        m.functions_deleted = fs;
+        m.n_functions_deleted = 1;
+    } else {
+        m.functions_resting = &function;
+        m.n_functions_resting = 1;
+    }
+    send_order(r, &m);
+}
+
+static uint32_t revisions_of(struct rig *r)
+{
+    struct worker_counts n;
+    worker_count(r->w, &n);
+    return n.revisions;
+}
+
+TEST(what_rests_is_forgotten_but_for_its_log_and_told_again)
+{
+    struct rig r;
+    int n;
+    char dir[] = "/tmp/test-fn-worker-XXXXXX";
+    CHECK(mkdtemp(dir));
+    struct guest_logs *logs = guest_logs_new(dir);
+    rig_init_with(&r, logs);
+    make_ready(&r, 1);
+    struct runtime_revision rev = { .namespace = "default", .function = "hello", .revision = 1 };
+    fn_log_output(logs, &rev, 1, STR(""), "stdout", STR("a line"));
+    scoped(free_scoped) char *path = guest_log_path(dir, "default", "hello", false);
+    send_rest(&r, 1, false);
+    CHECK_INT(revisions_of(&r), 1); /* its sandbox has not gone */
+    send_delete(&r, 1);
+    skip(&r, 40);
+    CHECK_INT(revisions_of(&r), 0);
+    send_function(&r, 1, "u-1", FAKE_SPEC);
+    send_create(&r, 2, 1);
+    skip(&r, 40);
+    CHECK(!find_created(&r, 2, &n)->error[0]);
+    send_delete(&r, 2);
+    skip(&r, 40);
+    CHECK_INT(revisions_of(&r), 1);
+    send_rest(&r, 1, false);
+    CHECK_INT(revisions_of(&r), 0);
+    CHECK_OK(access(path, F_OK));
+    send_rest(&r, 1, true);
+    CHECK(access(path, F_OK) < 0);
+    rig_fini(&r);
+    guest_logs_free(logs);
+    *strrchr(path, '/') = '\0';
+    (void)rmdir(path);
+    (void)rmdir(dir);
+}
+
 /* ---------------------------------------------------------------- leases */
 
 TEST(a_lease_is_kept_by_reports_four_times_as_often_and_rests_without_one)

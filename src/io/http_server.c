@@ -7,7 +7,6 @@
 #include "io/http_server_int.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -204,19 +203,6 @@ static void on_hello(struct stream *s)
         stream_close(&oldest->s);
 }
 
-/* ------------------------------------------------------------------ memory */
-
-enum { PEAK_MIN = 256 };
-
-/* After a crowd has gone its memory goes back to the system: the heap keeps it otherwise. */
-static void give_back(struct http_server *srv)
-{
-    if (srv->peak < PEAK_MIN || srv->n_conns > srv->peak / 8)
-        return;
-    srv->peak = srv->n_conns;
-    (void)malloc_trim(0);
-}
-
 /* ------------------------------------------------------------------ the life of a connection */
 
 static void accept_one(struct http_server *srv);
@@ -233,7 +219,7 @@ static void on_conn_closed(struct stream *s)
     list_remove(&c->node);
     free(c);
     srv->n_conns--;
-    give_back(srv);
+    crowd_is(&srv->crowd, srv->n_conns);
     if (list_is_empty(&srv->idle))
         timer_stop(srv->loop, &srv->idle_timer);
     if (srv->closing)
@@ -284,7 +270,7 @@ static void accept_one(struct http_server *srv)
     c->srv = srv;
     c->kind = &http1_kind; /* for whatever ends before its first byte */
     srv->n_conns++;
-    srv->peak = MAX(srv->peak, srv->n_conns);
+    crowd_is(&srv->crowd, srv->n_conns);
     list_push_back(&srv->busy, &c->node);
     struct err err = { 0 };
     int r = stream_accept(&c->s, srv->loop, &srv->listener.stream, srv->is_pipe, srv->tls,

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/crowd.h"
 #include "base/log.h"
 #include "base/sm.h"
 #include "io/http.h"
@@ -33,7 +34,7 @@ struct http_server {
     struct list busy;
     struct list shaking; /* struct conn.shake, the oldest first; some are done already */
     size_t n_shaking;
-    size_t peak; /* most connections since memory was last given back */
+    struct crowd crowd;
     size_t n_conns;
     struct timer idle_timer; /* armed only while `idle` has someone */
     struct list spares;      /* struct h1_exchange */

@@ -9,6 +9,7 @@
 #include "place/books.h"
 
 #include "base/map.h"
+#include "base/record.h"
 #include "base/vec.h"
 
 #include <assert.h>
@@ -364,8 +365,19 @@ static bool tally_has(const struct place_tally *t, uint32_t at, uint32_t node)
 
 void place_tally_fini(struct place_tally *t)
 {
-    free(t->p);
+    record_free(t->p);
     *t = (struct place_tally){ 0 };
+}
+
+/* Most have one node, and rest for long. */
+static void tally_grow(struct place_tally *t)
+{
+    struct place_tally_entry *old = t->p;
+    t->cap = t->cap ? t->cap * 2 : 1;
+    t->p = record_alloc(t->cap * sizeof *t->p);
+    if (old)
+        memcpy(t->p, old, t->n * sizeof *t->p);
+    record_free(old);
 }
 
 void place_tally_add(struct place_tally *t, uint32_t node, uint32_t n)
@@ -378,10 +390,8 @@ void place_tally_add(struct place_tally *t, uint32_t node, uint32_t n)
     }
     if (n == 0)
         return;
-    if (t->n == t->cap) {
-        t->cap = t->cap ? t->cap * 2 : 4;
-        t->p = xrealloc(t->p, t->cap * sizeof *t->p);
-    }
+    if (t->n == t->cap)
+        tally_grow(t);
     memmove(t->p + at + 1, t->p + at, (t->n - at) * sizeof *t->p);
     t->p[at] = (struct place_tally_entry){ .node = node, .n = n };
     t->n++;

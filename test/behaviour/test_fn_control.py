@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control plane of functions in one process: from an object to an answer, revisions, REST, quotas."""
 import base64
+import http.client
+import re
 import time
 
 import pytest
@@ -18,6 +20,16 @@ def up(tmp_path_factory):
     server = FunctionServer(tmp_path_factory.mktemp("fn") / "data")
     yield server
     assert server.stop() == 0
+
+
+def metric(up, name):
+    lines = ask_socket(up.data_dir, "GET", "/metrics").body.decode().splitlines()
+    return next(float(line.split()[-1]) for line in lines if line.startswith(name + " "))
+
+
+def private_kib(up):
+    rollup = open(f"/proc/{up.process.pid}/smaps_rollup").read()
+    return int(re.search(r"^Pss_Anon:\s+(\d+) kB", rollup, re.M).group(1))
 
 
 def condition(up, name, namespace="default"):
@@ -227,6 +239,29 @@ def test_sandboxes_that_are_written_down_first(tmp_path):
     path = f"/api/v1/namespaces/default/configmaps/sandbox-{number:x}"
     assert up.get(path).json()["data"] == {"function": "f"}
     assert up.ask("DELETE", FUNCTIONS.format("default") + "/f").status == 200
+    assert up.stop() == 0
+
+
+def test_functions_that_were_called_become_small_again(tmp_path):
+    """Each called once: when the sandboxes have gone, little more is left than before the calls."""
+    n, up = 2000, FunctionServer(tmp_path / "data")
+    connection = up.connect()
+    for i in range(n):
+        spec = {"fake": {}, "scale": {"idleMilliseconds": 1000}}
+        assert up.ask("POST", FUNCTIONS.format("default"), function(f"f{i}", spec), connection=connection).status == 201
+    connection.close()
+    wait_for(lambda: metric(up, "dormouse_gateway_functions") == n, "the gateway knows all")
+    before = private_kib(up)
+    connection = http.client.HTTPConnection(up.gateway, timeout=60)
+    for i in range(n):
+        connection.request("GET", "/", headers={"Host": f"f{i}.default"})
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()) == (200, b"")
+    connection.close()
+    wait_for(lambda: up.status()["functions"]["workers"][0]["sandboxes"] == 0, "no sandbox is left")
+    assert metric(up, "dormouse_fn_worker_revisions") <= 256
+    grown = private_kib(up) - before
+    assert grown < 3 * n, f"{grown} KiB more for {n} functions that were called"
     assert up.stop() == 0
 
 

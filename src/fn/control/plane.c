@@ -172,6 +172,7 @@ static void drop_config(struct plane *p, struct config *c)
 static void free_revision(struct revision *rev)
 {
     revision_rest(rev);
+    plane_wake_revision(rev);
     scale_fini(&rev->scale);
     place_tally_fini(&rev->held);
     drop_config(rev->p, rev->config);
@@ -313,6 +314,8 @@ void plane_tidy(struct plane *p, struct function *f)
             f->revisions[n++] = rev;
             continue;
         }
+        if (f->dropped)
+            plane_tell_deleted(rev);
         plane_unlearn(p, f->number, rev->number, f->dropped);
         free_revision(rev);
     }
@@ -552,6 +555,7 @@ static void forget_sandboxes(struct plane *p)
         for (uint32_t k = 0; f && k < f->n_revisions; k++) {
             struct revision *rev = f->revisions[k];
             revision_rest(rev);
+            plane_wake_revision(rev);
             scale_fini(&rev->scale);
             place_tally_fini(&rev->held);
             scale_init(&rev->scale);
@@ -608,6 +612,7 @@ struct plane *plane_new(const struct plane_opts *opts)
     p->place = place_new(p->books, &opts->place);
     p->rng = rng_fork(opts->place.seed, 1, 0);
     list_init(&p->hungry);
+    list_init(&p->resting);
     list_init(&p->callers);
     table_init(&p->table);
     return p;

@@ -42,6 +42,7 @@ enum {
     PLANE_CRASH_MS = 10000,     /* who dies younger than this counts as a failed creation */
     PLANE_DRAIN_MS = 30000,     /* at least; longer if requests may take longer */
     PLANE_ENV_MS = 10000,       /* what was read from Secrets and ConfigMaps holds so long */
+    PLANE_RESTING_MAX = 256,    /* revisions without sandboxes that workers know, for each worker */
     PLANE_ENDPOINTS_MAX = 8192, /* changes in one update */
     PLANE_PART_BYTES = 1 << 20  /* of functions in one message */
 };

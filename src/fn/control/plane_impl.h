@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/crowd.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -59,6 +60,7 @@ struct revision {
     struct config *config;
     struct scale scale;
     struct place_tally held; /* nodes that have made a sandbox of it, and so have its module */
+    struct list resting;     /* of the plane: it had sandboxes, and has none */
     struct active *active;   /* NULL: at rest */
     uint32_t first;          /* slot of a sandbox */
     uint32_t ready, creating, draining;
@@ -124,7 +126,8 @@ struct worker {
     ids creates;
     VEC(Dormouse__Fn__V1__Delete) deletes;
     VEC(Dormouse__Fn__V1__Adopt) adopts;
-    numbers gone;
+    numbers gone, resting;
+    VEC(char *) deleted; /* namespace/name of functions that it was told to forget before */
     uint64_t memory_used;
     uint32_t cpu_used, running;
 };
@@ -178,11 +181,15 @@ struct plane {
     uint32_t n_functions, n_awake;
 
     struct table table;
+    struct crowd crowd; /* of sandboxes */
     struct place_books *books;
     struct place *place;
     uint64_t popular_at_ms, level_at_ms; /* plane_place.c looked at all functions last */
     struct rng rng;
     struct list hungry; /* struct active */
+    /* Revisions that had sandboxes, the longest at rest first: workers still know them. */
+    struct list resting;
+    uint32_t n_resting;
 
     VEC(struct worker *) workers; /* by index; holes */
     struct map workers_by_name;
@@ -268,6 +275,14 @@ void plane_order_delete(struct worker *w, uint64_t id, uint32_t grace_ms);
 /* Its definition has changed: it is sent again before the next creation. is_last: the function goes
  * with it. */
 void plane_unlearn(struct plane *p, uint32_t function, uint32_t revision, bool is_last);
+/* The function has been deleted: who made sandboxes of the revision and was told to forget it. */
+void plane_tell_deleted(struct revision *rev);
+/* A revision's first sandbox is there; its last one has gone, and workers need not know for ever.
+ */
+void plane_wake_revision(struct revision *rev);
+void plane_rest_revision(struct revision *rev);
+/* It was no use to tell this worker of it. */
+void plane_unlearn_at(struct worker *w, struct revision *rev);
 void plane_flush_workers(struct plane *p);
 void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *m);
 void plane_worker_lost(struct worker *w); /* its lease is over */

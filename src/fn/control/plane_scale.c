@@ -144,6 +144,7 @@ static void link_slot(struct revision *rev, uint32_t slot)
     if (rev->first != TABLE_NONE)
         t->at[rev->first].prev = slot;
     rev->first = slot;
+    plane_wake_revision(rev);
 }
 
 static void unlink_slot(struct revision *rev, uint32_t slot)
@@ -250,6 +251,7 @@ static bool create_one(struct revision *rev)
         id = p->term << 32 | p->next_sandbox++;
     uint32_t slot = table_add(&p->table, id);
     struct sandbox *s = &p->table.at[slot];
+    crowd_is(&p->crowd, p->table.n_used);
     s->state = SANDBOX_CREATING;
     s->at = (uint32_t)(clock_mono_ns() / 1000);
     charge(rev, w, s);
@@ -800,6 +802,9 @@ static void drop_slot(struct plane *p, uint32_t slot, struct revision *rev)
     (void)place_release(p->books, w->node, w->epoch, &rev->config->need);
     unlink_slot(rev, slot);
     table_del(&p->table, slot);
+    if (rev->first == TABLE_NONE)
+        plane_rest_revision(rev);
+    crowd_is(&p->crowd, p->table.n_used);
     plane_send_later(p);
 }
 
@@ -826,6 +831,7 @@ void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Crea
 {
     struct sandbox *s = &p->table.at[slot];
     struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    struct worker *w = p->workers.p[s->worker];
     bool was_wanted = s->state == SANDBOX_CREATING;
     char why[LOG_QUOTE_MAX];
     p->failed++;
@@ -835,11 +841,13 @@ void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Crea
         bool is_known = rev->message && strcmp(rev->message, m->error) == 0;
         log_write(is_known ? LOG_DEBUG : LOG_WARN, "sandbox not made",
                   "function=" STR_FMT "/%s revision=%u worker=%s reason=\"%s\"",
-                  STR_ARG(rev->f->ns->name), rev->f->name, rev->number,
-                  p->workers.p[s->worker]->peer.name, log_quote(why, str_of(m->error)));
-        avoid(need_active(rev), p->workers.p[s->worker]->node);
+                  STR_ARG(rev->f->ns->name), rev->f->name, rev->number, w->peer.name,
+                  log_quote(why, str_of(m->error)));
+        avoid(need_active(rev), w->node);
     }
     drop_slot(p, slot, rev);
+    if (!place_tally_of(&rev->held, w->node))
+        plane_unlearn_at(w, rev);
     if (was_wanted && !rev->f->dropped) {
         bool is_permanent = m->is_permanent && rev->ready == 0;
         back_off(rev, is_permanent);

@@ -166,6 +166,65 @@ void plane_unlearn(struct plane *p, uint32_t function, uint32_t revision, bool i
     }
 }
 
+static bool knows_function(const struct worker *w, const struct function *f)
+{
+    for (uint32_t i = 0; i < f->n_revisions; i++)
+        if (set_has(&w->known, known_key(f->number, f->revisions[i]->number)))
+            return true;
+    return false;
+}
+
+void plane_unlearn_at(struct worker *w, struct revision *rev)
+{
+    if (!set_del(&w->known, known_key(rev->f->number, rev->number)) || knows_function(w, rev->f))
+        return;
+    vec_push(&w->resting, rev->f->number);
+    touch(w);
+}
+
+void plane_tell_deleted(struct revision *rev)
+{
+    struct function *f = rev->f;
+    for (uint32_t i = 0; i < rev->held.n; i++) {
+        struct worker *w = rev->p->workers.p[rev->held.p[i].node];
+        if (!w || knows_function(w, f))
+            continue;
+        vec_push(&w->deleted, xasprintf(STR_FMT "/%s", STR_ARG(f->ns->name), f->name));
+        touch(w);
+    }
+}
+
+void plane_wake_revision(struct revision *rev)
+{
+    if (!list_is_linked(&rev->resting))
+        return;
+    list_remove(&rev->resting);
+    rev->p->n_resting--;
+}
+
+/* Of those that rest, the one that has rested longest is given up. */
+static void give_up_oldest(struct plane *p)
+{
+    struct revision *rev = list_first(&p->resting, struct revision, resting);
+    plane_wake_revision(rev);
+    for (uint32_t i = 0; i < rev->held.n; i++) {
+        struct worker *w = p->workers.p[rev->held.p[i].node];
+        if (w)
+            plane_unlearn_at(w, rev);
+    }
+    if (!rev->active)
+        plane_env_free(take_ptr(&rev->env));
+}
+
+void plane_rest_revision(struct revision *rev)
+{
+    struct plane *p = rev->p;
+    plane_wake_revision(rev);
+    list_push_back(&p->resting, &rev->resting);
+    if (++p->n_resting > PLANE_RESTING_MAX * MAX(p->n_workers, 1u))
+        give_up_oldest(p);
+}
+
 /* One order in the making. */
 struct parcel {
     struct worker *w;
@@ -290,12 +349,41 @@ static void add_creates(struct parcel *k)
         (n_to) = (from).n;                                                                         \
     } while (0)
 
+static void add_deleted(struct parcel *k)
+{
+    const struct worker *w = k->w;
+    k->m.functions_deleted = arena_new_n(&k->arena, Dormouse__Fn__V1__Function *, w->deleted.n + 1);
+    for (size_t i = 0; i < w->deleted.n; i++) {
+        Dormouse__Fn__V1__Function *m = arena_new(&k->arena, Dormouse__Fn__V1__Function);
+        char *slash = strchr(w->deleted.p[i], '/');
+        dormouse__fn__v1__function__init(m);
+        m->namespace_ =
+            arena_strndup(&k->arena, w->deleted.p[i], (size_t)(slash - w->deleted.p[i]));
+        m->name = slash + 1;
+        k->m.functions_deleted[k->m.n_functions_deleted++] = m;
+    }
+}
+
+static void clear_orders(struct worker *w)
+{
+    vec_fini(&w->creates); /* bursts end: rest costs nothing */
+    vec_fini(&w->deletes);
+    vec_fini(&w->adopts);
+    vec_fini(&w->gone);
+    vec_fini(&w->resting);
+    vec_each (name, &w->deleted)
+        free(*name);
+    vec_fini(&w->deleted);
+}
+
 static void flush_worker(struct worker *w)
 {
     struct parcel k;
     struct plane *p = w->peer.p;
     w->dirty = false;
     parcel_init(&k, w);
+    k.m.functions_resting = w->resting.p; /* before any function is told again */
+    k.m.n_functions_resting = w->resting.n;
     for (size_t i = 0; i < w->adopts.n; i++) {
         uint32_t slot = table_find(&p->table, w->adopts.p[i].sandbox);
         if (slot != TABLE_NONE)
@@ -306,11 +394,9 @@ static void flush_worker(struct worker *w)
     POINTERS(&k.arena, Dormouse__Fn__V1__Adopt, w->adopts, k.m.adopts, k.m.n_adopts);
     k.m.functions_gone = w->gone.p;
     k.m.n_functions_gone = w->gone.n;
+    add_deleted(&k);
     parcel_send(&k);
-    vec_fini(&w->creates); /* bursts end: rest costs nothing */
-    vec_fini(&w->deletes);
-    vec_fini(&w->adopts);
-    vec_fini(&w->gone);
+    clear_orders(w);
 }
 
 void plane_flush_workers(struct plane *p)
@@ -404,10 +490,7 @@ static void free_worker(struct worker *w)
     p->workers.p[w->index] = NULL;
     p->n_workers--;
     free(w->known.at);
-    vec_fini(&w->creates);
-    vec_fini(&w->deletes);
-    vec_fini(&w->adopts);
-    vec_fini(&w->gone);
+    clear_orders(w);
     free(w->peer.name);
     free(w->peer.address);
     free(w);
@@ -590,7 +673,7 @@ void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *
     set_node(w, hello);
     free(w->known.at);
     w->known = (struct number_set){ 0 };
-    w->creates.n = w->deletes.n = w->adopts.n = w->gone.n = 0;
+    clear_orders(w);
     log_info("worker", "worker=%s address=%s sandboxes=%zu", w->peer.name, w->peer.address,
              hello->n_sandboxes);
     welcome(w);

@@ -2,10 +2,13 @@
 /* Functions and their revisions at a worker; see revisions.h. */
 #include "fn/worker/revisions.h"
 
+#include "base/record.h"
 #include "codec/json.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { ARENA_BYTES = 1 << 10 }; /* a template fits */
 
 static const char *runtime_name(enum fn_runtime kind)
 {
@@ -34,11 +37,41 @@ static void free_revision(struct revisions *t, struct revision *v)
 {
     if (v->is_prepared)
         v->rt->ops->forget(v->rt, &v->pub);
-    dormouse__fn__v1__revision__free_unpacked(v->m, NULL);
-    free(v->packed);
     arena_fini(&v->arena);
-    free(v);
+    record_free(v);
     t->n--;
+}
+
+static void *take_from_arena(void *arena, size_t n)
+{
+    return arena_alloc(arena, n);
+}
+
+static void leave_to_arena(void *arena, void *p)
+{
+    (void)arena;
+    (void)p;
+}
+
+static uint8_t *pack(const Dormouse__Fn__V1__Revision *m, size_t *ret_n)
+{
+    *ret_n = dormouse__fn__v1__revision__get_packed_size(m);
+    uint8_t *packed = xalloc(*ret_n + 1);
+    (void)dormouse__fn__v1__revision__pack(m, packed);
+    return packed;
+}
+
+static Dormouse__Fn__V1__Revision *copy(struct arena *a, const Dormouse__Fn__V1__Revision *m)
+{
+    ProtobufCAllocator allocator = { .alloc = take_from_arena,
+                                     .free = leave_to_arena,
+                                     .allocator_data = a };
+    size_t n;
+    scoped(free_scoped) uint8_t *packed = pack(m, &n);
+    Dormouse__Fn__V1__Revision *made = dormouse__fn__v1__revision__unpack(&allocator, n, packed);
+    if (!made)
+        abort(); /* just packed: no memory */
+    return made;
 }
 
 static int read_template(struct revision *v, struct err *err)
@@ -67,14 +100,10 @@ static void take_env(struct revision *v)
 static struct revision *new_revision(struct revisions *t, struct function *f,
                                      const Dormouse__Fn__V1__Revision *m)
 {
-    struct revision *v = xnew(struct revision);
+    struct revision *v = record_new(struct revision);
+    v->arena.block_bytes = ARENA_BYTES;
     v->function = f;
-    v->packed_n = dormouse__fn__v1__revision__get_packed_size(m);
-    v->packed = xalloc(v->packed_n + 1);
-    (void)dormouse__fn__v1__revision__pack(m, v->packed);
-    v->m = dormouse__fn__v1__revision__unpack(NULL, v->packed_n, v->packed);
-    if (!v->m)
-        abort(); /* just packed: no memory */
+    v->m = copy(&v->arena, m);
     v->pub = (struct runtime_revision){
         .namespace = f->namespace, .function = f->name, .uid = f->uid, .revision = m->revision
     };
@@ -91,14 +120,10 @@ static struct revision *new_revision(struct revisions *t, struct function *f,
 
 static bool is_same(const struct revision *v, const Dormouse__Fn__V1__Revision *m)
 {
-    size_t n = dormouse__fn__v1__revision__get_packed_size(m);
-    if (n != v->packed_n)
-        return false;
-    uint8_t *packed = xalloc(n + 1);
-    (void)dormouse__fn__v1__revision__pack(m, packed);
-    bool same = memcmp(packed, v->packed, n) == 0;
-    free(packed);
-    return same;
+    size_t n, known_n;
+    scoped(free_scoped) uint8_t *packed = pack(m, &n);
+    scoped(free_scoped) uint8_t *known = pack(v->m, &known_n);
+    return n == known_n && memcmp(packed, known, n) == 0;
 }
 
 void revision_ref(struct revision *v)
@@ -116,10 +141,10 @@ static void free_function(struct revisions *t, struct function *f)
 {
     map_del(&t->by_uid, str_of(f->uid));
     vec_fini(&f->revisions);
-    free(f->uid);
-    free(f->namespace);
-    free(f->name);
-    free(f);
+    record_free(f->uid);
+    record_free(f->namespace);
+    record_free(f->name);
+    record_free(f);
 }
 
 /* Drop revisions that nobody needs, and the function with the last one. */
@@ -160,10 +185,10 @@ static struct function *take_function(struct revisions *t, const Dormouse__Fn__V
     struct function *f = map_get(&t->by_uid, str_of(m->uid));
     if (f)
         return f;
-    f = xnew(struct function);
-    f->uid = xstrdup(m->uid);
-    f->namespace = xstrdup(m->namespace_);
-    f->name = xstrdup(m->name);
+    f = record_new(struct function);
+    f->uid = record_strndup(m->uid, strlen(m->uid));
+    f->namespace = record_strndup(m->namespace_, strlen(m->namespace_));
+    f->name = record_strndup(m->name, strlen(m->name));
     map_put(&t->by_uid, str_of(f->uid), f);
     return f;
 }

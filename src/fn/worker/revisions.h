@@ -25,10 +25,8 @@ struct revision {
     uint32_t n_sandboxes; /* of any state */
     bool is_listed;       /* its function names it; otherwise it goes with its last sandbox */
     bool is_prepared;     /* prepare() has been called */
-    Dormouse__Fn__V1__Revision *m; /* owned */
-    uint8_t *packed;               /* m as it came: what differs is another one */
-    size_t packed_n;
-    struct arena arena; /* template and env */
+    Dormouse__Fn__V1__Revision *m; /* as it was told; what differs is another one */
+    struct arena arena;            /* m, template and env */
 };
 
 struct function {

@@ -51,6 +51,7 @@ static struct sandbox *add_sandbox(struct worker *w, uint64_t id, struct runtime
     if (w->index)
         map_put(w->index, id_key(&id), w);
     w->n_in[SANDBOX_CREATING]++;
+    crowd_is(&w->crowd, w->sandboxes.n);
     return s;
 }
 
@@ -74,6 +75,7 @@ static void free_sandbox(struct worker *w, struct sandbox *s)
     free(s->address);
     free(s->direct);
     free(s);
+    crowd_is(&w->crowd, w->sandboxes.n);
     if (w->is_stopping && w->sandboxes.n == 0)
         timer_start(w->loop, &w->stop_timer, 0, on_stop_grace);
 }
@@ -245,6 +247,8 @@ static void forget_function(struct worker *w, uint32_t number)
 
 static void do_orders(struct worker *w, const Dormouse__Fn__V1__WorkerOrder *m)
 {
+    for (size_t i = 0; i < m->n_functions_resting; i++)
+        revisions_gone(&w->revisions, m->functions_resting[i]);
     do_functions(w, m);
     for (size_t i = 0; i < m->n_adopts; i++)
         do_adopt(w, m->adopts[i]);
@@ -254,6 +258,9 @@ static void do_orders(struct worker *w, const Dormouse__Fn__V1__WorkerOrder *m)
         do_create(w, m->creates[i]);
     for (size_t i = 0; i < m->n_functions_gone; i++)
         forget_function(w, m->functions_gone[i]);
+    for (size_t i = 0; i < m->n_functions_deleted; i++)
+        guest_log_remove(w->logs, m->functions_deleted[i]->namespace_,
+                         m->functions_deleted[i]->name);
 }
 
 /* ---------------------------------------------------------------- the stream */
@@ -519,6 +526,7 @@ void worker_count(const struct worker *w, struct worker_counts *ret)
     ret->ready = w->n_in[SANDBOX_READY];
     ret->destroying = w->n_in[SANDBOX_DESTROYING];
     ret->running = w->n_running;
+    ret->revisions = (uint32_t)w->revisions.n;
     ret->term = w->term;
     ret->is_welcome = w->at == WORKER_WELCOME;
 }
@@ -536,9 +544,12 @@ void worker_metrics(const struct worker *w, struct buf *to)
                      "# HELP dormouse_fn_sandbox_requests Requests in sandboxes of this process.\n"
                      "# TYPE dormouse_fn_sandbox_requests gauge\n"
                      "dormouse_fn_sandbox_requests %u\n"
+                     "# HELP dormouse_fn_worker_revisions Revisions that this worker knows.\n"
+                     "# TYPE dormouse_fn_worker_revisions gauge\n"
+                     "dormouse_fn_worker_revisions %u\n"
                      "# HELP dormouse_fn_sandbox_ends_total What became of sandboxes.\n"
                      "# TYPE dormouse_fn_sandbox_ends_total counter\n",
-                     n.creating, n.ready, n.destroying, n.running);
+                     n.creating, n.ready, n.destroying, n.running, n.revisions);
     const struct {
         const char *what;
         uint64_t n;

@@ -77,6 +77,7 @@ struct invoker *worker_invoker(struct worker *w);
 struct worker_counts {
     uint32_t creating, ready, destroying;               /* sandboxes */
     uint32_t running;                                   /* requests through worker_invoker() */
+    uint32_t revisions;                                 /* known */
     uint64_t created, failed, gone, destroyed, refused; /* ever; refused: orders of a lower term */
     uint64_t term;                                      /* the highest seen */
     bool is_welcome;

@@ -2,6 +2,7 @@
 /* What the files of the worker's role share. */
 #pragma once
 
+#include "base/crowd.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "base/sm.h"
@@ -74,6 +75,7 @@ struct worker {
 
     struct revisions revisions;
     struct map sandboxes; /* 8 bytes -> struct sandbox */
+    struct crowd crowd;
     uint32_t n_in[SANDBOX_STATES];
     struct worker_counts total; /* only what has happened ever */
 
