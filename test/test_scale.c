@@ -746,6 +746,83 @@ TEST(dirigent_starts_with_one_and_remembers_the_quiet)
     scale_fini(&r.s);
 }
 
+/* One call at the beginning, over after took_ms; returns when its sandbox goes. */
+static uint64_t dirigent_keeps(struct rig *r, uint64_t took_ms)
+{
+    uint64_t began_ms = r->now_ms, tick_ms;
+    struct scale_report came = { .queued = 1, .arrived = 1 }, went = { .finished = 1 };
+    (void)scale_report(&r->s, &r->c, r->now_ms, &came, &r->n, &r->d);
+    CHECK_INT(r->d.desired, 1);
+    obey(r);
+    bool is_over = false;
+    while (r->d.desired) {
+        tick_ms = r->d.next_ms;
+        if (!is_over && began_ms + took_ms <= tick_ms) {
+            is_over = true;
+            r->now_ms = began_ms + took_ms;
+            (void)scale_report(&r->s, &r->c, r->now_ms, &went, &r->n, &r->d);
+        }
+        r->now_ms = tick_ms;
+        if (!is_over)
+            report(r, 1, 0);
+        scale_tick(&r->s, &r->c, r->now_ms, &r->n, &r->d);
+        obey(r);
+    }
+    CHECK(!scale_is_awake(&r->s));
+    return r->now_ms - began_ms;
+}
+
+/* 30 samples of 0 behind the last 1; what the data plane told first is read by the first tick, at
+ * 2 s, however short the call was. */
+TEST(dirigent_keeps_the_sandbox_of_a_short_call_for_a_minute)
+{
+    struct rig r;
+    rig_init(&r, SCALE_DIRIGENT);
+    CHECK_INT(dirigent_keeps(&r, 1), 62000);
+    r.now_ms += 100000;
+    CHECK_INT(dirigent_keeps(&r, 1), 62000); /* its ring is full of zeros now */
+    r.now_ms += 100000;
+    CHECK_INT(dirigent_keeps(&r, 1999), 62000);
+    r.now_ms += 100000;
+    CHECK_INT(dirigent_keeps(&r, 2001), 64000); /* told again at 2 s, and read at 4 s */
+    scale_config_sweep(&r.c);
+    r.now_ms += 100000;
+    CHECK_INT(dirigent_keeps(&r, 1), 8000);
+    scale_fini(&r.s);
+}
+
+/* Nothing but one report in the middle of a tick, when the call is over already; and ticks that
+ * come late, behind the next word of the data plane. */
+TEST(dirigent_counts_a_call_for_the_whole_tick_in_which_it_came)
+{
+    struct rig r;
+    rig_init(&r, SCALE_DIRIGENT);
+    report(&r, 1, 0);
+    obey(&r);
+    for (int i = 0; i < 20; i++)
+        CHECK_INT(tick(&r, 0), 1);
+    r.now_ms += 1300;
+    struct scale_report passed = { .arrived = 1, .finished = 1 };
+    (void)scale_report(&r.s, &r.c, r.now_ms, &passed, &r.n, &r.d);
+    uint64_t since_ms = r.now_ms;
+    r.now_ms += 700;
+    while (r.d.desired) {
+        scale_tick(&r.s, &r.c, r.now_ms, &r.n, &r.d);
+        obey(&r);
+        r.now_ms = r.d.next_ms;
+    }
+    CHECK(r.now_ms == 0);
+    r.now_ms = since_ms + 700 + 60000;
+    report(&r, 1, 0);
+    obey(&r);
+    r.now_ms += 2010;
+    report(&r, 0, 0); /* the tick was due at 2,000 */
+    r.now_ms += 240;
+    scale_tick(&r.s, &r.c, r.now_ms, &r.n, &r.d);
+    CHECK_INT(r.d.desired, 1);
+    scale_fini(&r.s);
+}
+
 /* ---- mu ---- */
 
 TEST(mu_takes_rate_over_capacity_and_the_queue_within_the_goal)

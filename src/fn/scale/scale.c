@@ -330,6 +330,43 @@ static uint64_t covered_from(const struct scale_config *c, uint64_t now_ms,
     return now_ms - MIN(ms, now_ms);
 }
 
+/*
+ * Dirigent's data plane tells the momentary count with the first request, each tick after that, and
+ * is silent once it has told 0. So a call that is over at once still counts for the whole tick, and
+ * the autoscaler, which ticks from that first word on, reads it: its tick is there before the
+ * second word, which sets out at the same time.
+ */
+static void tell(struct scale_active *a, uint64_t at_ms, uint32_t n)
+{
+    if (at_ms >= a->next_tick_ms && !a->has_due) {
+        a->due_told = a->told;
+        a->has_due = true;
+    }
+    a->told = n;
+    a->tell_ms = n ? at_ms + a->tick_ms : 0;
+}
+
+static void tell_before(struct scale_active *a, uint64_t before_ms)
+{
+    while (a->tell_ms && a->tell_ms < before_ms)
+        tell(a, a->tell_ms, total(a));
+}
+
+static void tell_first(struct scale_active *a, uint64_t now_ms, uint32_t arrived)
+{
+    if (a->tell_ms == 0 && (total(a) > 0 || arrived))
+        tell(a, now_ms, MAX(total(a), 1));
+}
+
+/* What the tick that is due reads. */
+static double take_told(struct scale_active *a)
+{
+    tell_before(a, a->next_tick_ms);
+    uint32_t n = a->has_due ? a->due_told : a->told;
+    a->has_due = false;
+    return n;
+}
+
 /* The samples of an awake function. */
 static void sample(struct scale *s, const struct scale_config *c, uint64_t now_ms,
                    const struct scale_report *r, const struct scale_counts *counts)
@@ -338,12 +375,14 @@ static void sample(struct scale *s, const struct scale_config *c, uint64_t now_m
     double held = c->averaged ? scale_limited(s, c, now_ms, counts) : 0;
     uint64_t held_ms = a->last_report_ms, from_ms;
     uint32_t held_total = total(a);
+    tell_before(a, now_ms);
     if (r->finished || (total(a) == 0 && r->running + r->queued > 0))
         a->progress_ms = now_ms;
     a->running = r->running;
     a->queued = r->queued;
     a->arrived += r->arrived;
     a->last_report_ms = now_ms;
+    tell_first(a, now_ms, r->arrived);
     if (total(a) > 0 || held_total > 0 || r->arrived || r->finished)
         a->last_busy_ms = now_ms;
     if (!c->averaged)
@@ -461,6 +500,8 @@ void scale_tick(struct scale *s, const struct scale_config *c, uint64_t now_ms,
     double momentary = c->metric == SCALE_RPS && now_ms > a->rate_since_ms
                            ? a->arrived * 1000.0 / (double)(now_ms - a->rate_since_ms)
                            : scale_limited(s, c, now_ms, counts);
+    if (c->policy == SCALE_DIRIGENT && c->metric == SCALE_CONCURRENCY)
+        momentary = take_told(a);
     take_rate(a, now_ms);
     a->next_tick_ms = now_ms + c->tick_ms;
     if (total(a) > 0 && now_ms > a->last_report_ms + SCALE_NO_DATA_MS) {
