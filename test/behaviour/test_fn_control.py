@@ -228,7 +228,13 @@ def test_old_revisions_go_and_creations_are_traced(tmp_path):
     lines = (tmp_path / "trace/cold_start_trace.csv").read_text().splitlines()
     assert lines[0].startswith("time,service_name,container_id,success,image_fetch,sandbox_create,") and lines[0].count(",") == 15
     row = dict(zip(lines[0].split(","), lines[1].split(",")))
-    assert row["service_name"] == "default/many" and row["success"] == "true" and int(row["other_worker_node"]) < 1000000
+    assert row["service_name"] == "many" and row["success"] == "true" and int(row["other_worker_node"]) < 1000000
+    lines = (tmp_path / "trace/proxy_trace.csv").read_text().splitlines()
+    call_row = dict(zip(lines[0].split(","), lines[1].split(",")))
+    joins = ("service_name", "container_id")
+    assert [call_row[c] for c in joins] == [row[c] for c in joins]
+    assert int(call_row["cold_start"]) >= 1000 and int(call_row["cc_throttling"]) == 0 == int(call_row["load_balancing"])
+    assert int(call_row["get_metadata"]) < int(call_row["cold_start"])
 
 
 def test_sandboxes_that_are_written_down_first(tmp_path):

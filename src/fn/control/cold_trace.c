@@ -72,11 +72,14 @@ void cold_trace_add(struct cold_trace *t, const struct plane_created *c)
                      b->network_setup + b->readiness_probe + b->snapshot_creation +
                      b->find_snapshot;
     /* Endpoints travel with the answer and nothing is written to a database: 0 both. */
+    bool is_default = str_is(c->namespace, "default"); /* its functions have plain names */
     buf_printf(&t->lines,
-               "%" PRId64 ",%.*s/%.*s,%" PRIx64 ",%s,%u,%u,%u,%u,0,%u,0,%u,0,%u,0,%" PRIu64 "\n",
-               clock_wall_us() * 1000, STR_ARG(c->namespace), STR_ARG(c->name), c->sandbox,
-               c->ok ? "true" : "false", b->image_fetch, b->sandbox_create, b->sandbox_start,
-               b->network_setup, b->readiness_probe, b->snapshot_creation, b->find_snapshot,
+               "%" PRId64 "," STR_FMT "%s" STR_FMT ",%" PRIx64
+               ",%s,%u,%u,%u,%u,0,%u,0,%u,0,%u,0,%" PRIu64 "\n",
+               clock_wall_us() * 1000, STR_ARG(c->name), is_default ? "" : ".",
+               STR_ARG(is_default ? STR("") : c->namespace), c->sandbox, c->ok ? "true" : "false",
+               b->image_fetch, b->sandbox_create, b->sandbox_start, b->network_setup,
+               b->readiness_probe, b->snapshot_creation, b->find_snapshot,
                c->decided_us > parts ? c->decided_us - parts : 0);
     if (t->lines.n > COLD_TRACE_BUFFER_BYTES / 2)
         flush(t);

@@ -110,6 +110,8 @@ void call_use_function(struct gateway_call *c, const struct function *f, uint32_
     memcpy(c->function_key, f->key.p, MIN(f->key.n, sizeof c->function_key - 1));
     c->function_key[MIN(f->key.n, sizeof c->function_key - 1)] = 0;
     c->revision = revision;
+    if (c->g->trace)
+        c->found_us = gateway_now_us();
 }
 
 void call_use_pool(struct gateway_call *c, struct function *f)
@@ -346,13 +348,16 @@ void pool_hand_off(struct gateway *g, struct pool *p)
         return;
     p->is_handing = true;
     p->n_calls++;
+    uint64_t offered_us = g->trace ? gateway_now_us() : 0;
     while (p->queue.n) {
         struct balance_place *place = balance_take(&p->balance);
         if (!place)
             break;
         struct queue_item *i = queue_pop(&p->queue);
         load_changed(g, p, 1, -1);
-        run_in(container_of(i, struct gateway_call, waiting), place);
+        struct gateway_call *c = container_of(i, struct gateway_call, waiting);
+        c->offered_us = offered_us;
+        run_in(c, place);
     }
     p->is_handing = false;
     pool_let_go(g, p);
@@ -383,6 +388,7 @@ void call_place(struct gateway_call *c)
         return;
     }
     c->queued_us = gateway_now_us();
+    c->offered_us = 0;
     c->is_cold = p->n_sandboxes == 0;
     struct balance_place *place = p->queue.n ? NULL : balance_take(&p->balance);
     if (place) {

@@ -178,7 +178,9 @@ struct gateway_call {
     bool is_lost : 1; /* its sandbox or its gateway is gone, as the control plane says */
     char function_key[2 * FN_NAME_MAX + 2];
     uint32_t revision;
-    uint64_t last_sandbox; /* for traces */
+    /* For traces; times only where one is written. found: its function; offered: a sandbox has
+     * room. */
+    uint64_t last_sandbox, found_us, offered_us;
     /* The end, for who is inside. */
     struct defer later;
     int failed;

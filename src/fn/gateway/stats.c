@@ -9,10 +9,12 @@
  */
 #include "fn/gateway/gateway_int.h"
 
+#include "base/record.h"
 #include "base/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <unistd.h>
 
 /* Knative's, of its activator and queue-proxy, as far as they matter here. */
@@ -62,7 +64,7 @@ static struct stats *stats_of(struct function *f, uint32_t revision)
     for (struct stats *s = f->stats; s; s = s->next)
         if (s->revision == revision)
             return s;
-    struct stats *s = xnew(struct stats);
+    struct stats *s = record_new(struct stats);
     s->revision = revision;
     s->next = f->stats;
     f->stats = s;
@@ -74,7 +76,7 @@ void stats_free(struct function *f)
     while (f->stats) {
         struct stats *s = f->stats;
         f->stats = s->next;
-        free(s);
+        record_free(s);
     }
 }
 
@@ -404,26 +406,52 @@ int trace_start(struct gateway *g, const char *dir, struct err *err)
     return 0;
 }
 
+/* As the control plane names it in cold_start_trace.csv: plain in the default namespace. */
+static void add_name(struct buf *to, struct str key)
+{
+    struct str namespace, name;
+    (void)str_cut(key, '/', &namespace, &name);
+    (void)buf_add_str(to, name);
+    if (!str_is(namespace, "default"))
+        (void)buf_printf(to, "." STR_FMT, STR_ARG(namespace));
+}
+
+struct phases {
+    uint64_t find, wait, choose, proxy;
+};
+
+static void take_phases(const struct gateway_call *c, uint64_t now_us, struct phases *ret)
+{
+    *ret = (struct phases){ .find = c->found_us > c->arrived_us ? c->found_us - c->arrived_us : 0 };
+    if (!c->started_us)
+        return;
+    uint64_t offered_us = MAX(c->offered_us, c->queued_us); /* at once, where nobody waited */
+    ret->wait = offered_us - c->queued_us;
+    ret->choose = c->started_us > offered_us ? c->started_us - offered_us : 0;
+    ret->proxy = now_us - c->started_us;
+}
+
 /*
- * Times in us. cold_start: waiting where there was no sandbox; cc_throttling: waiting where all
- * were busy; other: what is left of the whole.
+ * Times in us. get_metadata: until the function was found; cold_start: waiting where there was no
+ * sandbox; add_deployment: from its first endpoint to leaving the queue; cc_throttling: waiting
+ * where all were busy; load_balancing: choosing one; other: what is left of the whole.
  */
 void trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us)
 {
     struct trace *t = g->trace;
-    uint64_t total = now_us - c->arrived_us, waited = 0, proxying = 0;
-    if (c->started_us) {
-        waited = c->started_us - c->queued_us;
-        proxying = now_us - c->started_us;
-    }
+    struct phases p;
+    take_phases(c, now_us, &p);
+    uint64_t total = now_us - c->arrived_us, parts = p.find + p.wait + p.choose + p.proxy;
+    uint64_t cold = c->is_cold ? UINT64_MAX : 0; /* which columns */
     size_t was = t->rows.n;
-    const char *name = c->function_key;
-    (void)buf_printf(&t->rows, "%lld,%s,%llu,0,0,%llu,0,%llu,%llu,0,0,%llu\n",
-                     (long long)clock_wall_us() * 1000, name,
-                     (unsigned long long)(c->sandbox ? c->sandbox->id : c->last_sandbox),
-                     (unsigned long long)(c->is_cold ? waited : 0),
-                     (unsigned long long)(c->is_cold ? 0 : waited), (unsigned long long)proxying,
-                     (unsigned long long)(total - waited - proxying));
+    (void)buf_printf(&t->rows, "%" PRId64 ",", clock_wall_us() * 1000);
+    add_name(&t->rows, str_of(c->function_key));
+    (void)buf_printf(&t->rows,
+                     ",%" PRIx64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                     ",%" PRIu64 ",0,0,%" PRIu64 "\n",
+                     c->sandbox ? c->sandbox->id : c->last_sandbox, p.find, p.choose & cold,
+                     p.wait & cold, p.choose & ~cold, p.wait & ~cold, p.proxy,
+                     total > parts ? total - parts : 0);
     if (!buf_ok(&t->rows)) {
         t->rows.n = was;
         t->rows.failed = 0;
