@@ -101,14 +101,30 @@ class Dormouse:
                 raise RuntimeError(f"the gateway does not know {n} functions")
             time.sleep(0.05)
 
-    def status(self):
+    def admin(self, path):
         connection = http.client.HTTPConnection("localhost", timeout=60)
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.connect(str(self.data / "admin.sock"))
-        connection.request("GET", "/status")
-        text = json.loads(connection.getresponse().read())
+        connection.request("GET", path)
+        text = connection.getresponse().read()
         connection.close()
         return text
+
+    def status(self):
+        return json.loads(self.admin("/status"))
+
+    def created(self):
+        """Sandboxes that became ready, ever."""
+        name = b"dormouse_fn_control_sandboxes_created_total "
+        return next(int(line.split()[-1]) for line in self.admin("/metrics").splitlines() if line.startswith(name))
+
+    def wait_asleep(self, seconds=120):
+        """Until no sandbox is left."""
+        end = time.monotonic() + seconds
+        while any(worker["sandboxes"] for worker in self.status()["functions"]["workers"]):
+            if time.monotonic() > end:
+                raise RuntimeError("there are sandboxes that do not go")
+            time.sleep(0.5)
 
     @staticmethod
     def host(prefix):
