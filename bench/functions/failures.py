@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each role killed under load: how long until all is as before, and what was never answered.
 
-An API server, two control planes, two gateways and three workers with fake sandboxes, each a process of its own. Warm calls
-to 20 functions and cold ones to functions that were never called arrive at one gateway; 3 s later a process is killed with
-SIGKILL, and started again 100 ms later, as systemd does. `recovery_ms` runs from the kill to the intended time of the last call that
+An API server, two control planes, two gateways and six workers with fake sandboxes, each a process of its own. Warm calls (GET,
+so they may be repeated) to 20 functions that have at least one sandbox each, and cold ones to functions that were never called,
+arrive at one gateway; 3 s later a process is killed with SIGKILL, and started again 100 ms later, as systemd does. Sandboxes take
+40 ms to create, and a call as long as the label work_ms says: with 40, 42 calls are under way at any time, 7 of them at each worker. `recovery_ms` runs from the kill to the intended time of the last call that
 failed or took over 100 ms more than the median before.
 """
 import http.client
@@ -17,7 +18,8 @@ import time
 
 import dormouse
 
-WARM, COLD_RATE, SECONDS, KILL_S = 20, 50, 10, 3
+WARM, COLD_RATE, SECONDS, KILL_S, WORKERS, CREATE_MS = 20, 50, 10, 3, 6, 40
+WORK_MS = (0, 40)
 GATEWAYS = ("127.0.0.1:18081", "127.0.0.1:18082")
 CONTROLS = ("127.0.0.1:17071", "127.0.0.1:17072")
 SLOW_US = 100000
@@ -36,7 +38,7 @@ class Cluster:
             self.add(f"controlplane{i}", "fn", "controlplane", "--data-dir", directory / f"c{i}", "--kubeconfig", self.kubeconfig,
                      "--listen", address, "--name", f"control{i}", *control_words)
         control = [w for address in CONTROLS for w in ("-c", address)]
-        for i in range(3):
+        for i in range(WORKERS):
             self.add(f"worker{i}", "fn", "worker", "--data-dir", directory / f"w{i}", "--name", f"worker{i}", *control)
         for i, address in enumerate(GATEWAYS):
             self.add(f"gateway{i}", "fn", "gateway", "--data-dir", directory / f"g{i}", "--name", f"gateway{i}",
@@ -79,14 +81,14 @@ def recovery_ms(lines, kill_us):
     return max(0, (max(bad) - kill_us) / 1000) if bad else 0
 
 
-def one(bench, program, role):
+def one(bench, program, role, work_ms):
+    fake = {"createMilliseconds": CREATE_MS, "workMilliseconds": work_ms}
     directory = bench.fresh()
     cluster = Cluster(bench_build(), directory)
     try:
-        cluster.register([f"warm{i:05}" for i in range(WARM)], {"fake": {"createMilliseconds": 5}, "concurrency": {"limit": 100},
-                                                                "scale": {"min": 1}})
+        cluster.register([f"warm{i:05}" for i in range(WARM)], {"fake": fake, "concurrency": {"limit": 100}, "scale": {"min": 1}})
         cold = COLD_RATE * SECONDS
-        cluster.register([f"cold{i:05}" for i in range(cold)], {"fake": {"createMilliseconds": 5}, "scale": {"max": 1}})
+        cluster.register([f"cold{i:05}" for i in range(cold)], {"fake": fake, "scale": {"max": 1}})
         time.sleep(2)
         victim = cluster.roles[cluster.leader() if role == "controlplane" else role]
         loads = [load(program, cluster.gateway, "warm", directory / "warm", "--hosts", WARM, "--rate", 1000, "--seconds", SECONDS),
@@ -106,10 +108,10 @@ def one(bench, program, role):
         for kind, answer in zip(("warm", "cold"), answers):
             lines = [tuple(map(int, line.split()[:3])) for line in pathlib.Path(directory / kind).read_text().splitlines()]
             failed = sum(status != 200 for _, _, status in lines)
-            labels = {"role": role, "calls": kind}
+            labels = {"role": role, "calls": kind, "work_ms": work_ms, "workers": WORKERS}
             bench.add("recovery_ms", "ms", labels, value=recovery_ms(lines, KILL_S * 1000000), failed=failed, n=len(lines),
                       statuses=answer["statuses"], reasons=answer["reasons"], broken=answer["broken"])
-            bench.add("unanswered", "", {"fault": role, "calls": kind}, value=answer["unanswered"], n=len(lines))
+            bench.add("unanswered", "", {"fault": role, "calls": kind, "work_ms": work_ms}, value=answer["unanswered"], n=len(lines))
     finally:
         cluster.stop()
 
@@ -120,5 +122,6 @@ def bench_build():
 
 def run(bench):
     program = bench_build() / "bench/functions/fn-load"
-    for role in ("controlplane", "gateway0", "gateway1", "worker1"):
-        one(bench, program, role)
+    for work_ms in WORK_MS:
+        for role in ("controlplane", "gateway0", "gateway1", "worker1"):
+            one(bench, program, role, work_ms)
