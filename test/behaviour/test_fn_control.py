@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control plane of functions in one process: from an object to an answer, revisions, REST, quotas."""
 import base64
+import concurrent.futures
 import http.client
 import re
 import time
@@ -245,6 +246,22 @@ def test_sandboxes_that_are_written_down_first(tmp_path):
     path = f"/api/v1/namespaces/default/configmaps/sandbox-{number:x}"
     assert up.get(path).json()["data"] == {"function": "f"}
     assert up.ask("DELETE", FUNCTIONS.format("default") + "/f").status == 200
+    assert up.stop() == 0
+
+
+def test_a_cold_start_writes_nothing(tmp_path):
+    """No transaction of the store lies between a cold request and its answer, or follows it."""
+    n, up = 60, FunctionServer(tmp_path / "data")
+    for i in range(n):
+        up.deploy(f"f{i}", {"fake": {"createMilliseconds": 1}, "scale": {"idleMilliseconds": 1000}})
+    wait_for(lambda: all("status" in o for o in up.get(FUNCTIONS.format("default")).json()["items"]), "every status is written")
+    before = metric(up, "dormouse_store_commits_total")
+    assert before >= n
+    with concurrent.futures.ThreadPoolExecutor(20) as pool:
+        assert set(pool.map(lambda i: call(up.gateway, f"f{i}.default").status, range(n))) == {200}
+    assert metric(up, "dormouse_fn_control_sandboxes_created_total") == n
+    wait_for(lambda: up.status()["functions"]["workers"][0]["sandboxes"] == 0, "no sandbox is left")
+    assert metric(up, "dormouse_store_commits_total") == before
     assert up.stop() == 0
 
 
